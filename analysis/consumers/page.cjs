@@ -101,7 +101,7 @@ async function look(page, seen, { file, from, to, pictures }) {
   await all();
   seen.counters = await rows('Counters');
   await open('#view=requests');
-  seen.requests_count = await value('activities-started');
+  seen.requests_count = await value('activities-count');
   seen.slowest = { longest: await value('activities-slowest'), rows: await rows('Slowest') };
   if (seen.slowest.rows?.length) {
     await page.click('main tbody button.link');

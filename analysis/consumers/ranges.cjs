@@ -34,7 +34,7 @@ async function look(page, seen, file, ranges) {
     await view('overview', range);
     Object.assign(own, await values('range-cpu', 'range-events'));
     await view('gc', range);
-    Object.assign(own, await values('gc-count', 'gc-pause', 'gc-max'));
+    Object.assign(own, await values('gc-count', 'gc-incomplete', 'gc-pause', 'gc-max', 'gc-p99'));
     await view('exceptions', range);
     Object.assign(own, await values('exceptions-count'), { exceptions: await rows('By type') });
     await view('contention', range);
@@ -45,6 +45,8 @@ async function look(page, seen, file, ranges) {
     own.threads = await rows('Threads');
     await view('pool', range);
     Object.assign(own, await values('pool-adjustments'));
+    await view('tasks', range);
+    Object.assign(own, await values('tasks-scheduled', 'tasks-failed', 'tasks-awaited'), { tasks: await rows('Scheduled'), awaits: await rows('Awaited') });
     await view('jit', range);
     Object.assign(own, await values('jit-count'), { tiers: await rows('By tier') });
     await view('requests', range);

@@ -81,12 +81,13 @@ export function callTree(trace, kind, { range = null, thread = null, states = 'r
   // What a frame stands for.
   const sortOf = (frame) => (frame < named ? 'method' : frame < labelled ? 'type' : frame < groups ? 'thread' : 'group');
   const own = ownFrames(trace, transforms.own);
-  const isOwn = (frame) => Boolean(own[frame]);
+  // Neither an address without a name nor `(recording)` is anybody's.
+  const isOwn = (frame) => Boolean(own[frame]) && !/^(0x|\()/.test(trace.frames.text[frame]);
   return builder.finish({ texts, sortOf, isOwn, inverted, waitingWeight, waitingSamples, unit: trace.kinds[kind]?.unit || 'count' });
 }
 
 // The columns begin with node 1; node 0 is the root.
-export function baseNodes(trace) {
+function baseNodes(trace) {
   if (!trace.base) {
     trace.base = { parent: [0, ...trace.column('nodes.parent')], frame: [-1, ...trace.column('nodes.frame')] };
   }

@@ -1,42 +1,61 @@
 // Small charts: bars and lines over time.
-import { el, keepDrawn, paint, pictureLink, colour, say, widthOf, write } from './dom.mjs';
+import { el, keepDrawn, paint, pictureLink, colour, tipOver, widthOf, write } from './dom.mjs';
 import { axisStep, formatAxis, formatMoment } from './format.mjs';
+import { maxOf, minOf } from './ranges.mjs';
 
-// `points`: { at, value, colour, text }. `kind`: bars, line, or steps, where a value holds until the next one.
-export function chart({ points, range, height = 90, kind = 'line', unit, label, fill = 'accent' }) {
+// Pixels left of the first moment, for the numbers, and right of the last one.
+const LEFT = 74;
+const RIGHT = 8;
+
+// Values over time, with axes, a tip and a link to the picture. `inside(context, x, y)` draws; `tell(nanos, near)`: the text of a
+// tip, where `near(at)` is how many pixels lie between.
+function plot({ range, height, unit, label, most, least = 0, inside, tell }) {
   const canvas = el('canvas', { role: 'img', 'aria-label': label });
-  const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
-  const box = el('div', { class: 'chart lanebox' }, canvas, tip, pictureLink(canvas, label));
-  const left = 74;
-  const x = (nanos, width) => left + ((nanos - range.from) / (range.to - range.from)) * (width - left - 8);
-  const most = points.reduce((high, point) => Math.max(high, point.value), 0) || 1;
-  const least = kind !== 'bars' ? Math.min(0, points.reduce((low, point) => Math.min(low, point.value), 0)) : 0;
+  const length = range.to - range.from;
   const draw = () => paint(canvas, height, (context, width, tall) => {
+    const x = (nanos) => LEFT + ((nanos - range.from) / length) * (width - LEFT - RIGHT);
     const y = (value) => tall - 16 - ((value - least) / (most - least || 1)) * (tall - 24);
     context.font = '11px system-ui, sans-serif';
     context.textBaseline = 'middle';
     context.fillStyle = colour('faint');
-    write(context, unit(most), 0, y(most) + 2, left - 4);
-    write(context, unit(least), 0, y(least), left - 4);
-    const step = axisStep(range.to - range.from, (width - left) / 90);
+    write(context, unit(most), 0, y(most) + 2, LEFT - 4);
+    write(context, unit(least), 0, y(least), LEFT - 4);
+    const step = axisStep(length, (width - LEFT) / 90);
     for (let at = Math.ceil(range.from / step) * step; at <= range.to; at += step) {
       context.fillStyle = colour('grid');
-      context.fillRect(x(at, width), 4, 1, tall - 18);
+      context.fillRect(x(at), 4, 1, tall - 18);
       context.fillStyle = colour('faint');
       const text = formatAxis(at, step);
-      if (x(at, width) + widthOf(context, text) < width) write(context, text, x(at, width), tall - 6);
+      if (x(at) + widthOf(context, text) < width) write(context, text, x(at), tall - 6);
     }
     context.fillStyle = colour('line');
-    context.fillRect(left, y(least), width - left - 8, 1);
+    context.fillRect(LEFT, y(least), width - LEFT - RIGHT, 1);
+    inside(context, x, y);
+  });
+  const tip = tipOver(canvas, (_, place) => {
+    const perPixel = length / (canvas.clientWidth - LEFT - RIGHT);
+    const nanos = range.from + (place - LEFT) * perPixel;
+    return tell(nanos, (at) => Math.abs(at - nanos) / perPixel);
+  });
+  const box = el('div', { class: 'chart lanebox' }, canvas, tip, pictureLink(canvas, label));
+  keepDrawn(canvas, box, draw);
+  return box;
+}
+
+// `points`: { at, value, colour, text }. `kind`: bars, line, or steps, where a value holds until the next one.
+export function chart({ points, range, height = 90, kind = 'line', unit, label, fill = 'accent' }) {
+  const most = maxOf([0, ...points.map((point) => point.value)]) || 1;
+  const least = kind === 'bars' ? 0 : minOf([0, ...points.map((point) => point.value)]);
+  const inside = (context, x, y) => {
     if (kind === 'bars') {
       const fills = new Map([...new Set(points.map((point) => point.colour || fill))].map((name) => [name, colour(name)]));
       // The highest of each pixel: thousands of bars over each other are a pattern that is not there.
       const highest = new Map();
       for (const point of points) {
-        const place = Math.round(x(point.at, width));
+        const place = Math.round(x(point.at));
         if (!(highest.get(place)?.value >= point.value)) highest.set(place, point);
       }
-      const wide = highest.size > (width - left) / 4 ? 1 : 3;
+      const wide = highest.size > (x(range.to) - LEFT) / 4 ? 1 : 3;
       for (const [place, point] of highest) {
         context.fillStyle = fills.get(point.colour || fill);
         context.fillRect(place - (wide >> 1), y(point.value), wide, y(0) - y(point.value));
@@ -47,80 +66,40 @@ export function chart({ points, range, height = 90, kind = 'line', unit, label, 
     context.lineWidth = 1.5;
     context.beginPath();
     points.forEach((point, index) => {
-      if (index && kind === 'steps') context.lineTo(x(point.at, width), y(points[index - 1].value));
-      (index ? context.lineTo : context.moveTo).call(context, x(point.at, width), y(point.value));
+      if (index && kind === 'steps') context.lineTo(x(point.at), y(points[index - 1].value));
+      (index ? context.lineTo : context.moveTo).call(context, x(point.at), y(point.value));
     });
-    if (kind === 'steps' && points.length) context.lineTo(x(range.to, width), y(points[points.length - 1].value));
+    if (kind === 'steps' && points.length) context.lineTo(x(range.to), y(points[points.length - 1].value));
     context.stroke();
     context.fillStyle = colour(fill);
-    if (points.length < 60) for (const point of points) context.fillRect(x(point.at, width) - 1.5, y(point.value) - 1.5, 3, 3);
-  });
-  canvas.addEventListener('pointermove', (event) => {
-    const bounds = canvas.getBoundingClientRect();
-    let near = null;
-    for (const point of points) {
-      const far = Math.abs(x(point.at, bounds.width) - (event.clientX - bounds.left));
-      if (far < 8 && (!near || far < near.far)) near = { far, point };
-    }
-    tip.style.display = near ? 'block' : 'none';
-    if (near) {
-      say(tip, near.point.text || `${formatMoment(near.point.at)}: ${unit(near.point.value)}`);
-      tip.style.left = `${Math.max(0, Math.min(event.clientX - bounds.left + 12, bounds.width - tip.offsetWidth - 4))}px`;
-      tip.style.top = `${event.clientY - bounds.top + 16}px`;
-    }
-  });
-  canvas.addEventListener('pointerleave', () => (tip.style.display = 'none'));
-  keepDrawn(canvas, box, draw);
-  return box;
+    if (points.length < 60) for (const point of points) context.fillRect(x(point.at) - 1.5, y(point.value) - 1.5, 3, 3);
+  };
+  const tell = (nanos, near) => {
+    const nearest = points.reduce((best, point) => (near(point.at) < (best ? near(best.at) : 8) ? point : best), null);
+    return nearest ? nearest.text || `${formatMoment(nearest.at)}: ${unit(nearest.value)}` : '';
+  };
+  return plot({ range, height, unit, label, most, least, inside, tell });
 }
 
 // Areas on top of each other. `points`: { at, values }, one value for each of `parts`: { name, fill }.
 export function areas({ points, parts, range, height = 120, unit, label }) {
-  const canvas = el('canvas', { role: 'img', 'aria-label': label });
-  const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
-  const box = el('div', { class: 'chart lanebox' }, canvas, tip, pictureLink(canvas, label));
-  const left = 74;
-  const x = (nanos, width) => left + ((nanos - range.from) / (range.to - range.from)) * (width - left - 8);
-  const most = points.reduce((high, point) => Math.max(high, point.values.reduce((sum, value) => sum + value, 0)), 0) || 1;
-  const draw = () => paint(canvas, height, (context, width, tall) => {
-    const y = (value) => tall - 16 - (value / most) * (tall - 24);
-    context.font = '11px system-ui, sans-serif';
-    context.textBaseline = 'middle';
-    context.fillStyle = colour('faint');
-    write(context, unit(most), 0, y(most) + 2, left - 4);
-    write(context, unit(0), 0, y(0), left - 4);
+  const most = maxOf([0, ...points.map((point) => point.values.reduce((sum, value) => sum + value, 0))]) || 1;
+  const inside = (context, x, y) => {
     const base = points.map(() => 0);
     parts.forEach((part, index) => {
       // No area where there is nothing: its edge would be smeared over a pixel.
       if (points.every((point) => !point.values[index])) return;
       context.fillStyle = colour(part.fill);
       context.beginPath();
-      points.forEach((point, place) => context.lineTo(x(point.at, width), y(base[place] + point.values[index])));
-      for (let place = points.length - 1; place >= 0; place -= 1) context.lineTo(x(points[place].at, width), y(base[place]));
+      points.forEach((point, place) => context.lineTo(x(point.at), y(base[place] + point.values[index])));
+      for (let place = points.length - 1; place >= 0; place -= 1) context.lineTo(x(points[place].at), y(base[place]));
       context.fill();
       points.forEach((point, place) => (base[place] += point.values[index]));
     });
-    const step = axisStep(range.to - range.from, (width - left) / 90);
-    for (let at = Math.ceil(range.from / step) * step; at <= range.to; at += step) {
-      context.fillStyle = colour('grid');
-      context.fillRect(x(at, width), 4, 1, tall - 18);
-      context.fillStyle = colour('faint');
-      const text = formatAxis(at, step);
-      if (x(at, width) + widthOf(context, text) < width) write(context, text, x(at, width), tall - 6);
-    }
-  });
-  canvas.addEventListener('pointermove', (event) => {
-    const bounds = canvas.getBoundingClientRect();
-    const nanos = range.from + ((event.clientX - bounds.left - left) / (bounds.width - left - 8)) * (range.to - range.from);
-    const point = points.filter((one) => one.at <= nanos).pop();
-    tip.style.display = point ? 'block' : 'none';
-    if (point) {
-      say(tip, `${formatMoment(point.at)}: ${parts.map((part, index) => `${part.name} ${unit(point.values[index])}`).join(', ')}`);
-      tip.style.left = `${Math.max(0, Math.min(event.clientX - bounds.left + 12, bounds.width - tip.offsetWidth - 4))}px`;
-      tip.style.top = `${event.clientY - bounds.top + 16}px`;
-    }
-  });
-  canvas.addEventListener('pointerleave', () => (tip.style.display = 'none'));
-  keepDrawn(canvas, box, draw);
-  return box;
+  };
+  const tell = (nanos) => {
+    const point = points.findLast((one) => one.at <= nanos);
+    return point ? `${formatMoment(point.at)}: ${parts.map((part, index) => `${part.name} ${unit(point.values[index])}`).join(', ')}` : '';
+  };
+  return plot({ range, height, unit, label, most, inside, tell });
 }

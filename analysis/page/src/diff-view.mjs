@@ -5,7 +5,7 @@ import { flameGraph } from './flame.mjs';
 import { TreeBuilder } from './calls.mjs';
 import { facts, table } from './table.mjs';
 
-export function diffValue(row, value) {
+function diffValue(row, value) {
   if (row.unit === 'ns') return formatNanos(value);
   if (row.unit === 'bytes') return formatBytes(value);
   return formatDecimal(value, Math.abs(value) >= 1000 ? 0 : 2);
@@ -22,7 +22,7 @@ function intervalText(row) {
 const signed = (change) => (change === null ? 'new' : `${change > 0 ? '+' : ''}${formatDecimal(change, 1)} %`);
 
 // Both sides as one tree: as wide as the heavier side of each call, with what changed beside it.
-export function diffTree(trace) {
+function diffTree(trace) {
   const parents = trace.column('nodes.parent');
   const frames = trace.column('nodes.frame');
   const [old, now] = ['nodes.old', 'nodes.new'].map((name) => trace.column(name));

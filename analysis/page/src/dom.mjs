@@ -74,6 +74,21 @@ export function keepDrawn(canvas, box, draw) {
   new ResizeObserver(draw).observe(box);
 }
 
+// What is below the pointer, beside it: `textAt(event)`, which may be empty. It goes into the canvas's box.
+export function tipOver(canvas, textAt) {
+  const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
+  canvas.addEventListener('pointermove', (event) => {
+    const bounds = canvas.getBoundingClientRect();
+    const text = textAt(event, event.clientX - bounds.left, event.clientY - bounds.top);
+    say(tip, text);
+    tip.style.display = text ? 'block' : 'none';
+    tip.style.left = `${Math.max(0, Math.min(event.clientX - bounds.left + 13, bounds.width - tip.offsetWidth - 4))}px`;
+    tip.style.top = `${event.clientY - bounds.top + 17}px`;
+  });
+  canvas.addEventListener('pointerleave', () => (tip.style.display = 'none'));
+  return tip;
+}
+
 // A link that saves what a canvas shows, on the page's background.
 export function pictureLink(canvas, name) {
   return el('a', { class: 'csv png', href: '#', download: `${name.replace(/[^a-zA-Z0-9]+/g, '-').slice(0, 60)}.png`, 'aria-label': `PNG: ${name}`, onclick: (event) => {

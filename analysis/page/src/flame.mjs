@@ -1,5 +1,5 @@
 // Flame graphs on a canvas.
-import { el, isDark, keepDrawn, paint, colour, announce, fit, say, write } from './dom.mjs';
+import { el, isDark, keepDrawn, paint, colour, announce, fit, tipOver, write } from './dom.mjs';
 import { formatCount, formatPercent, formatWeight, formatNanos } from './format.mjs';
 
 const ROW = 18;
@@ -56,8 +56,7 @@ export function layoutTree(tree, root, width) {
 // A flame graph with search, zoom and keys. `options`: upright, search, label, onzoom(node), onfocus(frame).
 export function flameGraph(tree, options) {
   const canvas = el('canvas', { tabindex: '0', role: 'application', class: 'flame', 'aria-label': `${options.label}. Arrow keys move, Enter zooms, Escape zooms out. The tabs Call tree and Methods have the same as tables.` });
-  const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
-  const box = el('div', { class: options.upright ? 'flamebox upright' : 'flamebox' }, canvas, tip);
+  const box = el('div', { class: options.upright ? 'flamebox upright' : 'flamebox' }, canvas);
   // An upright graph begins at its bottom, which may be far below its top.
   let isAtRoot = !options.upright;
   let root = options.zoom && options.zoom < tree.parent.length ? options.zoom : 0;
@@ -158,27 +157,17 @@ export function flameGraph(tree, options) {
     announce(`zoomed to ${about(node)}`);
     options.onzoom?.(node);
   };
-  canvas.addEventListener('pointermove', (event) => {
-    const rectangle = at(event);
-    const node = rectangle ? rectangle.node : -1;
-    if (node !== hovered) {
-      hovered = node;
-      draw();
-    }
-    say(tip, node >= 0 ? about(node) : '');
-    tip.style.display = node >= 0 ? 'block' : 'none';
-    if (node >= 0) {
-      const bounds = box.getBoundingClientRect();
-      const left = Math.min(event.clientX - bounds.left + 14, Math.max(0, bounds.width - tip.offsetWidth - 4));
-      tip.style.left = `${Math.max(0, left)}px`;
-      tip.style.top = `${event.clientY - bounds.top + 18}px`;
-    }
-  });
-  canvas.addEventListener('pointerleave', () => {
-    hovered = -1;
-    tip.style.display = 'none';
+  const hover = (node) => {
+    if (node === hovered) return;
+    hovered = node;
     draw();
-  });
+  };
+  box.append(tipOver(canvas, (event) => {
+    const node = at(event)?.node ?? -1;
+    hover(node);
+    return node >= 0 ? about(node) : '';
+  }));
+  canvas.addEventListener('pointerleave', () => hover(-1));
   canvas.addEventListener('click', (event) => {
     const rectangle = at(event);
     if (rectangle) zoom(rectangle.node);
@@ -248,8 +237,7 @@ export function shortName(text) {
 // `options`: label, search, onrange(range) when a rectangle is clicked.
 export function timeGraph(rectangles, texts, range, options) {
   const canvas = el('canvas', { class: 'flame', role: 'img', 'aria-label': options.label });
-  const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
-  const box = el('div', { class: 'flamebox' }, canvas, tip);
+  const box = el('div', { class: 'flamebox' }, canvas);
   const depth = rectangles.reduce((most, rectangle) => Math.max(most, rectangle.depth), 0);
   let search = options.search.trim().toLowerCase();
   const draw = () => {
@@ -290,17 +278,10 @@ export function timeGraph(rectangles, texts, range, options) {
     const rectangle = at(event);
     if (rectangle) options.onrange(rectangle);
   });
-  canvas.addEventListener('pointermove', (event) => {
-    const bounds = canvas.getBoundingClientRect();
+  box.append(tipOver(canvas, (event) => {
     const found = at(event);
-    tip.style.display = found ? 'block' : 'none';
-    if (found) {
-      say(tip, `${texts(found.frame)}: ${formatNanos(found.to - found.from)}`);
-      tip.style.left = `${Math.max(0, Math.min(event.clientX - bounds.left + 14, bounds.width - tip.offsetWidth - 4))}px`;
-      tip.style.top = `${event.clientY - bounds.top + 18}px`;
-    }
-  });
-  canvas.addEventListener('pointerleave', () => (tip.style.display = 'none'));
+    return found ? `${texts(found.frame)}: ${formatNanos(found.to - found.from)}` : '';
+  }));
   keepDrawn(canvas, box, draw);
   return {
     box,

@@ -11,7 +11,7 @@ const bytesOf = (title, key, most = null) => ({ title, number: true, value: (row
 const countOf = (title, key) => ({ title, number: true, value: (row) => row[key], text: (row) => formatCount(row[key]) });
 
 // The dominator tree as the tree of a flame graph: widths are what is kept alive.
-export function dominatorTree(heap) {
+function dominatorTree(heap) {
   const builder = new TreeBuilder();
   const names = [];
   const numbers = new Map();
@@ -80,7 +80,7 @@ export function heapView(trace, route, range, extent, go) {
       table({ caption: 'Generations', columns: [{ title: 'Generation', value: (row) => row.generation.replace(/^gen(\d)$/, 'gen $1').replaceAll('_', ' ') }, countOf('Objects', 'count'), bytesOf('Bytes', 'bytes'), bytesOf('Reachable', 'reachable_bytes')], rows: report.generations }));
   }
   return el('div', null, el('h2', null, 'Heap'),
-    range && el('p', { class: 'notice', role: 'note' }, 'A dump is of one moment: the range does not change it.'),
+    range && el('p', { class: 'notice', role: 'note' }, `The dump was taken at ${dump ? formatMoment(dump.start_ns) : 'one moment'}: the range does not change it.`),
     facts([
       ['Objects', formatCount(report.objects), 'heap-objects', report.objects], ['Bytes', formatBytes(report.bytes), 'heap-bytes', report.bytes],
       ['Reachable', `${formatBytes(report.reachable_bytes)}, ${formatCount(report.reachable_objects)} objects`, 'heap-reachable', report.reachable_bytes],

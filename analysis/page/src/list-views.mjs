@@ -12,7 +12,10 @@ const nothing = (text) => el('p', { class: 'none' }, text);
 // The parts of an activity's time, in the order in which they are drawn.
 const PARTS = [['running_ns', 'managed', 'ran'], ['native_ns', 'native', 'ran native code'], ['gc_ns', 'gen2', 'stopped for collections'], ['lock_ns', 'lock', 'waited for locks'], ['jit_ns', 'jit', 'compiled'], ['waiting_ns', 'waiting', 'waited'], ['await_ns', 'request', 'awaited'], ['unknown_ns', 'grid', 'unknown']];
 const keyOf = (row) => `${row.id ?? row.name}@${row.start_ns}`;
-const shortActivity = (row) => row.name.slice(row.name.lastIndexOf('/') + 1);
+// `Request` of `Microsoft.AspNetCore.Hosting/Request`; a request has its path.
+const shortActivity = ({ name }) => (/^(in|out) /.test(name) ? name : name.slice(name.lastIndexOf('/') + 1));
+// What the colours of parts mean. `text`: the words for each.
+const partLegend = (has, text) => el('p', { class: 'legend' }, PARTS.filter(([key]) => has(key)).map(([key, fill, words]) => el('span', null, el('i', { class: `swatch ${fill}`, 'aria-hidden': 'true' }), text(key, words))));
 
 export function requestsView(trace, route, range, extent, go) {
   if (!trace.column('activities.t').length && !trace.column('requests.t').length) return nothing('No activities in this trace. Record with nettrace collect --providers Microsoft-Diagnostics-DiagnosticSource, or with a source of your own that has Start and Stop events.');
@@ -23,7 +26,8 @@ export function requestsView(trace, route, range, extent, go) {
   const details = new Map((report?.slowest || []).map((row) => [`${row.start_ns} ${row.duration_ns}`, row]));
   for (const row of trace.reports.http?.slowest || []) if (!details.has(`${row.start_ns} ${row.duration_ns}`)) details.set(`${row.start_ns} ${row.duration_ns}`, row);
   const chosen = [...details.values()].find((row) => keyOf(row) === route.activity) || null;
-  const choose = (row) => row.parts && go({ activity: keyOf(row) }, true);
+  // Of what the page has no parts, at least the time.
+  const choose = (row) => go(row.parts ? { activity: keyOf(row) } : { from: Math.round(row.start_ns), to: Math.round(row.start_ns + row.duration_ns + 1) }, true);
   // What is known of each that began in the range, the slowest first.
   const slowestOf = (all) => all.rows.filter((row) => !row.isOpen).sort((a, b) => b.nanos - a.nanos || a.start - b.start).slice(0, 1000).map((row) => {
     const known = details.get(`${row.start} ${row.nanos}`);
@@ -33,35 +37,35 @@ export function requestsView(trace, route, range, extent, go) {
   const slowRequests = slowestOf(requests);
   const part = (title, sum) => ({ title, number: true, value: (row) => (row.parts ? sum(row.parts) : null), text: (row) => (row.parts ? formatNanos(sum(row.parts)) : 'not kept') });
   const slowTable = (caption, rows, all, title, shown) => rows.length > 0 && table({ caption: `${caption} (${formatCount(rows.length)}${all.count > rows.length + all.open ? ` of ${formatCount(all.count)}` : ''})`, columns: [
-    { title, value: shown }, { title: 'What', wide: true, value: (row) => row.fields ?? '' },
+    { title, value: shown }, rows.some((row) => row.fields) && { title: 'What', wide: true, value: (row) => row.fields ?? '' },
     { title: 'Took', number: true, value: (row) => row.duration_ns, text: (row) => formatNanos(row.duration_ns), bar: (row) => row.duration_ns / (rows[0].duration_ns || 1) },
-    part('Ran', (parts) => parts.running_ns + parts.native_ns), part('Awaited', (parts) => parts.await_ns), part('In pauses', (parts) => parts.gc_ns),
+    ...(rows.some((row) => row.parts) ? [part('Ran', (parts) => parts.running_ns + parts.native_ns), part('Awaited', (parts) => parts.await_ns), part('In pauses', (parts) => parts.gc_ns)] : []),
     { title: 'Start', number: true, value: (row) => row.start_ns, text: (row) => formatMoment(row.start_ns) }, { title: 'Failed', value: (row) => (row.is_error ? 'yes' : '') },
-  ], rows, onrow: choose, first: 15 });
+  ].filter(Boolean), rows, onrow: choose, first: 15 });
   const drawn = (hasRequests ? slowRequests : slowest).filter((row) => row.parts).slice(0, 20);
   return el('div', null, el('h2', null, hasRequests ? 'Requests and other activities' : 'Activities'),
     binned('requests', range, requests.counted), binned('activities', range, activities.counted),
     facts([
       hasRequests && ['HTTP requests', formatCount(requests.count), 'requests-count', requests.count], hasRequests && ['Failed requests', formatCount(requests.failed), 'requests-failed', requests.failed], hasRequests && requests.count > 0 && ['Slowest request', formatNanos(requests.max), 'requests-slowest', requests.max],
-      ['Activities', formatCount(activities.count), 'activities-count', activities.count], !range && ['Started', formatCount(report?.started), 'activities-started', report?.started], ['Failed', formatCount(activities.failed), 'activities-failed', activities.failed],
+      ['Activities', formatCount(activities.count), 'activities-count', activities.count], ['Failed', formatCount(activities.failed), 'activities-failed', activities.failed],
       activities.count > 0 && ['Slowest', formatNanos(activities.max), 'activities-slowest', activities.max],
       activities.open > 0 && ['Not stopped', `${formatCount(activities.open)} still open`, 'activities-open', activities.open],
     ]),
     chosen && activityCard(trace, chosen, [...details.values()], go),
     hasRequests && occurrenceTable('Endpoints', 'Endpoint', requests.groups),
     slowTable('Slowest requests', slowRequests, requests, 'Request', (row) => row.name),
-    drawn.length > 0 && [el('h3', null, `What the slowest ${hasRequests ? 'requests' : 'activities'} did, each from its start`), waterfall(drawn, choose, null, true)],
+    drawn.length > 0 && [el('h3', null, `What the slowest ${hasRequests ? 'requests' : 'activities'} did, each from its start`), partLegend((key) => drawn.some((row) => row.parts[key] > 0), (_, words) => words), nothing('Each part is added up; they are not in their order in time.'), waterfall(drawn, choose, null, true)],
     statements(trace, range),
     occurrenceTable('By name', 'Activity', activities.groups),
     slowTable('Slowest', slowest, activities, 'Activity', shortActivity));
 }
 
-// Statements of databases, of the whole trace.
+// Statements of databases, of the whole trace: the page has not when each ran.
 function statements(trace, range) {
   const report = trace.reports.sql;
-  if (range || !report?.statements?.length) return null;
+  if (!report?.statements?.length) return null;
   const spread = (title, key) => ({ title, number: true, value: (row) => row.durations[key], text: (row) => formatNanos(row.durations[key]) });
-  return table({ caption: `Statements of databases (${formatCount(report.different)})`, isNear: true, first: 10, columns: [
+  return table({ caption: `Statements of databases${range ? ', of the whole trace' : ''} (${formatCount(report.different)})`, isNear: true, first: 10, columns: [
     { title: 'Statement', value: (row) => row.text }, { title: 'Commands', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) }, { title: 'Failed', number: true, value: (row) => row.errors, text: (row) => formatCount(row.errors) },
     spread('Mean', 'mean_ns'), spread('99 %', 'p99_ns'), spread('Total', 'total_ns'),
     { title: 'Most in one request', number: true, value: (row) => maxOf([0, ...(row.places || []).map((place) => place.most_in_one)]), text: (row) => formatCount(maxOf([0, ...(row.places || []).map((place) => place.most_in_one)])) },
@@ -115,7 +119,7 @@ function activityCard(trace, row, all, go) {
   return el('section', { class: 'card', id: 'activity', 'aria-label': `Activity ${row.name}` },
     el('h3', null, `${row.name}${row.is_error ? ' (failed)' : ''}`),
     el('p', null, row.fields),
-    el('p', { class: 'legend' }, PARTS.filter(([key]) => row.parts[key] > 0).map(([key, fill, text]) => el('span', null, el('i', { class: `swatch ${fill}`, 'aria-hidden': 'true' }), `${text} ${formatNanos(row.parts[key])}`))),
+    partLegend((key) => row.parts[key] > 0, (key, words) => `${words} ${formatNanos(row.parts[key])}`),
     waterfall(near, (one) => go({ activity: keyOf(one) }, true), row),
     el('div', { class: 'controls' },
       el('button', { type: 'button', onclick: () => go({ from: range.from, to: range.to }, true) }, 'Select its time'),

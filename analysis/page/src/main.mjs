@@ -33,7 +33,7 @@ const VIEWS = [
 
 // Where a finding of the summary is shown.
 const PLACES = {
-  gc: 'view=gc', jit: 'view=jit', alloc: 'view=cpu&kind=alloc', exceptions: 'view=exceptions', contention: 'view=contention', waits: 'view=waits', starvation: 'view=pool',
+  gc: 'view=gc', jit: 'view=jit', alloc: 'view=cpu&kind=alloc', exceptions: 'view=exceptions', contention: 'view=contention', waits: 'view=waits', starvation: 'view=pool', no_starvation: 'view=pool',
   hottest_method: 'view=cpu&tab=top', activities: 'view=requests', slow_activity: 'view=requests', log_errors: 'view=logs', deadlock: 'view=contention', endless_wait: 'view=waits', lock_waits: 'view=cpu&states=waiting', threads: 'view=threads', finalizer: 'view=gc', heap: 'view=heap&heap_tab=tree', repeated_query: 'view=requests', requests: 'view=requests', slow_call: 'view=requests',
   lost_events: 'view=overview', missing_names: 'view=cpu&tab=modules',
 };
@@ -99,7 +99,7 @@ function verdict(trace, extent) {
   if (!findings.length) return el('p', { class: 'none' }, 'Nothing stands out.');
   return el('ol', { class: 'findings' }, findings.map((finding) => {
     const place = placeOf(trace, finding).replace('kind=alloc', `kind=${alloc}`);
-    return el('li', { class: finding.severity, title: `${finding.severity}; nettrace ${finding.command}` }, el('a', { href: `#${place}` }, finding.text), spark(trace, extent, finding.about, place));
+    return el('li', { class: finding.severity, title: `nettrace ${finding.command}` }, el('a', { href: `#${place}`, 'data-severity': finding.severity === 'notable' ? null : `${finding.severity}: ` }, finding.text), spark(trace, extent, finding.about, place));
   }));
 }
 
@@ -131,15 +131,12 @@ function overviewView(trace, route, range, extent) {
   const alloc = trace.has('alloc.t') ? 'alloc' : 'alloc_ticks';
   const unnamed = unnamedOf(trace);
   const idle = idleEnds(trace, extent);
-  const { threadpool } = trace.reports;
-  const isStarved = threadpool?.is_starved || summary.findings?.some((finding) => finding.about === 'starvation');
-  const pool = (threadpool?.workers?.length || threadpool?.adjustments?.length) && !isStarved ? 'no sign of starvation' : null;
   return el('div', null,
     range && rangeFacts(trace, range),
     el('h2', null, range ? 'What stands out in the whole trace' : 'What stands out'),
     verdict(trace, extent),
     facts([
-      ['Length', formatNanos(summary.duration_ns), 'duration', summary.duration_ns], idle && ['Activity', idle, 'idle'], pool && ['Thread pool', pool, 'starvation'], ['Events', formatCount(summary.events), 'events', summary.events], ['Threads', formatCount(summary.threads), 'threads', summary.threads],
+      ['Length', formatNanos(summary.duration_ns), 'duration', summary.duration_ns], idle && ['Activity', idle, 'idle'], ['Events', formatCount(summary.events), 'events', summary.events], ['Threads', formatCount(summary.threads), 'threads', summary.threads],
       ['Events lost', trace.outcome.losses_known ? formatCount(trace.outcome.lost) : 'unknown: version 3 does not number events', 'lost'],
       ['Damage', trace.outcome.damage_count ? `${formatCount(trace.outcome.damage_count)} ${trace.outcome.damage_count === 1 ? 'place' : 'places'}` : 'none', 'damage'],
       unnamed && ['Frames with names', unnamed.percent > 0 && Number.isInteger(unnamed.percent) ? `${100 - unnamed.percent} %` : formatPercent(100 - unnamed.percent), 'named'],
@@ -147,7 +144,7 @@ function overviewView(trace, route, range, extent) {
       ...trace.facts,
     ]),
     el('h3', null, 'What the trace can answer'),
-    el('ul', { class: 'answers' }, (summary.answers || []).map((answer) => el('li', null, ANSWERS[answer.report] ? el('a', { href: `#${ANSWERS[answer.report].replace('kind=alloc&', `kind=${alloc}&`)}` }, answer.about) : answer.about, ` (${formatCount(answer.events)} events; nettrace report ${answer.report})`))),
+    el('ul', { class: 'answers' }, (summary.answers || []).map((answer) => el('li', null, ANSWERS[answer.report] ? el('a', { href: `#${ANSWERS[answer.report].replace('kind=alloc&', `kind=${alloc}&`)}` }, answer.about) : answer.about, ` (${formatCount(answer.events)} ${answer.events === 1 ? 'event' : 'events'}; nettrace report ${answer.report})`))),
     trace.session.processes.length > 1 && [el('h3', null, 'Processes'), el('ul', null, trace.session.processes.map((process) => el('li', null, command(`${process.id ?? '?'} ${process.name}`))))],
     trace.thinned.length > 0 && [el('h3', null, 'What this page counts without listing each'), el('ul', { id: 'thinned' }, trace.thinned.map((row) => el('li', null, row.text)))],
     el('h3', null, 'Keys'),
@@ -161,7 +158,7 @@ function command(text) {
 }
 
 // The name of the program of a command line: of `dotnet exec a/b.dll -x` b.
-export function programOf(line) {
+function programOf(line) {
   const words = line.trim().split(/\s+/);
   const base = (word) => word.replace(/^["']|["']$/g, '').replace(/^.*[/\\]/, '').replace(/\.(dll|exe)$/i, '');
   const first = base(words[0] ?? '');

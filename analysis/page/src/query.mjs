@@ -133,14 +133,15 @@ export function eventCounts(trace, range) {
   return sums;
 }
 
-// Activities, or `requests`, that begin in a range: by name, with the rows that are kept.
+// Activities, or `requests`, or `tasks.ran` and the like, that begin in a range: by name, with the rows that are kept.
 export function occurrences(trace, what, range) {
   const [times, lengths, names, failed] = ['t', 'nanos', 'name', 'failed'].map((name) => trace.column(`${what}.${name}`));
   const counted = countedRange(trace, what, range);
   const all = { count: 0, failed: 0, open: 0, total: 0, max: 0, rows: [], names: new Map(), counted };
+  const texts = what.startsWith('tasks.') ? trace.texts.tasks : trace.texts.activities;
   const groupOf = (number) => {
     let group = all.names.get(number);
-    if (!group) all.names.set(number, (group = { name: trace.texts.activities[number], count: 0, failed: 0, open: 0, total: 0, max: 0, lengths: [], buckets: new Map() }));
+    if (!group) all.names.set(number, (group = { name: texts[number], count: 0, failed: 0, open: 0, total: 0, max: 0, lengths: [], buckets: new Map() }));
     return group;
   };
   const [begin, end] = rowsWithin(times, counted);
@@ -171,6 +172,29 @@ export function occurrences(trace, what, range) {
   });
   all.groups = [...all.names.values()].map((group) => ({ ...group, ...spreadOf(group) })).sort((a, b) => b.total - a.total || b.count - a.count);
   return all;
+}
+
+// Tasks that were scheduled in a range, and waits for tasks that began there, in the form of `report tasks`. For the whole trace it
+// is that document.
+export function tasksOf(trace, range) {
+  const report = trace.reports.tasks;
+  if (!range) return { ...report, notes: [] };
+  const [queued, ran, awaited, blocked] = ['queued', 'ran', 'awaited', 'blocked'].map((name) => occurrences(trace, `tasks.${name}`, range));
+  const spread = (group) => (group?.stopped ? { count: group.stopped, total_ns: group.total, mean_ns: group.total / group.stopped, p50_ns: group.p50, p99_ns: group.p99, max_ns: group.max } : { count: 0, total_ns: 0 });
+  const stacks = new Map(report.tasks.map((row) => [row.name, row.stacks]));
+  const of = (all, name) => all.groups.find((group) => group.name === name);
+  const completed = (group) => (group ? group.count - group.open : 0);
+  const names = new Set([...queued.groups, ...ran.groups].map((group) => group.name));
+  const waits = [[awaited, false], [blocked, true]].flatMap(([all, isBlocking]) => all.groups.map((group) => ({ name: group.name, is_blocking: isBlocking, waits: spread(group), still_waiting: group.open })));
+  return {
+    scheduled: queued.count, completed: completed(ran), faulted: ran.failed, waits_begun: awaited.count + blocked.count, waits_ended: completed(awaited) + completed(blocked),
+    tasks: [...names].map((name) => {
+      const [waited, own] = [of(queued, name), of(ran, name)];
+      return { name, scheduled: waited?.count ?? 0, completed: completed(own), faulted: own?.failed ?? 0, queued: spread(waited), ran: spread(own), stacks: stacks.get(name) };
+    }).sort((a, b) => b.scheduled - a.scheduled),
+    waits: waits.sort((a, b) => b.waits.total_ns - a.waits.total_ns),
+    notes: [['tasks', ran.counted], ['awaits', awaited.counted]],
+  };
 }
 
 // The middle of a bucket of lengths: eight of them for each power of two.
@@ -335,12 +359,12 @@ export function percentile(sorted, percent) {
 
 // The numbers of all collections, where only some are listed.
 function allCollections(trace, range) {
-  const columns = ['t', 'pause', 'generation', 'allocated', 'promoted'].map((name) => trace.column(`gc.${name}`));
+  const columns = ['t', 'pause', 'generation', 'allocated', 'promoted', 'missing'].map((name) => trace.column(`gc.${name}`));
   const [begin, end] = rowsWithin(columns[0], range);
   const rows = [];
   for (let row = begin; row < end; row += 1) {
-    const [start_ns, pause_ns, generation, allocated_bytes, promoted_bytes] = columns.map((column) => column[row]);
-    rows.push({ start_ns, pause_ns, generation, allocated_bytes, promoted_bytes });
+    const [start_ns, pause_ns, generation, allocated_bytes, promoted_bytes, missing] = columns.map((column) => column[row]);
+    rows.push({ start_ns, pause_ns, generation, allocated_bytes, promoted_bytes, is_complete: missing === 0, pauses: missing === 2 ? [] : null });
   }
   return rows;
 }
@@ -350,7 +374,9 @@ export function collectionTotals(trace, range) {
   const listed = (trace.reports.gc?.collections || []).filter((row) => isWithin(range, row.start_ns));
   // Of very many only some are listed, but the numbers of all are there.
   const rows = trace.column('gc.t').length ? allCollections(trace, range) : listed;
-  const pauses = rows.map((row) => row.pause_ns).sort((a, b) => a - b);
+  // A collection whose pause was lost has no rank.
+  const pauses = rows.filter((row) => row.pauses?.length !== 0).map((row) => row.pause_ns).sort((a, b) => a - b);
+  const complete = rows.filter((row) => row.is_complete !== false).length;
   const sum = (values) => values.reduce((total, value) => total + (value || 0), 0);
   const generations = [0, 1, 2].map((generation) => {
     const own = rows.filter((row) => row.generation === generation);
@@ -359,7 +385,8 @@ export function collectionTotals(trace, range) {
   return {
     rows: listed,
     all: rows,
-    count: rows.length,
+    count: complete,
+    incomplete: rows.length - complete,
     pause: sum(pauses),
     max: pauses.length ? pauses[pauses.length - 1] : 0,
     p50: percentile(pauses, 50),
@@ -376,7 +403,7 @@ export function triggerPlaces(trace, range) {
   const [times, nodes] = ['t', 'node'].map((name) => trace.column(`triggers.${name}`));
   const collections = collectionTotals(trace, null).all;
   const starts = collections.map((row) => row.start_ns);
-  const places = new Map();
+  const sums = new Map();
   const [begin, end] = rowsWithin(times, range);
   let last = -1;
   for (let row = begin; row < end; row += 1) {
@@ -384,15 +411,27 @@ export function triggerPlaces(trace, range) {
     const next = Math.max(last + 1, lowerBound(starts, times[row]));
     const isStarted = next < starts.length && (row + 1 >= times.length || starts[next] < times[row + 1]);
     if (isStarted) last = next;
-    const place = places.get(nodes[row]) || { node: nodes[row], count: 0, pause: 0, generations: new Set() };
-    places.set(nodes[row], place);
-    place.count += 1;
+    const sum = sums.get(nodes[row]) || { count: 0, pause: 0, generations: [] };
+    sums.set(nodes[row], sum);
+    sum.count += 1;
     if (isStarted) {
-      place.pause += collections[next].pause_ns;
-      place.generations.add(collections[next].generation);
+      sum.pause += collections[next].pause_ns;
+      sum.generations.push(collections[next].generation);
     }
   }
-  return [...places.values()].map((place) => ({ ...place, frames: framesOf(trace, place.node), generations: [...place.generations].sort().join(', ') })).sort((a, b) => b.count - a.count || b.pause - a.pause);
+  // By the program's call: it may be reached on many ways.
+  const places = new Map();
+  for (const [node, { count, pause, generations }] of sums) {
+    const frames = framesOf(trace, node);
+    const own = ownFrame(frames);
+    const place = places.get(own) || { own, count: 0, pause: 0, generations: new Set(), stacks: [] };
+    places.set(own, place);
+    place.count += count;
+    place.pause += pause;
+    generations.forEach((generation) => place.generations.add(generation));
+    place.stacks.push({ frames, count });
+  }
+  return [...places.values()].map((place) => ({ ...place, stacks: place.stacks.sort((a, b) => b.count - a.count), generations: [...place.generations].sort().join(', ') })).sort((a, b) => b.count - a.count || b.pause - a.pause);
 }
 
 // What waiting threads wait for, by their stacks: time and samples of each thing.

@@ -23,4 +23,3 @@ export function rowsWithin(times, range) {
 }
 
 export const isWithin = (range, nanos) => !range || (range.from <= nanos && nanos < range.to);
-export const overlaps = (range, start, end) => !range || (start < range.to && end >= range.from);

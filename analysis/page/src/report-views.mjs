@@ -2,7 +2,7 @@
 import { el, printable } from './dom.mjs';
 import { areas, chart } from './chart.mjs';
 import { formatBytes, formatCount, formatDecimal, formatValue, formatMoment, formatNanos, formatPercent } from './format.mjs';
-import { bins, collectionTotals, exceptionGroups, heldUpBy, lockGroups, occurrences, ownFrame, placesOf, spanSums, spansOf, thinnedOf, triggerPlaces, waitSums } from './query.mjs';
+import { bins, collectionTotals, exceptionGroups, heldUpBy, lockGroups, occurrences, ownFrame, placesOf, spanSums, spansOf, tasksOf, thinnedOf, triggerPlaces, waitSums } from './query.mjs';
 import { isWithin, maxOf, minOf, rowsWithin } from './ranges.mjs';
 import { facts, table } from './table.mjs';
 import { counterName } from './lanes.mjs';
@@ -36,7 +36,7 @@ export function gcView(trace, route, range, extent, go) {
   return el('div', null,
     el('h2', null, 'Garbage collections'),
     facts([
-      ['Collections', formatCount(totals.count), 'gc-count', totals.count], ['Pauses', formatNanos(totals.pause), 'gc-pause', totals.pause], ['Of the time', formatPercent((totals.pause / seen) * 100)],
+      ['Collections', formatCount(totals.count), 'gc-count', totals.count], totals.incomplete > 0 && ['Without start, end or pause', formatCount(totals.incomplete), 'gc-incomplete', totals.incomplete], ['Pauses', formatNanos(totals.pause), 'gc-pause', totals.pause], ['Of the time', formatPercent((totals.pause / seen) * 100)],
       ['Longest pause', formatNanos(totals.max), 'gc-max', totals.max], ['50th percentile', formatNanos(totals.p50)], ['99th percentile', formatNanos(totals.p99), 'gc-p99', totals.p99],
       suspends.length > 0 && ['Stopping all threads took', `at most ${formatNanos(maxOf(suspends))}`, 'gc-suspend', maxOf(suspends)],
       totals.allocated > 0 && ['Allocated', formatBytes(totals.allocated)], totals.promoted > 0 && ['Promoted', formatBytes(totals.promoted)],
@@ -49,7 +49,7 @@ export function gcView(trace, route, range, extent, go) {
       areas({ points: byGeneration, parts: generations.map((name) => ({ name: generationName(name), fill: name })), range: shown, unit: formatBytes, label: 'Heap size by generation; the table Collections has its sums' })],
     byGeneration.length === 0 && heaps.length > 0 && [el('h3', null, 'Heap size'), chart({ points: heaps, range: shown, unit: formatBytes, label: `Heap size, at most ${formatBytes(maxOf(heaps.map((point) => point.value)))}`, fill: 'alloc' })],
     parts.length > 0 && [el('h3', null, 'Fragmentation after each collection'), chart({ points: parts, range: shown, height: 70, unit: (value) => formatPercent(value), label: `Fragmentation, at most ${formatPercent(maxOf(parts.map((point) => point.value)))}`, fill: 'loh' })],
-    totals.all.length > 5 && [el('h3', null, 'How long pauses were'), pauseHistogram(totals.all.map((row) => row.pause_ns))],
+    totals.all.length > 5 && pauseHistogram(totals.all.map((row) => row.pause_ns)),
     chosen && collectionCard(trace, chosen, go),
     table({ caption: 'By generation', columns: [
       { title: 'Generation', value: (row) => `gen ${row.generation}` }, { title: 'Collections', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
@@ -75,9 +75,10 @@ function triggers(trace, range) {
   return [
     thinned(trace, 'triggers'),
     table({ caption: `What triggered collections (${formatCount(places.length)})`, first: 10, columns: [
-      { title: 'In', value: (row) => ownFrame(row.frames) || '(no stack)' }, { title: 'Times', number: true, value: (row) => row.count, text: (row) => formatCount(row.count), bar: (row) => row.count / places[0].count },
+      { title: 'In', value: (row) => row.own || '(no stack)' }, { title: 'Times', number: true, value: (row) => row.count, text: (row) => formatCount(row.count), bar: (row) => row.count / places[0].count },
       { title: 'Paused', number: true, value: (row) => row.pause, text: (row) => formatNanos(row.pause) }, { title: 'Generations', value: (row) => row.generations },
-      { title: 'Stack', wide: true, value: (row) => row.frames.join(' ← '), node: (row) => el('details', null, el('summary', null, `${formatCount(row.frames.length)} calls`), el('pre', { tabindex: '0' }, row.frames.map(printable).join('\n') || '(no stack)')) },
+      { title: 'Stacks', wide: true, value: (row) => row.stacks[0].frames.join(' ← '), node: (row) => el('details', null, el('summary', null, row.stacks.length === 1 ? '1 stack' : `${formatCount(row.stacks.length)} stacks`),
+        row.stacks.slice(0, 10).map((stack) => el('div', null, el('p', null, `${formatCount(stack.count)} ${stack.count === 1 ? 'time' : 'times'}`), el('pre', { tabindex: '0' }, stack.frames.map(printable).join('\n') || '(no stack)')))) },
     ], rows: places }),
   ];
 }
@@ -276,8 +277,9 @@ export function jitView(trace, route, range, extent) {
 
 // Tasks: what was scheduled, and what was awaited.
 export function tasksView(trace, route, range) {
-  const report = trace.reports.tasks;
-  if (!report?.scheduled && !report?.waits_begun) return none('No tasks in this trace. Record with nettrace collect --providers System.Threading.Tasks.TplEventSource:0x3:4.');
+  const whole = trace.reports.tasks;
+  if (!whole?.scheduled && !whole?.waits_begun) return none('No tasks in this trace. Record with nettrace collect --providers System.Threading.Tasks.TplEventSource:0x3:4.');
+  const report = tasksOf(trace, range);
   const spread = (key) => [
     { title: `${key === 'queued' ? 'Waited to begin' : 'Ran'}, mean`, number: true, value: (row) => row[key]?.mean_ns ?? null, text: (row) => formatNanos(row[key]?.mean_ns ?? NaN) },
     { title: '99 %', number: true, value: (row) => row[key]?.p99_ns ?? null, text: (row) => formatNanos(row[key]?.p99_ns ?? NaN) },
@@ -285,11 +287,11 @@ export function tasksView(trace, route, range) {
   const number = (title, key) => ({ title, number: true, value: (row) => row[key], text: (row) => formatCount(row[key]) });
   const ofWaits = (title, key, text) => ({ title, number: true, value: (row) => row.waits[key], text: (row) => text(row.waits[key]) });
   return el('div', null, el('h2', null, 'Tasks'),
-    range && el('p', { class: 'notice', role: 'note' }, 'Tasks are added up over the whole trace; of ranges the page has no sums of them.'),
-    facts([['Scheduled', formatCount(report.scheduled), 'tasks-scheduled', report.scheduled], ['Completed', formatCount(report.completed)], ['Failed', formatCount(report.faulted)], ['Awaited', formatCount(report.waits_begun), 'tasks-awaited', report.waits_begun], report.waits_begun > report.waits_ended && ['Still awaited at the end', formatCount(report.waits_begun - report.waits_ended)]]),
+    report.notes.map(([what, counted]) => binned(what, range, counted)),
+    facts([['Scheduled', formatCount(report.scheduled), 'tasks-scheduled', report.scheduled], ['Completed', formatCount(report.completed), 'tasks-completed', report.completed], ['Failed', formatCount(report.faulted), 'tasks-failed', report.faulted], ['Awaited', formatCount(report.waits_begun), 'tasks-awaited', report.waits_begun], report.waits_begun > report.waits_ended && ['Still awaited at the end of the trace', formatCount(report.waits_begun - report.waits_ended)]]),
     table({ caption: `Scheduled (${formatCount(report.tasks.length)})`, columns: [{ title: 'Task', value: (row) => row.name }, number('Scheduled', 'scheduled'), number('Failed', 'faulted'), ...spread('queued'), ...spread('ran'), { title: 'By', wide: true, value: (row) => ownFrame(row.stacks?.[0]?.frames ?? []) }], rows: report.tasks, first: 20 }),
     table({ caption: `Awaited (${formatCount(report.waits.length)})`, columns: [{ title: 'What', value: (row) => row.name }, { title: 'Kind', value: (row) => (row.is_blocking ? 'blocks a thread' : 'await') }, ofWaits('Times', 'count', formatCount), ofWaits('Total', 'total_ns', formatNanos), ofWaits('50 %', 'p50_ns', formatNanos), ofWaits('99 %', 'p99_ns', formatNanos), ofWaits('Longest', 'max_ns', formatNanos), number('Still awaited', 'still_waiting')], rows: report.waits, first: 20 }),
-    stillAwaiting(report));
+    !range && stillAwaiting(whole));
 }
 
 const fromTo = (least, most) => (least === most ? formatCount(least) : `${formatCount(least)} to ${formatCount(most)}`);

@@ -87,7 +87,7 @@ function certaintyText(report) {
   const running = report?.running;
   if (!running) return null;
   const parts = [[running.managed, 'ran managed code'], [running.computing, 'ran native code that computes'], [running.taking_lock, 'were taking a lock'], [running.native_calls, 'were in native calls, which may not have run']];
-  const shown = parts.filter(([count]) => count > 0).map(([count, text]) => `${formatCount(count)} ${text}`);
+  const shown = parts.filter(([count]) => count > 0).map(([count, text]) => `${formatCount(count)} ${count === 1 ? text.replace(/^were/, 'was') : text}`);
   const cut = (report.cut_off_samples ?? 0) + (report.repaired_samples ?? 0);
   if (cut > 0) shown.push(`${formatCount(cut)} had lost their callers beyond 100 frames (${formatCount(report.repaired_samples ?? 0)} repaired)`);
   return shown.length < 2 ? null : `Of ${formatCount(report.samples)} samples ${shown.join(', ')}.`;
@@ -148,7 +148,7 @@ function flameTab(panel, { trace, tree, route, go, kind, range, extent, thread }
   });
   say(found, graph.foundText());
   bar.append(pictureLink(graph.canvas, `Flame graph of ${trace.kinds[kind].name}`));
-  panel.append(bar, el('p', { class: 'legend' }, ['own', 'framework', 'native'].map((name) => el('span', null, el('i', { class: `swatch frame-${name}`, 'aria-hidden': 'true' }), { own: 'your code', framework: '.NET and libraries, by module', native: 'native, no module' }[name]))), graph.box, line);
+  panel.append(bar, el('p', { class: 'legend' }, ['own', 'framework', 'native'].map((name) => el('span', null, el('i', { class: `swatch frame-${name}`, 'aria-hidden': 'true' }), { own: 'your code', framework: '.NET and libraries, by module', native: 'native, or without a name' }[name]))), graph.box, line);
 }
 
 const weightColumns = (tree, whole) => [

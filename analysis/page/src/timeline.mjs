@@ -1,5 +1,5 @@
 // The time line over the whole trace: lanes, and the range that filters every view.
-import { el, isDark, keepDrawn, pictureLink, paint, colour, replace, announce, fit, say, widthOf, write } from './dom.mjs';
+import { el, isDark, keepDrawn, pictureLink, paint, colour, replace, announce, fit, say, tipOver, widthOf, write } from './dom.mjs';
 import { axisStep, formatAxis, formatMoment, formatNanos } from './format.mjs';
 import { counterLane, counterName, lanesOf, pointsOf, threadLanes } from './lanes.mjs';
 import { lengthOf } from './query.mjs';
@@ -16,8 +16,7 @@ const labelsOf = (width) => Math.round(Math.min(190, Math.max(104, width * 0.16)
 export function timeline(trace, extent, { range, onrange, counters, oncounters, detail, threads, onchange, onlane }) {
   const lanes = lanesOf(trace);
   const canvas = el('canvas', { class: 'lanes', tabindex: '0', role: 'application', 'aria-label': 'Time line. Drag to choose a range; drag its head, above the lanes, to move it. Arrow keys move the range, with Shift they change its length, Z shows it in detail, Escape shows the whole trace.' });
-  const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
-  const box = el('div', { class: 'lanebox' }, canvas, tip);
+  const box = el('div', { class: 'lanebox' }, canvas);
   const rangeText = el('span', { class: 'rangetext', id: 'range' });
   const from = el('input', { type: 'text', inputmode: 'decimal', size: '9', id: 'from', 'aria-label': 'From, in milliseconds' });
   const to = el('input', { type: 'text', inputmode: 'decimal', size: '9', id: 'to', 'aria-label': 'To, in milliseconds' });
@@ -336,19 +335,11 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
     else zoomTo(now, nanosAt(event.clientX - canvas.getBoundingClientRect().left), 1.0015 ** (event.ctrlKey ? event.deltaY * 5 : event.deltaY));
   }, { passive: false });
   canvas.addEventListener('dblclick', () => choose(null));
-  canvas.addEventListener('pointermove', (event) => {
-    const bounds = canvas.getBoundingClientRect();
-    const place = event.clientX - bounds.left;
-    const down = event.clientY - bounds.top;
+  box.append(tipOver(canvas, (event, place, down) => {
     const isHead = range && down < (isDetail() ? STRIP : AXIS) && place >= placeIn(isDetail() ? extent : part(), range.from) && place <= placeIn(isDetail() ? extent : part(), range.to);
     canvas.style.cursor = isHead ? 'grab' : laneAt(down)?.isThread || (place < labels() && laneAt(down)?.place) ? 'pointer' : '';
-    const text = drag || place < labels() ? '' : tell(place, event.clientY - bounds.top);
-    say(tip, text);
-    tip.style.display = text ? 'block' : 'none';
-    tip.style.left = `${Math.max(0, Math.min(place + 12, width() - tip.offsetWidth - 4))}px`;
-    tip.style.top = `${event.clientY - bounds.top + 16}px`;
-  });
-  canvas.addEventListener('pointerleave', () => (tip.style.display = 'none'));
+    return drag || place < labels() ? '' : tell(place, down);
+  }));
   const tell = (place, down) => {
     const nanos = nanosAt(place);
     const lane = laneAt(down);

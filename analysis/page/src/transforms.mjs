@@ -4,7 +4,7 @@
 const LONGEST_CYCLE = 8;
 
 // A pattern of the user's: a regular expression, or, if it is none, plain text. Null for nothing.
-export function patternOf(text) {
+function patternOf(text) {
   const wanted = (text ?? '').trim();
   if (wanted === '') return null;
   try {

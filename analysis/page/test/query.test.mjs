@@ -81,7 +81,7 @@ test('collections belong to what triggered them, and waits to who had the lock',
     kinds: { cpu: { unit: 'nanoseconds', labels: [], waits_for: ['task', 'lock'] } }, threads: [{ id: 7, label: 'thread 7' }, { id: 8, label: 'thread 8' }], reports: { gc: { collections } }, frames: { text: ['main', 'add'] },
     texts: { spans: ['lock: 0x1, object: 0x2, owner_thread: 8', ''] }, column: (name) => Float64Array.from(columns[name] || []),
   };
-  const places = (range) => triggerPlaces(whole, range).map((row) => [row.frames[0], row.count, row.pause, row.generations]);
+  const places = (range) => triggerPlaces(whole, range).map((row) => [row.own, row.count, row.pause, row.generations]);
   assert.deepEqual(places(null), [['add', 2, 20, '0, 1'], ['main', 1, 8, '2']]);
   assert.deepEqual(places({ from: 15, to: 25 }), [['main', 1, 8, '2']]);
   assert.deepEqual(heldUpBy(whole, null).map((row) => [row.thread, row.label, row.count, row.total, row.max]), [[0, 'thread 8', 2, 150, 100]]);

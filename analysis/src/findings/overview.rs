@@ -158,6 +158,12 @@ impl Overview {
     pub(crate) fn take_ended(&mut self) -> [Vec<Occurrence>; 2] {
         self.reports.activities.take_ended()
     }
+
+    /// The tasks, and waits for these, that are over since the last call.
+    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
+    pub(crate) fn take_tasks(&mut self) -> [Vec<Occurrence>; 4] {
+        self.reports.tasks.take_ended()
+    }
 }
 
 impl Overviewed {

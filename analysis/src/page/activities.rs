@@ -1,9 +1,9 @@
-//! Activities and requests of a page: the longest have a row each, and the others are
+//! Activities, requests and tasks of a page: the longest have a row each, and the others are
 //! counted by name, failure and length.
 
 use super::Page;
 use super::sums::Sums;
-use crate::model::{Mode, Resolved, TextHandle};
+use crate::model::{Mode, Resolved};
 use crate::report::Occurrence;
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
@@ -14,7 +14,7 @@ const MOST_ROWS: usize = 60_000;
 /// Maximum number of sums of the others.
 const MOST_SUMS: usize = 1 << 15;
 
-/// Activities, or requests.
+/// Activities, or requests, or how long tasks ran, …
 #[derive(Debug)]
 pub(super) struct PageActivities {
     rows: Vec<Occurrence>,
@@ -49,18 +49,21 @@ impl PageActivities {
 
     fn leave_out(&mut self, row: Occurrence) {
         let nanos = row.nanos.unwrap_or(0);
-        let key = [row.label.0, u32::from(row.is_error), bucket_of(nanos)];
+        let key = [row.label, u32::from(row.is_error), bucket_of(nanos)];
         self.others.add(row.start_nanos, key, nanos);
     }
 
-    /// Writes them; `names` are those of all rows of the page.
+    /// Writes them. `number`: of a label's name among those that the page has.
     pub(super) fn finish(
         mut self,
         name: &str,
         resolved: &Resolved<'_>,
-        names: &mut Names,
+        mut number: impl FnMut(u32) -> u64,
         page: &mut Page,
     ) {
+        if self.rows.is_empty() {
+            return;
+        }
         self.rows.retain(|row| resolved.selected(row.stack, Mode::Unknown).is_some());
         self.rows.sort_by_key(|row| row.start_nanos);
         let rows = &self.rows;
@@ -71,12 +74,11 @@ impl PageActivities {
         columns.add(format!("{name}.nanos"), lengths);
         columns.add(
             format!("{name}.name"),
-            rows.iter().map(|row| names.number(row.label)).collect::<Vec<_>>(),
+            rows.iter().map(|row| number(row.label)).collect::<Vec<_>>(),
         );
         columns.add(format!("{name}.failed"), rows.iter().map(|row| u64::from(row.is_error)));
         let others = self.others.with_keys(|[label, failed, bucket]| {
-            let label = u32::try_from(names.number(TextHandle(label))).unwrap_or(u32::MAX);
-            [label, failed, bucket]
+            [u32::try_from(number(label)).unwrap_or(u32::MAX), failed, bucket]
         });
         page.add_sums(&format!("{name}.others"), others, ["name", "failed", "bucket"], true);
     }
@@ -92,25 +94,21 @@ fn bucket_of(nanos: u64) -> u32 {
     power.saturating_mul(8).saturating_add(eighth)
 }
 
-/// Names of activities, numbered as the page needs them.
+/// Names, numbered as the page needs them.
 #[derive(Debug, Default)]
-pub(super) struct Names {
-    numbers: HashMap<TextHandle, u64>,
-    labels: Vec<TextHandle>,
+pub(super) struct Names<'t> {
+    numbers: HashMap<&'t str, u64>,
+    pub(super) texts: Vec<&'t str>,
 }
 
-impl Names {
-    fn number(&mut self, label: TextHandle) -> u64 {
-        let next = self.labels.len() as u64;
-        let number = *self.numbers.entry(label).or_insert(next);
+impl<'t> Names<'t> {
+    pub(super) fn number(&mut self, text: &'t str) -> u64 {
+        let next = self.texts.len() as u64;
+        let number = *self.numbers.entry(text).or_insert(next);
         if number == next {
-            self.labels.push(label);
+            self.texts.push(text);
         }
         number
-    }
-
-    pub(super) fn texts<'m>(&self, resolved: &Resolved<'m>) -> Vec<&'m str> {
-        self.labels.iter().map(|label| resolved.model().texts().get(*label)).collect()
     }
 }
 
@@ -138,7 +136,7 @@ mod tests {
             kept.add(Occurrence {
                 start_nanos: at.cast_signed(),
                 nanos: Some(at % 1_000),
-                label: TextHandle(0),
+                label: 0,
                 stack: StackHandle(0),
                 is_error: false,
             });

@@ -129,6 +129,7 @@ pub struct Page {
     session: Value,
     coverage: Option<Coverage>,
     activity_names: Value,
+    task_names: Value,
     /// Where counts take the place of rows: the length of their bins.
     sums: Map<String, Value>,
     thinned: Vec<Thinned>,

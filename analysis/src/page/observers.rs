@@ -14,11 +14,11 @@ use super::triggers::PageTriggers;
 use super::{Page, Thinned, session};
 use crate::findings::overview::{Overview, OverviewReports, Overviewed};
 use crate::findings::{Summary, SummaryReport};
-use crate::model::{Kind, Model, Resolved, StackHandle, ThreadState, WaitFor};
+use crate::model::{Kind, Model, Resolved, StackHandle, TextHandle, ThreadState, WaitFor};
 use crate::report::{
     Activities, Alloc, Collection, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
-    Moment, Report, ReportInput, Reports, Resolving, Sql, Tasks, ThreadPool, Threads, TopNOptions,
-    Waits,
+    Moment, Report, ReportInput, Reports, Resolving, Sql, TaskTime, Tasks, ThreadPool, Threads,
+    TopNOptions, Waits,
 };
 use nettrace_export::units::count;
 use nettrace_parser::Event;
@@ -44,6 +44,8 @@ pub(super) struct PageReports {
     events: PageEvents,
     activities: PageActivities,
     requests: PageActivities,
+    /// By [`TaskTime`].
+    tasks: [PageActivities; 4],
     tracks: SharedTracks,
 }
 
@@ -61,7 +63,7 @@ impl PageReports {
                 activities: Activities::default().with_http().with_each().top(SLOWEST),
                 logs: Logs::default(),
                 counters: Counters::default(),
-                tasks: Tasks::default().without_activities(),
+                tasks: Tasks::default().without_activities().with_each(),
                 sql: Sql::default(),
             }),
             loader: Loader::default(),
@@ -70,6 +72,7 @@ impl PageReports {
             events: PageEvents::default(),
             activities: PageActivities::default(),
             requests: PageActivities::default(),
+            tasks: Default::default(),
             tracks,
         }
     }
@@ -104,6 +107,9 @@ impl Reports for PageReports {
         let [activities, requests] = self.overview.take_ended();
         activities.into_iter().for_each(|row| self.activities.add(row));
         requests.into_iter().for_each(|row| self.requests.add(row));
+        for (kept, ended) in self.tasks.iter_mut().zip(self.overview.take_tasks()) {
+            ended.into_iter().for_each(|row| kept.add(row));
+        }
         if wanting & LOADER != 0 {
             self.loader.event(event, moment, model);
         }
@@ -124,6 +130,7 @@ impl Reports for PageReports {
         let mut reports = self.overview.finish(resolved);
         page.summary = Some(SummaryReport::of(&reports, resolved));
         page.write_activities(self.activities, self.requests, &mut reports, resolved);
+        page.write_tasks(self.tasks, &mut reports, resolved);
         page.write_all_rows(&reports);
         page.add_overview(&mut reports);
         page.cut_rows(Gc::NAME, "collections", MOST_ROWS);
@@ -201,9 +208,29 @@ impl Page {
         let http = reports.activities.http.as_mut().map(|http| std::mem::take(&mut http.ended));
         http.into_iter().flatten().for_each(|row| requests.add(row));
         let mut names = Names::default();
-        activities.finish("activities", resolved, &mut names, self);
-        requests.finish("requests", resolved, &mut names, self);
-        self.activity_names = json!(names.texts(resolved));
+        let texts = resolved.model().texts();
+        let mut number = |label| names.number(texts.get(TextHandle(label)));
+        activities.finish("activities", resolved, &mut number, self);
+        requests.finish("requests", resolved, &mut number, self);
+        self.activity_names = json!(names.texts);
+    }
+
+    /// Writes tasks and waits for these, in the same way.
+    fn write_tasks(
+        &mut self,
+        tasks: [PageActivities; 4],
+        reports: &mut Overviewed,
+        resolved: &Resolved<'_>,
+    ) {
+        let mut each = std::mem::take(&mut reports.tasks.each);
+        let mut names = Names::default();
+        for ((time, mut kept), ended) in TaskTime::ALL.into_iter().zip(tasks).zip(each.take()) {
+            ended.into_iter().for_each(|row| kept.add(row));
+            let name = |label| usize::try_from(label).ok().and_then(|label| each.names.get(label));
+            let number = |label| names.number(name(label).map_or("", String::as_str));
+            kept.finish(&format!("tasks.{}", time.name()), resolved, number, self);
+        }
+        self.task_names = json!(names.texts);
     }
 
     /// Writes the numbers of all rows of lists whose documents are too long, so that ranges
@@ -214,6 +241,12 @@ impl Page {
         if collections.len() > MOST_ROWS {
             columns.add_steps("gc.t", collections.iter().map(|row| row.start_ns));
             columns.add("gc.pause", collections.iter().map(|row| row.pause_ns));
+            // 0: nothing, 1: its start or end, 2: its pause.
+            let missing = |row: &Collection| match (row.is_complete, row.pauses.is_empty()) {
+                (_, true) => 2,
+                (is_complete, false) => u64::from(!is_complete),
+            };
+            columns.add("gc.missing", collections.iter().map(missing));
             let generation = |row: &Collection| u64::from(row.generation);
             columns.add("gc.generation", collections.iter().map(generation));
             let allocated = |row: &Collection| row.allocated_bytes.unwrap_or(0);
@@ -409,7 +442,8 @@ fn write_tracks(
     page.kinds = Value::Object(kinds);
     page.categories = Value::Object(categories);
     let names = std::mem::take(&mut page.activity_names);
-    page.texts = json!({ "activities": names, "spans": texts(&tracks.spans.texts), "exceptions": texts(&thrown.types.texts),
+    let tasks = std::mem::take(&mut page.task_names);
+    page.texts = json!({ "activities": names, "tasks": tasks, "spans": texts(&tracks.spans.texts), "exceptions": texts(&thrown.types.texts),
         "messages": texts(&thrown.messages.texts) });
     page.threads = model
         .threads()

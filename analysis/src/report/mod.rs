@@ -42,6 +42,7 @@ pub(crate) mod counters;
 mod counts;
 mod deadlock;
 mod distribution;
+mod each_task;
 mod exceptions;
 pub(crate) mod fields;
 mod flat_json;
@@ -52,6 +53,7 @@ mod loader;
 mod logs;
 mod message_group;
 mod modules;
+mod occurrence;
 mod outcome;
 mod pass;
 mod rate;
@@ -74,7 +76,6 @@ mod types;
 mod waiting;
 mod waits;
 
-pub(crate) use activities::Occurrence;
 pub use activities::{
     Activities, ActivitiesReport, ActivityCalls, ActivityEvent, ActivityLayer, ActivityLine,
     ActivityNode, ActivityRow, Doing, Parts, RequestStep, SlowActivity, StatusCount, StepKind,
@@ -87,6 +88,8 @@ pub use counters::{CounterKind, CounterPoint, CounterSeries, Counters, CountersR
 pub use counts::{ReasonCount, ThreadCount};
 pub use deadlock::Deadlock;
 pub use distribution::Spread;
+#[cfg_attr(not(feature = "page"), allow(unused_imports, reason = "only the page shows them"))]
+pub(crate) use each_task::TaskTime;
 pub use exceptions::{
     ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount, TypeCount,
 };
@@ -98,6 +101,7 @@ pub use logs::{
     LogFilter, LogLevel, LogLevelCount, LogRow, LogTemplate, LoggerCount, Logs, LogsReport,
 };
 pub use modules::{ModuleRow, Modules, ModulesReport};
+pub(crate) use occurrence::Occurrence;
 pub use outcome::{DamageRow, OutcomeReport};
 pub use pass::{ReportPass, Reported};
 pub use rate::Rate;

@@ -1,23 +1,17 @@
 //! Waits for tasks: blocking ones, and those of `await`.
 
 use super::distribution::{Distribution, Spread};
+use super::each_task::{EachTask, TaskPlace, TaskTime, WAITED_FOR_BY};
 use super::stack_rows::{ShownFrames, TASK_LIBRARY, below};
 use super::waiting::{Begun, MOST_OPEN, OpenWait};
 use crate::model::intervals::{Edge, Matcher};
-use crate::model::{ProcessHandle, StackHandle, TextHandle, WaitFor};
+use crate::model::{ProcessHandle, WaitFor};
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 /// The process and number of a task.
 pub(super) type TaskKey = (ProcessHandle, u64);
-
-/// What the runtime calls a task, and the stack on which it was named: an async method's
-/// name has no type, but its stack does.
-pub(super) type TaskName = (TextHandle, StackHandle);
-
-/// The name of a task, and where it was scheduled or waited for.
-pub(super) type TaskPlace = (Option<TaskName>, StackHandle);
 
 /// Where a thread waited, and whether it was blocked.
 pub(super) type WaitPlace = (TaskPlace, bool);
@@ -97,11 +91,12 @@ impl TaskWaits {
         }
     }
 
-    pub(super) fn end(&mut self, key: TaskKey, at: Edge) {
+    pub(super) fn end(&mut self, key: TaskKey, at: Edge, each: Option<&mut EachTask>) {
         match self.open.stop_one(key, at) {
             Some(wait) => {
                 if let Some(place) = wait.what {
                     self.places.entry(place).or_default().0.add(wait.nanos);
+                    add_to(each, place, wait.start.nanos, Some(wait.nanos));
                 }
             }
             None => self.not_kept_open = self.not_kept_open.saturating_sub(1),
@@ -119,14 +114,14 @@ impl TaskWaits {
         shown: &mut ShownFrames<'_, '_>,
         passes: impl Fn(&TaskPlace) -> bool,
         named: impl Fn(&TaskPlace, &str) -> String,
+        mut each: Option<&mut EachTask>,
     ) -> WaitedTasks {
-        const BY: &str = "waited for by";
         let resolved = shown.resolved();
         let mut rows: BTreeMap<(String, bool), (Distribution, u64, u64)> = BTreeMap::new();
         for ((place, is_blocking), (waited, begun)) in
             self.places.iter().filter(|((place, _), _)| passes(place))
         {
-            let row = rows.entry((named(place, BY), *is_blocking)).or_default();
+            let row = rows.entry((named(place, WAITED_FOR_BY), *is_blocking)).or_default();
             row.0.merge(waited);
             row.1 = row.1.saturating_add(*begun);
         }
@@ -138,14 +133,15 @@ impl TaskWaits {
             };
             let begun = Begun { place, thread: wait.start.thread, since_nanos: wait.start.nanos };
             let at_least_ns = begun.at_least_ns(resolved.model());
-            let row = rows.entry((named(&place, BY), is_blocking)).or_default();
+            add_to(each.as_deref_mut(), (place, is_blocking), wait.start.nanos, None);
+            let row = rows.entry((named(&place, WAITED_FOR_BY), is_blocking)).or_default();
             row.2 = row.2.saturating_add(at_least_ns);
             // The oldest come first.
             if open.len() < MOST_OPEN {
                 let frames = below(resolved, place.1, TASK_LIBRARY);
                 open.push(OpenTaskWait {
                     wait: OpenWait::at(&begun, WaitFor::Task, frames, shown),
-                    task: named(&place, BY),
+                    task: named(&place, WAITED_FOR_BY),
                     is_blocking,
                 });
             }
@@ -164,5 +160,17 @@ impl TaskWaits {
             .collect();
         rows.sort_few_by_key(|row| Reverse(row.waits.total_ns.saturating_add(row.open_ns)));
         WaitedTasks { rows, open, begun: begun_all, ended }
+    }
+}
+
+fn add_to(
+    each: Option<&mut EachTask>,
+    (place, is_blocking): WaitPlace,
+    start_nanos: i64,
+    nanos: Option<u64>,
+) {
+    let time = if is_blocking { TaskTime::Blocked } else { TaskTime::Awaited };
+    if let Some(each) = each {
+        each.add(time, place, start_nanos, nanos, false);
     }
 }

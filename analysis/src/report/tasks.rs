@@ -15,11 +15,11 @@
 use super::activities::Activities;
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::{Distribution, Spread};
+use super::each_task::{EachTask, SCHEDULED_BY, TaskName, TaskPlace, TaskTime};
+use super::occurrence::Occurrence;
 use super::stack_rows::{ShownFrames, StackRow, TASK_LIBRARY, below, stack_rows};
-use super::task_waits::{
-    OpenTaskWait, TaskKey, TaskName, TaskPlace, TaskWaitRow, TaskWaits, WaitPlace,
-};
-use crate::model::intervals::Matcher;
+use super::task_waits::{OpenTaskWait, TaskKey, TaskWaitRow, TaskWaits, WaitPlace};
+use crate::model::intervals::{Interval, Matcher};
 use crate::model::{Frame, FrameHandle, Mode, Model, Resolved, StackHandle, TextHandle, task_text};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
@@ -65,6 +65,9 @@ pub struct TasksReport {
     /// Whether async methods ran that the runtime itself suspends and resumes (.NET 11): they
     /// write no events of what they await.
     pub has_runtime_async: bool,
+    /// Tasks that nobody has taken: see [`Tasks::take_ended`].
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) each: EachTask,
 }
 
 /// Tasks with the same name.
@@ -129,8 +132,11 @@ pub struct Tasks {
     sites: HashMap<TaskPlace, TaskSite>,
     waits: TaskWaits,
     /// Tasks that were scheduled and have not started.
-    queued: Matcher<TaskKey, ()>,
-    running: Matcher<TaskKey, ()>,
+    queued: Matcher<TaskKey, Option<TaskPlace>>,
+    /// With when they were scheduled, or else started.
+    running: Matcher<TaskKey, Option<(TaskPlace, i64)>>,
+    /// What is over, one by one, if anyone takes it.
+    each: Option<EachTask>,
     /// `None` if it is not asked in which activities tasks were scheduled.
     activities: Option<Activities>,
     top: usize,
@@ -145,6 +151,7 @@ impl Default for Tasks {
             waits: TaskWaits::default(),
             queued: Matcher::default(),
             running: Matcher::default(),
+            each: None,
             activities: Some(Activities::without_parts().top(0)),
             top: 10,
         }
@@ -166,6 +173,21 @@ impl Tasks {
         self
     }
 
+    /// Notes each task and each wait that is over, for [`Tasks::take_ended`].
+    #[must_use]
+    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
+    pub(crate) fn with_each(mut self) -> Tasks {
+        self.each = Some(EachTask::default());
+        self
+    }
+
+    /// Those that are over since the last call, by [`TaskTime`]. The others, and the names of
+    /// all, are in the report.
+    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
+    pub(crate) fn take_ended(&mut self) -> [Vec<Occurrence>; 4] {
+        self.each.as_mut().map(EachTask::take).unwrap_or_default()
+    }
+
     /// The task with this key; a new one if it is unknown.
     fn task(&mut self, key: TaskKey) -> &mut Task {
         if self.tasks.len() >= MOST
@@ -173,8 +195,9 @@ impl Tasks {
             // Ids are ascending, so the first is the oldest.
             && let Some((oldest, _)) = self.tasks.pop_first()
         {
-            self.queued.lose(oldest, |_| {});
-            self.running.lose(oldest, |_| {});
+            let each = &mut self.each;
+            self.queued.lose(oldest, |lost| add_queued(each, &lost, None));
+            self.running.lose(oldest, |lost| add_ran(each, &lost, None, false));
         }
         self.tasks.entry(key).or_default()
     }
@@ -183,15 +206,17 @@ impl Tasks {
         let activity = self.activities.as_mut().and_then(|activities| activities.name_of(event));
         let stack = model.stack_of(event, moment.thread);
         let task = self.task(key);
-        if moment.is_selected {
-            let place = (task.name, stack);
+        let place = moment.is_selected.then_some((task.name, stack));
+        if let Some(place) = place {
             task.place = Some(place);
             let site = self.sites.entry(place).or_default();
             site.scheduled = site.scheduled.saturating_add(1);
             let count = site.activities.entry(activity).or_default();
             *count = count.saturating_add(1);
         }
-        self.queued.start_again(key, moment.edge(event), (), |_| {});
+        let each = &mut self.each;
+        let lost = |lost| add_queued(each, &lost, None);
+        self.queued.start_again(key, moment.edge(event), place, lost);
     }
 
     fn started(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment, model: &mut Model) {
@@ -203,18 +228,34 @@ impl Tasks {
             // It was scheduled before the session, or the event was lost.
             task.place.get_or_insert((task.name, stack));
         }
-        if let Some(place) = task.place {
+        let place = task.place;
+        if let Some(place) = place {
             let site = self.sites.entry(place).or_default();
             site.started = site.started.saturating_add(1);
             queued.iter().for_each(|queued| site.queued.add(queued.nanos));
         }
-        self.running.start_again(key, at, (), |_| {});
+        let each = &mut self.each;
+        let mut since = at.nanos;
+        if let Some(queued) = queued {
+            since = queued.start.nanos;
+            add_queued(each, &queued, Some(queued.nanos));
+        }
+        let what = place.map(|place| (place, since));
+        self.running.start_again(key, at, what, |lost| add_ran(each, &lost, None, false));
     }
 
     fn completed(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment) {
         let is_faulted =
             event.field("IsExceptional").and_then(|value| value.as_bool()).unwrap_or(false);
         let ran = self.running.stop(key, moment.edge(event), None, |_| {});
+        if let Some(ran) = &ran {
+            add_ran(&mut self.each, ran, Some(ran.nanos), is_faulted);
+        } else if let (Some(each), Some((at, Some(place)))) =
+            (&mut self.each, self.queued.innermost(key))
+        {
+            // Its start was lost.
+            each.add(TaskTime::Ran, *place, at.nanos, None, is_faulted);
+        }
         if let Some(place) = self.task(key).place.take() {
             let site = self.sites.entry(place).or_default();
             site.completed = site.completed.saturating_add(1);
@@ -254,7 +295,7 @@ impl Tasks {
     }
 
     fn wait_ends(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment) {
-        self.waits.end(key, moment.edge(event));
+        self.waits.end(key, moment.edge(event), self.each.as_mut());
         self.forget(key);
     }
 }
@@ -303,7 +344,11 @@ impl Report for Tasks {
         true
     }
 
-    fn finish(self, resolved: &Resolved<'_>) -> TasksReport {
+    fn finish(mut self, resolved: &Resolved<'_>) -> TasksReport {
+        let end = resolved.model().selected().last_nanos().unwrap_or(0);
+        let mut each = self.each.take();
+        self.queued.finish(end).for_each(|open| add_queued(&mut each, &open, None));
+        self.running.finish(end).for_each(|open| add_ran(&mut each, &open, None, false));
         let texts = resolved.model().texts();
         let passes = |place: &TaskPlace| resolved.selected(place.1, Mode::Unknown).is_some();
         let named = |place: &TaskPlace, by: &str| match place.0 {
@@ -317,7 +362,7 @@ impl Report for Tasks {
         let mut sites: Vec<_> = self.sites.iter().filter(|(place, _)| passes(place)).collect();
         sites.sort_few_by_key(|(place, _)| **place);
         for (place, site) in sites {
-            let row = rows.entry(named(place, "scheduled by")).or_default();
+            let row = rows.entry(named(place, SCHEDULED_BY)).or_default();
             row.0.merge(site);
             row.1.push((place.1, site.scheduled));
             all.merge(site);
@@ -325,7 +370,9 @@ impl Report for Tasks {
         let mut rows: Vec<_> = rows.into_iter().collect();
         rows.sort_few_by_key(|(_, (site, _))| Reverse((site.scheduled, site.started)));
         let mut shown = ShownFrames::new(resolved);
-        let waited = self.waits.finish(&mut shown, passes, named);
+        let waited = self.waits.finish(&mut shown, passes, &named, each.as_mut());
+        let mut each = each.unwrap_or_default();
+        each.name(&named);
         let tasks = rows
             .into_iter()
             .map(|(name, (site, stacks))| {
@@ -371,7 +418,31 @@ impl Report for Tasks {
             waits: waited.rows,
             activities,
             has_runtime_async: resolved.all_frames().iter().any(is_of_runtime_async),
+            each,
         }
+    }
+}
+
+/// Notes how long a task waited for a worker.
+fn add_queued(
+    each: &mut Option<EachTask>,
+    queued: &Interval<Option<TaskPlace>>,
+    nanos: Option<u64>,
+) {
+    if let (Some(each), Some(place)) = (each, queued.what) {
+        each.add(TaskTime::Queued, place, queued.start.nanos, nanos, false);
+    }
+}
+
+/// Notes how long a task ran.
+fn add_ran(
+    each: &mut Option<EachTask>,
+    ran: &Interval<Option<(TaskPlace, i64)>>,
+    nanos: Option<u64>,
+    is_faulted: bool,
+) {
+    if let (Some(each), Some((place, since))) = (each, ran.what) {
+        each.add(TaskTime::Ran, place, since, nanos, is_faulted);
     }
 }
 

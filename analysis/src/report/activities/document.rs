@@ -1,9 +1,9 @@
 //! The results of the reports of activities and of HTTP requests.
 
 use super::parts::{Parts, Stretch};
-use super::view::Occurrence;
 use crate::model::ThreadSpan;
 use crate::report::distribution::Spread;
+use crate::report::occurrence::Occurrence;
 
 /// Activities and what is known about them.
 #[derive(Debug, Clone, PartialEq)]

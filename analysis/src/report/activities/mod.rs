@@ -24,9 +24,9 @@ pub use document::{
     ActivityRow, RequestStep, SlowActivity, StatusCount, StepKind,
 };
 pub use parts::{Doing, Parts, Stretch};
-pub(crate) use view::Occurrence;
 
 use super::contract::{Moment, Recording, Report};
+use super::occurrence::Occurrence;
 use super::requests::{HttpFacts, LayerStops, MaybeRequest, request_of, requests_around};
 use crate::model::activity_edge::{ActivityEdge, id_text, is_failure};
 use crate::model::intervals::{

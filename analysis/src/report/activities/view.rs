@@ -9,6 +9,7 @@ use super::tree::ActivityTree;
 use crate::document::SCHEMA;
 use crate::model::{Mode, Resolved, StackHandle, TextHandle, ThreadHandle};
 use crate::report::distribution::Distribution;
+use crate::report::occurrence::Occurrence;
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -25,17 +26,6 @@ pub(super) struct ActivityView {
     pub(super) wanted: Option<Wanted>,
     /// What has ended since this was taken, if anyone takes it.
     pub(super) ended: Option<Vec<Occurrence>>,
-}
-
-/// An activity, or a request, as it is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Occurrence {
-    pub(crate) start_nanos: i64,
-    /// `None` if it had not stopped at the end of the trace.
-    pub(crate) nanos: Option<u64>,
-    pub(crate) label: TextHandle,
-    pub(crate) stack: StackHandle,
-    pub(crate) is_error: bool,
 }
 
 /// The requested activity.
@@ -185,7 +175,7 @@ impl ActivityView {
     ) {
         if let Some(ended) = self.ended.as_mut().filter(|_| !site.is_layer) {
             let ActivitySite { label, stack, .. } = site;
-            ended.push(Occurrence { start_nanos, nanos, label, stack, is_error });
+            ended.push(Occurrence { start_nanos, nanos, label: label.0, stack, is_error });
         }
     }
 

@@ -1,0 +1,17 @@
+//! What began, and how long it took: one by one, for those who count in ranges of time.
+
+use crate::model::StackHandle;
+
+/// An activity, a request, a task or a wait for one, as it is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
+pub(crate) struct Occurrence {
+    pub(crate) start_nanos: i64,
+    /// `None` if it had not stopped at the end of the trace.
+    pub(crate) nanos: Option<u64>,
+    /// What it is called: a text of the model; of tasks a number among
+    /// [`EachTask::names`](super::each_task::EachTask::names).
+    pub(crate) label: u32,
+    pub(crate) stack: StackHandle,
+    pub(crate) is_error: bool,
+}
