@@ -98,4 +98,7 @@ fn a_type_is_the_same_where_only_one_dump_names_modules_and_outer_types() {
     let rows = report["types"].list();
     assert!(rows.iter().all(|row| row["change"] == "both"), "{rows:?}");
     assert!(report["unchanged_types"].as_u64() > Some(60), "{}", report["unchanged_types"]);
+    for side in ["old", "new"] {
+        assert_eq!(report["outcomes"][side]["complete"], true, "{side}");
+    }
 }

@@ -10,7 +10,7 @@ use super::deadlock::{Deadlock, deadlocks};
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{ShownFrames, StackRow, stack_rows};
 use super::stuck::{StuckThread, StuckThreads};
-use super::waiting::{MOST_OPEN, OpenWait, WaitTotals, Waited, Waiting};
+use super::waiting::{MOST_OPEN, OpenWait, WaitSite, WaitTotals, Waited, Waiting};
 use crate::model::intervals::reported_nanos;
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle, WaitFor};
 use crate::sorted::SortFew;
@@ -291,24 +291,13 @@ impl Report for Contention {
         let top = self.waits.top;
         let passes = |place: &LockPlace| resolved.selected(place.stack, Mode::Unknown).is_some();
         let (newest, held) = (self.newest, self.held);
-        let mut owner_stacks: HashMap<u64, Vec<(StackHandle, u64)>> = HashMap::new();
-        let mut sampled: Vec<_> = self.owner_stacks.into_iter().collect();
-        sampled.sort_few_by_key(|(key, _)| *key);
-        for ((lock, stack), count) in sampled {
-            owner_stacks.entry(lock).or_default().push((stack, count));
-        }
+        let mut owner_stacks = by_lock(self.owner_stacks);
         let Waited { totals, sites, open } = self.waits.finish(passes);
         // At the end: a thread's purpose may be reported after its waits.
         let owners = Owners::new(resolved.model());
-        let mut locks: BTreeMap<(Option<u64>, bool), Sums> = BTreeMap::new();
+        let mut locks: BTreeMap<LockKey, Sums> = BTreeMap::new();
         for (place, site) in sites {
-            let lock = locks.entry((place.lock_id, place.is_native)).or_default();
-            lock.waits.merge(&site.waits);
-            lock.stacks.push((place.stack, site.waits.sum()));
-            for (owner, count) in site.more {
-                let sum = lock.owners.entry(owner).or_default();
-                *sum = sum.saturating_add(count);
-            }
+            locks.entry((place.lock_id, place.is_native)).or_default().add(place.stack, site);
         }
         let mut frames = ShownFrames::new(resolved);
         let mut still: Vec<OpenLockWait> = Vec::new();
@@ -349,15 +338,9 @@ impl Report for Contention {
                 owner_managed_id: owner.filter(|_| os_owner.is_none()),
             });
         }
-        let mut locks: Vec<(Option<u64>, bool, Sums)> =
-            locks.into_iter().map(|((id, is_native), sums)| (id, is_native, sums)).collect();
-        locks.sort_few_by(|(one_id, _, one), (other_id, _, other)| {
-            let total = |sums: &Sums| Reverse(sums.waits.sum().saturating_add(sums.open_ns));
-            total(one).cmp(&total(other)).then_with(|| one_id.cmp(other_id))
-        });
-        let locks = locks
+        let locks = longest_first(locks)
             .into_iter()
-            .map(|(id, is_native, sums)| {
+            .map(|((id, is_native), sums)| {
                 let lock_id = id.map(|id| format!("{id:#x}"));
                 let did = id.and_then(|id| owner_stacks.remove(&id)).unwrap_or_default();
                 let (owner_stacks, _) = stack_rows(&mut frames, did, &[], top);
@@ -379,13 +362,40 @@ impl Report for Contention {
                 }
             })
             .collect();
-        let end_nanos = resolved.model().selected().last_nanos().unwrap_or(0);
-        let deadlocks = deadlocks(&waits_for, end_nanos);
-        let is_known = |thread| waiting.contains(&thread);
-        let is_lock = |what| what == WaitFor::Lock;
-        let stuck = StuckThreads::of(resolved).waiting(is_lock, is_known, MOST_OPEN);
+        let deadlocks =
+            deadlocks(&waits_for, resolved.model().selected().last_nanos().unwrap_or(0));
+        let stuck = StuckThreads::of(resolved).waiting(
+            |what| what == WaitFor::Lock,
+            |thread| waiting.contains(&thread),
+            MOST_OPEN,
+        );
         ContentionReport { schema: SCHEMA, totals, deadlocks, open: still, stuck, locks }
     }
+}
+
+/// A lock's id, if the runtime has told it, and whether it is one of the runtime's own.
+type LockKey = (Option<u64>, bool);
+
+/// What the owners of each lock did, and in how many samples.
+fn by_lock(
+    owner_stacks: HashMap<(u64, StackHandle), u64>,
+) -> HashMap<u64, Vec<(StackHandle, u64)>> {
+    let mut sampled: Vec<_> = owner_stacks.into_iter().collect();
+    sampled.sort_few_by_key(|(key, _)| *key);
+    let mut by_lock: HashMap<u64, Vec<(StackHandle, u64)>> = HashMap::new();
+    for ((lock, stack), count) in sampled {
+        by_lock.entry(lock).or_default().push((stack, count));
+    }
+    by_lock
+}
+
+fn longest_first(locks: BTreeMap<LockKey, Sums>) -> Vec<(LockKey, Sums)> {
+    let mut locks: Vec<(LockKey, Sums)> = locks.into_iter().collect();
+    let total = |sums: &Sums| Reverse(sums.waits.sum().saturating_add(sums.open_ns));
+    locks.sort_few_by(|((one_id, _), one), ((other_id, _), other)| {
+        total(one).cmp(&total(other)).then_with(|| one_id.cmp(other_id))
+    });
+    locks
 }
 
 /// All waits for a lock.
@@ -400,6 +410,15 @@ struct Sums {
 }
 
 impl Sums {
+    fn add(&mut self, stack: StackHandle, site: WaitSite<BTreeMap<u64, u64>>) {
+        self.waits.merge(&site.waits);
+        self.stacks.push((stack, site.waits.sum()));
+        for (owner, count) in site.more {
+            let sum = self.owners.entry(owner).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
+
     /// The threads that held the lock most often, and the number of the others.
     fn owners(&self, owners: &Owners, top: usize) -> (Vec<ThreadCount>, u64) {
         let count = |(id, count): (&u64, &u64)| ThreadCount {

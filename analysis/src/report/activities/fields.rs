@@ -3,7 +3,7 @@
 use crate::model::short;
 use nettrace_parser::Event;
 use nettrace_parser::view;
-use nettrace_parser::view::View;
+use nettrace_parser::view::{KnownProvider, View};
 
 /// Maximum length of the text, in characters.
 const LONGEST_FIELDS: usize = 200;
@@ -75,4 +75,11 @@ pub(super) fn fields_text(event: &Event<'_>) -> String {
         text.push('…');
     }
     text
+}
+
+/// Those that an activity has at its stop, if its provider tells any: tags are usually set while
+/// it runs.
+pub(super) fn fields_at_stop(event: &Event<'_>) -> Option<String> {
+    let has_tags = event.known_provider() == KnownProvider::DiagnosticSource;
+    has_tags.then(|| fields_text(event)).filter(|text| !text.is_empty())
 }

@@ -33,7 +33,7 @@ use crate::model::intervals::{
     Hint, Interval, OpenActivities, OpenActivity, OpenActivityKey, TwinStop, Twins,
 };
 use crate::model::{Model, Resolved, StackHandle, TextHandle, ThreadHandle, short};
-use fields::fields_text;
+use fields::{fields_at_stop, fields_text};
 use nettrace_parser::Event;
 use nettrace_parser::catalog::event_name;
 use nettrace_parser::view::KnownProvider;
@@ -371,14 +371,8 @@ impl Activities {
             }
         }
         if moment.is_selected {
-            let request = stopped.as_ref().and_then(|stopped| stopped.what.what.request.as_ref());
-            let lacking = [
-                self.all.as_mut().filter(|_| stopped.is_none()),
-                self.http.as_mut().filter(|_| facts.is_some() && request.is_none()),
-            ];
-            for view in lacking.into_iter().flatten() {
-                view.stops_without_start = view.stops_without_start.saturating_add(1);
-            }
+            let has_request = stopped.as_ref().is_some_and(|one| one.what.what.request.is_some());
+            self.count_stop(stopped.is_some(), facts.is_some(), has_request);
         }
         let Some(Interval { start, nanos: duration, what: activity, .. }) = stopped else { return };
         let parts = self.parts.as_mut().zip(activity.what.part);
@@ -405,14 +399,7 @@ impl Activities {
             is_error: begun.is_error || edge.is_error,
             parts,
             threads,
-            // Tags are usually set while an activity runs.
-            fields: match event.known_provider() {
-                KnownProvider::DiagnosticSource => match fields_text(event) {
-                    text if text.is_empty() => begun.fields,
-                    text => text,
-                },
-                _ => begun.fields,
-            },
+            fields: fields_at_stop(event).unwrap_or(begun.fields),
         };
         if let Some(mut request) = begun.request {
             let label = request.label.unwrap_or(name);
@@ -436,6 +423,17 @@ impl Activities {
             let site = ActivitySite { node, label: name, is_layer: false, is_nested: false, stack };
             all.note(site, slow.start, Some(slow.duration), is_error);
             all.count(site, None, is_error).stopped(slow, None, self.top);
+        }
+    }
+
+    /// Counts a stop whose start is missing: of an activity, or of the request that it is about.
+    fn count_stop(&mut self, has_start: bool, is_of_request: bool, has_request: bool) {
+        let lacking = [
+            self.all.as_mut().filter(|_| !has_start),
+            self.http.as_mut().filter(|_| is_of_request && !has_request),
+        ];
+        for view in lacking.into_iter().flatten() {
+            view.stops_without_start = view.stops_without_start.saturating_add(1);
         }
     }
 

@@ -221,22 +221,7 @@ impl LogScopes {
         stack: StackHandle,
         model: &Model,
     ) {
-        let (mut id, mut factory, mut arguments) = (None, None, Vec::new());
-        let mut fields = event.fields();
-        while let Some(field) = fields.next() {
-            let Ok(value) = field.value else { break };
-            if value.is_absent() && fields.rest().is_empty() {
-                // The payload has ended, so the remaining fields are absent too.
-                break;
-            }
-            match field.name() {
-                "ID" => id = value.as_i64(),
-                "FactoryID" => factory = value.as_i64(),
-                "Arguments" | "ArgumentsJson" => arguments = arguments_of(&value),
-                _ => {}
-            }
-        }
-        let id = (id, factory);
+        let (id, arguments) = described(event);
         let path = path_of(event);
         // The second form of a scope that has begun.
         let again = self.by_id.get(&id).and_then(|open| open.last()).copied();
@@ -348,6 +333,26 @@ impl LogScopes {
             }
         }
     }
+}
+
+/// The id of a scope and its logger, and its arguments.
+fn described(event: &Event<'_>) -> (Id, Vec<(String, String)>) {
+    let (mut id, mut factory, mut arguments) = (None, None, Vec::new());
+    let mut fields = event.fields();
+    while let Some(field) = fields.next() {
+        let Ok(value) = field.value else { break };
+        if value.is_absent() && fields.rest().is_empty() {
+            // The payload has ended, so the remaining fields are absent too.
+            break;
+        }
+        match field.name() {
+            "ID" => id = value.as_i64(),
+            "FactoryID" => factory = value.as_i64(),
+            "Arguments" | "ArgumentsJson" => arguments = arguments_of(&value),
+            _ => {}
+        }
+    }
+    ((id, factory), arguments)
 }
 
 fn arguments_of(value: &Value<'_>) -> Vec<(String, String)> {

@@ -16,6 +16,8 @@ pub(super) struct Summary<'s> {
     /// The process.
     pub(super) label: &'s str,
     pub(super) file: &'s str,
+    /// Whether that is the standard output.
+    pub(super) is_stdout: bool,
     pub(super) elapsed: Duration,
 }
 
@@ -25,7 +27,7 @@ impl Summary<'_> {
         let error = self.outcome.read.failure.as_ref()?;
         // `nettrace collect -o - | head` ends like every command whose reader has enough:
         // silently.
-        let is_gone = self.file == "standard output" && error.kind() == io::ErrorKind::BrokenPipe;
+        let is_gone = self.is_stdout && error.kind() == io::ErrorKind::BrokenPipe;
         Some(match is_gone {
             true => Failure::Output(io::ErrorKind::BrokenPipe.into()),
             false => Failure::input(self.file, format!("recording failed: {error}")),

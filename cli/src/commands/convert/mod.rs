@@ -78,16 +78,13 @@ pub(super) fn write(
         // What reading took is not held while what was read is written.
         let ended = trace.ended();
         drop(trace);
-        analysis.finish().map(|finished| (finished, ended)).map_err(|error| match error {
-            ConvertError::NothingToShow { .. } if !args.event_names().is_empty() => {
-                no_event(&file, &args.event_names())
+        analysis.finish().map(|finished| (finished, ended)).map_err(|error| {
+            let is_nothing = matches!(error, ConvertError::NothingToShow { .. });
+            if is_nothing && !args.event_names().is_empty() {
+                return no_event(&file, &args.event_names());
             }
-            error => {
-                if matches!(error, ConvertError::NothingToShow { .. }) {
-                    lacks = Some(error.to_string());
-                }
-                failure(&file, error)
-            }
+            lacks = is_nothing.then(|| error.to_string());
+            failure(&file, error)
         })
     })();
     let (finished, ended) = match result {

@@ -9,6 +9,8 @@ use crate::failure::Failure;
 use crate::table::{left, list, right};
 use crate::units;
 use nettrace_analysis::heap::{HeapDiff, HeapDump, HeapReport, HeapTypeChange, Retained};
+use nettrace_analysis::report::OutcomeReport;
+use serde::Serialize;
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
@@ -50,7 +52,9 @@ pub(super) fn run(args: &HeapDiffArgs, context: &mut Context<'_>) -> Result<Exit
     }
     context.progress.end();
     if args.form.json {
-        context.write_json(&diff)?;
+        let of = |trace: &HeapTrace| trace.ended().outcome();
+        let outcomes = Outcomes { old: of(&old), new: of(new.as_ref().unwrap_or(&old)) };
+        context.write_json(&Document { diff: &diff, outcomes })?;
     } else {
         text(args, &diff, context)?;
     }
@@ -59,6 +63,20 @@ pub(super) fn run(args: &HeapDiffArgs, context: &mut Context<'_>) -> Result<Exit
         Some(new) => worse(exit, new.conclude(context)?),
         None => exit,
     })
+}
+
+/// How reading each trace went is beside what was found, as in all documents.
+#[derive(Serialize)]
+struct Document<'d> {
+    #[serde(flatten)]
+    diff: &'d HeapDiff,
+    outcomes: Outcomes,
+}
+
+#[derive(Serialize)]
+struct Outcomes {
+    old: OutcomeReport,
+    new: OutcomeReport,
 }
 
 fn worse(one: Exit, other: Exit) -> Exit {

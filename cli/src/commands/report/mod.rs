@@ -23,11 +23,14 @@ mod words;
 pub(super) use html::{PageTarget, write_page};
 
 use super::heap;
-use crate::args::Report;
+use crate::analysis_options::AnalysisArgs;
+use crate::args::{ActivityArg, Report, ReportArgs};
+
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use activities::{activities_of, requests_of};
+use clap::Args;
 use nettrace_analysis::report::{
     Alloc, Contention, Exceptions, Gc, Jit, Loader, Sql, Startup, Tasks, ThreadPool, Threads,
     Types, Waits,
@@ -40,20 +43,17 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
     match report {
         Report::Summary(args) => summary::run(Asked::of(args), context),
         Report::TopN(args) => {
-            let mut asked = Asked::of(args);
+            let mut asked = asked_of_samples(args, &args.own.activity);
             asked.options.keeps_when = args.own.when;
-            asked.options.folding.is_recording = true;
-            asked.activity = args.own.activity.id.as_deref();
             show(top_options(&args.own), asked, context, samples::top)
         }
         Report::Tree(args) => {
-            let mut asked = Asked::of(args);
-            asked.options.folding.is_recording = true;
-            asked.activity = args.own.activity.id.as_deref();
+            let asked = asked_of_samples(args, &args.own.activity);
             show(tree_options(&args.own), asked, context, samples::tree)
         }
         Report::Threads(args) => {
-            show(Threads, Asked::of(args), context, with(args.own.rows.number, samples::threads))
+            let text = with(args.own.rows.number, samples::threads);
+            show(Threads, Asked::of(args), context, text)
         }
         Report::Modules(args) => {
             let text = with(args.own.rows.number, samples::modules);
@@ -118,6 +118,18 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
         Report::Html(args) => html::run(args, context),
         Report::Heap(args) => heap::run(args, context),
     }
+}
+
+/// What is asked of samples: what the recording itself did is one row, and an activity's samples
+/// are its own.
+fn asked_of_samples<'a, O: Args, C: Args + AnalysisArgs>(
+    args: &'a ReportArgs<O, C>,
+    activity: &'a ActivityArg,
+) -> Asked<'a> {
+    let mut asked = Asked::of(args);
+    asked.options.folding.is_recording = true;
+    asked.activity = activity.id.as_deref();
+    asked
 }
 
 /// The text of a report with these options.

@@ -27,6 +27,7 @@ impl Collector {
         let file =
             active.path.as_ref().map_or(self.queue_name.clone(), |path| path.display().to_string());
         let (pid, part, elapsed) = (active.reached.pid, active.part(), active.start.elapsed());
+        let is_stdout = active.path.is_none();
         let outcome = match active.recording.outcome() {
             Ok(outcome) => outcome,
             Err(failure) => {
@@ -36,7 +37,7 @@ impl Collector {
         };
         let read = &outcome.read;
         self.totals.add(read.received);
-        let summary = Summary { outcome: &outcome, label: &label, file: &file, elapsed };
+        let summary = Summary { outcome: &outcome, label: &label, file: &file, is_stdout, elapsed };
         summary.tell(self.buffer_megabytes, &mut context.messages);
         if active.refused.is_some() && !summary.is_damaged() {
             context.messages.note(&format!("{label}: {NO_NEXT_FILE}"));
