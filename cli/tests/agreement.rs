@@ -334,12 +334,6 @@ fn summary(trace: &TraceReports, doubts: &mut Doubts) {
                 doubts.same(text("text"), (info["complete"] == false).into(), 1);
                 continue;
             }
-            "deadlock" | "endless_wait" => {
-                words.push("--json");
-                let is_there = nettrace(&words).text().contains(&value.to_string());
-                words.pop();
-                doubts.same(text("text"), is_there.into(), 1);
-            }
             "hottest_method" | "finalizer" => {
                 words.push("--json");
                 let report = nettrace(&words).json();

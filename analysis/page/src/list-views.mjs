@@ -12,8 +12,8 @@ const nothing = (text) => el('p', { class: 'none' }, text);
 // The parts of an activity's time, in the order in which they are drawn.
 const PARTS = [['running_ns', 'managed', 'ran'], ['native_ns', 'native', 'ran native code'], ['gc_ns', 'gen2', 'stopped for collections'], ['lock_ns', 'lock', 'waited for locks'], ['jit_ns', 'jit', 'compiled'], ['waiting_ns', 'waiting', 'waited'], ['await_ns', 'request', 'awaited'], ['unknown_ns', 'grid', 'unknown']];
 const keyOf = (row) => `${row.id ?? row.name}@${row.start_ns}`;
-// `Request` of `Microsoft.AspNetCore.Hosting/Request`; a request has its path.
-const shortActivity = ({ name }) => (/^(in|out) /.test(name) ? name : name.slice(name.lastIndexOf('/') + 1));
+// `Request` of `Microsoft.AspNetCore.Hosting/Request`; requests have a method or a path.
+const shortActivity = ({ name }) => name.replace(/^[\w.-]+\/([\w.-]+)$/, '$1');
 // What the colours of parts mean. `text`: the words for each.
 const partLegend = (has, text) => el('p', { class: 'legend' }, PARTS.filter(([key]) => has(key)).map(([key, fill, words]) => el('span', null, el('i', { class: `swatch ${fill}`, 'aria-hidden': 'true' }), text(key, words))));
 

@@ -453,13 +453,18 @@ export function blockedBy(trace, range, thread = null) {
 
 // Threads that waited for locks, and the threads that had these when the waits began: who lets whom go on.
 export function heldUpBy(trace, range) {
-  const known = new Map((trace.threads || []).map((thread, index) => [thread.id, index]));
+  // From .NET 11 on owners are named by managed ids.
+  const keyOf = (thread, isManaged, id) => `${thread.process} ${isManaged ? 'managed ' : ''}thread ${id}`;
+  const known = new Map(trace.threads.flatMap((thread, index) => [[keyOf(thread, false, thread.id), index], [keyOf(thread, true, thread.managed), index]]));
   const pairs = new Map();
   for (const span of spansOf(trace, 'Contention', range)) {
     const owner = Number(/owner_thread: (\d+)/.exec(span.detail)?.[1] ?? 0);
     if (owner === 0) continue;
     const key = `${span.thread} ${owner}`;
-    const pair = pairs.get(key) || { thread: span.thread, owner: known.get(owner) ?? null, label: trace.threads[known.get(owner)]?.label ?? `thread ${owner}`, count: 0, total: 0, max: 0 };
+    const waiting = trace.threads[span.thread] ?? {};
+    const isManaged = Number.isInteger(waiting.managed);
+    const place = known.get(keyOf(waiting, isManaged, owner)) ?? null;
+    const pair = pairs.get(key) || { thread: span.thread, owner: place, label: trace.threads[place]?.label ?? `${isManaged ? 'managed ' : ''}thread ${owner}`, count: 0, total: 0, max: 0 };
     pairs.set(key, { ...pair, count: pair.count + 1, total: pair.total + span.nanos, max: Math.max(pair.max, span.nanos) });
   }
   return [...pairs.values()].sort((a, b) => b.total - a.total);

@@ -151,7 +151,7 @@ export function heldUp(trace, range, go) {
     { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Waited for a lock that was with', value: (row) => row.label, about: 'the thread that had the lock when the wait began; when it leaves the lock, it wakes one that waits' },
     { title: 'Waits', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) }, { title: 'Total', number: true, value: (row) => row.total, text: (row) => formatNanos(row.total), bar: (row) => row.total / (rows[0].total || 1) },
     { title: 'Longest', number: true, value: (row) => row.max, text: (row) => formatNanos(row.max) },
-  ], rows, onrow: (row) => row.owner !== null && go({ view: 'cpu', kind: 'cpu', thread: row.owner, states: 'all', zoom: null }, true), rowLabel: 1 })];
+  ], rows, leads: (row) => row.owner !== null, onrow: (row) => go({ view: 'cpu', kind: 'cpu', thread: row.owner, states: 'all', zoom: null }, true), rowLabel: 1 })];
 }
 
 export function contentionView(trace, route, range, extent, go) {

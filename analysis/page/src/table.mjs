@@ -2,8 +2,8 @@
 import { el, replace, announce } from './dom.mjs';
 import { formatCount } from './format.mjs';
 
-// `isNear`: keeps numbers near names in wide windows. `columns`: { title, value(row), text(row), number, bar(row), node(row) }. Rows come in the order in which they are to be shown first.
-export function table({ caption, columns, rows, isNear = !columns.some((column) => column.wide), first = 50, onrow = null, rowLabel = null, sort = null, isDim = null }) {
+// `leads`: of which rows a click leads on. `isNear`: keeps numbers near names in wide windows. `columns`: { title, value(row), text(row), number, bar(row), node(row) }. Rows come in the order in which they are to be shown first.
+export function table({ caption, columns, rows, isNear = !columns.some((column) => column.wide), first = 50, onrow = null, leads = () => true, rowLabel = null, sort = null, isDim = null }) {
   let shown = first;
   let order = sort;
   let sorted = rows;
@@ -50,7 +50,7 @@ export function table({ caption, columns, rows, isNear = !columns.some((column) 
       const share = column.bar ? column.bar(row) : null;
       const content = column.node ? column.node(row) : (column.text || column.value)(row);
       const cell = el(index === 0 && !column.number ? 'th' : 'td', { scope: index === 0 && !column.number ? 'row' : null, class: column.number ? 'number' : column.wide ? 'wide' : null, 'data-value': column.number ? column.value(row) : null },
-        onrow && index === (rowLabel ?? 0) ? el('button', { type: 'button', class: 'link', onclick: () => onrow(row) }, content) : content);
+        onrow && leads(row) && index === (rowLabel ?? 0) ? el('button', { type: 'button', class: 'link', onclick: () => onrow(row) }, content) : content);
       if (share !== null) {
         cell.classList.add('bar');
         cell.style.setProperty('--share', `${Math.min(100, Math.max(0, share * 100)).toFixed(2)}%`);
@@ -58,8 +58,8 @@ export function table({ caption, columns, rows, isNear = !columns.some((column) 
       return cell;
     });
     // The button is for keys; a click anywhere in the row does the same, unless text was selected.
-    const clicks = onrow && ((event) => !event.target.closest('button, a, summary, pre') && getSelection().isCollapsed && onrow(row));
-    return el('tr', { class: [isDim?.(row) && 'dim', onrow && 'leads'].filter(Boolean).join(' ') || null, onclick: clicks || null }, cells);
+    const clicks = onrow && leads(row) && ((event) => !event.target.closest('button, a, summary, pre') && getSelection().isCollapsed && onrow(row));
+    return el('tr', { class: [isDim?.(row) && 'dim', clicks && 'leads'].filter(Boolean).join(' ') || null, onclick: clicks || null }, cells);
   };
   sortNow();
   draw();

@@ -9,7 +9,7 @@ const AXIS = 18;
 // The whole trace above the lanes, while these show a part of it.
 const STRIP = 22;
 // Room for the lanes' names and the highest value of each; less on narrow screens.
-const labelsOf = (width) => Math.round(Math.min(190, Math.max(104, width * 0.16)));
+const labelsOf = (width) => (width < 600 ? 104 : Math.round(Math.min(190, Math.max(160, width * 0.16))));
 
 // The time line. `onrange(range)`: another range was chosen, null for the whole trace. `detail`: the lanes show the range only.
 // `lanes`: threads, if they have lanes. `onlane(place)`: the view of a lane was asked for.

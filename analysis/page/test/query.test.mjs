@@ -85,6 +85,9 @@ test('collections belong to what triggered them, and waits to who had the lock',
   assert.deepEqual(places(null), [['add', 2, 20, '0, 1'], ['main', 1, 8, '2']]);
   assert.deepEqual(places({ from: 15, to: 25 }), [['main', 1, 8, '2']]);
   assert.deepEqual(heldUpBy(whole, null).map((row) => [row.thread, row.label, row.count, row.total, row.max]), [[0, 'thread 8', 2, 150, 100]]);
+  const managed = (number) => ({ ...whole, threads: [{ id: 8, label: 'thread 8', managed: 3 }, { id: 9, label: 'thread 9', managed: number }] });
+  assert.deepEqual(heldUpBy(managed(8), null).map((row) => [row.owner, row.label]), [[1, 'thread 9']], '.NET 11 names managed threads');
+  assert.deepEqual(heldUpBy(managed(0), null).map((row) => [row.owner, row.label]), [[null, 'managed thread 8']]);
   assert.deepEqual(blockedBy(whole, { from: 0, to: 20 }).map((row) => [row.word, row.weight, row.samples]), [['task', 7, 1]]);
 });
 

@@ -173,10 +173,24 @@ pub struct Process {
     images: NativeImages,
 }
 
+/// The first version of the runtime that names owners of locks by their managed ids.
+const MANAGED_OWNERS_SINCE: u32 = 11;
+
 /// What NativeAOT writes as the number of processors.
 const UNKNOWN_PROCESSORS: u32 = 0xffff;
 
 impl Process {
+    /// Whether waits for locks name owners by managed ids instead of those of the OS.
+    pub(crate) fn has_managed_owners(&self) -> bool {
+        self.runtime_major.is_some_and(|major| major >= MANAGED_OWNERS_SINCE)
+    }
+
+    /// The ids of threads that were created in the trace: managed ones, and those of the OS.
+    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
+    pub(crate) fn managed_threads(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.managed_threads.iter().map(|(managed, os)| (*managed, *os))
+    }
+
     /// Of the OS, if a thread with this managed id was created in the trace.
     pub(crate) fn os_thread_of(&self, managed_id: u64) -> Option<u64> {
         self.managed_threads.get(&managed_id).copied()

@@ -445,16 +445,31 @@ fn write_tracks(
     let tasks = std::mem::take(&mut page.task_names);
     page.texts = json!({ "activities": names, "tasks": tasks, "spans": texts(&tracks.spans.texts), "exceptions": texts(&thrown.types.texts),
         "messages": texts(&thrown.messages.texts) });
-    page.threads = model
+    page.threads = threads(model);
+    page.columns = columns;
+}
+
+/// All threads, those of processes whose locks name their owners by managed ids with these: 0
+/// where it is unknown.
+fn threads(model: &Model) -> Value {
+    let processes = model.processes().filter(|(_, process)| process.has_managed_owners());
+    let managed: HashMap<_, HashMap<u64, u64>> = processes
+        .map(|(handle, process)| {
+            (handle, process.managed_threads().map(|(managed, os)| (os, managed)).collect())
+        })
+        .collect();
+    model
         .threads()
         .iter()
         .map(|(handle, row)| {
             let process = model.process(row.process).and_then(|process| process.id);
+            let of_process = managed.get(&row.process);
+            let managed = of_process
+                .map(|known| row.os_thread_id.and_then(|id| known.get(&id)).copied().unwrap_or(0));
             json!({ "label": model.thread_label(handle), "id": row.os_thread_id, "name": row.name,
-                "process": process, "events": row.events })
+                "process": process, "events": row.events, "managed": managed })
         })
-        .collect();
-    page.columns = columns;
+        .collect()
 }
 
 /// Writes the samples of a kind that pass the filter. Returns their labels, and what their threads

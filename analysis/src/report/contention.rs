@@ -448,17 +448,10 @@ impl Owners {
         Owners { names: model.threads().iter().filter_map(named).collect() }
     }
 
-    /// The OS id of the owner that a wait of a thread names. From .NET 11 on, that is a
-    /// managed id.
+    /// The OS id of the owner that a wait of a thread names.
     fn os_id(model: &Model, waiting: ThreadHandle, owner: u64) -> Option<u64> {
         let thread = model.threads().get(waiting)?;
         let process = model.process(thread.process)?;
-        match process.runtime_major {
-            Some(major) if major >= MANAGED_OWNERS_SINCE => process.os_thread_of(owner),
-            _ => Some(owner),
-        }
+        if process.has_managed_owners() { process.os_thread_of(owner) } else { Some(owner) }
     }
 }
-
-/// The first version of the runtime that names owners of locks by their managed ids.
-const MANAGED_OWNERS_SINCE: u32 = 11;

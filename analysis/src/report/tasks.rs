@@ -370,9 +370,9 @@ impl Report for Tasks {
         let mut rows: Vec<_> = rows.into_iter().collect();
         rows.sort_few_by_key(|(_, (site, _))| Reverse((site.scheduled, site.started)));
         let mut shown = ShownFrames::new(resolved);
-        let waited = self.waits.finish(&mut shown, passes, &named, each.as_mut());
+        let waited = self.waits.finish(&mut shown, passes, named, each.as_mut());
         let mut each = each.unwrap_or_default();
-        each.name(&named);
+        each.name(named);
         let tasks = rows
             .into_iter()
             .map(|(name, (site, stacks))| {
