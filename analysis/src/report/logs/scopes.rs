@@ -8,9 +8,8 @@
 use super::message::{pairs, parted};
 use crate::model::activity_edge::id_text;
 use crate::model::activity_path::parent_path;
-use crate::model::{Model, StackHandle, ThreadHandle, shorten};
+use crate::model::{Model, StackHandle, ThreadHandle, is_inside, shorten};
 use crate::report::flat_json;
-use crate::report::requests::is_inside;
 use nettrace_parser::{Event, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
