@@ -49,7 +49,7 @@ const ORDER: &[&[&str]] = &[
         "report::tree",
         "report::waits",
     ],
-    &["report::sql", "report::startup", "report::tasks", "report::types"],
+    &["report::endpoints", "report::sql", "report::startup", "report::tasks", "report::types"],
     &["report::steps"],
     &["report::http"],
     &["report::set", "report::outcome"],

@@ -4,11 +4,12 @@ use nettrace_analysis::findings::Summary;
 use nettrace_analysis::heap::{HeapDiff, HeapPaths, HeapReader, HeapReport, Retained};
 use nettrace_analysis::report::{
     Activities, ActivitiesReport, ActivityRow, Alloc, Contention, Counters, Exceptions, Gc, Http,
-    LogLevel, LogRow, Logs, Report, ReportPass, RequestStep, Sql, SqlReport, StepKind,
+    LogLevel, LogRow, Logs, Report, ReportPass, RequestStep, Sql, SqlReport, StepKind, TopNOptions,
+    TreeOptions,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn reported<R: Report>(name: &str, report: R) -> Option<R::Output> {
     let trace = corpus::web(name)?;
@@ -278,6 +279,30 @@ fn a_request_that_only_awaits_is_awaiting_and_an_idle_worker_is_not_the_request(
         let share = parts.await_ns * 100 / parts.total_ns();
         assert!(share >= least && parts.waiting_ns == 0, "{path}: {parts:?}");
     }
+}
+
+#[test]
+fn handlers_are_named_after_the_only_endpoint_that_they_serve() {
+    let Some(tree) = reported("dt-noinline", TreeOptions::default()) else { return };
+    let shown = |name: &str| -> BTreeSet<String> {
+        let nodes = tree.nodes.iter().filter(|node| node.name.contains(name));
+        nodes.map(|node| node.shown().into_owned()).collect()
+    };
+    let lambda = shown("shop!Shop.Program.Main.lambda_0_8");
+    assert_eq!(Vec::from_iter(lambda), ["GET /nplus1 (shop!Shop.Program.Main.lambda_0_8)"]);
+    let compiled = shown("dynamicClass.lambda_method142");
+    assert_eq!(Vec::from_iter(compiled), ["GET /regex (dynamicClass.lambda_method142)"]);
+    // What all requests go through has no endpoint, and neither has what has a name.
+    let is_handler = |name: &str| name.contains("lambda_");
+    assert!(tree.nodes.iter().all(|it| it.endpoint.is_none() || is_handler(&it.name)));
+    let mut options = TopNOptions::default();
+    options.is_inclusive = true;
+    let Some(top) = reported("dt-noinline", options) else { return };
+    let first = top.methods.iter().find_map(|row| row.endpoint.as_deref());
+    assert_eq!(first, Some("GET /regex"));
+    // The trace of the same load without requests.
+    let Some(tree) = reported("dt-default", TreeOptions::default()) else { return };
+    assert!(tree.nodes.iter().all(|node| node.endpoint.is_none()));
 }
 
 /// What stands out, most important first: what each finding is about, and its sentence.

@@ -228,6 +228,7 @@ impl<'c> Analysis<'c> {
             _ if self.locks.is_empty() => mode,
             _ => self.mode_of(thread, stack, mode),
         };
+        self.model.saw(thread, stack);
         let (model, outputs) = (&self.model, &mut self.outputs);
         self.cpu.add(thread, stack, mode, nanos, |weighed| outputs.cpu_sample(&weighed, model))
     }

@@ -2,9 +2,9 @@
 //! shows.
 
 use super::collections::LARGE_OBJECTS;
-use super::own::{OwnModules, is_handler};
+use super::own::OwnModules;
 use crate::document::percent as share;
-use crate::model::{CALLS, Coverage, rounded};
+use crate::model::{CALLS, Coverage, Resolved, is_compiled_handler, rounded, with_endpoint};
 use crate::report::{
     ActivitiesReport, AllocReport, ContentionReport, ExceptionsReport, GcTotals, StackRow,
     WaitsReport,
@@ -402,6 +402,17 @@ impl Finding {
         })
     }
 
+    /// Names the handlers in its sentence by their endpoints, where these are known.
+    pub(super) fn name_endpoints(&mut self, resolved: &Resolved<'_>) {
+        for (frame, endpoint) in resolved.endpoints() {
+            let name = without_arguments(frame);
+            if let Some(at) = place_of(&self.text, &name) {
+                let named = with_endpoint(frame, endpoint);
+                self.text.replace_range(at..at.saturating_add(name.len()), &named);
+            }
+        }
+    }
+
     pub(super) fn log_errors(messages: u64) -> Option<Finding> {
         let text = format!("{} of level error or worse", counted(messages, "log message"));
         (messages > 0).then(|| {
@@ -432,6 +443,16 @@ fn ran(percent: f64) -> f64 {
 pub(super) fn rank(findings: &mut Vec<Finding>) {
     findings.sort_few_by(|one, other| other.weight.total_cmp(&one.weight));
     findings.truncate(MOST);
+}
+
+/// Where a name is in a sentence, and not only the beginning of a longer one.
+fn place_of(text: &str, name: &str) -> Option<usize> {
+    let goes_on = |next: char| next.is_alphanumeric() || next == '_';
+    let mut places = text.match_indices(name).map(|(at, _)| at);
+    places.find(|at| {
+        let rest = text.get(at.saturating_add(name.len())..).unwrap_or_default();
+        !rest.starts_with(goes_on)
+    })
 }
 
 /// `, most in Program.Main`; empty without a stack.
@@ -541,7 +562,7 @@ fn running(about: &str, nanos: u64, of: u64, samples: u64, place: &str) -> Optio
 /// `app!Program.Main` for `app!Program.Main(string[])`. A method around a handler says what it is.
 pub(crate) fn without_arguments(frame: &str) -> String {
     let name = bare(frame);
-    match name.split_once('!').filter(|_| is_handler(&name)) {
+    match name.split_once('!').filter(|_| is_compiled_handler(&name)) {
         Some((_, method)) => format!("an endpoint's handler ({method})"),
         None => name,
     }

@@ -1,6 +1,6 @@
 //! Which code is the program's own.
 
-use crate::model::{Folding, Frame, FrameHandle, Module, Pattern, Resolved};
+use crate::model::{Folding, Frame, FrameHandle, Module, Pattern, Resolved, is_compiled_handler};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -84,18 +84,12 @@ impl OwnModules {
         };
         match &self.chosen {
             Some(chosen) => find(&|frame| chosen.is_match(frame)),
-            None if self.has_main => {
-                find(&is_of_module).or_else(|| find(&is_handler)).or_else(|| find(&Folding::is_own))
-            }
-            None => find(&Folding::is_own).or_else(|| find(&is_handler)),
+            None if self.has_main => find(&is_of_module)
+                .or_else(|| find(&is_compiled_handler))
+                .or_else(|| find(&Folding::is_own)),
+            None => find(&Folding::is_own).or_else(|| find(&is_compiled_handler)),
         }
     }
-}
-
-/// Whether a frame is a method that ASP.NET Core has compiled around a handler: often the handler
-/// is inlined there, and has no frame of its own.
-pub(super) fn is_handler(frame: &str) -> bool {
-    frame.contains("dynamicClass.lambda_method")
 }
 
 /// Whether a frame is neither the framework's nor without a name.

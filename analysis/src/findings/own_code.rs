@@ -4,11 +4,11 @@
 use super::Finding;
 use super::finding::short_name;
 use super::hangs::Blocked;
-use super::own::{OwnModules, is_handler, is_package};
+use super::own::{OwnModules, is_package};
 use crate::document::percent;
 use crate::model::{
     FrameHandle, Kind, Mode, ProfileKey, Resolved, Running as Certainty, StackHandle, ThreadHandle,
-    Totals, WaitFor, is_for_recording,
+    Totals, WaitFor, is_compiled_handler, is_for_recording,
 };
 use crate::report::is_pool_worker;
 use nettrace_export::units::count;
@@ -455,7 +455,7 @@ impl FrameFacts {
         let text = resolved.text(frame);
         FrameFacts {
             is_own: own.has(resolved, frame),
-            is_handler: is_handler(text),
+            is_handler: is_compiled_handler(text),
             is_package: resolved.frame(frame).is_some_and(is_package),
             records: is_for_recording(text),
             collects: text.contains("System.GC.Collect("),

@@ -280,6 +280,7 @@ fn findings(
     ];
     let mut findings: Vec<Finding> = found.into_iter().flatten().collect();
     finding::rank(&mut findings);
+    findings.iter_mut().for_each(|finding| finding.name_endpoints(resolved));
     (findings, last_seen(reports, code.latest(resolved), duration_ns))
 }
 

@@ -17,6 +17,7 @@ mod coverage;
 mod cpu;
 mod cut_stacks;
 mod demangle;
+mod endpoints;
 mod filter;
 mod folding;
 mod frame_names;
@@ -71,6 +72,7 @@ pub use coverage::Coverage;
 pub(crate) use cpu::{CpuWeights, Weighed, is_sample_gap};
 pub use cut_stacks::CutStacks;
 use cut_stacks::{Repairs, StackOf};
+pub(crate) use endpoints::{is_compiled_handler, with_endpoint};
 pub use filter::{Filter, ThreadSpan};
 pub use folding::{Folding, FrameGroup};
 #[cfg(feature = "page")]
@@ -119,6 +121,7 @@ pub(crate) use weights::{rounded, stands_for};
 pub(crate) use when::{Cells, When};
 
 use assemblies::Assemblies;
+use endpoints::Endpoints;
 use hash::NumberMap;
 use methods::Methods;
 use modules::Modules;
@@ -141,6 +144,7 @@ pub struct Model {
     threads: Threads,
     stacks: Stacks,
     repairs: Repairs,
+    endpoints: Endpoints,
     texts: Texts,
     /// Names of types as stored, mapped to their display names.
     shown_types: NumberMap<TextHandle, TextHandle>,
@@ -621,6 +625,23 @@ impl Model {
         ticks: u64,
     ) -> StackHandle {
         self.stack_at((StackOf::Sample, thread), number, stack, ticks)
+    }
+
+    /// The start of a request names the endpoint that it is for.
+    pub(crate) fn endpoint_started(
+        &mut self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+        endpoint: &str,
+    ) {
+        let stack = self.stack_of(event, thread);
+        self.endpoints.started(thread, endpoint, stack);
+    }
+
+    /// A thread was seen with a stack, maybe in a handler.
+    #[inline]
+    pub(crate) fn saw(&mut self, thread: ThreadHandle, stack: StackHandle) {
+        self.endpoints.saw(thread, stack, &self.stacks);
     }
 
     /// A CPU sample of a thread has a stack that is known, and whole.

@@ -2,6 +2,7 @@
 
 use super::Model;
 use super::coverage::Coverage;
+use super::endpoints::method_key;
 use super::filter::Filter;
 use super::folding::{Folding, Path};
 use super::handle::{FrameHandle, StackHandle};
@@ -34,6 +35,8 @@ pub struct Resolved<'m> {
     joins_recursion: bool,
     /// What the user calls the program's own code.
     my_code: Option<Pattern>,
+    /// The endpoints of frames that are handlers of only one, by handle.
+    endpoints: BTreeMap<FrameHandle, u32>,
     /// The texts of all frames, for users that keep many of them.
     texts: OnceLock<Vec<Arc<str>>>,
 }
@@ -67,6 +70,12 @@ impl<'m> Resolved<'m> {
             }
             rows.push(row);
         }
+        let of_methods = if options.is_raw { HashMap::new() } else { resolver.endpoints() };
+        let endpoint = |frame: &Frame| of_methods.get(&method_key(frame)).copied().flatten();
+        let frames = resolver.frames.iter().enumerate().filter(|_| !of_methods.is_empty());
+        let endpoints =
+            frames.filter_map(|(at, frame)| Some((FrameHandle::next(at), endpoint(frame)?)));
+        let endpoints = endpoints.collect();
         let coverage = Coverage {
             has_rundown: model.processes().any(|(_, process)| process.methods.has_rundown()),
             has_methods: model.processes().any(|(_, process)| !process.methods.codes().is_empty()),
@@ -86,6 +95,7 @@ impl<'m> Resolved<'m> {
             coverage,
             joins_recursion: folding.is_recursion,
             my_code: folding.my_code.clone(),
+            endpoints,
             texts: OnceLock::new(),
         };
         resolved.fold_small(profile, folding.least_percent);
@@ -116,6 +126,7 @@ impl<'m> Resolved<'m> {
             coverage: Coverage::default(),
             joins_recursion: false,
             my_code: None,
+            endpoints: BTreeMap::new(),
             texts: OnceLock::new(),
         }
     }
@@ -219,6 +230,18 @@ impl<'m> Resolved<'m> {
     /// A frame's text.
     pub fn text(&self, frame: FrameHandle) -> &str {
         self.frame(frame).map_or("?", |frame| &frame.text)
+    }
+
+    /// The endpoint of a web application that a frame's method serves, `GET /cart`; `None` if it
+    /// serves several, or none that is known.
+    pub(crate) fn endpoint(&self, frame: FrameHandle) -> Option<&str> {
+        self.endpoints.get(&frame).map(|endpoint| self.model.endpoints.name(*endpoint))
+    }
+
+    /// Each frame's text that has an endpoint, and that endpoint.
+    pub(crate) fn endpoints(&self) -> impl Iterator<Item = (&str, &str)> {
+        let frames = self.endpoints.keys();
+        frames.filter_map(|frame| Some((self.text(*frame), self.endpoint(*frame)?)))
     }
 
     /// A frame's text as a shared string.

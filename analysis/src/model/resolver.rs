@@ -5,6 +5,7 @@
 use super::aot_names::AotName;
 use super::coverage::Coverage;
 use super::cut_stacks::CutStacks;
+use super::endpoints::{handlers, method_key};
 use super::filter::Filter;
 use super::folding::{Folder, Folding};
 use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle};
@@ -171,6 +172,30 @@ impl<'m, 'f> Resolver<'m, 'f> {
         row.has_call = call.is_some() && frames.first().copied() == call && frames.len() > 1;
         row.passes = is_wanted && !is_excluded;
         row
+    }
+
+    /// The endpoints of the methods that serve only one, by their [keys](method_key).
+    pub(super) fn endpoints(&mut self) -> HashMap<String, Option<u32>> {
+        let mut found: HashMap<String, Option<u32>> = HashMap::new();
+        let stacks = self.model.stacks();
+        for (stack, endpoint) in self.model.endpoints.seen() {
+            let process = stacks.process(stack).unwrap_or(ProcessHandle(0));
+            let ticks = stacks.since_ticks(stack);
+            let addresses = stacks.addresses(stack).iter().enumerate();
+            let handles: Vec<FrameHandle> = addresses
+                .map(|(index, at)| match index {
+                    0 => self.address(process, *at, ticks, true),
+                    _ => self.address(process, at.saturating_sub(1), ticks, false),
+                })
+                .collect();
+            let frames: Vec<&Frame> =
+                handles.iter().filter_map(|frame| self.frames.get(frame.index())).collect();
+            for handler in handlers(&frames) {
+                let only = found.entry(method_key(handler)).or_insert(endpoint);
+                *only = only.filter(|only| endpoint == Some(*only));
+            }
+        }
+        found
     }
 
     /// Whether code without a name is no managed method: after the names of all methods

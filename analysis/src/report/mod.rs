@@ -43,6 +43,7 @@ mod counts;
 mod deadlock;
 mod distribution;
 mod each_task;
+mod endpoints;
 mod exceptions;
 pub(crate) mod fields;
 mod flat_json;

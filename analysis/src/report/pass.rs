@@ -1,5 +1,6 @@
 //! Reads a trace for reports.
 
+use super::endpoints;
 #[cfg(feature = "serde")]
 use super::outcome::OutcomeReport;
 use super::set::{Reports, Resolving};
@@ -76,9 +77,10 @@ impl<R: Reports> ReportPass<R> {
             false => Analysis::without_samples(options),
         };
         let uses_events = inputs.iter().any(|input| input.has_events());
+        let names_endpoints = inputs.iter().any(|input| input.has_samples());
         let wanting = WantingReports::default();
         ReportPass {
-            observer: ReportObserver { reports, uses_events, wanting, about: 0 },
+            observer: ReportObserver { reports, uses_events, names_endpoints, wanting, about: 0 },
             analysis,
         }
     }
@@ -143,9 +145,20 @@ impl<R: Reports> ReportPass<R> {
 struct ReportObserver<R> {
     reports: R,
     uses_events: bool,
+    /// Whether handlers in the stacks of samples are named after their endpoints.
+    names_endpoints: bool,
     wanting: WantingReports,
     /// Number of events that a report is about.
     about: u64,
+}
+
+/// The bit of what names endpoints: there are fewer reports.
+const ENDPOINTS: u32 = 1 << 31;
+
+/// Which reports want the events of a type, and whether they may name endpoints.
+fn wanting_of<R: Reports>(reports: &R, names_endpoints: bool, event: &Event<'_>) -> u32 {
+    let names = names_endpoints && endpoints::may_name(event);
+    reports.wanting(event) | if names { ENDPOINTS } else { 0 }
 }
 
 impl<R: Reports> Observer for ReportObserver<R> {
@@ -154,11 +167,18 @@ impl<R: Reports> Observer for ReportObserver<R> {
     }
 
     fn wants(&self, event: &Event<'_>) -> bool {
-        self.reports.wanting(event) != 0
+        wanting_of(&self.reports, self.names_endpoints, event) != 0
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        let wanting = self.wanting.of(event, |event| self.reports.wanting(event));
+        let wanting =
+            self.wanting.of(event, |event| wanting_of(&self.reports, self.names_endpoints, event));
+        if wanting & ENDPOINTS != 0
+            && let Some(endpoint) = endpoints::name_of(event, moment)
+        {
+            model.endpoint_started(event, moment.thread, &endpoint);
+        }
+        let wanting = wanting & !ENDPOINTS;
         if wanting != 0 {
             let about = self.reports.observe(event, moment, model, wanting);
             self.about = self.about.saturating_add(about);

@@ -6,9 +6,10 @@ use super::stuck::{StuckThread, StuckThreads};
 use crate::document::percent;
 use crate::model::{
     Cells, Frame, FrameHandle, FrameKind, Kind, Profile, ProfileKey, Resolved, ThreadHandle,
-    ThreadState, Totals, When,
+    ThreadState, Totals, When, with_endpoint,
 };
 use crate::sorted::SortFew;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
@@ -156,6 +157,10 @@ pub struct MethodRow {
     pub name: String,
     /// The module's short name; empty if unknown.
     pub module: String,
+    /// The endpoint of a web application that the method serves, such as `GET /cart`, if it is
+    /// the handler of only one.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub endpoint: Option<String>,
     /// Whether the name is a guess. Guesses of one method are merged, with the lowest and
     /// the highest offset: `~Program.Run+0x10..0x1f`.
     #[cfg_attr(
@@ -185,6 +190,16 @@ pub struct MethodRow {
     /// parts of the time range. Empty in the rows of threads.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub when: Vec<u64>,
+}
+
+impl MethodRow {
+    /// The name as it is shown: a handler of an endpoint is named after that.
+    pub fn shown(&self) -> Cow<'_, str> {
+        match &self.endpoint {
+            Some(endpoint) => with_endpoint(&self.name, endpoint).into(),
+            None => Cow::Borrowed(&self.name),
+        }
+    }
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -346,6 +361,7 @@ impl Table {
                     |frame| resolved.text(*frame).to_owned(),
                 ),
                 module: group.module.clone(),
+                endpoint: group.endpoint.clone(),
                 is_guessed: group.offsets.is_some(),
                 addresses,
                 self_samples: sums.self_samples,
@@ -384,6 +400,7 @@ struct Groups {
 struct Group {
     name: String,
     module: String,
+    endpoint: Option<String>,
     /// The lowest and the highest offset of guesses.
     offsets: Option<(u64, u64)>,
     /// Whether its frames have no names.
@@ -409,7 +426,7 @@ impl Groups {
     fn new(resolved: &Resolved<'_>, by: GroupBy) -> Groups {
         let mut numbers: HashMap<String, u32> = HashMap::new();
         let mut groups = Groups { of_frame: Vec::new(), rows: Vec::new() };
-        for frame in resolved.all_frames() {
+        for (at, frame) in resolved.all_frames().iter().enumerate() {
             // A row represents a method, and its guesses with all their offsets are about
             // one method. No method name begins with `~`, so they are not mixed with what
             // is certain.
@@ -427,6 +444,8 @@ impl Groups {
                 (None, false, _) => group_name(frame, by),
             };
             let offset = guess.map(|(_, offset)| offset);
+            let endpoint = resolved.endpoint(FrameHandle::next(at));
+            let endpoint = endpoint.filter(|_| by == GroupBy::Method);
             let next = u32::try_from(groups.rows.len()).unwrap_or(u32::MAX);
             let number = *numbers.entry(name.clone()).or_insert(next);
             match groups.rows.get_mut(number as usize) {
@@ -438,6 +457,7 @@ impl Groups {
                 None => groups.rows.push(Group {
                     name,
                     module: frame.module.clone(),
+                    endpoint: endpoint.map(str::to_owned),
                     offsets: offset.map(|offset| (offset, offset)),
                     is_nameless,
                 }),

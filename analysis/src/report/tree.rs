@@ -3,7 +3,10 @@
 use super::contract::{Recording, Report, ReportInput, SCHEMA};
 use super::running::{ProcessorLimit, RunningSamples, SampleSums};
 use crate::document::percent;
-use crate::model::{Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, Resolved, ThreadState};
+use crate::model::{
+    Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, Resolved, ThreadState, with_endpoint,
+};
+use std::borrow::Cow;
 
 /// Options for the tree. As a [`Report`] it computes a [`CallTree`].
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -96,6 +99,10 @@ pub struct TreeNode {
     pub name: String,
     /// The module's short name; empty if unknown.
     pub module: String,
+    /// The endpoint of a web application that the method serves, if it is the handler of only
+    /// one.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub endpoint: Option<String>,
     /// Whether the name is a guess.
     #[cfg_attr(
         feature = "serde",
@@ -114,6 +121,16 @@ pub struct TreeNode {
     pub self_percent: f64,
     /// Percentage of all wall time.
     pub total_percent: f64,
+}
+
+impl TreeNode {
+    /// The name as it is shown: a handler of an endpoint is named after that.
+    pub fn shown(&self) -> Cow<'_, str> {
+        match &self.endpoint {
+            Some(endpoint) => with_endpoint(&self.name, endpoint).into(),
+            None => Cow::Borrowed(&self.name),
+        }
+    }
 }
 
 impl CallTree {
@@ -200,10 +217,12 @@ fn listed(
     let mut waiting: Vec<(usize, u32)> = roots.into_iter().map(|node| (node, 0)).collect();
     while let Some((at, depth)) = waiting.pop() {
         let node = calls.node(at);
-        let frame = match node.call {
-            Some(Call::Frame(frame)) => resolved.frame(frame),
+        let handle = match node.call {
+            Some(Call::Frame(frame)) => Some(frame),
             _ => None,
         };
+        let frame = handle.and_then(|frame| resolved.frame(frame));
+        let endpoint = handle.and_then(|frame| resolved.endpoint(frame));
         let total_percent = percent(node.total_weight, whole);
         if total_percent < min_percent {
             continue;
@@ -212,6 +231,7 @@ fn listed(
             depth,
             name: text(&node, resolved).to_owned(),
             module: frame.map(|frame| frame.module.clone()).unwrap_or_default(),
+            endpoint: endpoint.map(str::to_owned),
             is_guessed: frame.is_some_and(|frame| frame.is_guessed),
             self_samples: node.self_samples,
             total_samples: node.total_samples,

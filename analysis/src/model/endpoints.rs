@@ -1,0 +1,224 @@
+//! Which endpoint of a web application a handler serves.
+//!
+//! A handler that is a lambda has no name, and where it was compiled into the method around it
+//! not even a frame. But the start of a request names its endpoint, and whatever its thread
+//! does later in the call that wrote the start belongs to that request. The handler is what
+//! ASP.NET Core's `EndpointMiddleware` calls there. A method that was seen below one endpoint
+//! only is named after it; one that several requests share keeps its own name.
+
+use super::folding::Folding;
+use super::handle::{StackHandle, ThreadHandle};
+use super::inside::is_inside;
+use super::names::{CALLS, Frame};
+use super::stacks::Stacks;
+use std::collections::HashMap;
+
+/// Maximum number of different endpoints.
+const MOST_ENDPOINTS: usize = 1_000;
+/// Maximum number of innermost frames of a start that write it: those of loggers are many.
+const MOST_OWN_FRAMES: usize = 32;
+/// What compilers call a lambda, and the runtime a method that it compiles around a handler.
+const LAMBDA: &str = ".lambda_";
+const COMPILED: &str = "dynamicClass.lambda_method";
+/// What runs between ASP.NET Core and a handler.
+const BETWEEN: [&str; 2] = ["Microsoft.AspNetCore", "System.Runtime.CompilerServices"];
+/// Frames below which a request runs through the application once more.
+const RUN_AGAIN: [&str; 2] =
+    ["ExceptionHandlerMiddlewareImpl.HandleException", "StatusCodePagesExtensions."];
+
+/// Whether a frame is a method that ASP.NET Core has compiled around a handler: often the handler
+/// is inlined there, and has no frame of its own.
+pub(crate) fn is_compiled_handler(frame: &str) -> bool {
+    frame.contains(COMPILED)
+}
+
+/// What stacks show of endpoints. Memory is bounded by the number of threads and stacks.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Endpoints {
+    names: Vec<Box<str>>,
+    numbers: HashMap<Box<str>, u32>,
+    /// The request that started last on each thread.
+    newest: HashMap<ThreadHandle, Begun>,
+    /// The endpoint of the requests that each stack was seen in; `None` if there are several.
+    seen: HashMap<StackHandle, Option<u32>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Begun {
+    endpoint: u32,
+    start: StackHandle,
+    /// The stack that was looked at last: most samples repeat it.
+    last: StackHandle,
+}
+
+impl Endpoints {
+    /// A request for an endpoint starts on a thread, or it has become known whose it is.
+    pub(super) fn started(&mut self, thread: ThreadHandle, endpoint: &str, start: StackHandle) {
+        let next = self.names.len();
+        let known = self.numbers.get(endpoint).copied();
+        let number = known.or_else(|| u32::try_from(next).ok().filter(|_| next < MOST_ENDPOINTS));
+        let Some(number) = number else {
+            self.newest.remove(&thread);
+            return;
+        };
+        if known.is_none() {
+            self.names.push(endpoint.into());
+            self.numbers.insert(endpoint.into(), number);
+        }
+        self.newest.insert(thread, Begun { endpoint: number, start, last: start });
+    }
+
+    /// A thread was seen with a stack.
+    #[inline]
+    pub(super) fn saw(&mut self, thread: ThreadHandle, stack: StackHandle, stacks: &Stacks) {
+        if !self.newest.is_empty() {
+            self.look_at(thread, stack, stacks);
+        }
+    }
+
+    #[inline(never)]
+    fn look_at(&mut self, thread: ThreadHandle, stack: StackHandle, stacks: &Stacks) {
+        let Some(begun) = self.newest.get_mut(&thread).filter(|begun| begun.last != stack) else {
+            return;
+        };
+        begun.last = stack;
+        let (start, now) = (stacks.addresses(begun.start), stacks.addresses(stack));
+        if is_inside(start, now, MOST_OWN_FRAMES) {
+            let endpoint = begun.endpoint;
+            let seen = self.seen.entry(stack).or_insert(Some(endpoint));
+            *seen = seen.filter(|seen| *seen == endpoint);
+        }
+    }
+
+    /// The stacks that show an endpoint, and the number of that, unless there are several.
+    pub(super) fn seen(&self) -> impl Iterator<Item = (StackHandle, Option<u32>)> {
+        self.seen.iter().map(|(stack, endpoint)| (*stack, *endpoint))
+    }
+
+    pub(super) fn name(&self, number: u32) -> &str {
+        self.names.get(number as usize).map_or("", |name| name)
+    }
+}
+
+/// The handlers in a stack's frames, which are innermost first.
+pub(super) fn handlers<'f>(frames: &[&'f Frame]) -> Vec<&'f Frame> {
+    let mut found = Vec::new();
+    let at = frames.iter().position(|frame| frame.type_name == "EndpointMiddleware");
+    let Some((inner, outer)) = at.and_then(|at| frames.split_at_checked(at)) else { return found };
+    // What a request is answered with after it has failed is another endpoint's.
+    if outer.iter().any(|frame| RUN_AGAIN.iter().any(|word| frame.text.contains(word))) {
+        return found;
+    }
+    for frame in inner.iter().rev() {
+        let text = &*frame.text;
+        let is_compiled = is_compiled_handler(text);
+        if !is_compiled && text.contains(LAMBDA) && !Folding::is_framework(text) {
+            found.push(*frame);
+            break;
+        } else if is_compiled && found.is_empty() {
+            found.push(*frame);
+        } else if is_compiled || !BETWEEN.iter().any(|begin| frame.namespace.starts_with(begin)) {
+            break;
+        }
+    }
+    found
+}
+
+/// What all frames of one method have in common.
+pub(super) fn method_key(frame: &Frame) -> String {
+    let method = frame.method.split(CALLS).next().unwrap_or_default();
+    format!("{}!{}.{}.{method}", frame.module, frame.namespace, frame.type_name)
+}
+
+/// `GET /cart (shop!Shop.Program.Main.lambda_0_8)`: the name of a handler, with its endpoint.
+pub(crate) fn with_endpoint(name: &str, endpoint: &str) -> String {
+    let lambda_at = name.find(LAMBDA).unwrap_or(0);
+    let (before, lambda) = name.split_at_checked(lambda_at).unwrap_or(("", name));
+    let (method, rest) = lambda.split_once(['(', ' ']).unwrap_or((lambda, ""));
+    let called = rest.find(CALLS).and_then(|at| rest.get(at..)).unwrap_or_default();
+    // The module of a compiled method says nothing.
+    let before = before.rsplit('!').next().filter(|_| is_compiled_handler(name)).unwrap_or(before);
+    format!("{endpoint} ({before}{method}){called}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::handle::ProcessHandle;
+    use super::super::names::{MethodName, NameOptions};
+    use super::*;
+    use nettrace_parser::Stack;
+
+    /// The handlers in a stack of `MODULE!TYPE::METHOD`, innermost first.
+    fn handlers_of(stack: &[&str]) -> Vec<String> {
+        let frame = |text: &&str| {
+            let (module, name) = text.split_once('!').unwrap();
+            let (type_name, method) = name.split_once("::").unwrap();
+            let name = MethodName { module, type_name, method, signature: "void ()" };
+            Frame::managed(&name, NameOptions::default())
+        };
+        let frames: Vec<Frame> = stack.iter().map(frame).collect();
+        let found = handlers(&frames.iter().collect::<Vec<_>>());
+        found.into_iter().map(|frame| with_endpoint(&frame.text, "GET /a")).collect()
+    }
+
+    const MIDDLEWARE: &str = "Routing!Microsoft.AspNetCore.Routing.EndpointMiddleware::Invoke";
+    const BUILDER: &str = "Lib!System.Runtime.CompilerServices.AsyncMethodBuilderCore::Start";
+    const COMPILED: &str = "Anonymous!dynamicClass::lambda_method7";
+    const LAMBDA: &str = "shop!Shop.Program+<>c::<Main>b__0_8";
+
+    #[test]
+    fn handlers_are_what_the_middleware_of_endpoints_calls() {
+        let compiled = "GET /a (dynamicClass.lambda_method7)";
+        let lambda = "GET /a (shop!Shop.Program.Main.lambda_0_8)";
+        assert_eq!(handlers_of(&[LAMBDA, COMPILED, MIDDLEWARE]), [compiled, lambda]);
+        assert_eq!(handlers_of(&[LAMBDA, MIDDLEWARE]), [lambda]);
+        let machine = "shop!Shop.Program+<>c+<<Main>b__0_8>d::MoveNext";
+        let started = [machine, BUILDER, LAMBDA, COMPILED, MIDDLEWARE];
+        assert_eq!(handlers_of(&started), [compiled, lambda]);
+        // The handler is inlined, and what it calls has a name.
+        let named = "shop!Shop.Stock::Reserve";
+        assert_eq!(handlers_of(&[named, COMPILED, MIDDLEWARE]), [compiled]);
+    }
+
+    #[test]
+    fn lambdas_elsewhere_are_no_handlers() {
+        // Of the program's own middleware, of the framework, and those that a handler calls.
+        assert!(handlers_of(&[LAMBDA, COMPILED]).is_empty());
+        let inner = "Http!Microsoft.AspNetCore.Http.RequestDelegateFactory+<>c::<Create>b__0";
+        assert!(handlers_of(&[inner, MIDDLEWARE]).is_empty());
+        let linq = "Linq!System.Linq.Enumerable::Sum";
+        let called = handlers_of(&[LAMBDA, linq, COMPILED, MIDDLEWARE]);
+        assert_eq!(called, ["GET /a (dynamicClass.lambda_method7)"]);
+        let again =
+            "D!Microsoft.AspNetCore.Diagnostics.ExceptionHandlerMiddlewareImpl::HandleException";
+        assert!(handlers_of(&[LAMBDA, MIDDLEWARE, again]).is_empty());
+    }
+
+    #[test]
+    fn an_endpoint_stands_before_the_method_that_serves_it() {
+        let called = with_endpoint("shop!P.Main.lambda_0_8(int) → native call", "GET /a");
+        assert_eq!(called, "GET /a (shop!P.Main.lambda_0_8) → native call");
+    }
+
+    #[test]
+    fn a_stack_of_several_endpoints_shows_none() {
+        let mut stacks = Stacks::default();
+        for addresses in [&[1_u64, 0x10, 0x20][..], &[7, 8, 0x18, 0x20], &[9, 0x20]] {
+            let bytes: Vec<u8> = addresses.iter().flat_map(|at| at.to_le_bytes()).collect();
+            stacks.intern(ProcessHandle(0), 0, Stack::new(&bytes, 8), 0);
+        }
+        let mut endpoints = Endpoints::default();
+        let [one, other] = [ThreadHandle(0), ThreadHandle(1)];
+        let [start, inside, outside] = [0, 1, 2].map(StackHandle);
+        endpoints.saw(one, inside, &stacks);
+        assert_eq!(endpoints.seen().count(), 0);
+        endpoints.started(one, "GET /a", start);
+        endpoints.saw(one, inside, &stacks);
+        endpoints.saw(other, inside, &stacks);
+        assert_eq!(endpoints.seen().collect::<Vec<_>>(), [(inside, Some(0))]);
+        endpoints.started(other, "GET /b", start);
+        endpoints.saw(other, inside, &stacks);
+        assert_eq!(endpoints.seen().collect::<Vec<_>>(), [(inside, None)]);
+        assert!(endpoints.seen().all(|(stack, _)| stack != outside));
+    }
+}
