@@ -8,6 +8,7 @@
 mod askers;
 mod collections;
 mod compiled;
+mod exceptions;
 mod finding;
 mod hangs;
 pub(crate) mod overview;
