@@ -20,6 +20,11 @@ const RETHROWS: [&str; 4] = [
     "System.Runtime.CompilerServices.ValueTaskAwaiter",
     "System.Runtime.ExceptionServices.ExceptionDispatchInfo",
 ];
+/// What gives a method the result of what it awaits, if that is no task.
+const SOURCE: &str = ".IValueTaskSource";
+/// Methods between the one that awaits and the task.
+const SERVICES: &str = "System.Runtime.CompilerServices.";
+
 impl Finding {
     /// `throwing`: the percentage of the running time that throwing and catching takes.
     pub(super) fn exceptions(
@@ -73,12 +78,44 @@ impl Finding {
     }
 }
 
-/// How many were thrown before: an awaiting method throws what its task has caught.
+/// How many of a type's exceptions were thrown before: an awaiting method throws what its task
+/// has caught. But a task may be given an exception that nobody threw, and then the first that
+/// awaits it is the first that throws it.
 fn thrown_again(stacks: &[StackRow]) -> u64 {
-    let is_again = |stack: &&StackRow| {
-        stack.frames.first().is_some_and(|frame| RETHROWS.iter().any(|word| frame.contains(word)))
-    };
-    stacks.iter().filter(is_again).fold(0, |sum, stack| sum.saturating_add(stack.count))
+    let (mut thrown, mut given) = (0_u64, 0_u64);
+    // By the method that awaits: what it threw again, and what it was given by a source of
+    // tasks, which throws it at the first await.
+    let mut awaits: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for stack in stacks {
+        let first = stack.frames.first().map_or("", |frame| frame);
+        let is_source = first.contains(SOURCE);
+        if !is_source && !is_again(first) {
+            thrown = thrown.saturating_add(stack.count);
+            continue;
+        }
+        let awaiting = stack.frames.iter().skip(1).find(|frame| !frame.contains(SERVICES));
+        let (again, sources) = awaits.entry(awaiting.map_or("", |frame| frame)).or_default();
+        if is_source {
+            *sources = sources.saturating_add(stack.count);
+            given = given.saturating_add(stack.count);
+        } else {
+            *again = again.saturating_add(stack.count);
+        }
+    }
+    let all = awaits.values().fold(0_u64, |sum, (again, _)| sum.saturating_add(*again));
+    // An exception passes through a method once. What a method throws again was thrown
+    // elsewhere: if that is not enough, or nobody threw any, the rest begins there.
+    let begun = awaits.values().filter(|(_, sources)| *sources > 0 || thrown == 0 && given == 0);
+    let first = begun.map(|(again, sources)| {
+        let elsewhere = thrown.saturating_add(given.saturating_sub(*sources));
+        again.saturating_sub(elsewhere)
+    });
+    all.saturating_sub(first.max().unwrap_or(0))
+}
+
+/// Whether a frame throws what was caught before.
+fn is_again(frame: &str) -> bool {
+    RETHROWS.iter().any(|word| frame.contains(word))
 }
 
 /// `, most thrown by Int32.Parse in Input.Read`. Where the compiler has put the call into its
@@ -92,7 +129,7 @@ fn thrown_by(stacks: &[StackRow], own: &OwnModules) -> Option<String> {
         let (sum, calls) = methods.entry(frame).or_default();
         *sum = sum.saturating_add(stack.count);
         if let Some(call) = at.checked_sub(1).and_then(|at| stack.frames.get(at)) {
-            let is_await = RETHROWS.iter().any(|word| call.contains(word));
+            let is_await = is_again(call);
             let call = if is_await { "an await".to_owned() } else { short_name(call) };
             let sum = calls.entry(call).or_default();
             *sum = sum.saturating_add(stack.count);
@@ -103,4 +140,47 @@ fn thrown_by(stacks: &[StackRow], own: &OwnModules) -> Option<String> {
     let call = calls.into_iter().max_by_key(|(_, sum)| *sum);
     let by = call.map_or_else(String::new, |(call, _)| format!(" by {call}"));
     Some(format!(", {most}thrown{by} in {}", without_arguments(method)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AWAITER: &str = "L!System.Runtime.CompilerServices.TaskAwaiter.ThrowForNonSuccess(Task)";
+
+    fn stacks(rows: &[(u64, &[&str])]) -> Vec<StackRow> {
+        let row = |(count, frames): &(u64, &[&str])| {
+            let frames = frames.iter().map(|frame| (*frame).into()).collect();
+            StackRow { count: *count, frames, guessed: Vec::new() }
+        };
+        rows.iter().map(row).collect()
+    }
+
+    #[test]
+    fn what_awaiting_methods_throw_was_thrown_before() {
+        let rows = stacks(&[
+            (3, &["a!Read"]),
+            (3, &[AWAITER, "a!Load"]),
+            // Recursive.
+            (6, &[AWAITER, "a!Walk"]),
+        ]);
+        assert_eq!(thrown_again(&rows), 9);
+    }
+
+    #[test]
+    fn what_a_task_was_given_is_thrown_first_where_it_is_awaited() {
+        // Nobody threw it: the method that awaits it and then its caller.
+        let given = stacks(&[(4, &[AWAITER, "a!Connect"]), (4, &[AWAITER, "a!Send"])]);
+        assert_eq!(thrown_again(&given), 4);
+        // Some came from a source of tasks, and some from tasks, to the same method.
+        let source = "S!Args.System.Threading.Tasks.Sources.IValueTaskSource.GetResult(short)";
+        let mixed = stacks(&[(2, &[source, "a!Connect"]), (1, &[AWAITER, "a!Connect"])]);
+        assert_eq!(thrown_again(&mixed), 0);
+        let passed = stacks(&[
+            (2, &[source, "a!Connect"]),
+            (1, &[AWAITER, "a!Connect"]),
+            (3, &[AWAITER, "a!Send"]),
+        ]);
+        assert_eq!(thrown_again(&passed), 3);
+    }
 }
