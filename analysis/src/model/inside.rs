@@ -1,7 +1,7 @@
 //! Whether a stack goes through the call in which another one was taken.
 
 /// Return addresses of one method lie at most so far apart.
-const LARGEST_METHOD: u64 = 0x4000;
+pub(crate) const LARGEST_METHOD: u64 = 0x4000;
 
 /// Whether a stack goes through the call in which another one was taken: they have the same
 /// outer frames, and the next ones are of the same method. Innermost frames are first; at most

@@ -79,7 +79,7 @@ pub use folding::{Folding, FrameGroup};
 pub(crate) use folding::{is_framework, shows_async};
 pub use frame_names::FrameNames;
 pub use handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle, TextHandle, ThreadHandle};
-pub(crate) use inside::is_inside;
+pub(crate) use inside::{LARGEST_METHOD, is_inside};
 pub(crate) use memory_map::MemoryMap;
 pub use methods::MethodCode;
 pub use modules::Module;
@@ -679,6 +679,19 @@ impl Model {
     pub fn stack_of(&mut self, event: &Event<'_>, thread: ThreadHandle) -> StackHandle {
         let of = (StackOf::Event, thread);
         self.stack_at(of, event.stack_id(), event.stack(), event.timestamp_ticks())
+    }
+
+    /// The handle of a stack with some frames of an event's thread, innermost first.
+    pub(crate) fn stack_of_addresses(
+        &mut self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+        addresses: &[u64],
+    ) -> StackHandle {
+        let process = self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process);
+        let bytes: Vec<u8> = addresses.iter().flat_map(|it| it.to_le_bytes()).collect();
+        let ticks = event.timestamp_ticks();
+        self.stacks.intern(process, event.stack_id(), Stack::new(&bytes, 8), ticks)
     }
 
     /// The same of a CPU sample.

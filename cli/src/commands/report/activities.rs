@@ -280,8 +280,19 @@ fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
         table.row(percents.map(Cell::from).into_iter().chain(more).chain([shown]));
     }
     writeln!(context.out.buffer())?;
-    table.write(context)
+    table.write(context)?;
+    let is_unknown = rows.iter().any(|row| row.parts.unknown_ns > 0);
+    let is_sampled = rows.iter().any(|row| row.parts.running_ns > 0 || row.parts.native_ns > 0);
+    if is_unknown && !is_sampled {
+        let faint = context.style.faint();
+        prose(context, &faint, UNKNOWN)?;
+    }
+    Ok(())
 }
+
+/// Why time is unknown in a trace without samples.
+const UNKNOWN: &str = "UNKNOWN: a thread was in the code of the activity; only CPU samples show \
+                       whether it ran or was blocked (collect --profile web records them)";
 
 /// `running 12.043 ms, await 3.100 ms`: the longest first.
 fn parts_text(parts: &Parts) -> Option<Text> {

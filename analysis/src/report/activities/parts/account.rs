@@ -19,6 +19,7 @@ pub(crate) struct Totals {
     running: u64,
     native: HashMap<StackHandle, u64>,
     left: HashMap<Option<StackHandle>, u64>,
+    between: HashMap<StackHandle, u64>,
     waiting: u64,
     gc: u64,
     lock: u64,
@@ -33,11 +34,12 @@ impl Totals {
             ThreadWork::Running => &mut self.running,
             ThreadWork::Native(stack) => self.native.entry(stack).or_default(),
             ThreadWork::Left(stack) => self.left.entry(stack).or_default(),
+            ThreadWork::Between(stack) => self.between.entry(stack).or_default(),
             ThreadWork::Waiting => &mut self.waiting,
             ThreadWork::Lock => &mut self.lock,
             ThreadWork::Jit => &mut self.jit,
             ThreadWork::Await => &mut self.awaited,
-            ThreadWork::Unknown => &mut self.unknown,
+            ThreadWork::Silent | ThreadWork::Unknown => &mut self.unknown,
         };
         *sum = sum.saturating_add(rest);
         self.gc = self.gc.saturating_add(paused);
@@ -63,6 +65,10 @@ impl Totals {
             let mine = self.left.entry(*stack).or_default();
             *mine = mine.saturating_add(*nanos);
         }
+        for (stack, nanos) in &other.between {
+            let mine = self.between.entry(*stack).or_default();
+            *mine = mine.saturating_add(*nanos);
+        }
     }
 
     /// Distributes a `duration` to its parts.
@@ -70,6 +76,8 @@ impl Totals {
         let mut parts = Parts { gc_ns: self.gc, ..Parts::default() };
         let native = self.native.iter().map(|(stack, nanos)| (ThreadWork::Native(*stack), *nanos));
         let left = self.left.iter().map(|(stack, nanos)| (ThreadWork::Left(*stack), *nanos));
+        let between = self.between.iter();
+        let between = between.map(|(stack, nanos)| (ThreadWork::Between(*stack), *nanos));
         let others = [
             (ThreadWork::Running, self.running),
             (ThreadWork::Waiting, self.waiting),
@@ -78,7 +86,7 @@ impl Totals {
             (ThreadWork::Await, self.awaited),
             (ThreadWork::Unknown, self.unknown),
         ];
-        for (what, nanos) in native.chain(left).chain(others) {
+        for (what, nanos) in native.chain(left).chain(between).chain(others) {
             let part = parts.part_mut(what.doing(resolved, is_sampled));
             *part = part.saturating_add(nanos);
         }

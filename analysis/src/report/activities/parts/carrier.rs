@@ -1,8 +1,9 @@
 //! What a thread is doing.
 
+use super::last_call::LastCall;
 use super::{At, Piece, ThreadWork};
-use crate::model::ThreadHandle;
 use crate::model::intervals::{Edge, Matcher};
+use crate::model::{StackHandle, ThreadHandle};
 use nettrace_parser::Guid;
 
 /// Maximum time for which a sample or an event remains valid.
@@ -53,6 +54,8 @@ pub(super) struct Carrier {
     open: Matcher<Busy, u64>,
     /// When something that it was in last started or ended.
     edge: i64,
+    /// The stack of its last event, while there are no samples.
+    pub(super) call: LastCall,
 }
 
 impl Default for Carrier {
@@ -69,6 +72,7 @@ impl Default for Carrier {
             held: Vec::new(),
             open: Matcher::default(),
             edge: 0,
+            call: LastCall::default(),
         }
     }
 }
@@ -93,7 +97,7 @@ impl Carrier {
         let is_told = matches!(self.what, ThreadWork::Running | ThreadWork::Native(_));
         if is_told && at.nanos.saturating_sub(self.seen.nanos) > HOLDS {
             self.hold(Piece { from: self.since, to: self.seen, what: self.what, thread });
-            self.hold(Piece { from: self.seen, to: at, what: ThreadWork::Unknown, thread });
+            self.hold(Piece { from: self.seen, to: at, what: ThreadWork::Silent, thread });
         } else {
             self.hold(Piece { from: self.since, to: at, what: self.what, thread });
         }
@@ -176,6 +180,17 @@ impl Carrier {
     /// Whether it is in something whose end may have been lost.
     pub(super) fn is_busy(&self) -> bool {
         self.known().is_some()
+    }
+
+    /// Its stack shows that it has returned to this frame since its last event.
+    pub(super) fn returned(&mut self, thread: ThreadHandle, to: StackHandle, at: At) {
+        if self.what != ThreadWork::Running {
+            return;
+        }
+        self.cut(thread, self.last);
+        self.hold(Piece { from: self.last, to: at, what: ThreadWork::Between(to), thread });
+        self.since = at;
+        self.seen = at;
     }
 
     /// A sample of the thread.

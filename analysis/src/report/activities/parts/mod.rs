@@ -8,6 +8,7 @@
 //! |---|---|
 //! | two consecutive events of a thread have its id, or that of an activity inside it | the thread worked for it in between |
 //! | the thread's next event has another id, or the activity stops on another thread | it stopped at its last event if that event ends a turn (TaskWaitBegin of an await, TraceSynchronousWorkEnd, …); otherwise it is unknown when: by its samples, await while it is an idle worker, else unknown; without samples it is taken for gone: await |
+//! | without samples, the stacks of two consecutive events with its id have only the thread pool's own frames in common | the thread has gone back to the pool in between: await |
 //! | TraceSynchronousWorkBegin of a task that was started with its id | the thread works for it from there on |
 //! | no thread works for it | await: it waits for something to complete, or for a thread |
 //!
@@ -23,6 +24,7 @@
 
 mod account;
 mod carrier;
+mod last_call;
 mod pauses;
 mod tracker;
 
@@ -30,7 +32,10 @@ pub(crate) use account::Totals;
 pub(crate) use tracker::PartTracker;
 
 use crate::model::intervals::nanos_between;
-use crate::model::{Mode, Resolved, StackHandle, ThreadHandle, ThreadState, WaitFor};
+use crate::model::{
+    Frame, FrameHandle, Mode, Resolved, StackHandle, ThreadHandle, ThreadState, WaitFor,
+};
+use crate::report::waiting::is_pool_worker;
 
 /// How time was spent, in nanoseconds. The parts do not overlap; their sum is the
 /// activity's time.
@@ -184,6 +189,11 @@ enum ThreadWork {
     /// It was not seen working for the activity any more, which goes on elsewhere. With the
     /// stack of its sample, if it has one.
     Left(Option<StackHandle>),
+    /// Between two events whose stacks have only these frames in common: if they are the thread
+    /// pool's, the thread went back to the pool, else nobody knows.
+    Between(StackHandle),
+    /// It had no sample and no event for too long.
+    Silent,
     Unknown,
 }
 
@@ -192,7 +202,10 @@ impl ThreadWork {
     fn after_last(self) -> ThreadWork {
         match self {
             ThreadWork::Native(stack) => ThreadWork::Left(Some(stack)),
-            ThreadWork::Running | ThreadWork::Left(_) => ThreadWork::Left(None),
+            ThreadWork::Running
+            | ThreadWork::Left(_)
+            | ThreadWork::Between(_)
+            | ThreadWork::Silent => ThreadWork::Left(None),
             _ => ThreadWork::Unknown,
         }
     }
@@ -202,10 +215,10 @@ impl ThreadWork {
         match self {
             ThreadWork::Running => 6,
             ThreadWork::Jit => 5,
-            ThreadWork::Native(_) => 4,
+            ThreadWork::Native(_) | ThreadWork::Between(_) => 4,
             ThreadWork::Lock => 3,
             ThreadWork::Waiting => 2,
-            ThreadWork::Unknown | ThreadWork::Left(_) => 1,
+            ThreadWork::Unknown | ThreadWork::Silent | ThreadWork::Left(_) => 1,
             ThreadWork::Await => 0,
         }
     }
@@ -214,12 +227,18 @@ impl ThreadWork {
     /// idle worker does not work for it.
     fn doing(self, resolved: &Resolved<'_>, is_sampled: bool) -> Doing {
         let is_idle = |stack| resolved.waits_for(stack, Mode::External) == Some(WaitFor::Work);
+        let is_of_pool = |stack| {
+            let frames = resolved.frames(stack);
+            let runs_work = |frame: &FrameHandle| resolved.frame(*frame).is_some_and(runs_work);
+            is_pool_worker(frames, resolved) && frames.iter().all(runs_work)
+        };
         match self {
             ThreadWork::Native(stack) | ThreadWork::Left(Some(stack)) if is_idle(stack) => {
                 Doing::Await
             }
             ThreadWork::Left(None) if !is_sampled => Doing::Await,
-            ThreadWork::Running if is_sampled => Doing::Running,
+            ThreadWork::Between(stack) if !is_sampled && is_of_pool(stack) => Doing::Await,
+            ThreadWork::Running | ThreadWork::Between(_) if is_sampled => Doing::Running,
             ThreadWork::Native(stack) => match resolved.state(stack, Mode::External) {
                 ThreadState::Waiting => Doing::Waiting,
                 _ => Doing::Native,
@@ -228,9 +247,23 @@ impl ThreadWork {
             ThreadWork::Lock => Doing::Lock,
             ThreadWork::Jit => Doing::Jit,
             ThreadWork::Await => Doing::Await,
-            ThreadWork::Running | ThreadWork::Left(_) | ThreadWork::Unknown => Doing::Unknown,
+            ThreadWork::Running
+            | ThreadWork::Left(_)
+            | ThreadWork::Between(_)
+            | ThreadWork::Silent
+            | ThreadWork::Unknown => Doing::Unknown,
         }
     }
+}
+
+/// Whether a frame is of what runs work items and continuations: each call of it runs one, or one
+/// after the other.
+fn runs_work(frame: &Frame) -> bool {
+    let namespace = frame.namespace.as_str();
+    matches!(
+        namespace,
+        "System.Threading" | "System.Threading.Tasks" | "System.Runtime.CompilerServices"
+    ) || matches!(&*frame.type_name, "SocketAsyncEngine" | "IOQueue")
 }
 
 /// A thread worked for an activity from one point to another.

@@ -27,6 +27,9 @@ const MOST_PAUSES: usize = 10_000;
 /// Maximum number of times at which a thread worked for one activity that is listed.
 const MOST_THREAD_SPANS: usize = 50;
 
+/// A shorter time between two events of a thread is that of its code.
+const LEAST_AWAY: i64 = 1_000_000;
+
 const WORK_BEGIN: u32 = 17;
 const WORK_END: u32 = 18;
 
@@ -131,10 +134,38 @@ impl PartTracker {
         {
             carrier.runs_on(thread, now);
         }
+        if !self.is_sampled {
+            self.compare_calls(event, thread, now, model);
+        }
         self.arrive(thread, id, process, now, has_left);
         if provider == KnownProvider::Runtime {
             self.learn_wait(event, moment, now);
         }
+    }
+
+    /// Whether a thread that works for an activity has returned from its call since its last
+    /// event. Only without samples, which show what it did in between.
+    fn compare_calls(
+        &mut self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+        now: At,
+        model: &mut Model,
+    ) {
+        let Some(carrier) = self.threads.get_mut(thread.index()) else { return };
+        if carrier.chain.is_empty() {
+            carrier.call.forget();
+            return;
+        }
+        let is_long = now.nanos.saturating_sub(carrier.last.nanos) >= LEAST_AWAY;
+        if is_long
+            && !carrier.has_left
+            && let Some(to) = carrier.call.returned_to(event)
+        {
+            let to = model.stack_of_addresses(event, thread, to);
+            carrier.returned(thread, to, now);
+        }
+        carrier.call.keep(event);
     }
 
     /// Tracks GC pauses.
