@@ -45,3 +45,4 @@ mod threads;
 mod unloads;
 mod web;
 mod web_profile;
+mod web_truth;

@@ -11,7 +11,7 @@ use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use std::collections::{BTreeMap, BTreeSet};
 
-fn reported<R: Report>(name: &str, report: R) -> Option<R::Output> {
+pub(crate) fn reported<R: Report>(name: &str, report: R) -> Option<R::Output> {
     let trace = corpus::web(name)?;
     let mut pass = ReportPass::new(report);
     let bytes = trace.bytes();
@@ -55,10 +55,15 @@ struct Counted {
     mean_ms: f64,
 }
 
-fn counted(name: &str) -> BTreeMap<String, Counted> {
+/// What is known of a recording.
+pub(crate) fn truth(name: &str) -> serde_json::Value {
     let folder = corpus::shared_folder().unwrap();
     let text = std::fs::read(folder.join(format!("web/truth/{name}.truth.json"))).unwrap();
-    let truth: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+fn counted(name: &str) -> BTreeMap<String, Counted> {
+    let truth = truth(name);
     let mut paths: BTreeMap<String, Counted> = BTreeMap::new();
     for (path, row) in truth["truth"].as_object().unwrap() {
         let path = path.replace("{i}", "#").replace("999", "#");
@@ -306,7 +311,7 @@ fn handlers_are_named_after_the_only_endpoint_that_they_serve() {
 }
 
 /// What stands out, most important first: what each finding is about, and its sentence.
-fn findings(name: &str) -> Option<Vec<(String, String)>> {
+pub(crate) fn findings(name: &str) -> Option<Vec<(String, String)>> {
     let trace = corpus::web(name)?;
     let bytes = trace.bytes();
     let mut pass = ReportPass::new(Summary::default());
@@ -317,7 +322,7 @@ fn findings(name: &str) -> Option<Vec<(String, String)>> {
 
 /// The place of the first finding about something, counting from 1, and its sentence.
 #[track_caller]
-fn rank<'f>(found: &'f [(String, String)], about: &[&str]) -> (usize, &'f str) {
+pub(crate) fn rank<'f>(found: &'f [(String, String)], about: &[&str]) -> (usize, &'f str) {
     let place = found.iter().position(|(it, _)| about.contains(&it.as_str()));
     let place = place.unwrap_or_else(|| panic!("no {about:?}: {found:#?}"));
     (place + 1, &found[place].1)
