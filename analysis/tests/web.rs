@@ -383,7 +383,9 @@ fn of_a_whole_load_all_that_was_planted_stands_out_and_nothing_of_its_repair() {
     let Some(found) = findings("dt-good") else { return };
     let (_, thrown) = rank(&found, &["exceptions"]);
     assert!(thrown.starts_with("58 exceptions"), "{thrown}");
-    assert_eq!(found.len(), 1, "{found:#?}");
+    // That the pool was not starved is a good sign.
+    let bad: Vec<_> = found.iter().filter(|(about, _)| about != "no_starvation").collect();
+    assert_eq!(bad.len(), 1, "{found:#?}");
 }
 
 #[test]
