@@ -185,6 +185,9 @@ impl State {
                 // There may be further damage.
                 return later >= MANY_ROWS;
             }
+            if rows.header.timestamp > self.cursor.times.most() {
+                return false;
+            }
             later = later.saturating_add(u32::from(rows.header.timestamp > before));
         }
         later >= LEAST_ROWS

@@ -166,6 +166,11 @@ impl Blocks<'_> {
             return Ok(None);
         }
         let (window, start) = (self.window.to(frame.body_end()), self.window.start);
+        // A writer may have added to the header of a block that has the rows of its kind.
+        let is_known = frame.kind.row().is_some();
+        if is_known && rows::fit(frame, window, start, self.is_unknown).0 {
+            return Ok(None);
+        }
         let mut found = None;
         for block in kinds.into_iter().map(of_kind) {
             let (fits, passed) = rows::fit(block, window, start, self.is_unknown);
