@@ -95,6 +95,23 @@ fn a_cut_trace_says_how_much_is_missing_at_least() {
 }
 
 #[test]
+fn a_good_sign_is_the_last_finding_and_none_where_events_are_damaged_or_lost() {
+    let signs = |path: &str| -> Vec<bool> {
+        let summary = nettrace(&["report", "summary", path, "--json"]).json();
+        let findings = summary["findings"].as_array().unwrap().iter();
+        findings.map(|finding| finding["severity"] == "good").collect()
+    };
+    let whole = signs(ALL);
+    assert_eq!(whole.iter().position(|is_good| *is_good), Some(whole.len() - 1));
+    let mut bytes = unpacked();
+    bytes[CUT..CUT + 5_000].fill(0xff);
+    for path in [&*file("damaged-signs.nettrace", &bytes), LOSSY] {
+        let signs = signs(path);
+        assert!(!signs.is_empty() && !signs.contains(&true), "{path}");
+    }
+}
+
+#[test]
 fn a_whole_trace_is_complete_in_the_json_of_each_report() {
     for (command, code, document) in documents(ALL) {
         let outcome = &document["outcome"];

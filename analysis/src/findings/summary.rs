@@ -182,10 +182,15 @@ impl SummaryReport {
         finding::rank(&mut self.findings);
     }
 
-    /// Adds the finding that events were lost, which reports do not see: these may have been
-    /// the bad signs.
-    pub fn add_lost_events(&mut self, lost: u64) {
+    /// Leaves out the good signs, where events were lost or damaged: these may have been the bad
+    /// ones.
+    pub fn leave_out_good_signs(&mut self) {
         self.findings.retain(|finding| finding.severity != "good");
+    }
+
+    /// Adds the finding that events were lost, which reports do not see.
+    pub fn add_lost_events(&mut self, lost: u64) {
+        self.leave_out_good_signs();
         self.findings.push(Finding::lost_events(lost, self.events));
         finding::rank(&mut self.findings);
     }

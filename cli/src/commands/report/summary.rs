@@ -56,6 +56,9 @@ pub(super) fn complete(
     if let Some(heap) = &heap {
         report.add_heap(&heap.report);
     }
+    if trace.damage.loss_count() > 0 {
+        report.leave_out_good_signs();
+    }
     let lost = trace.losses.total();
     if lost > 0 {
         report.add_lost_events(lost);
