@@ -30,6 +30,12 @@ pub(super) fn may_name(event: &Event<'_>) -> bool {
     }
 }
 
+/// Whether an event's stack may show a handler that has hardly any samples: where an exception
+/// is thrown, or a lock is waited for.
+pub(super) fn shows_handler(event: &Event<'_>) -> bool {
+    event.known_provider() == KnownProvider::Runtime && matches!(event.id(), 80 | 81)
+}
+
 /// The endpoint that the thread of an event serves from then on.
 pub(super) fn name_of(event: &Event<'_>, moment: &Moment) -> Option<String> {
     if event.known_provider() == KnownProvider::Logging {

@@ -179,6 +179,10 @@ impl<R: Reports> Observer for ReportObserver<R> {
             model.endpoint_started(event, moment.thread, &endpoint);
         }
         let wanting = wanting & !ENDPOINTS;
+        if wanting != 0 && self.names_endpoints && endpoints::shows_handler(event) {
+            let stack = model.stack_of(event, moment.thread);
+            model.saw(moment.thread, stack);
+        }
         if wanting != 0 {
             let about = self.reports.observe(event, moment, model, wanting);
             self.about = self.about.saturating_add(about);
