@@ -13,6 +13,9 @@ pub(crate) struct Delays {
     pub(crate) same_signal: Duration,
     /// How long after a signal to wait for what nobody keeps.
     pub(crate) signal_patience: Duration,
+    /// Processor time within which a process collects the first values of its metrics, and how
+    /// long one that uses no processor is waited for.
+    pub(crate) first_values: Duration,
     /// How long processes that wait at startup may take to be resumed when a second signal
     /// exits.
     pub(crate) last_resume: Duration,
@@ -29,6 +32,7 @@ impl Delays {
     const PRODUCT: Delays = Delays {
         same_signal: Duration::from_millis(500),
         signal_patience: SIGNAL_PATIENCE,
+        first_values: Duration::from_millis(1500),
         last_resume: Duration::from_secs(1),
         stdout_stall: Duration::from_secs(1),
         silent_rule: Duration::from_secs(10),
@@ -46,6 +50,7 @@ impl Delays {
             match name {
                 "same-signal" => delays.same_signal = time,
                 "signal-patience" => delays.signal_patience = time,
+                "first-values" => delays.first_values = time,
                 "last-resume" => delays.last_resume = time,
                 "stdout-stall" => delays.stdout_stall = time,
                 "silent-rule" => delays.silent_rule = time,

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Publishes instruments of System.Diagnostics.Metrics.
 pub(crate) const METRICS: &str = "System.Diagnostics.Metrics";
 /// Values of time series.
-const TIME_SERIES_KEYWORD: u64 = 0x2;
+pub(crate) const TIME_SERIES_KEYWORD: u64 = 0x2;
 /// Instruments being made known.
 const INSTRUMENTS_KEYWORD: u64 = 0x4;
 /// Instruments with more tags than that, and histograms, are left out by the runtime. As

@@ -1,15 +1,13 @@
 //! One session of a running process, in one loop for every command: its bytes arrive, go
 //! to the sink, are pushed into the parser, and its events come out.
 
-use super::counters::METRICS;
 use super::end_rule::EndRule;
+use super::first_values::FirstValues;
 use super::sink::{Saved, Sink};
 use crate::failure::Failure;
 use nettrace_ipc::{Ending, Session, StopHandle};
-use nettrace_parser::view::KnownProvider;
 use nettrace_parser::{Event, Feed, Outcome};
 use std::io::{self, BufRead};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,13 +15,6 @@ use std::time::{Duration, Instant};
 /// is over: events that were held back for sorting by time are released, and
 /// [`Consumer::look`] is called.
 const BURST_PAUSE: Duration = Duration::from_millis(50);
-/// How long a stop waits for the first values of metrics. A runtime that ends them holds the
-/// lock of its event sources and waits for the thread that collects, which may need that
-/// lock the first time it does: it blocks for ever (docs/harmless.md).
-const FIRST_VALUES_WAIT: Duration = Duration::from_millis(1500);
-const FIRST_VALUES_CHECK: Duration = Duration::from_millis(10);
-/// `CollectionStop` of the metrics' provider: values have been collected.
-const COLLECTED: u32 = 3;
 /// Maximum number of events between two calls of [`Consumer::look`].
 const EVENTS_BETWEEN_LOOKS: u64 = 1024;
 
@@ -99,8 +90,9 @@ pub(crate) struct SessionHandle {
     stop: StopHandle,
     stopping_since: Arc<OnceLock<Instant>>,
     received: Arc<Mutex<Received>>,
-    /// Metrics are on, and their first values have not come yet.
-    is_collecting_first: Arc<AtomicBool>,
+    first_values: Arc<FirstValues>,
+    /// Where nobody keeps the bytes, a signal makes the stop wait for no more than its time.
+    hurry: Option<EndRule>,
 }
 
 impl SessionHandle {
@@ -111,7 +103,7 @@ impl SessionHandle {
         if self.stopping_since.set(Instant::now()).is_err() {
             return;
         }
-        if self.is_collecting_first.load(Ordering::Relaxed) {
+        if self.first_values.are_awaited() {
             let own = self.clone();
             let thread = std::thread::Builder::new().name("nettrace-stop".to_owned());
             if thread.spawn(move || own.stop_after_first_values()).is_ok() {
@@ -125,14 +117,13 @@ impl SessionHandle {
     }
 
     fn stop_after_first_values(&self) {
-        let start = Instant::now();
-        while self.is_collecting_first.load(Ordering::Relaxed)
-            && !self.stop.is_ended()
-            && start.elapsed() < FIRST_VALUES_WAIT
-        {
-            std::thread::sleep(FIRST_VALUES_CHECK);
-        }
+        let has_signal = || self.hurry.as_ref().is_some_and(|end| end.signals().seen().is_some());
+        self.first_values.wait(|| self.stop.is_ended(), has_signal);
         let _ = self.stop.stop();
+    }
+
+    pub(crate) fn first_values(&self) -> &Arc<FirstValues> {
+        &self.first_values
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
@@ -172,8 +163,6 @@ pub(crate) struct Driver {
     feed: Feed,
     sink: Sink,
     handle: SessionHandle,
-    /// First values of metrics have come.
-    has_collected: bool,
     end: Option<EndRule>,
     received: Received,
     fault: Option<String>,
@@ -199,14 +188,14 @@ impl Driver {
             stop,
             stopping_since: Arc::default(),
             received: Arc::default(),
-            is_collecting_first: Arc::default(),
+            first_values: Arc::default(),
+            hurry: None,
         };
         Driver {
             session,
             feed,
             sink: Sink::Nowhere,
             handle,
-            has_collected: false,
             end: None,
             received: Received::default(),
             fault: None,
@@ -224,7 +213,14 @@ impl Driver {
     /// Stops by this rule. If the bytes are not saved, it then waits for the rest only
     /// briefly: a process may have hundreds of megabytes of events.
     pub(crate) fn until(self, end: &EndRule) -> Driver {
-        Driver { end: Some(end.clone()), ..self }
+        let handle = SessionHandle { hurry: Some(end.clone()), ..self.handle };
+        Driver { end: Some(end.clone()), handle, ..self }
+    }
+
+    /// It is stopped when these have come: those of all sessions that began together.
+    pub(crate) fn with_first_values(self, first_values: &Arc<FirstValues>) -> Driver {
+        let handle = SessionHandle { first_values: Arc::clone(first_values), ..self.handle };
+        Driver { handle, ..self }
     }
 
     pub(crate) fn handle(&self) -> SessionHandle {
@@ -307,14 +303,7 @@ impl Driver {
         while self.fault.is_none() && !self.is_left {
             let next = match self.feed.next_event() {
                 Ok(Some(event)) => {
-                    if !self.has_collected {
-                        let (is_on, is_collected) = metrics_state(&event);
-                        self.has_collected = is_collected;
-                        if is_on {
-                            let is_first = &self.handle.is_collecting_first;
-                            is_first.store(!is_collected, Ordering::Relaxed);
-                        }
-                    }
+                    self.handle.first_values.see(&event);
                     consumer.event(&event)?
                 }
                 Ok(None) => break,
@@ -374,6 +363,10 @@ impl Driver {
         let Some(stopping) = self.handle.stopping_since.get().filter(|_| !is_wanted) else {
             return false;
         };
+        // Cut, the session would be stopped by the process as soon as it sends.
+        if self.handle.first_values.are_awaited() {
+            return false;
+        }
         let since = due.map_or(*stopping, |due| due.min(*stopping));
         let patience = self.session.runtime().current_deadlines().drain;
         let stops_waiting =
@@ -383,11 +376,4 @@ impl Driver {
         }
         stops_waiting
     }
-}
-
-/// Whether an event shows that metrics are on, and that values have been collected.
-fn metrics_state(event: &Event<'_>) -> (bool, bool) {
-    let is_of_metrics =
-        event.known_provider() == KnownProvider::Other && event.provider() == METRICS;
-    (is_of_metrics, is_of_metrics && event.id() == COLLECTED)
 }

@@ -4,9 +4,9 @@
 //! A command ends at the first signal, or when `--duration` has elapsed since its session
 //! began, which is noticed within [`SIGNAL_CHECK`]. Then
 //!
-//! - a session is asked to stop at once; one that has just turned metrics on only when their
-//!   first values have come, or 1.5 s later, since runtimes may block. If its bytes are recorded, its stream is read to
-//!   the end, unless the process sends nothing for 2 s (`Deadlines::drain` of
+//! - a session is asked to stop at once; one that has just turned metrics on when [their
+//!   first values](super::first_values) have come. If its bytes are recorded, its stream is
+//!   read to the end, unless the process sends nothing for 2 s (`Deadlines::drain` of
 //!   `nettrace_ipc`),
 //! - data that is not recorded is waited for no longer than that: the rest of a view, or the
 //!   answer to a request. After a signal it is 1.5 s ([`Delays::signal_patience`]), for all that

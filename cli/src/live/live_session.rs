@@ -4,6 +4,7 @@
 
 use super::driver::{Consumer, Driven, Driver, Next, Received, SessionHandle};
 use super::end_rule::EndRule;
+use super::first_values::FirstValues;
 use super::metrics_apart::MetricsApart;
 use super::start::{self, Resume};
 use super::target::Reached;
@@ -26,6 +27,7 @@ pub(crate) struct LiveSession<R> {
     pub(crate) name: String,
     live: Arc<Mutex<Live<R>>>,
     sessions: Vec<Feeder>,
+    first_values: Arc<FirstValues>,
     /// What may start only once the process has been resumed.
     later: Option<MetricsApart>,
     end: SessionEnd,
@@ -89,6 +91,11 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
             // slowly must not make events pile up.
             live: Arc::new(Mutex::new(Live::new(report))),
             sessions: Vec::new(),
+            first_values: Arc::new(FirstValues::of(
+                process.pid,
+                &config,
+                end.signals().first_values(),
+            )),
             later: None,
             end: SessionEnd::default(),
         };
@@ -96,6 +103,9 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
             messages.warning(&format!("{} did not answer in time", process.label()));
             return Ok(None);
         };
+        if apart.is_some() || resume == Resume::Yes {
+            view.first_values.expect();
+        }
         let is_fed = match apart {
             None => view.feed(process, config, resume, end, messages)?,
             Some(apart) => {
@@ -180,6 +190,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
         let session = start::start_view(process, config, resume, end, messages)?;
         let Some(session) = session else { return Ok(false) };
         let driver = Driver::new(session, Feed::in_time_order()).until(end);
+        let driver = driver.with_first_values(&self.first_values);
         let (handle, mut feeding) = (driver.handle(), Feeding(Arc::clone(&self.live)));
         let thread = std::thread::Builder::new().name("nettrace-view".to_owned());
         let thread = Some(thread.spawn(move || driver.run(&mut feeding))?);

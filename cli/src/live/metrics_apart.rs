@@ -7,7 +7,7 @@
 //! so a later session with counters is safe: metrics first, then the rest.
 //!
 //! A process that waits at its start turns nothing on before it is resumed, whatever it
-//! has answered. There the counters wait until an event of the metrics has come; what is
+//! has answered. There the counters wait for the [first values](super::first_values) of the metrics; what is
 //! neither starts with the metrics, so that a recording begins with the first method.
 
 use super::counters::METRICS;
@@ -63,20 +63,15 @@ impl MetricsApart {
         Ok(Some(needed.map(|(_, is_suspended)| MetricsApart { is_suspended, ..apart })))
     }
 
-    /// Waits until the second session may start, however long the process takes to turn
-    /// its metrics on after its resume. `is_over`: the session with the metrics has ended.
+    /// Waits until the second session may start, however long the process takes for the
+    /// first values of its metrics after its resume. `is_over`: the session with the metrics has ended.
     pub(crate) fn wait(&self, metrics: &SessionHandle, is_over: impl Fn() -> bool, end: &EndRule) {
-        while self.is_suspended && !are_on(metrics) && !is_over() {
+        while self.is_suspended && !metrics.first_values().let_counters_begin() && !is_over() {
             if !end.sleep_until(Instant::now() + METRICS_CHECK) {
                 return;
             }
         }
     }
-}
-
-/// Whether the session has turned its metrics on: that sends an event.
-pub(crate) fn are_on(metrics: &SessionHandle) -> bool {
-    metrics.received().events > 0
 }
 
 /// The parts, if there are both metrics and EventCounters.

@@ -12,6 +12,7 @@ pub(crate) mod driver;
 pub(crate) mod end_rule;
 pub(crate) mod enter;
 pub(crate) mod event_sources;
+pub(crate) mod first_values;
 pub(crate) mod live_session;
 pub(crate) mod mappings;
 pub(crate) mod meters;

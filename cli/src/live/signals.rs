@@ -70,6 +70,11 @@ impl Signals {
         self.delays.signal_patience
     }
 
+    /// What first values of metrics may cost.
+    pub(crate) fn first_values(&self) -> Duration {
+        self.delays.first_values
+    }
+
     /// From now on the first signal is only noticed.
     pub(crate) fn notice(delays: &Delays) -> io::Result<Signals> {
         let signals = Signals { delays: *delays, ..Signals::none() };

@@ -3,8 +3,8 @@
 use super::common::Json;
 use super::common::command;
 use super::{
-    Folder, address, ended, ids, metrics, on, ran, signal, start, starts, streaming, trace,
-    wait_until,
+    Folder, address, ended, ids, metrics, on, ran, signal, signal_taken, start, starts, streaming,
+    trace, wait_until,
 };
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_ipc::{CommandId, HResult};
@@ -142,6 +142,52 @@ fn counters_of_a_process_that_waits_at_its_start_begin_once_its_metrics_have_com
         assert_eq!(folder.names(), parts);
         assert_eq!(fake.session_count(), 0);
     }
+}
+
+/// What waits for first values, and no other delay, takes this long.
+fn collecting_first_values(
+    fake: &FakeRuntime,
+    folder: &Folder,
+    delay: &str,
+) -> std::process::Child {
+    let both = "System.Diagnostics.Metrics:3:4,Shop:0:4:EventCounterIntervalSec=1,Other";
+    let port = address(fake);
+    let words = ["collect", "--port", &port, "--patience", "120s", "-o", "x.nettrace"];
+    let mut command = command(&[&words[..], &["--providers", both]].concat());
+    let child = start(command.env("NETTRACE_DELAYS", delay).current_dir(&folder.0));
+    wait_until("metrics, and what may begin with them", || fake.session_count() == 2);
+    signal_taken(&child, "INT");
+    child
+}
+
+/// A process that has just been resumed, and collects until it is let go on.
+fn collecting() -> FakeRuntime {
+    let held = FakeConfig { suspended: true, holds_at: Some(0), ..streaming(&metrics()) };
+    let mut config = held;
+    config.environment.push("DOTNET_DefaultDiagnosticPortSuspend=1".to_owned());
+    FakeRuntime::start(config).unwrap()
+}
+
+#[test]
+fn no_session_of_a_process_is_stopped_and_no_counters_begin_before_the_first_values_of_its_metrics()
+{
+    let (folder, fake) = (Folder::new(), collecting());
+    let child = collecting_first_values(&fake, &folder, "first-values=3600000");
+    assert!(fake.stops().is_empty());
+    fake.go_on();
+    let run = ended(child);
+    assert_eq!((run.code, fake.stops().len()), (Some(0), 2), "{}", run.stderr);
+    run.assert_message(
+        "EventCounters were not recorded: they begin after the first values of its metrics",
+    );
+    assert_eq!(folder.names(), ["x.metrics.nettrace", "x.nettrace"]);
+}
+
+#[test]
+fn first_values_that_do_not_come_are_not_waited_for_for_ever() {
+    let (folder, fake) = (Folder::new(), collecting());
+    let run = ended(collecting_first_values(&fake, &folder, "first-values=0"));
+    assert_eq!((run.code, fake.stops().len()), (Some(0), 2), "{}", run.stderr);
 }
 
 #[test]

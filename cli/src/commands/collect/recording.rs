@@ -3,6 +3,7 @@
 
 use crate::failure::Failure;
 use crate::live::driver::{Consumer, Driven, Driver, Next, Received, SessionHandle};
+use crate::live::first_values::FirstValues;
 use crate::live::sink::Sink;
 use nettrace_export::Trigger;
 use nettrace_ipc::Session;
@@ -72,11 +73,13 @@ impl Recording {
     pub(super) fn start(
         session: Session,
         sink: Sink,
+        first_values: &Arc<FirstValues>,
         mut recorder: Recorder,
     ) -> io::Result<Recording> {
         // In stream order: nobody looks at the events but conditions, and sorting would
         // delay them.
         let driver = Driver::new(session, Feed::new()).into_sink(sink);
+        let driver = driver.with_first_values(first_values);
         let session = driver.handle();
         let thread = std::thread::Builder::new().name("nettrace-record".to_owned());
         let thread = thread.spawn(move || {

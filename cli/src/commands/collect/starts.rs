@@ -5,6 +5,7 @@ use super::files::{self, Files, is_packed};
 use super::recording::Sought;
 use crate::failure::Failure;
 use crate::live::end_rule::EndRule;
+use crate::live::first_values::FirstValues;
 use crate::live::metrics_apart::{self, MetricsApart};
 use crate::live::sink::Sink;
 use crate::live::start;
@@ -89,6 +90,7 @@ pub(super) struct Beside {
     pub(super) main: usize,
     pub(super) path: Option<PathBuf>,
     pub(super) sought: Arc<Mutex<Sought>>,
+    pub(super) first_values: Arc<FirstValues>,
 }
 
 impl StartRequest {
@@ -106,6 +108,7 @@ pub(super) struct Started {
     pub(super) metrics: Option<Stream>,
     /// EventCounters that may start only once the metrics are on, and their file.
     pub(super) later: Option<(SessionConfig, Option<PathBuf>)>,
+    pub(super) first_values: Arc<FirstValues>,
     /// How its resume went, if that was wanted.
     pub(super) resumed: Option<Result<(), Error>>,
     /// It still waits at startup.
@@ -206,7 +209,7 @@ fn begin(
             (reached.ok_or_else(|| silent(label))?, true)
         }
     };
-    let started = start_session(&reached, request, places, end);
+    let started = start_session(&reached, is_new, request, places, end);
     if started.is_err() && (is_new || request.resumes) {
         // A process that cannot be recorded must not stay suspended.
         start::let_go(reached.runtime.clone(), end);
@@ -217,11 +220,13 @@ fn begin(
 /// Starts a session. No file is left if that fails: it is empty, and goes with its sink.
 fn start_session(
     reached: &Reached,
+    is_new: bool,
     request: &StartRequest,
     places: &Places,
     end: &EndRule,
 ) -> Result<Started, Failure> {
     reached.settle(end);
+    let first_values = FirstValues::of(reached.pid, &request.config, end.signals().first_values());
     let parts = match &request.beside {
         Some(_) => Parts::one(request.config.clone()),
         None => {
@@ -233,6 +238,9 @@ fn start_session(
         let text = "a rotation, a pipe and standard output take one session";
         let message = format!("{}, and {text}; leave one of them out", metrics_apart::REASON);
         return Err(Failure::input(reached.label(), message));
+    }
+    if is_new || parts.are_several() {
+        first_values.expect();
     }
     let Parts { main: config, metrics, counters } = parts;
     // Before the session starts: one that has nowhere to go would have to be stopped again.
@@ -266,7 +274,8 @@ fn start_session(
     let metrics =
         metrics.zip(started).map(|((_, path, sink), session)| Stream { session, path, sink });
     let stream = Stream { session, path, sink };
-    Ok(Started { stream, metrics, later, resumed, is_waiting })
+    let first_values = Arc::new(first_values);
+    Ok(Started { stream, metrics, later, first_values, resumed, is_waiting })
 }
 
 /// One request as the sessions that it takes.

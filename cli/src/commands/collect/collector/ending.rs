@@ -1,7 +1,7 @@
 //! What happens when a recording ends.
 
 use super::Collector;
-use super::recordings::{Active, NO_NEXT_FILE};
+use super::recordings::{Active, NO_COUNTERS, NO_NEXT_FILE};
 use crate::commands::collect::summary::Summary;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -26,6 +26,9 @@ impl Collector {
         }
         let file =
             active.path.as_ref().map_or(self.queue_name.clone(), |path| path.display().to_string());
+        if active.later.is_some() {
+            context.messages.warning(&format!("{label}: {NO_COUNTERS}"));
+        }
         let (pid, part, elapsed) = (active.reached.pid, active.part(), active.start.elapsed());
         let is_stdout = active.path.is_none();
         let outcome = match active.recording.outcome() {

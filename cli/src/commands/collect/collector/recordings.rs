@@ -8,6 +8,7 @@ use crate::commands::collect::starts::{
 use crate::commands::collect::status::Status;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::live::first_values::FirstValues;
 use crate::live::metrics_apart;
 use crate::live::request;
 use crate::live::target::Reached;
@@ -24,6 +25,10 @@ const RUNDOWN_BYTES: u64 = 64 << 20;
 
 /// What became of a rotation whose next file was refused.
 pub(super) const NO_NEXT_FILE: &str = "the process has ended; all files of its rotation are whole";
+
+/// Why a program that was started has no file with its EventCounters.
+pub(super) const NO_COUNTERS: &str = "EventCounters were not recorded: they begin after the first values of its metrics, and \
+                                      the recording ended before";
 
 /// One recording.
 pub(super) struct Active {
@@ -69,7 +74,8 @@ impl Collector {
         let recorded = started.and_then(|(reached, started)| {
             match &request.beside {
                 Some(beside) => {
-                    self.record_beside(started.stream, beside, &reached, request.job.clone())?;
+                    let job = request.job.clone();
+                    self.record_beside(started.stream, beside, &reached, job, context)?;
                 }
                 None => self.record(started, &reached, request.job.clone(), is_first, context)?,
             }
@@ -108,6 +114,9 @@ impl Collector {
             None if request.is_only => {
                 self.failure.get_or_insert(failure);
             }
+            None if request.beside.is_some() && self.is_stopping() => {
+                context.messages.warning(NO_COUNTERS);
+            }
             // One failure must not end the other recordings.
             None => context.messages.error(&failure),
         }
@@ -122,7 +131,7 @@ impl Collector {
         is_first: bool,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let Started { stream, metrics, later, resumed, is_waiting } = started;
+        let Started { stream, metrics, later, first_values, resumed, is_waiting } = started;
         let number = self.count;
         if is_first {
             self.report_lost(&stream.session, reached, &job, context);
@@ -139,7 +148,7 @@ impl Collector {
             None => Sought { trigger, watchers: Vec::new() },
         };
         let sought = Arc::new(Mutex::new(sought));
-        self.drive(stream, number, &sought, reached, job.clone())?;
+        self.drive(stream, number, (&sought, &first_values), reached, job.clone())?;
         if self.count == 1 {
             // The time of the recording runs from its first session, not from the request
             // for it.
@@ -147,11 +156,11 @@ impl Collector {
             self.end.begin();
         }
         if let Some(metrics) = metrics {
-            self.drive(metrics, number, &sought, reached, job)?;
+            self.drive(metrics, number, (&sought, &first_values), reached, job)?;
         }
         // The session that was added last has the metrics.
         if let (Some((config, path)), Some(last)) = (later, self.active.last_mut()) {
-            last.later = Some((config, Beside { main: number, path, sought }));
+            last.later = Some((config, Beside { main: number, path, sought, first_values }));
         }
         // A signal came while the session was being started.
         if self.is_stopping() {
@@ -160,14 +169,18 @@ impl Collector {
         Ok(())
     }
 
-    /// Asks for EventCounters where metrics are on by now.
+    /// Asks for EventCounters where they may begin by now.
     pub(super) fn begin_later_parts(&mut self, context: &mut Context<'_>) {
-        let is_on = |active: &&mut Active| metrics_apart::are_on(&active.recording.session);
-        let on = self.active.iter_mut().filter(is_on).find_map(|active| {
+        let may_begin =
+            |active: &&mut Active| active.recording.session.first_values().let_counters_begin();
+        if self.is_stopping() {
+            return;
+        }
+        let next = self.active.iter_mut().filter(may_begin).find_map(|active| {
             let (config, beside) = active.later.take()?;
             Some((active.reached.clone(), active.job.clone(), config, beside))
         });
-        let Some((reached, job, config, beside)) = on.filter(|_| !self.is_stopping()) else {
+        let Some((reached, job, config, beside)) = next else {
             return;
         };
         let request = StartRequest { beside: Some(beside), ..StartRequest::new(job, &config) };
@@ -185,11 +198,14 @@ impl Collector {
         beside: &Beside,
         reached: &Reached,
         job: Job,
+        context: &mut Context<'_>,
     ) -> Result<(), Failure> {
         if !self.active.iter().any(|active| active.main == beside.main) {
+            context.messages.warning(&format!("{}: {NO_COUNTERS}", reached.label()));
             return Ok(());
         }
-        self.drive(stream, beside.main, &beside.sought, reached, job)?;
+        let shared = (&beside.sought, &beside.first_values);
+        self.drive(stream, beside.main, shared, reached, job)?;
         if self.is_stopping() {
             self.stop_one(beside.main);
         }
@@ -201,7 +217,7 @@ impl Collector {
         &mut self,
         stream: Stream,
         main: usize,
-        sought: &Arc<Mutex<Sought>>,
+        (sought, first_values): (&Arc<Mutex<Sought>>, &Arc<FirstValues>),
         reached: &Reached,
         job: Job,
     ) -> Result<(), Failure> {
@@ -219,7 +235,7 @@ impl Collector {
         });
         let (sought, is_beside) = (Arc::clone(sought), main != number);
         let recorder = Recorder { report, limit, most, sought, is_beside };
-        let recording = Recording::start(stream.session, stream.sink, recorder)?;
+        let recording = Recording::start(stream.session, stream.sink, first_values, recorder)?;
         self.count += 1;
         self.active.push(Active {
             number,

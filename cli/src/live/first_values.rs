@@ -1,0 +1,166 @@
+//! A session with metrics is stopped when their first values have come.
+//!
+//! On .NET 8 to 10, a stop while a process collects values for the first time can block it
+//! for ever: the runtime holds the lock of its event sources and waits for the thread that
+//! collects, which needs that lock the first time (docs/harmless.md). So can EventCounters
+//! that begin then.
+//!
+//! How long the first values take is a matter of the processor time that the process gets:
+//! with 3 % of a processor it is half a minute. So the limit is a time of its processor, not
+//! of the clock, which decides only for processes that use none: they are idle, stopped or
+//! blocked.
+
+use super::cost;
+use super::counters::{METRICS, TIME_SERIES_KEYWORD};
+use super::end_rule::SIGNAL_CHECK;
+use nettrace_ipc::SessionConfig;
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// `CollectionStop` of the metrics' provider: values have been collected.
+const COLLECTED: u32 = 3;
+
+/// What is known of the first values of a process, for all of its sessions that began
+/// together.
+#[derive(Debug, Default)]
+pub(crate) struct FirstValues {
+    pid: Option<u64>,
+    /// [`Delays::first_values`](crate::delays::Delays::first_values).
+    limit: Duration,
+    /// The sessions ask for values of metrics.
+    are_wanted: bool,
+    /// Metrics are on, as far as is known.
+    are_on: AtomicBool,
+    have_come: AtomicBool,
+    /// They were waited for long enough.
+    are_given_up: AtomicBool,
+}
+
+impl FirstValues {
+    /// Of a session with that request.
+    pub(crate) fn of(pid: Option<u64>, config: &SessionConfig, limit: Duration) -> FirstValues {
+        let are_wanted = config.providers().iter().any(|provider| {
+            provider.name().eq_ignore_ascii_case(METRICS)
+                && provider.wire_keywords() & TIME_SERIES_KEYWORD != 0
+        });
+        FirstValues { pid, limit, are_wanted, ..FirstValues::default() }
+    }
+
+    /// The process turns metrics on, although nothing of them has come yet: one with little
+    /// processor time sends late.
+    pub(crate) fn expect(&self) {
+        self.are_on.fetch_or(self.are_wanted, Ordering::Relaxed);
+    }
+
+    /// Looks at an event of the sessions.
+    pub(crate) fn see(&self, event: &Event<'_>) {
+        if event.known_provider() == KnownProvider::Metrics {
+            self.are_on.store(true, Ordering::Relaxed);
+            self.have_come.fetch_or(event.id() == COLLECTED, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether EventCounters may begin.
+    pub(crate) fn let_counters_begin(&self) -> bool {
+        let known = if self.are_wanted { &self.have_come } else { &self.are_on };
+        known.load(Ordering::Relaxed)
+    }
+
+    /// Whether a stop has to wait.
+    pub(crate) fn are_awaited(&self) -> bool {
+        let is = |known: &AtomicBool| known.load(Ordering::Relaxed);
+        is(&self.are_on) && !is(&self.have_come) && !is(&self.are_given_up)
+    }
+
+    /// Waits until the sessions may be stopped. `is_over`: they have ended; `hurries`: only the
+    /// clock counts.
+    pub(crate) fn wait(&self, is_over: impl Fn() -> bool, hurries: impl Fn() -> bool) {
+        let cpu = || self.pid.and_then(cost::cpu_ns).map(Duration::from_nanos);
+        let (begun, mut work) = (Instant::now(), Work::new(self.limit, cpu()));
+        while self.are_awaited() && !is_over() {
+            let cpu = cpu().filter(|_| !hurries());
+            if !work.goes_on(begun.elapsed(), cpu) {
+                self.are_given_up.store(true, Ordering::Relaxed);
+            }
+            std::thread::sleep(SIGNAL_CHECK);
+        }
+    }
+}
+
+/// Whether a process still works at its first values.
+#[derive(Debug)]
+struct Work {
+    limit: Duration,
+    cpu_at_start: Option<Duration>,
+    cpu: Option<Duration>,
+    /// When its processor time last grew.
+    grown_at: Duration,
+}
+
+impl Work {
+    fn new(limit: Duration, cpu: Option<Duration>) -> Work {
+        Work { limit, cpu_at_start: cpu, cpu, grown_at: Duration::ZERO }
+    }
+
+    /// `passed` since the start; `cpu`: its processor time now, where that is known.
+    fn goes_on(&mut self, passed: Duration, cpu: Option<Duration>) -> bool {
+        if cpu > self.cpu {
+            (self.cpu, self.grown_at) = (cpu, passed);
+        }
+        if passed < self.limit {
+            return true;
+        }
+        let used = cpu.zip(self.cpu_at_start).map(|(now, start)| now.saturating_sub(start));
+        let is_busy = passed.saturating_sub(self.grown_at) < self.limit;
+        is_busy && used.is_some_and(|used| used < self.limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(milliseconds: u64) -> Duration {
+        Duration::from_millis(milliseconds)
+    }
+
+    /// When a wait ends, in milliseconds, for a process with that much processor time.
+    fn ends_at(cpu: impl Fn(u64) -> Option<Duration>) -> u64 {
+        let mut work = Work::new(ms(1500), cpu(0));
+        (0..).step_by(50).find(|at| !work.goes_on(ms(*at), cpu(*at))).unwrap()
+    }
+
+    #[test]
+    fn a_process_is_waited_for_as_long_as_it_has_not_had_the_processor_time_that_values_take() {
+        // A whole processor, 3 % of one in ticks of 10 ms, and 16 of them.
+        assert_eq!(ends_at(|at| Some(ms(at))), 1500);
+        assert_eq!(ends_at(|at| Some(ms(at * 3 / 1000 * 10))), 50_000);
+        assert_eq!(ends_at(|at| Some(ms(at * 16))), 1500);
+    }
+
+    #[test]
+    fn a_process_that_uses_no_processor_is_waited_for_by_the_clock() {
+        assert_eq!(ends_at(|_| Some(ms(700))), 1500);
+        assert_eq!(ends_at(|_| None), 1500);
+        // It worked for 4 s, and was stopped or blocked then.
+        assert_eq!(ends_at(|at| Some(ms(at.min(4000) / 10))), 5500);
+        // It worked for 4 s, and has ended.
+        assert_eq!(ends_at(|at| (at < 4000).then(|| ms(at / 10))), 4000);
+    }
+
+    #[test]
+    fn counters_begin_after_values_or_where_none_are_wanted_after_the_first_event() {
+        let values = FirstValues { are_wanted: true, ..FirstValues::default() };
+        values.expect();
+        assert!(values.are_awaited() && !values.let_counters_begin());
+        values.have_come.store(true, Ordering::Relaxed);
+        assert!(!values.are_awaited() && values.let_counters_begin());
+        let others = FirstValues::default();
+        others.expect();
+        assert!(!others.are_awaited() && !others.let_counters_begin());
+        others.are_on.store(true, Ordering::Relaxed);
+        assert!(others.let_counters_begin());
+    }
+}
