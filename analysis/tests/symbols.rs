@@ -6,8 +6,8 @@ use crate::common;
 use common::*;
 use nettrace_analysis::{Analysis, Finished, SymbolFile, SymbolFileError};
 use nettrace_parser::Reader;
-use nettrace_testdata::small_elf;
 use nettrace_testdata::synth::{EventType, Session, SessionThread, Value, Version};
+use nettrace_testdata::{program_database, small_elf};
 
 const BUILD: [u8; 4] = [0xab, 0xcd, 0xef, 0x01];
 
@@ -165,4 +165,83 @@ fn a_hostile_file_is_an_error_or_gives_fewer_names() {
         bytes[entry + symbol * 24 + 1] = 0;
     }
     assert_eq!(SymbolFile::parse(&bytes).unwrap_err(), SymbolFileError::Bloated);
+}
+
+/// Guid of the program database.
+const PDB: [u8; 16] = [
+    0xff, 0xf7, 0xa5, 0x97, 0x5d, 0xf5, 0xce, 0xb3, 0x4c, 0x4c, 0x44, 0x20, 0x50, 0x44, 0x42, 0x2e,
+];
+
+/// A program of NativeAOT for Windows: a module whose id is where it is, and a sample in it.
+fn compiled_ahead(guid: [u8; 16], age: u32) -> Session {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let mut session = session(Vec::new());
+    session.types.push(native(RUNDOWN, 154, 2));
+    let module = session.types.len() - 1;
+    let values = vec![
+        Value::U64(0x1_4000_0000),
+        Value::U64(1),
+        Value::U32(2),
+        Value::U32(0),
+        text(""),
+        text("C:\\shop\\App.exe"),
+        Value::U16(0),
+        Value::Guid([0; 16]),
+        Value::U32(0),
+        text(""),
+        Value::Guid(guid),
+        Value::U32(age),
+        text("C:\\build\\App.pdb"),
+    ];
+    // In `Alpha`, right after the call in it, in `Grind`, and behind all of them.
+    let stack = [0x1_4000_1018, 0x1_4000_1020, 0x1_4000_1004, 0x1_4000_1800];
+    session.steps = vec![sample(0, 1, &stack), event(module, 2, 1, &[], values)];
+    session
+}
+
+#[test]
+fn a_program_database_names_what_was_compiled_ahead_for_windows_if_its_guid_and_age_are_the_same() {
+    let path = "C:\\shop\\App.exe";
+    let nameless = stacks(&analysed(&compiled_ahead(PDB, 1), |_| {}));
+    assert_eq!(nameless[0][0], "App+0x1018");
+    let file = SymbolFile::parse(&program_database()).unwrap();
+    assert_eq!(file.build_id(), Some("97a5f7fff55db3ce4c4c44205044422e1"));
+    let finished = analysed(&compiled_ahead(PDB, 1), |analysis| {
+        analysis.model_mut().add_symbol_file(path, file.clone()).unwrap();
+    });
+    assert_eq!(
+        stacks(&finished)[0],
+        ["App!N.Program.Alpha", "App!N.Program.Alpha", "App!N.Box<int>.Grind", "App+0x17ff"]
+    );
+    let mut other = PDB;
+    other[0] += 1;
+    for (guid, age) in [(PDB, 2), (other, 1)] {
+        analysed(&compiled_ahead(guid, age), |analysis| {
+            let added = analysis.model_mut().add_symbol_file(path, file.clone());
+            assert!(matches!(added, Err(SymbolFileError::OtherBuild { .. })), "{added:?}");
+        });
+    }
+}
+
+#[test]
+fn a_program_database_that_is_cut_or_changed_is_an_error_or_has_other_symbols() {
+    let whole = program_database();
+    for end in (0..whole.len()).step_by(61) {
+        let _ = SymbolFile::parse(&whole[..end]);
+    }
+    for at in 0..whole.len() {
+        // Most of its blocks are empty.
+        if at > 64 && whole[at] == 0 {
+            continue;
+        }
+        for value in [0, 0x7f, 0xff] {
+            let mut changed = whole.clone();
+            changed[at] = value;
+            let _ = SymbolFile::parse(&changed);
+        }
+    }
+    // A directory whose streams consist of one block, again and again.
+    let mut repeated = whole.clone();
+    repeated[44..48].copy_from_slice(&u32::MAX.to_le_bytes());
+    assert!(matches!(SymbolFile::parse(&repeated), Err(SymbolFileError::Unreadable(_))));
 }

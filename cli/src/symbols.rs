@@ -1,4 +1,4 @@
-//! ELF files of a folder, for the mappings that a trace names.
+//! ELF and PDB files of a folder, for the code files that a trace names.
 
 use crate::failure::Failure;
 use nettrace_analysis::{Model, SymbolFile, SymbolFileError};
@@ -85,6 +85,9 @@ fn of_build(folder: &Path, build_id: &str) -> Vec<SymbolFile> {
 /// Where the symbols of a file may lie: at its path below the folder, in the folder
 /// itself, or by its build. The file itself stands in front of what was stripped from it.
 fn candidates(folder: &Path, path: &str, build_id: Option<&str>) -> Vec<PathBuf> {
+    if let Some((_, name)) = path.rsplit_once('\\') {
+        return databases(folder, name, build_id);
+    }
     // A path of the trace must not lead out of the folder.
     let parts: Vec<_> = Path::new(path)
         .components()
@@ -114,6 +117,19 @@ fn candidates(folder: &Path, path: &str, build_id: Option<&str>) -> Vec<PathBuf>
     files
 }
 
+/// The same for a program of Windows, whose symbols are in a database of its name: in the folder,
+/// or in a folder as symbol servers have it.
+fn databases(folder: &Path, name: &str, build_id: Option<&str>) -> Vec<PathBuf> {
+    let database = Path::new(name).with_extension("pdb");
+    if !matches!(*database.components().collect::<Vec<_>>(), [Component::Normal(_)]) {
+        return Vec::new();
+    }
+    let of_build = build_id.filter(|id| id.chars().all(|c| c.is_ascii_hexdigit()));
+    let of_build = of_build.map(str::to_ascii_uppercase);
+    let of_build = of_build.map(|id| folder.join(&database).join(id).join(&database));
+    [folder.join(&database)].into_iter().chain(of_build).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +148,10 @@ mod tests {
         ];
         assert_eq!(found, expected.map(PathBuf::from));
         assert!(candidates(Path::new("s"), "/../etc/liba.so", None).is_empty());
+        let found = candidates(Path::new("s"), "C:\\app\\App.exe", Some("ab1"));
+        assert_eq!(found, ["s/App.pdb", "s/App.pdb/AB1/App.pdb"].map(PathBuf::from));
+        assert_eq!(candidates(Path::new("s"), "C:\\App.exe", Some("../x")).len(), 1);
+        assert!(candidates(Path::new("s"), "C:\\..", None).is_empty());
         assert!(candidates(Path::new("s"), "", None).is_empty());
         assert_eq!(candidates(Path::new("s"), "a.so", Some("ab/../..")).len(), 3);
     }

@@ -277,7 +277,7 @@ fn a_file_without_symbols_is_reported_and_a_missing_folder_is_an_error() {
         "1",
     ]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    ran.assert_message("libcoreclr.so is not used: no readable ELF file");
+    ran.assert_message("libcoreclr.so is not used: no readable ELF or PDB file");
     let ran = nettrace(&["report", "topN", ONE_COLLECT, "--symbols", "/nonexistent/symbols"]);
     assert_eq!(ran.code, Some(1));
     ran.assert_message("/nonexistent/symbols");

@@ -21,6 +21,7 @@ pub mod layers;
 mod one_type;
 #[cfg(unix)]
 pub mod peers;
+mod program_database;
 mod public_types;
 pub mod requests;
 mod skipped;
@@ -30,6 +31,7 @@ pub use elf::small_elf;
 pub use eventually::eventually;
 pub use nettrace_writer as synth;
 pub use one_type::one_type;
+pub use program_database::program_database;
 pub use public_types::{assert_all_listed, public_types};
 pub use skipped::skipped;
 

@@ -39,6 +39,8 @@ mod overlaps;
 mod pattern;
 mod perf_map;
 mod profile;
+#[cfg(feature = "symbols")]
+mod program_database;
 mod ranges;
 mod recording;
 mod resolved;

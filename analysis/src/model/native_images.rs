@@ -3,7 +3,7 @@
 
 use super::modules::short_name;
 use super::names::shorten;
-use nettrace_parser::{Event, view};
+use nettrace_parser::{Event, Guid, Value, view};
 use std::collections::BTreeMap;
 
 /// Code that lies further from an image's start is none of it.
@@ -18,8 +18,15 @@ pub(crate) struct NativeImage {
     pub(crate) path: String,
     /// Its file name.
     pub(crate) name: String,
-    /// Its build id in hexadecimal, if it has one.
+    /// Its build id in hexadecimal, if it has one; for Windows as [`build_of_pdb`] writes it.
     pub(crate) build_id: Option<String>,
+}
+
+/// The build of a program for Windows: guid and age of its program database, as symbol servers
+/// write them.
+pub(super) fn build_of_pdb(guid: Guid, age: u32) -> Option<String> {
+    let digits = guid.to_string().replace('-', "");
+    (guid != Guid::ZERO).then(|| format!("{digits}{age:x}"))
 }
 
 /// The images of one process.
@@ -40,6 +47,13 @@ impl NativeImages {
         let build_id = build_id.map(|mut id| {
             shorten(&mut id);
             id.to_ascii_lowercase()
+        });
+        let build_id = build_id.or_else(|| match event.field("NativePdbSignature")? {
+            Value::Guid(guid) => {
+                let age = event.field("NativePdbAge")?.as_u64()?;
+                build_of_pdb(guid, u32::try_from(age).ok()?)
+            }
+            _ => None,
         });
         let (start, name) = (module.module_id, short_name(&path).to_owned());
         self.0.insert(start, NativeImage { start, path, name, build_id });

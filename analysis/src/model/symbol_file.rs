@@ -1,11 +1,12 @@
 //! Symbols of ELF files: programs and libraries, or separate files with the symbols
-//! stripped from them.
+//! stripped from them. And those of [program databases](super::program_database).
 //!
 //! A mapping says which part of a file is where in memory. The file's program headers say
 //! which linker addresses that part has, and its symbol tables which functions are there.
 //! The library `object` parses them; parts that it cannot parse lead to an error, or to a
 //! missing symbol.
 
+use super::program_database::ProgramDatabase;
 use object::read::{Object, ObjectSegment, ObjectSymbol};
 use object::{BinaryFormat, SymbolKind};
 use std::borrow::Cow;
@@ -23,7 +24,7 @@ const MOST_NAMES: usize = 4;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SymbolFileError {
-    /// It is not an ELF file, or it is truncated or inconsistent.
+    /// It is neither an ELF file nor a program database (PDB), or it is truncated or inconsistent.
     Unreadable(String),
     /// Its names take more memory than a file of its size needs.
     Bloated,
@@ -39,7 +40,7 @@ pub enum SymbolFileError {
 impl fmt::Display for SymbolFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SymbolFileError::Unreadable(cause) => write!(f, "no readable ELF file: {cause}"),
+            SymbolFileError::Unreadable(cause) => write!(f, "no readable ELF or PDB file: {cause}"),
             SymbolFileError::Bloated => {
                 f.write_str("its symbol names are far longer than the file itself")
             }
@@ -82,12 +83,18 @@ struct Symbol {
 }
 
 impl SymbolFile {
-    /// Reads the functions of an ELF file.
+    /// Reads the functions of an ELF file or of a program database (PDB).
     ///
     /// # Errors
     /// [`SymbolFileError::Unreadable`], [`SymbolFileError::Bloated`].
     pub fn parse(bytes: &[u8]) -> Result<SymbolFile, SymbolFileError> {
         let unreadable = |cause: &dyn fmt::Display| SymbolFileError::Unreadable(cause.to_string());
+        let most = bytes.len().saturating_mul(MOST_NAMES);
+        if ProgramDatabase::is_one(bytes) {
+            let database = ProgramDatabase::parse(bytes)
+                .ok_or_else(|| unreadable(&"a PDB that is truncated or has no symbols"))?;
+            return SymbolFile::of_database(&database, most);
+        }
         let elf = object::File::parse(bytes).map_err(|error| unreadable(&error))?;
         if elf.format() != BinaryFormat::Elf {
             return Err(unreadable(&"another format"));
@@ -104,30 +111,50 @@ impl SymbolFile {
             build_id: elf.build_id().ok().flatten().map(hexadecimal),
             ..SymbolFile::default()
         };
-        let most = bytes.len().saturating_mul(MOST_NAMES);
         for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
             if symbol.kind() != SymbolKind::Text || !symbol.is_definition() {
                 continue;
             }
             let Ok(name) = symbol.name_bytes() else { continue };
-            let name = String::from_utf8_lossy(name.get(..LONGEST_NAME).unwrap_or(name));
-            if file.names.len().saturating_add(name.len()) > most {
-                return Err(SymbolFileError::Bloated);
-            }
-            file.push(symbol.address(), symbol.size(), &name, !symbol.is_global());
+            file.push(symbol.address(), symbol.size(), name, !symbol.is_global(), most)?;
         }
         file.sort();
         Ok(file)
     }
 
-    fn push(&mut self, start: u64, size: u64, name: &str, is_local: bool) {
+    fn of_database(database: &ProgramDatabase, most: usize) -> Result<SymbolFile, SymbolFileError> {
+        // Its addresses are distances from where the program was loaded, and not places in it.
+        let loaded = Segment { offset: 0, size: 0, address: 0 };
+        let build_id = database.build_id.clone();
+        let mut file = SymbolFile { segments: vec![loaded], build_id, ..SymbolFile::default() };
+        for function in database.functions() {
+            file.push(function.start, function.size, function.name, false, most)?;
+        }
+        file.sort();
+        Ok(file)
+    }
+
+    /// `most`: that all names may take.
+    fn push(
+        &mut self,
+        start: u64,
+        size: u64,
+        name: &[u8],
+        is_local: bool,
+        most: usize,
+    ) -> Result<(), SymbolFileError> {
+        let name = String::from_utf8_lossy(name.get(..LONGEST_NAME).unwrap_or(name));
+        if self.names.len().saturating_add(name.len()) > most {
+            return Err(SymbolFileError::Bloated);
+        }
         if name.is_empty() {
-            return;
+            return Ok(());
         }
         let name_at = self.names.len();
-        self.names.push_str(name);
+        self.names.push_str(&name);
         let last = start.saturating_add(size.saturating_sub(1));
         self.symbols.push(Symbol { start, last, name_at, name_bytes: name.len(), is_local });
+        Ok(())
     }
 
     /// Of several symbols at one address the first one is used: prefer a global symbol
@@ -168,7 +195,8 @@ impl SymbolFile {
             let end = symbol.name_at.saturating_add(symbol.name_bytes);
             let name = other.names.get(symbol.name_at..end).unwrap_or_default();
             let size = symbol.last.saturating_sub(symbol.start).saturating_add(1);
-            self.push(symbol.start, size, name, symbol.is_local);
+            // Both files have shown that they may have their names.
+            self.push(symbol.start, size, name.as_bytes(), symbol.is_local, usize::MAX)?;
         }
         self.sort();
         Ok(())

@@ -110,7 +110,7 @@ pub(crate) struct NameArgs {
 
     /// A folder with the ELF files that were mapped into the traced process, or such a file:
     /// their symbols name native code (version 6), and programs that were compiled ahead of
-    /// time (NativeAOT: the program, or its .dbg)
+    /// time (NativeAOT: the program, its .dbg or its .pdb)
     #[arg(long, value_name = "DIR")]
     pub(crate) symbols: Vec<PathBuf>,
 }

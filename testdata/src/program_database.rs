@@ -1,0 +1,14 @@
+//! A program database (PDB), from a linker for Windows.
+
+use std::io::Read;
+
+/// The symbols of `programs/App.rs`, which says what is in them.
+///
+/// # Panics
+/// If the file is damaged.
+pub fn program_database() -> Vec<u8> {
+    let packed = include_bytes!("../programs/App.pdb.gz");
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
+    bytes
+}
