@@ -214,7 +214,7 @@ fn a_program_database_names_what_was_compiled_ahead_for_windows_if_its_guid_and_
         ["App!N.Program.Alpha", "App!N.Program.Alpha", "App!N.Box<int>.Grind", "App+0x17ff"]
     );
     let mut other = PDB;
-    other[0] += 1;
+    other[0] ^= 1;
     for (guid, age) in [(PDB, 2), (other, 1)] {
         analysed(&compiled_ahead(guid, age), |analysis| {
             let added = analysis.model_mut().add_symbol_file(path, file.clone());
