@@ -135,7 +135,19 @@ impl Peer {
     /// # Panics
     /// As [`Peer::start`].
     pub fn start_with_known_graph(&self, folder: &Folder, scenario: &str, seconds: u32) -> Target {
-        let hook = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/KnownGraph.dll");
+        self.start_with_hook(folder, "KnownGraph.dll", scenario, seconds)
+    }
+
+    /// The same of a program whose thread pool is starved as well, by `programs/Starved.cs`.
+    ///
+    /// # Panics
+    /// As [`Peer::start`].
+    pub fn start_starved(&self, folder: &Folder) -> Target {
+        self.start_with_hook(folder, "Starved.dll", "sleep", 0)
+    }
+
+    fn start_with_hook(&self, folder: &Folder, hook: &str, scenario: &str, seconds: u32) -> Target {
+        let hook = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(hook);
         let mut command = self.command(folder.path(), scenario, seconds);
         command.env("DOTNET_STARTUP_HOOKS", hook);
         self.ready(folder, command)

@@ -52,6 +52,44 @@ fn event_counters_and_instruments_come_without_being_named() {
 }
 
 #[test]
+fn a_starved_thread_pool_is_seen_without_being_asked_for() {
+    let peers = peers::modern().into_iter().filter(|peer| peer.major >= 8).collect();
+    peers::each(peers, |peer| {
+        let mut subject = Subject::starved(peer);
+        // Ten items a second come, and few can be done: the first second makes the queue.
+        let top = subject.run(&["top", "--once", "--json", "--window", "3s"]);
+        let header = &top.json()["header"];
+        assert!(header["threadpool_queue"].as_f64() > Some(5.0), ".NET {}: {header}", peer.major);
+        assert!(header["threadpool_threads"].as_f64() > Some(1.0), ".NET {}: {header}", peer.major);
+        let screen = String::from_utf8(subject.run(&["top", "--once", "--window", "3s"]).stdout);
+        let screen = screen.unwrap();
+        assert!(screen.contains("pool queue") && screen.contains("pool threads"), "{screen}");
+        let words = ["counters", "--duration", "4s", "--format", "json"];
+        let run = subject.run(&words);
+        let document = run.json();
+        let series: Vec<&Value> = document["series"].list().iter().collect();
+        let last = |names: [&str; 2]| {
+            let one = series.iter().find(|one| names.contains(&one["name"].text()));
+            let one = one.unwrap_or_else(|| panic!(".NET {}: {names:?}", peer.major));
+            // The runtime publishes the instrument as changes, whose sum is the level.
+            let level = if one["kind"] == "counter" { "total" } else { "value" };
+            one["points"].list().last().and_then(|point| point[level].as_f64()).unwrap()
+        };
+        let queue = last(["threadpool-queue-length", "dotnet.thread_pool.queue.length"]);
+        let threads = last(["threadpool-thread-count", "dotnet.thread_pool.thread.count"]);
+        assert!(queue > 5.0 && threads > 1.0, ".NET {}: {document:#}", peer.major);
+        // .NET 8 takes stacks of these events, which would cost it more than they are worth.
+        if peer.major >= 9 {
+            let added = header["threadpool_starvations"].as_u64();
+            assert!(added > Some(0), ".NET {}: {header}", peer.major);
+            let name = "threadpool-starvation-adjustments";
+            assert!(series.iter().any(|one| one["name"] == name), "{document:#}");
+        }
+        subject.assert_unharmed();
+    });
+}
+
+#[test]
 fn two_views_share_the_metrics_of_a_process_and_one_with_other_settings_gets_a_notice() {
     peers::each(peers::modern().into_iter().filter(|peer| peer.major >= 8).collect(), |peer| {
         let mut subject = Subject::start(peer, "metrics");

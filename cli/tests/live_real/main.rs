@@ -55,6 +55,13 @@ impl Subject {
         Subject::of(target, folder)
     }
 
+    /// One whose thread pool is starved.
+    fn starved(peer: &Peer) -> Subject {
+        let folder = Folder::new();
+        let target = peer.start_starved(&folder);
+        Subject::of(target, folder)
+    }
+
     fn of(target: Target, folder: Folder) -> Subject {
         let mut subject = Subject { target, folder, descriptors_before: 0 };
         // What a runtime makes for its first session it keeps.
