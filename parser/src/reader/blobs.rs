@@ -20,6 +20,10 @@ const ODD_VALUES: u32 = 3;
 
 /// This many consecutive rows of zeros are not rows.
 const BLANK_ROWS: u32 = 4;
+/// In versions 4 and 5, as many bytes of them.
+const LEAST_BLANK_BYTES: usize = 512;
+/// Where in a block of versions 4 and 5 zeros are looked for.
+const ZEROS_EVERY: usize = 1024;
 
 /// Fewer rows in a payload, each with a later time, may be there by chance,
 const LEAST_ROWS: u32 = 8;
@@ -222,21 +226,28 @@ impl State {
         }
     }
 
-    /// Checks the times that a block states, after all of its rows have been delivered.
-    pub(super) fn check_times(&mut self, window: &[u8], start: u64) {
+    /// Checks a block after all of its rows have been delivered.
+    pub(super) fn check_block(&mut self, window: &[u8], start: u64) {
+        // Other writers round times and write zeros.
+        let is_exact = self.cursor.encoding == BlobEncoding::CompressedV4
+            && self.cursor.times.span != u64::MAX;
+        if is_exact
+            && !self.cursor.is_contradicted
+            && self.block_is_whole
+            && self.broken_at.is_none()
+        {
+            self.check_times(window, start);
+            self.check_zeros(window, start);
+        }
+    }
+
+    /// Checks the times that a block states.
+    fn check_times(&mut self, window: &[u8], start: u64) {
         let times = self.cursor.times;
         let is_met = times.latest == times.span && times.earliest == 0;
-        // Other writers round them.
-        let is_exact = self.cursor.encoding == BlobEncoding::CompressedV4 && times.span != u64::MAX;
-        if is_met
-            || !is_exact
-            || self.cursor.is_contradicted
-            || !self.block_is_whole
-            || self.broken_at.is_some()
-        {
-            return;
+        if !is_met {
+            self.check_each_time(window, start);
         }
-        self.check_each_time(window, start);
     }
 
     /// The same by checking every row, for writers whose threads go back in time.
@@ -256,6 +267,40 @@ impl State {
         } else if rows.times.earliest > 0 {
             let fault = Fault::TimeUnmet { is_largest: false, stated: times.least };
             self.contradicts_at(frame.body.start.saturating_add(4), "event block header", fault);
+        }
+    }
+
+    /// Whether zeros lie where rows were: as compressed rows they repeat the row before them at
+    /// its time. A test of each row would cost more than what is rarely there is worth, so a few
+    /// bytes of each kilobyte are looked at first.
+    fn check_zeros(&mut self, window: &[u8], start: u64) {
+        let (from, to) = (self.cursor.times.rows_at, self.cursor.end);
+        let rows = window.get(index(from, start)..index(to, start)).unwrap_or_default();
+        if rows.chunks(ZEROS_EVERY).any(|part| part.starts_with(&[0; 16])) {
+            self.check_each_for_zeros(window, start);
+        }
+    }
+
+    #[cold]
+    fn check_each_for_zeros(&mut self, window: &[u8], start: u64) {
+        let Cursor { frame, encoding, end, times, .. } = self.cursor;
+        let mut rows = Cursor::new(frame, encoding, times.rows_at, end);
+        let (mut blank_rows, mut blank_bytes) = (0u32, 0usize);
+        while !rows.is_done() {
+            let from = rows.at;
+            if rows.advance(window, start).is_err() {
+                return;
+            }
+            let row = window.get(index(from, start)..index(rows.at, start)).unwrap_or_default();
+            if row.iter().any(|byte| *byte != 0) {
+                (blank_rows, blank_bytes) = (0, 0);
+                continue;
+            }
+            blank_rows = blank_rows.saturating_add(1);
+            blank_bytes = blank_bytes.saturating_add(row.len());
+            if blank_rows >= BLANK_ROWS && blank_bytes >= LEAST_BLANK_BYTES {
+                return self.contradicts_at(from, "event row", Fault::Zeros);
+            }
         }
     }
 

@@ -216,7 +216,7 @@ impl<S: Source> Reader<S> {
                 return true;
             }
         }
-        self.state.check_times(self.source.bytes(), self.source.start());
+        self.state.check_block(self.source.bytes(), self.source.start());
         self.end_content(self.state.cursor.frame);
         false
     }

@@ -166,9 +166,10 @@ impl Blocks<'_> {
             return Ok(None);
         }
         let (window, start) = (self.window.to(frame.body_end()), self.window.start);
-        // A writer may have added to the header of a block that has the rows of its kind.
-        let is_known = frame.kind.row().is_some();
-        if is_known && rows::fit(frame, window, start, self.is_unknown).0 {
+        // A writer may have added to the header of a block that has the rows of its kind. Any
+        // numbers are those of a block that removes threads.
+        let is_telling = frame.kind.row().is_some() && frame.kind != BlockKind::RemoveThread;
+        if is_telling && rows::fit(frame, window, start, self.is_unknown).0 {
             return Ok(None);
         }
         let mut found = None;
