@@ -323,9 +323,10 @@ fn summary(trace: &TraceReports, doubts: &mut Doubts) {
                 doubts.same(text("text"), (value <= trace.number("sql", "/count")).into(), 1);
                 continue;
             }
-            "heap" => {
-                let heap = nettrace(&["heap", &trace.path, "--json"]);
-                let is_there = heap.text().contains(&value.to_string());
+            // Waits that are not over are in two lists, of events and of stacks.
+            "heap" | "endless_wait" | "deadlock" => {
+                words.push("--json");
+                let is_there = nettrace(&words).text().contains(&value.to_string());
                 doubts.same(text("text"), is_there.into(), 1);
                 continue;
             }
