@@ -51,6 +51,7 @@ mod sample;
 mod session_span;
 mod shown;
 mod spans;
+mod stack_of;
 mod stacks;
 #[cfg(feature = "symbols")]
 mod symbol_file;
@@ -73,7 +74,7 @@ pub use code_file::CodeFile;
 pub use coverage::Coverage;
 pub(crate) use cpu::{CpuWeights, Weighed, is_sample_gap};
 pub use cut_stacks::CutStacks;
-use cut_stacks::{Repairs, StackOf};
+use cut_stacks::Repairs;
 pub(crate) use endpoints::{is_compiled_handler, with_endpoint};
 pub use filter::{Filter, ThreadSpan};
 pub use folding::{Folding, FrameGroup};
@@ -128,7 +129,7 @@ use hash::NumberMap;
 use methods::Methods;
 use modules::Modules;
 use nettrace_parser::view::{self, KnownProvider, Tier, View};
-use nettrace_parser::{Event, Stack, Trace, Utf16};
+use nettrace_parser::{Event, Trace, Utf16};
 use ranges::{Ranges, Reported};
 use std::collections::HashMap;
 use universal::{Mapping, Mappings};
@@ -615,106 +616,6 @@ impl Model {
     /// How often memory has been reused so far.
     pub(crate) fn reuses(&self) -> usize {
         self.stacks.reuses()
-    }
-
-    /// The handle of the stack of a CPU sample. `number` is the stream's current number for
-    /// it.
-    pub(crate) fn sample_stack_at(
-        &mut self,
-        thread: ThreadHandle,
-        number: u32,
-        stack: Stack<'_>,
-        ticks: u64,
-    ) -> StackHandle {
-        self.stack_at((StackOf::Sample, thread), number, stack, ticks)
-    }
-
-    /// The start of a request names the endpoint that it is for.
-    pub(crate) fn endpoint_started(
-        &mut self,
-        event: &Event<'_>,
-        thread: ThreadHandle,
-        endpoint: &str,
-    ) {
-        let stack = self.stack_of(event, thread);
-        self.endpoints.started(thread, endpoint, stack);
-    }
-
-    /// A thread was seen with a stack, maybe in a handler.
-    #[inline]
-    pub(crate) fn saw(&mut self, thread: ThreadHandle, stack: StackHandle) {
-        self.endpoints.saw(thread, stack, &self.stacks);
-    }
-
-    /// A CPU sample of a thread has a stack that is known, and whole.
-    #[inline]
-    pub(crate) fn sampled(&mut self, thread: ThreadHandle, stack: StackHandle) {
-        self.repairs.whole(StackOf::Sample, thread, stack);
-    }
-
-    fn stack_at(
-        &mut self,
-        (of, thread): (StackOf, ThreadHandle),
-        number: u32,
-        stack: Stack<'_>,
-        ticks: u64,
-    ) -> StackHandle {
-        let process = self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process);
-        let frames = stack.len();
-        let handle = self.stacks.intern(process, number, stack, ticks);
-        self.repairs.of(&mut self.stacks, (of, thread), handle, frames, ticks)
-    }
-
-    /// How stacks that lost their callers are treated; to be set before the first event.
-    pub(crate) fn set_cut_stacks(&mut self, how: CutStacks) {
-        self.repairs.how = how;
-    }
-
-    /// How stacks that lost their callers are treated.
-    pub(crate) fn cut_stacks(&self) -> CutStacks {
-        self.repairs.how
-    }
-
-    /// The handle of an event's stack. `thread` is the result of [`Model::learn`] for the
-    /// event.
-    #[inline]
-    pub fn stack_of(&mut self, event: &Event<'_>, thread: ThreadHandle) -> StackHandle {
-        let of = (StackOf::Event, thread);
-        self.stack_at(of, event.stack_id(), event.stack(), event.timestamp_ticks())
-    }
-
-    /// The handle of a stack with some frames of an event's thread, innermost first.
-    pub(crate) fn stack_of_addresses(
-        &mut self,
-        event: &Event<'_>,
-        thread: ThreadHandle,
-        addresses: &[u64],
-    ) -> StackHandle {
-        let process = self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process);
-        let bytes: Vec<u8> = addresses.iter().flat_map(|it| it.to_le_bytes()).collect();
-        let ticks = event.timestamp_ticks();
-        self.stacks.intern(process, event.stack_id(), Stack::new(&bytes, 8), ticks)
-    }
-
-    /// The same of a CPU sample.
-    pub(crate) fn sample_stack_of(
-        &mut self,
-        event: &Event<'_>,
-        thread: ThreadHandle,
-    ) -> StackHandle {
-        self.sample_stack_at(thread, event.stack_id(), event.stack(), event.timestamp_ticks())
-    }
-
-    /// The same as the stream has it: it is not repaired, and repairs none of those after it,
-    /// so that reading the stacks of more events changes none of the samples.
-    #[cfg(feature = "page")]
-    pub(crate) fn recorded_stack_of(
-        &mut self,
-        event: &Event<'_>,
-        thread: ThreadHandle,
-    ) -> StackHandle {
-        let process = self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process);
-        self.stacks.intern(process, event.stack_id(), event.stack(), event.timestamp_ticks())
     }
 
     /// A thread's display name: `thread 17401`, `thread 17401 (Finalizer)`; if there are
