@@ -276,7 +276,7 @@ impl State {
     fn check_zeros(&mut self, window: &[u8], start: u64) {
         let (from, to) = (self.cursor.times.rows_at, self.cursor.end);
         let rows = window.get(index(from, start)..index(to, start)).unwrap_or_default();
-        if rows.chunks(ZEROS_EVERY).any(|part| part.starts_with(&[0; 16])) {
+        if rows.chunks(ZEROS_EVERY).any(|part| part.starts_with(&[0; 128])) {
             self.check_each_for_zeros(window, start);
         }
     }
