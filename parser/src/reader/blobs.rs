@@ -23,7 +23,7 @@ const BLANK_ROWS: u32 = 4;
 /// In versions 4 and 5, as many bytes of them.
 const LEAST_BLANK_BYTES: usize = 512;
 /// Where in a block of versions 4 and 5 zeros are looked for.
-const ZEROS_EVERY: usize = 1024;
+const ZEROS_EVERY: usize = 8192;
 
 /// Fewer rows in a payload, each with a later time, may be there by chance,
 const LEAST_ROWS: u32 = 8;
@@ -272,11 +272,13 @@ impl State {
 
     /// Whether zeros lie where rows were: as compressed rows they repeat the row before them at
     /// its time. A test of each row would cost more than what is rarely there is worth, so a few
-    /// bytes of each kilobyte are looked at first.
+    /// bytes of each eight kilobytes are looked at first.
+    #[inline(never)]
     fn check_zeros(&mut self, window: &[u8], start: u64) {
         let (from, to) = (self.cursor.times.rows_at, self.cursor.end);
         let rows = window.get(index(from, start)..index(to, start)).unwrap_or_default();
-        if rows.chunks(ZEROS_EVERY).any(|part| part.starts_with(&[0; 128])) {
+        let is_zero = |part: &[u8]| part.first() == Some(&0) && part.starts_with(&[0; 128]);
+        if rows.chunks(ZEROS_EVERY).any(is_zero) {
             self.check_each_for_zeros(window, start);
         }
     }
