@@ -19,6 +19,8 @@ pub(crate) struct Delays {
     /// How long processes that wait at startup may take to be resumed when a second signal
     /// exits.
     pub(crate) last_resume: Duration,
+    /// A process in which no collection has begun for this long is asked for its heap again.
+    pub(crate) heap_dump: Duration,
     /// A reader of standard output counts as stalled if it takes nothing for this long
     /// while the queue is full.
     pub(crate) stdout_stall: Duration,
@@ -34,6 +36,7 @@ impl Delays {
         signal_patience: SIGNAL_PATIENCE,
         first_values: Duration::from_millis(1500),
         last_resume: Duration::from_secs(1),
+        heap_dump: Duration::from_secs(10),
         stdout_stall: Duration::from_secs(1),
         silent_rule: Duration::from_secs(10),
         publication: Duration::from_millis(250),
@@ -52,6 +55,7 @@ impl Delays {
                 "signal-patience" => delays.signal_patience = time,
                 "first-values" => delays.first_values = time,
                 "last-resume" => delays.last_resume = time,
+                "heap-dump" => delays.heap_dump = time,
                 "stdout-stall" => delays.stdout_stall = time,
                 "silent-rule" => delays.silent_rule = time,
                 "publication" => delays.publication = time,

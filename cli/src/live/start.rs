@@ -26,7 +26,7 @@ pub(crate) fn start(
     start_telling(reached, config, (resume, end), messages, |lost| *lost != Lost::StacksOff)
 }
 
-/// [`start`] for a view, which leaves out by itself what comes although it was not wanted.
+/// [`start`] for what nobody keeps: it leaves out by itself what comes although it was not wanted.
 pub(crate) fn start_view(
     reached: &Reached,
     config: SessionConfig,
@@ -35,7 +35,7 @@ pub(crate) fn start_view(
     messages: &mut Messages<'_>,
 ) -> Result<Option<Session>, Failure> {
     start_telling(reached, config, (resume, end), messages, |lost| {
-        !matches!(lost, Lost::StacksOff | Lost::EventFilter { .. })
+        !matches!(lost, Lost::StacksOff | Lost::EventFilter { .. } | Lost::RundownKeyword { .. })
     })
 }
 

@@ -66,6 +66,22 @@ fn a_process_that_dies_in_its_dump_leaves_what_it_sent() {
     assert!(report["objects"].as_u64() > Some(1_000), "{}", report["objects"]);
 }
 
+/// .NET 8 forgets a request that comes while it starts.
+#[test]
+fn a_process_in_which_no_dump_begins_is_asked_again() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(up_to_the_end_mark(&super::metrics())).unwrap();
+    let port = address(&fake);
+    let mut command = command(&["heap", "--port", &port]);
+    let child = start(command.env("NETTRACE_DELAYS", "heap-dump=50").current_dir(&folder.0));
+    // The first is the one that makes the runtime forget types.
+    wait_until("a session that asks again", || fake.stops().len() >= 2);
+    signal(&child, "TERM");
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("no heap dump has begun; it is asked for again"), "{stderr}");
+}
+
 #[test]
 fn a_signal_ends_the_wait_for_a_dump_and_no_session_is_left() {
     let folder = Folder::new();

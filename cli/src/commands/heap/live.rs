@@ -116,6 +116,10 @@ fn dump(
         is_stopping: false,
         file: &file,
         messages: &mut context.messages,
+        reached,
+        has_begun: false,
+        asked: Instant::now(),
+        asks_after: context.delays.heap_dump,
     };
     let driver = Driver::new(session, Feed::in_time_order()).into_sink(sink).until(end);
     let read = driver.run(&mut dumping)?;
@@ -183,17 +187,43 @@ struct Dumping<'d, 'm> {
     /// Where the trace is saved.
     file: &'d str,
     messages: &'d mut Messages<'m>,
+    reached: &'d Reached,
+    /// The runtime has said something of its own, such as that a collection begins.
+    has_begun: bool,
+    /// When it was asked for a dump.
+    asked: Instant,
+    asks_after: Duration,
+}
+
+impl Dumping<'_, '_> {
+    /// A runtime that was just starting may have forgotten that its heap was asked for (.NET 8): any
+    /// session that asks makes it collect, and this one has the events.
+    fn ask_again(&mut self) -> Result<(), Failure> {
+        self.asked = Instant::now();
+        let text = "no heap dump has begun; it is asked for again";
+        self.messages.warning(&format!("{}: {text}", self.reached.label()));
+        let (runtime, config) = (self.reached.runtime.clone(), config()?);
+        let ask = std::thread::Builder::new().name("nettrace-ask".to_owned());
+        // It may not answer: the command does not wait for that.
+        let asked =
+            ask.spawn(move || runtime.start(&config).map(|session| session.stop().map(drop)));
+        asked.map(drop).map_err(Failure::Output)
+    }
 }
 
 impl Consumer for Dumping<'_, '_> {
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
         self.heap.event(event);
+        self.has_begun |= event.provider() == RUNTIME;
         // The runtime is done with it; no other collection is to be waited for.
         self.is_stopping |= self.heap.has_dump();
         Ok(if self.is_stopping { Next::Stop } else { Next::Read })
     }
 
     fn look(&mut self, _: Received, _: bool) -> Result<Next, Failure> {
+        if !self.has_begun && self.asked.elapsed() >= self.asks_after {
+            self.ask_again()?;
+        }
         let what = if self.is_stopping { "  taking the names of modules" } else { "" };
         let objects = self.heap.objects();
         self.line.show(|| format!("{}{what}", units::counted(objects, "object")));

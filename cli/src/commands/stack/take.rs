@@ -173,7 +173,7 @@ impl<'t> Taking<'t> {
     fn start(&self, is_last: bool, context: &mut Context<'_>) -> Result<Option<Session>, Failure> {
         let config = config(is_last)?;
         let messages = &mut context.messages;
-        let started = start::start(self.reached, config, self.resume, self.end, messages);
+        let started = start::start_view(self.reached, config, self.resume, self.end, messages);
         match started {
             // What was taken before is not lost with the process.
             Err(failure) if self.stacks.samples() > 0 => {
