@@ -1,7 +1,7 @@
 //! One session of a running process, in one loop for every command: its bytes arrive, go
 //! to the sink, are pushed into the parser, and its events come out.
 
-use super::end_rule::EndRule;
+use super::end_rule::{EndRule, LAST_REQUEST_WAIT};
 use super::first_values::FirstValues;
 use super::sink::{Saved, Sink};
 use crate::failure::Failure;
@@ -89,6 +89,8 @@ impl<F: FnMut(&Event<'_>) -> Next> Consumer for F {
 pub(crate) struct SessionHandle {
     stop: StopHandle,
     stopping_since: Arc<OnceLock<Instant>>,
+    /// When the process was asked, which may be later: see [`FirstValues`].
+    asked: Arc<OnceLock<Instant>>,
     received: Arc<Mutex<Received>>,
     first_values: Arc<FirstValues>,
     /// Where nobody keeps the bytes, a signal makes the stop wait for no more than its time.
@@ -110,6 +112,7 @@ impl SessionHandle {
                 return;
             }
         }
+        self.asked.get_or_init(Instant::now);
         if self.stop.stop_soon().is_err() {
             // No thread could be started, so this one waits. What arrives is queued.
             let _ = self.stop.stop();
@@ -119,6 +122,7 @@ impl SessionHandle {
     fn stop_after_first_values(&self) {
         let has_signal = || self.hurry.as_ref().is_some_and(|end| end.signals().seen().is_some());
         self.first_values.wait(|| self.stop.is_ended(), has_signal);
+        self.asked.get_or_init(Instant::now);
         let _ = self.stop.stop();
     }
 
@@ -187,6 +191,7 @@ impl Driver {
         let handle = SessionHandle {
             stop,
             stopping_since: Arc::default(),
+            asked: Arc::default(),
             received: Arc::default(),
             first_values: Arc::default(),
             hurry: None,
@@ -363,8 +368,10 @@ impl Driver {
         let Some(stopping) = self.handle.stopping_since.get().filter(|_| !is_wanted) else {
             return false;
         };
-        // Cut, the session would be stopped by the process as soon as it sends.
-        if self.handle.first_values.are_awaited() {
+        // Cut, the session would be stopped by the process as soon as it sends, which may be never;
+        // so its stop is on the way before.
+        let is_asked = |asked: &Instant| asked.elapsed() >= LAST_REQUEST_WAIT;
+        if !self.handle.asked.get().is_some_and(is_asked) {
             return false;
         }
         let since = due.map_or(*stopping, |due| due.min(*stopping));

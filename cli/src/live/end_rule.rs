@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 pub(crate) const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
 /// How long the answer to a last request is waited for.
-const LAST_REQUEST_WAIT: Duration = Duration::from_millis(300);
+pub(super) const LAST_REQUEST_WAIT: Duration = Duration::from_millis(300);
 
 /// Clones share one deadline.
 #[derive(Debug, Clone)]

@@ -81,10 +81,11 @@ impl FirstValues {
         let (begun, mut work) = (Instant::now(), Work::new(self.limit, cpu()));
         while self.are_awaited() && !is_over() {
             let cpu = cpu().filter(|_| !hurries());
-            if !work.goes_on(begun.elapsed(), cpu) {
+            if work.goes_on(begun.elapsed(), cpu) {
+                std::thread::sleep(SIGNAL_CHECK);
+            } else {
                 self.are_given_up.store(true, Ordering::Relaxed);
             }
-            std::thread::sleep(SIGNAL_CHECK);
         }
     }
 }
