@@ -152,8 +152,9 @@ struct ReportObserver<R> {
     about: u64,
 }
 
-/// The bit of what names endpoints: there are fewer reports.
-const ENDPOINTS: u32 = 1 << 31;
+/// The bit of what names endpoints: above those of the reports, and below those that the overview
+/// and the page have for themselves.
+const ENDPOINTS: u32 = 1 << 26;
 
 /// Which reports want the events of a type, and whether they may name endpoints.
 fn wanting_of<R: Reports>(reports: &R, names_endpoints: bool, event: &Event<'_>) -> u32 {
