@@ -119,7 +119,7 @@ fn dump(
         reached,
         has_begun: false,
         asked: Instant::now(),
-        asks_after: context.delays.heap_dump,
+        asks_after: Some(context.delays.heap_dump),
     };
     let driver = Driver::new(session, Feed::in_time_order()).into_sink(sink).until(end);
     let read = driver.run(&mut dumping)?;
@@ -192,14 +192,15 @@ struct Dumping<'d, 'm> {
     has_begun: bool,
     /// When it was asked for a dump.
     asked: Instant,
-    asks_after: Duration,
+    /// When it is asked again: once, since each dump stops the process.
+    asks_after: Option<Duration>,
 }
 
 impl Dumping<'_, '_> {
     /// A runtime that was just starting may have forgotten that its heap was asked for (.NET 8): any
     /// session that asks makes it collect, and this one has the events.
     fn ask_again(&mut self) -> Result<(), Failure> {
-        self.asked = Instant::now();
+        self.asks_after = None;
         let text = "no heap dump has begun; it is asked for again";
         self.messages.warning(&format!("{}: {text}", self.reached.label()));
         let (runtime, config) = (self.reached.runtime.clone(), config()?);
@@ -221,7 +222,8 @@ impl Consumer for Dumping<'_, '_> {
     }
 
     fn look(&mut self, _: Received, _: bool) -> Result<Next, Failure> {
-        if !self.has_begun && self.asked.elapsed() >= self.asks_after {
+        let is_late = |after| self.asked.elapsed() >= after;
+        if !self.has_begun && self.asks_after.is_some_and(is_late) {
             self.ask_again()?;
         }
         let what = if self.is_stopping { "  taking the names of modules" } else { "" };
