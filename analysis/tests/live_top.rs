@@ -66,6 +66,15 @@ fn self_is_the_innermost_frame_and_total_any_however_often() {
 }
 
 #[test]
+fn code_without_a_name_is_shown_as_what_it_lies_in_if_that_was_known_before_any_event() {
+    let mut top = LiveTop::default();
+    top.set_mappings(&[(0x1000, 0x5FFF, "/usr/lib/libcoreclr.so".to_owned())]);
+    let top = fed_with(top, 60, vec![at(0, 1, 2, &[0x5010, 0x1010])]);
+    let name = top.snapshot().methods[0].name.to_string();
+    assert!(name.starts_with("libcoreclr") && name.ends_with("!(no name)"), "{name}");
+}
+
+#[test]
 fn waiting_threads_count_as_waits_and_not_as_hot_methods() {
     let top = fed(60, vec![at(0, 1, 1, &[0x3010, 0x2010, 0x1010]), at(1, 1, 2, &[0x1010])]);
     let snapshot = top.snapshot();

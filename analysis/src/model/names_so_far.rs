@@ -163,6 +163,13 @@ impl NamesSoFar {
         self.memory.insert(process, MemoryMap::new(mappings));
     }
 
+    /// What was said of the memory of one process is said of another one.
+    pub(crate) fn move_mappings(&mut self, from: Option<u64>, to: Option<u64>) {
+        if let Some(memory) = self.memory.remove(&from) {
+            self.memory.insert(to, memory);
+        }
+    }
+
     /// Number of methods currently known.
     pub fn method_count(&self) -> usize {
         self.codes.len()

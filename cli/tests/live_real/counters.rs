@@ -56,7 +56,7 @@ fn a_starved_thread_pool_is_seen_without_being_asked_for() {
     let peers = peers::modern().into_iter().filter(|peer| peer.major >= 8).collect();
     peers::each(peers, |peer| {
         let mut subject = Subject::starved(peer);
-        // Ten items a second come, and few can be done: the first second makes the queue.
+        // A hundred items a second come, and few can be done: the first second makes the queue.
         let top = subject.run(&["top", "--once", "--json", "--window", "3s"]);
         let header = &top.json()["header"];
         assert!(header["threadpool_queue"].as_f64() > Some(5.0), ".NET {}: {header}", peer.major);

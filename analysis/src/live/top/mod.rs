@@ -140,7 +140,7 @@ impl LiveTop {
     }
 
     /// What the memory of the process holds where it has code, for code without a name:
-    /// see [`NamesSoFar::set_mappings`]. Call it when events have come.
+    /// see [`NamesSoFar::set_mappings`].
     pub fn set_mappings(&mut self, mappings: &[(u64, u64, String)]) {
         let process = self.process;
         let mappings = mappings.iter().map(|(first, last, file)| (*first, *last, file.as_str()));
@@ -290,7 +290,12 @@ impl LiveReport for LiveTop {
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         let nanos = moment.nanos;
         self.first_ns.get_or_insert(nanos);
-        self.process = event.process_id();
+        let process = event.process_id();
+        if self.process != process {
+            // The first event says which process it is; the mappings may be known before.
+            let before = std::mem::replace(&mut self.process, process);
+            self.names_mut().move_mappings(before, process);
+        }
         let at = Edge::of(event, moment.thread, nanos);
         self.stack.clear();
         match event.known_provider() {
