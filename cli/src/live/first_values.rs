@@ -29,7 +29,7 @@ pub(crate) struct FirstValues {
     pid: Option<u64>,
     /// [`Delays::first_values`](crate::delays::Delays::first_values).
     limit: Duration,
-    /// The sessions ask for values of metrics.
+    /// The sessions ask for values of metrics, not only for the list of instruments.
     are_wanted: bool,
     /// Metrics are on, as far as is known.
     are_on: AtomicBool,
@@ -71,7 +71,7 @@ impl FirstValues {
     /// Whether a stop has to wait.
     pub(crate) fn are_awaited(&self) -> bool {
         let is = |known: &AtomicBool| known.load(Ordering::Relaxed);
-        is(&self.are_on) && !is(&self.have_come) && !is(&self.are_given_up)
+        self.are_wanted && is(&self.are_on) && !is(&self.have_come) && !is(&self.are_given_up)
     }
 
     /// Waits until the sessions may be stopped. `is_over`: they have ended; `hurries`: only the
@@ -162,6 +162,7 @@ mod tests {
         others.expect();
         assert!(!others.are_awaited() && !others.let_counters_begin());
         others.are_on.store(true, Ordering::Relaxed);
-        assert!(others.let_counters_begin());
+        // No values come, so no stop waits for them.
+        assert!(others.let_counters_begin() && !others.are_awaited());
     }
 }
