@@ -58,7 +58,7 @@ pub(super) fn with_program(
             let acted = target::reach(arrival, &end)
                 .map_or(Ok(None), |reached| act(&Attached { reached, is_new: true, end }, context));
             if !matches!(acted, Ok(Some(_))) {
-                start::let_go(runtime, &own);
+                start::resume_unrecorded(runtime, &own);
             }
             if let Err(failure) = acted {
                 context.messages.error(&failure);

@@ -1,11 +1,11 @@
 //! Sessions that feed a live view: a thread reads each, and who looks at the view locks it
-//! for a moment. It is one session, or two where metrics have to be
+//! for a moment. It is one session, or several where metrics have to be
 //! [apart](super::metrics_apart), and more where a view begins to show something else.
 
 use super::driver::{Consumer, Driven, Driver, Next, Received, SessionHandle};
 use super::end_rule::EndRule;
 use super::first_values::FirstValues;
-use super::metrics_apart::MetricsApart;
+use super::metrics_apart::Sessions;
 use super::start::{self, Resume};
 use super::target::Reached;
 use crate::failure::Failure;
@@ -16,6 +16,10 @@ use nettrace_parser::{Event, Feed};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How often it is looked whether the first values of metrics have come.
+const VALUES_CHECK: Duration = Duration::from_millis(5);
 
 /// A view and what feeds it.
 #[derive(Debug)]
@@ -28,8 +32,8 @@ pub(crate) struct LiveSession<R> {
     live: Arc<Mutex<Live<R>>>,
     sessions: Vec<Feeder>,
     first_values: Arc<FirstValues>,
-    /// What may start only once the process has been resumed.
-    later: Option<MetricsApart>,
+    /// EventCounters that may begin only after the first values of metrics.
+    later: Option<SessionConfig>,
     end: SessionEnd,
 }
 
@@ -99,44 +103,41 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
             later: None,
             end: SessionEnd::default(),
         };
-        let Some(apart) = MetricsApart::of(process, &config, end)? else {
+        let Some(sessions) = Sessions::of(process, &config, end)? else {
             messages.warning(&format!("{} did not answer in time", process.label()));
             return Ok(None);
         };
-        if apart.is_some() || resume == Resume::Yes {
+        if sessions.are_several() || resume == Resume::Yes {
             view.first_values.expect();
         }
-        let is_fed = match apart {
-            None => view.feed(process, config, resume, end, messages)?,
-            Some(apart) => {
-                let is_fed = view.feed(process, apart.metrics.clone(), resume, end, messages)?;
-                view.later = Some(apart);
-                let waits_for_others = resume == Resume::No && view.is_suspended();
-                is_fed && (waits_for_others || view.start_later(process, end, messages)?)
-            }
-        };
+        if let Some(metrics) = sessions.metrics
+            && !view.feed(process, metrics, Resume::No, end, messages)?
+        {
+            return Ok(None);
+        }
+        let is_fed = view.feed(process, sessions.main, resume, end, messages)?;
+        view.later = sessions.counters;
+        let waits_for_others = resume == Resume::No;
+        let is_fed = is_fed && (waits_for_others || view.start_later(process, end, messages)?);
         Ok(is_fed.then_some(view))
     }
 
-    /// Whether a part of it has yet to be started with [`LiveSession::start_later`], since
-    /// somebody else resumes the process.
-    fn is_suspended(&self) -> bool {
-        self.later.as_ref().is_some_and(|apart| apart.is_suspended)
-    }
-
-    /// Starts what had to wait until the process was resumed, if anything had to; false: see
-    /// [`LiveSession::start`].
+    /// Starts what had to wait until the process was resumed, if anything had to, however
+    /// long the process takes for the first values of its metrics. Who resumes the process
+    /// himself calls it then. False: see [`LiveSession::start`].
     pub(crate) fn start_later(
         &mut self,
         process: &Reached,
         end: &EndRule,
         messages: &mut Messages<'_>,
     ) -> Result<bool, Failure> {
-        let (Some(apart), Some(metrics)) = (self.later.take(), self.sessions.first()) else {
-            return Ok(true);
-        };
-        apart.wait(&metrics.handle, || metrics.is_over(), end);
-        self.feed(process, apart.rest, Resume::No, end, messages)
+        let Some(counters) = self.later.take() else { return Ok(true) };
+        while !self.first_values.let_counters_begin() && !self.is_over() {
+            if !end.sleep_until(Instant::now() + VALUES_CHECK) {
+                break;
+            }
+        }
+        self.feed(process, counters, Resume::No, end, messages)
     }
 
     /// Starts a session beside, without waiting for it.

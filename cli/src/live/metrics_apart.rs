@@ -11,47 +11,42 @@
 //! neither starts with the metrics, so that a recording begins with the first method.
 
 use super::counters::METRICS;
-use super::driver::SessionHandle;
 use super::end_rule::EndRule;
 use super::target::Reached;
-use nettrace_ipc::{Provider, Providers, RequestError, Rundown, SessionConfig, Startup};
+use nettrace_ipc::{Provider, Providers, Rundown, SessionConfig, Startup};
 use std::io;
 use std::ops::RangeInclusive;
-use std::time::{Duration, Instant};
 
 /// Versions in which one session with both may block.
 const BLOCKING_VERSIONS: RangeInclusive<u32> = 8..=10;
 /// Turns on the EventCounters of a provider.
 const INTERVAL_ARGUMENT: &str = "EventCounterIntervalSec";
-/// How often it is looked whether the metrics of a process that was resumed are on.
-const METRICS_CHECK: Duration = Duration::from_millis(5);
 /// Why there are two, for messages.
 pub(crate) const REASON: &str =
     "this version of .NET may block for ever if one session asks for metrics and EventCounters";
 
-/// One request as two.
+/// The sessions that one request takes, in the order in which they begin.
 #[derive(Debug)]
-pub(crate) struct MetricsApart {
-    /// Starts first.
-    pub(crate) metrics: SessionConfig,
-    /// Everything else. Starts once the first has been answered.
-    pub(crate) rest: SessionConfig,
-    /// What of the rest may start before the process is resumed; `None`: nothing.
-    pub(crate) plain: Option<SessionConfig>,
-    /// What of the rest may not.
-    pub(crate) counters: SessionConfig,
-    pub(crate) is_suspended: bool,
+pub(crate) struct Sessions {
+    /// Metrics that need a session of their own.
+    pub(crate) metrics: Option<SessionConfig>,
+    pub(crate) main: SessionConfig,
+    /// EventCounters that may begin only after the first values of the metrics: the process
+    /// waits at its start.
+    pub(crate) counters: Option<SessionConfig>,
 }
 
-impl MetricsApart {
-    /// `Some(None)`: one session is safe, or the process does not know its version. `None`: it
-    /// was time to end before the process answered, so there is no use in asking more.
+impl Sessions {
+    /// `None`: it was time to end before the process answered, so there is no use in asking
+    /// more.
     pub(crate) fn of(
         reached: &Reached,
         config: &SessionConfig,
         end: &EndRule,
-    ) -> io::Result<Option<Option<MetricsApart>>> {
-        let Ok(Some(apart)) = parts(config) else { return Ok(Some(None)) };
+    ) -> io::Result<Option<Sessions>> {
+        if apart(config, false).is_none() {
+            return Ok(Some(Sessions::one(config)));
+        }
         let runtime = reached.runtime.clone();
         let asked = end.ask(move || {
             let info = runtime.info().ok()?;
@@ -59,23 +54,25 @@ impl MetricsApart {
             Some((info.version()?.major, is_suspended))
         })?;
         let Some(asked) = asked else { return Ok(None) };
-        let needed = asked.filter(|(major, _)| BLOCKING_VERSIONS.contains(major));
-        Ok(Some(needed.map(|(_, is_suspended)| MetricsApart { is_suspended, ..apart })))
+        // One session is taken where the process does not know its version, too.
+        let needed = asked
+            .filter(|(major, _)| BLOCKING_VERSIONS.contains(major))
+            .and_then(|(_, is_suspended)| apart(config, is_suspended));
+        Ok(Some(needed.unwrap_or_else(|| Sessions::one(config))))
     }
 
-    /// Waits until the second session may start, however long the process takes for the
-    /// first values of its metrics after its resume. `is_over`: the session with the metrics has ended.
-    pub(crate) fn wait(&self, metrics: &SessionHandle, is_over: impl Fn() -> bool, end: &EndRule) {
-        while self.is_suspended && !metrics.first_values().let_counters_begin() && !is_over() {
-            if !end.sleep_until(Instant::now() + METRICS_CHECK) {
-                return;
-            }
-        }
+    /// One session for all of it.
+    pub(crate) fn one(config: &SessionConfig) -> Sessions {
+        Sessions { metrics: None, main: config.clone(), counters: None }
+    }
+
+    pub(crate) fn are_several(&self) -> bool {
+        self.metrics.is_some() || self.counters.is_some()
     }
 }
 
-/// The parts, if there are both metrics and EventCounters.
-fn parts(config: &SessionConfig) -> Result<Option<MetricsApart>, RequestError> {
+/// Several sessions, if there are both metrics and EventCounters.
+fn apart(config: &SessionConfig, is_suspended: bool) -> Option<Sessions> {
     let is_metrics = |provider: &Provider| provider.name().eq_ignore_ascii_case(METRICS);
     let has_counters = |provider: &Provider| {
         provider.wire_arguments().is_some_and(|text| text.contains(INTERVAL_ARGUMENT))
@@ -83,18 +80,20 @@ fn parts(config: &SessionConfig) -> Result<Option<MetricsApart>, RequestError> {
     let all = config.providers().iter().cloned();
     let (metrics, rest): (Vec<Provider>, Vec<Provider>) = all.partition(is_metrics);
     if metrics.is_empty() || !rest.iter().any(has_counters) {
-        return Ok(None);
+        return None;
+    }
+    let with = |providers| Some(config.clone().providing(Providers::new(providers).ok()?));
+    let metrics = with(metrics)?.rundown(Rundown::Off);
+    if !is_suspended {
+        return Some(Sessions { metrics: Some(metrics), main: with(rest)?, counters: None });
     }
     let (counters, plain): (Vec<Provider>, Vec<Provider>) =
-        rest.iter().cloned().partition(has_counters);
-    let with = |providers| Ok(config.clone().providing(Providers::new(providers)?));
-    Ok(Some(MetricsApart {
-        metrics: with(metrics)?.rundown(Rundown::Off),
-        rest: with(rest)?,
-        plain: if plain.is_empty() { None } else { Some(with(plain)?) },
-        counters: with(counters)?.rundown(Rundown::Off),
-        is_suspended: false,
-    }))
+        rest.into_iter().partition(has_counters);
+    let counters = Some(with(counters)?.rundown(Rundown::Off));
+    Some(match plain.is_empty() {
+        true => Sessions { metrics: None, main: metrics, counters },
+        false => Sessions { metrics: Some(metrics), main: with(plain)?, counters },
+    })
 }
 
 #[cfg(test)]
@@ -114,16 +113,22 @@ mod tests {
     #[test]
     fn metrics_and_event_counters_are_parted_and_nothing_else_is() {
         for whole in [&["A!", "B"][..], &[METRICS, "A"], &[METRICS]] {
-            assert!(parts(&config(whole)).unwrap().is_none(), "{whole:?}");
+            assert!(apart(&config(whole), false).is_none(), "{whole:?}");
         }
-        let apart = parts(&config(&["A!", METRICS, "B"])).unwrap().unwrap();
-        let names = |config: &SessionConfig| -> Vec<String> {
-            config.providers().iter().map(|provider| provider.name().to_owned()).collect()
+        let names = |config: &Option<SessionConfig>| -> Vec<String> {
+            let providers = config.iter().flat_map(|config| config.providers().iter());
+            providers.map(|provider| provider.name().to_owned()).collect()
         };
-        assert_eq!(names(&apart.metrics), [METRICS]);
-        assert_eq!(names(&apart.rest), ["A", "B"]);
-        assert_eq!(names(&apart.counters), ["A"]);
-        assert_eq!(names(apart.plain.as_ref().unwrap()), ["B"]);
-        assert!(parts(&config(&["A!", METRICS])).unwrap().unwrap().plain.is_none());
+        let none: [&str; 0] = [];
+        for (wanted, is_suspended, metrics, main, counters) in [
+            (&["A!", METRICS, "B"][..], false, &[METRICS][..], &["A", "B"][..], &none[..]),
+            (&["A!", METRICS, "B"], true, &[METRICS], &["B"], &["A"]),
+            (&["A!", METRICS], true, &none, &[METRICS], &["A"]),
+        ] {
+            let sessions = apart(&config(wanted), is_suspended).unwrap();
+            assert_eq!(names(&sessions.metrics), metrics, "{wanted:?}");
+            assert_eq!(names(&Some(sessions.main)), main, "{wanted:?}");
+            assert_eq!(names(&sessions.counters), counters, "{wanted:?}");
+        }
     }
 }

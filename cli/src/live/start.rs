@@ -83,7 +83,7 @@ fn is_end(error: &Error) -> bool {
 
 /// Resumes a process whose session could not be started, because otherwise it would stay
 /// suspended for ever.
-pub(crate) fn let_go(runtime: Runtime, end: &EndRule) {
+pub(crate) fn resume_unrecorded(runtime: Runtime, end: &EndRule) {
     // One that does not answer, or is gone, cannot be helped.
     let _ = end.last_request().ask(move || runtime.resume());
 }

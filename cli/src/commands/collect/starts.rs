@@ -6,7 +6,7 @@ use super::recording::Sought;
 use crate::failure::Failure;
 use crate::live::end_rule::EndRule;
 use crate::live::first_values::FirstValues;
-use crate::live::metrics_apart::{self, MetricsApart};
+use crate::live::metrics_apart::{self, Sessions};
 use crate::live::sink::Sink;
 use crate::live::start;
 use crate::live::stdout_queue::StdoutQueue;
@@ -78,14 +78,14 @@ pub(super) struct StartRequest {
     pub(super) is_only: bool,
     /// The recording whose next file this is.
     pub(super) replaces: Option<usize>,
-    /// It is a part of a recording that has begun.
-    pub(super) beside: Option<Beside>,
+    /// It belongs to a recording that has begun.
+    pub(super) later: Option<LaterCounters>,
 }
 
-/// A part of a recording that starts later: the EventCounters of a process that waited at
-/// its start.
+/// EventCounters of a recording whose process waited at its start: they begin after the
+/// first values of its metrics.
 #[derive(Debug, Clone)]
-pub(super) struct Beside {
+pub(super) struct LaterCounters {
     /// The recording.
     pub(super) main: usize,
     pub(super) path: Option<PathBuf>,
@@ -97,7 +97,7 @@ impl StartRequest {
     /// Beside what else is recorded.
     pub(super) fn new(job: Job, config: &SessionConfig) -> StartRequest {
         let config = config.clone();
-        StartRequest { job, config, resumes: false, is_only: false, replaces: None, beside: None }
+        StartRequest { job, config, resumes: false, is_only: false, replaces: None, later: None }
     }
 }
 
@@ -212,7 +212,7 @@ fn begin(
     let started = start_session(&reached, is_new, request, places, end);
     if started.is_err() && (is_new || request.resumes) {
         // A process that cannot be recorded must not stay suspended.
-        start::let_go(reached.runtime.clone(), end);
+        start::resume_unrecorded(reached.runtime.clone(), end);
     }
     Ok((reached, started?))
 }
@@ -227,25 +227,23 @@ fn start_session(
 ) -> Result<Started, Failure> {
     reached.settle(end);
     let first_values = FirstValues::of(reached.pid, &request.config, end.signals().first_values());
-    let parts = match &request.beside {
-        Some(_) => Parts::one(request.config.clone()),
-        None => {
-            let apart = MetricsApart::of(reached, &request.config, end)?;
-            Parts::of(apart.ok_or_else(|| silent(reached.label()))?, &request.config)
-        }
+    let sessions = match &request.later {
+        Some(_) => Some(Sessions::one(&request.config)),
+        None => Sessions::of(reached, &request.config, end)?,
     };
-    if parts.are_several() && !places.may_part(&request.job) {
+    let sessions = sessions.ok_or_else(|| silent(reached.label()))?;
+    if sessions.are_several() && !places.may_part(&request.job) {
         let text = "a rotation, a pipe and standard output take one session";
         let message = format!("{}, and {text}; leave one of them out", metrics_apart::REASON);
         return Err(Failure::input(reached.label(), message));
     }
-    if is_new || parts.are_several() {
+    if is_new || sessions.are_several() {
         first_values.expect();
     }
-    let Parts { main: config, metrics, counters } = parts;
+    let Sessions { main: config, metrics, counters } = sessions;
     // Before the session starts: one that has nowhere to go would have to be stopped again.
-    let (path, sink) = match &request.beside {
-        Some(beside) => places.sink_at(beside.path.clone(), &request.job)?,
+    let (path, sink) = match &request.later {
+        Some(later) => places.sink_at(later.path.clone(), &request.job)?,
         None => places.sink(reached, &request.job)?,
     };
     let beside = |part| path.as_deref().map(|path| files::beside(path, part));
@@ -276,35 +274,6 @@ fn start_session(
     let stream = Stream { session, path, sink };
     let first_values = Arc::new(first_values);
     Ok(Started { stream, metrics, later, first_values, resumed, is_waiting })
-}
-
-/// One request as the sessions that it takes.
-struct Parts {
-    main: SessionConfig,
-    metrics: Option<SessionConfig>,
-    counters: Option<SessionConfig>,
-}
-
-impl Parts {
-    fn one(main: SessionConfig) -> Parts {
-        Parts { main, metrics: None, counters: None }
-    }
-
-    fn of(apart: Option<MetricsApart>, whole: &SessionConfig) -> Parts {
-        let Some(apart) = apart else { return Parts::one(whole.clone()) };
-        if !apart.is_suspended {
-            return Parts { main: apart.rest, metrics: Some(apart.metrics), counters: None };
-        }
-        let counters = Some(apart.counters);
-        match apart.plain {
-            Some(main) => Parts { main, metrics: Some(apart.metrics), counters },
-            None => Parts { main: apart.metrics, metrics: None, counters },
-        }
-    }
-
-    fn are_several(&self) -> bool {
-        self.metrics.is_some() || self.counters.is_some()
-    }
 }
 
 fn silent(label: String) -> Failure {

@@ -99,7 +99,7 @@ fn dump(
 ) -> Result<Exit, Failure> {
     let Attached { reached, is_new, end } = attached;
     if *is_new {
-        start::let_go(reached.runtime.clone(), end);
+        start::resume_unrecorded(reached.runtime.clone(), end);
     }
     let run_up = if *is_new { RUN_BEFORE_DUMP } else { Duration::ZERO };
     end.sleep_until(Instant::now() + args.after.map_or(run_up, |span| span.0));

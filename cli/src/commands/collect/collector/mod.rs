@@ -201,7 +201,7 @@ impl Collector {
             self.look_at_queue(context);
             self.look_at_rules(context);
             self.go_on_rotating(context);
-            self.begin_later_parts(context);
+            self.begin_later_counters(context);
             if !self.is_stopping() && self.end.is_due() {
                 self.stop_all();
                 self.keep_what_is_due(true, context);

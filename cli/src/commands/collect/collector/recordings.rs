@@ -3,7 +3,7 @@
 use super::{Collector, Notice, ROTATION_RETRY};
 use crate::commands::collect::recording::{Recorder, Recording, Report, Sought};
 use crate::commands::collect::starts::{
-    Beside, Job, StartRequest, StartResult, Started, Stream, Target,
+    Job, LaterCounters, StartRequest, StartResult, Started, Stream, Target,
 };
 use crate::commands::collect::status::Status;
 use crate::context::Context;
@@ -50,8 +50,8 @@ pub(super) struct Active {
     pub(super) full_since: Option<Instant>,
     /// Why that failed the last time.
     pub(super) refused: Option<Failure>,
-    /// EventCounters that start once this session has turned metrics on.
-    pub(super) later: Option<(SessionConfig, Beside)>,
+    /// EventCounters that begin after the first values of these metrics.
+    pub(super) later: Option<(SessionConfig, LaterCounters)>,
 }
 
 impl Active {
@@ -72,10 +72,10 @@ impl Collector {
         let StartResult { request, started, .. } = start;
         let is_first = request.replaces.is_none();
         let recorded = started.and_then(|(reached, started)| {
-            match &request.beside {
-                Some(beside) => {
+            match &request.later {
+                Some(later) => {
                     let job = request.job.clone();
-                    self.record_beside(started.stream, beside, &reached, job, context)?;
+                    self.record_later(started.stream, later, &reached, job, context)?;
                 }
                 None => self.record(started, &reached, request.job.clone(), is_first, context)?,
             }
@@ -83,7 +83,7 @@ impl Collector {
         });
         let failure = match recorded {
             Ok(reached) => {
-                if let (Some(resumes), None) = (request.job.begins_rotation(), &request.beside) {
+                if let (Some(resumes), None) = (request.job.begins_rotation(), &request.later) {
                     self.begin_rotation(reached, resumes, context);
                 }
                 if let Some(replaced) = request.replaces {
@@ -114,7 +114,7 @@ impl Collector {
             None if request.is_only => {
                 self.failure.get_or_insert(failure);
             }
-            None if request.beside.is_some() && self.is_stopping() => {
+            None if request.later.is_some() && self.is_stopping() => {
                 context.messages.warning(NO_COUNTERS);
             }
             // One failure must not end the other recordings.
@@ -160,7 +160,8 @@ impl Collector {
         }
         // The session that was added last has the metrics.
         if let (Some((config, path)), Some(last)) = (later, self.active.last_mut()) {
-            last.later = Some((config, Beside { main: number, path, sought, first_values }));
+            let counters = LaterCounters { main: number, path, sought, first_values };
+            last.later = Some((config, counters));
         }
         // A signal came while the session was being started.
         if self.is_stopping() {
@@ -170,44 +171,44 @@ impl Collector {
     }
 
     /// Asks for EventCounters where they may begin by now.
-    pub(super) fn begin_later_parts(&mut self, context: &mut Context<'_>) {
+    pub(super) fn begin_later_counters(&mut self, context: &mut Context<'_>) {
         let may_begin =
             |active: &&mut Active| active.recording.session.first_values().let_counters_begin();
         if self.is_stopping() {
             return;
         }
         let next = self.active.iter_mut().filter(may_begin).find_map(|active| {
-            let (config, beside) = active.later.take()?;
-            Some((active.reached.clone(), active.job.clone(), config, beside))
+            let (config, later) = active.later.take()?;
+            Some((active.reached.clone(), active.job.clone(), config, later))
         });
-        let Some((reached, job, config, beside)) = next else {
+        let Some((reached, job, config, later)) = next else {
             return;
         };
-        let request = StartRequest { beside: Some(beside), ..StartRequest::new(job, &config) };
+        let request = StartRequest { later: Some(later), ..StartRequest::new(job, &config) };
         if let Err(error) = self.begin(Target::Reached(reached), request) {
             self.status.clear();
             context.messages.warning(&format!("EventCounters are not recorded: {error}"));
         }
     }
 
-    /// Records a part that has begun later. Without its recording it is dropped, which
-    /// stops its session.
-    fn record_beside(
+    /// Records EventCounters that have begun. Without their recording they are dropped,
+    /// which stops their session.
+    fn record_later(
         &mut self,
         stream: Stream,
-        beside: &Beside,
+        later: &LaterCounters,
         reached: &Reached,
         job: Job,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        if !self.active.iter().any(|active| active.main == beside.main) {
+        if !self.active.iter().any(|active| active.main == later.main) {
             context.messages.warning(&format!("{}: {NO_COUNTERS}", reached.label()));
             return Ok(());
         }
-        let shared = (&beside.sought, &beside.first_values);
-        self.drive(stream, beside.main, shared, reached, job)?;
+        let shared = (&later.sought, &later.first_values);
+        self.drive(stream, later.main, shared, reached, job)?;
         if self.is_stopping() {
-            self.stop_one(beside.main);
+            self.stop_one(later.main);
         }
         Ok(())
     }
