@@ -227,6 +227,19 @@ fn guessed_names_are_marked_and_counted_in_every_report() {
 }
 
 #[test]
+fn what_a_guessed_method_called_is_marked_as_guessed_too() {
+    let session = session(vec![
+        entry(0x1000, "Main"),
+        event(SAMPLE, 0, 10, &[0x1011], vec![Value::U32(1)]),
+        event(SAMPLE, 0, 10, &[0x1011], vec![Value::U32(1)]),
+    ]);
+    let finished = read(&session, full_names());
+    let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
+    let rows: Vec<_> = top.methods.iter().map(|row| (&*row.name, row.is_guessed)).collect();
+    assert_eq!(rows[0], ("~N.T.Main+0x11 → native call", true), "{rows:?}");
+}
+
+#[test]
 fn stacks_of_reports_mark_guessed_names() {
     let text = |text: &str| Value::Text(text.to_owned());
     let thrown = |stack: &[u64]| {

@@ -362,7 +362,7 @@ impl Table {
                 ),
                 module: group.module.clone(),
                 endpoint: group.endpoint.clone(),
-                is_guessed: group.offsets.is_some(),
+                is_guessed: group.is_guessed,
                 addresses,
                 self_samples: sums.self_samples,
                 total_samples: sums.total_samples,
@@ -405,6 +405,7 @@ struct Group {
     offsets: Option<(u64, u64)>,
     /// Whether its frames have no names.
     is_nameless: bool,
+    is_guessed: bool,
 }
 
 impl Group {
@@ -460,6 +461,7 @@ impl Groups {
                     endpoint: endpoint.map(str::to_owned),
                     offsets: offset.map(|offset| (offset, offset)),
                     is_nameless,
+                    is_guessed: frame.is_guessed && by == GroupBy::Method,
                 }),
             }
             groups.of_frame.push(number);
