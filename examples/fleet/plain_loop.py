@@ -38,12 +38,15 @@ def answers(traces, command):
         exceptions = run(command, "report", "exceptions", "--json", str(path))
         values = run(command, "report", "counters", "--json", str(path))
         for method in top["methods"]:
-            # Addresses without a name are left out.
-            if method["self_samples"] > 0 and "addresses" not in method and "guessed" not in method:
-                row = methods[method["name"]]
+            # What a method did itself, its native calls, and its waits for locks are rows of their own.
+            name, _, waits = method["name"].partition(" → ")
+            # Addresses without a name are left out, what the recording did, and waits.
+            is_named = "addresses" not in method and "guessed" not in method and name != "(recording)"
+            if method["self_samples"] > 0 and is_named and waits in ("", "native call"):
+                row = methods[name]
                 row[0] += method["self_samples"]
                 row[1] += method["self_ns"]
-                of_builds[build][method["name"]] += method["self_ns"]
+                of_builds[build][name] += method["self_ns"]
         for collection in gc["collections"]:
             pauses[info["writer"], collection["generation"]].append(collection["pause_ns"])
         for row in exceptions["types"]:
