@@ -23,7 +23,7 @@ fn the_pool_grew_and_collections_and_lock_waits_came_as_the_runtime_counted() {
         let more = pool.max_workers.unwrap() - pool.min_workers.unwrap();
         assert_eq!(more as f64, grew(name, "threads"), "{name}");
         let blocked = pool.reasons.iter().any(|row| row.reason == "CooperativeBlocking");
-        assert_eq!(blocked, name != "dt-good", "{name}");
+        assert_eq!((blocked, pool.is_starved), (name != "dt-good", name != "dt-good"), "{name}");
     }
     for name in ["dt-default", "dt-noinline", "dt-good", "dt-gcverbose", "dt-gccollect"] {
         let Some(gc) = reported(name, Gc::default()) else { return };

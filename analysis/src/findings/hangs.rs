@@ -24,8 +24,6 @@ const LEAST_AWAIT: f64 = 20.0;
 const LEAST_AWAIT_NANOS: u64 = 1_000_000_000;
 /// nor are workers of the thread pool that have just begun to wait.
 const LEAST_BLOCKED_NANOS: u64 = 500_000_000;
-/// Adjustments for workers that wait for tasks.
-const LEAST_BLOCKING: u64 = 10;
 /// Tasks, and what awaits them.
 const TASK: &str = "System.Threading.Tasks.Task";
 /// The reason of adjustments of the thread pool for workers that wait for tasks.
@@ -142,13 +140,7 @@ impl Finding {
         blocked: Option<Blocked<'_>>,
     ) -> Option<Finding> {
         let pool = &reports.pool;
-        let for_tasks = pool.reasons.iter();
-        let for_tasks = for_tasks.filter(|row| row.reason == COOPERATIVE_BLOCKING);
-        let for_tasks = for_tasks.fold(0, |sum: u64, row| sum.saturating_add(row.count));
-        // A few are what the pool is for.
-        let for_tasks = if for_tasks >= LEAST_BLOCKING { for_tasks } else { 0 };
-        let starvation = pool.starvation.map_or(0, |starvation| starvation.count);
-        let adjustments = starvation.saturating_add(for_tasks);
+        let adjustments = pool.starvation.map_or(0, |starvation| starvation.count);
         if let Some(finding) = all_blocked(reports, stuck, own, adjustments) {
             return Some(finding);
         }

@@ -33,7 +33,10 @@ pub struct ThreadPool {
     adjustments: Vec<PoolAdjustment>,
     left_out: u64,
     reasons: BTreeMap<u64, u64>,
-    starvation: Starvation,
+    /// Adjustments because nothing went on.
+    starvation: Option<PoolStarvation>,
+    /// Adjustments for workers that wait for tasks.
+    blocking: Option<PoolStarvation>,
     limits: Option<PoolLimits>,
     waiting: Matcher<(ProcessHandle, Queue, u64), ()>,
     /// Number of work items waiting now, without I/O, and that number over time.
@@ -55,14 +58,6 @@ enum Queue {
     Io,
 }
 
-#[derive(Debug, Default)]
-struct Starvation {
-    count: u64,
-    first_ns: Option<i64>,
-    last_ns: i64,
-    most_workers: u64,
-}
-
 /// The thread pool over time.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -80,10 +75,10 @@ pub struct ThreadPoolReport {
     pub started: u64,
     /// Number of workers that stopped.
     pub stopped: u64,
-    /// Whether the pool added workers because work was waiting and none was completed:
-    /// something blocks pool threads.
+    /// Whether the pool needed more workers because its own were blocked: work was waiting
+    /// and none was completed, or workers waited for tasks ten times or more.
     pub is_starved: bool,
-    /// Summary of the adjustments for that reason.
+    /// Summary of the adjustments for these reasons.
     pub starvation: Option<PoolStarvation>,
     /// Adjustments by reason.
     pub reasons: Vec<ReasonCount>,
@@ -119,12 +114,12 @@ pub struct PoolLimits {
     pub max_workers: u64,
 }
 
-/// Starvation: work was waiting, and none was completed.
+/// Adjustments for workers that are blocked: `Starvation`, and many of `CooperativeBlocking`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PoolStarvation {
-    /// Number of adjustments for that reason.
+    /// Number of adjustments.
     pub count: u64,
     /// Time of the first one.
     pub first_ns: i64,
@@ -132,6 +127,23 @@ pub struct PoolStarvation {
     pub last_ns: i64,
     /// The highest target number of workers.
     pub most_workers: u64,
+}
+
+impl PoolStarvation {
+    fn of(at_ns: i64, most_workers: u64) -> PoolStarvation {
+        PoolStarvation { count: 1, first_ns: at_ns, last_ns: at_ns, most_workers }
+    }
+
+    /// Together with what came before.
+    fn after(self, earlier: Option<PoolStarvation>) -> Option<PoolStarvation> {
+        let Some(earlier) = earlier else { return Some(self) };
+        Some(PoolStarvation {
+            count: earlier.count.saturating_add(self.count),
+            first_ns: earlier.first_ns.min(self.first_ns),
+            last_ns: earlier.last_ns.max(self.last_ns),
+            most_workers: earlier.most_workers.max(self.most_workers),
+        })
+    }
 }
 
 /// An adjustment of the target number of workers.
@@ -155,6 +167,8 @@ const FRAMEWORK: &str = "System.Diagnostics.Eventing.FrameworkEventSource";
 const STARVATION: u64 = 6;
 const COOPERATIVE_BLOCKING: u64 = 8;
 const ADJUSTMENT_ID: u32 = 55;
+/// Adjustments for workers that wait for tasks: a few are what the pool is for.
+const LEAST_BLOCKING: u64 = 10;
 
 /// Whether an event of the runtime tells that the pool got a worker because the others were
 /// blocked: it noticed that nothing went on, or they wait for tasks.
@@ -209,12 +223,11 @@ impl ThreadPool {
             return Some(());
         }
         once(self.reasons.entry(stored).or_default());
-        if stored == STARVATION {
-            let starvation = &mut self.starvation;
-            once(&mut starvation.count);
-            starvation.first_ns.get_or_insert(moment.nanos);
-            starvation.last_ns = moment.nanos;
-            starvation.most_workers = starvation.most_workers.max(workers);
+        let this = PoolStarvation::of(moment.nanos, workers);
+        match stored {
+            STARVATION => self.starvation = this.after(self.starvation),
+            COOPERATIVE_BLOCKING => self.blocking = this.after(self.blocking),
+            _ => {}
         }
         if self.adjustments.len() < MOST_ADJUSTMENTS {
             let ts_ns = moment.nanos;
@@ -334,12 +347,10 @@ impl Report for ThreadPool {
     }
 
     fn finish(mut self, _: &Resolved<'_>) -> ThreadPoolReport {
-        let starvation = self.starvation.first_ns.map(|first_ns| PoolStarvation {
-            count: self.starvation.count,
-            first_ns,
-            last_ns: self.starvation.last_ns,
-            most_workers: self.starvation.most_workers,
-        });
+        let starvation = match self.blocking.filter(|blocking| blocking.count >= LEAST_BLOCKING) {
+            Some(blocking) => blocking.after(self.starvation),
+            None => self.starvation,
+        };
         let mut reasons: Vec<ReasonCount> = self
             .reasons
             .iter()

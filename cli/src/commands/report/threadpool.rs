@@ -16,7 +16,7 @@ pub(super) fn text(
     let (strong, warning) = (context.style.strong(), context.style.warning());
     if let Some(starvation) = &report.starvation {
         let text = format!(
-            "Starvation: {} up to {} workers between {} ms and {} ms, because work was queued and none completed. Pool threads are blocked; report waits and report contention show by what.",
+            "Starvation: {}, up to {} workers, between {} ms and {} ms, because the pool's workers were blocked. report waits, report tasks and report contention show by what.",
             units::counted(starvation.count, "adjustment"),
             units::count(starvation.most_workers),
             units::milliseconds(starvation.first_ns),
