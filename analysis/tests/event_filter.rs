@@ -6,6 +6,7 @@
 use crate::common;
 
 use common::*;
+use nettrace_analysis::report::{Modules, Report};
 use nettrace_analysis::{Analysis, AnalysisOptions, EventSelector, Finished, Kind};
 use nettrace_parser::{Limits, Reader, Whole};
 use nettrace_testdata::corpus;
@@ -26,15 +27,14 @@ fn seen(finished: &Finished) -> Vec<String> {
     let model = &finished.model;
     let mut seen = vec![format!("{:?}", model.session())];
     seen.extend(finished.profile.rows().iter().map(|row| format!("{row:?}")));
-    seen.extend(model.threads().iter().map(|row| format!("{row:?}")));
-    seen.extend(model.stacks().handles().map(|stack| {
-        let stacks = model.stacks();
-        format!("{:?} {:?}", stacks.process(stack), stacks.addresses(stack))
+    seen.extend(model.threads().map(|row| format!("{row:?}")));
+    let resolved = finished.resolved();
+    seen.extend(model.stacks().map(|stack| {
+        let frames = resolved.frames(stack).iter().map(|frame| resolved.frame(*frame));
+        format!("{:?} {:?}", model.addresses(stack), frames.collect::<Vec<_>>())
     }));
-    for (_, process) in model.processes() {
-        seen.push(format!("{:?} {} {}", process.id, process.name, process.methods().len()));
-        seen.extend(process.methods().iter().map(|code| format!("{code:?}")));
-    }
+    seen.extend(model.processes().map(|(_, process)| format!("{:?} {}", process.id, process.name)));
+    seen.push(format!("{:?}", Modules::default().finish(&resolved)));
     seen
 }
 

@@ -200,8 +200,8 @@ fn every_address_inside_a_symbol_of_a_version_6_trace_is_named() {
     let finished = read(analysis(), &bytes);
     let resolved = finished.resolved();
     let (mut inside, mut deepest) = (0, 0);
-    for stack in finished.model.stacks().handles() {
-        let addresses = finished.model.stacks().addresses(stack);
+    for stack in finished.model.stacks() {
+        let addresses = finished.model.addresses(stack);
         deepest = deepest.max(addresses.len());
         for (index, (address, frame)) in addresses.iter().zip(resolved.frames(stack)).enumerate() {
             let address = if index == 0 { *address } else { address - 1 };

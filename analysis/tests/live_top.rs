@@ -93,7 +93,7 @@ fn what_is_older_than_the_window_is_forgotten() {
     assert!((3..=4).contains(&snapshot.header.samples), "{}", snapshot.header.samples);
     assert!(snapshot.window_ns <= 4 * u64::from(SECOND), "{}", snapshot.window_ns);
     // Nor are threads and methods kept that there once were.
-    assert_eq!(top.model().threads().iter().len(), 0);
+    assert_eq!(top.model().threads().len(), 0);
     let none = Live::new(LiveTop::default()).snapshot();
     assert!(none.methods.is_empty() && none.header.samples == 0);
 }

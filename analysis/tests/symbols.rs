@@ -71,8 +71,7 @@ fn analysed(session: &Session, prepare: impl FnOnce(&mut Analysis<'_>)) -> Finis
 /// Names of all stacks, innermost first.
 fn stacks(finished: &Finished) -> Vec<Vec<String>> {
     let resolved = finished.resolved();
-    let handles = finished.model.stacks().handles();
-    let stacks = handles.map(|stack| {
+    let stacks = finished.model.stacks().map(|stack| {
         resolved.frames(stack).iter().map(|frame| resolved.text(*frame).to_owned()).collect()
     });
     stacks.collect()

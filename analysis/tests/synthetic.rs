@@ -35,7 +35,7 @@ fn names_that_come_last_name_what_came_first() {
     // ends it.
     assert_eq!(folded(&session), "app!N.T.Root;app!N.T.Leaf 3\n");
     let finished = read(&session, full_names());
-    assert_eq!(finished.model.stacks().handles().len(), 1);
+    assert_eq!(finished.model.stacks().len(), 1);
     assert!(finished.resolved().coverage().advice(true).is_none());
 }
 
@@ -57,7 +57,7 @@ fn a_frame_is_named_by_the_code_of_its_time() {
         module(),
     ]);
     assert_eq!(folded(&session), "app!N.T.New 4\napp!N.T.Old 1\n");
-    assert_eq!(read(&session, full_names()).model.stacks().handles().len(), 3);
+    assert_eq!(read(&session, full_names()).model.stacks().len(), 3);
 }
 
 #[test]
@@ -390,13 +390,17 @@ fn allocations_exceptions_and_waits_have_their_weights() {
         weight: "AllocationAmount".into(),
     }];
     let finished = read(&session, options);
-    let texts = finished.model.texts();
     let rows: Vec<_> = finished
         .profile
         .rows()
         .into_iter()
         .map(|(key, totals)| {
-            (key.kind, totals.count, totals.weight, key.label.map(|label| texts.get(label)))
+            (
+                key.kind,
+                totals.count,
+                totals.weight,
+                key.label.map(|label| finished.model.text(label)),
+            )
         })
         .collect();
     let expected = [

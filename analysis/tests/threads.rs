@@ -84,7 +84,6 @@ fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
     is_send_and_sync::<live::TopCaller>();
     is_send_and_sync::<live::TopSnapshot>();
     is_send_and_sync::<live::WatchRow>();
-    is_send_and_sync::<live::WatchSnapshot>();
     is_send_and_sync::<model::TimelineMark>();
     is_send_and_sync::<page::Page>();
     is_send_and_sync::<page::PageAbout>();
@@ -107,7 +106,7 @@ fn options_and_results_can_be_printed_copied_and_compared() {
     assert_values! {
         AnalysisOptions, Filter, Folding, FrameGroup, NameOptions, Pattern, TopNOptions, EventSelector, convert::ConvertOptions,
         report::TreeOptions, Profile, model::Totals, Sample,
-        model::SymbolFile, model::TimelineMark, model::Coverage, model::MethodCode, heap::HeapDump, heap::HeapDiff, heap::HeapReport,
+        model::SymbolFile, model::TimelineMark, model::Coverage, heap::HeapDump, heap::HeapDiff, heap::HeapReport,
         heap::HeapPathGroup, heap::Retained, heap::HeapTreeNode, report::ActivitiesReport, report::AllocReport, report::CallTree,
         report::ContentionReport, report::CountersReport, report::ExceptionsReport, report::GcReport, report::JitReport,
         report::LoaderReport, report::LogsReport, report::ModulesReport, report::OutcomeReport, findings::SummaryReport,
@@ -143,7 +142,7 @@ fn a_copy_of_an_analysis_names_the_same_stacks_and_equals_one_of_the_same_trace(
         assert_eq!(frames, of_copy.frames(key.stack));
         assert!(frames.iter().all(|frame| resolved.text(*frame) == of_copy.text(*frame)));
         if key.kind == Kind::Exceptions {
-            let name = key.label.map(|label| one.model.texts().get(label));
+            let name = key.label.map(|label| one.model.text(label));
             assert!(name.is_some_and(|name| name.ends_with("Exception")), "{name:?}");
             exceptions += totals.samples;
         }

@@ -35,7 +35,7 @@ pub(crate) struct ResolvedStacks {
 impl ResolvedStacks {
     pub(crate) fn new(ids: Vec<Option<i64>>, resolved: &Resolved<'_>) -> ResolvedStacks {
         let states = |stack| MODES.map(|mode| resolved.state(stack, mode));
-        ResolvedStacks { ids, states: resolved.model().stacks().handles().map(states).collect() }
+        ResolvedStacks { ids, states: resolved.model().stacks().map(states).collect() }
     }
 
     /// Adds the value with this number to a batch.

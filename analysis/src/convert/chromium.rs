@@ -112,7 +112,7 @@ impl<'o> Chromium<'o> {
 
     fn thread(&mut self, thread: ThreadHandle, model: &Model) -> (ProcessHandle, At) {
         let process = process_of(thread, model);
-        let id = model.threads().get(thread).and_then(|row| row.os_thread_id);
+        let id = model.thread(thread).and_then(|row| row.os_thread_id);
         let tid = id
             .filter(|id| *id < FIRST_ROW)
             .unwrap_or_else(|| self.row(process, ExtraRow::Thread(thread)));
@@ -227,7 +227,7 @@ impl Convert for Chromium<'_> {
                 };
                 let json = self.event("i", name, at, sample.nanos)?;
                 json.key("s")?.text("t")?.key("cat")?.text("Allocations")?;
-                let label = sample.label.map_or("", |label| model.texts().get(label));
+                let label = sample.label.map_or("", |label| model.text(label));
                 json.key("args")?.open('{')?.key("type")?.text(label)?;
                 json.key("bytes")?.number(sample.weight)?.close('}')?.close('}')?;
             }
@@ -325,7 +325,7 @@ impl Convert for Chromium<'_> {
             self.name("thread_name", at, &name)?;
             self.sort(at, index)?;
         }
-        for (thread, row) in model.threads().iter() {
+        for (thread, row) in model.threads() {
             let Some(tid) = row.os_thread_id.filter(|id| *id < FIRST_ROW) else { continue };
             let at = At { pid: pid_of(row.process, model), tid };
             self.name("thread_name", at, &model.thread_label(thread))?;
@@ -350,7 +350,7 @@ fn arrow<W: Write>(json: &mut Json<W>, flow: Option<Flow>) -> io::Result<()> {
 }
 
 pub(super) fn process_of(thread: ThreadHandle, model: &Model) -> ProcessHandle {
-    model.threads().get(thread).map_or(ProcessHandle(0), |row| row.process)
+    model.thread(thread).map_or(ProcessHandle(0), |row| row.process)
 }
 
 /// The process's id; if the trace does not contain it, the process's number.

@@ -225,7 +225,7 @@ pub(super) fn call_frame<W: Write>(
             named(json, resolved.text(frame), module)
         }
         Some(Call::Label(kind, label)) => {
-            named(json, &super::label_text(kind, resolved.model().texts().get(label)), "")
+            named(json, &super::label_text(kind, resolved.model().text(label)), "")
         }
         Some(Call::Waiting) => named(json, Call::WAITING, ""),
         Some(Call::Deeper) => named(json, Call::DEEPER, ""),

@@ -138,7 +138,7 @@ impl Building {
             Some((known, _)) => *known,
             None => self.profile.add_process("process", narrow(pid_of(process, model)), start),
         };
-        let tid = model.threads().get(thread).and_then(|row| row.os_thread_id).unwrap_or(0);
+        let tid = model.thread(thread).and_then(|row| row.os_thread_id).unwrap_or(0);
         let handle = self.profile.add_thread(fx_process, narrow(tid), start, false);
         self.profile.set_thread_show_markers_in_timeline(handle, true);
         self.processes.entry(process).or_insert((fx_process, handle));
@@ -476,14 +476,14 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         let name = if kind == Kind::AllocationTicks { "allocation tick" } else { "allocation" };
         for sample in track.samples() {
             let Some(frames) = self.resolved.selected(sample.stack, sample.mode) else { continue };
-            let label = sample.label.map(|label| super::label_text(kind, model.texts().get(label)));
+            let label = sample.label.map(|label| super::label_text(kind, model.text(label)));
             let stack = *stacks
                 .entry((sample.stack, sample.label))
                 .or_insert_with(|| self.stack(first, thread, frames, false, label.as_deref()));
             let bytes = i64::try_from(sample.weight).unwrap_or(i64::MAX);
             let profile = &mut self.building.profile;
             profile.add_allocation_sample(first, time(sample.nanos), stack, 0, bytes);
-            let details = sample.label.map_or("", |label| model.texts().get(label));
+            let details = sample.label.map_or("", |label| model.text(label));
             let details = format!("{details}, {} bytes", sample.weight);
             let timing = fx::MarkerTiming::Instant(time(sample.nanos));
             self.building.marker(handle, "Allocations", name, &details, timing);

@@ -79,7 +79,7 @@ impl Convert for Folded<'_> {
             // shorter than what they count.
             let is_shown = matches!(kind, Kind::Exceptions | Kind::Contention | Kind::Waits);
             let label = key.label.filter(|_| is_shown);
-            let label = label.map(|label| resolved.model().texts().get(label));
+            let label = label.map(|label| resolved.model().text(label));
             let label = label.map(|label| names.number(&super::label_text(kind, label)));
             let is_waiting = resolved.is_below_waiting(kind, key.stack, key.mode);
             let root = is_waiting.then_some(waiting);

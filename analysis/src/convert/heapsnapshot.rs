@@ -120,7 +120,7 @@ impl<'d> Snapshot<'d> {
     fn of(dump: &'d HeapDump) -> Snapshot<'d> {
         let of_kind = |kind: RootKind| {
             let mut roots: Vec<&Root> =
-                dump.roots().iter().filter(|root| root.kind == kind).collect();
+                dump.roots.iter().filter(|root| root.kind == kind).collect();
             roots.sort_by_key(|root| (root.object, dump.root_name(root)));
             roots.dedup_by_key(|root| (root.object, dump.root_name(root)));
             (kind, roots)

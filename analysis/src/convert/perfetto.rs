@@ -363,7 +363,7 @@ impl Convert for Perfetto<'_> {
                 } else {
                     "allocation"
                 };
-                let label = sample.label.map_or("", |label| model.texts().get(label));
+                let label = sample.label.map_or("", |label| model.text(label));
                 let at = At { track, nanos: sample.nanos, named: Some(("Allocations", name)) };
                 self.event(at, INSTANT, |event| {
                     event.message(
@@ -425,7 +425,7 @@ impl Convert for Perfetto<'_> {
         for (process, _) in model.processes() {
             self.track(TrackContent::Process(process), "", model)?;
         }
-        for (thread, _) in model.threads().iter() {
+        for (thread, _) in model.threads() {
             self.track(TrackContent::Thread(thread), "", model)?;
         }
         let mut named: Vec<(u64, TrackContent)> =
@@ -476,7 +476,7 @@ fn timestamp(nanos: i64) -> u64 {
 /// The thread's id; if it is unknown or does not fit the format, one that no operating
 /// system uses.
 fn tid_of(thread: ThreadHandle, model: &Model) -> u64 {
-    let id = model.threads().get(thread).and_then(|row| row.os_thread_id);
+    let id = model.thread(thread).and_then(|row| row.os_thread_id);
     id.filter(|id| *id <= MOST_ID)
         .unwrap_or_else(|| (thread.index() as u64).saturating_add(MOST_ID))
 }

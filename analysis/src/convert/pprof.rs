@@ -237,7 +237,7 @@ impl File<'_, '_> {
         }
         let model = resolved.model();
         self.text_label(&mut sample, "thread", &model.thread_label(key.thread));
-        if let Some(thread) = model.threads().get(key.thread) {
+        if let Some(thread) = model.thread(key.thread) {
             if let Some(id) = thread.os_thread_id {
                 self.number_label(&mut sample, "thread_id", id);
             }
@@ -249,7 +249,7 @@ impl File<'_, '_> {
             self.text_label(&mut sample, "state", resolved.state(key.stack, key.mode).name());
         }
         if let Some(label) = key.label.filter(|_| !is_open) {
-            self.text_label(&mut sample, "type", model.texts().get(label));
+            self.text_label(&mut sample, "type", model.text(label));
         }
         self.put(field::SAMPLE, &sample)?;
         Ok(true)
@@ -299,7 +299,7 @@ impl File<'_, '_> {
                     let Some(frame) = resolved.frame(frame) else { continue };
                     (&*frame.text, &*frame.module, frame.kind != FrameKind::Unknown)
                 }
-                Call::Label(_, label) => (resolved.model().texts().get(label), "", false),
+                Call::Label(_, label) => (resolved.model().text(label), "", false),
                 Call::Waiting => (Call::WAITING, "", false),
                 _ => continue,
             };

@@ -291,7 +291,7 @@ impl Document<'_, '_> {
             let frame = match frame {
                 Shared::Frame(frame) => frame,
                 Shared::Label((kind, label)) => {
-                    let text = super::label_text(*kind, self.resolved.model().texts().get(*label));
+                    let text = super::label_text(*kind, self.resolved.model().text(*label));
                     self.json.open('{')?.key("name")?.text(&text)?.close('}')?;
                     continue;
                 }

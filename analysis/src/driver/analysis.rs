@@ -236,7 +236,7 @@ impl<'c> Analysis<'c> {
     /// The mode of a sample while some thread is waiting for a lock.
     #[inline(never)]
     fn mode_of(&mut self, thread: ThreadHandle, stack: StackHandle, mode: Mode) -> Mode {
-        let addresses = self.model.stacks().addresses(stack).iter().copied();
+        let addresses = self.model.addresses(stack).iter().copied();
         if self.locks.is_waiting(thread, addresses) { Mode::Blocked } else { mode }
     }
 

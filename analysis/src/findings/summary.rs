@@ -145,7 +145,7 @@ impl SummaryReport {
             process: named.map(|(_, process)| process.name.clone()),
             duration_ns,
             events: selected.events,
-            threads: model.threads().iter().filter(|(_, thread)| thread.events > 0).count() as u64,
+            threads: model.threads().filter(|(_, thread)| thread.events > 0).count() as u64,
             answers: subjects
                 .iter()
                 .map(answer)
@@ -310,7 +310,7 @@ fn threads(
     resolved: &Resolved<'_>,
     duration_ns: u64,
 ) -> Option<Finding> {
-    let seen = resolved.model().threads().iter().filter(|(_, thread)| thread.events > 0);
+    let seen = resolved.model().threads().filter(|(_, thread)| thread.events > 0);
     let seen = seen.count() as u64;
     let started = Some(reports.askers.started()).filter(|started| *started > 0).unwrap_or(seen);
     let starter = reports.askers.starter(own, resolved).or_else(|| code.starter(resolved));

@@ -237,7 +237,7 @@ impl ThreadStacks {
 
     /// OS ids of the threads that were seen, in the namespace of the process.
     pub fn thread_ids(&self) -> impl Iterator<Item = u64> {
-        self.threads.keys().filter_map(|thread| self.model.threads().get(*thread)?.os_thread_id)
+        self.threads.keys().filter_map(|thread| self.model.thread(*thread)?.os_thread_id)
     }
 
     /// Counts the stacks that the threads have now, once for each session. Later samples
@@ -280,7 +280,7 @@ impl ThreadStacks {
             Resolved::new(&self.model, &profile, names, &Folding::default(), &Filter::default());
         let mut threads = Vec::new();
         for (handle, seen) in &self.threads {
-            let Some(thread) = self.model.threads().get(*handle) else { continue };
+            let Some(thread) = self.model.thread(*handle) else { continue };
             let key = (seen.stack, seen.mode);
             let row = |(stack, mode): (StackHandle, Mode), count, is_latest| {
                 let frames = resolved.frames(stack);
@@ -294,7 +294,7 @@ impl ThreadStacks {
                     waits_for: resolved.waits_for(stack, mode),
                     lock: seen.lock.filter(|_| is_latest && mode == Mode::Blocked),
                     frames: names_of(&resolved, frames),
-                    addresses: self.model.stacks().addresses(stack).to_vec(),
+                    addresses: self.model.addresses(stack).to_vec(),
                     guessed: guessed_of(&resolved, frames),
                 }
             };

@@ -3,15 +3,15 @@
 
 /// Defines handle types; each is an index into one table of the model.
 macro_rules! handles {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+    ($($(#[$doc:meta])* $visibility:vis $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(pub(crate) u32);
+        $visibility struct $name(pub(crate) u32);
 
         impl $name {
             /// Index in its table: 0, 1, 2 … in the order in which the things were first
             /// seen.
-            pub fn index(self) -> usize {
+            $visibility fn index(self) -> usize {
                 self.0 as usize
             }
 
@@ -31,15 +31,15 @@ macro_rules! handles {
 
 handles! {
     /// A process.
-    ProcessHandle;
+    pub ProcessHandle;
     /// A thread of a process.
-    ThreadHandle;
-    /// A distinct stack; see [`Stacks`](super::Stacks).
-    StackHandle;
+    pub ThreadHandle;
+    /// A distinct stack; see [`Model::addresses`](super::Model::addresses).
+    pub StackHandle;
     /// A text, such as the name of an allocated type.
-    TextHandle;
+    pub TextHandle;
     /// A frame as it is shown; see [`Resolved`](super::Resolved).
-    FrameHandle;
+    pub FrameHandle;
     /// A method's code.
-    MethodHandle;
+    pub(crate) MethodHandle;
 }

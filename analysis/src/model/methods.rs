@@ -20,30 +20,29 @@ use nettrace_parser::view::{self, KnownProvider, MethodChange, Tier};
 
 /// One piece of a method's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MethodCode {
+pub(crate) struct MethodCode {
     /// Identifies the method.
-    pub method_id: u64,
+    pub(crate) method_id: u64,
     /// Identifies its module.
-    pub module_id: u64,
+    pub(crate) module_id: u64,
     /// First address.
-    pub start: u64,
+    pub(crate) start: u64,
     /// Size in bytes; 0 if only the entry point is known.
-    pub size: u32,
+    pub(crate) size: u32,
     /// Whether the code was compiled in this process; if not, it was precompiled.
-    pub is_jitted: bool,
+    pub(crate) is_jitted: bool,
     /// Its tier; only meaningful if it was compiled.
-    pub tier: Tier,
+    pub(crate) tier: Tier,
     /// Whether it is the method's cold section, which is reported separately.
-    pub is_cold: bool,
+    pub(crate) is_cold: bool,
     /// Which version of the method's IL; 0 is the original.
-    pub rejit_id: u64,
+    pub(crate) rejit_id: u64,
     /// Namespace and type, as stored.
-    pub namespace: TextHandle,
+    pub(crate) namespace: TextHandle,
     /// Name, as stored.
-    pub name: TextHandle,
+    pub(crate) name: TextHandle,
     /// Signature, as stored.
-    pub signature: TextHandle,
+    pub(crate) signature: TextHandle,
 }
 
 /// Precompiled code starts at the reported entry point, but its size is not reported. Up

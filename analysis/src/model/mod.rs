@@ -81,11 +81,11 @@ pub use folding::{Folding, FrameGroup};
 #[cfg(feature = "page")]
 pub(crate) use folding::{is_framework, shows_async};
 pub use frame_names::FrameNames;
-pub use handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle, TextHandle, ThreadHandle};
+pub use handle::{FrameHandle, ProcessHandle, StackHandle, TextHandle, ThreadHandle};
 pub(crate) use inside::{LARGEST_METHOD, is_inside};
 pub(crate) use memory_map::MemoryMap;
-pub use methods::MethodCode;
-pub use modules::Module;
+use methods::MethodCode;
+pub(crate) use modules::Module;
 pub use moment::Moment;
 pub(crate) use mono_names::name_of_mono;
 pub(crate) use names::RUNTIME_FRAMES;
@@ -110,11 +110,12 @@ pub(crate) use spans::Spans;
 pub use spans::{
     Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Span, SpanScope, TimelineMark,
 };
-pub use stacks::Stacks;
+use stacks::Stacks;
 #[cfg(feature = "symbols")]
 pub use symbol_file::{SymbolFile, SymbolFileError};
-pub use texts::Texts;
-pub use threads::{Thread, Threads};
+pub(crate) use texts::Texts;
+pub use threads::Thread;
+use threads::Threads;
 pub(crate) use timeline::{Piece, Run, Timeline};
 pub(crate) use track::{TimedSample, Track};
 pub(crate) use type_name::split_outside;
@@ -205,11 +206,6 @@ impl Process {
         self.managed_threads.get(&managed_id).copied()
     }
 
-    /// Its modules, in the order in which they were first reported.
-    pub fn modules(&self) -> &[Module] {
-        self.modules.rows()
-    }
-
     /// Files with native code: those mapped into its memory (version 6), and those that were
     /// compiled ahead of time.
     pub fn code_files(&self) -> impl Iterator<Item = CodeFile<'_>> {
@@ -235,8 +231,13 @@ impl Process {
         self.assemblies.find_domain(assembly.domain_id)
     }
 
+    /// Its modules, in the order in which they were first reported.
+    pub(crate) fn modules(&self) -> &[Module] {
+        self.modules.rows()
+    }
+
     /// All code of its methods, in the order in which it was first reported.
-    pub fn methods(&self) -> &[MethodCode] {
+    pub(crate) fn methods(&self) -> &[MethodCode] {
         self.methods.codes()
     }
 
@@ -570,9 +571,14 @@ impl Model {
         self.processes.iter().enumerate().map(|(index, row)| (ProcessHandle::next(index), row))
     }
 
-    /// The threads.
-    pub fn threads(&self) -> &Threads {
-        &self.threads
+    /// A thread.
+    pub fn thread(&self, thread: ThreadHandle) -> Option<&Thread> {
+        self.threads.get(thread)
+    }
+
+    /// All threads, in the order in which they first appeared.
+    pub fn threads(&self) -> impl ExactSizeIterator<Item = (ThreadHandle, &Thread)> {
+        self.threads.iter()
     }
 
     /// Number of events of all threads.
@@ -580,13 +586,33 @@ impl Model {
         self.threads.iter().fold(0, |sum, (_, thread)| sum.saturating_add(thread.events))
     }
 
-    /// The distinct stacks.
-    pub fn stacks(&self) -> &Stacks {
+    /// All distinct stacks, in the order of first use.
+    pub fn stacks(&self) -> impl ExactSizeIterator<Item = StackHandle> + use<> {
+        self.stacks.handles()
+    }
+
+    /// The addresses of a stack, innermost first: frame 0 is the instruction that the thread
+    /// was at, the others are return addresses.
+    pub fn addresses(&self, stack: StackHandle) -> &[u64] {
+        self.stacks.addresses(stack)
+    }
+
+    /// Whether a stack that was recorded as cut has all its callers, whatever their number: it got
+    /// them back, or turned out to have lost none.
+    pub fn is_repaired(&self, stack: StackHandle) -> bool {
+        self.stacks.is_repaired(stack)
+    }
+
+    pub(crate) fn stored_stacks(&self) -> &Stacks {
         &self.stacks
     }
 
-    /// The distinct texts.
-    pub fn texts(&self) -> &Texts {
+    /// A text.
+    pub fn text(&self, text: TextHandle) -> &str {
+        self.texts.get(text)
+    }
+
+    pub(crate) fn texts(&self) -> &Texts {
         &self.texts
     }
 

@@ -6,30 +6,28 @@ use nettrace_parser::view::{self, ModuleChange};
 
 /// A module of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct Module {
+pub(crate) struct Module {
     /// The id by which methods refer to it.
-    pub module_id: u64,
+    pub(crate) module_id: u64,
     /// Id of its assembly.
-    pub assembly_id: u64,
+    pub(crate) assembly_id: u64,
     /// Short name: the file name without folder and without `.dll` or `.exe`.
-    pub name: String,
+    pub(crate) name: String,
     /// Path of the file with its IL, as stored.
-    pub il_path: String,
+    pub(crate) il_path: String,
     /// Path of the file with its precompiled code, as stored; usually empty.
-    pub native_path: String,
+    pub(crate) native_path: String,
     /// Path of the PDB at build time, as stored.
-    pub pdb_path: String,
+    pub(crate) pdb_path: String,
     /// Whether it contains precompiled code that the runtime uses.
-    pub is_ready_to_run: bool,
+    pub(crate) is_ready_to_run: bool,
     /// Whether it was generated in memory.
-    pub is_dynamic: bool,
+    pub(crate) is_dynamic: bool,
     /// Ticks at which it was loaded; `None` if it was loaded before the trace, or its
     /// load was not recorded.
-    pub loaded_ticks: Option<u64>,
+    pub(crate) loaded_ticks: Option<u64>,
     /// Ticks at which it was unloaded, if it was.
-    pub unloaded_ticks: Option<u64>,
+    pub(crate) unloaded_ticks: Option<u64>,
 }
 
 impl Module {

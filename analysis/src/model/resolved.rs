@@ -54,7 +54,7 @@ impl<'m> Resolved<'m> {
         filter: &Filter,
     ) -> Resolved<'m> {
         let mut resolver = Resolver::new(model, options, folding, filter);
-        let stacks = model.stacks();
+        let stacks = model.stored_stacks();
         let mut rows = Vec::with_capacity(stacks.len());
         let (mut kept, mut frames) = (KeptFrames::default(), Vec::new());
         // Many stacks with the same addresses also have the same frames.

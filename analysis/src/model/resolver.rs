@@ -116,7 +116,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
 
     /// What is known of a stack, but for its place; `frames` becomes its frames.
     pub(super) fn stack(&mut self, stack: StackHandle, frames: &mut Vec<FrameHandle>) -> StackRow {
-        let stacks = self.model.stacks();
+        let stacks = self.model.stored_stacks();
         let process = stacks.process(stack).unwrap_or(ProcessHandle(0));
         let ticks = stacks.since_ticks(stack);
         let cut_at = stacks.is_cut(stack).then(|| stacks.addresses(stack).len().saturating_sub(1));
@@ -177,7 +177,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
     /// The endpoints of the methods that serve only one, by their [keys](method_key).
     pub(super) fn endpoints(&mut self) -> HashMap<String, Option<u32>> {
         let mut found: HashMap<String, Option<u32>> = HashMap::new();
-        let stacks = self.model.stacks();
+        let stacks = self.model.stored_stacks();
         for (stack, endpoint) in self.model.endpoints.seen() {
             let process = stacks.process(stack).unwrap_or(ProcessHandle(0));
             let ticks = stacks.since_ticks(stack);
@@ -380,12 +380,12 @@ impl<'m, 'f> Resolver<'m, 'f> {
         if let Some((name, is_always)) = row.mappings.symbol(address, ticks) {
             let (module, is_same) =
                 mapping.map_or(("", true), |(mapping, is_same)| (&*mapping.name, is_same));
-            let frame = self.symbol(module, self.model.texts().get(name), kind);
+            let frame = self.symbol(module, self.model.text(name), kind);
             return Some(FoundFrame { frame, is_always: is_always && is_same });
         }
         if let Some((range, is_always)) = row.perf_map.find(address, ticks) {
             let module = mapping.map_or("", |(mapping, _)| &*mapping.name);
-            let frame = self.symbol(module, self.model.texts().get(range.value), kind);
+            let frame = self.symbol(module, self.model.text(range.value), kind);
             return Some(FoundFrame { frame, is_always });
         }
         // Known names take precedence over guessed ones.

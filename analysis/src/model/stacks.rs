@@ -28,7 +28,7 @@ pub(crate) const MOST_FRAMES: usize = 4096;
 
 /// Distinct stacks of a trace.
 #[derive(Debug, Clone, Default)]
-pub struct Stacks {
+pub(crate) struct Stacks {
     rows: Vec<StoredStack>,
     addresses: Vec<u64>,
     /// The newest row for each hash; rows with the same hash form a list.
@@ -109,7 +109,7 @@ impl Stacks {
 
     /// Whether it has all its callers, whatever their number: it got them back, or turned
     /// out to have lost none.
-    pub fn is_repaired(&self, stack: StackHandle) -> bool {
+    pub(crate) fn is_repaired(&self, stack: StackHandle) -> bool {
         self.rows.get(stack.index()).is_some_and(|row| row.is_repaired)
     }
 
@@ -236,13 +236,13 @@ impl Stacks {
     }
 
     /// All handles, in the order of first use.
-    pub fn handles(&self) -> impl ExactSizeIterator<Item = StackHandle> + use<> {
+    pub(crate) fn handles(&self) -> impl ExactSizeIterator<Item = StackHandle> + use<> {
         (0..u32::try_from(self.rows.len()).unwrap_or(u32::MAX)).map(StackHandle)
     }
 
     /// The addresses, innermost first: frame 0 is the instruction that the thread was at,
     /// the others are return addresses.
-    pub fn addresses(&self, stack: StackHandle) -> &[u64] {
+    pub(crate) fn addresses(&self, stack: StackHandle) -> &[u64] {
         self.rows.get(stack.index()).map_or(&[], |row| self.addresses_of(row))
     }
 
@@ -259,7 +259,7 @@ impl Stacks {
     }
 
     /// The process that the stack belongs to.
-    pub fn process(&self, stack: StackHandle) -> Option<ProcessHandle> {
+    pub(crate) fn process(&self, stack: StackHandle) -> Option<ProcessHandle> {
         self.rows.get(stack.index()).map(|row| row.process)
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// Distinct texts.
 #[derive(Debug, Clone, Default)]
-pub struct Texts {
+pub(crate) struct Texts {
     rows: Vec<Arc<str>>,
     handles: NumberMap<Arc<str>, TextHandle>,
     scratch: String,
@@ -44,7 +44,7 @@ impl Texts {
     }
 
     /// The text.
-    pub fn get(&self, handle: TextHandle) -> &str {
+    pub(crate) fn get(&self, handle: TextHandle) -> &str {
         self.rows.get(handle.index()).map_or("", |row| row)
     }
 

@@ -23,7 +23,7 @@ pub struct Thread {
 
 /// The threads of a trace.
 #[derive(Debug, Clone)]
-pub struct Threads {
+pub(crate) struct Threads {
     rows: Vec<Thread>,
     by_id: NumberMap<(u32, u64), ThreadHandle>,
     /// Recently used threads, by the lowest bits of their ids.
@@ -123,12 +123,12 @@ impl Threads {
     }
 
     /// A thread.
-    pub fn get(&self, thread: ThreadHandle) -> Option<&Thread> {
+    pub(crate) fn get(&self, thread: ThreadHandle) -> Option<&Thread> {
         self.rows.get(thread.index())
     }
 
     /// All threads, in the order in which they first appeared.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (ThreadHandle, &Thread)> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (ThreadHandle, &Thread)> {
         self.rows.iter().enumerate().map(|(index, row)| (ThreadHandle::next(index), row))
     }
 }

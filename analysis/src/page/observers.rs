@@ -460,7 +460,6 @@ fn threads(model: &Model) -> Value {
         .collect();
     model
         .threads()
-        .iter()
         .map(|(handle, row)| {
             let process = model.process(row.process).and_then(|process| process.id);
             let of_process = managed.get(&row.process);
@@ -512,7 +511,7 @@ fn write_samples<'m>(
         true => None,
         false => resolved.waits_for(row.key.stack, row.key.mode).map(WaitFor::name),
     };
-    let label = |row: &SampleRow| row.key.label.map(|label| resolved.model().texts().get(label));
+    let label = |row: &SampleRow| row.key.label.map(|label| resolved.model().text(label));
     [
         write_words(format!("{key}.label"), rows.iter().map(label), columns),
         match kind {

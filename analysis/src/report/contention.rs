@@ -215,7 +215,7 @@ impl Contention {
             self.held.entry(id).or_default().add(nanos);
         }
         lock.waiting = lock.waiting.saturating_sub(1);
-        lock.owner = model.threads().get(moment.thread).and_then(|row| row.os_thread_id);
+        lock.owner = model.thread(moment.thread).and_then(|row| row.os_thread_id);
         lock.since = Some(moment.nanos);
         if lock.waiting == 0 {
             self.contended.remove(&id);
@@ -227,7 +227,7 @@ impl Contention {
         if self.contended.is_empty() || !moment.is_selected {
             return;
         }
-        let Some(thread) = model.threads().get(moment.thread) else { return };
+        let Some(thread) = model.thread(moment.thread) else { return };
         let Some(id) = thread.os_thread_id else { return };
         let locks = self.contended.iter().filter(|(_, lock)| lock.owner == Some(id));
         let locks: Vec<u64> = locks.map(|(lock, _)| *lock).collect();
@@ -315,7 +315,7 @@ impl Report for Contention {
             let owner = newest.and_then(|newest| newest.owner);
             let os_owner =
                 owner.and_then(|owner| Owners::os_id(resolved.model(), begun.thread, owner));
-            let thread = resolved.model().threads().get(begun.thread);
+            let thread = resolved.model().thread(begun.thread);
             let thread = thread.and_then(|row| row.os_thread_id);
             waiting.extend(thread);
             if let (Some(thread), Some(owner)) = (thread, os_owner) {
@@ -445,12 +445,12 @@ impl Owners {
         let named = |(_, thread): (ThreadHandle, &crate::model::Thread)| {
             Some((thread.os_thread_id?, thread.name.clone()?))
         };
-        Owners { names: model.threads().iter().filter_map(named).collect() }
+        Owners { names: model.threads().filter_map(named).collect() }
     }
 
     /// The OS id of the owner that a wait of a thread names.
     fn os_id(model: &Model, waiting: ThreadHandle, owner: u64) -> Option<u64> {
-        let thread = model.threads().get(waiting)?;
+        let thread = model.thread(waiting)?;
         let process = model.process(thread.process)?;
         if process.has_managed_owners() { process.os_thread_of(owner) } else { Some(owner) }
     }

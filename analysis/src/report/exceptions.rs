@@ -382,7 +382,7 @@ impl Report for Exceptions {
             .threads
             .iter()
             .map(|(thread, count)| {
-                let row = resolved.model().threads().get(*thread);
+                let row = resolved.model().thread(*thread);
                 ThreadCount {
                     thread_id: row.and_then(|row| row.os_thread_id),
                     name: row.and_then(|row| row.name.clone()),

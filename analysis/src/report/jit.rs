@@ -190,7 +190,7 @@ pub enum AsyncPart {
 
 impl Jit {
     fn started(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        let Some(process) = model.threads().get(moment.thread).map(|row| row.process) else {
+        let Some(process) = model.thread(moment.thread).map(|row| row.process) else {
             return false;
         };
         let Some(jitting) = view::MethodJitting::of(event) else { return false };
@@ -222,7 +222,7 @@ impl Jit {
     }
 
     fn loaded(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        let Some(process) = model.threads().get(moment.thread).map(|row| row.process) else {
+        let Some(process) = model.thread(moment.thread).map(|row| row.process) else {
             return false;
         };
         let Some(method) = view::Method::of(event) else { return false };
@@ -387,7 +387,7 @@ const R2R_REJECTED: u32 = 0x40;
 
 impl CompilationRow {
     fn shown(&self, model: &Model, names: NameOptions) -> JitMethod {
-        let [namespace, name, signature] = self.name.map(|text| model.texts().get(text));
+        let [namespace, name, signature] = self.name.map(|text| model.text(text));
         let process = model.process(self.process);
         let module = process.and_then(|process| process.modules.find(self.module_id, self.ticks));
         JitMethod {
@@ -399,7 +399,7 @@ impl CompilationRow {
             start_ns: self.start_ns,
             tier: self.tier.as_str(),
             background: self.is_background,
-            thread: model.threads().get(self.thread).and_then(|row| row.os_thread_id),
+            thread: model.thread(self.thread).and_then(|row| row.os_thread_id),
             process_id: process.and_then(|process| process.id),
             r2r_rejected: self.flags & R2R_REJECTED != 0,
             is_complete: self.is_complete,
@@ -450,7 +450,7 @@ impl Decisions {
             .refused
             .iter()
             .map(|(reason, count)| ReasonCount {
-                reason: model.texts().get(*reason).to_owned(),
+                reason: model.text(*reason).to_owned(),
                 count: *count,
             })
             .collect();

@@ -344,7 +344,7 @@ impl Report for Loader {
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         let is_rundown = event.known_provider() == KnownProvider::Rundown;
-        let Some(process) = model.threads().get(moment.thread).map(|row| row.process) else {
+        let Some(process) = model.thread(moment.thread).map(|row| row.process) else {
             return false;
         };
         let _ = match (event.id(), is_rundown) {
@@ -367,7 +367,7 @@ impl Report for Loader {
     fn finish(self, resolved: &Resolved<'_>) -> LoaderReport {
         let model = resolved.model();
         let id = |process: ProcessHandle| model.process(process).and_then(|process| process.id);
-        let text = |text: TextHandle| model.texts().get(text).to_owned();
+        let text = |text: TextHandle| model.text(text).to_owned();
         let mut assemblies = self.assemblies.finish(model);
         assemblies.sort_few_by(|a, b| (a.loaded_ns, &a.name).cmp(&(b.loaded_ns, &b.name)));
         let mut modules = self.modules.finish(model);

@@ -202,7 +202,7 @@ impl Steps {
             self.left_out = self.left_out.saturating_add(1);
             return None;
         }
-        let thread = model.threads().get(moment.thread);
+        let thread = model.thread(moment.thread);
         let step = RequestStep {
             kind,
             start_ns: moment.nanos,

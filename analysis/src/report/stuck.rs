@@ -125,7 +125,7 @@ fn stuck_thread<'r>(
     of_thread: &[&(ProfileKey, Totals)],
     is_pool_worker: bool,
 ) -> Option<(StuckThread, &'r [FrameHandle])> {
-    let addresses = |stack| resolved.model().stacks().addresses(stack);
+    let addresses = |stack| resolved.model().addresses(stack);
     let mut stay: Option<Stay> = None;
     let mut others_until = None;
     for (key, totals) in of_thread {
@@ -152,7 +152,7 @@ fn stuck_thread<'r>(
     if waits_for.is_none() && !is_in_call() {
         return None;
     }
-    let row = resolved.model().threads().get(thread);
+    let row = resolved.model().thread(thread);
     let frames = resolved.frames(resolved.sample_stack(stack, mode));
     let stuck = StuckThread {
         thread_id: row.and_then(|row| row.os_thread_id),

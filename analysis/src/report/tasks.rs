@@ -303,7 +303,7 @@ impl Tasks {
 /// The process and number of an event's task.
 fn key_of(event: &Event<'_>, moment: &Moment, model: &Model) -> Option<TaskKey> {
     let id = u64::try_from(event.field("TaskID")?.as_i64()?).ok()?;
-    Some((model.threads().get(moment.thread)?.process, id))
+    Some((model.thread(moment.thread)?.process, id))
 }
 
 impl Report for Tasks {

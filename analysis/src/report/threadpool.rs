@@ -251,7 +251,7 @@ impl ThreadPool {
         moment: &Moment,
         model: &Model,
     ) -> Option<()> {
-        let process = model.threads().get(moment.thread)?.process;
+        let process = model.thread(moment.thread)?.process;
         let mut walk = Walk::of(event);
         let id = walk.number(match queue {
             Queue::Runtime => "WorkID",

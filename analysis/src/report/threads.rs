@@ -145,7 +145,6 @@ impl ThreadsReport {
         let is_filtered = profile.is_filtered();
         let mut threads: Vec<(ThreadHandle, ThreadRow)> = model
             .threads()
-            .iter()
             .filter(|(handle, thread)| {
                 let is_listed = if is_filtered { thread.selected > 0 } else { true };
                 is_listed && resolved.admits_all() || sums.contains_key(handle)

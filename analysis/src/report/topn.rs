@@ -235,7 +235,7 @@ impl TopN {
         let done = |(thread, table): (ThreadHandle, Table)| {
             let model = resolved.model();
             let top = ThreadTop {
-                thread_id: model.threads().get(thread).and_then(|row| row.os_thread_id),
+                thread_id: model.thread(thread).and_then(|row| row.os_thread_id),
                 thread: model.thread_label(thread),
                 samples: table.samples,
                 total_ns: table.total_ns,

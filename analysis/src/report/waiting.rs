@@ -180,7 +180,7 @@ impl OpenWait {
     ) -> OpenWait {
         let resolved = shown.resolved();
         let model = resolved.model();
-        let row = model.threads().get(wait.thread);
+        let row = model.thread(wait.thread);
         OpenWait {
             thread_id: row.and_then(|row| row.os_thread_id),
             name: row.and_then(|row| row.name.clone()),

@@ -194,7 +194,7 @@ impl Report for Waits {
         let mut threads: Vec<_> = threads.into_iter().collect();
         threads.sort_few_by_key(|(thread, (_, total))| (Reverse(*total), *thread));
         let threads = threads.into_iter().take(top).map(|(thread, (count, total_ns))| {
-            let row = resolved.model().threads().get(thread);
+            let row = resolved.model().thread(thread);
             let (thread_id, name) =
                 row.map_or((None, None), |row| (row.os_thread_id, row.name.clone()));
             WaitThread { thread_id, name, count, total_ns }

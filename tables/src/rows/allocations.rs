@@ -30,7 +30,7 @@ pub(crate) fn allocation(
     row.count(thread);
     row.text(if sample.kind == Kind::AllocationSamples { "sample" } else { "tick" });
     row.text(&*heap);
-    row.text(sample.label.map(|label| model.texts().get(label)));
+    row.text(sample.label.map(|label| model.text(label)));
     row.count(sample.count);
     row.count(sample.weight);
     row.count(allocation.as_ref().and_then(|allocation| allocation.object_bytes));

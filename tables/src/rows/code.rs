@@ -23,7 +23,7 @@ impl<'r> Code<'r> {
             .map(|frame| id_of_texts(&[kind_name(frame.kind), &frame.text]))
             .collect();
         let mut bytes = Vec::new();
-        let stack_ids = resolved.model().stacks().handles().map(|stack| {
+        let stack_ids = resolved.model().stacks().map(|stack| {
             let frames = resolved.frames(stack);
             bytes.clear();
             for frame in frames {
@@ -83,7 +83,7 @@ impl<'r> Code<'r> {
     fn stacks(&self, sheet: &mut Sheet, prefix: RowPrefix) {
         let mut written = HashSet::new();
         let mut seen = HashSet::new();
-        for (stack, id) in self.resolved.model().stacks().handles().zip(&self.stack_ids) {
+        for (stack, id) in self.resolved.model().stacks().zip(&self.stack_ids) {
             let Some(id) = id.filter(|id| written.insert(*id)) else { continue };
             seen.clear();
             for (depth, frame) in self.resolved.frames(stack).iter().enumerate() {

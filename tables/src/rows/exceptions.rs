@@ -28,7 +28,7 @@ pub(crate) fn exception(
     row.count(process);
     row.count(thread);
     // The same text as in the report of exceptions.
-    row.text(type_name.map_or("(unknown type)", |name| model.texts().get(name)));
+    row.text(type_name.map_or("(unknown type)", |name| model.text(name)));
     // .NET 6 and later write NULL if there is no message.
     row.text(message.as_deref().filter(|text| !text.is_empty() && *text != "NULL"));
     row.small(thrown.as_ref().map(|thrown| thrown.hresult.cast_signed()));

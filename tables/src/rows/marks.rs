@@ -184,7 +184,7 @@ impl Convert for Marks {
 
 fn cpu_sample(sheet: &mut Sheet, sample: &Sample, model: &Model, prefix: RowPrefix) {
     let (process, thread) = ids(model, sample.thread);
-    let has_stack = !model.stacks().addresses(sample.stack).is_empty();
+    let has_stack = !model.addresses(sample.stack).is_empty();
     let mut row = sheet.row();
     prefix.begin_row(&mut row, sample.nanos);
     row.count(process);
@@ -197,7 +197,7 @@ fn cpu_sample(sheet: &mut Sheet, sample: &Sample, model: &Model, prefix: RowPref
     row.state(sample.stack, sample.mode);
     row.count(sample.weight);
     row.stack(has_stack.then_some(sample.stack));
-    row.flag(model.stacks().is_repaired(sample.stack));
+    row.flag(model.is_repaired(sample.stack));
     let bytes = row.end();
     sheet.end_row(bytes);
 }

@@ -43,14 +43,14 @@ impl RowPrefix {
 /// OS ids of a thread and of its process.
 #[inline]
 pub(crate) fn ids(model: &Model, thread: ThreadHandle) -> (Option<u64>, Option<u64>) {
-    let row = model.threads().get(thread);
+    let row = model.thread(thread);
     let process = row.and_then(|row| model.process(row.process)).and_then(|process| process.id);
     (process, row.and_then(|row| row.os_thread_id))
 }
 
 /// The table of threads.
 pub(crate) fn threads(sheet: &mut Sheet, model: &Model, prefix: RowPrefix) {
-    for (_, thread) in model.threads().iter() {
+    for (_, thread) in model.threads() {
         let mut row = sheet.row();
         row.whole(prefix.input_id);
         row.count(model.process(thread.process).and_then(|process| process.id));

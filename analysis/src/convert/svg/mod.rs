@@ -121,7 +121,7 @@ impl<'r, 'm> Names<'r, 'm> {
             Some(Call::Frame(frame)) => self.resolved.text(frame).into(),
             Some(Call::Thread(thread)) => self.resolved.model().thread_label(thread).into(),
             Some(Call::Label(kind, label)) => {
-                super::label_text(kind, self.resolved.model().texts().get(label)).into()
+                super::label_text(kind, self.resolved.model().text(label)).into()
             }
             Some(Call::Waiting) => Call::WAITING.into(),
             Some(Call::Deeper) => Call::DEEPER.into(),

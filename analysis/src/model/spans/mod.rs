@@ -114,7 +114,7 @@ impl Spans {
         let model::Moment { thread, nanos, .. } = *at;
         self.last_nanos = nanos;
         self.count(event, nanos);
-        let process = model.threads().get(thread).map_or(0, |row| u64::from(row.process.0));
+        let process = model.thread(thread).map_or(0, |row| u64::from(row.process.0));
         let moment = Moment { event, at, thread, process, nanos };
         match event.known_provider() {
             KnownProvider::Runtime => self.runtime(moment),

@@ -545,7 +545,7 @@ impl Activities {
         }
         let Some(id) = event.activity_id().filter(|id| !id.is_zero()) else { return };
         let id = id_text(id, event.process_id());
-        let is_its = |name| model.texts().get(name).starts_with(short(event.provider()));
+        let is_its = |name| model.text(name).starts_with(short(event.provider()));
         if let Some(activity) = self.open.with_id_mut(&id)
             && !is_edge
             && is_its(activity.name)
@@ -591,7 +591,7 @@ impl Activities {
         let name = name.map(Cow::into_owned).unwrap_or_default();
         self.events.push(ActivityEvent {
             ts_ns: moment.nanos,
-            thread_id: model.threads().get(moment.thread).and_then(|row| row.os_thread_id),
+            thread_id: model.thread(moment.thread).and_then(|row| row.os_thread_id),
             id,
             event: format!("{}/{}", short(event.provider()), short(&name)),
             fields: fields_text(event),

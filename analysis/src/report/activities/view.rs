@@ -191,8 +191,7 @@ impl ActivityView {
         let texts = resolved.model().texts();
         let parts =
             |totals: &Totals, duration| totals.parts(duration, tracker.is_sampled(), resolved);
-        let thread_id =
-            |thread| resolved.model().threads().get(thread).and_then(|row| row.os_thread_id);
+        let thread_id = |thread| resolved.model().thread(thread).and_then(|row| row.os_thread_id);
         let ActivityView { tree, sites, directions, stops_without_start, wanted, ended } = self;
         let Summed { rows, nodes, mut slowest, all, layers, outermost } =
             Summed::new(&tree, sites, &directions, resolved, is_http);
@@ -402,7 +401,7 @@ fn tree_rows(
     while let Some(at) = due.pop() {
         let (Some(node), Some(stats)) = (nodes.get(at), stats.get(at)) else { continue };
         rows.push(ActivityNode {
-            name: resolved.model().texts().get(node.name).to_owned(),
+            name: resolved.model().text(node.name).to_owned(),
             depth: node.depth,
             started: stats.started,
             stopped: stats.durations.count(),

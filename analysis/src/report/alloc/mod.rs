@@ -124,7 +124,7 @@ impl Alloc {
 
     /// Runtime 20 and 32: number and size of a type's objects since the last such event.
     fn objects(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
-        let process = model.threads().get(moment.thread)?.process;
+        let process = model.thread(moment.thread)?.process;
         let mut walk = Walk::of(event);
         let type_id = walk.number("TypeID")?;
         let objects = walk.number("ObjectCountForTypeSample")? as f64;
@@ -137,7 +137,7 @@ impl Alloc {
 
     /// Runtime 15.
     fn type_names(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
-        let process = model.threads().get(moment.thread)?.process;
+        let process = model.thread(moment.thread)?.process;
         for row in event.field("Values")?.as_array()?.iter() {
             let fields = &mut row.as_object()?.fields();
             let id = fields.find("TypeID")?.value.ok()?.as_u64()?;
@@ -232,7 +232,7 @@ impl Alloc {
             TypeKey::Name(name) => Some(name),
             TypeKey::Id(process, id) => self.names.get(&(process, id)).copied(),
         };
-        let name = name.map_or("", |name| resolved.model().texts().get(name));
+        let name = name.map_or("", |name| resolved.model().text(name));
         match (name, key) {
             ("", TypeKey::Id(_, id)) => format!("type {id:#x}"),
             ("", TypeKey::Name(_)) => "?".to_owned(),

@@ -196,7 +196,7 @@ impl<'r> Summed<'r> {
         let mut threads: Vec<_> = self.threads.iter().collect();
         threads.sort_few_by_key(|(thread, sums)| (Reverse(rounded(sums.bytes)), **thread));
         let row = |(thread, sums): (&ThreadHandle, &Sums)| {
-            let row = model.threads().get(*thread);
+            let row = model.thread(*thread);
             AllocThread {
                 thread: row.and_then(|row| row.os_thread_id),
                 process_id: row.and_then(|row| model.process(row.process)?.id),

@@ -54,7 +54,7 @@ impl Report for Gc {
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        let Some(row) = model.threads().get(moment.thread) else { return false };
+        let Some(row) = model.thread(moment.thread) else { return false };
         self.heaps.entry(row.process).or_default().event(event, moment)
     }
 

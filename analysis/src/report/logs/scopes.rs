@@ -195,7 +195,7 @@ impl LogScopes {
     fn by_stack(&mut self, thread: ThreadHandle, stack: StackHandle, model: &Model) -> Option<u64> {
         let threads = self.on_thread.len();
         let scopes = self.on_thread.get_mut(&thread)?;
-        let stacks = model.stacks();
+        let stacks = model.stored_stacks();
         let now = stacks.addresses(stack);
         if now.is_empty() {
             // Without stacks, only if there are no others.

@@ -68,7 +68,7 @@ impl LayerStops {
         model: &Model,
     ) -> Hint {
         let layer = self.0.remove(&thread);
-        let addresses = |stack| model.stacks().addresses(stack);
+        let addresses = |stack| model.addresses(stack);
         let stacks =
             newest.zip(stack).map(|((key, start), stop)| (key, addresses(start), addresses(stop)));
         let known = stacks.filter(|(_, start, stop)| !start.is_empty() && !stop.is_empty());
@@ -359,7 +359,7 @@ impl OpenRequests {
     ) -> Option<OpenActivityKey> {
         let place = *self.newest.get(&thread)?;
         let start = self.open.at(place)?.what.stack?;
-        let stacks = model.stacks();
+        let stacks = model.stored_stacks();
         let (start, now) = (stacks.addresses(start), stacks.addresses(stack));
         is_inside(start, now, MOST_OWN_FRAMES).then_some(place)
     }

@@ -441,7 +441,7 @@ impl PartTracker {
     pub(crate) fn line(&self, resolved: &Resolved<'_>) -> Vec<Stretch> {
         let mut stretches: Vec<Stretch> = Vec::new();
         let mut add = |start_ns: i64, end: i64, doing: Doing, thread: Option<ThreadHandle>| {
-            let thread = thread.and_then(|thread| resolved.model().threads().get(thread));
+            let thread = thread.and_then(|thread| resolved.model().thread(thread));
             let thread_id = thread.and_then(|row| row.os_thread_id);
             let duration_ns = nanos_between(start_ns, end);
             match stretches.last_mut() {
