@@ -126,7 +126,7 @@ fn compare(dump: &HeapDump, file: &str) {
         "{file}"
     );
     assert_eq!(retained.bytes(HeapNode::Root), totals["#reachable bytes"], "{file}");
-    assert!(dump.losses().is_complete(), "{file}: {:?}", dump.losses());
+    assert!(dump.losses.is_complete(), "{file}: {:?}", dump.losses);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn objects_bytes_and_retained_bytes_of_each_type_are_those_of_the_reference_tool
         let Some(dumps) = dumps(trace) else { return };
         assert_eq!(dumps.len(), goldens.len(), "{trace}");
         for (at, (dump, golden)) in dumps.iter().zip(goldens).enumerate() {
-            assert_eq!(dump.index(), at + 1);
+            assert_eq!(dump.index, at + 1);
             compare(dump, golden);
         }
     }
@@ -152,19 +152,19 @@ fn statics_are_what_keeps_objects_alive_and_not_the_arrays_that_the_runtime_keep
         let dump = &dumps[0];
         let retained = Retained::of(dump);
         let named = |name| move |root: &&Root| dump.root_name(root) == Some(name);
-        let survivors = dump.roots().iter().find(named("survivors")).unwrap();
+        let survivors = dump.roots.iter().find(named("survivors")).unwrap();
         assert_eq!(dump.root_text(survivors), "static survivors");
         assert_eq!(dump.type_name(survivors.object), "System.Object[]");
         // A local variable holds them, too.
-        let others = dump.roots().iter().filter(|root| root.object == survivors.object);
+        let others = dump.roots.iter().filter(|root| root.object == survivors.object);
         assert!(others.clone().any(|root| root.kind == RootKind::Stack));
         assert_eq!(retained.dominator(HeapNode::Object(survivors.object)), Some(HeapNode::Root));
-        let statics = (0u32..).zip(dump.roots()).filter(|(_, root)| root.kind == RootKind::Static);
+        let statics = (0u32..).zip(&dump.roots).filter(|(_, root)| root.kind == RootKind::Static);
         let alone = statics.clone().filter(|(at, root)| {
             retained.dominator(HeapNode::Object(root.object)) == Some(HeapNode::Static(*at))
         });
         assert!(alone.count() * 2 > statics.count(), "{trace}");
-        let kinds: HashSet<RootKind> = dump.roots().iter().map(|root| root.kind).collect();
+        let kinds: HashSet<RootKind> = dump.roots.iter().map(|root| root.kind).collect();
         let all: u64 = kinds.into_iter().map(|kind| retained.bytes(HeapNode::Kind(kind))).sum();
         assert!(all <= retained.bytes(HeapNode::Root));
     }

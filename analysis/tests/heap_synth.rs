@@ -212,14 +212,14 @@ fn objects_have_their_references_in_any_order_of_blocks() {
     let events = whole(&all);
     let dumps = read(&events);
     assert_eq!(dumps.len(), 1);
-    assert!(dumps[0].losses().is_complete());
+    assert!(dumps[0].losses.is_complete());
     assert_same(&dumps[0], &all);
     let mut turned = events.clone();
     let end = turned.len() - 1;
     turned[1..end].reverse();
     let dumps = read(&turned);
     assert_eq!(dumps.len(), 1);
-    assert!(dumps[0].losses().is_complete(), "{:?}", dumps[0].losses());
+    assert!(dumps[0].losses.is_complete(), "{:?}", dumps[0].losses);
     assert_same(&dumps[0], &all);
 }
 
@@ -232,7 +232,7 @@ fn a_dump_that_lacks_one_event_has_all_others_and_says_what_it_lacks() {
         left.remove(at);
         let dumps = read(&left);
         assert_eq!(dumps.len(), 1, "{id} at {at}");
-        let (dump, losses) = (&dumps[0], dumps[0].losses());
+        let (dump, losses) = (&dumps[0], dumps[0].losses);
         // Nothing else has the roots.
         assert_eq!(losses.is_complete(), matches!(id, 1 | 15 | 16), "{id} at {at}: {losses:?}");
         let of_true =
@@ -287,7 +287,7 @@ fn a_dump_that_is_cut_off_anywhere_is_delivered_and_marked() {
     for end in 3..events.len() {
         let dumps = read(&events[..end]);
         assert_eq!(dumps.len(), 1, "{end}");
-        assert!(dumps[0].losses().is_cut_off && !dumps[0].losses().is_complete());
+        assert!(dumps[0].losses.is_cut_off && !dumps[0].losses.is_complete());
         for (object, known) in (0..dumps[0].objects()).zip(&all) {
             assert_eq!(dumps[0].address(object), known.0);
             assert!(targets(&dumps[0], object).iter().all(|target| known.3.contains(target)));
@@ -306,10 +306,10 @@ fn two_dumps_are_separate_even_without_events_of_their_collections() {
         events.retain(|(id, _)| with_collections || !matches!(id, 1 | 2));
         let dumps = read(&events);
         assert_eq!(dumps.len(), 2);
-        assert_eq!((dumps[0].index(), dumps[1].index()), (1, 2));
+        assert_eq!((dumps[0].index, dumps[1].index), (1, 2));
         assert_same(&dumps[0], &first);
         assert_same(&dumps[1], &second);
-        assert!(dumps.iter().all(|dump| dump.losses().is_cut_off != with_collections));
+        assert!(dumps.iter().all(|dump| dump.losses.is_cut_off != with_collections));
     }
 }
 
@@ -336,7 +336,7 @@ fn a_dump_of_a_younger_collection_is_whole_but_not_the_one_that_is_meant() {
     let rows = listed(&dumps);
     for ((dump, row), expected) in dumps.iter().zip(rows).zip([(3, 1, false), (4, 2, true)]) {
         let (number, generation, is_of_all) = expected;
-        assert!(dump.losses().is_complete(), "{:?}", dump.losses());
+        assert!(dump.losses.is_complete(), "{:?}", dump.losses);
         assert_eq!((row.collection, row.collected_generation), (Some(number), Some(generation)));
         assert_eq!(dump.is_of_all_generations(), is_of_all);
     }
@@ -358,7 +358,7 @@ fn a_dump_of_a_younger_collection_is_whole_but_not_the_one_that_is_meant() {
     background.push(stop(2));
     let dumps = read(&background);
     assert_eq!((dumps.len(), listed(&dumps)[0].collection), (1, Some(3)));
-    assert!(dumps[0].losses().is_complete() && !dumps[0].is_of_all_generations());
+    assert!(dumps[0].losses.is_complete() && !dumps[0].is_of_all_generations());
 }
 
 #[test]
@@ -373,12 +373,12 @@ fn unknown_addresses_are_skipped_and_the_first_of_repeated_objects_counts() {
         stop(3),
     ]);
     let dumps = read(&events);
-    let losses = dumps[0].losses();
+    let losses = dumps[0].losses;
     assert_eq!(
         (losses.unknown_references, losses.unknown_roots, losses.repeated_objects),
         (1, 1, 1)
     );
-    assert_eq!(dumps[0].roots().len(), 1);
+    assert_eq!(dumps[0].roots.len(), 1);
     assert_same(&dumps[0], &list(5));
 }
 
@@ -408,7 +408,7 @@ fn roots_have_their_kinds() {
     // The value of a dependent handle lives with its key.
     assert_eq!((kind(RootKind::StrongHandle), kind(RootKind::DependentHandle)), (48, 24));
     assert_eq!(retained.dominator(HeapNode::Object(7)), Some(HeapNode::Object(4)));
-    let named: Vec<String> = dumps[0].roots().iter().map(|root| dumps[0].root_text(root)).collect();
+    let named: Vec<String> = dumps[0].roots.iter().map(|root| dumps[0].root_text(root)).collect();
     assert!(
         named.contains(&"static s_all".to_owned())
             && named.contains(&"thread static t_mine".to_owned())
@@ -472,10 +472,7 @@ fn paths_are_grouped_by_types_and_begin_at_statics() {
     let retained_bytes: Vec<u64> = groups.iter().map(|group| group.retained_bytes).collect();
     assert_eq!(retained_bytes, [64, 64, 56]);
     let path = paths.path(4).unwrap();
-    assert_eq!(
-        (path.objects, dump.roots()[path.root as usize].kind),
-        (vec![3, 4], RootKind::Stack)
-    );
+    assert_eq!((path.objects, dump.roots[path.root as usize].kind), (vec![3, 4], RootKind::Stack));
     let tree = HeapTreeNode::of(dump, &retained, 0.0);
     let children: Vec<(&str, u64, u64)> =
         tree.children.iter().map(|node| (&*node.name, node.count, node.retained_bytes)).collect();
@@ -542,7 +539,7 @@ proptest! {
         }
         let dumps = read(&events);
         let dump = &dumps[0];
-        prop_assert!(dump.losses().is_complete(), "{:?}", dump.losses());
+        prop_assert!(dump.losses.is_complete(), "{:?}", dump.losses);
         let retained = Retained::of(dump);
         let from: BTreeSet<usize> = held.iter().map(|(at, _)| *at).collect();
         let alive = reached(&graph, &from, &BTreeSet::new());

@@ -171,9 +171,9 @@ fn the_heap_dump_of_monos_profiler_provider_is_read() {
     assert!(is_mono);
     let dumps = heap.finish();
     let [dump] = &*dumps else { panic!("{}", dumps.len()) };
-    assert!(dump.losses().is_complete(), "{:?}", dump.losses());
+    assert!(dump.losses.is_complete(), "{:?}", dump.losses);
     let object = |address| dump.find(address).unwrap();
-    let roots: Vec<u32> = dump.roots().iter().map(|root| root.object).collect();
+    let roots: Vec<u32> = dump.roots.iter().map(|root| root.object).collect();
     assert_eq!(roots, [object(0x8000), object(0x8300)]);
     let objects = 0..dump.objects();
     let types: Vec<&str> = objects.clone().map(|object| dump.type_name(object)).collect();
@@ -197,8 +197,8 @@ fn objects_of_a_real_heap_of_mono_are_counted() {
     let dumps = heap(&trace).0.finish();
     let [dump] = &*dumps else { panic!("{}", dumps.len()) };
     // In 7,930 events: a large array takes several.
-    assert_eq!((dump.objects(), dump.losses().repeated_objects), (7_897, 0));
-    assert!(dump.losses().is_complete(), "{:?}", dump.losses());
-    assert_eq!(dump.losses().undescribed_objects, 0);
-    assert!(!dump.roots().is_empty());
+    assert_eq!((dump.objects(), dump.losses.repeated_objects), (7_897, 0));
+    assert!(dump.losses.is_complete(), "{:?}", dump.losses);
+    assert_eq!(dump.losses.undescribed_objects, 0);
+    assert!(!dump.roots.is_empty());
 }

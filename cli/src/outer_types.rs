@@ -3,9 +3,9 @@
 
 use crate::messages::Messages;
 use crate::units;
-use nettrace_analysis::heap::{HeapReader, ModuleTypes};
+use nettrace_analysis::heap::HeapReader;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 /// Maximum number of bytes of all files that are read, each whole. A trace may have many modules of
@@ -36,15 +36,15 @@ pub(crate) fn add(heap: &mut HeapReader, modules: Modules<'_>, messages: &mut Me
                 return;
             };
             room = left;
-            let types = match read(&file, size) {
-                Ok(types) => types,
+            let added = read(&file, size).map_err(|error| error.to_string()).and_then(|bytes| {
+                heap.add_module_file(&path, &bytes).map_err(|error| error.to_string())
+            });
+            match added {
+                Ok(()) => break,
                 Err(cause) => {
                     messages.warning(&format!("{} is not used: {cause}", file.display()));
-                    continue;
                 }
-            };
-            heap.add_module_types(&path, types);
-            break;
+            }
         }
     }
 }
@@ -84,11 +84,10 @@ fn size(file: &Path) -> Option<u64> {
     Some(std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?.len())
 }
 
-fn read(file: &Path, size: u64) -> Result<ModuleTypes, String> {
+fn read(file: &Path, size: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let opened = File::open(file).and_then(|file| file.take(size).read_to_end(&mut bytes));
-    opened.map_err(|error| error.to_string())?;
-    ModuleTypes::parse(&bytes).map_err(|error| error.to_string())
+    File::open(file)?.take(size).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

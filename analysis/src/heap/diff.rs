@@ -130,7 +130,7 @@ impl HeapHolderGrowth {
     }
 
     /// `2.1 MiB more are held by static All: a List<LeakedSession> of 3,000 entries, 1,000 before`.
-    pub fn text(&self) -> String {
+    fn text(&self) -> String {
         let what = Some(self.holder.what()).filter(|what| !what.is_empty());
         let before = self.elements_before.filter(|before| *before != self.holder.elements);
         format!(

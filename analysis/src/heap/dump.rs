@@ -88,13 +88,15 @@ impl HeapLosses {
 /// takes 4.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HeapDump {
-    pub(super) index: usize,
+    /// Its number in the trace, counting from 1.
+    pub index: usize,
     pub(super) process_id: Option<u64>,
     pub(super) collection: Option<u32>,
     pub(super) collected: Option<u32>,
     pub(super) start_nanos: i64,
     pub(super) pause_nanos: Option<i64>,
-    pub(super) losses: HeapLosses,
+    /// What is missing.
+    pub losses: HeapLosses,
     pub(super) addresses: Vec<u64>,
     /// [`NONE`] if it is in `large`.
     pub(super) bytes: Vec<u32>,
@@ -104,7 +106,8 @@ pub struct HeapDump {
     pub(super) starts: Vec<u32>,
     pub(super) targets: Vec<u32>,
     pub(super) type_rows: Vec<HeapType>,
-    pub(super) roots: Vec<Root>,
+    /// The roots that hold objects, in the order in which they were reported.
+    pub roots: Vec<Root>,
     pub(super) static_names: Vec<String>,
     /// First address, end and generation, sorted by address.
     pub(super) ranges: Vec<(u64, u64, HeapGeneration)>,
@@ -116,11 +119,6 @@ pub(super) fn is_of_all(collected: Option<u32>) -> bool {
 }
 
 impl HeapDump {
-    /// Its number in the trace, counting from 1.
-    pub fn index(&self) -> usize {
-        self.index
-    }
-
     /// The process; `None` if unknown.
     pub(crate) fn process_id(&self) -> Option<u64> {
         self.process_id
@@ -165,11 +163,6 @@ impl HeapDump {
     /// How long all threads were paused for it; `None` if unknown.
     pub(crate) fn pause_nanos(&self) -> Option<i64> {
         self.pause_nanos
-    }
-
-    /// What is missing.
-    pub fn losses(&self) -> &HeapLosses {
-        &self.losses
     }
 
     /// Number of objects.
@@ -235,11 +228,6 @@ impl HeapDump {
         let begin = self.starts.get(at).copied().unwrap_or(0);
         let end = self.starts.get(at.wrapping_add(1)).copied().unwrap_or(0);
         self.targets.get(begin as usize..end as usize).unwrap_or_default()
-    }
-
-    /// The roots that hold objects, in the order in which they were reported.
-    pub fn roots(&self) -> &[Root] {
-        &self.roots
     }
 
     /// The name of a static variable. No event contains the class that declares it.

@@ -131,7 +131,7 @@ impl HeapHolder {
     }
 
     /// `a Dictionary<string, Order> of 20,000 entries`.
-    pub fn what(&self) -> String {
+    pub(super) fn what(&self) -> String {
         let through =
             self.through.as_ref().map_or_else(String::new, |own| format!("{}, in it ", short(own)));
         let type_name = short(&self.type_name);
@@ -157,7 +157,7 @@ impl HeapHolder {
 
     /// `15.7 MiB of 22.1 MiB (71 %) are held by static ByKey: a Dictionary<string, Order> of
     /// 20,000 entries`.
-    pub fn text(&self, reachable_bytes: u64) -> String {
+    pub(super) fn text(&self, reachable_bytes: u64) -> String {
         let what = Some(self.what()).filter(|what| !what.is_empty());
         format!(
             "{} of {} ({:.0} %) are held by {}{}",

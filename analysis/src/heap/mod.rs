@@ -33,7 +33,7 @@ pub use diff::{HeapDiff, HeapHolderGrowth, HeapSize, HeapTypeChange, HeapTypeDif
 pub use dump::{HeapDump, HeapLosses, HeapType, Root};
 pub use holders::HeapHolder;
 pub use kinds::{HeapGeneration, RootKind};
-pub use module_types::{ModuleTypes, ModuleTypesError};
+pub use module_types::ModuleTypesError;
 pub use paths::{HeapPath, HeapPathGroup, HeapPathGroups, HeapPaths, HeapStep};
 pub use reading::HeapReader;
 pub use report::{

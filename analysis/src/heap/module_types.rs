@@ -64,7 +64,7 @@ impl std::error::Error for ModuleTypesError {}
 
 /// The types of a module, and which are inside which.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModuleTypes {
+pub(super) struct ModuleTypes {
     /// The stream `#Strings`.
     names: Vec<u8>,
     /// In the order of their tokens, which begin at 1.
@@ -84,7 +84,7 @@ impl ModuleTypes {
     ///
     /// # Errors
     /// [`ModuleTypesError`].
-    pub fn parse(file: &[u8]) -> Result<ModuleTypes, ModuleTypesError> {
+    pub(super) fn parse(file: &[u8]) -> Result<ModuleTypes, ModuleTypesError> {
         let metadata = metadata(file)?;
         let streams = Streams::of(metadata)?;
         let tables = Tables::of(streams.tables)?;

@@ -97,7 +97,7 @@ impl HeapPaths {
         let mut roots = HashMap::new();
         let mut queue: Vec<u32> = Vec::new();
         for kind in RootKind::ALL {
-            for (at, root) in (0u32..).zip(dump.roots()).filter(|(_, root)| root.kind == kind) {
+            for (at, root) in (0u32..).zip(&dump.roots).filter(|(_, root)| root.kind == kind) {
                 if before.get(root.object) == NONE && root.object < dump.objects() {
                     before.set(root.object, root.object);
                     roots.insert(root.object, at);
@@ -264,7 +264,7 @@ impl<'g> Grouping<'g> {
 
     fn root(&mut self, object: u32) -> Option<u32> {
         let place = *self.paths.roots.get(&object)?;
-        let root = self.dump.roots().get(place as usize)?;
+        let root = self.dump.roots.get(place as usize)?;
         let next = length(&self.ways);
         let way = *self.of_roots.entry((root.kind, root.name)).or_insert(next);
         if way == next {
@@ -302,7 +302,7 @@ impl<'g> Grouping<'g> {
     fn root_of(&self, way: u32) -> Option<&'g Root> {
         let head = self.ways.get(way as usize)?.head;
         let root = self.back(head, STEPS.saturating_add(1)).find(|way| way.before == NONE)?;
-        self.dump.roots().get(root.last as usize)
+        self.dump.roots.get(root.last as usize)
     }
 
     fn group(&self, way: u32, held: &Held) -> HeapPathGroup {

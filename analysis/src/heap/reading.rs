@@ -3,7 +3,7 @@
 use super::build;
 use super::dump::{HeapDump, is_of_all};
 use super::gathered::Gathered;
-use super::module_types::ModuleTypes;
+use super::module_types::{ModuleTypes, ModuleTypesError};
 use super::mono::{self, MonoEvent, RootAreas};
 use super::type_rows::TypeRows;
 use crate::model::{Model, ProcessHandle, SessionSpan};
@@ -113,7 +113,7 @@ impl HeapReader {
             return;
         }
         let thread = self.model.learn(event);
-        let Some(process) = self.model.threads().get(thread).map(|row| row.process) else { return };
+        let Some(process) = self.model.thread(thread).map(|row| row.process) else { return };
         let clock = *self.clock.get_or_insert_with(|| event.session().clock());
         let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
         if let Some(rows) = HeapRows::of(event) {
@@ -129,7 +129,7 @@ impl HeapReader {
 
     fn mono(&mut self, what: MonoEvent, event: &Event<'_>) {
         let thread = self.model.learn(event);
-        let Some(process) = self.model.threads().get(thread).map(|row| row.process) else { return };
+        let Some(process) = self.model.thread(thread).map(|row| row.process) else { return };
         let clock = *self.clock.get_or_insert_with(|| event.session().clock());
         let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
         let going = self.going.entry(process).or_default();
@@ -313,15 +313,19 @@ impl HeapReader {
     }
 
     /// Paths, as stored, of the files that have the outer types of types of the dumps. Dumps
-    /// lack them; see [`HeapReader::add_module_types`].
+    /// lack them; see [`HeapReader::add_module_file`].
     pub fn modules_with_types(&self) -> Vec<String> {
         self.types.modules(&self.model).into_iter().map(str::to_owned).collect()
     }
 
     /// Names nested types by what the file of their module, with this path in the trace, says.
     /// Of a file of another build only types are taken whose token and name are the same.
-    pub fn add_module_types(&mut self, path: &str, types: ModuleTypes) {
-        self.types.add_file(path, types);
+    ///
+    /// # Errors
+    /// If `file` is no `.dll` or `.exe` of .NET.
+    pub fn add_module_file(&mut self, path: &str, file: &[u8]) -> Result<(), ModuleTypesError> {
+        self.types.add_file(path, ModuleTypes::parse(file)?);
+        Ok(())
     }
 
     /// The dumps, in order of creation.

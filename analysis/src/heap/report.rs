@@ -176,9 +176,9 @@ impl HeapDumpRow {
 
     fn of(dump: &HeapDump) -> HeapDumpRow {
         HeapDumpRow {
-            index: dump.index(),
+            index: dump.index,
             start_ns: dump.start_nanos(),
-            complete: dump.losses().is_complete(),
+            complete: dump.losses.is_complete(),
             process: dump.process_id(),
             collection: dump.collection(),
             collected_generation: dump.collected_generation(),
@@ -229,7 +229,7 @@ impl HeapReport {
         HeapReport {
             schema: SCHEMA,
             dumps: dumps.iter().map(HeapDumpRow::of).collect(),
-            dump: dump.index(),
+            dump: dump.index,
             objects: dump.objects().into(),
             edges: dump.references().into(),
             bytes: all.bytes,
@@ -250,7 +250,7 @@ impl HeapReport {
                     percent: percent(sums.bytes, all.bytes),
                 })
                 .collect(),
-            missing: *dump.losses(),
+            missing: dump.losses,
         }
     }
 }
@@ -327,7 +327,7 @@ fn module_rows(
 
 fn root_rows(dump: &HeapDump, retained: &Retained) -> Vec<HeapRootRow> {
     let of = |kind: RootKind| {
-        let own = dump.roots().iter().filter(move |root| root.kind == kind);
+        let own = dump.roots.iter().filter(move |root| root.kind == kind);
         // Several roots may hold the same object, for example two local variables.
         let objects: HashSet<u32> = own.clone().map(|root| root.object).collect();
         HeapRootRow {
@@ -343,7 +343,7 @@ fn root_rows(dump: &HeapDump, retained: &Retained) -> Vec<HeapRootRow> {
 
 fn static_rows(dump: &HeapDump, retained: &Retained) -> Vec<HeapStaticRow> {
     let mut rows: Vec<HeapStaticRow> = (0u32..)
-        .zip(dump.roots())
+        .zip(&dump.roots)
         .filter_map(|(at, root)| {
             Some(HeapStaticRow {
                 name: dump.root_name(root)?.to_owned(),

@@ -63,19 +63,19 @@ impl<'d> Rooted<'d> {
         for kind in RootKind::ALL {
             if matches!(kind, RootKind::Static | RootKind::ThreadStatic) {
                 let own = (0u32..).zip(statics).filter(|(_, at)| {
-                    dump.roots().get(**at as usize).is_some_and(|root| root.kind == kind)
+                    dump.roots.get(**at as usize).is_some_and(|root| root.kind == kind)
                 });
                 targets.extend(own.map(|(place, _)| first_static.saturating_add(place)));
             } else {
                 targets.extend(
-                    dump.roots().iter().filter(|root| root.kind == kind).map(|root| root.object),
+                    dump.roots.iter().filter(|root| root.kind == kind).map(|root| root.object),
                 );
             }
             starts.push(length(&targets));
         }
         let mut is_static = Bits::new(objects as usize);
         for at in statics {
-            let object = dump.roots().get(*at as usize).map_or(NONE, |root| root.object);
+            let object = dump.roots.get(*at as usize).map_or(NONE, |root| root.object);
             targets.push(object);
             starts.push(length(&targets));
             is_static.insert(object);
@@ -90,7 +90,7 @@ impl<'d> Rooted<'d> {
                     .is_some_and(|row| row.stored_name == "System.Object[]")
         };
         let mut tables: Vec<u32> =
-            dump.roots().iter().filter(is_table).map(|root| root.object).collect();
+            dump.roots.iter().filter(is_table).map(|root| root.object).collect();
         tables.sort_unstable();
         tables.dedup();
         Rooted { dump, starts, targets, nodes: root.saturating_add(1), tables, is_static }
@@ -135,7 +135,7 @@ impl Retained {
         let is_static =
             |root: &Root| matches!(root.kind, RootKind::Static | RootKind::ThreadStatic);
         let statics: Vec<u32> = (0u32..)
-            .zip(dump.roots())
+            .zip(&dump.roots)
             .filter(|(_, root)| is_static(root))
             .map(|(at, _)| at)
             .collect();

@@ -94,7 +94,7 @@ impl Tree<'_> {
             HeapNode::Root => Label::All,
             HeapNode::Kind(kind) => Label::Kind(kind),
             HeapNode::Static(root) => {
-                let root = self.dump.roots().get(root as usize);
+                let root = self.dump.roots.get(root as usize);
                 root.map_or(Label::All, |root| {
                     Label::Static(root.name, self.dump.type_of(root.object))
                 })

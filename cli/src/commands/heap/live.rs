@@ -136,7 +136,7 @@ fn dump(
             "{}: a garbage collection ran during the dump, so there are {}; this is number {}",
             trace.file,
             units::counted(count as u64, "heap dump"),
-            shown.index()
+            shown.index
         );
         context.messages.note(&text);
     }

@@ -74,12 +74,7 @@ fn report(args: &HeapObjectsArgs, dump: &HeapDump, retained: &Retained) -> Objec
         bytes: dump.bytes_of(*object),
         retained_bytes: kept(object),
     };
-    ObjectsReport {
-        schema: 1,
-        dump: dump.index(),
-        count,
-        objects: objects.iter().map(row).collect(),
-    }
+    ObjectsReport { schema: 1, dump: dump.index, count, objects: objects.iter().map(row).collect() }
 }
 
 fn text(

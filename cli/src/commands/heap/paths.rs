@@ -68,7 +68,7 @@ pub(super) fn run(args: &HeapPathsArgs, context: &mut Context<'_>) -> Result<Exi
     match (args.object, &args.type_name) {
         (Some(address), _) => {
             let Some(object) = dump.find(address) else {
-                let message = format!("dump {} has no object at {address:#x}", dump.index());
+                let message = format!("dump {} has no object at {address:#x}", dump.index);
                 return Err(Failure::input(trace.file, message));
             };
             one(args, &trace, dump, object, context)?;
@@ -80,7 +80,7 @@ pub(super) fn run(args: &HeapPathsArgs, context: &mut Context<'_>) -> Result<Exi
             let HeapPathGroups { groups, left_out, .. } = paths.groups(dump, &retained, &is_wanted);
             let mut report = PathsReport {
                 schema: 1,
-                dump: dump.index(),
+                dump: dump.index,
                 objects: 0,
                 bytes: 0,
                 unreachable_objects: 0,
@@ -117,7 +117,7 @@ fn one(
 ) -> Result<(), Failure> {
     let retained = Retained::of(dump);
     let path = HeapPaths::of(dump).path(object);
-    let root = path.as_ref().and_then(|path| dump.roots().get(path.root as usize));
+    let root = path.as_ref().and_then(|path| dump.roots.get(path.root as usize));
     let objects = path.as_ref().map_or(vec![object], |path| path.objects.clone());
     let step = |object: &u32| PathStep {
         address: format!("{:#x}", dump.address(*object)),
@@ -127,7 +127,7 @@ fn one(
     };
     let report = ObjectReport {
         schema: 1,
-        dump: dump.index(),
+        dump: dump.index,
         root: root
             .map(|root| Root { kind: root.kind, name: dump.root_name(root).map(str::to_owned) }),
         path: objects.iter().map(step).collect(),

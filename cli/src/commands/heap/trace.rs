@@ -40,7 +40,7 @@ impl HeapTrace {
     ) -> Result<HeapTrace, Failure> {
         let trace = HeapTrace::read_quietly(file, args, context)?;
         if trace.is_default && trace.dumps.len() > 1 {
-            let shown = trace.dump().map_or(1, HeapDump::index);
+            let shown = trace.dump().map_or(1, |dump| dump.index);
             let text = format!(
                 "{}: it has {} heap dumps; this is number {shown}, --dump N shows another",
                 trace.file,
@@ -130,7 +130,7 @@ impl HeapTrace {
     pub(super) fn last(&self) -> Option<&HeapDump> {
         let first = self.dump()?;
         let is_of_all = first.is_of_all_generations();
-        let later = self.dumps.get(first.index()..).unwrap_or_default();
+        let later = self.dumps.get(first.index..).unwrap_or_default();
         later.iter().rfind(|dump| dump.is_of_all_generations() == is_of_all)
     }
 
@@ -161,7 +161,7 @@ impl HeapTrace {
         }
         context.messages.losses(&self.file, trace);
         let exit = context.conclude(&self.file, trace, true);
-        let is_complete = self.dump().is_none_or(|dump| dump.losses().is_complete());
+        let is_complete = self.dump().is_none_or(|dump| dump.losses.is_complete());
         // A trace may have none; a process was asked to make one.
         let is_there = self.dump().is_some() || !self.is_live;
         Ok(match is_complete {
@@ -174,7 +174,7 @@ impl HeapTrace {
 
 /// Says what is missing of a dump.
 pub(super) fn missing(file: &str, dump: &HeapDump, context: &mut Context<'_>) {
-    let losses = dump.losses();
+    let losses = dump.losses;
     let mut parts = Vec::new();
     if losses.is_cut_off {
         parts.push("its end".to_owned());
@@ -196,7 +196,7 @@ pub(super) fn missing(file: &str, dump: &HeapDump, context: &mut Context<'_>) {
         parts.push("roots".to_owned());
     }
     if !parts.is_empty() {
-        let text = format!("{file}: dump {} is incomplete: {}", dump.index(), parts.join(", "));
+        let text = format!("{file}: dump {} is incomplete: {}", dump.index, parts.join(", "));
         context.messages.warning(&text);
     }
     if losses.undescribed_objects > 0 {

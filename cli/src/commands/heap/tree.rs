@@ -29,7 +29,7 @@ pub(super) fn run(args: &HeapTreeArgs, context: &mut Context<'_>) -> Result<Exit
     if args.folded {
         folded(&tree, context)?;
     } else if args.form.json {
-        let report = TreeReport { schema: 1, dump: dump.index(), tree };
+        let report = TreeReport { schema: 1, dump: dump.index, tree };
         context.write_report(&report, trace.ended())?;
     } else {
         let mut table = Table::new([
