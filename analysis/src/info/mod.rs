@@ -110,9 +110,11 @@ pub struct TraceInfo {
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub stacks_are_at_least: bool,
     /// Number of blocks by kind, for kinds that occur.
-    pub blocks: ByKind,
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_object"))]
+    pub blocks: Vec<(&'static str, u64)>,
     /// Bytes by kind of block, framing included.
-    pub bytes: ByKind,
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_object"))]
+    pub bytes: Vec<(&'static str, u64)>,
     /// Findings of damage, at most 64 of each kind.
     pub damage: Vec<DamageRow>,
     /// Number of findings, including those not listed in `damage`.
@@ -122,17 +124,9 @@ pub struct TraceInfo {
     /// What is odd, but harmless.
     pub notes: Vec<NoteInfo>,
     /// Further keys and values of the stream's header (version 6).
-    pub properties: Properties,
+    #[cfg_attr(feature = "serde", serde(serialize_with = "with_last_values"))]
+    pub properties: Vec<(String, String)>,
 }
-
-/// Numbers by kind of block; an object in the document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ByKind(pub Vec<(&'static str, u64)>);
-
-/// Keys and values; an object in the document, in which a key that comes twice has its last
-/// value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Properties(pub Vec<(String, String)>);
 
 /// A provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -206,7 +200,7 @@ impl Survey {
         let statistics = &outcome.statistics;
         let kinds = |count: &dyn Fn(BlockKind) -> u64| {
             let present = BlockKind::all().filter(|kind| statistics.blocks(*kind) > 0);
-            ByKind(present.map(|kind| (kind.as_str(), count(kind))).collect())
+            present.map(|kind| (kind.as_str(), count(kind))).collect()
         };
         let runtime = self.runtime();
         let clock = header.clock();
@@ -269,7 +263,7 @@ impl Survey {
             damage_count: report.damage_count,
             damage_bytes: report.damage_bytes,
             notes: notes(outcome),
-            properties: Properties(header.pairs.clone()),
+            properties: header.pairs.clone(),
         }
     }
 }
@@ -309,20 +303,23 @@ fn writer(version: u32, runtime: Option<&str>) -> Option<String> {
 }
 
 #[cfg(feature = "serde")]
-impl serde::Serialize for ByKind {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().copied())
-    }
+fn as_object<S: serde::Serializer>(
+    counts: &[(&'static str, u64)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(counts.iter().copied())
 }
 
+/// An object, in which a key that comes twice has its last value.
 #[cfg(feature = "serde")]
-impl serde::Serialize for Properties {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let enumerated = || self.0.iter().enumerate();
-        let last: HashMap<&str, usize> = enumerated().map(|(at, (key, _))| (&**key, at)).collect();
-        let kept = enumerated().filter(|(at, (key, _))| last.get(&**key) == Some(at));
-        serializer.collect_map(kept.map(|(_, (key, value))| (key, value)))
-    }
+fn with_last_values<S: serde::Serializer>(
+    pairs: &[(String, String)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let enumerated = || pairs.iter().enumerate();
+    let last: HashMap<&str, usize> = enumerated().map(|(at, (key, _))| (&**key, at)).collect();
+    let kept = enumerated().filter(|(at, (key, _))| last.get(&**key) == Some(at));
+    serializer.collect_map(kept.map(|(_, (key, value))| (key, value)))
 }
 
 #[cfg(all(test, feature = "serde"))]
@@ -333,7 +330,10 @@ mod tests {
     #[test]
     fn of_keys_that_come_again_the_last_value_stays_however_many_there_are() {
         let pair = |number: usize| (format!("k{}", number % 150_000), number.to_string());
-        let json = serde_json::to_string(&Properties((0..200_000).map(pair).collect())).unwrap();
+        let pairs: Vec<_> = (0..200_000).map(pair).collect();
+        let mut json = Vec::new();
+        with_last_values(&pairs, &mut serde_json::Serializer::new(&mut json)).unwrap();
+        let json = String::from_utf8(json).unwrap();
         assert_eq!(json.matches(':').count(), 150_000);
         assert!(
             json.starts_with("{\"k50000\":\"50000\"") && json.ends_with("\"k49999\":\"199999\"}")

@@ -217,14 +217,10 @@ impl Survey {
         }
     }
 
-    /// Whether each type was counted separately. If not, parts cannot be joined, because
-    /// which types are counted separately depends on the order of all events.
-    pub fn has_all_types(&self) -> bool {
-        self.further.is_none() && self.types.rows().len() <= self.most_types
-    }
-
-    /// Adds what was counted of the events that follow.
-    pub fn join(&mut self, part: SurveyPart) {
+    /// Adds what was counted of the events that follow. Returns whether each type was counted
+    /// separately. If not, parts cannot be joined, because which types are counted separately
+    /// depends on the order of all events.
+    pub fn join(&mut self, part: SurveyPart) -> bool {
         self.further = self.further.take().or(part.further);
         for (row, of_part) in part.counts {
             let number = self.types.number_of(row);
@@ -246,6 +242,7 @@ impl Survey {
         self.processes.join(part.processes);
         self.inline_stacks.join(part.inline_stacks);
         self.runtime.join(part.runtime);
+        self.further.is_none() && self.types.rows().len() <= self.most_types
     }
 
     fn add_type(&mut self, number: usize) {

@@ -171,9 +171,9 @@ impl Page<'_> {
     }
 
     fn blocks(&mut self, report: &TraceInfo) -> io::Result<()> {
-        let total: u64 = report.blocks.0.iter().map(|(_, count)| count).sum();
+        let total: u64 = report.blocks.iter().map(|(_, count)| count).sum();
         self.line("blocks", &units::count(total))?;
-        for ((kind, count), (_, bytes)) in report.blocks.0.iter().zip(&report.bytes.0) {
+        for ((kind, count), (_, bytes)) in report.blocks.iter().zip(&report.bytes) {
             writeln!(
                 self.out,
                 "  {:>21}  {kind:<13} {:>11}",

@@ -94,8 +94,7 @@ impl Regions {
             },
             |(part, reached)| {
                 self.progress.at(reached, self.whole);
-                whole.join(part);
-                has_all = whole.has_all_types();
+                has_all = whole.join(part);
                 if has_all { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             },
         )?;
