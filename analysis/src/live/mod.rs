@@ -49,8 +49,8 @@ pub use top::{
 pub use unseen_counters::UnseenCounter;
 pub use verdict::{SeenThread, verdicts};
 pub use watch::{
-    CompiledMethod, EndedWait, HttpRequest, LiveWatch, PoolChange, ThrownException, WatchCount,
-    WatchKind, WatchRow, WatchSnapshot, WatchedEvent,
+    CompiledMethod, EndedWait, HttpRequest, LiveWatch, PoolChange, ThrownException, WatchKind,
+    WatchRow, WatchedEvent,
 };
 
 use crate::model::{Model, ThreadHandle};

@@ -11,7 +11,6 @@ pub use row::{
 };
 
 use super::LiveReport;
-use crate::document::SCHEMA;
 use crate::model::intervals::{Edge, Matcher, reported_nanos};
 use crate::model::{Model, NameOptions, ThreadHandle, method_text, type_text};
 use crate::report::fields::Walk;
@@ -21,7 +20,7 @@ use crate::report::threadpool::reason;
 use crate::report::{Logs, Moment, Report};
 use nettrace_parser::view::{self, KnownProvider, MethodChange, View};
 use nettrace_parser::{Event, Utf16};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Rows that wait to be taken.
 const MOST_WAITING: usize = 100_000;
@@ -47,14 +46,12 @@ const MOST_MARKED: usize = 1000;
 ///         }
 ///     }
 /// }
-/// let snapshot = live.snapshot();
-/// assert_eq!(snapshot.counts.len(), 2);
+/// assert_eq!(live.snapshot(), 0);
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct LiveWatch {
-    /// What is watched, and how much of each there was.
-    counts: BTreeMap<WatchKind, u64>,
+    kinds: BTreeSet<WatchKind>,
     rows: Vec<WatchRow>,
     left_out: u64,
     mark: u128,
@@ -69,37 +66,11 @@ pub struct LiveWatch {
     log_marks: VecDeque<u128>,
 }
 
-/// How much has happened.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct WatchSnapshot {
-    /// Version of this document.
-    pub schema: u32,
-    /// The moment, in nanoseconds since the session's start.
-    pub now_ns: i64,
-    /// What is watched, and how much of each there was, taken or not.
-    pub counts: Vec<WatchCount>,
-    /// Number of rows that were lost because they were not taken in time.
-    pub left_out: u64,
-}
-
-/// How much of one kind has happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct WatchCount {
-    /// The kind.
-    pub kind: WatchKind,
-    /// Number of rows.
-    pub count: u64,
-}
-
 impl LiveWatch {
     /// Watches these kinds.
     pub fn new(kinds: impl IntoIterator<Item = WatchKind>) -> LiveWatch {
         LiveWatch {
-            counts: kinds.into_iter().map(|kind| (kind, 0)).collect(),
+            kinds: kinds.into_iter().collect(),
             rows: Vec::new(),
             left_out: 0,
             mark: 0,
@@ -134,13 +105,10 @@ impl LiveWatch {
     }
 
     fn watches(&self, kind: WatchKind) -> bool {
-        self.counts.contains_key(&kind)
+        self.kinds.contains(&kind)
     }
 
     fn push(&mut self, row: WatchRow) {
-        if let Some(count) = self.counts.get_mut(&row.what.kind()) {
-            *count = count.saturating_add(1);
-        }
         if self.rows.len() < MOST_WAITING {
             self.rows.push(row);
         } else {
@@ -293,7 +261,8 @@ impl LiveWatch {
 }
 
 impl LiveReport for LiveWatch {
-    type Snapshot = WatchSnapshot;
+    /// Number of rows that were lost because they were not taken in time.
+    type Snapshot = u64;
 
     const LEARNS: bool = false;
 
@@ -315,14 +284,8 @@ impl LiveReport for LiveWatch {
         }
     }
 
-    fn snapshot(&self, now_ns: i64, _: &Model) -> WatchSnapshot {
-        let count = |(kind, count): (&WatchKind, &u64)| WatchCount { kind: *kind, count: *count };
-        WatchSnapshot {
-            schema: SCHEMA,
-            now_ns,
-            counts: self.counts.iter().map(count).collect(),
-            left_out: self.left_out,
-        }
+    fn snapshot(&self, _: i64, _: &Model) -> u64 {
+        self.left_out
     }
 }
 

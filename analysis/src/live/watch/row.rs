@@ -63,21 +63,6 @@ pub enum WatchedEvent {
     Threadpool(PoolChange),
 }
 
-impl WatchedEvent {
-    /// Its kind.
-    pub(crate) fn kind(&self) -> WatchKind {
-        match self {
-            WatchedEvent::Gc(_) => WatchKind::Gc,
-            WatchedEvent::Exception(_) => WatchKind::Exceptions,
-            WatchedEvent::Contention(_) => WatchKind::Contention,
-            WatchedEvent::Log(_) => WatchKind::Logs,
-            WatchedEvent::Http(_) => WatchKind::Http,
-            WatchedEvent::Jit(_) => WatchKind::Jit,
-            WatchedEvent::Threadpool(_) => WatchKind::Threadpool,
-        }
-    }
-}
-
 /// An exception that was thrown.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
