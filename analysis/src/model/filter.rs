@@ -30,7 +30,6 @@ pub struct Filter {
 
 /// A time in which a thread worked for something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ThreadSpan {
     /// OS id.
     pub thread_id: u64,
@@ -38,13 +37,6 @@ pub struct ThreadSpan {
     pub from_nanos: i64,
     /// End, exclusive.
     pub to_nanos: i64,
-}
-
-impl ThreadSpan {
-    /// A thread, from one time up to another.
-    pub fn new(thread_id: u64, from_nanos: i64, to_nanos: i64) -> ThreadSpan {
-        ThreadSpan { thread_id, from_nanos, to_nanos }
-    }
 }
 
 impl Filter {
@@ -84,7 +76,7 @@ impl Filter {
         if self.spans.is_empty() {
             return true;
         }
-        let Some(id) = model.threads().get(thread).and_then(|row| row.os_thread_id) else {
+        let Some(id) = model.thread(thread).and_then(|row| row.os_thread_id) else {
             return false;
         };
         let begin = self.spans.partition_point(|span| span.to_nanos <= first);
@@ -110,11 +102,11 @@ impl Filter {
     }
 
     fn admits_thread(&self, thread: ThreadHandle, model: &Model) -> bool {
-        holds(&self.threads, || model.threads().get(thread)?.os_thread_id)
+        holds(&self.threads, || model.thread(thread)?.os_thread_id)
     }
 
     fn admits_process(&self, thread: ThreadHandle, model: &Model) -> bool {
-        holds(&self.processes, || model.process(model.threads().get(thread)?.process)?.id)
+        holds(&self.processes, || model.process(model.thread(thread)?.process)?.id)
     }
 }
 

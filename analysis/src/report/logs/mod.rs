@@ -245,12 +245,6 @@ pub struct Logs {
 }
 
 impl Logs {
-    /// Keeps only messages of this level and above. Scopes are tracked regardless.
-    #[must_use]
-    pub fn at_least(self, level: LogLevel) -> Logs {
-        Logs { filter: LogFilter { least: level, ..self.filter }, ..self }
-    }
-
     /// Keeps only these messages. Scopes are tracked regardless.
     #[must_use]
     pub fn with_filter(self, filter: LogFilter) -> Logs {
