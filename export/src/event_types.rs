@@ -234,7 +234,7 @@ impl EventTypes {
         {
             return guess.type_index;
         }
-        let is_fixed = !event.catalog().is_some_and(CatalogEvent::has_records);
+        let is_fixed = !event.catalog().is_some_and(|row| row.has_records);
         let record = event.schema().map_or(0, |schema| std::ptr::from_ref(schema).addr());
         let is_known = |guess: &Guess| guess.is_for(serial, version) && serial != 0;
         if !is_fixed

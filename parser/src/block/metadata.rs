@@ -80,8 +80,7 @@ impl Metadata {
     /// Decides once which schema the type's events have, so that no event has to.
     pub(crate) fn settle_schema(&mut self) {
         self.catalog = self.known(self.version);
-        self.catalog_schema =
-            self.catalog.filter(|row| !row.has_records()).map(CatalogEvent::schema);
+        self.catalog_schema = self.catalog.filter(|row| !row.has_records).map(CatalogEvent::schema);
     }
 
     /// The provider's GUID: the one that the stream stores (version 6), else the one that

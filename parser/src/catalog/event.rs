@@ -33,12 +33,15 @@ pub struct CatalogEvent {
     /// Keywords in the newest manifest. Those that were actually sent are in the trace
     /// and may differ.
     pub keywords: u64,
+    /// Whether payloads of this event can differ in their fields. GCDynamicEvent (event 39
+    /// of the runtime) carries a record in its field `Data`, which its field `Name` names;
+    /// if the record has the expected size, [`Event::fields`](crate::Event::fields) shows
+    /// its fields in place of `Data`.
+    pub has_records: bool,
     rows: &'static [FieldRow],
     /// Whether its writer, up to .NET 5, writes nothing at all for a null text
     /// ([FORMAT.md Q11](crate::format_guide#Q11)).
     omits_null_texts: bool,
-    /// Whether the payload contains the name of the record that it carries.
-    names_records: bool,
     schema: OnceLock<Schema>,
 }
 
@@ -81,9 +84,9 @@ pub(super) const fn event(
         opcode: sent.opcode,
         level: sent.level,
         keywords: sent.keywords,
+        has_records: id == gc_dynamic::ID,
         rows,
         omits_null_texts: sent.omits_null_texts,
-        names_records: id == gc_dynamic::ID,
         schema: OnceLock::new(),
     }
 }
@@ -106,20 +109,12 @@ impl CatalogEvent {
     /// The fields of one payload. If it carries a record, the payload says which one.
     #[inline(always)]
     pub(crate) fn schema_of(&'static self, payload: &[u8]) -> &'static Schema {
-        if self.names_records
+        if self.has_records
             && let Some(schema) = gc_dynamic::schema(self, payload)
         {
             return schema;
         }
         self.schema()
-    }
-
-    /// Whether payloads of this event can differ in their fields. GCDynamicEvent (event 39
-    /// of the runtime) carries a record in its field `Data`, which its field `Name` names;
-    /// if the record has the expected size, [`Event::fields`](crate::Event::fields) shows
-    /// its fields in place of `Data`.
-    pub fn has_records(&self) -> bool {
-        self.names_records
     }
 
     /// Whether `typed` names this event, ignoring case: the shown name with or without
