@@ -290,9 +290,6 @@ impl LiveReport for LiveWatch {
 }
 
 fn thrown(event: &Event<'_>) -> Option<ThrownException> {
-    /// Flags of runtime 80.
-    const NESTED: u32 = 2;
-    const RETHROWN: u32 = 4;
     let thrown = view::Exception::of(event)?;
     let message = thrown.message.to_string();
     Some(ThrownException {
@@ -300,8 +297,8 @@ fn thrown(event: &Event<'_>) -> Option<ThrownException> {
         // .NET 6 and later write this if there is none.
         message: if message == "NULL" { String::new() } else { message },
         hresult: thrown.hresult,
-        is_nested: thrown.flags & NESTED != 0,
-        is_rethrown: thrown.flags & RETHROWN != 0,
+        is_nested: thrown.is_nested(),
+        is_rethrown: thrown.is_rethrown(),
     })
 }
 
