@@ -40,7 +40,7 @@ pub(crate) struct Stacks {
     hashes: NumberState,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 struct StoredStack {
     process: ProcessHandle,
     /// Index of its first address.
@@ -171,25 +171,8 @@ impl Stacks {
     /// The same addresses, with another meaning.
     #[cold]
     fn add_again(&mut self, hash: u64, row: u32, ticks: u64) -> StackHandle {
-        let Some(&StoredStack { process, at, count, is_cut, is_repaired, .. }) =
-            self.rows.get(row as usize)
-        else {
-            return StackHandle(NONE);
-        };
-        self.put(
-            hash,
-            StoredStack {
-                process,
-                at,
-                count,
-                since: ticks,
-                is_cut,
-                is_repaired,
-                is_again: true,
-                reuses_seen: 0,
-                next: 0,
-            },
-        )
+        let Some(&row) = self.rows.get(row as usize) else { return StackHandle(NONE) };
+        self.put(hash, StoredStack { since: ticks, is_again: true, ..row })
     }
 
     fn put(&mut self, hash: u64, row: StoredStack) -> StackHandle {
