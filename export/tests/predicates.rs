@@ -9,7 +9,7 @@ fn trace() -> Vec<u8> {
     corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the repository").bytes()
 }
 
-/// How many events fire a condition of `--until`, and what is said of it.
+/// How many events fire a condition of `--until`, and the warning about it.
 fn fired(text: &str) -> (usize, Option<String>) {
     let bytes = trace();
     let predicate = Predicate::of_event(text).unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -107,7 +107,7 @@ fn conditions_joined_by_words_choose_what_single_ones_choose() {
 }
 
 /// How often a condition fires in a trace of counters and instruments, published twice,
-/// and what is said of it.
+/// and the warning about it.
 fn fired_by_counters(text: &str) -> (usize, Vec<(String, f64)>, Option<String>) {
     let trace = corpus::trace("net10-linux-x64/metrics.nettrace").expect("it is in the repository");
     fired_in(&trace.bytes(), text)

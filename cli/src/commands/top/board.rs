@@ -40,7 +40,7 @@ const VIEWS: [(TopView, char, &str); 7] = [
 
 /// Columns of a number.
 const NUMBER: u16 = 10;
-/// Rows above the list, without what is said first.
+/// Rows above the list, without the sentences that come first.
 const ABOVE: u16 = 5;
 
 /// The state of the process when the screen is drawn.
