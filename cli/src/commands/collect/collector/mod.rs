@@ -201,11 +201,11 @@ impl Collector {
             self.look_at_queue(context);
             self.look_at_rules(context);
             self.go_on_rotating(context);
-            self.begin_later_counters(context);
             if !self.is_stopping() && self.end.is_due() {
                 self.stop_all();
                 self.keep_what_is_due(true, context);
             }
+            self.begin_later_counters(context);
             self.stop_who_waits_for_a_next_file();
             let state = self.state();
             self.status.show(state);

@@ -172,12 +172,16 @@ impl Collector {
 
     /// Asks for EventCounters where they may begin by now.
     pub(super) fn begin_later_counters(&mut self, context: &mut Context<'_>) {
-        let may_begin =
-            |active: &&mut Active| active.recording.session.first_values().let_counters_begin();
-        if self.is_stopping() {
+        let may_begin = |active: &Active| {
+            active.later.is_some() && active.recording.session.first_values().let_counters_begin()
+        };
+        let ready = self.active.iter().position(may_begin);
+        // In this order: a signal that came before the first values is seen here.
+        if self.is_stopping() || self.end.is_due() {
             return;
         }
-        let next = self.active.iter_mut().filter(may_begin).find_map(|active| {
+        let next = ready.and_then(|at| {
+            let active = self.active.get_mut(at)?;
             let (config, later) = active.later.take()?;
             Some((active.reached.clone(), active.job.clone(), config, later))
         });
