@@ -20,6 +20,7 @@ const FEWEST_WORKERS: usize = 2;
 
 /// A thread as it was seen.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct SeenThread<'t> {
     /// How a sentence calls it: its name, or its id.
     pub name: &'t str,
@@ -36,7 +37,12 @@ pub struct SeenThread<'t> {
     pub used: Option<f64>,
 }
 
-impl SeenThread<'_> {
+impl<'t> SeenThread<'t> {
+    /// A thread that was in this state.
+    pub fn new(name: &'t str, state: ThreadState, frames: &'t [Arc<str>]) -> SeenThread<'t> {
+        SeenThread { name, state, waits_for: None, is_blocked: false, frames, used: None }
+    }
+
     /// `Program.Forward`: the innermost method of the program's own.
     fn own(&self) -> Option<String> {
         self.frames.iter().find(|frame| Folding::is_own(frame)).map(|frame| short_name(frame))
@@ -166,10 +172,6 @@ mod tests {
     const RESULT: &str = "System.Private.CoreLib!System.Threading.Tasks.Task`1.GetResultCore(bool)";
     const DISPATCH: &str = "System.Private.CoreLib!System.Threading.ThreadPoolWorkQueue.Dispatch()";
 
-    fn seen<'t>(name: &'t str, state: ThreadState, frames: &'t [Arc<str>]) -> SeenThread<'t> {
-        SeenThread { name, state, waits_for: None, is_blocked: false, frames, used: None }
-    }
-
     #[test]
     fn threads_that_wait_for_locks_while_nothing_runs_may_be_a_deadlock() {
         let stacks = ["Forward", "Backward"]
@@ -180,12 +182,12 @@ mod tests {
             .zip(&stacks)
             .map(|(name, frames)| SeenThread {
                 waits_for: Some(WaitFor::Lock),
-                ..seen(name, ThreadState::Waiting, frames)
+                ..SeenThread::new(name, ThreadState::Waiting, frames)
             })
             .collect();
         threads.push(SeenThread {
             waits_for: Some(WaitFor::Thread),
-            ..seen("17", ThreadState::Waiting, &main)
+            ..SeenThread::new("17", ThreadState::Waiting, &main)
         });
         let waits = "threads forward and backward wait for locks in Program.Forward and \
                      Program.Backward";
@@ -193,8 +195,10 @@ mod tests {
         let none = || None;
         assert_eq!(verdicts(&threads, &none), [format!("{waits}, and nothing runs: {deadlock}")]);
         let runs = frames(&["hang!Program.Poll()"]);
-        threads
-            .push(SeenThread { used: Some(0.97), ..seen("poller", ThreadState::Managed, &runs) });
+        threads.push(SeenThread {
+            used: Some(0.97),
+            ..SeenThread::new("poller", ThreadState::Managed, &runs)
+        });
         let busy = "thread poller used a whole core, in Program.Poll";
         assert_eq!(verdicts(&threads, &none), [waits, busy]);
     }
@@ -204,7 +208,7 @@ mod tests {
         let blocked = frames(&[RESULT, "hang!Program.Main.lambda_0_0()", DISPATCH]);
         let worker = SeenThread {
             waits_for: Some(WaitFor::Task),
-            ..seen("1", ThreadState::Waiting, &blocked)
+            ..SeenThread::new("1", ThreadState::Waiting, &blocked)
         };
         assert_eq!(
             verdicts(&[worker; 4], &|| Some(6)),

@@ -30,6 +30,7 @@ pub struct Filter {
 
 /// A time in which a thread worked for something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ThreadSpan {
     /// OS id.
     pub thread_id: u64,
@@ -37,6 +38,13 @@ pub struct ThreadSpan {
     pub from_nanos: i64,
     /// End, exclusive.
     pub to_nanos: i64,
+}
+
+impl ThreadSpan {
+    /// A thread, from one time up to another.
+    pub fn new(thread_id: u64, from_nanos: i64, to_nanos: i64) -> ThreadSpan {
+        ThreadSpan { thread_id, from_nanos, to_nanos }
+    }
 }
 
 impl Filter {

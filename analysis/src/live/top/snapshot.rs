@@ -352,17 +352,13 @@ impl LiveTop {
         };
         let names: Vec<String> = window.looks.keys().map(name).collect();
         let seen = window.looks.iter().zip(&names).map(|((thread, look), name)| {
+            let mut seen = SeenThread::new(name, look.state, &look.frames);
+            seen.waits_for = look.waits_for;
             let used = of_threads.get(thread).filter(|_| window.has_times);
-            let used = used.map(|used| *used as f64 / (*span).max(1) as f64);
-            SeenThread {
-                name,
-                state: look.state,
-                waits_for: look.waits_for,
-                is_blocked: look.state == ThreadState::Native
-                    && used.is_some_and(|used| used < LEAST_USED),
-                frames: &look.frames,
-                used,
-            }
+            seen.used = used.map(|used| *used as f64 / (*span).max(1) as f64);
+            seen.is_blocked = look.state == ThreadState::Native
+                && seen.used.is_some_and(|used| used < LEAST_USED);
+            seen
         });
         let queued = self.latest_counters.get("threadpool-queue-length");
         let queued = queued.map(|items| rounded(*items));

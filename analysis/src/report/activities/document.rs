@@ -277,16 +277,11 @@ impl ActivityLine {
         let span = |stretch: &Stretch| {
             let length = i64::try_from(stretch.duration_ns).unwrap_or(i64::MAX);
             let to = stretch.start_ns.saturating_add(length);
-            let (thread_id, from_nanos) = (stretch.thread_id?, stretch.start_ns);
-            Some(ThreadSpan { thread_id, from_nanos, to_nanos: to })
+            Some(ThreadSpan::new(stretch.thread_id?, stretch.start_ns, to))
         };
         let spans: Vec<ThreadSpan> = self.stretches.iter().filter_map(span).collect();
         match spans.is_empty() {
-            true => vec![ThreadSpan {
-                thread_id: 0,
-                from_nanos: self.start_ns,
-                to_nanos: self.start_ns,
-            }],
+            true => vec![ThreadSpan::new(0, self.start_ns, self.start_ns)],
             false => spans,
         }
     }

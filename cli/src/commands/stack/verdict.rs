@@ -22,13 +22,12 @@ pub(super) fn of(
         .iter()
         .map(|(row, thread)| thread.name.clone().unwrap_or_else(|| row.thread_id.to_string()))
         .collect();
-    let seen = of_program.iter().zip(&names).map(|((row, thread), name)| SeenThread {
-        name,
-        state: row.state,
-        waits_for: row.waits_for,
-        is_blocked: thread.blocked == Some(true),
-        frames: &row.frames,
-        used: thread.used,
+    let seen = of_program.iter().zip(&names).map(|((row, thread), name)| {
+        let mut seen = SeenThread::new(name, row.state, &row.frames);
+        seen.waits_for = row.waits_for;
+        seen.is_blocked = thread.blocked == Some(true);
+        seen.used = thread.used;
+        seen
     });
     verdicts(&seen.collect::<Vec<_>>(), queued)
 }
