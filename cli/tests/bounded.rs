@@ -256,8 +256,8 @@ fn samples(threads: u32, are_shared: bool) -> Vec<u8> {
 
 #[test]
 fn call_trees_have_a_budget_beyond_which_calls_are_counted_as_deeper() {
-    let shared = file("shared-deep.nettrace", &samples(400, true));
-    let own = file("own-deep.nettrace", &samples(300, false));
+    let shared = file("shared-deep.nettrace", &samples(200, true));
+    let own = file("own-deep.nettrace", &samples(180, false));
     for format in ["cpuprofile", "firefox"] {
         let profile = within(&["convert", "--format", format, "-o", "-", &shared]);
         assert!(profile.contains("\"(deeper)\""), "{format}");
@@ -268,7 +268,7 @@ fn call_trees_have_a_budget_beyond_which_calls_are_counted_as_deeper() {
     let tree = within(&["report", "tree", "--min", "0", "--json", &own]);
     let tree: serde_json::Value = serde_json::from_str(&tree).unwrap();
     let (deeper, all) = (tree["deeper_samples"].int(), tree["samples"].int());
-    assert!(0 < deeper && deeper <= all && all == 600, "{deeper} of {all}");
+    assert!(0 < deeper && deeper <= all && all == 360, "{deeper} of {all}");
     let nodes = tree["nodes"].list();
     let of_roots: u64 = nodes
         .iter()
@@ -284,7 +284,7 @@ fn call_trees_have_a_budget_beyond_which_calls_are_counted_as_deeper() {
     // Of many threads, only what is shown is kept.
     let threads = within(&["report", "topN", "--by-thread", "--json", &shared]);
     let threads: serde_json::Value = serde_json::from_str(&threads).unwrap();
-    assert_eq!(threads["threads"].list().len(), 400);
+    assert_eq!(threads["threads"].list().len(), 200);
 }
 
 /// Samples of one stack of 4,096 frames, before each of which the memory of its outermost
@@ -341,12 +341,12 @@ fn reused_memory(times: u32, are_named: bool) -> Vec<u8> {
 
 #[test]
 fn comparing_hostile_traces_stays_within_the_same_bounds_as_text_and_page() {
-    let size = cases(1).min(8);
+    let size = 2 * cases(1).min(8) - 1;
     for (name, bytes) in [
-        ("diff-shared-deep", samples(50 * size, true)),
-        ("diff-own-deep", samples(40 * size, false)),
-        ("diff-same-stacks", same_stacks(125 * u64::from(size))),
-        ("diff-reused-memory", reused_memory(125 * size, false)),
+        ("diff-shared-deep", samples(25 * size, true)),
+        ("diff-own-deep", samples(20 * size, false)),
+        ("diff-same-stacks", same_stacks(63 * u64::from(size))),
+        ("diff-reused-memory", reused_memory(63 * size, false)),
     ] {
         let path = file(&format!("{name}.nettrace"), &bytes);
         let text = within(&["diff", &path, &path]);

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
+const SMALL: &str = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
 const LOSSY: &str = "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz";
 
 /// What a script of `analysis/consumers` sees of a page; `None` where there is no
@@ -457,7 +458,7 @@ fn opened(name: &str, programs: &[(&str, &str)], variables: &[(&str, &str)]) -> 
         std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
-    let mut command = common::command(&["open", ALL]);
+    let mut command = common::command(&["open", SMALL]);
     for unset in ["BROWSER", "DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"] {
         command.env_remove(unset);
     }

@@ -396,7 +396,7 @@ fn a_stop_that_is_never_answered_ends_at_the_deadline_with_the_stream_whole() {
     let (fake, runtime) = fake(streaming(1000));
     fake.set_fault(Some(Fault::always(FaultKind::StopNeverAnswers)));
     // Time enough for the fake to end the stream.
-    let stop = Duration::from_secs(10);
+    let stop = Duration::from_secs(4);
     let runtime = runtime.deadlines(patient().stop(stop));
     let mut session = runtime.start(&session_config()).unwrap();
     let error = session.stop().unwrap_err();

@@ -3,8 +3,8 @@
 use crate::snapshot;
 
 use nettrace_parser::{Block, BlockKind, Class, Fault, Reader, Version};
-use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{PartKind, Stream, tiny_v4, tiny_v6};
+use nettrace_testdata::{cases, corpus};
 use snapshot::examples::{Left, examples};
 use snapshot::{ordered, read};
 use std::collections::BTreeMap;
@@ -95,7 +95,7 @@ fn rows(bytes: &[u8]) -> (Vec<EventRow>, Reader<nettrace_parser::Whole<&[u8]>>) 
 
 #[test]
 fn sampled_prefixes_of_larger_traces_hold_every_whole_row() {
-    const SAMPLES: usize = 2000;
+    let most = cases(1000) as usize;
     let traces = [
         "net3.1-linux-x64/all.nettrace",
         "net3.1-linux-x64/all.netperf",
@@ -105,7 +105,7 @@ fn sampled_prefixes_of_larger_traces_hold_every_whole_row() {
     for (nth, name) in traces.into_iter().enumerate() {
         let bytes = corpus::trace(name).expect("it is in the repository").bytes();
         let (all, _) = rows(&bytes);
-        for sample in (nth..SAMPLES).step_by(traces.len()) {
+        for sample in (nth..most).step_by(traces.len()) {
             let length = 200 + random.below(bytes.len() - 200);
             let cut = &bytes[..length];
             let (found, reader) = rows(cut);

@@ -155,7 +155,7 @@ fn samples(count: u64) -> Vec<u8> {
 #[test]
 fn a_trace_of_more_rows_than_a_row_group_has_is_written_whole_through_a_temporary_file() {
     // Not a multiple of a batch, page or row group.
-    let count = GROUP as u64 + 150_001;
+    let count = GROUP as u64 + 15_001;
     let bytes = samples(count);
     let (spill, made) = counting_spill();
     let wanted = tables(&["events", "samples", "stacks", "frames"]);

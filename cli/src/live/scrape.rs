@@ -37,6 +37,15 @@ impl Scrape {
     /// Listens at an address, and answers who calls it by a loopback name or address, or by
     /// one of these `hosts`. The thread ends with the process.
     pub(crate) fn listen(address: SocketAddr, hosts: &[String]) -> Result<Scrape, Failure> {
+        Scrape::listen_within(EXCHANGE_TIMEOUT, address, hosts)
+    }
+
+    /// The same; each exchange may take so long.
+    fn listen_within(
+        timeout: Duration,
+        address: SocketAddr,
+        hosts: &[String],
+    ) -> Result<Scrape, Failure> {
         let failed = |error: io::Error| {
             Failure::input(
                 address.to_string(),
@@ -49,7 +58,7 @@ impl Scrape {
         let served = Arc::clone(&document);
         let thread = std::thread::Builder::new().name("nettrace-scrape".to_owned());
         let hosts: Arc<[String]> = hosts.into();
-        thread.spawn(move || serve(&listener, &served, &hosts)).map_err(failed)?;
+        thread.spawn(move || serve(&listener, timeout, &served, &hosts)).map_err(failed)?;
         Ok(Scrape { address, document })
     }
 
@@ -64,7 +73,12 @@ impl Scrape {
     }
 }
 
-fn serve(listener: &TcpListener, document: &Arc<Mutex<Arc<Vec<u8>>>>, hosts: &Arc<[String]>) {
+fn serve(
+    listener: &TcpListener,
+    timeout: Duration,
+    document: &Arc<Mutex<Arc<Vec<u8>>>>,
+    hosts: &Arc<[String]>,
+) {
     let open = Arc::new(AtomicUsize::new(0));
     loop {
         let Ok((stream, _)) = listener.accept() else {
@@ -79,7 +93,7 @@ fn serve(listener: &TcpListener, document: &Arc<Mutex<Arc<Vec<u8>>>>, hosts: &Ar
         let thread = std::thread::Builder::new().name("nettrace-scraped".to_owned());
         let spawned = thread.spawn(move || {
             // A client that disconnects in the middle gets no more.
-            let _ = answer(stream, &document, &hosts);
+            let _ = answer(stream, Instant::now() + timeout, &document, &hosts);
             its.fetch_sub(1, Ordering::SeqCst);
         });
         if spawned.is_err() {
@@ -91,10 +105,10 @@ fn serve(listener: &TcpListener, document: &Arc<Mutex<Arc<Vec<u8>>>>, hosts: &Ar
 /// One request, one answer.
 fn answer(
     mut stream: TcpStream,
+    deadline: Instant,
     document: &Mutex<Arc<Vec<u8>>>,
     hosts: &[String],
 ) -> io::Result<()> {
-    let deadline = Instant::now() + EXCHANGE_TIMEOUT;
     let head = match read_head(&mut stream, deadline)? {
         Some(head) => head,
         None => return reply(&mut stream, deadline, "400 Bad Request", PLAIN, b"", false),
@@ -281,7 +295,8 @@ mod tests {
 
     #[test]
     fn connections_that_say_nothing_do_not_keep_others_out_for_long() {
-        let scrape = scrape();
+        let (address, timeout) = ("127.0.0.1:0".parse().unwrap(), Duration::from_millis(500));
+        let scrape = Scrape::listen_within(timeout, address, &[]).unwrap();
         let mute: Vec<TcpStream> =
             (0..MOST_CONNECTIONS).map(|_| TcpStream::connect(scrape.address()).unwrap()).collect();
         nettrace_testdata::eventually("an answer", || {

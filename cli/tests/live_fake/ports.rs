@@ -84,10 +84,10 @@ fn a_port_that_is_dropped_leaves_no_file() {
 
 #[test]
 fn a_port_with_a_request_under_way_leaves_no_file_when_a_signal_comes() {
-    for (own, signals) in COMMANDS.iter().flat_map(|own| [(own, 1), (own, 2)]) {
+    let ends = |own: &[&str], signals: u32| {
         let folder = Folder::new();
         let port = folder.path("port");
-        let words = [*own, &["--port", &port, "--patience", "600s"]].concat();
+        let words = [own, &["--port", &port, "--patience", "600s"]].concat();
         let mut child = started(&words, &folder);
         let mut silent = silent_runtime(&port);
         asked(&mut silent);
@@ -96,7 +96,13 @@ fn a_port_with_a_request_under_way_leaves_no_file_when_a_signal_comes() {
         }
         wait_until("its end", || child.try_wait().unwrap().is_some());
         assert!(!Path::new(&port).exists(), "{own:?}, {signals} signals");
-    }
+    };
+    // Each waits for seconds.
+    std::thread::scope(|scope| {
+        for (own, signals) in COMMANDS.iter().flat_map(|own| [(own, 1), (own, 2)]) {
+            scope.spawn(move || ends(own, signals));
+        }
+    });
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn every_trace_comes_in_the_order_of_a_plain_sort() {
 #[test]
 fn mutants_and_prefixes_come_in_the_order_of_a_plain_sort() {
     let mut random = Random(11);
-    for round in 0..cases(500) as usize {
+    for round in 0..cases(250) as usize {
         let excerpt = random.one(excerpts());
         // Few blocks, so that there is time for many.
         let mut damaged = excerpt.clone();
