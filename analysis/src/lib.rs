@@ -15,14 +15,15 @@ pub mod live;
 pub mod model;
 #[cfg(feature = "page")]
 pub mod page;
+mod recording;
 pub mod report;
 mod sorted;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{
     CutStacks, EventSelector, Filter, Folding, Frame, FrameGroup, FrameKind, FrameNames, Kind,
-    Mode, Model, NameOptions, NameStyle, NamesSoFar, Pattern, PerfMapSymbol, Profile, Resolved,
-    Sample, ThreadState, perf_map,
+    Mode, Model, NameOptions, NameStyle, NamesSoFar, Pattern, Profile, Resolved, Sample,
+    ThreadState, perf_map,
 };
 #[cfg(feature = "symbols")]
 pub use model::{SymbolFile, SymbolFileError};

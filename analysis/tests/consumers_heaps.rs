@@ -43,7 +43,9 @@ fn types(dump: &HeapDump) -> BTreeMap<String, [u64; 3]> {
     names.dedup();
     let place = |object: u32| names.binary_search(&dump.type_name(object)).ok();
     let retained = Retained::of(dump);
-    assert!((0..dump.objects()).all(|object| retained.is_reachable(object)));
+    assert!(
+        (0..dump.objects()).all(|object| retained.dominator(HeapNode::Object(object)).is_some())
+    );
     let kept = retained.bytes_by_group(names.len(), place);
     let mut sums: Vec<[u64; 3]> = kept.into_iter().map(|bytes| [0, 0, bytes]).collect();
     for object in 0..dump.objects() {

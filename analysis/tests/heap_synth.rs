@@ -408,10 +408,11 @@ fn roots_have_their_kinds() {
     // The value of a dependent handle lives with its key.
     assert_eq!((kind(RootKind::StrongHandle), kind(RootKind::DependentHandle)), (48, 24));
     assert_eq!(retained.dominator(HeapNode::Object(7)), Some(HeapNode::Object(4)));
-    let named: Vec<String> = dumps[0].roots.iter().map(|root| dumps[0].root_text(root)).collect();
+    let named = dumps[0].roots.iter().map(|root| (root.kind, dumps[0].root_name(root)));
+    let named: Vec<_> = named.collect();
     assert!(
-        named.contains(&"static s_all".to_owned())
-            && named.contains(&"thread static t_mine".to_owned())
+        named.contains(&(RootKind::Static, Some("s_all")))
+            && named.contains(&(RootKind::ThreadStatic, Some("t_mine")))
     );
 }
 
@@ -455,8 +456,7 @@ fn paths_are_grouped_by_types_and_begin_at_statics() {
         .map(|group| {
             let steps =
                 group.steps.iter().map(|step| (&*step.type_name, step.is_repeated)).collect();
-            let root =
-                group.root_name.clone().unwrap_or_else(|| group.root_kind.as_str().to_owned());
+            let root = group.root_name.clone().unwrap_or_else(|| group.root_kind.to_string());
             (root, steps, group.count, group.bytes, group.retained_bytes)
         })
         .collect();

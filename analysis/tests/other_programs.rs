@@ -2,7 +2,7 @@
 
 use super::common::{AT_END, method, sample, session};
 use nettrace_analysis::findings::{Summary, SummaryReport};
-use nettrace_analysis::heap::{HeapReader, Retained};
+use nettrace_analysis::heap::{HeapNode, HeapReader, Retained};
 use nettrace_analysis::report::{Activities, Gc, Logs, Report, ReportPass};
 use nettrace_analysis::{Analysis, AnalysisOptions, EventSelector, TopNOptions};
 use nettrace_parser::Reader;
@@ -186,7 +186,8 @@ fn the_heap_dump_of_monos_profiler_provider_is_read() {
     assert_eq!(bytes, 4_244);
     assert_eq!(dump.references_of(object(0x8000)), [object(0x8100), object(0x8200)]);
     let retained = Retained::of(dump);
-    let reachable = objects.filter(|object| retained.is_reachable(*object));
+    let reachable =
+        objects.filter(|object| retained.dominator(HeapNode::Object(*object)).is_some());
     let bytes: u64 = reachable.map(|object| dump.bytes_of(object)).sum();
     assert_eq!(bytes, 4_184, "0x8400 is garbage");
 }

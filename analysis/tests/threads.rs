@@ -52,7 +52,6 @@ fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
     is_send_and_sync::<Finished>();
     is_send_and_sync::<FrameNames<'static>>();
     is_send_and_sync::<NamesSoFar>();
-    is_send_and_sync::<PerfMapSymbol>();
     is_send_and_sync::<Resolved<'static>>();
     is_send_and_sync::<SymbolFile>();
     is_send_and_sync::<SymbolFileError>();

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::input::{Ended, Input};
 use nettrace_analysis::AnalysisError;
 use nettrace_analysis::model::ThreadSpan;
-use nettrace_analysis::report::{Activities, ReportPass};
+use nettrace_analysis::report::{Activities, Report, ReportPass};
 use nettrace_parser::{Event, Outcome, TimeOrdered};
 use std::path::Path;
 

@@ -14,7 +14,8 @@ use crate::model::{Kind, Model};
 use crate::page::samples::SampleRow;
 use crate::page::tracks::{self, Shared, pass_with_tracks};
 use crate::report::{
-    CounterPoint, CounterSeries, Counters, Moment, ReportInput, ReportPass, Reports, Resolving,
+    CounterPoint, CounterSeries, Counters, Moment, Report, ReportInput, ReportPass, Reports,
+    Resolving,
 };
 use nettrace_parser::view::KnownProvider;
 use nettrace_parser::{Event, Outcome};

@@ -235,15 +235,6 @@ impl HeapDump {
         self.static_names.get(root.name as usize).map(String::as_str)
     }
 
-    /// A root's display name: `static s_items`, `pinned handle`.
-    pub fn root_text(&self, root: &Root) -> String {
-        match (self.root_name(root), root.kind) {
-            (Some(name), RootKind::ThreadStatic) => format!("thread static {name}"),
-            (Some(name), _) => format!("static {name}"),
-            (None, kind) => kind.as_str().to_owned(),
-        }
-    }
-
     /// The generation of an object.
     pub fn generation(&self, object: u32) -> HeapGeneration {
         let address = self.address(object);

@@ -1,5 +1,7 @@
 //! Kinds of roots, and generations.
 
+use std::fmt;
+
 /// The kind of a root: what holds an object from outside of the heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -30,6 +32,25 @@ pub enum RootKind {
     Other,
 }
 
+impl fmt::Display for RootKind {
+    /// `static variable`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            RootKind::Static => "static variable",
+            RootKind::ThreadStatic => "thread static variable",
+            RootKind::Stack => "local variable",
+            RootKind::FinalizerQueue => "queued finalizer",
+            RootKind::PinnedHandle => "pinned handle",
+            RootKind::StrongHandle => "strong handle",
+            RootKind::SizedHandle => "sized handle",
+            RootKind::DependentHandle => "dependent handle",
+            RootKind::Com => "COM caller",
+            RootKind::OlderGeneration => "older-generation root",
+            RootKind::Other => "other root",
+        })
+    }
+}
+
 impl RootKind {
     /// All kinds. If several roots hold the same object, paths start at the first of them
     /// in this order.
@@ -46,23 +67,6 @@ impl RootKind {
         RootKind::OlderGeneration,
         RootKind::Other,
     ];
-
-    /// Display name: `static variable`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            RootKind::Static => "static variable",
-            RootKind::ThreadStatic => "thread static variable",
-            RootKind::Stack => "local variable",
-            RootKind::FinalizerQueue => "queued finalizer",
-            RootKind::PinnedHandle => "pinned handle",
-            RootKind::StrongHandle => "strong handle",
-            RootKind::SizedHandle => "sized handle",
-            RootKind::DependentHandle => "dependent handle",
-            RootKind::Com => "COM caller",
-            RootKind::OlderGeneration => "older-generation root",
-            RootKind::Other => "other root",
-        }
-    }
 
     /// The kind of a root edge; `None` if it is weak and keeps nothing alive.
     pub(super) fn of(kind: u8, flags: u32) -> Option<RootKind> {
@@ -112,6 +116,21 @@ pub enum HeapGeneration {
     Unknown,
 }
 
+impl fmt::Display for HeapGeneration {
+    /// `gen 2`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            HeapGeneration::Gen0 => "gen 0",
+            HeapGeneration::Gen1 => "gen 1",
+            HeapGeneration::Gen2 => "gen 2",
+            HeapGeneration::Large => "large objects",
+            HeapGeneration::Pinned => "pinned objects",
+            HeapGeneration::Frozen => "frozen objects",
+            HeapGeneration::Unknown => "unknown",
+        })
+    }
+}
+
 impl HeapGeneration {
     /// All generations, in display order.
     pub(crate) const ALL: [HeapGeneration; 7] = [
@@ -123,19 +142,6 @@ impl HeapGeneration {
         HeapGeneration::Frozen,
         HeapGeneration::Unknown,
     ];
-
-    /// Display name: `gen 2`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            HeapGeneration::Gen0 => "gen 0",
-            HeapGeneration::Gen1 => "gen 1",
-            HeapGeneration::Gen2 => "gen 2",
-            HeapGeneration::Large => "large objects",
-            HeapGeneration::Pinned => "pinned objects",
-            HeapGeneration::Frozen => "frozen objects",
-            HeapGeneration::Unknown => "unknown",
-        }
-    }
 
     pub(super) fn of(number: u8) -> HeapGeneration {
         let known = [

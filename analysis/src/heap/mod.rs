@@ -1,6 +1,6 @@
 //! The managed heap: its objects, and what keeps them alive.
 //!
-//! A session with the runtime's keywords [`RECORD_KEYWORDS`] makes the runtime run a
+//! A session with what [`RECORD`] has makes the runtime run a
 //! garbage collection and report every object that survives. [`HeapReader`] builds a
 //! [`HeapDump`] for each such collection in a trace: objects, references and roots in
 //! arrays, 20 bytes per object and 4 per reference. [`Retained`] computes what each
@@ -43,12 +43,12 @@ pub use report::{
 pub use retained::{HeapNode, Retained};
 pub use tree::HeapTreeNode;
 
-/// Keywords of `Microsoft-Windows-DotNETRuntime` for a heap dump: collections (0x1),
-/// types (0x80000), the heap (0x100000), a collection when the session starts (0x800000),
-/// names of types (0x1000000). Use level 5.
-pub const RECORD_KEYWORDS: u64 = 0x198_0001;
+use crate::recording::Recording;
 
-/// The same of `Microsoft-DotNETRuntimeMonoProfiler`, Mono's own provider: collections (0x1), the
-/// heap (0x100000), a collection when the session starts (0x800000), roots (0x4000000), names of
-/// types (0x8000000).
-pub const MONO_RECORD_KEYWORDS: u64 = 0xc90_0001;
+/// What to record for a heap dump: of .NET and of Mono, which has a provider of its own.
+pub const RECORD: [Recording; 2] = [
+    // Collections, types, the heap, a collection when the session starts, names of types.
+    Recording::runtime(0x198_0001, 5),
+    // Collections, the heap, a collection when the session starts, roots, names of types.
+    Recording::new("Microsoft-DotNETRuntimeMonoProfiler", 0xc90_0001, 4),
+];

@@ -78,7 +78,7 @@ impl HeapReader {
     }
 
     /// Whether the runtime says that it is Mono, whose dumps are recorded with
-    /// [`MONO_RECORD_KEYWORDS`](super::MONO_RECORD_KEYWORDS).
+    /// the second of [`RECORD`](super::RECORD).
     pub fn is_mono(&self) -> bool {
         self.is_mono
     }

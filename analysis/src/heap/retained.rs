@@ -197,7 +197,7 @@ impl Retained {
     }
 
     /// Whether an object is reachable from a root.
-    pub fn is_reachable(&self, object: u32) -> bool {
+    pub(super) fn is_reachable(&self, object: u32) -> bool {
         self.tree.parents.get(object) != NONE
     }
 

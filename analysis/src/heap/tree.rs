@@ -175,7 +175,7 @@ impl Tree<'_> {
         let none = || Arc::clone(&self.none);
         match label {
             Label::All => ("roots".into(), none(), "root"),
-            Label::Kind(kind) => (kind.as_str().into(), none(), "root"),
+            Label::Kind(kind) => (kind.to_string().into(), none(), "root"),
             Label::Static(name, _) => {
                 (self.statics.get(name as usize).cloned().unwrap_or_else(none), none(), "static")
             }

@@ -94,7 +94,7 @@ pub use names::{Frame, FrameKind, NameOptions, NameStyle};
 pub use names_so_far::NamesSoFar;
 use native_images::NativeImages;
 pub use pattern::Pattern;
-pub use perf_map::{PerfMapSymbol, perf_map};
+pub use perf_map::perf_map;
 pub use profile::{Profile, ProfileKey, Totals};
 pub(crate) use recording::{RECORDING, is_for_recording};
 pub use resolved::Resolved;
@@ -106,10 +106,10 @@ pub(crate) use sample::Unit;
 pub use sample::{Kind, Mode, Sample, ThreadState};
 pub(crate) use session_span::SessionSpan;
 pub(crate) use shown::{handler_text, method_text, task_text, type_text};
-pub(crate) use spans::Spans;
 pub use spans::{
-    Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Span, SpanScope, TimelineMark,
+    Argument, Category, CounterPoint, Ends, Flow, Instant, Span, SpanScope, TimelineMark,
 };
+pub(crate) use spans::{Arguments, Spans};
 use stacks::Stacks;
 #[cfg(feature = "symbols")]
 pub use symbol_file::{SymbolFile, SymbolFileError};
@@ -459,15 +459,15 @@ impl Model {
         if process_id.is_some() {
             self.process_handle(process_id);
         }
-        for symbol in perf_map(text) {
-            let name = self.texts.intern(symbol.name);
+        for (start, size, name) in perf_map(text) {
+            let name = self.texts.intern(name);
             let wanted = self
                 .processes
                 .iter_mut()
                 .filter(|row| process_id.is_none() || row.id == process_id);
             for row in wanted {
                 // Later lines are newer code.
-                row.perf_map.add(Reported::Exists, symbol.start, symbol.size, 0, name);
+                row.perf_map.add(Reported::Exists, start, size, 0, name);
             }
         }
     }

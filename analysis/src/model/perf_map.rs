@@ -6,33 +6,22 @@
 //! 7f2a10001000 3c void [workload] Workload.Program::Main(string[])[QuickJitted]
 //! ```
 
-/// One line of a perf map.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PerfMapSymbol<'t> {
-    /// First address.
-    pub start: u64,
-    /// Size in bytes.
-    pub size: u64,
-    /// Name as stored.
-    pub name: &'t str,
-}
-
-/// The symbols of a perf map. Malformed lines are skipped.
+/// The symbols of a perf map: first address, size in bytes, and the name as it stands there.
+/// Malformed lines are skipped.
 ///
 /// ```
 /// let map = "1000 20 void [app] Program::Main(string[])[Tier0]\nnot a line\n";
 /// let symbols: Vec<_> = nettrace_analysis::perf_map(map).collect();
-/// assert_eq!((symbols.len(), symbols[0].start, symbols[0].size), (1, 0x1000, 0x20));
+/// assert_eq!(symbols, [(0x1000, 0x20, "void [app] Program::Main(string[])[Tier0]")]);
 /// ```
-pub fn perf_map(text: &str) -> impl Iterator<Item = PerfMapSymbol<'_>> {
+pub fn perf_map(text: &str) -> impl Iterator<Item = (u64, u64, &str)> {
     text.lines().filter_map(|line| {
         let (start, rest) = line.split_once(' ')?;
         let (size, name) = rest.split_once(' ')?;
         let number =
             |text: &str| u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok();
         let (start, size, name) = (number(start)?, number(size)?, name.trim_end());
-        (size > 0 && !name.is_empty()).then_some(PerfMapSymbol { start, size, name })
+        (size > 0 && !name.is_empty()).then_some((start, size, name))
     })
 }
 

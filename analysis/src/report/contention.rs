@@ -157,13 +157,6 @@ impl Default for Contention {
 }
 
 impl Contention {
-    /// Sets the maximum number of stacks and owners per lock.
-    #[must_use]
-    pub fn top(mut self, count: usize) -> Contention {
-        self.waits.top = count;
-        self
-    }
-
     /// Without what owners did: samples are not asked for then, which are most events of many
     /// traces.
     pub(crate) fn without_owner_stacks(mut self) -> Contention {
@@ -262,6 +255,11 @@ impl Report for Contention {
     const ABOUT: &'static str = "Locks that threads waited for";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x4000, 4)];
     const INPUT: ReportInput = ReportInput::EventsAndSamples;
+
+    fn top(mut self, rows: usize) -> Contention {
+        self.waits.top = rows;
+        self
+    }
 
     fn wants(&self, event: &Event<'_>) -> bool {
         match event.known_provider() {

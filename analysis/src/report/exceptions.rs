@@ -218,13 +218,6 @@ impl Default for Exceptions {
 }
 
 impl Exceptions {
-    /// Sets the number of stacks, messages and methods per type.
-    #[must_use]
-    pub fn top(mut self, count: usize) -> Exceptions {
-        self.top = count;
-        self
-    }
-
     fn thrown(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let stack = model.stack_of(event, moment.thread);
         let exception = view::Exception::of(event);
@@ -329,6 +322,11 @@ impl Report for Exceptions {
     const NAME: &'static str = "exceptions";
     const ABOUT: &'static str = "What was thrown, where, and what caught it";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x8000, 4)];
+
+    fn top(mut self, rows: usize) -> Exceptions {
+        self.top = rows;
+        self
+    }
 
     fn wants(&self, event: &Event<'_>) -> bool {
         event.known_provider() == KnownProvider::Runtime

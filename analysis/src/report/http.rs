@@ -42,6 +42,11 @@ impl Report for Http {
     const ABOUT: &'static str = "HTTP requests, incoming and outgoing";
     const RECORD: &'static [Recording] = Activities::RECORD;
 
+    fn top(mut self, rows: usize) -> Http {
+        self.requests = self.requests.top(rows);
+        self
+    }
+
     fn wants(&self, event: &Event<'_>) -> bool {
         self.requests.wants(event) || self.sql.wants(event)
     }

@@ -77,15 +77,6 @@ pub struct StartupReport {
     pub loaded: Vec<AssemblyRow>,
 }
 
-impl Startup {
-    /// Sets how many methods are listed.
-    #[must_use]
-    pub fn top(mut self, count: usize) -> Startup {
-        self.top = count;
-        self
-    }
-}
-
 impl Report for Startup {
     type Output = StartupReport;
 
@@ -93,6 +84,11 @@ impl Report for Startup {
     const ABOUT: &'static str =
         "How the program started: time to Main, compilation, loading, first request";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x18, 5)];
+
+    fn top(mut self, rows: usize) -> Startup {
+        self.top = rows;
+        self
+    }
 
     fn wants(&self, event: &Event<'_>) -> bool {
         self.jit.wants(event)

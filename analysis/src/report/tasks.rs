@@ -159,13 +159,6 @@ impl Default for Tasks {
 }
 
 impl Tasks {
-    /// Sets the number of stacks per name.
-    #[must_use]
-    pub fn top(mut self, count: usize) -> Tasks {
-        self.top = count;
-        self
-    }
-
     /// Does not ask in which activities tasks were scheduled.
     #[must_use]
     pub(crate) fn without_activities(mut self) -> Tasks {
@@ -313,6 +306,11 @@ impl Report for Tasks {
     const ABOUT: &'static str = "Tasks that were scheduled, run and awaited";
     const RECORD: &'static [Recording] =
         &[Recording::new("System.Threading.Tasks.TplEventSource", 0xcb, 5)];
+
+    fn top(mut self, rows: usize) -> Tasks {
+        self.top = rows;
+        self
+    }
 
     fn wants(&self, event: &Event<'_>) -> bool {
         match event.known_provider() {

@@ -67,6 +67,11 @@ impl Report for TopNOptions {
     const INPUT: ReportInput = ReportInput::Samples;
     const STATES: &'static [ThreadState] = &ThreadState::RUNNING;
 
+    fn top(mut self, rows: usize) -> TopNOptions {
+        self.count = rows;
+        self
+    }
+
     fn finish(self, resolved: &Resolved<'_>) -> TopN {
         TopN::new(resolved, resolved.profile(), &self)
     }

@@ -100,15 +100,6 @@ impl Default for Waits {
     }
 }
 
-impl Waits {
-    /// Sets the maximum number of places and threads.
-    #[must_use]
-    pub fn top(mut self, count: usize) -> Waits {
-        self.waits.top = count;
-        self
-    }
-}
-
 impl Report for Waits {
     type Output = WaitsReport;
 
@@ -116,6 +107,11 @@ impl Report for Waits {
     const ABOUT: &'static str = "Handles that threads waited for";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x400_0000_0000, 5)];
     const INPUT: ReportInput = ReportInput::EventsAndSamples;
+
+    fn top(mut self, rows: usize) -> Waits {
+        self.waits.top = rows;
+        self
+    }
 
     fn wants(&self, event: &Event<'_>) -> bool {
         event.known_provider() == KnownProvider::Runtime && matches!(event.id(), 301 | 302)

@@ -252,8 +252,8 @@ fn read_perf_map(pid: u64) -> BTreeMap<u64, (u64, String)> {
         let mut bytes = Vec::new();
         if is_its_own && file.read_to_end(&mut bytes).is_ok() {
             // Later lines are newer code.
-            for symbol in perf_map(&String::from_utf8_lossy(&bytes)) {
-                names.insert(symbol.start, (symbol.size, symbol.name.to_owned()));
+            for (start, size, name) in perf_map(&String::from_utf8_lossy(&bytes)) {
+                names.insert(start, (size, name.to_owned()));
             }
             break;
         }

@@ -1,7 +1,8 @@
 //! JSON values of columns.
 
-use nettrace_analysis::model::{Argument, Arguments};
+use nettrace_analysis::model::Argument;
 use nettrace_export::json::Json;
+use std::borrow::Cow;
 
 /// An object of texts.
 pub(crate) fn texts<'t>(out: &mut Vec<u8>, pairs: impl IntoIterator<Item = (&'t str, &'t str)>) {
@@ -9,7 +10,7 @@ pub(crate) fn texts<'t>(out: &mut Vec<u8>, pairs: impl IntoIterator<Item = (&'t 
 }
 
 /// The arguments of a span.
-pub(crate) fn arguments(out: &mut Vec<u8>, arguments: &Arguments) {
+pub(crate) fn arguments(out: &mut Vec<u8>, arguments: &[(Cow<'static, str>, Argument)]) {
     let pairs = arguments.iter().map(|(name, value)| (&**name, value));
     object(out, pairs, |out, value| match value {
         Argument::Number(number) => out.number(*number),

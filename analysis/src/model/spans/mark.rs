@@ -149,7 +149,7 @@ pub enum Argument {
 }
 
 /// Names and values.
-pub type Arguments = Vec<(Cow<'static, str>, Argument)>;
+pub(crate) type Arguments = Vec<(Cow<'static, str>, Argument)>;
 
 /// Something with a start and an end.
 #[derive(Debug, Clone, PartialEq)]
@@ -173,8 +173,8 @@ pub struct Span {
     pub ends: Ends,
     /// An arrow to or from its start.
     pub flow: Option<Flow>,
-    /// Further details.
-    pub arguments: Arguments,
+    /// Further details: names and values.
+    pub arguments: Vec<(Cow<'static, str>, Argument)>,
 }
 
 impl Span {
@@ -198,8 +198,8 @@ pub struct Instant {
     pub nanos: i64,
     /// An arrow to or from it.
     pub flow: Option<Flow>,
-    /// Further details.
-    pub arguments: Arguments,
+    /// Further details: names and values.
+    pub arguments: Vec<(Cow<'static, str>, Argument)>,
 }
 
 /// A counter's value at a time.

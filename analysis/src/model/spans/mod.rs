@@ -29,8 +29,9 @@ mod runtime;
 mod subject;
 mod tasks;
 
+pub(crate) use mark::Arguments;
 pub use mark::{
-    Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Span, SpanScope, TimelineMark,
+    Argument, Category, CounterPoint, Ends, Flow, Instant, Span, SpanScope, TimelineMark,
 };
 
 use super::activity_edge::ActivityEdge;

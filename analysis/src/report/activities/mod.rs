@@ -182,13 +182,6 @@ impl Activities {
         Activities { parts: None, ..Activities::default() }
     }
 
-    /// Sets how many of the slowest are listed.
-    #[must_use]
-    pub fn top(mut self, count: usize) -> Activities {
-        self.top = count;
-        self
-    }
-
     /// Lists the events of the activity with this id, and of activities inside it. The id
     /// is a path, a GUID, or an id of DiagnosticSource.
     #[must_use]
@@ -612,6 +605,11 @@ impl Report for Activities {
         Recording::new("System.Net.Http", u64::MAX, 4).since(5),
         Recording::new("Microsoft.AspNetCore.Hosting", u64::MAX, 4),
     ];
+
+    fn top(mut self, rows: usize) -> Activities {
+        self.top = rows;
+        self
+    }
 
     fn wants(&self, event: &Event<'_>) -> bool {
         match event.known_provider() {

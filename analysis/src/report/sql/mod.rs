@@ -108,13 +108,6 @@ impl Default for Sql {
 }
 
 impl Sql {
-    /// Sets the maximum number of statements, of places of each, and of requests.
-    #[must_use]
-    pub fn top(mut self, count: usize) -> Sql {
-        self.top = count;
-        self
-    }
-
     /// What runs a command.
     fn unit_of(
         &mut self,
@@ -296,6 +289,11 @@ impl Report for Sql {
         Recording::new("Microsoft.Data.SqlClient.EventSource", 0x1, 4),
         Recording::new("Npgsql", u64::MAX, 4),
     ];
+
+    fn top(mut self, rows: usize) -> Sql {
+        self.top = rows;
+        self
+    }
 
     fn wants(&self, event: &Event<'_>) -> bool {
         may_be_command(event)

@@ -29,7 +29,7 @@ use crate::new_file::{NewFile, Unfinished};
 use crate::outer_types::{self, Modules};
 use crate::status_line::StatusLine;
 use crate::units;
-use nettrace_analysis::heap::{HeapReader, RECORD_KEYWORDS};
+use nettrace_analysis::heap::{HeapReader, RECORD};
 use nettrace_ipc::{Error, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 use nettrace_parser::{Event, Feed};
 use std::io;
@@ -63,7 +63,8 @@ pub(super) fn run(
 }
 
 fn config() -> Result<SessionConfig, RequestError> {
-    let heap = Provider::new(RUNTIME)?.keywords(RECORD_KEYWORDS).level(Level::Verbose);
+    let [record, _] = RECORD;
+    let heap = Provider::new(RUNTIME)?.keywords(record.keywords).level(Level::Verbose);
     // The heap's events have no use for stacks. The rundown names modules, and types by
     // their methods.
     Ok(SessionConfig::new(Providers::new([heap])?)

@@ -9,7 +9,7 @@ use crate::printable::printable;
 use crate::style::Paint;
 use crate::table::{left, list, prose, right};
 use crate::units;
-use nettrace_analysis::heap::{HeapDump, HeapReport, Retained};
+use nettrace_analysis::heap::{HeapDump, HeapGeneration, HeapReport, Retained};
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
@@ -115,15 +115,15 @@ fn heading(report: &HeapReport, strong: &Paint, context: &mut Context<'_>) -> io
     }
     prose(context, &Paint::default(), &facts.join(", "))?;
     let roots: Vec<String> =
-        report.roots.iter().map(|row| units::counted(row.count, row.kind.as_str())).collect();
+        report.roots.iter().map(|row| units::counted(row.count, &row.kind.to_string())).collect();
     let roots = if roots.is_empty() { "none".to_owned() } else { roots.join(", ") };
     prose(context, &Paint::default(), &format!("roots: {roots}"))?;
     let generations: Vec<String> = report
         .generations
         .iter()
-        .map(|row| format!("{} {}", row.generation.as_str(), units::bytes(row.bytes)))
+        .map(|row| format!("{} {}", row.generation, units::bytes(row.bytes)))
         .collect();
-    let is_known = report.generations.iter().any(|row| row.generation.as_str() != "unknown");
+    let is_known = report.generations.iter().any(|row| row.generation != HeapGeneration::Unknown);
     if is_known {
         prose(context, &Paint::default(), &format!("generations: {}", generations.join(", ")))?;
     }
@@ -173,7 +173,7 @@ fn roots(rows: usize, report: &HeapReport, context: &mut Context<'_>) -> io::Res
         right("OBJECTS", 9, 2).of(&|row| units::count(row.objects).into()),
         right("BYTES", 10, 1).of(&|row| units::bytes(row.bytes).into()),
         right("RETAINED", 10, 0).of(&|row| units::bytes(row.retained_bytes).into()),
-        left("KIND", 4, 0).of(&|row| row.kind.as_str().into()),
+        left("KIND", 4, 0).of(&|row| row.kind.to_string().into()),
     ])?;
     if report.statics.is_empty() {
         return Ok(());
@@ -197,7 +197,7 @@ fn generations(report: &HeapReport, context: &mut Context<'_>) -> io::Result<()>
         right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
         right("REACHABLE", 10, 0).of(&|row| units::bytes(row.reachable_bytes).into()),
         right("COUNT", 10, 0).of(&|row| units::count(row.count).into()),
-        left("GENERATION", 10, 0).of(&|row| row.generation.as_str().into()),
+        left("GENERATION", 10, 0).of(&|row| row.generation.to_string().into()),
     ])
 }
 

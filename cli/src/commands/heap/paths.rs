@@ -92,7 +92,7 @@ pub(super) fn run(args: &HeapPathsArgs, context: &mut Context<'_>) -> Result<Exi
                 let bytes = dump.bytes_of(object);
                 report.objects += 1;
                 report.bytes = report.bytes.saturating_add(bytes);
-                if !retained.is_reachable(object) {
+                if retained.dominator(HeapNode::Object(object)).is_none() {
                     report.unreachable_objects += 1;
                     report.unreachable_bytes = report.unreachable_bytes.saturating_add(bytes);
                 }
@@ -137,7 +137,10 @@ fn one(
         return context.write_report(&report, trace.ended());
     }
     let strong = context.style.strong();
-    let from = root.map_or_else(|| "no root reaches it".to_owned(), |root| dump.root_text(root));
+    let from = report.root.as_ref().map_or_else(
+        || "no root reaches it".to_owned(),
+        |root| root_text(root.kind, root.name.as_deref()),
+    );
     writeln!(context.out.buffer(), "{}", strong.over(printable(&from)))?;
     Ok(list(context, &report.path, usize::MAX).columns([
         right("ADDRESS", 16, 0).of(&|step| step.address.as_str().into()),
@@ -177,13 +180,18 @@ fn text(args: &HeapPathsArgs, report: &PathsReport, context: &mut Context<'_>) -
     ])
 }
 
-/// `static s_items → System.Object[] → Session`.
-fn way(group: &HeapPathGroup) -> Text {
-    let root = match (&group.root_name, group.root_kind) {
+/// `static s_items`, `pinned handle`.
+fn root_text(kind: RootKind, name: Option<&str>) -> String {
+    match (name, kind) {
         (Some(name), RootKind::ThreadStatic) => format!("thread static {name}"),
         (Some(name), _) => format!("static {name}"),
-        (None, kind) => kind.as_str().to_owned(),
-    };
+        (None, kind) => kind.to_string(),
+    }
+}
+
+/// `static s_items → System.Object[] → Session`.
+fn way(group: &HeapPathGroup) -> Text {
+    let root = root_text(group.root_kind, group.root_name.as_deref());
     let step =
         |step: &HeapStep| format!("{}{}", step.type_name, if step.is_repeated { " …" } else { "" });
     let steps: Vec<String> = group.steps.iter().map(step).collect();

@@ -8,7 +8,7 @@ use crate::input::Ended;
 use crate::outer_types::{self, Modules};
 use crate::table::end_page;
 use crate::units;
-use nettrace_analysis::heap::{HeapDump, HeapReader, MONO_RECORD_KEYWORDS, RECORD_KEYWORDS};
+use nettrace_analysis::heap::{HeapDump, HeapReader, RECORD};
 use nettrace_parser::Outcome;
 use regex::Regex;
 use std::path::{Path, PathBuf};
@@ -146,12 +146,8 @@ impl HeapTrace {
                 context.messages.warning(&text);
             }
             (None, false) => {
-                let providers = match self.is_mono {
-                    true => {
-                        format!("Microsoft-DotNETRuntimeMonoProfiler:{MONO_RECORD_KEYWORDS:#x}:4")
-                    }
-                    false => format!("Microsoft-Windows-DotNETRuntime:{RECORD_KEYWORDS:#x}:5"),
-                };
+                let [runtime, mono] = RECORD;
+                let providers = if self.is_mono { mono } else { runtime };
                 let text = format!(
                     "{}: the trace has no heap dump; record with --providers {providers}",
                     self.file

@@ -8,8 +8,8 @@ use crate::printable::printable;
 use crate::table::{Cell, Detail, Table, first, layout_of, left, list, right};
 use crate::units;
 use nettrace_analysis::report::{
-    Activities, ActivitiesReport, ActivityLine, ActivityRow, Doing, Http, Parts, StatusCount,
-    StepKind,
+    Activities, ActivitiesReport, ActivityLine, ActivityRow, Doing, Http, Parts, Report,
+    StatusCount, StepKind,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Write};

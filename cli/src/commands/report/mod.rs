@@ -25,7 +25,6 @@ pub(super) use html::{PageTarget, write_page};
 use super::heap;
 use crate::analysis_options::AnalysisArgs;
 use crate::args::{ActivityArg, Report, ReportArgs};
-
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -35,7 +34,7 @@ use nettrace_analysis::report::{
     Alloc, Contention, Exceptions, Gc, Jit, Loader, Sql, Startup, Tasks, ThreadPool, Threads,
     Types, Waits,
 };
-use pass::{Asked, show};
+use pass::{Asked, show, show_rows};
 use samples::{modules_of, top_options, tree_options};
 use std::io;
 
@@ -62,45 +61,21 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
         Report::Gc(args) => {
             show(Gc::default(), Asked::of(args), context, with(&args.own, gc::text))
         }
-        Report::Alloc(args) => {
-            show(Alloc::default(), Asked::of(args), context, with(args.own.number, alloc::text))
-        }
-        Report::Types(args) => {
-            show(Types::default(), Asked::of(args), context, with(args.own.number, alloc::types))
-        }
+        Report::Alloc(args) => show_rows::<Alloc, _>(args, context, alloc::text),
+        Report::Types(args) => show_rows::<Types, _>(args, context, alloc::types),
         Report::Jit(args) => {
             let is_by_time = args.own.timeline || args.counted.before.is_some();
             show(Jit::default(), Asked::of(args), context, |report, context| {
                 jit::text(&args.own, is_by_time, report, context)
             })
         }
-        Report::Startup(args) => {
-            let report = Startup::default().top(args.own.number);
-            show(report, Asked::of(args), context, with(args.own.number, startup::text))
-        }
-        Report::Loader(args) => {
-            show(Loader::default(), Asked::of(args), context, with(args.own.number, loader::text))
-        }
-        Report::Threadpool(args) => {
-            let text = with(args.own.number, threadpool::text);
-            show(ThreadPool::default(), Asked::of(args), context, text)
-        }
-        Report::Exceptions(args) => {
-            let report = Exceptions::default().top(args.own.number);
-            show(report, Asked::of(args), context, with(args.own.number, exceptions::text))
-        }
-        Report::Contention(args) => {
-            let report = Contention::default().top(args.own.number);
-            show(report, Asked::of(args), context, with(args.own.number, contention::text))
-        }
-        Report::Waits(args) => {
-            let rows = args.own.number;
-            show(Waits::default().top(rows), Asked::of(args), context, with(rows, waits::text))
-        }
-        Report::Tasks(args) => {
-            let rows = args.own.number;
-            show(Tasks::default().top(rows), Asked::of(args), context, with(rows, tasks::text))
-        }
+        Report::Startup(args) => show_rows::<Startup, _>(args, context, startup::text),
+        Report::Loader(args) => show_rows::<Loader, _>(args, context, loader::text),
+        Report::Threadpool(args) => show_rows::<ThreadPool, _>(args, context, threadpool::text),
+        Report::Exceptions(args) => show_rows::<Exceptions, _>(args, context, exceptions::text),
+        Report::Contention(args) => show_rows::<Contention, _>(args, context, contention::text),
+        Report::Waits(args) => show_rows::<Waits, _>(args, context, waits::text),
+        Report::Tasks(args) => show_rows::<Tasks, _>(args, context, tasks::text),
         Report::Activities(args) => {
             let text = with(&args.own, activities::text);
             show(activities_of(&args.own), Asked::of(args), context, text)
@@ -109,10 +84,7 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
             let text = with(&args.own, activities::text);
             show(requests_of(&args.own), Asked::of(args), context, text)
         }
-        Report::Sql(args) => {
-            let rows = args.own.number;
-            show(Sql::default().top(rows), Asked::of(args), context, with(rows, sql::text))
-        }
+        Report::Sql(args) => show_rows::<Sql, _>(args, context, sql::text),
         Report::Logs(args) => logs::run(&args.own, Asked::of(args), context),
         Report::Counters(args) => counters::run(&args.own, Asked::of(args), context),
         Report::Html(args) => html::run(args, context),

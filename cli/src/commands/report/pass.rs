@@ -3,7 +3,7 @@
 
 use crate::analysed::{Analysed, activity_spans};
 use crate::analysis_options::AnalysisArgs;
-use crate::args::{InputArgs, ReportArgs};
+use crate::args::{InputArgs, ReportArgs, RowsArg};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -79,6 +79,20 @@ where
         &Steps { each: None, complete: |_, _, _, _| false, text: &text },
         context,
     )
+}
+
+/// A report whose only option is the number of rows.
+pub(super) fn show_rows<R: Report + Default, C: Args + AnalysisArgs>(
+    args: &ReportArgs<RowsArg, C>,
+    context: &mut Context<'_>,
+    text: impl Fn(usize, &R::Output, &mut Context<'_>) -> io::Result<()>,
+) -> Result<Exit, Failure>
+where
+    R::Output: Serialize,
+{
+    let rows = args.own.number;
+    let text = |output: &R::Output, context: &mut Context<'_>| text(rows, output, context);
+    show(R::default().top(rows), Asked::of(args), context, text)
 }
 
 /// The same with all [`Steps`].

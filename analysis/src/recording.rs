@@ -1,0 +1,71 @@
+//! What to record.
+
+use std::fmt;
+
+/// A provider to record. `Display` writes `PROVIDER:KEYWORDS:LEVEL`, and `:ARGUMENTS` if
+/// there are any, as for `--providers`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Recording {
+    /// Name of the provider.
+    pub provider: &'static str,
+    /// Keywords.
+    pub keywords: u64,
+    /// Level.
+    pub level: u8,
+    /// `NAME=VALUE`, if the provider emits nothing without arguments; else empty.
+    pub arguments: &'static str,
+    /// First version of .NET that has the events; 0 for all versions with event pipes.
+    pub since_version: u32,
+}
+
+impl Recording {
+    /// The runtime's sampler: where each thread is, about every millisecond.
+    pub(crate) const SAMPLER: Recording =
+        Recording::new("Microsoft-DotNETCore-SampleProfiler", 0, 5);
+
+    /// Events of a provider that needs no arguments, in all versions of .NET.
+    pub const fn new(provider: &'static str, keywords: u64, level: u8) -> Recording {
+        Recording { provider, keywords, level, arguments: "", since_version: 0 }
+    }
+
+    /// Events of the native runtime.
+    pub const fn runtime(keywords: u64, level: u8) -> Recording {
+        Recording::new("Microsoft-Windows-DotNETRuntime", keywords, level)
+    }
+
+    /// Sets the arguments.
+    #[must_use]
+    pub const fn arguments(mut self, arguments: &'static str) -> Recording {
+        self.arguments = arguments;
+        self
+    }
+
+    /// Sets the first version of .NET that has the events.
+    #[must_use]
+    pub const fn since(mut self, version: u32) -> Recording {
+        self.since_version = version;
+        self
+    }
+}
+
+impl fmt::Display for Recording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{:#x}:{}", self.provider, self.keywords, self.level)?;
+        if self.arguments.is_empty() { Ok(()) } else { write!(f, ":{}", self.arguments) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_is_written_as_it_is_asked_for() {
+        let text = Recording::runtime(0x8000, 2).to_string();
+        assert_eq!(text, "Microsoft-Windows-DotNETRuntime:0x8000:2");
+        let text = Recording::new("A", 0, 4).arguments("B=1;C=*").to_string();
+        assert_eq!(text, "A:0x0:4:B=1;C=*");
+    }
+}
