@@ -629,7 +629,7 @@ fn run_all(bytes: &[u8]) {
     while let Ok(Some(event)) = events.next_event() {
         live.event(&event);
     }
-    let _ = live.report_mut().take_all();
+    let _ = live.report.take_all();
 }
 
 fn anything() -> impl Strategy<Value = Step> {

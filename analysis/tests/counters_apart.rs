@@ -115,7 +115,7 @@ fn both(bytes: &[u8]) -> Vec<(String, Vec<f64>)> {
         })
         .collect();
     assert_eq!(shown, reported);
-    assert_eq!(values(&live.report_mut().take_new()), reported);
+    assert_eq!(values(&live.report.take_new()), reported);
     reported
 }
 

@@ -19,10 +19,10 @@ fn fed(bytes: &[u8], counters: LiveCounters) -> (Live<LiveCounters>, String) {
         live.event(&event);
         count += 1;
         if count % 37 == 0 {
-            live.report_mut().take_new().write_csv(&mut csv, false).unwrap();
+            live.report.take_new().write_csv(&mut csv, false).unwrap();
         }
     }
-    live.report_mut().take_new().write_csv(&mut csv, false).unwrap();
+    live.report.take_new().write_csv(&mut csv, false).unwrap();
     (live, String::from_utf8(csv).unwrap())
 }
 
@@ -126,8 +126,8 @@ fn a_series_that_has_no_value_for_three_intervals_has_stopped_and_stays() {
     let after = live.snapshot_at(last + 3_200_000_000);
     assert_eq!(before.series.len(), after.series.len());
     assert!(after.series.iter().all(|live| live.is_stopped));
-    assert!(after.last_values().series.is_empty());
-    assert!(!before.last_values().series.is_empty());
+    assert!(CountersReport::from(&after).series.is_empty());
+    assert!(!CountersReport::from(&before).series.is_empty());
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn a_histogram_without_new_values_keeps_its_count_and_sum() {
     // One for each quantile.
     assert_eq!((names(false), names(true)), (vec!["delay", "delay"], vec!["gone"]));
     let mut document = Vec::new();
-    snapshot.last_values().write_openmetrics(&mut document).unwrap();
+    CountersReport::from(&snapshot).write_openmetrics(&mut document).unwrap();
     let document = String::from_utf8(document).unwrap();
     let samples: Vec<&str> = document.lines().filter(|line| !line.starts_with('#')).collect();
     let labels = "provider=\"Shop\",kind=\"a\"";

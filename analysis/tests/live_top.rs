@@ -55,7 +55,7 @@ fn self_is_the_innermost_frame_and_total_any_however_often() {
         snapshot.threads.iter().map(|row| (row.thread_id, row.managed_samples)).collect();
     assert_eq!(threads, [(11, 2), (12, 1)]);
     let callers: Vec<_> = top
-        .report()
+        .report
         .callers(top.now_ns(), TopCallee::Method(WORK))
         .into_iter()
         .map(|caller| (caller.depth, caller.name.to_string(), caller.weight))
@@ -82,7 +82,7 @@ fn waiting_threads_count_as_waits_and_not_as_hot_methods() {
     assert_eq!((snapshot.header.samples, snapshot.header.running_samples), (2, 1));
     let wait = &snapshot.waits[0];
     assert_eq!((&*wait.place, wait.waits_for, wait.threads), (WORK, WaitFor::Sleep, 1));
-    assert_eq!(&*top.report().callers(top.now_ns(), TopCallee::Wait(WORK))[1].name, MAIN);
+    assert_eq!(&*top.report.callers(top.now_ns(), TopCallee::Wait(WORK))[1].name, MAIN);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn what_is_older_than_the_window_is_forgotten() {
     assert!((3..=4).contains(&snapshot.header.samples), "{}", snapshot.header.samples);
     assert!(snapshot.window_ns <= 4 * u64::from(SECOND), "{}", snapshot.window_ns);
     // Nor are threads and methods kept that there once were.
-    assert_eq!(top.model().threads().len(), 0);
+    assert_eq!(top.model.threads().len(), 0);
     let none = Live::new(LiveTop::default()).snapshot();
     assert!(none.methods.is_empty() && none.header.samples == 0);
 }
@@ -115,7 +115,7 @@ fn locks_are_counted_by_the_place_that_takes_them() {
     let row = &snapshot.contention[0];
     assert_eq!((&*row.place, row.count, row.total_ns), (WORK, 1, 400));
     assert_eq!(snapshot.waits[0].waits_for, WaitFor::Lock);
-    assert_eq!(&*top.report().callers(top.now_ns(), TopCallee::Contention(WORK))[1].name, MAIN);
+    assert_eq!(&*top.report.callers(top.now_ns(), TopCallee::Contention(WORK))[1].name, MAIN);
 }
 
 #[test]
@@ -125,10 +125,9 @@ fn a_thread_that_took_no_processor_time_ranks_behind_one_that_did_whatever_its_s
     let mut top = fed(60, [steps.clone(), steps].concat());
     assert_eq!(&*top.snapshot().methods[0].name, MAIN);
     let now = top.now_ns();
-    let report = top.report_mut();
-    report.set_processor_times(now, 0, [(11, 0), (12, 0)]);
+    top.report.set_threads(now, 0, [(11, "", 0), (12, "", 0)].into_iter());
     assert!(!top.snapshot().header.is_by_processor_time);
-    top.report_mut().set_processor_times(now + 1000, 900, [(11, 0), (12, 900)]);
+    top.report.set_threads(now + 1000, 900, [(11, "", 0), (12, "", 900)].into_iter());
     let snapshot = top.snapshot_at(now + 1000);
     assert!(snapshot.header.is_by_processor_time);
     let rows: Vec<_> = snapshot.methods.iter().map(|row| (&*row.name, row.self_samples)).collect();

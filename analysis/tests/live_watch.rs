@@ -38,9 +38,9 @@ fn rows(bytes: &[u8], kind: WatchKind) -> Vec<WatchRow> {
     let mut rows = Vec::new();
     while let Some(event) = events.next_event().unwrap() {
         live.event(&event);
-        rows.extend(live.report_mut().take());
+        rows.extend(live.report.take());
     }
-    rows.extend(live.report_mut().take_all());
+    rows.extend(live.report.take_all());
     let kinds: BTreeSet<_> = rows.iter().map(|row| kind_of(&row.what)).collect();
     assert!(kinds.iter().eq(rows.first().map(|_| &kind)), "{kinds:?}");
     assert_eq!(live.snapshot(), 0);

@@ -39,7 +39,7 @@ fn finish(stacks: ThreadStacks) -> ThreadStacksReport {
 
 #[test]
 fn a_round_is_complete_when_a_thread_of_it_is_sampled_again() {
-    let mut stacks = ThreadStacks::new();
+    let mut stacks = ThreadStacks::default();
     feed(&mut stacks, vec![at(0, &[0x1010]), at(1, &[0x1010])]);
     assert_eq!(stacks.rounds(), 0);
     feed(&mut stacks, vec![at(0, &[0x1010])]);
@@ -57,7 +57,7 @@ fn a_round_is_complete_when_a_thread_of_it_is_sampled_again() {
 
 #[test]
 fn code_without_a_name_is_shown_as_what_it_lies_in() {
-    let mut stacks = ThreadStacks::new();
+    let mut stacks = ThreadStacks::default();
     feed(&mut stacks, [vec![at(0, &[0x5010, 0x1010, 0x6010, 0x7010])], names()].concat());
     let (library, none) = ("/usr/share/System.Private.CoreLib.dll".to_owned(), String::new());
     stacks.set_mappings(&[(0x1000, 0x5FFF, library), (0x6000, 0x6FFF, none)]);
@@ -69,7 +69,7 @@ fn code_without_a_name_is_shown_as_what_it_lies_in() {
 
 #[test]
 fn the_outermost_call_of_a_wait_decides_what_a_thread_waits_for() {
-    let mut stacks = ThreadStacks::new();
+    let mut stacks = ThreadStacks::default();
     let steps = [at(0, &[0x2010, 0x3010, 0x4010, 0x1010]), at(1, &[0x2010, 0x1010, 0x4010])];
     feed(&mut stacks, [steps.to_vec(), names()].concat());
     stacks.count_stacks();
@@ -82,7 +82,7 @@ fn the_outermost_call_of_a_wait_decides_what_a_thread_waits_for() {
 
 #[test]
 fn a_thread_whose_wait_for_a_lock_began_meanwhile_waits_for_it() {
-    let mut stacks = ThreadStacks::new();
+    let mut stacks = ThreadStacks::default();
     let lock = event(LOCK, 0, 1, &[0x1010], vec![Value::U8(0), Value::U16(0)]);
     feed(&mut stacks, [vec![at(0, &[0x1010]), lock, at(0, &[0x1010])], names()].concat());
     stacks.count_stacks();
@@ -93,7 +93,7 @@ fn a_thread_whose_wait_for_a_lock_began_meanwhile_waits_for_it() {
 
 #[test]
 fn a_stack_is_counted_once_for_each_session_and_samples_after_that_are_ignored() {
-    let mut stacks = ThreadStacks::new();
+    let mut stacks = ThreadStacks::default();
     for address in [0x1010, 0x1010, 0x2010] {
         if stacks.samples() > 0 {
             stacks.begin_session();

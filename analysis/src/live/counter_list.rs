@@ -13,14 +13,16 @@ use std::str::FromStr;
 /// ```
 /// use nettrace_analysis::live::CounterList;
 /// let list: CounterList = "System.Runtime[cpu-usage],Shop.*".parse()?;
-/// let [runtime, shop] = list.choices() else { panic!("two providers") };
+/// let [runtime, shop] = &list.choices[..] else { panic!("two providers") };
 /// assert_eq!((&*runtime.provider, &*runtime.counters), ("System.Runtime", &["cpu-usage".into()][..]));
 /// assert!(shop.provider == "Shop.*" && shop.counters.is_empty());
 /// # Ok::<(), nettrace_analysis::live::CounterListError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct CounterList {
-    choices: Vec<CounterChoice>,
+    /// The providers, in the order in which they were named; empty for all.
+    pub choices: Vec<CounterChoice>,
 }
 
 /// A provider or meter, and which of its counters.
@@ -53,30 +55,15 @@ impl CounterChoice {
 }
 
 impl CounterList {
-    /// The providers, in the order in which they were named.
-    pub fn choices(&self) -> &[CounterChoice] {
-        &self.choices
-    }
-
-    /// Whether nothing is named.
-    pub fn is_empty(&self) -> bool {
-        self.choices.is_empty()
-    }
-
-    /// Adds what another list names.
-    pub fn extend(&mut self, other: CounterList) {
-        self.choices.extend(other.choices);
-    }
-
     /// Whether an EventCounter is meant.
     pub(crate) fn has_event_counter(&self, provider: &str, counter: &str) -> bool {
-        self.choices.iter().any(|choice| choice.has(provider, counter))
+        self.choices.is_empty() || self.choices.iter().any(|choice| choice.has(provider, counter))
     }
 
     /// Whether an instrument of `System.Diagnostics.Metrics` is meant.
     pub(crate) fn has_instrument(&self, meter: &str, instrument: &str) -> bool {
         let mut choices = self.choices.iter().filter(|choice| !choice.event_counters_only);
-        choices.any(|choice| choice.has(meter, instrument))
+        self.choices.is_empty() || choices.any(|choice| choice.has(meter, instrument))
     }
 
     /// Whether a provider's EventCounters are meant even if a meter has the same name.
@@ -220,7 +207,7 @@ mod tests {
         let parts = |choice: &CounterChoice| {
             (choice.provider.clone(), choice.counters.clone(), choice.event_counters_only)
         };
-        list.choices().iter().map(parts).collect()
+        list.choices.iter().map(parts).collect()
     }
 
     fn choice(provider: &str, counters: &[&str]) -> (String, Vec<String>, bool) {

@@ -120,9 +120,8 @@ pub struct LiveSeries {
     pub rate_per_second: Option<f64>,
     /// It has had no value for three intervals.
     pub is_stopped: bool,
-    /// When its last value came, in nanoseconds since the session's
-    /// start: when its last value came, or later if it is a histogram that had no value
-    /// since.
+    /// When its last value came, in nanoseconds since the session's start; later if it is a
+    /// histogram that was reported without a value since.
     pub last_ns: i64,
     /// Histograms: number of values since the session's start.
     pub total_count: i64,
@@ -146,11 +145,10 @@ impl LiveSeries {
     }
 }
 
-impl CountersSnapshot {
-    /// The last value of each series that goes on, for
-    /// [`CountersReport::write_openmetrics`]. Counts and sums of histograms are those
-    /// since the session's start.
-    pub fn last_values(&self) -> CountersReport {
+/// The last value of each series that goes on, for [`CountersReport::write_openmetrics`]. Counts
+/// and sums of histograms are those since the session's start.
+impl From<&CountersSnapshot> for CountersReport {
+    fn from(snapshot: &CountersSnapshot) -> CountersReport {
         let last = |live: &LiveSeries| {
             let mut series = live.series.clone();
             let mut point = series.points.pop()?;
@@ -165,10 +163,10 @@ impl CountersSnapshot {
             series.points = vec![point];
             Some(series)
         };
-        let going_on = self.series.iter().filter(|live| !live.is_stopped);
+        let going_on = snapshot.series.iter().filter(|live| !live.is_stopped);
         CountersReport {
             schema: SCHEMA,
-            start_unix_ns: self.start_unix_ns,
+            start_unix_ns: snapshot.start_unix_ns,
             series: going_on.filter_map(last).collect(),
             ..CountersReport::default()
         }
@@ -271,18 +269,11 @@ impl LiveCounters {
         self.names.unseen(&self.wanted)
     }
 
-    /// Number of values that are not shown, because there are too many series, or
-    /// quantiles of a histogram.
-    pub fn values_left_out(&self) -> u64 {
-        self.values_left_out.saturating_add(self.values.quantiles_left_out())
-    }
-
     fn add(&mut self, published: Published) {
         let is_metric = !matches!(published.key.kind, CounterKind::Mean | CounterKind::Increment);
         let Published { mut key, unit, display_name, interval_seconds, point } = published;
         if is_metric {
-            let is_wanted =
-                self.wanted.is_empty() || self.wanted.has_instrument(&key.provider, &key.name);
+            let is_wanted = self.wanted.has_instrument(&key.provider, &key.name);
             self.names.publish(&self.wanted, &key.provider, &key.name, is_wanted);
             if !is_wanted {
                 return;
@@ -291,8 +282,7 @@ impl LiveCounters {
         } else {
             let is_meter = self.meters.contains(&(key.process_id, key.provider.clone()))
                 && !self.wanted.insists_on_event_counters(&key.provider);
-            let is_wanted =
-                self.wanted.is_empty() || self.wanted.has_event_counter(&key.provider, &key.name);
+            let is_wanted = self.wanted.has_event_counter(&key.provider, &key.name);
             let is_shown = is_wanted && !is_meter;
             self.names.publish(&self.wanted, &key.provider, &key.name, is_shown);
             if !is_shown {
@@ -449,8 +439,7 @@ impl LiveCounters {
             else {
                 return;
             };
-            let is_wanted =
-                self.wanted.is_empty() || self.wanted.has_instrument(&meter, &instrument);
+            let is_wanted = self.wanted.has_instrument(&meter, &instrument);
             self.names.publish(&self.wanted, &meter, &instrument, is_wanted);
             if is_wanted {
                 self.meter_reports(event.process_id(), &meter);
@@ -533,7 +522,7 @@ impl LiveReport for LiveCounters {
             start_unix_ns: self.start_unix_ns,
             now_ns,
             series: self.series.values().map(live).collect(),
-            values_left_out: self.values_left_out(),
+            values_left_out: self.values_left_out.saturating_add(self.values.quantiles_left_out()),
         }
     }
 }

@@ -86,14 +86,18 @@ fn now() -> Option<Instant> {
 
 /// Feeds a [`LiveReport`].
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Live<R> {
-    report: R,
-    model: Model,
+    /// The view, to ask it for more and to take from it what has come.
+    pub report: R,
+    /// What has been learned about processes, threads and code.
+    pub model: Model,
     clock: Option<Clock>,
     /// The time of the newest event, and when it was processed.
     latest_ns: i64,
     latest_at: Option<Instant>,
-    events: u64,
+    /// Number of events that the view is about.
+    pub events: u64,
 }
 
 impl<R: LiveReport> Live<R> {
@@ -143,20 +147,5 @@ impl<R: LiveReport> Live<R> {
     /// Number of events that the view is about.
     pub fn events(&self) -> u64 {
         self.events
-    }
-
-    /// The view, to ask it for more.
-    pub fn report(&self) -> &R {
-        &self.report
-    }
-
-    /// The view, to take from it what has come.
-    pub fn report_mut(&mut self) -> &mut R {
-        &mut self.report
-    }
-
-    /// What has been learned about processes, threads and code.
-    pub fn model(&self) -> &Model {
-        &self.model
     }
 }

@@ -32,7 +32,7 @@ const MOST_STACKS: usize = 256;
 /// use nettrace_analysis::live::ThreadStacks;
 /// use nettrace_parser::Reader;
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-/// let mut stacks = ThreadStacks::new();
+/// let mut stacks = ThreadStacks::default();
 /// let mut events = Reader::from_slice(&bytes).time_ordered();
 /// while let Some(event) = events.next_event()? {
 ///     stacks.event(&event);
@@ -56,7 +56,8 @@ pub struct ThreadStacks {
     rounds: u64,
     all_rounds: u64,
     samples: u64,
-    sessions: u64,
+    /// Number of the current session, from 0.
+    session: u64,
     /// What the session's samples say has been counted: later ones are ignored.
     is_counted: bool,
 }
@@ -138,11 +139,6 @@ pub struct SampledThread {
 }
 
 impl ThreadStacks {
-    /// No thread was seen yet.
-    pub fn new() -> ThreadStacks {
-        ThreadStacks { sessions: 1, ..ThreadStacks::default() }
-    }
-
     /// From now on come the events of another session with the same process: stacks are
     /// taken once more.
     pub fn begin_session(&mut self) {
@@ -151,7 +147,7 @@ impl ThreadStacks {
         self.locks = LockWaits::default();
         self.rounds = 0;
         self.round.clear();
-        self.sessions = self.sessions.saturating_add(1);
+        self.session = self.session.saturating_add(1);
     }
 
     /// Processes the next event; events must come in time order.
@@ -189,7 +185,7 @@ impl ThreadStacks {
             self.round.clear();
             self.round.insert(thread);
         }
-        let session = self.sessions;
+        let session = self.session;
         let seen = self.threads.entry(thread).or_insert_with(|| KnownThread {
             stack,
             mode,
@@ -248,7 +244,7 @@ impl ThreadStacks {
         }
         // A thread without a sample in this session has ended, or has no managed frames
         // now: its latest stack is not one that it has.
-        for seen in self.threads.values_mut().filter(|seen| seen.session == self.sessions) {
+        for seen in self.threads.values_mut().filter(|seen| seen.session == self.session) {
             let key = (seen.stack, seen.mode);
             if seen.counts.len() < MOST_STACKS || seen.counts.contains_key(&key) {
                 let count = seen.counts.entry(key).or_default();
@@ -289,7 +285,7 @@ impl ThreadStacks {
                     name: thread.name.clone(),
                     count,
                     is_latest,
-                    is_in_last_round: seen.is_newest && seen.session == self.sessions,
+                    is_in_last_round: seen.is_newest && seen.session == self.session,
                     state: resolved.state(stack, mode),
                     waits_for: resolved.waits_for(stack, mode),
                     lock: seen.lock.filter(|_| is_latest && mode == Mode::Blocked),
@@ -307,7 +303,7 @@ impl ThreadStacks {
         threads.sort_by_key(|thread| thread.thread_id);
         ThreadStacksReport {
             schema: SCHEMA,
-            taken: self.sessions,
+            taken: self.session.saturating_add(1),
             rounds: self.all_rounds,
             samples: self.samples,
             threads,

@@ -39,7 +39,7 @@ impl SeenNames {
         is_shown: bool,
     ) {
         let mut is_missing_some = false;
-        for (place, choice) in list.choices().iter().enumerate() {
+        for (place, choice) in list.choices.iter().enumerate() {
             if !choice.has_provider(provider) {
                 continue;
             }
@@ -59,7 +59,7 @@ impl SeenNames {
     /// The names for which no value has arrived, in the order of the list.
     pub(super) fn unseen(&self, list: &CounterList) -> Vec<UnseenCounter> {
         let mut unseen = Vec::new();
-        for (place, choice) in list.choices().iter().enumerate() {
+        for (place, choice) in list.choices.iter().enumerate() {
             if !self.seen.contains(&(place, None)) {
                 let provider = choice.provider.clone();
                 unseen.push(UnseenCounter { provider, counter: None, published: Vec::new() });

@@ -186,7 +186,7 @@ impl CounterRequest<'_> {
         let is_wanted = |name: &&str| !self.has_runtime_meter() || *name != SYSTEM_RUNTIME;
         let all =
             || KNOWN.into_iter().chain(self.found.iter().map(String::as_str)).filter(is_wanted);
-        if self.list.is_empty() {
+        if self.list.choices.is_empty() {
             names.extend(all());
             match self.meters {
                 Some(meters) => instruments.extend(meters.iter().cloned()),
@@ -197,7 +197,7 @@ impl CounterRequest<'_> {
                 wanted.push(pool_adjustments()?);
             }
         }
-        for choice in self.list.choices() {
+        for choice in &self.list.choices {
             let start = choice.provider.strip_suffix('*');
             match start {
                 Some(start) => names.extend(all().filter(|name| begins(name, start))),

@@ -147,28 +147,25 @@ impl LiveTop {
         self.names_mut().set_mappings(process, mappings);
     }
 
-    /// What the operating system calls the threads, by their ids in the process's own
-    /// namespace: sentences name them so ([`TopSnapshot::verdicts`]).
-    pub fn set_thread_names(&mut self, names: impl IntoIterator<Item = (u64, String)>) {
-        self.thread_names = names.into_iter().collect();
-    }
-
-    /// What the operating system says: the processor time of the process, and that of each of
-    /// its threads by its id in the process's own namespace, since they began, in
+    /// What the operating system says of the threads: the processor time of the process, and
+    /// of each thread its id in the process's own namespace, its name, by which sentences call
+    /// it ([`TopSnapshot::verdicts`]), and its processor time. Times are since they began, in
     /// nanoseconds. Call it about once a second. A thread is sampled as often while it waits
     /// as while it runs, and some waits look like native code that computes; with these
     /// times, samples count as much as their thread can have run
     /// ([`TopHeader::is_by_processor_time`]).
-    pub fn set_processor_times(
+    pub fn set_threads<'n>(
         &mut self,
         now_ns: i64,
         of_process: u64,
-        of_threads: impl IntoIterator<Item = (u64, u64)>,
+        threads: impl Iterator<Item = (u64, &'n str, u64)> + Clone,
     ) {
-        if let Some(used) = self.thread_times.take(now_ns, of_process, of_threads) {
+        let times = threads.clone().map(|(id, _, time)| (id, time));
+        if let Some(used) = self.thread_times.take(now_ns, of_process, times) {
             self.stack.clear();
             self.add(now_ns, |slice, _| slice.used_times.add(&used));
         }
+        self.thread_names = threads.map(|(id, name, _)| (id, name.to_owned())).collect();
     }
 
     fn take_stack(&mut self, event: &Event<'_>) {

@@ -62,7 +62,7 @@ pub struct TopHeader {
     /// Threads that were sampled.
     pub threads: u64,
     /// Whether samples weigh as much as their thread ran, by the operating system's times
-    /// ([`LiveTop::set_processor_times`]). Otherwise code that waits in native calls may be
+    /// ([`LiveTop::set_threads`]). Otherwise code that waits in native calls may be
     /// ranked like code that runs.
     pub is_by_processor_time: bool,
     /// Share of the time in which all threads were suspended for a collection; without

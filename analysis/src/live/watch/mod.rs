@@ -40,7 +40,7 @@ const MOST_MARKED: usize = 1000;
 /// let mut events = Reader::from_slice(&bytes).time_ordered();
 /// while let Some(event) = events.next_event()? {
 ///     live.event(&event);
-///     for row in live.report_mut().take() {
+///     for row in live.report.take() {
 ///         if let WatchedEvent::Http(request) = row.what {
 ///             println!("{:?} took {:?} ns", request.target, request.duration_ns);
 ///         }

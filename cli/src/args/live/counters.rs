@@ -92,7 +92,7 @@ impl CountersArgs {
     pub(crate) fn list(&self) -> CounterList {
         let mut all = CounterList::default();
         for list in &self.counters {
-            all.extend(list.clone());
+            all.choices.extend(list.choices.iter().cloned());
         }
         all
     }

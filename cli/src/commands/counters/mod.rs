@@ -135,8 +135,8 @@ impl<'v> View<'v> {
         let args = self.args;
         let (list, interval) = (args.list(), args.refresh_interval.0);
         // Those that are named need no looking for.
-        let has_names = !list.choices().iter().any(|choice| choice.provider.ends_with('*'));
-        let found = match !list.is_empty() && has_names {
+        let has_names = !list.choices.iter().any(|choice| choice.provider.ends_with('*'));
+        let found = match !list.choices.is_empty() && has_names {
             true => Vec::new(),
             false => event_sources::names(reached.pid),
         };
@@ -152,7 +152,7 @@ impl<'v> View<'v> {
         let mut providers = request.providers()?;
         if providers.is_empty() {
             let patterns: Vec<&str> =
-                list.choices().iter().map(|choice| choice.provider.as_str()).collect();
+                list.choices.iter().map(|choice| choice.provider.as_str()).collect();
             context.messages.note(&format!(
                 "{}: no provider or meter matches {} yet",
                 reached.label(),
@@ -220,7 +220,7 @@ impl<'v> View<'v> {
         let is_due = self.unseen_due.take_if(|due| *due <= Instant::now()).is_some();
         let of = |session: &CounterSession| {
             let label = &session.label;
-            let notices = session.with(|live| live.report_mut().take_notices());
+            let notices = session.with(|live| live.report.take_notices());
             let text = |notice| format!("{label}: {}", metrics_notice::text(notice));
             let mut texts: Vec<String> = notices.iter().map(text).collect();
             if is_due {
@@ -266,14 +266,14 @@ impl<'v> View<'v> {
 
 /// Names on the command line that no counter of a process has had so far.
 fn unseen_of(session: &CounterSession) -> Vec<String> {
-    let unseen = session.with(|live| live.report().unseen());
+    let unseen = session.with(|live| live.report.unseen());
     unseen.iter().map(|name| format!("{}: {}", session.label, unseen::text(name))).collect()
 }
 
 /// Says how a session ended. `is_due`: names without a value were not reported yet.
 fn conclude(session: &mut CounterSession, is_due: bool, context: &mut Context<'_>) -> Exit {
     let (label, messages) = (session.label.clone(), &mut context.messages);
-    let (events, left_out) = session.with(|live| (live.events(), live.report().values_left_out()));
+    let (events, left_out) = session.with(|live| (live.events, live.snapshot().values_left_out));
     // Without any value, the session was too short to judge names.
     if is_due && events > 0 {
         unseen_of(session).iter().for_each(|text| messages.warning(text));

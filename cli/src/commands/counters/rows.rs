@@ -119,7 +119,7 @@ impl ValueWriter {
         let mut bytes = Vec::new();
         let mut has_new = false;
         for (at, session) in sessions.iter().enumerate() {
-            let mut new = session.with(|live| live.report_mut().take_new());
+            let mut new = session.with(|live| live.report.take_new());
             if new.series.is_empty() {
                 continue;
             }
@@ -225,7 +225,7 @@ impl ValueWriter {
         let mut processes: Vec<ProcessDocument> = Vec::new();
         for (session, document) in sessions.iter().zip(std::mem::take(&mut self.documents)) {
             // The series are taken already: this is the frame of the document.
-            let mut report = session.with(|live| live.report_mut().take_new());
+            let mut report = session.with(|live| live.report.take_new());
             report.series = document.into_values().collect();
             let (process_id, process) = (session.pid, session.name.clone());
             processes.push(ProcessDocument { process_id, process, report });
@@ -247,7 +247,7 @@ pub(super) fn exposition(sessions: &[CounterSession]) -> CountersReport {
     let mut all = CountersReport::default();
     for session in sessions {
         let snapshot: CountersSnapshot = session.with(|live| live.snapshot());
-        let mut last = snapshot.last_values();
+        let mut last = CountersReport::from(&snapshot);
         if sessions.len() > 1 {
             label(&mut last, session);
         }

@@ -125,7 +125,7 @@ impl<'t> Taking<'t> {
             end,
             resume: if *is_new { Resume::Yes } else { Resume::No },
             args,
-            stacks: ThreadStacks::new(),
+            stacks: ThreadStacks::default(),
             os,
             mappings: Vec::new(),
             has_names: false,

@@ -342,7 +342,7 @@ mod tests {
             // What the rundown says at the session's end happens at no time.
             match event.provider() {
                 "Microsoft-Windows-DotNETRuntimeRundown" => {
-                    top.report_mut().names_mut().learn(&event);
+                    top.report.names_mut().learn(&event);
                 }
                 _ => {
                     last = event.nanos().unwrap_or(0);
@@ -419,7 +419,7 @@ mod tests {
         press(&mut board, KeyCode::Enter);
         let (view, name) = board.wants_callers().unwrap();
         assert_eq!(view, TopView::Exceptions);
-        board.take_callers(top.0.report().callers(top.1, TopCallee::Exception(&name)));
+        board.take_callers(top.0.report.callers(top.1, TopCallee::Exception(&name)));
         let shown = text(&drawn(&mut board, 120, 40));
         assert!(shown.contains("Workload.Program.ExceptionRound"), "{shown}");
         press(&mut board, KeyCode::Esc);

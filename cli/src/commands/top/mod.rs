@@ -110,7 +110,7 @@ impl<'w> Watching<'w> {
         let Some(session) = session else { return Ok(None) };
         // Once: methods that are loaded from now on are reported by the session itself.
         let learnt = method_names::rundown(reached, args.buffersize, end, |event| {
-            session.with(|live| live.report_mut().names_mut().learn(event));
+            session.with(|live| live.report.names_mut().learn(event));
         });
         if let Err(reason) = learnt {
             let text = "frames of methods that were loaded before are shown as addresses";
@@ -182,10 +182,9 @@ impl<'w> Watching<'w> {
         if let (Some(threads), Some(process)) = (&self.threads, cost::cpu_ns(pid)) {
             self.session.with(|live| {
                 let now = live.now_ns();
-                let times = threads.iter().map(|(id, thread)| (*id, thread.cpu_ns));
-                live.report_mut().set_processor_times(now, process, times);
-                let names = threads.iter().map(|(id, thread)| (*id, thread.name.clone()));
-                live.report_mut().set_thread_names(names);
+                let threads =
+                    threads.iter().map(|(id, thread)| (*id, &*thread.name, thread.cpu_ns));
+                live.report.set_threads(now, process, threads);
             });
         }
     }
@@ -241,7 +240,7 @@ impl<'w> Watching<'w> {
         if let Some(pid) = self.session.pid.filter(|_| is_time) {
             self.mapped = Some(Instant::now());
             let mappings = mappings::of_process(pid);
-            self.session.with(|live| live.report_mut().set_mappings(&mappings));
+            self.session.with(|live| live.report.set_mappings(&mappings));
         }
         let snapshot = self.session.with(|live| live.snapshot());
         let of_beside = self.beside.as_ref().and_then(|(_, beside)| beside.failure());
@@ -281,7 +280,7 @@ impl<'w> Watching<'w> {
             if !is_drawn {
                 if let Some((view, name)) = board.wants_callers() {
                     let callers = self.session.with(|live| {
-                        let (top, now) = (live.report(), ended_ns.unwrap_or(live.now_ns()));
+                        let (top, now) = (&live.report, ended_ns.unwrap_or(live.now_ns()));
                         let callee = match view {
                             TopView::Methods => TopCallee::Method(&name),
                             TopView::Allocations => TopCallee::Allocation(&name),

@@ -36,7 +36,7 @@ impl ExtraFacts {
     pub(super) fn event(&mut self, event: &Event<'_>) -> Option<Facts> {
         self.live.event(event);
         // A message is reported at its first event.
-        let last = self.live.report_mut().take_all().pop()?;
+        let last = self.live.report.take_all().pop()?;
         match last.what {
             WatchedEvent::Log(message) => {
                 let scopes = message.scopes.iter().map(|scope| scope.to_string()).collect();

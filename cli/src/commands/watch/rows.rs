@@ -80,20 +80,20 @@ impl EventRows {
                 event.unix_nanos().zip(event.nanos()).map(|(unix, nanos)| unix - i128::from(nanos));
         }
         let answers = self.filter.answers(event, place, types);
-        self.live.report_mut().mark(answers.bits());
+        self.live.report.mark(answers.bits());
         self.live.event(event);
         // A message does not wait for its exception where its stack is shown: that is the
         // stack of this event.
         let rows = match self.has_stacks {
-            true => self.live.report_mut().take_all(),
-            false => self.live.report_mut().take(),
+            true => self.live.report.take_all(),
+            false => self.live.report.take(),
         };
         self.accepted(rows)
     }
 
     /// What waits, when nothing more comes for now.
     pub(super) fn rest(&mut self) -> Vec<WatchRow> {
-        let rows = self.live.report_mut().take_all();
+        let rows = self.live.report.take_all();
         self.accepted(rows)
     }
 
