@@ -534,9 +534,10 @@ fn a_process_that_died_is_said_to_first_and_where_it_was() {
         let Some(trace) = corpus::known(name) else { continue };
         let mut pass = ReportPass::new(Summary::default());
         let bytes = trace.bytes();
-        assert!(!pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+        let outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+        assert!(!outcome.is_complete);
         let mut summary = pass.finish().output;
-        summary.add_cut_off(Some("exit status 134 (SIGABRT)"));
+        summary.add_outcome(&outcome, Some("exit status 134 (SIGABRT)"));
         let first = &summary.findings[0].text;
         assert!(first.starts_with("the recording ends in the middle, after 1."), "{first}");
         assert!(first.contains("exit status 134 (SIGABRT)"), "{first}");

@@ -13,7 +13,7 @@ use crate::document::SCHEMA;
 use crate::heap::HeapReport;
 use crate::model::{Model, Moment, Resolved};
 use crate::report::{LogLevel, Recording, Report, ReportInput, StuckThreads};
-use nettrace_parser::Event;
+use nettrace_parser::{Event, Outcome};
 
 /// Whoever makes a dump wants to know what holds the heap: such findings come first.
 const HEAP_WEIGHT: u8 = 99;
@@ -167,9 +167,25 @@ impl SummaryReport {
         finding::rank(&mut self.findings);
     }
 
-    /// Adds that the recording ends in the middle. `how`: how the process ended, if that is
-    /// known.
-    pub fn add_cut_off(&mut self, how: Option<&str>) {
+    /// Adds what is missing from the trace, which reports do not see: that the recording ends in
+    /// the middle, and that events were lost. Where events are lost or damaged there are no good
+    /// signs: what is missing may have been the bad ones. `how`: how the process ended, if that
+    /// is known.
+    pub fn add_outcome(&mut self, outcome: &Outcome, how: Option<&str>) {
+        if !outcome.is_complete {
+            self.findings.push(self.cut_off(how));
+        }
+        let lost = outcome.losses.total();
+        if lost > 0 || outcome.damage.loss_count() > 0 {
+            self.findings.retain(|finding| finding.severity != "good");
+        }
+        if lost > 0 {
+            self.findings.push(Finding::lost_events(lost, self.events));
+        }
+        finding::rank(&mut self.findings);
+    }
+
+    fn cut_off(&self, how: Option<&str>) -> Finding {
         let how = how.map_or_else(
             || "the process may have been killed, or have died".to_owned(),
             |how| format!("the process ended with {how}"),
@@ -177,22 +193,7 @@ impl SummaryReport {
         let after = nettrace_export::units::duration(self.duration_ns);
         let text =
             format!("the recording ends in the middle, after {after}: {how}{}", self.last_seen);
-        let value = (self.duration_ns, "ns");
-        self.findings.push(Finding::new("cut_off", 100.0, value, text, "info"));
-        finding::rank(&mut self.findings);
-    }
-
-    /// Leaves out the good signs, where events were lost or damaged: these may have been the bad
-    /// ones.
-    pub fn leave_out_good_signs(&mut self) {
-        self.findings.retain(|finding| finding.severity != "good");
-    }
-
-    /// Adds the finding that events were lost, which reports do not see.
-    pub fn add_lost_events(&mut self, lost: u64) {
-        self.leave_out_good_signs();
-        self.findings.push(Finding::lost_events(lost, self.events));
-        finding::rank(&mut self.findings);
+        Finding::new("cut_off", 100.0, (self.duration_ns, "ns"), text, "info")
     }
 }
 

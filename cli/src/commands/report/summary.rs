@@ -49,20 +49,12 @@ pub(super) fn complete(
     input: &InputArgs,
     context: &mut Context<'_>,
 ) -> Option<HeapOfTrace> {
-    if !trace.is_complete {
-        report.add_cut_off(ending::read(&input.file).as_deref());
-    }
     let heap = heap(report, input, context);
     if let Some(heap) = &heap {
         report.add_heap(&heap.report);
     }
-    if trace.damage.loss_count() > 0 {
-        report.leave_out_good_signs();
-    }
-    let lost = trace.losses.total();
-    if lost > 0 {
-        report.add_lost_events(lost);
-    }
+    let how = if trace.is_complete { None } else { ending::read(&input.file) };
+    report.add_outcome(trace, how.as_deref());
     heap
 }
 
