@@ -72,6 +72,16 @@ fn the_dump_that_is_shown_is_of_all_generations_and_another_says_what_it_is() {
 }
 
 #[test]
+fn paths_count_objects_that_nothing_keeps_alive_apart() {
+    let path = file("no-roots.nettrace", &trace(&[(2, 5)]));
+    let ran = nettrace(&["heap", "paths", &path, "--type", "."]);
+    assert_eq!(ran.text(), "not reachable from a root: 5 objects, 120 B\n");
+    let ran = nettrace(&["heap", "paths", &path, "--type", "Nope"]);
+    ran.assert_message("no object is of such a type; nettrace heap lists the types");
+    assert_eq!((ran.code, ran.text()), (Some(0), ""));
+}
+
+#[test]
 fn a_trace_given_twice_is_compared_by_dumps_of_one_kind() {
     let path = file("both-kinds.nettrace", &trace(&[(1, 9), (2, 5), (2, 6), (0, 7)]));
     let compared = |of: &str| {

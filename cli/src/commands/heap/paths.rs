@@ -1,4 +1,4 @@
-//! `nettrace heap paths`: through what objects are kept alive.
+//! `nettrace heap paths`: what keeps objects alive.
 
 use super::trace::{HeapTrace, types_like};
 use crate::args::HeapPathsArgs;
@@ -15,10 +15,10 @@ use nettrace_analysis::heap::{
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// Steps of a way that a row shows.
+/// Steps of a path that a row shows.
 const SHOWN_STEPS: usize = 12;
 
-/// `--json` of `--type`, whole.
+/// The JSON document for `--type`.
 #[derive(Serialize)]
 struct PathsReport {
     schema: u32,
@@ -28,17 +28,17 @@ struct PathsReport {
     unreachable_objects: u64,
     unreachable_bytes: u64,
     paths: Vec<HeapPathGroup>,
-    /// Number of further ways, which hold fewer bytes.
+    /// Number of further paths, which hold fewer bytes.
     #[serde(skip_serializing_if = "is_zero")]
     paths_left_out: u64,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// `--json` of `--object`, whole.
+/// The JSON document for `--object`.
 #[derive(Serialize)]
 struct ObjectReport {
     schema: u32,
@@ -151,14 +151,22 @@ fn one(
 }
 
 fn text(args: &HeapPathsArgs, report: &PathsReport, context: &mut Context<'_>) -> io::Result<()> {
+    if report.objects == 0 {
+        let text = "no object is of such a type; nettrace heap lists the types, whose case matters";
+        context.messages.note(text);
+        return Ok(());
+    }
     let strong = context.style.strong();
-    let line = format!(
-        "{}, {}, kept alive in {}",
-        units::counted(report.objects, "object"),
-        units::bytes(report.bytes),
-        units::counted(report.paths.len() as u64 + report.paths_left_out, "way"),
-    );
-    writeln!(context.out.buffer(), "{}", strong.over(line))?;
+    let reachable = report.objects - report.unreachable_objects;
+    if reachable > 0 {
+        let line = format!(
+            "{}, {}, kept alive in {}",
+            units::counted(reachable, "object"),
+            units::bytes(report.bytes.saturating_sub(report.unreachable_bytes)),
+            units::counted(report.paths.len() as u64 + report.paths_left_out, "way"),
+        );
+        writeln!(context.out.buffer(), "{}", strong.over(line))?;
+    }
     if report.unreachable_objects > 0 {
         let (objects, bytes) = (report.unreachable_objects, report.unreachable_bytes);
         let line = format!(
