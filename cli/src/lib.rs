@@ -1,8 +1,8 @@
 //! The `nettrace` command as a library: `main` only hands over the process's arguments
 //! and streams, so that tests can call what users call.
 //!
-//! The way of a command: `args`, then `input` (file, pipe, gzip → the parser's source),
-//! then a command of `commands`, which shows what it reads through `output`.
+//! The way of a command: `args`, then a module of `commands`, which opens its `input` (file,
+//! pipe, gzip → the parser's source) through `context` and writes what it reads to `output`.
 //! What is wrong with a trace goes to stderr in one place, `messages`.
 
 #![deny(unsafe_code)]

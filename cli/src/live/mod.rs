@@ -2,8 +2,8 @@
 //!
 //! The way of a session: [`target`] (or a launched [`program`]) → [`request`] → [`start`]
 //! → [`driver`], one loop in which its bytes arrive, go to a [`sink`], are parsed, and
-//! events come out. `watch`, `heap` and `stack` drive on their own thread; a recording of
-//! `collect` and the [`live_session`] of a view on one of theirs, while the command
+//! events come out. `watch`, `heap` and `stack` drive on the command's thread; a recording of
+//! `collect` and the [`live_session`] of a view have a thread each, while the command
 //! shows how it goes. When all of this ends is one rule, [`end_rule`].
 
 pub(crate) mod cost;
