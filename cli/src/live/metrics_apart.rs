@@ -1,4 +1,4 @@
-//! EventCounters and metrics in two sessions.
+//! EventCounters and metrics in separate sessions, two or three.
 //!
 //! On .NET 8 to 10 one session with both can block the process for ever: while the
 //! runtime's thread turns on metrics it holds the lock of all event listeners and waits for
@@ -6,9 +6,10 @@
 //! that constructor, and waits for the lock. Once metrics are on, that constructor has run,
 //! so a later session with counters is safe: metrics first, then the rest.
 //!
-//! A process that waits at its start turns nothing on before it is resumed, whatever it
-//! has answered. There the counters wait for the [first values](super::first_values) of the metrics; what is
-//! neither starts with the metrics, so that a recording begins with the first method.
+//! A process that waits at its start enables no provider before it is resumed, although it
+//! has answered. There the counters wait for the [first values](super::first_values) of the
+//! metrics; all other providers start with the metrics, so that a recording begins with the
+//! first method.
 
 use super::counters::METRICS;
 use super::end_rule::EndRule;
@@ -21,15 +22,16 @@ use std::ops::RangeInclusive;
 const BLOCKING_VERSIONS: RangeInclusive<u32> = 8..=10;
 /// Turns on the EventCounters of a provider.
 const INTERVAL_ARGUMENT: &str = "EventCounterIntervalSec";
-/// Why there are two, for messages.
+/// Why there are several, for messages.
 pub(crate) const REASON: &str =
     "this version of .NET may block for ever if one session asks for metrics and EventCounters";
 
 /// The sessions that one request takes, in the order in which they begin.
 #[derive(Debug)]
 pub(crate) struct Sessions {
-    /// Metrics that need a session of their own.
+    /// The metrics, if there is more to ask for that may begin with them or after them.
     pub(crate) metrics: Option<SessionConfig>,
+    /// Everything else; the metrics of a process that waits, if only counters come later.
     pub(crate) main: SessionConfig,
     /// EventCounters that may begin only after the first values of the metrics: the process
     /// waits at its start.
@@ -44,7 +46,8 @@ impl Sessions {
         config: &SessionConfig,
         end: &EndRule,
     ) -> io::Result<Option<Sessions>> {
-        if apart(config, false).is_none() {
+        // Only a request for both needs to know which process it is.
+        if split(config, false).is_none() {
             return Ok(Some(Sessions::one(config)));
         }
         let runtime = reached.runtime.clone();
@@ -54,10 +57,10 @@ impl Sessions {
             Some((info.version()?.major, is_suspended))
         })?;
         let Some(asked) = asked else { return Ok(None) };
-        // One session is taken where the process does not know its version, too.
+        // If the version is unknown, one session.
         let needed = asked
             .filter(|(major, _)| BLOCKING_VERSIONS.contains(major))
-            .and_then(|(_, is_suspended)| apart(config, is_suspended));
+            .and_then(|(_, is_suspended)| split(config, is_suspended));
         Ok(Some(needed.unwrap_or_else(|| Sessions::one(config))))
     }
 
@@ -72,7 +75,7 @@ impl Sessions {
 }
 
 /// Several sessions, if there are both metrics and EventCounters.
-fn apart(config: &SessionConfig, is_suspended: bool) -> Option<Sessions> {
+fn split(config: &SessionConfig, is_suspended: bool) -> Option<Sessions> {
     let is_metrics = |provider: &Provider| provider.name().eq_ignore_ascii_case(METRICS);
     let has_counters = |provider: &Provider| {
         provider.wire_arguments().is_some_and(|text| text.contains(INTERVAL_ARGUMENT))
@@ -82,17 +85,17 @@ fn apart(config: &SessionConfig, is_suspended: bool) -> Option<Sessions> {
     if metrics.is_empty() || !rest.iter().any(has_counters) {
         return None;
     }
-    let with = |providers| Some(config.clone().providing(Providers::new(providers).ok()?));
-    let metrics = with(metrics)?.rundown(Rundown::Off);
+    let config_for = |providers| Some(config.clone().providing(Providers::new(providers).ok()?));
+    let metrics = config_for(metrics)?.rundown(Rundown::Off);
     if !is_suspended {
-        return Some(Sessions { metrics: Some(metrics), main: with(rest)?, counters: None });
+        return Some(Sessions { metrics: Some(metrics), main: config_for(rest)?, counters: None });
     }
     let (counters, plain): (Vec<Provider>, Vec<Provider>) =
         rest.into_iter().partition(has_counters);
-    let counters = Some(with(counters)?.rundown(Rundown::Off));
+    let counters = Some(config_for(counters)?.rundown(Rundown::Off));
     Some(match plain.is_empty() {
         true => Sessions { metrics: None, main: metrics, counters },
-        false => Sessions { metrics: Some(metrics), main: with(plain)?, counters },
+        false => Sessions { metrics: Some(metrics), main: config_for(plain)?, counters },
     })
 }
 
@@ -113,7 +116,7 @@ mod tests {
     #[test]
     fn metrics_and_event_counters_are_parted_and_nothing_else_is() {
         for whole in [&["A!", "B"][..], &[METRICS, "A"], &[METRICS]] {
-            assert!(apart(&config(whole), false).is_none(), "{whole:?}");
+            assert!(split(&config(whole), false).is_none(), "{whole:?}");
         }
         let names = |config: &Option<SessionConfig>| -> Vec<String> {
             let providers = config.iter().flat_map(|config| config.providers().iter());
@@ -125,7 +128,7 @@ mod tests {
             (&["A!", METRICS, "B"], true, &[METRICS], &["B"], &["A"]),
             (&["A!", METRICS], true, &none, &[METRICS], &["A"]),
         ] {
-            let sessions = apart(&config(wanted), is_suspended).unwrap();
+            let sessions = split(&config(wanted), is_suspended).unwrap();
             assert_eq!(names(&sessions.metrics), metrics, "{wanted:?}");
             assert_eq!(names(&Some(sessions.main)), main, "{wanted:?}");
             assert_eq!(names(&sessions.counters), counters, "{wanted:?}");

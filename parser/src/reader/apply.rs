@@ -20,8 +20,8 @@ use crate::tables::{Defined, Tables};
 use std::sync::Arc;
 
 impl State {
-    /// Reads a block without events.
-    pub(super) fn read_block(&mut self, frame: Frame, content: &[u8]) {
+    /// Takes the rows of a block without events into the context.
+    pub(super) fn apply_block(&mut self, frame: Frame, content: &[u8]) {
         let lost_before = self.unread();
         let broken_rows_before = self.damage.count(Class::RowLost);
         match (frame.kind, self.is_v6()) {

@@ -195,7 +195,7 @@ impl<S: Source> Reader<S> {
             }
             _ => {
                 let content = body_of(&self.source, &frame);
-                self.state.read_block(frame, content);
+                self.state.apply_block(frame, content);
                 self.end_content(frame);
                 Some(Step::Block(frame))
             }
@@ -204,7 +204,7 @@ impl<S: Source> Reader<S> {
 
     pub(super) fn sequence_point(&mut self, frame: Frame) -> Step {
         let content = body_of(&self.source, &frame);
-        self.state.read_block(frame, content);
+        self.state.apply_block(frame, content);
         self.end_content(frame);
         Step::Block(frame)
     }

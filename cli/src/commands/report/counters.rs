@@ -1,6 +1,6 @@
 //! `report counters`: a table, or all values in other forms.
 
-use super::pass::{Asked, show};
+use super::pass::{Asked, Form, show};
 use super::words::prose;
 use crate::args::{CounterFormat, CounterFormatArgs};
 use crate::context::Context;
@@ -20,11 +20,16 @@ pub(super) fn run(
     mut asked: Asked<'_>,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    // --json writes an empty document too, when there are no counters.
-    let format = if asked.is_json { CounterFormat::Json } else { args.format };
-    asked.is_json_of_something = format == CounterFormat::Json;
-    // Without counters OpenMetrics is its end mark, or it would be a text that was cut.
-    asked.is_text_of_nothing = format == CounterFormat::Openmetrics;
+    let format = match asked.form {
+        Form::AlwaysJson => CounterFormat::Json,
+        _ => args.format,
+    };
+    asked.form = match (asked.form, format) {
+        (Form::Text, CounterFormat::Json) => Form::Json,
+        // Without counters OpenMetrics is its end mark, or it would be a text that was cut.
+        (Form::Text, CounterFormat::Openmetrics) => Form::AlwaysText,
+        (form, _) => form,
+    };
     let counters = match format {
         CounterFormat::Table => Counters::default().without_points(),
         _ => Counters::default(),

@@ -24,12 +24,20 @@ pub(super) struct Asked<'a> {
     counted: &'a dyn AnalysisArgs,
     /// The id of the activity whose samples count.
     pub(super) activity: Option<&'a str>,
-    /// One JSON object, even if there is nothing.
-    pub(super) is_json: bool,
-    /// One JSON object, if there is something.
-    pub(super) is_json_of_something: bool,
-    /// Text, even if there is nothing.
-    pub(super) is_text_of_nothing: bool,
+    pub(super) form: Form,
+}
+
+/// What is written of a report.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Text, if the trace has something for the report.
+    Text,
+    /// Text in any case.
+    AlwaysText,
+    /// One JSON object, if the trace has something for the report.
+    Json,
+    /// One JSON object in any case: `--json`.
+    AlwaysJson,
 }
 
 impl<'a> Asked<'a> {
@@ -39,9 +47,7 @@ impl<'a> Asked<'a> {
             options: args.counted.options(),
             counted: &args.counted,
             activity: None,
-            is_json: args.form.json,
-            is_json_of_something: false,
-            is_text_of_nothing: false,
+            form: if args.form.json { Form::AlwaysJson } else { Form::Text },
         }
     }
 }
@@ -55,8 +61,8 @@ type Text<'t, O> = dyn Fn(&str, &O, &mut Context<'_>) -> io::Result<()> + 't;
 pub(super) struct Steps<'t, R: Report> {
     /// Called after each event, for reports that are shown while the trace is read.
     pub(super) each: Option<Each<R>>,
-    /// Adds what is known only when the trace was read. Gives whether the report says
-    /// what was lost.
+    /// Adds what is known only when the trace was read. Returns true if the text already
+    /// reports lost events.
     pub(super) complete: fn(&mut R::Output, &Ended, &InputArgs, &mut Context<'_>) -> bool,
     /// Writes it for reading.
     pub(super) text: &'t Text<'t, R::Output>,
@@ -111,7 +117,7 @@ where
     let mut trace = Analysed::new(context.open(asked.input)?)?;
     let mut pass = ReportPass::with_options(report, asked.options);
     // As JSON a report is one object.
-    match steps.each.filter(|_| !asked.is_json) {
+    match steps.each.filter(|_| asked.form == Form::Text) {
         Some(each) => read_each(&mut trace, context, &mut |event, context| {
             pass.event(event);
             each(pass.reports_mut(), context)
@@ -125,11 +131,13 @@ where
     context.progress.end();
     let has_events = reported.events > 0;
     let is_shown = has_events || R::has_more(&reported.output);
-    if asked.is_json || asked.is_json_of_something && is_shown {
-        context.write_report(&reported.output, &ended)?;
-    } else if is_shown || asked.is_text_of_nothing {
-        (steps.text)(&trace.file, &reported.output, context)?;
-        table::end_page(context)?;
+    match asked.form {
+        Form::Json | Form::Text if !is_shown => {}
+        Form::Json | Form::AlwaysJson => context.write_report(&reported.output, &ended)?,
+        Form::Text | Form::AlwaysText => {
+            (steps.text)(&trace.file, &reported.output, context)?;
+            table::end_page(context)?;
+        }
     }
     let shown = Shown {
         file: &trace.file,
@@ -158,7 +166,7 @@ fn read_each(
     Ok(())
 }
 
-/// What is known of any report that was made.
+/// What the closing warnings of a report are made of.
 struct Shown<'a> {
     file: &'a str,
     ended: &'a Ended,
