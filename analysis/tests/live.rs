@@ -255,3 +255,13 @@ fn workers_that_a_pool_gets_because_others_are_blocked_are_a_series_and_a_sum() 
     }
     assert_eq!(top.snapshot().header.threadpool_starvations, expected);
 }
+
+#[test]
+fn quantiles_beyond_sixteen_of_an_event_are_counted_as_left_out() {
+    let quantiles: Vec<String> = (1..=20).map(|at| format!("0.{at:02}={at}")).collect();
+    let texts = texts(&["SHARED", "Shop", "", "delay", "s", "", &quantiles.join(";")]);
+    let values = [texts, vec![Value::I32(4), Value::F64(10.0)]].concat();
+    let steps = (0..3).map(|_| Step::event(0, 0, SECOND_TICKS, values.clone())).collect();
+    let (live, _) = fed(&metrics_session(steps), LiveCounters::default());
+    assert_eq!((live.snapshot().series.len(), live.report.values_left_out), (16, 3 * 4));
+}

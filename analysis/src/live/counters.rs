@@ -38,6 +38,7 @@ const METRICS: &str = "System.Diagnostics.Metrics\\";
 /// which the newest 120 points are kept. Where there are more series, those that stopped
 /// make room.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct LiveCounters {
     values: CounterValues,
     wanted: CounterList,
@@ -56,7 +57,9 @@ pub struct LiveCounters {
     series: BTreeMap<SeriesKey, Kept>,
     /// Points that wait, and those for which there was no room.
     new_points: usize,
-    values_left_out: u64,
+    /// Number of values so far that are not shown, because there are too many series, or
+    /// quantiles of a histogram.
+    pub values_left_out: u64,
     notices: BTreeSet<MetricsNotice>,
     new_notices: Vec<MetricsNotice>,
 }
@@ -499,7 +502,10 @@ impl LiveReport for LiveCounters {
         }
         // Taken out for the call, since the closure needs all of `self`.
         let mut values = std::mem::take(&mut self.values);
+        let quantiles_before = values.quantiles_left_out();
         let is_its = values.read(event, moment, |published| self.add(published));
+        let quantiles = values.quantiles_left_out().saturating_sub(quantiles_before);
+        self.values_left_out = self.values_left_out.saturating_add(quantiles);
         let idle = values.take_idle();
         self.values = values;
         if let Some(idle) = idle {
@@ -522,7 +528,7 @@ impl LiveReport for LiveCounters {
             start_unix_ns: self.start_unix_ns,
             now_ns,
             series: self.series.values().map(live).collect(),
-            values_left_out: self.values_left_out.saturating_add(self.values.quantiles_left_out()),
+            values_left_out: self.values_left_out,
         }
     }
 }
