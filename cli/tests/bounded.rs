@@ -341,6 +341,7 @@ fn reused_memory(times: u32, are_named: bool) -> Vec<u8> {
 
 #[test]
 fn comparing_hostile_traces_stays_within_the_same_bounds_as_text_and_page() {
+    // 1 by default, 7 in `.ci/full traces`.
     let size = 2 * cases(1).min(8) - 1;
     for (name, bytes) in [
         ("diff-shared-deep", samples(25 * size, true)),

@@ -31,7 +31,7 @@ pub trait Report {
     const STATES: &'static [ThreadState] = &[];
 
     /// Sets how many rows its lists have at most: places of a wait, stacks of an exception,
-    /// the slowest requests. A report without such lists stays as it is.
+    /// the slowest requests. A report that lists all that it has counted stays as it is.
     #[must_use]
     fn top(self, rows: usize) -> Self
     where

@@ -64,7 +64,7 @@ pub(super) fn run(
 
 fn config() -> Result<SessionConfig, RequestError> {
     let [record, _] = RECORD;
-    let heap = Provider::new(RUNTIME)?.keywords(record.keywords).level(Level::Verbose);
+    let heap = Provider::new(record.provider)?.keywords(record.keywords).level(Level::Verbose);
     // The heap's events have no use for stacks. The rundown names modules, and types by
     // their methods.
     Ok(SessionConfig::new(Providers::new([heap])?)
