@@ -80,7 +80,7 @@ fn every_published_package_carries_its_licences_readme_and_changelog_and_no_test
             assert_eq!(of_package(licence), text(&root().join(licence)), "{folder}");
         }
         assert!(of_package("README.md").len() > 300, "{folder}");
-        assert!(of_package("CHANGELOG.md").contains("## [Unreleased]"), "{folder}");
+        assert!(of_package("CHANGELOG.md").contains("## 0.1.0 (unreleased)"), "{folder}");
         let included = list(&manifest, "include");
         for name in ["/src", "/README.md", "/CHANGELOG.md", "/LICENSE-*"] {
             assert!(included.contains(&name), "{folder}: {name}");
