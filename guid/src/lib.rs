@@ -20,21 +20,23 @@ use core::str::FromStr;
 /// let guid = Guid::from_bytes(bytes);
 /// assert_eq!(guid.to_string(), "33221100-5544-7766-8899-aabbccddeeff");
 /// assert_eq!("{33221100-5544-7766-8899-AABBCCDDEEFF}".parse(), Ok(guid));
-/// // Compared with bytes as they were stored, too.
+/// // A GUID can be compared with bytes as stored, too.
 /// assert_eq!(guid, bytes);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Guid {
-    /// Two numbers instead of 16 bytes, so that they stay in registers.
+    /// Bytes 0 to 7 as stored, least significant first. Two numbers instead of 16 bytes,
+    /// so that they stay in registers.
     low: u64,
+    /// Bytes 8 to 15 as stored, least significant first.
     high: u64,
 }
 
 impl Guid {
-    /// All zeros: represents "none" wherever a stream stores a GUID.
+    /// A GUID of zeros: represents "none" wherever a stream stores a GUID.
     pub const ZERO: Guid = Guid { low: 0, high: 0 };
 
-    /// A GUID from its 16 bytes as stored.
+    /// Creates a GUID from its 16 bytes as stored.
     #[inline]
     pub const fn from_bytes(bytes: [u8; 16]) -> Guid {
         let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;
@@ -44,7 +46,7 @@ impl Guid {
         }
     }
 
-    /// The 16 bytes as stored.
+    /// Returns the 16 bytes as stored.
     #[inline]
     pub const fn to_bytes(self) -> [u8; 16] {
         let [a, b, c, d, e, f, g, h] = self.low.to_le_bytes();
@@ -52,14 +54,14 @@ impl Guid {
         [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]
     }
 
-    /// Whether all bytes are zero.
+    /// Returns whether all bytes are zero.
     #[inline]
     pub const fn is_zero(self) -> bool {
         self.low | self.high == 0
     }
 }
 
-/// Ordered by the bytes as stored.
+/// Orders GUIDs by their bytes as stored.
 impl Ord for Guid {
     #[inline]
     fn cmp(&self, other: &Guid) -> Ordering {
@@ -90,7 +92,7 @@ impl PartialEq<Guid> for [u8; 16] {
 }
 
 impl fmt::Display for Guid {
-    /// Lower-case with dashes: `33221100-5544-7766-8899-aabbccddeeff`.
+    /// Writes the GUID in lower case with dashes: `33221100-5544-7766-8899-aabbccddeeff`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a0, a1, a2, a3, b0, b1, c0, c1, d0, d1, e0, e1, e2, e3, e4, e5] = self.to_bytes();
         write!(
@@ -123,7 +125,7 @@ impl From<Guid> for [u8; 16] {
     }
 }
 
-/// The text was not a GUID.
+/// Error: a text is not a GUID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NotAGuid;
@@ -138,7 +140,7 @@ impl fmt::Display for NotAGuid {
 
 impl core::error::Error for NotAGuid {}
 
-/// The positions of dashes in a GUID with dashes.
+/// Positions of the dashes in a GUID with dashes.
 const DASHES: [usize; 4] = [8, 13, 18, 23];
 
 impl FromStr for Guid {

@@ -5,8 +5,8 @@ use core::fmt;
 use serde_core::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_core::ser::{Serialize, Serializer};
 
-/// Like `Display` in human-readable formats such as JSON; otherwise the 16 bytes as
-/// stored.
+/// Serializes to text, as `Display` does, in human-readable formats such as JSON, and to
+/// the 16 bytes as stored in others.
 #[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
 impl Serialize for Guid {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

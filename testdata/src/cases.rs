@@ -1,7 +1,7 @@
-//! How much tests try of what is drawn at random.
+//! How many random cases a test tries.
 
-/// The cases that a test tries: `usual`, or in proportion to `PROPTEST_CASES`, of which 256
-/// are usual. So one variable makes all such tests more thorough.
+/// Returns how many cases a test tries: `usual`, scaled by `PROPTEST_CASES` / 256 if that
+/// variable is set. So one variable makes all random tests more thorough.
 ///
 /// ```
 /// # if std::env::var_os("PROPTEST_CASES").is_none() {

@@ -1,15 +1,15 @@
-//! Files with symbols, of the kind that mappings name.
+//! ELF files with symbols, like those whose mappings a trace lists.
 
-/// A shared library of 64 bits with one segment (file 0x1000 at address 0x2000),
-/// functions (name, address, size), and a build id.
+/// Returns a 64-bit shared library with one segment (file offset 0x1000 at address
+/// 0x2000), functions (name, address, size), and a build id.
 ///
 /// # Panics
-/// If its texts are longer than 4 GiB.
+/// If the texts are longer than 4 GiB.
 pub fn small_elf(functions: &[(&str, u64, u64)], build_id: &[u8]) -> Vec<u8> {
     let (mut names, mut symbols) = (vec![0u8], vec![0u8; 24]);
     for (name, address, size) in functions {
         symbols.extend(u32::try_from(names.len()).unwrap().to_le_bytes());
-        // A global function of section 1.
+        // Info and section of the symbol: a global function of section 1.
         symbols.extend([0x12, 0, 1, 0]);
         symbols.extend(address.to_le_bytes());
         symbols.extend(size.to_le_bytes());
@@ -24,7 +24,7 @@ pub fn small_elf(functions: &[(&str, u64, u64)], build_id: &[u8]) -> Vec<u8> {
     note.extend(build_id);
     let section_names = b"\0.text\0.symtab\0.strtab\0.note.gnu.build-id\0.shstrtab\0";
     let contents: [(&[u8], u32, u32, u32, u64); 5] = [
-        // Bytes, place of its name, type, link, size of an entry.
+        // For each section: content, offset of its name, type, link, size of an entry.
         (&[0x90; 16], 1, 1, 0, 0),
         (&symbols, 7, 2, 3, 24),
         (&names, 15, 3, 0, 0),

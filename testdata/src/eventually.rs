@@ -1,12 +1,12 @@
-//! Waiting without a limit of one's own.
+//! Waiting without a time limit.
 
 use std::io::{Write, stderr};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Waits until it is so. There is no limit, since how long something takes is a matter of
-/// the machine: who runs the tests ends one that hangs. After a minute it says what it
-/// waits for.
+/// Waits until `is_so` returns true. There is no limit, since how long something takes
+/// depends on the machine: the test runner ends a test that hangs. After a minute the
+/// function prints what it waits for.
 pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     const PAUSE: Duration = Duration::from_millis(5);
     const PAUSES_OF_A_MINUTE: u32 = 12_000;
@@ -15,7 +15,8 @@ pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
         sleep(PAUSE);
         pauses = pauses.saturating_add(1);
         if pauses == PAUSES_OF_A_MINUTE {
-            // Past the harness, which keeps what a test prints until it has ended.
+            // Not by `eprintln!`: the harness keeps what that prints until the test has
+            // ended.
             let _ = writeln!(stderr(), "still waiting: {what}");
         }
     }

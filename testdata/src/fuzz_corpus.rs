@@ -1,9 +1,9 @@
-//! What fuzzing found worth keeping: one archive for each fuzz target,
+//! Inputs that fuzzing found worth keeping: one archive for each fuzz target,
 //! `parser/fuzz/corpus/TARGET.tar.gz`.
 //!
-//! Eight thousand files of fifty bytes each would hide the rest of the repository from
-//! anybody who looks for a name in it. Tests read the archives; for a fuzzer `cargo xtask
-//! corpus unpack` makes folders of them.
+//! An archive, because eight thousand files of fifty bytes each would clutter every
+//! search by file name. Tests read the archives; `cargo xtask corpus unpack` makes
+//! folders of them for a fuzzer.
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -12,7 +12,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The folder of the archives.
+/// Returns the folder that holds the archives.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../parser/fuzz/corpus")
 }
@@ -21,7 +21,7 @@ fn archive(target: &str) -> PathBuf {
     folder().join(format!("{target}.tar.gz"))
 }
 
-/// The names of all targets that have an archive, sorted.
+/// Returns the names of all targets that have an archive, sorted.
 ///
 /// # Errors
 /// When the folder cannot be read.
@@ -36,10 +36,11 @@ pub fn targets() -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The inputs of a target with their names, sorted by name.
+/// Returns the inputs of a target with their names, sorted by name.
 ///
 /// # Errors
-/// When the archive is missing, damaged or empty: a replay of nothing holds nothing.
+/// When the archive is missing, damaged or empty: a replay of no inputs would check
+/// nothing.
 pub fn inputs(target: &str) -> io::Result<Vec<(String, Vec<u8>)>> {
     let path = archive(target);
     let of_archive =
@@ -60,7 +61,7 @@ pub fn inputs(target: &str) -> io::Result<Vec<(String, Vec<u8>)>> {
     Ok(inputs)
 }
 
-/// Writes the inputs of a target as files of a folder. Gives how many.
+/// Writes the inputs of a target as files into a folder, and returns how many there are.
 ///
 /// # Errors
 /// When the archive cannot be read or a file not be written.
@@ -73,8 +74,8 @@ pub fn unpack(target: &str, to: &Path) -> io::Result<usize> {
     Ok(inputs.len())
 }
 
-/// Makes a target's archive of the files of a folder: the same files give the same bytes.
-/// Gives how many.
+/// Makes a target's archive from the files of a folder, and returns how many there are.
+/// Equal files give equal bytes.
 ///
 /// # Errors
 /// When a file cannot be read or the archive not be written.

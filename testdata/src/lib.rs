@@ -1,15 +1,15 @@
 //! Test data of the project.
 //!
 //! - [`synth`]: the crate `nettrace-writer`, under the name that our tests know it by.
-//! - [`corpus`]: real traces, and what the reference reader saw in them.
+//! - [`corpus`]: real traces, and the events that the reference reader saw in them.
 //! - [`peers`]: real runtimes.
 //! - [`fuzz_corpus`]: inputs that fuzzing found worth keeping.
-//! - [`requests`]: what a web server publishes of its requests.
-//! - [`layers`]: holds the modules of a crate to an order of imports.
+//! - [`requests`]: the metrics that a web server publishes about its requests.
+//! - [`layers`]: checks which module of a crate imports which.
 //! - [`one_type`]: the beginning of a stream that a test goes on writing.
-//! - [`small_elf`]: files with symbols.
-//! - [`skipped`]: what a test leaves out; [`cases`]: how much it tries; [`eventually`]: how it
-//!   waits.
+//! - [`small_elf`]: an ELF file with symbols.
+//! - [`skipped`] prints which test leaves something out; [`cases`] says how many random
+//! cases a test tries; [`eventually`] waits.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod cases;
@@ -35,7 +35,8 @@ pub use program_database::program_database;
 pub use public_types::{assert_all_listed, public_types};
 pub use skipped::skipped;
 
-/// CRC-32 (IEEE), as the goldens give it of payloads and stacks.
+/// Returns the CRC-32 (IEEE) of the bytes, as the lists of the reference reader have it
+/// for payloads and stacks.
 ///
 /// ```
 /// assert_eq!(nettrace_testdata::crc32(b"123456789"), 0xcbf4_3926);

@@ -1,12 +1,12 @@
-//! The beginning of streams that tests go on writing.
+//! The beginning of a stream that a test goes on writing.
 
 use crate::synth::{
     Blob, Definition, EventBlock, MetadataBlock, MetadataRow, Stream, ThreadBlock, ThreadRow,
     Trace, Version,
 };
 
-/// A stream that has defined type 1, event 7 of provider `Demo` without fields, and in
-/// version 6 thread 1. Events and the end mark are missing.
+/// Returns a stream that has defined type 1 (event 7 of provider `Demo`, without fields)
+/// and in version 6 also thread 1. The caller adds events and the end mark.
 pub fn one_type(version: Version) -> Stream {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());

@@ -1,9 +1,9 @@
 //! Real .NET runtimes to test against: 3.1, 8, 9 and 10, each with a program whose
 //! scenario the test chooses.
 //!
-//! `.ci/peers` makes them ready and prints the folder, which `NETTRACE_PEERS` names.
-//! Where they are not, tests say on stderr that they skip (`SKIPPED`) and pass.
-//! `NETTRACE_RUNTIMES=net10` takes only some of them.
+//! `.ci/peers` makes them ready and prints their folder, which `NETTRACE_PEERS` names. If
+//! it is not set, tests print on stderr that they skip (`SKIPPED`), and pass.
+//! `NETTRACE_RUNTIMES=net10` selects some of the runtimes.
 //!
 //! ```
 //! for peer in nettrace_testdata::peers::all() {
@@ -26,13 +26,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// A runtime with the program that it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// Its version's first number: 3, 8, 9 or 10.
+    /// Major version: 3, 8, 9 or 10.
     pub major: u32,
     program: PathBuf,
     arguments: Vec<PathBuf>,
 }
 
-/// The folder that `NETTRACE_PEERS` names.
+/// Returns the folder that `NETTRACE_PEERS` names.
 pub fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("NETTRACE_PEERS").map(PathBuf::from);
     if folder.is_none() {
@@ -41,10 +41,11 @@ pub fn folder() -> Option<PathBuf> {
     folder
 }
 
-/// All runtimes there are, or those that `NETTRACE_RUNTIMES` names: `net8,net10`.
+/// Returns all runtimes of the folder, or those that `NETTRACE_RUNTIMES` names:
+/// `net8,net10`.
 ///
 /// # Panics
-/// If one is named that is not there.
+/// If `NETTRACE_RUNTIMES` names one that is not there.
 pub fn all() -> Vec<Peer> {
     let Some(folder) = folder() else { return Vec::new() };
     let wanted = std::env::var("NETTRACE_RUNTIMES").ok();
@@ -76,13 +77,14 @@ pub fn all() -> Vec<Peer> {
     peers
 }
 
-/// Those with the Process command set, and with ports.
+/// Returns the runtimes that have the Process command set and diagnostic ports: all but
+/// 3.1.
 pub fn modern() -> Vec<Peer> {
     all().into_iter().filter(|peer| peer.major >= 8).collect()
 }
 
-/// Runs one of the .NET tools of the folder, such as `dotnet-trace/dotnet-trace.dll`;
-/// `None`: it is not there.
+/// Returns a command for one of the .NET tools of the folder, such as
+/// `dotnet-trace/dotnet-trace.dll`, or `None` if it is not there.
 pub fn tool(path: &str) -> Option<Command> {
     let folder = folder()?;
     let (host, tool) = (folder.join("net10/dotnet"), folder.join("tools").join(path));
@@ -97,8 +99,8 @@ pub fn tool(path: &str) -> Option<Command> {
 }
 
 impl Peer {
-    /// Runs a scenario for so many seconds; 0: until its standard input ends. Its
-    /// `TMPDIR` is that folder.
+    /// Returns the command that runs a scenario for that many seconds, or until its
+    /// standard input ends if `seconds` is 0. `TMPDIR` of the program is `folder`.
     pub fn command(&self, folder: &Path, scenario: &str, seconds: u32) -> Command {
         let mut command = Command::new(&self.program);
         command.args(self.words(scenario, seconds).get(1..).unwrap_or_default());
@@ -108,40 +110,40 @@ impl Peer {
         command
     }
 
-    /// The same as words: the program, then its arguments.
+    /// Returns that command as words: the program, then its arguments.
     pub fn words(&self, scenario: &str, seconds: u32) -> Vec<String> {
         let paths = std::iter::once(&self.program).chain(&self.arguments);
         let paths = paths.map(|path| path.display().to_string());
         paths.chain([scenario.to_owned(), seconds.to_string()]).collect()
     }
 
-    /// The same as a line for a shell.
+    /// Returns that command as a line for a shell.
     pub fn shell(&self, scenario: &str, seconds: u32) -> String {
         let words: Vec<String> =
             self.words(scenario, seconds).iter().map(|word| format!("'{word}'")).collect();
         words.join(" ")
     }
 
-    /// Starts a scenario, and waits until it says that it is ready.
+    /// Starts a scenario and waits until it prints that it is ready.
     ///
     /// # Panics
-    /// If it does not.
+    /// If it ends before that.
     pub fn start(&self, folder: &Folder, scenario: &str, seconds: u32) -> Target {
         self.ready(folder, self.command(folder.path(), scenario, seconds))
     }
 
-    /// The same of a program that holds the objects of `programs/KnownGraph.cs`, too.
+    /// Starts a scenario in a program that also holds the objects of
+    /// `programs/KnownGraph.cs`, and waits until it is ready.
     ///
-    /// # Panics
-    /// As [`Peer::start`].
+    /// If [`Peer::start`] does.
     pub fn start_with_known_graph(&self, folder: &Folder, scenario: &str, seconds: u32) -> Target {
         self.start_with_hook(folder, "KnownGraph.dll", scenario, seconds)
     }
 
-    /// The same of a program whose thread pool is starved as well, by `programs/Starved.cs`.
+    /// Starts a program whose thread pool `programs/Starved.cs` keeps starved, and waits
+    /// until it is ready.
     ///
-    /// # Panics
-    /// As [`Peer::start`].
+    /// If [`Peer::start`] does.
     pub fn start_starved(&self, folder: &Folder) -> Target {
         self.start_with_hook(folder, "Starved.dll", "sleep", 0)
     }
@@ -163,16 +165,16 @@ impl Peer {
     }
 }
 
-/// A folder of a test, removed at its end. Its path is short: the name of a socket has to
-/// fit after it.
+/// A temporary folder of a test, removed on drop. Its path is short, because the path of
+/// a Unix socket in it is limited to about 100 bytes.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes one.
+    /// Creates a folder with a name of its own.
     ///
     /// # Panics
-    /// If it cannot be made.
+    /// If it cannot be created.
     #[expect(clippy::new_without_default, reason = "it makes a folder")]
     pub fn new() -> Folder {
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -182,12 +184,12 @@ impl Folder {
         Folder(folder)
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// The path of a file in it, as text.
+    /// Returns the path of a file in it, as text.
     pub fn file(&self, name: &str) -> String {
         self.0.join(name).display().to_string()
     }
@@ -199,29 +201,29 @@ impl Drop for Folder {
     }
 }
 
-/// A program that runs. Dropping it kills it.
+/// A running program. It is killed on drop.
 #[derive(Debug)]
 pub struct Target {
     child: Child,
     output: BufReader<ChildStdout>,
-    /// Its runtime's version.
+    /// Major version of its runtime.
     pub major: u32,
     folder: PathBuf,
 }
 
 impl Target {
-    /// Its process id.
+    /// Returns its process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// How many sockets and files it has open: what clients may leak in it.
+    /// Returns how many sockets and files it has open: clients may leak these.
     pub fn descriptor_count(&self) -> usize {
         self.held().len()
     }
 
-    /// Its [`descriptors`] without those that a runtime opens for itself as it goes on,
-    /// whatever others do with it: pipes for its threads, devices, files of `/proc`.
+    /// Returns its [`descriptors`] without those that a runtime opens for its own use
+    /// over time: pipes for its threads, devices, files of `/proc`.
     fn held(&self) -> Vec<String> {
         let own = ["pipe:", "anon_inode:", "/dev/", "/proc/", "/memfd:"];
         let mut held = descriptors(self.pid());
@@ -229,15 +231,15 @@ impl Target {
         held
     }
 
-    /// Whether it has not ended.
+    /// Returns whether it is still running.
     ///
     /// # Panics
-    /// If the system does not say.
+    /// If the system cannot tell.
     pub fn is_running(&mut self) -> bool {
         self.child.try_wait().expect("it can be asked").is_none()
     }
 
-    /// Sends it a signal, by its name without `SIG`.
+    /// Sends it a signal, given by its name without `SIG`.
     ///
     /// # Panics
     /// If it cannot be sent.
@@ -245,8 +247,8 @@ impl Target {
         signal(self.pid(), name);
     }
 
-    /// Stops it (SIGSTOP), and returns when every thread stands still. `CONT` lets it go
-    /// on.
+    /// Stops it (SIGSTOP), and returns when every thread stands still. The signal `CONT`
+    /// resumes it.
     ///
     /// # Panics
     /// If it cannot be stopped.
@@ -262,8 +264,8 @@ impl Target {
         });
     }
 
-    /// Waits until it has no more descriptors than before: a runtime closes some a moment
-    /// after it has answered.
+    /// Waits until it has no more descriptors than `before`, because a runtime closes
+    /// some of them a moment after it has answered.
     ///
     /// # Panics
     /// If it has ended.
@@ -273,23 +275,23 @@ impl Target {
         assert!(self.is_running(), ".NET {} has ended", self.major);
     }
 
-    /// Ends its standard input: a program that runs without limit ends.
+    /// Closes its standard input, which ends a program that runs without a time limit.
     pub fn close_input(&mut self) {
         drop(self.child.stdin.take());
     }
 
-    /// Waits until it ends.
+    /// Waits until the process ends.
     ///
     /// # Panics
-    /// If the system does not say.
+    /// If the system cannot tell.
     pub fn wait(&mut self) -> ExitStatus {
         self.child.wait().expect("it can be waited for")
     }
 
-    /// Ends its standard input and waits.
+    /// Closes its standard input and waits until the process ends.
     ///
     /// # Panics
-    /// If the system does not say.
+    /// If the system cannot tell.
     pub fn finish(mut self) -> ExitStatus {
         self.close_input();
         let status = self.wait();
@@ -307,27 +309,27 @@ impl Drop for Target {
     }
 }
 
-/// What the open file descriptors of a process stand for; nothing if it is not there.
-/// Without the assemblies of a .NET program: it opens more of them as it goes on,
-/// whatever others do with it.
+/// Returns what the open file descriptors of a process stand for, or nothing if there is
+/// no such process. The assemblies of a .NET program are left out: it opens more of them
+/// over time, whatever its clients do.
 pub fn descriptors(pid: u32) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
-    // One that is gone meanwhile has no link.
+    // A descriptor that was closed meanwhile has no link.
     let links = entries.flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok());
     links.map(|link| link.display().to_string()).filter(|link| !link.ends_with(".dll")).collect()
 }
 
-/// How many [`descriptors`] a process has.
+/// Returns how many [`descriptors`] a process has.
 pub fn descriptor_count(pid: u32) -> usize {
     descriptors(pid).len()
 }
 
-/// Threads of a process; 0 if it is not there.
+/// Returns the number of threads of a process, or 0 if there is no such process.
 pub fn thread_count(pid: u32) -> usize {
     std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
 }
 
-/// Sends a process a signal, by its name without `SIG`.
+/// Sends a process a signal, given by its name without `SIG`.
 ///
 /// # Panics
 /// If it cannot be sent.

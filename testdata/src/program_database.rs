@@ -1,8 +1,8 @@
-//! A program database (PDB), from a linker for Windows.
+//! A program database (PDB), written by a linker for Windows.
 
 use std::io::Read;
 
-/// The symbols of `programs/App.rs`, which says what is in them.
+/// Returns the symbols of `programs/App.rs`; that file says which they are.
 ///
 /// # Panics
 /// If the file is damaged.

@@ -1,14 +1,14 @@
-//! Which types a crate makes public, for tests that ask something of all of them.
+//! Finds the public types of a crate, for tests that check something of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// The names of a crate's public types, and how many there are of each name.
+/// Returns the names of a crate's public types, and how many types have each name.
 ///
-/// They are read from its sources: what is defined as `pub struct` or `pub enum`, which
-/// the lint `unreachable_pub` holds to be public in truth, and what is re-exported, which
-/// a macro may have defined.
+/// They are read from its sources: types that are defined as `pub struct` or `pub enum`
+/// (the lint `unreachable_pub` ensures that these really are public), and names that are
+/// re-exported, which a macro may have defined.
 ///
 /// # Panics
 /// When the folder cannot be read.
@@ -31,9 +31,9 @@ pub fn public_types(sources: &Path) -> BTreeMap<String, usize> {
 struct Found {
     defined: BTreeMap<String, usize>,
     re_exported: BTreeSet<String>,
-    /// Names inside, and those that users see.
+    /// From names in the crate to the names that users see.
     renamed: BTreeMap<String, String>,
-    /// Names of what is no type: traits, and other names of types.
+    /// Names that are not types: traits and type aliases.
     others: BTreeSet<String>,
 }
 
@@ -55,7 +55,7 @@ fn look_at(text: &str, found: &mut Found) {
         let Some(item) = line.strip_prefix("pub ") else { continue };
         let (kind, rest) = item.split_once(' ').unwrap_or((item, ""));
         match kind {
-            // Of a macro, for each name that it is given.
+            // The name is a parameter of a macro.
             _ if rest.starts_with('$') => {}
             "struct" | "enum" | "union" => *found.defined.entry(first_name(rest)).or_default() += 1,
             "trait" | "type" => drop(found.others.insert(first_name(rest))),
@@ -68,7 +68,7 @@ fn look_at(text: &str, found: &mut Found) {
             let name = path.rsplit("::").next().unwrap_or_default().trim();
             let (name, renamed) =
                 name.split_once(" as ").map_or((name, None), |(old, new)| (old, Some(new)));
-            if is_of_a_type(name) {
+            if is_type_name(name) {
                 match renamed {
                     Some(renamed) => {
                         drop(found.renamed.insert(name.to_owned(), renamed.to_owned()))
@@ -84,13 +84,14 @@ fn first_name(text: &str) -> String {
     text.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
 }
 
-/// `Name`, unlike `function`, `module` and `CONSTANT`.
-fn is_of_a_type(name: &str) -> bool {
+/// Returns whether this is the name of a type: `Name`, unlike `function`, `module` and
+/// `CONSTANT`.
+fn is_type_name(name: &str) -> bool {
     name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
 }
 
-/// Asserts that types are [`Send`], or that and [`Sync`], and that a crate has no public
-/// type that is not among them.
+/// Asserts that types are [`Send`], or [`Send`] and [`Sync`], and that the crate has no
+/// public type that is not listed.
 ///
 /// ```ignore
 /// # // An example cannot be among the sources of a crate.
@@ -115,7 +116,7 @@ macro_rules! assert_threads {
 /// `path::Name<Of>`.
 ///
 /// # Panics
-/// With the names of those that are not.
+/// With the names of the types that are not listed.
 pub fn assert_all_listed(listed: &[&str], sources: &Path) {
     let mut names = BTreeMap::<&str, usize>::new();
     for listed in listed {

@@ -1,10 +1,10 @@
-//! Instruments of ASP.NET Core, which is not among the runtimes to test against: as
-//! System.Diagnostics.Metrics publishes them.
+//! Metrics of ASP.NET Core as System.Diagnostics.Metrics publishes them. They are written
+//! here, because ASP.NET Core is not among the runtimes to test against.
 
 use crate::synth::{EventType, Field, FieldType, Session, SessionThread, Step, Value, Version};
 
-/// What ASP.NET Core publishes of its requests, every five seconds: 600 requests to `/buy`,
-/// of which the slowest percent takes 750 ms.
+/// Returns a trace of what ASP.NET Core publishes about its requests every five seconds:
+/// 600 requests to `/buy`, of which the slowest percent takes 750 ms.
 pub fn requests() -> Vec<u8> {
     let text = |name: &str| Field::new(name, FieldType::String);
     let event_type = |event_id, name: &str, fields: Vec<Field>| EventType {

@@ -1,14 +1,14 @@
-//! What tests leave out where something is missing.
+//! Notes of what tests leave out because something is missing.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::{Write, stderr};
 use std::sync::Mutex;
 
-/// Says on stderr, once in a program, what its tests leave out and what is missing.
+/// Prints on stderr what a test leaves out and what is missing, once in a program.
 ///
-/// The harness shows what the print macros write only of tests that fail, so this does not
-/// use them.
+/// The harness shows the output of print macros only for tests that fail, so this does
+/// not use them.
 pub fn skipped(what: impl Display) {
     static PRINTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let line = format!("SKIPPED: {what}\n");

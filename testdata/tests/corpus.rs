@@ -1,5 +1,5 @@
-//! The corpus is what its README says, and the goldens agree with the streams that are
-//! written by hand.
+//! Checks that the corpus is what its README says, and that the lists of the reference
+//! reader agree with the streams that were written by hand.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use std::collections::BTreeMap;

@@ -1,4 +1,5 @@
-//! Holds the writer to the two streams that were written out by hand, byte by byte.
+//! Compares the writer's output with the two streams that were written out by hand, byte
+//! by byte.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use std::io::Read;

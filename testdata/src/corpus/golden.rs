@@ -1,8 +1,8 @@
 //! What the reference reader (Microsoft's TraceEvent) saw in the traces.
 //!
-//! The files lie in `$NETTRACE_SHARED/golden` and are not part of the repository. They hold facts
-//! to compare with, not a standard to copy; their README tells where the reference reader
-//! makes things up:
+//! The files lie in `$NETTRACE_SHARED/golden` and are not part of the repository. They
+//! hold facts to compare with, not a standard to copy. Their README tells where the
+//! reference reader makes values up:
 //!
 //! - process and processor where the format stores none; level and keywords of the
 //!   metadata even where labels say otherwise;
@@ -15,24 +15,24 @@ use super::{decompressed, shared_folder};
 use crate::skipped;
 use crate::synth::GuidBytes;
 
-/// Events of a trace, by time; those of one timestamp in any order.
+/// The events of a trace, in order of time; events with one timestamp are in any order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoldenEvents {
-    /// The events.
+    /// Events, one for each line of the file.
     pub events: Vec<GoldenEvent>,
     /// The lines after the events, without their `#`: `lost\t0`, `count\t4\tName`.
     pub trailer: Vec<String>,
 }
 
 impl GoldenEvents {
-    /// What the trailer says for a key: `events`, `lost`, `error`, `pointer`,
+    /// Returns what the trailer says for a key: `events`, `lost`, `error`, `pointer`,
     /// `processors`, `start`, `end`.
     pub fn trailer_value(&self, key: &str) -> Option<&str> {
         self.trailer.iter().find_map(|line| line.strip_prefix(key)?.strip_prefix('\t'))
     }
 
-    /// Events of each type as the trailer counts them: the type is provider, event id and
-    /// name with slashes between.
+    /// Returns the number of events of each type, as the trailer counts them. A type is
+    /// provider, event id and name with slashes between.
     pub fn counts(&self) -> impl Iterator<Item = (&str, usize)> {
         self.trailer.iter().filter_map(|line| {
             let (count, event_type) = line.strip_prefix("count\t")?.split_once('\t')?;
@@ -40,18 +40,19 @@ impl GoldenEvents {
         })
     }
 
-    /// Total of lost events.
+    /// Returns the total number of lost events.
     pub fn lost(&self) -> Option<u64> {
         self.trailer_value("lost")?.parse().ok()
     }
 
-    /// What the reference reader threw, if it did.
+    /// Returns the message of the exception that the reference reader threw, if it did.
     pub fn error(&self) -> Option<&str> {
         self.trailer_value("error").filter(|error| *error != "none")
     }
 }
 
-/// One event. The order of the fields is that of the columns.
+/// An event as the reference reader saw it. The fields are in the order of the file's
+/// columns.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GoldenEvent {
     /// Timestamp as in the stream.
@@ -78,11 +79,11 @@ pub struct GoldenEvent {
     pub activity_id: Option<GuidBytes>,
     /// Related activity, bytes as stored.
     pub related_activity_id: Option<GuidBytes>,
-    /// Bytes of the payload.
+    /// Size of the payload, in bytes.
     pub payload_bytes: u64,
     /// [`crc32`](crate::crc32) of the payload.
     pub payload_crc32: u32,
-    /// Frames of the stack.
+    /// Number of frames of the stack.
     pub frame_count: u64,
     /// [`crc32`](crate::crc32) of the frames' addresses as stored.
     pub stack_crc32: u32,
@@ -90,8 +91,8 @@ pub struct GoldenEvent {
     pub name: String,
 }
 
-/// The shared traces whose events the reference reader was not asked to list: one has 842,152
-/// of them, the others are of a tool that measures.
+/// Shared traces without a list of events from the reference reader. One has 842,152
+/// events; the others were recorded to measure a profiling tool.
 pub const TRACES_WITHOUT_EVENTS: [&str; 8] = [
     "aspnet-net10-linux-x64/web.nettrace",
     "benchmarkdotnet/Join.nettrace",
@@ -103,18 +104,19 @@ pub const TRACES_WITHOUT_EVENTS: [&str; 8] = [
     "benchmarkdotnet/old/Invoices.Sum.nettrace",
 ];
 
-/// The events that the reference reader saw in the trace `name`. None, with a line
-/// on stderr, without `NETTRACE_SHARED` or such a golden.
+/// Returns the events that the reference reader saw in the trace `name`. Returns `None`,
+/// with a line on stderr, if `NETTRACE_SHARED` is not set or has no such list.
 ///
 /// # Panics
-/// If the golden has a line that is not as described above.
+/// If the file has a line that is not as described above.
 pub fn golden_events(name: &str) -> Option<GoldenEvents> {
     Some(parse_events(&golden_text(name, ".events.tsv.gz")?))
 }
 
-/// Names and values of the first 20 events of each type in the trace `name`, a JSON
-/// object a line: `index` (line in the events), `ts`, `tid`, `provider`, `id`, `version`,
-/// `name`, `fields`. None, with a line on stderr, without `NETTRACE_SHARED` or such a golden.
+/// Returns names and values of the first 20 events of each type in the trace `name`, one
+/// JSON object a line: `index` (line in the events), `ts`, `tid`, `provider`, `id`,
+/// `version`, `name`, `fields`. Returns `None`, with a line on stderr, if
+/// `NETTRACE_SHARED` is not set or has no such list.
 pub fn golden_fields(name: &str) -> Option<Vec<String>> {
     Some(golden_text(name, ".fields.jsonl.gz")?.lines().map(str::to_owned).collect())
 }
@@ -184,8 +186,9 @@ fn parse_event(line: &str) -> Option<GoldenEvent> {
     })
 }
 
-/// `33221100-5544-7766-8899-aabbccddeeff` as `00 11 22 … ff`; `-` is none. The outer
-/// option is about the text.
+/// Parses `33221100-5544-7766-8899-aabbccddeeff` into the bytes `00 11 22 … ff`. The
+/// outer option is `None` if the text is neither a GUID nor `-`; the inner one is `None`
+/// for `-`, no GUID.
 fn parse_guid(text: &str) -> Option<Option<GuidBytes>> {
     if text == "-" {
         return Some(None);

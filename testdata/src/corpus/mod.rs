@@ -2,8 +2,8 @@
 //! names, if it is set.
 //!
 //! A trace's name is its path below the folder `traces` without `.gz`, with `/` on every
-//! system: `net10-linux-x64/all.nettrace`, `net3.1-linux-x64/all.netperf`. What each is
-//! and where it comes from stands in `testdata/README.md`.
+//! system: `net10-linux-x64/all.nettrace`, `net3.1-linux-x64/all.netperf`.
+//! `testdata/README.md` says what each is and where it comes from.
 //!
 //! ```
 //! use nettrace_testdata::corpus;
@@ -32,17 +32,17 @@ pub struct TraceFile {
 }
 
 impl TraceFile {
-    /// Name, such as `net10-linux-x64/all.nettrace`.
+    /// Returns the name, such as `net10-linux-x64/all.nettrace`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The gzip file.
+    /// Returns the path of the gzip file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The stream, decompressed.
+    /// Returns the decompressed stream.
     ///
     /// # Panics
     /// If the file cannot be read or is not gzip.
@@ -51,7 +51,8 @@ impl TraceFile {
     }
 }
 
-/// Large traces of the repository, 27 of 45 MB. Their kinds of events are in others, too.
+/// Large traces of the repository: 27 of 45 MB. Other traces have the kinds of events
+/// that they have.
 const LARGE: [&str; 4] = [
     "net10-linux-x64/metrics.nettrace",
     "net10-linux-x64/startup.nettrace",
@@ -59,11 +60,12 @@ const LARGE: [&str; 4] = [
     "net9-linux-x64/all.nettrace",
 ];
 
-/// The traces for tests that read many whole ones, by name: those of the repository but
-/// for four large ones; with `NETTRACE_SHARED` all there are.
+/// Returns the traces for tests that read many whole traces, sorted by name: with
+/// `NETTRACE_SHARED` all there are, otherwise those of the repository without the four
+/// large ones.
 ///
 /// # Panics
-/// As [`of_repository`] and [`shared_folder`].
+/// If [`of_repository`] or [`shared_folder`] does.
 pub fn traces() -> Vec<TraceFile> {
     let mut found = all();
     if shared_folder().is_none() {
@@ -72,10 +74,10 @@ pub fn traces() -> Vec<TraceFile> {
     found
 }
 
-/// The repository's own traces, by name.
+/// Returns the repository's own traces, sorted by name.
 ///
 /// # Panics
-/// If there are none: a test over none of them would hold nothing.
+/// If there are none: a test over no traces would check nothing.
 pub fn of_repository() -> Vec<TraceFile> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces");
     let mut found = BTreeMap::new();
@@ -84,11 +86,11 @@ pub fn of_repository() -> Vec<TraceFile> {
     listed(found)
 }
 
-/// All of the repository and, with `NETTRACE_SHARED`, of that folder. One that is in both is
-/// listed once.
+/// Returns all traces of the repository and, with `NETTRACE_SHARED`, of that folder,
+/// sorted by name. A trace that is in both is listed once.
 ///
 /// # Panics
-/// As [`of_repository`] and [`shared_folder`].
+/// If [`of_repository`] or [`shared_folder`] does.
 pub fn all() -> Vec<TraceFile> {
     let mut found = BTreeMap::new();
     if let Some(shared) = shared_folder() {
@@ -102,8 +104,8 @@ fn listed(found: BTreeMap<String, PathBuf>) -> Vec<TraceFile> {
     found.into_iter().map(|(name, path)| TraceFile { name, path }).collect()
 }
 
-/// The trace of that name. None, with a note on stderr, if it is not in the repository and
-/// `NETTRACE_SHARED` is not set.
+/// Returns the trace of that name. Returns `None`, with a line on stderr, if it is not in
+/// the repository and `NETTRACE_SHARED` is not set.
 ///
 /// # Panics
 /// If it is not in the folder that `NETTRACE_SHARED` names either.
@@ -116,9 +118,11 @@ pub fn trace(name: &str) -> Option<TraceFile> {
     found
 }
 
-/// A recording of a program whose right answer is known by construction: those of
-/// `testdata/known`, and with `NETTRACE_SHARED` those of its folder `known`, by the name of
-/// their folder and their own (`async/shop-full`), and of its folder `reports`. None, with a message on stderr, if there is neither.
+/// Returns a recording of a program whose right answer is known by construction. The name
+/// is that of a recording in `testdata/known` or, with `NETTRACE_SHARED`, in its folders
+/// `known` (folder and file: `async/shop-full`) and `reports`. Returns `None`, with a
+/// line on stderr, if the repository has no such recording and `NETTRACE_SHARED` is not
+/// set.
 ///
 /// # Panics
 /// If it is not in the folder that `NETTRACE_SHARED` names either.
@@ -136,7 +140,7 @@ pub fn known(name: &str) -> Option<TraceFile> {
     Some(TraceFile { name: name.to_owned(), path })
 }
 
-/// The recordings of `testdata/known`, by name.
+/// Returns the recordings of `testdata/known`, sorted by name.
 ///
 /// # Panics
 /// If there are none.
@@ -148,11 +152,12 @@ pub fn known_of_repository() -> Vec<TraceFile> {
     listed(found)
 }
 
-/// With `NETTRACE_SHARED` all recordings of that folder whose answer is known or whose author is
-/// somebody else, by their folder and name: `web/dt-default`. None without.
+/// Returns all recordings of the folder that `NETTRACE_SHARED` names whose answer is
+/// known or that somebody else made, by folder and name: `web/dt-default`. Returns an
+/// empty list if the variable is not set.
 ///
 /// # Panics
-/// As [`shared_folder`].
+/// If [`shared_folder`] does.
 pub fn of_shared() -> Vec<TraceFile> {
     let mut found = BTreeMap::new();
     for folder in ["known", "reports", "traces", "web"] {
@@ -164,16 +169,16 @@ pub fn of_shared() -> Vec<TraceFile> {
     listed(found)
 }
 
-/// A run of a program that was run again and again, and of variants of it: those of
-/// `testdata/ab`, such as `base1`.
+/// Returns a recording of `testdata/ab`, such as `base1`: a program that was run many
+/// times, and variants of it.
 pub fn ab(name: &str) -> Option<TraceFile> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("ab");
     let path = own.join(format!("{name}.nettrace.gz"));
     path.exists().then(|| TraceFile { name: name.to_owned(), path })
 }
 
-/// A recording of a web application with planted problems and known counts, such as
-/// `dt-diag`: of `testdata/web`, or of the folder that `NETTRACE_SHARED` names.
+/// Returns a recording of a web application with planted problems and known counts, such
+/// as `dt-diag`, from `testdata/web` or from the folder that `NETTRACE_SHARED` names.
 pub fn web(name: &str) -> Option<TraceFile> {
     let file = format!("{name}.nettrace.gz");
     let mut path = Path::new(env!("CARGO_MANIFEST_DIR")).join("web").join(&file);
@@ -183,15 +188,17 @@ pub fn web(name: &str) -> Option<TraceFile> {
     path.exists().then(|| TraceFile { name: name.to_owned(), path })
 }
 
-/// A file beside the recordings of [`known`], decompressed: only those of the folder that
-/// `NETTRACE_SHARED` names. None, said on stderr, if it is not set.
+/// Returns a file that lies beside the recordings of [`known`] in the folder that
+/// `NETTRACE_SHARED` names, decompressed. Returns `None`, with a line on stderr, if the
+/// variable is not set.
 pub fn known_file(name: &str) -> Option<Vec<u8>> {
     Some(decompressed(&shared_folder()?.join("known").join(name)))
 }
 
-/// The folder that `NETTRACE_SHARED` names, with more traces in `traces` and what the
-/// reference reader saw in them in `golden`. None, with a note on stderr, if it is not set: then
-/// tests hold the same everywhere, on the repository's own traces.
+/// Returns the folder that `NETTRACE_SHARED` names, with more traces in `traces` and what
+/// the reference reader saw in them in `golden`. Returns `None`, with a line on stderr,
+/// if the variable is not set: then tests use the repository's own traces, the same
+/// everywhere.
 ///
 /// # Panics
 /// If it names a folder without traces.
@@ -213,7 +220,7 @@ pub fn shared_folder() -> Option<&'static Path> {
     folder
 }
 
-/// Collects `*.gz` below `folder` by their names.
+/// Adds the `*.gz` files below `folder` to `found`, by name.
 fn find_traces(folder: &Path, prefix: &str, found: &mut BTreeMap<String, PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {

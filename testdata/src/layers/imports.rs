@@ -1,29 +1,29 @@
-//! Which module of a crate names which other module.
+//! Finds which module of a crate names which other module.
 
 use super::tokens::{Token, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A module names another one.
+/// A place where one module names another.
 #[derive(Debug)]
 pub(super) struct Import {
-    /// The file, below the folder of sources.
+    /// Path of the file below the folder of sources.
     pub file: String,
     pub line: usize,
-    /// Paths from the crate's root: `reader::run`.
+    /// Paths of both modules from the crate's root, such as `reader::run`.
     pub importer: String,
     pub imported: String,
 }
 
-/// The modules of a crate, and their imports of each other, but for those of tests.
+/// The modules of a crate and their imports of each other, without those of tests.
 #[derive(Debug)]
 pub(super) struct Tree {
     pub modules: BTreeSet<String>,
     pub imports: Vec<Import>,
 }
 
-/// A source: where it lies, which module it is, and its tokens without those for tests.
+/// A source file: where it lies, which module it is, and its tokens without tests.
 struct Source {
     file: String,
     module: Vec<String>,
@@ -32,7 +32,8 @@ struct Source {
 
 pub(super) fn read(src: &Path) -> Tree {
     let mut sources = sources(src);
-    // Modules that are declared for tests only, with all below them.
+    // Modules that are declared for tests only; the modules below them are for tests,
+    // too.
     let mut for_tests = Vec::new();
     for source in &sources {
         let all = tokens(&source.text);
@@ -98,7 +99,7 @@ fn sources(src: &Path) -> Vec<Source> {
     found
 }
 
-/// Names of `mod name;` and `mod name {`.
+/// Returns the names in `mod name;` and `mod name {`.
 fn declared<'t>(tokens: &[Token<'t>]) -> BTreeSet<&'t str> {
     let is_mod = tokens
         .windows(3)
@@ -106,8 +107,8 @@ fn declared<'t>(tokens: &[Token<'t>]) -> BTreeSet<&'t str> {
     is_mod.map(|three| three[1].text).collect()
 }
 
-/// Leaves out items under `#[cfg(test)]`, `#[cfg(all(test, …))]` and `#[cfg(any(test,
-/// …))]`.
+/// Returns the tokens without items under `#[cfg(test)]`, `#[cfg(all(test, …))]` and
+/// `#[cfg(any(test, …))]`.
 fn without_tests<'t>(tokens: &[Token<'t>]) -> Vec<Token<'t>> {
     let mut kept = Vec::with_capacity(tokens.len());
     let mut at = 0;
@@ -126,7 +127,7 @@ fn without_tests<'t>(tokens: &[Token<'t>]) -> Vec<Token<'t>> {
     kept
 }
 
-/// The place after the bracket that closes the one at `at`.
+/// Returns the index after the bracket that closes the one at `at`.
 fn closing(tokens: &[Token<'_>], at: usize) -> usize {
     let mut depth = 0_usize;
     for (index, token) in tokens.iter().enumerate().skip(at) {
@@ -142,8 +143,8 @@ fn closing(tokens: &[Token<'_>], at: usize) -> usize {
     tokens.len()
 }
 
-/// The place after an item: its `;`, its braces, or the `,` or `}` that follows a field
-/// or a variant.
+/// Returns the index after an item: after its `;`, its braces, or the `,` or `}` that
+/// follows a field or a variant.
 fn end_of_item(tokens: &[Token<'_>], begin: usize) -> usize {
     let is_use =
         tokens[begin..].iter().find(|token| !["pub", "(", "crate", ")"].contains(&token.text));
@@ -161,7 +162,8 @@ fn end_of_item(tokens: &[Token<'_>], begin: usize) -> usize {
     at
 }
 
-/// Names that the crate's root re-exports, and the paths that they stand for.
+/// Adds the names that the crate's root re-exports to `exported`, with the paths that
+/// they stand for.
 fn exports(text: &str, modules: &BTreeSet<String>, exported: &mut BTreeMap<String, Vec<String>>) {
     let all = tokens(text);
     let kept = without_tests(&all);
@@ -179,8 +181,8 @@ fn exports(text: &str, modules: &BTreeSet<String>, exported: &mut BTreeMap<Strin
     }
 }
 
-/// All paths from `crate`, `super`, `self` or a child module: the module that names them,
-/// their parts from the crate's root, and the line.
+/// Returns all paths from `crate`, `super`, `self` or a child module: for each the module
+/// that names it, its parts from the crate's root, and the line.
 fn paths(
     tokens: &[Token<'_>],
     file_module: &[String],
@@ -205,7 +207,7 @@ fn paths(
             }
             "mod" if tokens.get(at + 2).is_some_and(|token| token.text == "{") => {
                 inside.push((after.to_owned(), depth + 1));
-                // The name, so that it is not taken for a path.
+                // Skips the name, so that it is not taken for a path.
                 at += 1;
             }
             "use" => at = use_tree(tokens, at + 1, &[], &mut tree) - 1,
@@ -224,8 +226,8 @@ fn paths(
     found
 }
 
-/// A path, from the crate's root; nothing when it is of another crate, or a name of the
-/// module's own.
+/// Returns a path as parts from the crate's root, or `None` if it leads to another crate
+/// or to a name of the module's own.
 fn from_root(here: &[String], path: &[String], modules: &BTreeSet<String>) -> Option<Vec<String>> {
     let mut base = here.to_vec();
     let mut parts = path.iter().peekable();
@@ -251,8 +253,8 @@ fn from_root(here: &[String], path: &[String], modules: &BTreeSet<String>) -> Op
     Some(base)
 }
 
-/// Reads a path or a tree of them, `a::{b, c::d as e}`, from `at`; gives the place after
-/// it. Each path found has the name that it is known by, and its line.
+/// Reads a path or a tree of paths, `a::{b, c::d as e}`, from `at`, and returns the index
+/// after it. Adds each path with the name that it is known by, and its line.
 fn use_tree(
     tokens: &[Token<'_>],
     at: usize,
@@ -270,7 +272,7 @@ fn use_tree(
                 at += 1;
                 while at + 1 < end {
                     at = use_tree(tokens, at, &path, found);
-                    // The comma, or the brace that closes.
+                    // Skips the comma, or the brace that closes.
                     at += 1;
                 }
                 return end.max(at);
@@ -301,8 +303,8 @@ fn is_name(text: &str) -> bool {
     text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// The module that a path from the root ends in; `lib` when the root itself defines the
-/// name.
+/// Returns the module that a path from the root ends in, or `lib` if the root itself
+/// defines the name.
 fn lies_in(
     path: &[String],
     modules: &BTreeSet<String>,

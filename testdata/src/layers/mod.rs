@@ -1,4 +1,4 @@
-//! Holds the modules of a crate to an order: which may import which.
+//! Checks that the modules of a crate keep to an order of imports.
 //!
 //! The order is a list of layers, lowest first. A module may import modules of lower
 //! layers only; two modules of one layer do not know each other. What the compiler does
@@ -23,21 +23,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
-/// What [`check`] found wrong.
+/// A violation that [`check`] found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// An import against the order.
+    /// A module imports one that is not below it in the order.
     Import {
-        /// The file, below the folder of sources, and the line.
+        /// Path of the file below the folder of sources, and the line.
         place: (String, usize),
-        /// The module that imports, as the order names it.
+        /// Name in the order of the module that imports.
         importer: String,
-        /// The module that it must not import.
+        /// Name in the order of the module that is imported.
         imported: String,
     },
-    /// A module that the order does not name.
+    /// The order does not name this module.
     Unlisted(String),
-    /// A name in the order that is no module.
+    /// The order names a module that does not exist.
     Missing(String),
 }
 
@@ -53,16 +53,16 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Imports of the crate whose sources lie in `src` that are against `order`, lowest layer
-/// first.
+/// Returns the imports that are against `order` (lowest layer first), in the crate whose
+/// sources lie in `src`.
 ///
 /// Names in the order are paths from the crate's root, such as `reader` or
-/// `model::stacks`; a module belongs to the longest of them that it lies in. `use` lines
-/// and paths inside code count, of `crate::`, `super::` and `self::` and of child
-/// modules; what a crate's root re-exports counts as an import of the module that it
-/// comes from. What the root itself defines is the module `lib`. Code under
-/// `#[cfg(test)]` may import what it wants, and so may `lib.rs` and `main.rs`, whose work
-/// is to join the modules.
+/// `model::stacks`; a module belongs to the longest of them that it lies in. What counts
+/// are `use` lines and paths inside code that begin with `crate::`, `super::`, `self::`
+/// or a child module. An import of something that the crate's root re-exports counts as
+/// an import of the module that it comes from. What the root itself defines is the module
+/// `lib`. Code under `#[cfg(test)]` may import anything, and so may `lib.rs` and
+/// `main.rs`, which join the modules.
 ///
 /// # Panics
 /// When the folder cannot be read.
@@ -97,7 +97,7 @@ pub fn check(src: &Path, order: &[&[&str]]) -> Vec<Fault> {
     faults.into_iter().collect()
 }
 
-/// The name in the order that a module belongs to, and its layer.
+/// Returns the name in the order that a module belongs to, and its layer.
 fn layer_of<'n>(module: &str, level: &BTreeMap<&'n str, usize>) -> Option<(&'n str, usize)> {
     let mut path = module;
     loop {
@@ -108,12 +108,12 @@ fn layer_of<'n>(module: &str, level: &BTreeMap<&'n str, usize>) -> Option<(&'n s
     }
 }
 
-/// Asserts that a crate keeps to an order, but for imports that are listed as still to be
-/// turned round: each is the importing module and the imported one. One that is listed
-/// and not found is a fault too, so that the list only shrinks.
+/// Asserts that a crate keeps to an order, except for the imports in `not_yet`, which are
+/// still to be mended: pairs of the importing and the imported module. A listed pair that
+/// is not found is a fault, too, so that the list only shrinks.
 ///
 /// # Panics
-/// With what [`check`] found, or with a listed import that is no longer there.
+/// With the faults that [`check`] found, or with a listed import that is no longer there.
 pub fn assert_order(src: &Path, order: &[&[&str]], not_yet: &[(&str, &str)]) {
     let mut listed: BTreeSet<(&str, &str)> = not_yet.iter().copied().collect();
     let faults = check(src, order);
@@ -139,7 +139,7 @@ pub fn assert_order(src: &Path, order: &[&[&str]], not_yet: &[(&str, &str)]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The order as documents quote it: a line for each layer, lowest first.
+/// Returns the order as documents quote it: one line a layer, lowest first.
 pub fn as_text(order: &[&[&str]]) -> String {
     order.iter().map(|layer| layer.join(", ") + "\n").collect()
 }
@@ -150,7 +150,7 @@ mod tests {
     use std::fs;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Faults of a crate made of these files, against an order.
+    /// Returns the faults of a crate made of these files, against an order.
     fn faults(files: &[(&str, &str)], order: &[&[&str]]) -> Vec<String> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -167,9 +167,9 @@ mod tests {
 
     const ORDER: &[&[&str]] = &[&["low"], &["mid", "side"], &["high"]];
 
-    /// Faults of `mid.rs` with this text, in a crate with modules `low`, `mid`, `side`
-    /// and `high`.
-    fn of_mid(text: &str) -> Vec<String> {
+    /// Returns the faults of `mid.rs` with this text, in a crate with modules `low`,
+    /// `mid`, `side` and `high`.
+    fn faults_of_mid(text: &str) -> Vec<String> {
         faults(
             &[
                 (
@@ -193,7 +193,9 @@ mod tests {
     #[test]
     fn imports_of_lower_layers_and_of_other_crates_are_free() {
         assert_eq!(
-            of_mid("use crate::low::A;\nuse std::high;\nuse high2::B;\nfn f() { crate::low::f() }"),
+            faults_of_mid(
+                "use crate::low::A;\nuse std::high;\nuse high2::B;\nfn f() { crate::low::f() }"
+            ),
             [""; 0]
         );
     }
@@ -216,20 +218,22 @@ mod tests {
             "struct S { #[serde(serialize_with = \"crate::high::f\")] a: A }",
             "struct S { #[serde(skip_serializing_if = \"super::high::f\")] a: A }",
         ] {
-            assert_eq!(of_mid(text), upwards(1), "{text}");
+            assert_eq!(faults_of_mid(text), upwards(1), "{text}");
         }
         assert_eq!(
-            of_mid("fn f() { Vec::<u8>::new(); <A as B>::f(); x::<{ 1 }>(); crate::high::f() }"),
+            faults_of_mid(
+                "fn f() { Vec::<u8>::new(); <A as B>::f(); x::<{ 1 }>(); crate::high::f() }"
+            ),
             upwards(1)
         );
-        assert_eq!(of_mid("mod inside {\n    use super::super::high::A;\n}"), upwards(2));
-        assert_eq!(of_mid("\n\nuse crate::{\n    low::A,\n    high::B,\n};"), upwards(5));
+        assert_eq!(faults_of_mid("mod inside {\n    use super::super::high::A;\n}"), upwards(2));
+        assert_eq!(faults_of_mid("\n\nuse crate::{\n    low::A,\n    high::B,\n};"), upwards(5));
     }
 
     #[test]
     fn modules_of_one_layer_do_not_know_each_other() {
         assert_eq!(
-            of_mid("use crate::side::A;"),
+            faults_of_mid("use crate::side::A;"),
             ["mid.rs:1: `mid` imports `side`, which is not below it"]
         );
     }
@@ -248,16 +252,16 @@ mod tests {
             "#[cfg(test)]\nuse crate::high::A;",
             "#[cfg(all(test, unix))]\nfn f() { crate::high::f() }",
         ] {
-            assert_eq!(of_mid(text), [""; 0], "{text}");
+            assert_eq!(faults_of_mid(text), [""; 0], "{text}");
         }
-        // What comes after is looked at again.
-        assert_eq!(of_mid("#[cfg(test)]\nmod tests {}\nuse crate::high::A;"), upwards(3));
+        // What comes after the tests counts again.
+        assert_eq!(faults_of_mid("#[cfg(test)]\nmod tests {}\nuse crate::high::A;"), upwards(3));
         assert_eq!(
-            of_mid("fn f<'a>(a: &'a str, b: char) { b == '\\''; crate::high::f() }"),
+            faults_of_mid("fn f<'a>(a: &'a str, b: char) { b == '\\''; crate::high::f() }"),
             upwards(1)
         );
-        assert_eq!(of_mid("#[cfg(not(test))]\nuse crate::high::A;"), upwards(2));
-        assert_eq!(of_mid("#[cfg(any(test, fuzzing))]\nuse crate::high::A;"), [""; 0]);
+        assert_eq!(faults_of_mid("#[cfg(not(test))]\nuse crate::high::A;"), upwards(2));
+        assert_eq!(faults_of_mid("#[cfg(any(test, fuzzing))]\nuse crate::high::A;"), [""; 0]);
     }
 
     #[test]
@@ -291,7 +295,7 @@ mod tests {
                 "model/stacks.rs:2: `model::stacks` imports `model`, which is not below it",
             ]
         );
-        // A parent imports its children, too.
+        // The parent imports its children, too.
         let order: &[&[&str]] = &[&["model"], &["model::names"], &["model::stacks"]];
         assert_eq!(faults(&files, order).len(), 3, "two children, and names of stacks");
     }

@@ -1,14 +1,15 @@
-//! Words and signs of a Rust source, without comments, text and characters. A path in
-//! the text of an attribute, such as `serialize_with = "crate::a::b"`, counts as code.
+//! Splits a Rust source into words and signs, without comments, texts and characters. A
+//! path in the text of an attribute, such as `serialize_with = "crate::a::b"`, counts as
+//! code.
 
-/// One of them, and its line, from 1.
+/// A word or sign, and its line, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'t> {
     pub text: &'t str,
     pub line: usize,
 }
 
-/// Words, `::`, and all other signs one by one.
+/// Returns the words, each `::`, and all other signs one by one.
 pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut rest = text;
     let mut found = Vec::new();
@@ -40,7 +41,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     found
 }
 
-/// Whether the text after these tokens is a path that serde's macros call.
+/// Returns whether a text after these tokens is a path that serde's macros call.
 fn names_a_function(before: &[Token<'_>]) -> bool {
     let names = ["serialize_with", "deserialize_with", "skip_serializing_if", "with"];
     matches!(before, [.., name, sign] if sign.text == "=" && names.contains(&name.text))
@@ -50,7 +51,8 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Comments nest.
+/// Returns the length of the block comment at the start of the text, in bytes; such
+/// comments nest.
 fn comment(text: &str) -> usize {
     let mut depth = 0;
     let mut at = 0;
@@ -81,7 +83,8 @@ fn string(text: &str) -> usize {
     text.len()
 }
 
-/// `r"`, `r#"`, `br##"` and so on: how many hashes, and where the text begins.
+/// Returns the number of hashes of a raw text that begins here (`r"`, `r#"`, `br##"` and
+/// so on), and where its content begins.
 fn raw_hashes(text: &str) -> Option<(usize, usize)> {
     let after = text.trim_start_matches(['b', 'c']);
     let after = after.strip_prefix('r')?;
@@ -95,7 +98,8 @@ fn raw_string(text: &str) -> usize {
     text[begin..].find(&end).map_or(text.len(), |at| begin + at + end.len())
 }
 
-/// `'a'` is a character, `'a` is a lifetime.
+/// Returns the length of the character at the start of the text, such as `'a'`; a
+/// lifetime, such as `'a`, is none.
 fn character(text: &str) -> usize {
     let mut chars = text.char_indices().skip(1);
     match chars.next() {

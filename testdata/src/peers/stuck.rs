@@ -1,10 +1,10 @@
-//! Runtimes that get stuck through no fault of ours.
+//! Runtimes that get stuck through no fault of our code.
 //!
 //! .NET Core 3.1 gets stuck while it stops a session, about once in 300 times on a busy
-//! machine: its server thread waits in `EventPipeBufferManager::SuspendWriteEvent` for a
-//! thread that writes, and that thread for ever for a lock, in
-//! `EventPipeBufferManager::AllocateBufferForThread` (seen with 3.1.23). It never answers
-//! anybody again.
+//! machine. Its server thread waits in `EventPipeBufferManager::SuspendWriteEvent` for a
+//! thread that writes an event, and that thread waits for ever for a lock in
+//! `EventPipeBufferManager::AllocateBufferForThread` (seen with 3.1.23). The runtime then
+//! answers no request.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,7 +12,8 @@ use std::process::Command;
 
 use super::{Peer, Target};
 
-/// So often a test is done again. One that fails for another reason fails at once.
+/// Maximum number of runs of a test whose runtime got stuck. A test that fails for
+/// another reason is not run again.
 const TRIES: u32 = 4;
 
 thread_local! {
@@ -20,8 +21,8 @@ thread_local! {
     static WAS_STUCK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does a test with each of the runtimes; where .NET Core 3.1 got stuck, again with a new
-/// process.
+/// Runs a test with each of the runtimes, and again with a new process if .NET Core 3.1
+/// got stuck.
 ///
 /// ```
 /// use nettrace_testdata::peers;
@@ -32,7 +33,7 @@ thread_local! {
 /// ```
 ///
 /// # Panics
-/// As the test does.
+/// If the test does.
 pub fn each(peers: Vec<Peer>, test: impl Fn(&Peer)) {
     for peer in &peers {
         for left in (0..TRIES).rev() {
@@ -48,19 +49,18 @@ pub fn each(peers: Vec<Peer>, test: impl Fn(&Peer)) {
     }
 }
 
-/// To be called when a test has let go of its target: notes whether that is stuck, if the
-/// test failed.
+/// Notes whether a target is stuck. To be called when a test drops its target; does
+/// nothing unless the test failed.
 pub(super) fn note(target: &Target) {
     if std::thread::panicking() && target.major == 3 {
-        // One that stands still on purpose answers when it goes on. It may have ended,
+        // A process that a test has stopped answers after SIGCONT. It may have ended,
         // too.
         let _ = Command::new("kill").args(["-CONT", &target.pid().to_string()]).status();
         WAS_STUCK.set(!answers(target));
     }
 }
 
-/// Whether the runtime answers a request within ten seconds; any request will do, and any
-/// answer.
+/// Returns whether the runtime answers a request within ten seconds; any answer counts.
 #[cfg(unix)]
 fn answers(target: &Target) -> bool {
     use std::io::{Read, Write};
@@ -78,7 +78,7 @@ fn answers(target: &Target) -> bool {
         stream.write_all(b"DOTNET_IPC_V1\0\x14\0\x04\0\0\0")?;
         stream.read_exact(&mut [0; 20])
     };
-    // Who is gone has another fault.
+    // A closed connection is an answer; only a timeout means that the runtime is stuck.
     answer().map_or_else(|error| error.kind() != std::io::ErrorKind::WouldBlock, |()| true)
 }
 
