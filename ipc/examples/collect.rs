@@ -1,10 +1,9 @@
 //! Lists .NET processes, or writes a session of one into a file: `collect [PID SECONDS
 //! FILE]`.
 
+use nettrace_ipc::{Level, Provider, Providers, Search, SessionConfig};
 use std::io::{BufRead, Write};
 use std::time::Duration;
-
-use nettrace_ipc::{Level, Provider, Providers, Search, SessionConfig};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

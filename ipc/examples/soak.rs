@@ -1,15 +1,15 @@
 //! Many short sessions on each real runtime, without leaks: `soak [MINUTES
 //! SESSIONS]`.
 //!
-//! The script `ipc/soak` runs it. Of our own process it counts descriptors and threads.
-//! That no session is left in a runtime shows in that all 64 can be started again, and
-//! no 65th; that no connection is left, in its sockets.
+//! The script `ipc/soak` runs it. It counts descriptors and threads of our own process.
+//! That no session is left in a runtime shows in that all 64 can be started again, and no
+//! 65th; that no connection is left, in its sockets.
 //!
 //! With `NETTRACE_COMMAND`, the command takes part too: recordings and `watch` that end
 //! by a signal at some moment, half of them with a reader that stands still, and one
 //! `collect --port --all` for the whole time, to which short programs come that wait for
-//! it at startup. At the end its descriptors and threads are counted, and who still
-//! waits.
+//! it at startup. At the end its descriptors and threads are counted, and the programs
+//! that still wait.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 #[cfg(not(target_os = "linux"))]
@@ -24,26 +24,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 #[cfg(target_os = "linux")]
 mod soak {
-    use std::io::{self, Read};
-    use std::num::NonZeroU32;
-    use std::process::{Child, Command, Stdio};
-    use std::time::{Duration, Instant};
-
     use nettrace_ipc::{
         Ending, EventFilter, HResult, Level, Provider, Providers, Recorder, Rundown, Runtime,
         Search, Session, SessionConfig,
     };
     use nettrace_testdata::peers::{self, Folder, Peer, Target};
+    use std::io::{self, Read};
+    use std::num::NonZeroU32;
+    use std::process::{Child, Command, Stdio};
+    use std::time::{Duration, Instant};
 
     type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-    /// Sessions that a runtime has room for.
-    const SLOTS: usize = 64;
-    /// Pipes and files that a runtime may open beside, for threads of its own that come
-    /// and go.
-    const BESIDE: usize = 12;
-    /// Rounds between two looks at everything.
-    const BETWEEN_LOOKS: u32 = 25;
+    /// Maximum number of sessions that a runtime has room for.
+    const MAX_SESSIONS: usize = 64;
+    /// Maximum number of further pipes and files that a runtime may open, for threads of
+    /// its own that come and go.
+    const MAX_OTHER_DESCRIPTORS: usize = 12;
+    /// Number of rounds between two counts of everything.
+    const ROUNDS_BETWEEN_LOOKS: u32 = 25;
 
     struct Subject {
         target: Target,
@@ -76,7 +75,7 @@ mod soak {
                 short(subject, kind)?;
             }
             all_slots(subject)?;
-            subject.before = Descriptors::of(&subject.target);
+            subject.before = Descriptors::settled(&subject.target);
         }
         let own =
             (peers::descriptor_count(std::process::id()), peers::thread_count(std::process::id()));
@@ -95,7 +94,7 @@ mod soak {
                 commands.one(subject.target.pid(), round)?;
             }
             commands.arrive(round)?;
-            if (round + 1).is_multiple_of(BETWEEN_LOOKS) || round + 1 == sessions {
+            if (round + 1).is_multiple_of(ROUNDS_BETWEEN_LOOKS) || round + 1 == sessions {
                 look(round + 1, start, own, &mut subjects)?;
                 commands.look()?;
             }
@@ -112,8 +111,9 @@ mod soak {
         Ok(())
     }
 
-    /// How long a command may take to end, and a program to be resumed, on a busy machine.
-    const STOP_TIMEOUT: Duration = Duration::from_secs(60);
+    /// Maximum time that a command may take to end, and a program to be resumed, on a
+    /// busy machine.
+    const MAX_STOP_TIME: Duration = Duration::from_secs(60);
 
     /// The command, used as people use it.
     struct Commands {
@@ -121,7 +121,7 @@ mod soak {
         folder: std::path::PathBuf,
         peers: Vec<Peer>,
         listener: Option<Child>,
-        /// Of the listener, when the first programs had gone: descriptors and threads.
+        /// Descriptors and threads of the listener after the first programs had gone.
         before: Option<(usize, usize)>,
         state: u64,
         ended: u32,
@@ -155,7 +155,7 @@ mod soak {
             if let Some(mut command) = commands.command(&words) {
                 commands.listener = Some(command.stdout(Stdio::null()).spawn()?);
                 let start = Instant::now();
-                while !commands.folder.join("port").exists() && start.elapsed() < STOP_TIMEOUT {
+                while !commands.folder.join("port").exists() && start.elapsed() < MAX_STOP_TIME {
                     std::thread::sleep(Duration::from_millis(10));
                 }
             }
@@ -169,7 +169,7 @@ mod soak {
             Some(command)
         }
 
-        /// Below that many; the same in every run.
+        /// Returns a number below that many, from a sequence that is equal in every run.
         fn random(&mut self, below: u64) -> u64 {
             self.state ^= self.state << 13;
             self.state ^= self.state >> 7;
@@ -177,7 +177,7 @@ mod soak {
             self.state % below
         }
 
-        /// One recording, or `watch`, which a signal ends at some moment.
+        /// Runs one recording, or `watch`, which a signal ends at some moment.
         fn one(&mut self, pid: u32, round: u32) -> Result<()> {
             let pid = pid.to_string();
             let words: &[&str] = match round % 3 {
@@ -205,7 +205,7 @@ mod soak {
             Ok(())
         }
 
-        /// A program that waits at startup until the listener lets it go.
+        /// Starts a program that waits at startup until the listener lets it go.
         fn arrive(&mut self, round: u32) -> Result<()> {
             if self.path.is_none() || self.peers.is_empty() {
                 return Ok(());
@@ -224,13 +224,13 @@ mod soak {
             Ok(())
         }
 
-        /// What the listener has of its own.
+        /// Counts what the listener has, and fails if it has more than before.
         fn look(&mut self) -> Result<()> {
             let Some(listener) = &mut self.listener else { return Ok(()) };
             if let Some(status) = listener.try_wait()? {
                 return Err(format!("the listener has ended: {status}").into());
             }
-            // What is closed a moment late is waited for.
+            // Some things are closed a moment late, so this waits.
             let count =
                 || (peers::descriptor_count(listener.id()), peers::thread_count(listener.id()));
             let before = *self.before.get_or_insert_with(|| {
@@ -239,7 +239,7 @@ mod soak {
             });
             let start = Instant::now();
             let mut now = count();
-            while (now.0 > before.0 || now.1 > before.1) && start.elapsed() < STOP_TIMEOUT {
+            while (now.0 > before.0 || now.1 > before.1) && start.elapsed() < MAX_STOP_TIME {
                 std::thread::sleep(Duration::from_millis(100));
                 now = count();
             }
@@ -272,7 +272,8 @@ mod soak {
         }
     }
 
-    /// Whether it is ignored since our start; programs that we start inherit that.
+    /// Returns whether a hangup is ignored since our start; programs that we start
+    /// inherit that.
     fn is_hangup_ignored() -> bool {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -282,16 +283,16 @@ mod soak {
     fn end_of(child: &mut Child, what: &str) -> Result<()> {
         let start = Instant::now();
         while child.try_wait()?.is_none() {
-            if start.elapsed() > STOP_TIMEOUT {
+            if start.elapsed() > MAX_STOP_TIME {
                 let _ = child.kill();
-                return Err(format!("{what}: no end in {STOP_TIMEOUT:?}").into());
+                return Err(format!("{what}: no end in {MAX_STOP_TIME:?}").into());
             }
             std::thread::sleep(Duration::from_millis(10));
         }
         Ok(())
     }
 
-    /// Ways in which sessions are used.
+    /// Number of ways in which sessions are used.
     const KINDS: u32 = 6;
 
     fn short(subject: &mut Subject, kind: u32) -> Result<()> {
@@ -337,14 +338,14 @@ mod soak {
         Ok(bytes)
     }
 
-    /// Takes all sessions that a runtime has, and is refused one more.
+    /// Takes all sessions that a runtime has, and checks that it refuses one more.
     fn all_slots(subject: &Subject) -> Result<()> {
         let provider = Provider::new("Nettrace-Soak")?;
         let config = SessionConfig::new(Providers::new([provider])?)
             .rundown(Rundown::Off)
             .buffer_megabytes(NonZeroU32::MIN);
         let mut sessions = Vec::new();
-        for taken in 0..SLOTS {
+        for taken in 0..MAX_SESSIONS {
             let session = subject.runtime.start(&config);
             sessions
                 .push(session.map_err(|error| format!("only {taken} sessions are free: {error}"))?);
@@ -363,8 +364,9 @@ mod soak {
     }
 
     impl Descriptors {
-        /// Of a runtime, when it has closed what it closes a moment late.
-        fn of(target: &Target) -> Descriptors {
+        /// Counts a runtime's descriptors after it has closed those that it closes a
+        /// moment late.
+        fn settled(target: &Target) -> Descriptors {
             let now = || {
                 let all = peers::descriptors(target.pid());
                 let sockets = all.iter().filter(|name| name.starts_with("socket:")).count();
@@ -393,8 +395,8 @@ mod soak {
         for subject in subjects.iter_mut() {
             all_slots(subject)?;
             let (before, pid) = (subject.before, subject.target.pid());
-            let now = Descriptors::of(&subject.target);
-            if now.sockets > before.sockets || now.count > before.count + BESIDE {
+            let now = Descriptors::settled(&subject.target);
+            if now.sockets > before.sockets || now.count > before.count + MAX_OTHER_DESCRIPTORS {
                 let names = peers::descriptors(pid);
                 return Err(format!(".NET {}: {names:#?}", subject.target.major).into());
             }

@@ -7,7 +7,7 @@
 use crate::error::RequestError;
 use crate::message::without_nul;
 
-/// Arguments of one provider.
+/// The arguments of one provider.
 ///
 /// ```
 /// use nettrace_ipc::Arguments;
@@ -27,12 +27,13 @@ enum Form {
 }
 
 impl Arguments {
-    /// No arguments: the null string.
+    /// Returns no arguments, which are sent as the null string.
     pub fn none() -> Self {
         Arguments(Form::None)
     }
 
-    /// Keys and values. A key or value with `;` or `=` is put between quotes.
+    /// Makes arguments from keys and values. A key or value with `;` or `=` is put
+    /// between quotes.
     ///
     /// # Errors
     /// A key is empty, or a key or value contains a NUL or a double quote.
@@ -56,7 +57,8 @@ impl Arguments {
         Ok(Arguments(if checked.is_empty() { Form::None } else { Form::Pairs(checked) }))
     }
 
-    /// A complete filter string, for tools whose users write it themselves.
+    /// Makes arguments from a complete filter string, for tools whose users write it
+    /// themselves.
     ///
     /// # Errors
     /// It contains a NUL, or an odd number of double quotes (the runtime would treat
@@ -69,7 +71,7 @@ impl Arguments {
         Ok(Arguments(if text.is_empty() { Form::None } else { Form::Raw(text) }))
     }
 
-    /// The string that is sent; `None` is the null string.
+    /// Returns the string that is sent, or `None` for the null string.
     pub fn wire(&self) -> Option<String> {
         let quoted = |text: &str| {
             if text.contains([';', '=']) { format!("\"{text}\"") } else { text.to_owned() }
@@ -87,8 +89,8 @@ impl Arguments {
         }
     }
 
-    /// Combines both. Pairs are joined if no key gets two values; other strings must be
-    /// equal.
+    /// Combines two sets of arguments. Pairs are joined if no key gets two values; other
+    /// strings must be equal.
     pub(crate) fn merge(self, other: Arguments, provider: &str) -> Result<Arguments, RequestError> {
         let conflict = |key: &str| RequestError::ConflictingArguments {
             provider: provider.to_owned(),

@@ -7,10 +7,6 @@
 //! An idle connection costs a descriptor, so one whose process has ended is closed as
 //! soon as that is noticed, and the runtime is forgotten a while later.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
-
 use crate::advertise::Advertise;
 use crate::command::process::ResumeRuntime;
 use crate::connection::Connection;
@@ -19,18 +15,22 @@ use crate::endpoint::Wire;
 use crate::error::{Error, Step};
 use crate::transcript::{Recorder, Tap};
 use nettrace_guid::Guid;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-/// How often who waits for a connection checks that the process is alive.
-const PEER_CHECK: Duration = Duration::from_millis(50);
-/// A runtime without a connection is forgotten after this time, unless a
+/// Interval at which a caller that waits for a connection checks that the process is
+/// alive.
+const PEER_CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// Time after which a runtime without a connection is forgotten, unless a
 /// [`Runtime`](crate::Runtime) of it is still in use. A live one reconnects within half a
 /// second, unless a command keeps it busy.
-const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
-/// A runtime that has nothing to do here is sent away no more often than this.
-const DISMISSAL_INTERVAL: Duration = Duration::from_millis(20);
+const MAX_ABSENCE: Duration = Duration::from_secs(60);
+/// Minimum time between two dismissals of a runtime that has nothing to do here.
+const MIN_DISMISSAL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Maximum number of resumed processes that are remembered until the caller asks
-/// for them.
+/// Maximum number of resumed processes that are remembered until the caller asks for
+/// them.
 const MAX_REMEMBERED_RESUMED: usize = 1000;
 
 #[derive(Debug)]
@@ -39,30 +39,32 @@ pub(crate) struct Table {
     changed: Condvar,
     pub(crate) deadlines: Deadlines,
     pub(crate) recorder: Option<Recorder>,
-    /// held by each line
+    /// Counts the users of this port: each line holds a clone.
     in_use: Arc<()>,
 }
 
 #[derive(Debug, Default)]
 struct LineState {
-    runtimes: HashMap<Guid, Known>,
-    /// arrived and not handed out yet
+    runtimes: HashMap<Guid, KnownRuntime>,
+    /// Runtimes that have arrived and were not given out yet.
     arrived: VecDeque<Advertise>,
-    /// newcomers are not wanted: they are resumed at once
+    /// Whether newcomers are resumed at once instead of given out.
     resume_newcomers: bool,
-    /// the port's owner is gone
+    /// Whether the port's owner is gone.
     closed: bool,
-    /// resumes that have not been answered yet
+    /// Number of resumes that have not been answered yet.
     under_way: usize,
-    /// resumed without being given out, because descriptors ran out
+    /// Number of runtimes that were resumed without being given out, because descriptors
+    /// ran out.
     turned_away: u64,
-    /// resumed without being given out, because newcomers are not wanted; not asked for
-    /// yet
+    /// Process ids of runtimes that were resumed because newcomers are not wanted, until
+    /// the caller takes them.
     let_go: Vec<u64>,
 }
 
 impl LineState {
-    /// A list that is never asked for must not grow.
+    /// Adds a process id for [`Table::let_go`], up to the maximum: a caller may never
+    /// take them.
     fn note_let_go(&mut self, pid: u64) {
         if self.let_go.len() < MAX_REMEMBERED_RESUMED {
             self.let_go.push(pid);
@@ -71,30 +73,30 @@ impl LineState {
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownRuntime {
     #[cfg_attr(
         not(target_os = "linux"),
         expect(dead_code, reason = "only Linux looks for who is missing")
     )]
     pid: u64,
-    /// the process as the kernel shows it to us, where it does
+    /// The process as the kernel shows it to us, where it does.
     peer: Option<u32>,
     idle: Option<(Wire, Option<Tap>)>,
-    /// since when it has had no idle connection, as far as was looked
+    /// Time at which its idle connection was first found missing.
     absent_since: Option<Instant>,
     resumed: bool,
-    /// its resume is its owner's business, unless the port is closed
+    /// Whether it was given out. Its owner resumes it then, unless the port is closed.
     given_out: bool,
-    /// its owner wanted it resumed and could not reach it: that is done when it connects
-    /// again
+    /// Whether its owner wanted it resumed and could not reach it. It is resumed when it
+    /// connects again.
     owed: bool,
-    /// held by each line that was given out
+    /// Counts the users of this runtime: each line that was given out holds a clone.
     holders: Arc<()>,
 }
 
-impl Known {
+impl KnownRuntime {
     fn new(advertise: Advertise, peer: Option<u32>) -> Self {
-        Known {
+        KnownRuntime {
             pid: advertise.pid,
             peer,
             idle: None,
@@ -126,14 +128,14 @@ impl Table {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A runtime has connected and sent its cookie and process id.
+    /// Takes the connection of a runtime that has sent its cookie and process id.
     pub(crate) fn arrive(self: &Arc<Self>, advertise: Advertise, wire: Wire, tap: Option<Tap>) {
         let mut state = self.lock();
         let (unwanted, closed) = (state.resume_newcomers, state.closed);
         let mut first = false;
         let known = state.runtimes.entry(advertise.cookie).or_insert_with(|| {
             first = true;
-            Known::new(advertise, wire.peer_pid())
+            KnownRuntime::new(advertise, wire.peer_pid())
         });
         known.idle = Some((wire, tap));
         known.absent_since = None;
@@ -153,8 +155,9 @@ impl Table {
         }
     }
 
-    /// As [`Table::arrive`] when descriptors have run out: who needs nothing but a resume
-    /// gets that over this connection, which is then closed.
+    /// Takes a connection as [`Table::arrive`] does, but when descriptors have run out: a
+    /// runtime that needs nothing but a resume gets it over this connection, which is
+    /// then closed.
     pub(crate) fn arrive_crowded(
         self: &Arc<Self>,
         advertise: Advertise,
@@ -175,14 +178,14 @@ impl Table {
         if !waits {
             drop(state);
             // It connects again at once.
-            std::thread::sleep(DISMISSAL_INTERVAL);
+            std::thread::sleep(MIN_DISMISSAL_INTERVAL);
             return;
         }
         let is_wanted = !state.resume_newcomers;
         let known = state
             .runtimes
             .entry(advertise.cookie)
-            .or_insert_with(|| Known::new(advertise, wire.peer_pid()));
+            .or_insert_with(|| KnownRuntime::new(advertise, wire.peer_pid()));
         known.resumed = true;
         let is_first = !std::mem::replace(&mut known.given_out, true);
         if is_wanted && is_first {
@@ -232,12 +235,13 @@ impl Table {
         }
     }
 
-    /// Who was resumed without being given out, since this was asked last.
+    /// Takes the process ids of runtimes that were resumed without being given out.
     pub(crate) fn let_go(&self) -> Vec<u64> {
         std::mem::take(&mut self.lock().let_go)
     }
 
-    /// How many were resumed without being given out, because descriptors ran out.
+    /// Returns how many runtimes were resumed without being given out, because
+    /// descriptors ran out.
     pub(crate) fn turned_away(&self) -> u64 {
         self.lock().turned_away
     }
@@ -254,7 +258,7 @@ impl Table {
                 return true;
             }
             let is_away =
-                known.absent_since.get_or_insert_with(Instant::now).elapsed() >= FORGOTTEN_AFTER;
+                known.absent_since.get_or_insert_with(Instant::now).elapsed() >= MAX_ABSENCE;
             let is_awaited = known.is_held() || !(known.given_out || known.resumed);
             is_awaited || !is_away
         });
@@ -270,17 +274,18 @@ impl Table {
         }
     }
 
-    /// A line of ours for a moment, which does not count as use.
+    /// Makes a line for the table's own use, which does not count as a user.
     fn own_line(self: &Arc<Self>, cookie: Guid) -> Line {
         Line { table: Arc::clone(self), cookie, _in_use: None, _holder: None }
     }
 
-    /// Whether no runtime of this port, and no session of one, is held by anybody.
+    /// Returns whether nobody holds a runtime of this port, or a session of one.
     pub(crate) fn is_unused(&self) -> bool {
         Arc::strong_count(&self.in_use) == 1
     }
 
-    /// The next runtime that has not been given out yet.
+    /// Returns the next runtime that has not been given out yet, or `None` if none comes
+    /// in time.
     pub(crate) fn next(&self, wait: Duration) -> Option<Advertise> {
         let nothing = |state: &mut LineState| state.arrived.is_empty();
         let waited = self.changed.wait_timeout_while(self.lock(), wait, nothing);
@@ -292,8 +297,8 @@ impl Table {
         Some(advertise)
     }
 
-    /// From now on, every runtime that arrives is resumed; so are those that have arrived
-    /// and were not given out.
+    /// Resumes all runtimes that have arrived and were not given out, and from now on
+    /// every one that arrives.
     pub(crate) fn resume_newcomers(self: &Arc<Self>) {
         let waiting: Vec<Advertise> = {
             let mut state = self.lock();
@@ -305,7 +310,7 @@ impl Table {
         self.resume_each(waiting.into_iter().map(|advertise| advertise.cookie).collect());
     }
 
-    /// The port has no owner any more: all runtimes are resumed, now and later.
+    /// Resumes all runtimes, now and later: the port has no owner any more.
     pub(crate) fn close(self: &Arc<Self>) {
         let waiting: Vec<Guid> = {
             let mut state = self.lock();
@@ -322,7 +327,8 @@ impl Table {
         self.resume_each(waiting);
     }
 
-    /// A runtime that does not answer does not delay the others.
+    /// Resumes the runtimes side by side, so that one that does not answer does not delay
+    /// the others.
     fn resume_each(self: &Arc<Self>, cookies: Vec<Guid>) {
         let resumes = cookies.into_iter().map(|cookie| {
             let line = self.own_line(cookie);
@@ -336,7 +342,7 @@ impl Table {
         }
     }
 
-    /// Waits for the answers to resumes that others have sent, until the deadlines of these.
+    /// Waits for the answers to resumes that others have sent, until their deadlines.
     pub(crate) fn wait_for_resumes(&self) {
         let most = self.deadlines.connect.saturating_add(self.deadlines.reply);
         let waits = |state: &mut LineState| state.under_way > 0;
@@ -354,7 +360,7 @@ impl Table {
         }
     }
 
-    /// Process ids that have been resumed, as they see themselves.
+    /// Returns the process ids that have been resumed, as the processes see themselves.
     #[cfg(target_os = "linux")]
     pub(crate) fn resumed_pids(&self) -> Vec<u64> {
         self.lock().runtimes.values().filter(|known| known.resumed).map(|known| known.pid).collect()
@@ -371,7 +377,8 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Its idle connection; waits for it to connect again if it is just being used.
+    /// Takes the runtime's idle connection. If it is being used, waits until the runtime
+    /// connects again.
     pub(crate) fn take(&self, wait: Duration) -> Result<Connection, Error> {
         let deadline = Deadline::after(wait);
         let mut state = self.table.lock();
@@ -389,12 +396,12 @@ impl Line {
             }
             let left =
                 deadline.left().ok_or(Error::Deadline { step: Step::Accept, after: wait })?;
-            let waited = self.table.changed.wait_timeout(state, left.min(PEER_CHECK));
+            let waited = self.table.changed.wait_timeout(state, left.min(PEER_CHECK_INTERVAL));
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// A resume is under way until this is dropped.
+    /// Notes that a resume is under way, until the result is dropped.
     pub(crate) fn resuming(&self) -> Resuming<'_> {
         self.set_resumed(true);
         let mut state = self.table.lock();
@@ -402,12 +409,13 @@ impl Line {
         Resuming { line: self, is_done: false }
     }
 
-    /// It did not get through. It is made up for when the runtime connects again.
+    /// Notes that a resume did not get through. It is sent again when the runtime
+    /// connects.
     fn resume_failed(&self) {
         self.set_resumed(false);
     }
 
-    /// Whether it was resumed over this port.
+    /// Returns whether the runtime was resumed over this port.
     pub(crate) fn is_resumed(&self) -> bool {
         self.table.lock().runtimes.get(&self.cookie).is_some_and(|known| known.resumed)
     }
@@ -439,7 +447,7 @@ pub(crate) struct Resuming<'l> {
 }
 
 impl Resuming<'_> {
-    /// It got through.
+    /// Notes that the resume got through.
     pub(crate) fn done(mut self) {
         self.is_done = true;
     }
@@ -458,7 +466,7 @@ impl Drop for Resuming<'_> {
     }
 }
 
-/// Whether the process has certainly ended, so that it will not connect again.
+/// Returns whether the process has certainly ended, so that it will not connect again.
 #[cfg(target_os = "linux")]
 fn has_ended(pid: u32) -> bool {
     use rustix::io::Errno;
@@ -472,7 +480,7 @@ fn has_ended(pid: u32) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
 }
 
-/// Only Linux says who is at the other end.
+/// Returns `false`: only Linux says which process is at the other end.
 #[cfg(not(target_os = "linux"))]
 fn has_ended(_pid: u32) -> bool {
     false

@@ -1,17 +1,17 @@
-//! Which command a message is of, and which deadline its reply has.
+//! The command of a message, and which deadline its reply has.
 
 use std::fmt;
 
-/// Command set and id, as they stand at offsets 16 and 17 of a message.
+/// A command set and an id in it, as they stand at offsets 16 and 17 of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CommandId {
-    /// the command set
+    /// The command set.
     pub set: u8,
-    /// the command within its set
+    /// The command within its set.
     pub id: u8,
 }
 
-/// set, id, name, major version of the runtime that brought it
+/// Set, id, name, and the major version of the runtime that brought the command.
 const KNOWN: &[(CommandId, &str, u32)] = &[
     (CommandId::GENERATE_CORE_DUMP, "GenerateCoreDump", 3),
     (CommandId::GENERATE_CORE_DUMP_2, "GenerateCoreDump2", 6),
@@ -81,18 +81,19 @@ impl CommandId {
     /// ProcessInfo3, 04 08.
     pub const PROCESS_INFO_3: CommandId = CommandId { set: 4, id: 8 };
 
-    /// The name of the protocol document, where the command is known.
+    /// Returns the name that the protocol's document gives the command, if the command is
+    /// known.
     pub fn name(self) -> Option<&'static str> {
         KNOWN.iter().find(|(id, ..)| *id == self).map(|(_, name, _)| *name)
     }
 
-    /// Major version of the first runtime that has the command. Prereleases of it may
-    /// lack it.
+    /// Returns the major version of the first runtime that has the command. Prereleases
+    /// of it may lack it.
     pub fn since(self) -> Option<u32> {
         KNOWN.iter().find(|(id, ..)| *id == self).map(|(.., since)| *since)
     }
 
-    /// Every command with a name.
+    /// Returns every command with a name.
     pub fn known() -> impl Iterator<Item = CommandId> {
         KNOWN.iter().map(|(id, ..)| *id)
     }
@@ -113,7 +114,7 @@ impl fmt::Debug for CommandId {
     }
 }
 
-/// How long a command may take: which of the [`crate::Deadlines`] applies to its reply.
+/// Which of the [`crate::Deadlines`] applies to the reply to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Patience {
     Reply,

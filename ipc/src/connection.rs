@@ -1,8 +1,5 @@
 //! One connection: one request in one write, one reply, perhaps bytes after it.
 
-use std::io;
-use std::time::Duration;
-
 use crate::command::{Command, read_failure};
 use crate::command_id::CommandId;
 use crate::deadlines::Deadline;
@@ -10,10 +7,12 @@ use crate::endpoint::Wire;
 use crate::error::{Error, ReplyFault, Step};
 use crate::message::{HEADER_BYTES, Message, ReplyHeader};
 use crate::transcript::Tap;
+use std::io;
+use std::time::Duration;
 
-/// Most bytes taken in one read of a continuation, so that an announced length allocates
-/// nothing.
-const READ_BYTES: usize = 64 << 10;
+/// Maximum number of bytes taken in one read of a continuation, so that an announced
+/// length allocates nothing.
+const MAX_READ_BYTES: usize = 64 << 10;
 
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -35,7 +34,7 @@ impl Connection {
         sent.map_err(|source| Error::io(Step::Request, source, deadline.whole))
     }
 
-    /// Passes a descriptor in a message of its own.
+    /// Sends a descriptor in a message of its own.
     #[cfg(unix)]
     pub(crate) fn send_descriptor(
         &self,
@@ -45,12 +44,12 @@ impl Connection {
         sent.map_err(|source| Error::Io { step: Step::Descriptor, source })
     }
 
-    /// Whether a reply has begun within the time.
+    /// Returns whether a reply has begun within the time.
     pub(crate) fn wait_readable(&mut self, wait: Duration) -> Result<bool, Error> {
         self.wire.wait_readable(wait).map_err(|source| Error::Io { step: Step::Reply, source })
     }
 
-    /// The reply's payload if it is a success, or the runtime's refusal.
+    /// Reads the reply. Returns its payload if it is a success, or the runtime's refusal.
     pub(crate) fn receive(
         &mut self,
         command: CommandId,
@@ -78,7 +77,7 @@ impl Connection {
         Err(Error::Refused { command, code, message })
     }
 
-    /// Exactly that many bytes after the reply.
+    /// Reads exactly that many bytes after the reply.
     pub(crate) fn continuation(
         &mut self,
         command: CommandId,
@@ -95,10 +94,10 @@ impl Connection {
         }
     }
 
-    /// Reads up to that many bytes; fewer only if the connection ends.
+    /// Reads up to that many bytes, and fewer only if the connection ends.
     fn read(&mut self, wanted: usize, step: Step, deadline: Deadline) -> Result<Vec<u8>, Error> {
         let mut read = Vec::new();
-        let mut buffer = vec![0; wanted.min(READ_BYTES)];
+        let mut buffer = vec![0; wanted.min(MAX_READ_BYTES)];
         while read.len() < wanted {
             let room = wanted.saturating_sub(read.len()).min(buffer.len());
             let target = buffer.get_mut(..room).unwrap_or_default();
@@ -120,7 +119,7 @@ impl Connection {
         Ok(read)
     }
 
-    /// Request and reply of a typed command.
+    /// Sends a typed command and reads its reply.
     pub(crate) fn exchange<C: Command>(
         &mut self,
         command: &C,
@@ -139,8 +138,8 @@ impl Connection {
         (self.wire, self.tap)
     }
 
-    /// Closes our side. Never waits for the other: after an error some runtimes never
-    /// close.
+    /// Closes our side without waiting for the other: after an error some runtimes never
+    /// close theirs.
     pub(crate) fn close(self) {
         if let Some(tap) = &self.tap {
             tap.closed();

@@ -1,12 +1,11 @@
 //! Errors, in three kinds: a request that must not be sent ([`RequestError`]), an invalid
 //! reply ([`ReplyFault`]), and everything that can fail in between ([`Error`]).
 
+use crate::command_id::CommandId;
+use crate::hresult::HResult;
 use std::fmt;
 use std::io;
 use std::time::Duration;
-
-use crate::command_id::CommandId;
-use crate::hresult::HResult;
 
 /// Why a request was not built. Most of these would kill, block or leak descriptors of a
 /// live runtime.
@@ -19,54 +18,54 @@ pub enum RequestError {
     Nul(&'static str),
     /// The text contains a character that cannot be sent to the target.
     Character {
-        /// what the text is
+        /// What the text is.
         what: &'static str,
-        /// the character
+        /// The character.
         character: char,
     },
     /// The whole message would not fit the 16-bit size of the header.
     TooLong {
-        /// header and payload
+        /// Bytes of header and payload.
         bytes: usize,
     },
     /// A session needs at least one provider.
     NoProviders,
     /// More providers than the 1,000 that a runtime survives.
     TooManyProviders(usize),
-    /// The same provider twice, with arguments that contradict each other.
+    /// A provider is named twice, with arguments that contradict each other.
     ConflictingArguments {
-        /// name of the provider
+        /// Name of the provider.
         provider: String,
-        /// the argument given two values; empty if whole filter strings differ
+        /// The argument that is given two values; empty if whole filter strings differ.
         key: String,
     },
-    /// The same provider twice where the two cannot be merged.
+    /// A provider is named twice, and the two cannot be merged.
     DuplicateProvider(String),
     /// A user_events provider has neither a default tracepoint nor a set.
     NoTracepoint(String),
-    /// A tracepoint set without event ids.
+    /// A tracepoint set has no event ids.
     EmptyTracepointSet(String),
-    /// The same event id in two tracepoint sets.
+    /// An event id is in two tracepoint sets.
     DuplicateTracepointEvent {
-        /// name of the provider
+        /// Name of the provider.
         provider: String,
-        /// the event id named twice
+        /// The event id that is named twice.
         event_id: u32,
     },
     /// The command of that version cannot carry the option.
     Inexpressible {
-        /// the command
+        /// The command.
         command: CommandId,
-        /// the option
+        /// The option.
         what: &'static str,
     },
-    /// A startup hook that the target could not load; loading it would kill the target.
+    /// The target could not load the startup hook; loading it would kill the target.
     StartupHook(String),
-    /// Text that is no valid port address, with the reason.
+    /// A text is no valid port address.
     PortAddress {
-        /// as given
+        /// The text as given.
         text: String,
-        /// what is wrong with it
+        /// What is wrong with it.
         reason: &'static str,
     },
 }
@@ -135,54 +134,54 @@ pub enum ReplyFault {
     /// The size in the header is below the header's own 20 bytes, or not the one the
     /// command has.
     Size(u16),
-    /// A frame, but not one of a server.
+    /// A frame that is not a reply of a server.
     NotAReply {
-        /// command set in the header
+        /// Command set in the header.
         set: u8,
-        /// command id in the header
+        /// Command id in the header.
         id: u8,
     },
     /// A field does not fit what is left of the payload.
     Truncated {
-        /// where the field begins
+        /// Where the field begins.
         offset: usize,
-        /// name of the field
+        /// Name of the field.
         field: &'static str,
-        /// bytes the field needs
+        /// Bytes that the field needs.
         needed: usize,
-        /// bytes that are left
+        /// Bytes that are left.
         left: usize,
     },
-    /// A string without closing NUL.
+    /// A string without its closing NUL.
     Unterminated {
-        /// where the string begins
+        /// Where the string begins.
         offset: usize,
-        /// name of the field
+        /// Name of the field.
         field: &'static str,
     },
     /// The connection ended inside the reply.
     EndedEarly {
-        /// what was being read
+        /// What was being read.
         field: &'static str,
-        /// bytes still missing
+        /// Bytes that are still missing.
         missing: usize,
     },
     /// The reply to StopTracing names another session.
     SessionId {
-        /// id in the request
+        /// Id in the request.
         asked: u64,
-        /// id in the reply
+        /// Id in the reply.
         answered: u64,
     },
     /// A success frame that carries a failure code.
     FailureInSuccess(HResult),
-    /// An announced length above our limit.
+    /// A length above our limit was announced.
     Limit {
-        /// name of the field
+        /// Name of the field.
         field: &'static str,
-        /// bytes announced
+        /// Bytes that were announced.
         announced: u64,
-        /// our limit, bytes
+        /// Our limit in bytes.
         limit: u64,
     },
     /// The first bytes of a reverse connection are not an advertise frame.
@@ -278,59 +277,59 @@ pub enum Error {
     /// The request is well-formed, but this target would be harmed by it; nothing was
     /// sent.
     Harmful {
-        /// the command
+        /// The command.
         command: CommandId,
-        /// what would happen
+        /// What would happen.
         reason: String,
     },
     /// The runtime refused the command.
     Refused {
-        /// the command
+        /// The command.
         command: CommandId,
-        /// its code
+        /// Its code.
         code: HResult,
-        /// what it says beside the code; only GenerateCoreDump3 says anything
+        /// The message beside the code; only GenerateCoreDump3 sends one.
         message: Option<String>,
     },
     /// The reply is invalid.
     Reply {
-        /// the command
+        /// The command.
         command: CommandId,
-        /// what is wrong with it
+        /// What is wrong with it.
         fault: ReplyFault,
     },
     /// The other side did not respond in time, for example because the target is stopped
     /// by a debugger or SIGSTOP, or another tool occupies its diagnostics server.
     Deadline {
-        /// what we waited for
+        /// What was waited for.
         step: Step,
-        /// how long
+        /// How long it was waited for.
         after: Duration,
     },
     /// The connection ended before the reply: the process is gone or dropped it.
     Gone {
-        /// what was under way
+        /// What was under way.
         step: Step,
     },
     /// The operating system refused.
     Io {
-        /// what was under way
+        /// What was under way.
         step: Step,
-        /// its reason
+        /// Its reason.
         source: io::Error,
     },
-    /// The socket belongs to another process than the one looked for; nothing was sent.
+    /// The socket belongs to another process than the expected one; nothing was sent.
     WrongPeer {
-        /// the process looked for
+        /// The expected process.
         expected: u32,
-        /// the process that holds the socket
+        /// The process that holds the socket.
         found: u32,
     },
     /// The transcript to replay is unreadable.
     Transcript {
-        /// line, from 1
+        /// Number of the line, from 1.
         line: u64,
-        /// what is wrong with it
+        /// What is wrong with it.
         reason: &'static str,
     },
     /// This platform has no such endpoint.
@@ -388,7 +387,7 @@ impl From<RequestError> for Error {
 }
 
 impl Error {
-    /// The code of a refusal.
+    /// Returns the code of a refusal.
     pub fn code(&self) -> Option<HResult> {
         match self {
             Error::Refused { code, .. } => Some(*code),
@@ -396,17 +395,17 @@ impl Error {
         }
     }
 
-    /// Whether the runtime answered that it does not know the command.
+    /// Returns whether the runtime answered that it does not know the command.
     pub fn is_unknown_command(&self) -> bool {
         self.code() == Some(HResult::UNKNOWN_COMMAND)
     }
 
-    /// Whether there was no descriptor for a connection.
+    /// Returns whether there was no descriptor for a connection.
     pub(crate) fn is_out_of_descriptors(&self) -> bool {
         matches!(self, Error::Io { source, .. } if is_out_of_descriptors(source))
     }
 
-    /// An I/O failure, sorted: a deadline, an ended connection, or another reason.
+    /// Sorts an I/O failure: a deadline, an ended connection, or another reason.
     pub(crate) fn io(step: Step, source: io::Error, after: Duration) -> Self {
         match source.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Error::Deadline { step, after },
@@ -418,14 +417,14 @@ impl Error {
     }
 }
 
-/// Whether the process or the system has no more descriptors.
+/// Returns whether the process or the system has no more descriptors.
 #[cfg(unix)]
 pub(crate) fn is_out_of_descriptors(error: &io::Error) -> bool {
     use rustix::io::Errno;
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
-/// Elsewhere handles do not run out in practice.
+/// Returns `false`: on other systems handles do not run out in practice.
 #[cfg(not(unix))]
 pub(crate) fn is_out_of_descriptors(_error: &io::Error) -> bool {
     false

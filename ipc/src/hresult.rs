@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct HResult(pub u32);
 
-/// code, symbolic name, what it means and what to do about it
+/// Code, symbolic name, and what the code means with what to do about it.
 const KNOWN: &[(u32, &str, &str)] = &[
     (0x0000_0000, "S_OK", "the command was carried out"),
     (
@@ -103,22 +103,22 @@ impl HResult {
     /// The runtime is still suspended at startup.
     pub const NOT_YET_AVAILABLE: HResult = HResult(0x8013_135B);
 
-    /// Whether the code is a success (sign bit clear).
+    /// Returns whether the code is a success (sign bit clear).
     pub const fn is_ok(self) -> bool {
         self.0 & 0x8000_0000 == 0
     }
 
-    /// The symbolic name, where the code is known.
+    /// Returns the symbolic name, if the code is known.
     pub fn name(self) -> Option<&'static str> {
         KNOWN.iter().find(|(code, ..)| *code == self.0).map(|(_, name, _)| *name)
     }
 
-    /// What the code means and what to do about it, where it is known.
+    /// Returns what the code means and what to do about it, if it is known.
     pub fn advice(self) -> Option<&'static str> {
         KNOWN.iter().find(|(code, ..)| *code == self.0).map(|(_, _, advice)| *advice)
     }
 
-    /// Every code that has a name.
+    /// Returns every code that has a name.
     pub fn known() -> impl Iterator<Item = HResult> {
         KNOWN.iter().map(|(code, ..)| HResult(*code))
     }

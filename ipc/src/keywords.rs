@@ -112,22 +112,22 @@ named! {
 }
 
 impl Keywords {
-    /// None. Events without keywords come all the same.
+    /// No keyword. Events without keywords come all the same.
     pub const NONE: Keywords = Keywords(0);
-    /// All, whatever they are.
+    /// All keywords, with or without a name.
     pub const ALL: Keywords = Keywords(u64::MAX);
 
-    /// The bits.
+    /// Returns the bits.
     pub const fn bits(self) -> u64 {
         self.0
     }
 
-    /// Whether all of these are among them.
+    /// Returns whether all of these keywords are among them.
     pub const fn contains(self, others: Keywords) -> bool {
         self.0 & others.0 == others.0
     }
 
-    /// Both, where an operator cannot be used: in constants.
+    /// Returns both sets united, where an operator cannot be used: in constants.
     #[must_use]
     pub const fn with(self, others: Keywords) -> Keywords {
         Keywords(self.0 | others.0)
@@ -161,7 +161,8 @@ impl BitOrAssign for Keywords {
 }
 
 impl fmt::Display for Keywords {
-    /// `GC | EXCEPTION`, with the bits that have no name in hexadecimal; `0x0` for none.
+    /// Writes `GC | EXCEPTION`, with the bits that have no name in hexadecimal, or `0x0`
+    /// for none.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut left = self.0;
         for (name, bit) in Keywords::NAMES {

@@ -4,6 +4,12 @@
 //! runtime waits for us. Its children inherit the variable and wait too; they are resumed
 //! at once, or given out like the program itself.
 
+use crate::command::process::SetEnvironmentVariable;
+use crate::deadlines::Deadlines;
+use crate::endpoint::Made;
+use crate::error::{Error, Step};
+use crate::port::{Arrival, Port, PortAddress, PortOptions, Resumer};
+use crate::transcript::Recorder;
 use std::ffi::{OsStr, OsString};
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
@@ -11,30 +17,23 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::command::process::SetEnvironmentVariable;
-use crate::deadlines::Deadlines;
-use crate::endpoint::Made;
-use crate::error::{Error, Step};
-use crate::port::{Arrival, Port, PortAddress, PortOptions, Resumer};
-use crate::transcript::Recorder;
-
 const VARIABLE: &str = "DOTNET_DiagnosticPorts";
-/// How often a program that has not arrived is checked for having ended.
-const ARRIVAL_CHECK: Duration = Duration::from_millis(50);
+/// Interval at which a program that has not arrived is checked for having ended.
+const ARRIVAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What happens to .NET processes that the program starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Children {
-    /// The first runtime that arrives is returned; all others are resumed at once. The
-    /// variable is removed from its environment before it runs, so that its own children
-    /// start normally.
+    /// The first runtime that arrives is returned, and all others are resumed at once.
+    /// The variable is removed from the first one's environment before it runs, so that
+    /// its own children start normally.
     Resume,
-    /// All are returned, and each waits until it is resumed.
+    /// All runtimes are returned, and each waits until it is resumed.
     GiveOut,
 }
 
-/// A program about to be started.
+/// A program that is about to be started.
 #[derive(Debug)]
 pub struct Launch {
     command: Command,
@@ -45,8 +44,8 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Starts that command: its arguments, directory, environment and standard streams
-    /// are the caller's.
+    /// Prepares to start that command. Its arguments, directory, environment and standard
+    /// streams are the caller's.
     pub fn new(command: Command) -> Self {
         Launch {
             command,
@@ -57,14 +56,14 @@ impl Launch {
         }
     }
 
-    /// What becomes of its children.
+    /// Sets what becomes of its children.
     #[must_use]
     pub fn children(mut self, children: Children) -> Self {
         self.children = children;
         self
     }
 
-    /// The deadlines of the runtimes.
+    /// Sets the deadlines of the runtimes.
     #[must_use]
     pub fn deadlines(mut self, deadlines: Deadlines) -> Self {
         self.deadlines = deadlines;
@@ -78,8 +77,8 @@ impl Launch {
         self
     }
 
-    /// How long to stay, at the end, for processes that know the port and have not come
-    /// to it yet. 2 s.
+    /// Sets how long to wait, at the end, for processes that know the port and have not
+    /// come to it yet. The default is 2 s.
     #[must_use]
     pub fn linger(mut self, linger: Duration) -> Self {
         self.linger = linger;
@@ -114,7 +113,7 @@ impl Launch {
         self.command.env(VARIABLE, value);
         let child =
             self.command.spawn().map_err(|source| Error::Io { step: Step::Launch, source })?;
-        Ok(Launched(Some(Running {
+        Ok(Launched(Some(RunningProgram {
             child,
             port,
             _directory: directory,
@@ -148,10 +147,10 @@ impl Launch {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Launched(Option<Running>);
+pub struct Launched(Option<RunningProgram>);
 
 #[derive(Debug)]
-struct Running {
+struct RunningProgram {
     child: Child,
     // Before the directory: dropped in this order.
     port: Port,
@@ -164,19 +163,21 @@ struct Running {
 }
 
 impl Launched {
-    /// The program's process id.
+    /// Returns the program's process id.
     pub fn pid(&self) -> Option<u32> {
         self.0.as_ref().map(|running| running.child.id())
     }
 
-    /// The program's standard streams, if they were to be pipes.
+    /// Returns the child process, whose standard streams are there if they were to be
+    /// pipes.
     pub fn child(&mut self) -> Option<&mut Child> {
         self.0.as_mut().map(|running| &mut running.child)
     }
 
-    /// The next runtime to trace: the first, with [`Children::GiveOut`] all of them. It
-    /// waits until it is resumed. `None` if none came in time, or the program ended
-    /// without one: it may be no .NET program, or have its diagnostics switched off.
+    /// Returns the next runtime to trace: only the first, or with [`Children::GiveOut`]
+    /// each. It waits until it is resumed. Returns `None` if none came in time, or if the
+    /// program ended without one: it may be no .NET program, or have its diagnostics
+    /// switched off.
     ///
     /// # Errors
     /// The system does not tell whether the program runs.
@@ -188,7 +189,7 @@ impl Launched {
         let start = Instant::now();
         loop {
             let left = wait.saturating_sub(start.elapsed());
-            if let Some(arrival) = running.port.next(left.min(ARRIVAL_CHECK)) {
+            if let Some(arrival) = running.port.next(left.min(ARRIVAL_CHECK_INTERVAL)) {
                 running.given_out = running.given_out.saturating_add(1);
                 if running.children == Children::Resume {
                     running.port.resume_newcomers();
@@ -203,43 +204,43 @@ impl Launched {
         }
     }
 
-    /// See [`Port::let_go`]: processes that the program started and that are not
-    /// recorded.
+    /// Takes the ids of processes that the program started and that are not recorded, as
+    /// [`Port::let_go`] does.
     pub fn let_go(&self) -> Vec<u64> {
         self.0.as_ref().map_or_else(Vec::new, |running| running.port.let_go())
     }
 
-    /// As [`Port::turned_away`].
+    /// Returns how many runtimes were resumed for lack of descriptors, as
+    /// [`Port::turned_away`] does.
     pub fn turned_away(&self) -> u64 {
         self.0.as_ref().map_or(0, |running| running.port.turned_away())
     }
 
-    /// For another thread: resumes every process that the program has started.
+    /// Returns a handle with which another thread can resume every process that the
+    /// program has started.
     pub fn resumer(&self) -> Option<Resumer> {
         self.0.as_ref().map(|running| running.port.resumer())
     }
 
-    /// How the program ended, if it has.
+    /// Returns how the program ended, if it has.
     ///
     /// # Errors
     /// The system does not say.
     pub fn try_wait(&mut self) -> Result<Option<ExitStatus>, Error> {
-        self.0.as_mut().map_or(Ok(None), Running::exited)
+        self.0.as_mut().map_or(Ok(None), RunningProgram::exited)
     }
 
-    /// From here on, who arrives is resumed also with [`Children::GiveOut`]: call this
-    /// when [`Launched::next`] is not served any more, but the program is not waited for
-    /// yet.
+    /// Resumes newcomers from now on, even with [`Children::GiveOut`]. Call this when
+    /// [`Launched::next`] is not served any more, but the program is not waited for yet.
     pub fn resume_newcomers(&self) {
         if let Some(running) = &self.0 {
             running.port.resume_newcomers();
         }
     }
 
-    /// Waits for the end of the program. Runtimes that arrive while waiting, and were not
-    /// to be given out, are resumed; with [`Children::GiveOut`] call this when
-    /// [`Launched::next`] is served elsewhere or no longer wanted: newcomers are resumed
-    /// from here on.
+    /// Waits for the end of the program. From now on runtimes that arrive are resumed,
+    /// even with [`Children::GiveOut`], so call this when [`Launched::next`] is served
+    /// elsewhere or no longer wanted.
     ///
     /// # Errors
     /// The system does not say how it ended.
@@ -258,7 +259,7 @@ impl Launched {
     }
 }
 
-impl Running {
+impl RunningProgram {
     fn exited(&mut self) -> Result<Option<ExitStatus>, Error> {
         if self.status.is_none() {
             self.status =
@@ -267,7 +268,7 @@ impl Running {
         Ok(self.status)
     }
 
-    /// Gives the program the environment it would have had without us. .NET 5 cannot; its
+    /// Removes our variable from the program's environment. .NET 5 cannot do that; its
     /// children are resumed like others.
     fn take_back(&self, arrival: &Arrival) {
         let before = self.before.as_deref().and_then(OsStr::to_str);
@@ -280,7 +281,8 @@ impl Running {
         }
     }
 
-    /// Whether a process lives that was given our port and has not connected to it.
+    /// Returns whether a process lives that was given our port and has not connected to
+    /// it.
     #[cfg(target_os = "linux")]
     fn is_awaited(&self) -> bool {
         let resumed = self.port.resumed_pids();
@@ -299,7 +301,7 @@ impl Running {
     fn linger(&self) {
         let start = Instant::now();
         while start.elapsed() < self.linger && self.is_awaited() {
-            std::thread::sleep(ARRIVAL_CHECK.min(self.linger));
+            std::thread::sleep(ARRIVAL_CHECK_INTERVAL.min(self.linger));
         }
     }
 }
@@ -327,7 +329,7 @@ impl Drop for Launched {
 #[derive(Debug)]
 struct PrivateDirectory {
     path: PathBuf,
-    // Forgotten when it has been removed.
+    // Kept for its drop: the directory is forgotten after it has been removed.
     _made: Made,
 }
 
@@ -355,8 +357,8 @@ impl PrivateDirectory {
         Err(Error::Io { step: Step::Listen, source: last })
     }
 
-    /// Where the port is: a socket in the directory. Pipes lie in none; theirs is named
-    /// like it.
+    /// Returns the port's address: a socket in the directory. Pipes lie in no directory;
+    /// theirs is named like it.
     fn address(&self) -> String {
         let name = if cfg!(windows) {
             self.path.file_name().map(PathBuf::from).unwrap_or_default()
@@ -379,7 +381,7 @@ fn private(path: &Path) -> std::io::Result<()> {
 
 impl Drop for PrivateDirectory {
     fn drop(&mut self) {
-        // Litter at worst.
+        // A directory that cannot be removed is only litter.
         drop(std::fs::remove_dir_all(&self.path));
     }
 }

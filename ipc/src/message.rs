@@ -14,19 +14,18 @@
 //! count and its items. Replies come from the outside and are distrusted: each length is
 //! compared with what is there, and a count never sizes an allocation.
 
-use std::fmt;
-
 use crate::command_id::CommandId;
 use crate::error::{ReplyFault, RequestError};
 use nettrace_guid::Guid;
+use std::fmt;
 
-/// The first 14 bytes of every message.
+/// Magic of the protocol: the first 14 bytes of every message.
 pub(crate) const MAGIC: [u8; 14] = *b"DOTNET_IPC_V1\0";
-/// Bytes of the header.
+/// Size of the header, in bytes.
 pub(crate) const HEADER_BYTES: usize = 20;
 
-/// A whole request, checked and encoded: what [`crate::Command::message`] gives and one
-/// write sends.
+/// A whole request, checked and encoded. [`crate::Command::message`] builds it, and one
+/// write sends it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Message {
     id: CommandId,
@@ -34,17 +33,17 @@ pub struct Message {
 }
 
 impl Message {
-    /// The command it carries.
+    /// Returns the command that it carries.
     pub fn id(&self) -> CommandId {
         self.id
     }
 
-    /// Header and payload, as sent.
+    /// Returns header and payload, as sent.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The payload after the 20-byte header.
+    /// Returns the payload after the 20-byte header.
     pub fn payload(&self) -> &[u8] {
         self.bytes.get(HEADER_BYTES..).unwrap_or_default()
     }
@@ -104,13 +103,13 @@ impl Writer {
         self
     }
 
-    /// A count of items. One that does not fit 32 bits belongs to a message that is far
-    /// too long anyway, which [`Writer::finish`] refuses.
+    /// Writes a count of items. One that does not fit 32 bits belongs to a message that
+    /// is far too long anyway, which [`Writer::finish`] refuses.
     pub(crate) fn count(&mut self, items: usize) -> &mut Self {
         self.u32(u32::try_from(items).unwrap_or(u32::MAX))
     }
 
-    /// A string with its count and closing NUL.
+    /// Writes a string with its count and closing NUL.
     pub(crate) fn string(&mut self, text: &str) -> &mut Self {
         let units: Vec<u16> = text.encode_utf16().chain([0]).collect();
         self.count(units.len());
@@ -120,7 +119,7 @@ impl Writer {
         self
     }
 
-    /// A string, or the null string (count 0).
+    /// Writes a string, or the null string (count 0).
     pub(crate) fn nullable(&mut self, text: Option<&str>) -> &mut Self {
         match text {
             Some(text) => self.string(text),
@@ -128,7 +127,7 @@ impl Writer {
         }
     }
 
-    /// Sets the size. Fails if the message is longer than its 16-bit size can say.
+    /// Sets the size. Fails if the message is longer than its 16-bit size can express.
     pub(crate) fn finish(mut self) -> Result<Message, RequestError> {
         let size = u16::try_from(self.bytes.len())
             .map_err(|_| RequestError::TooLong { bytes: self.bytes.len() })?;
@@ -139,17 +138,17 @@ impl Writer {
     }
 }
 
-/// The header of a reply, checked.
+/// The header of a reply that has been checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReplyHeader {
     /// Whether the runtime carried the command out.
     pub(crate) ok: bool,
-    /// Bytes after the header.
+    /// Number of bytes after the header.
     pub(crate) payload_bytes: usize,
 }
 
 impl ReplyHeader {
-    /// Reads the 20 bytes; refuses a wrong magic, a size below 20 and anything that is
+    /// Reads the 20 bytes. Refuses a wrong magic, a size below 20 and anything that is
     /// not a reply.
     pub(crate) fn read(bytes: [u8; HEADER_BYTES]) -> Result<Self, ReplyFault> {
         let mut reader = Reader::new(&bytes);
@@ -183,7 +182,7 @@ impl<'d> Reader<'d> {
         Reader { rest: bytes, offset: 0 }
     }
 
-    /// Bytes not read yet.
+    /// Returns the bytes that are not read yet.
     pub(crate) fn rest(&self) -> &'d [u8] {
         self.rest
     }
@@ -234,8 +233,8 @@ impl<'d> Reader<'d> {
         self.array(field).map(Guid::from_bytes)
     }
 
-    /// A string; the null string (count 0) is `None`. Units that are not UTF-16 become
-    /// U+FFFD.
+    /// Reads a string; the null string (count 0) is `None`. Units that are not UTF-16
+    /// become U+FFFD.
     pub(crate) fn nullable(&mut self, field: &'static str) -> Result<Option<String>, ReplyFault> {
         let offset = self.offset;
         let units = self.u32(field)?;
@@ -252,13 +251,13 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// A string, the null string read as the empty one.
+    /// Reads a string; the null string is read as the empty one.
     pub(crate) fn string(&mut self, field: &'static str) -> Result<String, ReplyFault> {
         self.nullable(field).map(Option::unwrap_or_default)
     }
 }
 
-/// A string that the runtime needs: not empty, no NUL inside.
+/// Checks a string that the runtime needs: not empty, and no NUL inside.
 pub(crate) fn required(text: &str, what: &'static str) -> Result<String, RequestError> {
     if text.is_empty() {
         return Err(RequestError::Empty(what));
@@ -266,7 +265,7 @@ pub(crate) fn required(text: &str, what: &'static str) -> Result<String, Request
     without_nul(text, what)
 }
 
-/// A string without NUL inside.
+/// Checks that a string has no NUL inside.
 pub(crate) fn without_nul(text: &str, what: &'static str) -> Result<String, RequestError> {
     if text.contains('\0') { Err(RequestError::Nul(what)) } else { Ok(text.to_owned()) }
 }

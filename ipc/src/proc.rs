@@ -1,5 +1,6 @@
-//! What `/proc` says of a process.
+//! What `/proc` says about a process.
 
+use crate::command::process::Variable;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
@@ -7,29 +8,27 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::command::process::Variable;
-
-/// One process directory.
+/// The directory of one process.
 #[derive(Debug)]
 pub(crate) struct Process {
     directory: PathBuf,
     pub(crate) pid: u32,
 }
 
-/// `stat`: the fields that are needed.
+/// The fields of `stat` that are needed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) command: String,
-    /// field 22, clock ticks since boot
+    /// Start time of the process in clock ticks since boot (field 22).
     pub(crate) start_ticks: u64,
 }
 
-/// `status`: the fields that are needed.
+/// The fields of `status` that are needed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Status {
-    /// effective user id
+    /// Effective user id.
     pub(crate) owner: Option<u32>,
-    /// process id in the innermost namespace, if there is more than one
+    /// Process id in the innermost namespace, if there is more than one.
     pub(crate) own_pid: Option<u32>,
 }
 
@@ -65,7 +64,7 @@ impl Process {
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// `None` if we may not read it.
+    /// Reads the environment. Returns `None` if we may not read it.
     pub(crate) fn environment(&self) -> Option<Vec<Variable>> {
         let bytes = fs::read(self.directory.join("environ")).ok()?;
         let entries = bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
@@ -81,8 +80,8 @@ impl Process {
         Some(variables.collect())
     }
 
-    /// `TMPDIR` byte by byte, since paths need not be Unicode; `/tmp` without one
-    /// or it is empty.
+    /// Returns `TMPDIR` byte by byte, since paths need not be Unicode, or `/tmp` if it is
+    /// empty or not there.
     pub(crate) fn temporary_directory(&self) -> Option<PathBuf> {
         let bytes = fs::read(self.directory.join("environ")).ok()?;
         let value = bytes.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(b"TMPDIR="));
@@ -108,37 +107,40 @@ impl Process {
         parts
     }
 
-    /// `mnt:[4026531841]` and the like; `None` if we may not read it.
+    /// Returns the name of a namespace, such as `mnt:[4026531841]`, or `None` if we may
+    /// not read it.
     pub(crate) fn namespace(&self, kind: &str) -> Option<OsString> {
         fs::read_link(self.directory.join("ns").join(kind)).ok().map(PathBuf::into_os_string)
     }
 
-    /// What it takes for its root directory; `None` if we may not read it.
+    /// Returns what the process takes for its root directory, or `None` if we may not
+    /// read it.
     pub(crate) fn root_target(&self) -> Option<PathBuf> {
         fs::read_link(self.root()).ok()
     }
 
-    /// The way to its root directory.
+    /// Returns our way to its root directory.
     pub(crate) fn root(&self) -> PathBuf {
         self.directory.join("root")
     }
 
-    /// Whether a .NET runtime is loaded. `false` if we may not look.
+    /// Returns whether a .NET runtime is loaded, or `false` if we may not look.
     pub(crate) fn has_runtime(&self) -> bool {
         // The second is how a runtime inside a single file shows.
         let marks = ["libcoreclr.so", "memfd:doublemapper"];
         self.text("maps").is_some_and(|maps| marks.iter().any(|mark| maps.contains(mark)))
     }
 
-    /// The path of `libcoreclr.so`, as the process sees it; `None` if it is not loaded or
-    /// we may not look.
+    /// Returns the path of `libcoreclr.so` as the process sees it, or `None` if it is not
+    /// loaded or we may not look.
     pub(crate) fn runtime_library(&self) -> Option<PathBuf> {
         let maps = self.text("maps")?;
         let line = maps.lines().find(|line| line.ends_with("/libcoreclr.so"))?;
         line.find('/').and_then(|at| line.split_at_checked(at)).map(|(_, path)| PathBuf::from(path))
     }
 
-    /// Paths of Unix sockets that it holds bound, byte for byte as it bound them.
+    /// Returns the paths of Unix sockets that it holds bound, byte for byte as it bound
+    /// them.
     pub(crate) fn bound_sockets(&self) -> Vec<PathBuf> {
         let Ok(descriptors) = fs::read_dir(self.directory.join("fd")) else { return Vec::new() };
         let links = descriptors.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
@@ -158,7 +160,8 @@ impl Process {
     }
 }
 
-/// The command is between the first `(` and the last `)`, and may hold both.
+/// Parses `stat`. The command is between the first `(` and the last `)`, and may contain
+/// both.
 fn parse_stat(text: &str) -> Option<Stat> {
     let (head, tail) = text.rsplit_once(')')?;
     let (_, command) = head.split_once('(')?;
@@ -180,8 +183,8 @@ fn parse_status(text: &str) -> Status {
     Status { owner, own_pid }
 }
 
-/// Why a process cannot write dumps: its runtime lacks `createdump`, or may not run it.
-/// `None` if it is there, or we cannot tell.
+/// Returns why a process cannot write dumps: its runtime lacks `createdump`, or may not
+/// run it. Returns `None` if it can, or if we cannot tell.
 ///
 /// Quirk: .NET Core 3.1 that cannot run it leaves a copy of itself running, with all its
 /// descriptors.

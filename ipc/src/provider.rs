@@ -1,39 +1,38 @@
-//! Which events a session asks for: providers with keywords, level, arguments and event
-//! filters.
+//! The events that a session requests: providers with keywords, level, arguments and
+//! event filters.
 //!
 //! A runtime looks only at the first entry of a name, is silenced by an event id listed
 //! twice, and dies of too many providers. [`Providers`] therefore merges, sorts out and
 //! counts before anything is sent.
-
-use std::collections::BTreeSet;
-use std::fmt;
 
 use crate::arguments::Arguments;
 use crate::error::RequestError;
 use crate::keywords::Keywords;
 use crate::message::Writer;
 use crate::message::required;
+use std::collections::BTreeSet;
+use std::fmt;
 
 /// The most verbose level of events that a session requests from a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Level {
-    /// 0: no filter by level, all events.
+    /// Level 0: no filter by level, all events.
     LogAlways,
-    /// 1
+    /// Level 1.
     Critical,
-    /// 2
+    /// Level 2.
     Error,
-    /// 3
+    /// Level 3.
     Warning,
-    /// 4
+    /// Level 4.
     Informational,
-    /// 5
+    /// Level 5.
     Verbose,
 }
 
 impl Level {
-    /// The number on the wire, 0 to 5.
+    /// Returns the number on the wire, 0 to 5.
     pub fn number(self) -> u32 {
         match self {
             Level::LogAlways => 0,
@@ -45,7 +44,7 @@ impl Level {
         }
     }
 
-    /// The level of a number. Runtimes refuse numbers above 5.
+    /// Returns the level of a number. Runtimes refuse numbers above 5.
     pub fn from_number(number: u32) -> Option<Self> {
         const ALL: [Level; 6] = [
             Level::LogAlways,
@@ -58,7 +57,7 @@ impl Level {
         ALL.into_iter().find(|level| level.number() == number)
     }
 
-    /// Whichever lets more events through. 0 lets all through.
+    /// Returns the level that lets more events through; 0 lets all through.
     fn or(self, other: Level) -> Level {
         match (self, other) {
             (Level::LogAlways, _) | (_, Level::LogAlways) => Level::LogAlways,
@@ -73,24 +72,24 @@ impl Level {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EventFilter {
-    /// Only these.
+    /// Only events of these ids pass.
     Only(BTreeSet<u32>),
-    /// All but these.
+    /// All events pass but those of these ids.
     Except(BTreeSet<u32>),
 }
 
 impl EventFilter {
-    /// Only events of these ids. A repeated id counts once.
+    /// Lets only events of these ids pass. A repeated id counts once.
     pub fn only(ids: impl IntoIterator<Item = u32>) -> Self {
         EventFilter::Only(ids.into_iter().collect())
     }
 
-    /// All events but those of these ids.
+    /// Lets all events pass but those of these ids.
     pub fn except(ids: impl IntoIterator<Item = u32>) -> Self {
         EventFilter::Except(ids.into_iter().collect())
     }
 
-    /// Whether an event of that id passes.
+    /// Returns whether an event of that id passes.
     pub fn passes(&self, event_id: u32) -> bool {
         match self {
             EventFilter::Only(ids) => ids.contains(&event_id),
@@ -98,7 +97,7 @@ impl EventFilter {
         }
     }
 
-    /// Accepts what either accepts.
+    /// Returns a filter that accepts what either accepts.
     fn or(self, other: EventFilter) -> EventFilter {
         use EventFilter::{Except, Only};
         match (self, other) {
@@ -110,7 +109,7 @@ impl EventFilter {
         }
     }
 
-    /// enable u8, count u32, ids u32: enable 0 means "all but", 1 means "only".
+    /// Writes enable u8, count u32, ids u32; enable 0 means "all but", 1 means "only".
     fn write(filter: Option<&EventFilter>, writer: &mut Writer) {
         let none = BTreeSet::new();
         let (enable, ids) = match filter {
@@ -149,7 +148,8 @@ impl Provider {
     /// `WriteEvent(id, params object[])` on every version.
     pub const SESSION_KEYWORDS: u64 = 0xF000_0000_0000;
 
-    /// A provider with all keywords, at level Informational. Names are case-sensitive.
+    /// Requests all keywords of the provider at level Informational. Names are
+    /// case-sensitive.
     ///
     /// # Errors
     /// The name is empty or contains a NUL.
@@ -164,69 +164,70 @@ impl Provider {
         })
     }
 
-    /// Only events that have one of these keywords, or none at all.
+    /// Requests only events that have one of these keywords, or none at all.
     #[must_use]
     pub fn keywords(mut self, keywords: impl Into<Keywords>) -> Self {
         (self.keywords, self.exact) = (keywords.into().bits(), false);
         self
     }
 
-    /// These keywords and no bit more, so that some events without keyword do not come.
+    /// Requests exactly these keywords, without [`Provider::SESSION_KEYWORDS`], so that
+    /// some events without keyword do not come.
     #[must_use]
     pub fn exact_keywords(mut self, keywords: impl Into<Keywords>) -> Self {
         (self.keywords, self.exact) = (keywords.into().bits(), true);
         self
     }
 
-    /// Only events up to this level.
+    /// Requests only events up to this level.
     #[must_use]
     pub fn level(mut self, level: Level) -> Self {
         self.level = level;
         self
     }
 
-    /// Arguments for the provider.
+    /// Sets arguments for the provider.
     #[must_use]
     pub fn arguments(mut self, arguments: Arguments) -> Self {
         self.arguments = arguments;
         self
     }
 
-    /// Only event ids that pass the filter.
+    /// Requests only event ids that pass the filter.
     #[must_use]
     pub fn filter(mut self, filter: EventFilter) -> Self {
         self.filter = Some(filter);
         self
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Keywords as sent, with [`Provider::SESSION_KEYWORDS`] unless they were to be
+    /// Returns the keywords as sent, with [`Provider::SESSION_KEYWORDS`] unless they are
     /// exact.
     pub fn wire_keywords(&self) -> u64 {
         if self.exact { self.keywords } else { self.keywords | Self::SESSION_KEYWORDS }
     }
 
-    /// The level.
+    /// Returns the level.
     pub fn wanted_level(&self) -> Level {
         self.level
     }
 
-    /// The arguments as sent.
+    /// Returns the arguments as sent.
     pub fn wire_arguments(&self) -> Option<String> {
         self.arguments.wire()
     }
 
-    /// The event filter.
+    /// Returns the event filter.
     pub fn event_filter(&self) -> Option<&EventFilter> {
         self.filter.as_ref()
     }
 
-    /// A provider that accepts what either accepts: keywords united, the higher level,
-    /// arguments joined, filters united (no filter accepts everything).
+    /// Returns a provider that accepts what either accepts: keywords and filters united,
+    /// the higher level, arguments joined. No filter accepts everything.
     fn merge(self, other: Provider) -> Result<Provider, RequestError> {
         let keywords = self.wire_keywords() | other.wire_keywords();
         Ok(Provider {
@@ -242,13 +243,13 @@ impl Provider {
         })
     }
 
-    /// u64 keywords, u32 level, string name, string arguments
+    /// Writes u64 keywords, u32 level, string name, string arguments.
     pub(crate) fn write(&self, writer: &mut Writer) {
         writer.u64(self.wire_keywords()).u32(self.level.number()).string(&self.name);
         writer.nullable(self.arguments.wire().as_deref());
     }
 
-    /// As [`Provider::write`], with the event filter after it.
+    /// Writes what [`Provider::write`] does, with the event filter after it.
     pub(crate) fn write_with_filter(&self, writer: &mut Writer) {
         self.write(writer);
         EventFilter::write(self.filter.as_ref(), writer);
@@ -260,15 +261,15 @@ impl Provider {
 pub struct Providers(Vec<Provider>);
 
 impl Providers {
-    /// More than that kill runtimes 8 and 9.
-    pub const MAX: usize = 1000;
+    /// Maximum number of providers in a session. More kill runtimes 8 and 9.
+    pub const MAX_COUNT: usize = 1000;
 
     /// Merges providers of the same name: keywords are united, the level is the more
     /// verbose one, arguments are joined, event filters united. The order of first
     /// appearance stays.
     ///
     /// # Errors
-    /// None given, more than [`Providers::MAX`] after merging, or arguments that
+    /// None given, more than [`Providers::MAX_COUNT`] after merging, or arguments that
     /// contradict each other.
     pub fn new(wanted: impl IntoIterator<Item = Provider>) -> Result<Self, RequestError> {
         let mut providers: Vec<Provider> = Vec::new();
@@ -286,17 +287,17 @@ impl Providers {
         }
         match providers.len() {
             0 => Err(RequestError::NoProviders),
-            count if count > Self::MAX => Err(RequestError::TooManyProviders(count)),
+            count if count > Self::MAX_COUNT => Err(RequestError::TooManyProviders(count)),
             _ => Ok(Providers(providers)),
         }
     }
 
-    /// The providers, merged.
+    /// Iterates over the merged providers.
     pub fn iter(&self) -> std::slice::Iter<'_, Provider> {
         self.0.iter()
     }
 
-    /// How many there are, 1 to 1,000.
+    /// Returns the number of providers, 1 to 1,000.
     pub fn count(&self) -> usize {
         self.0.len()
     }
@@ -312,7 +313,7 @@ impl<'p> IntoIterator for &'p Providers {
 }
 
 impl fmt::Display for Provider {
-    /// `Name:keywords:level:arguments`, the way tools write it.
+    /// Writes `Name:keywords:level:arguments`, as tools do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:0x{:x}:{}", self.name, self.wire_keywords(), self.level.number())?;
         self.arguments.wire().map_or(Ok(()), |arguments| write!(f, ":{arguments}"))

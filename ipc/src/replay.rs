@@ -6,13 +6,6 @@
 //! held back until it is stopped again, and the stop is answered when the stream has
 //! ended, as runtimes do.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::BufRead;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-
 use crate::advertise::{ADVERTISE_BYTES, Advertise};
 use crate::command_id::CommandId;
 use crate::deadlines::Deadline;
@@ -21,11 +14,17 @@ use crate::error::{Error, Step};
 use crate::message::{HEADER_BYTES, Writer};
 use crate::port::PortAddress;
 use crate::transcript::HEADING;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::BufRead;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
-/// How often waiting threads check whether the replay is over.
-const END_CHECK: Duration = Duration::from_millis(20);
-/// Longest write; the end of the replay closes connections and ends it sooner.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(600);
+/// Interval at which waiting threads check whether the replay is over.
+const END_CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// Maximum time of a write; the end of the replay closes connections and ends it sooner.
+const MAX_WRITE_TIME: Duration = Duration::from_secs(600);
 
 /// A transcript in memory.
 #[derive(Clone, Debug, Default)]
@@ -33,15 +32,15 @@ pub struct Transcript {
     connections: Vec<Recorded>,
 }
 
-/// One recorded connection: what was asked, and what came back when.
+/// One recorded connection: the request, and the bytes that came back with their times.
 #[derive(Clone, Debug, Default)]
 struct Recorded {
     advertise: Option<Advertise>,
     request: Vec<u8>,
-    /// time of the request
+    /// Time of the request.
     asked: Duration,
     received: Vec<(Duration, Vec<u8>)>,
-    /// the process closed it
+    /// Whether the process closed the connection.
     ended: bool,
 }
 
@@ -50,7 +49,7 @@ impl Recorded {
         command_of(&self.request)
     }
 
-    /// The session that began on this connection.
+    /// Returns the session that began on this connection.
     fn session(&self) -> Option<u64> {
         let command = self.command()?;
         let starts = command.set == 2 && (2..=7).contains(&command.id);
@@ -59,7 +58,7 @@ impl Recorded {
         bytes.try_into().ok().map(u64::from_le_bytes)
     }
 
-    /// The session that was stopped on this connection.
+    /// Returns the session that was stopped on this connection.
     fn stops(&self) -> Option<u64> {
         let bytes =
             self.request.get(20..28).filter(|_| self.command() == Some(CommandId::STOP_TRACING))?;
@@ -129,15 +128,15 @@ impl Transcript {
         Ok(Transcript { connections })
     }
 
-    /// Recorded connections that carried a request.
+    /// Returns the number of recorded connections that carried a request.
     pub fn connection_count(&self) -> usize {
         self.connections.len()
     }
 }
 
 impl Recorded {
-    /// The pieces of one reply frame are put together, so that the first entry is a whole
-    /// reply.
+    /// Adds bytes that came back. The pieces of one reply frame are put together, so that
+    /// the first entry is a whole reply.
     fn append(&mut self, time: Duration, bytes: Vec<u8>) {
         match self.received.as_mut_slice() {
             [(_, reply)] if reply.len() < frame_bytes(reply) => reply.extend(bytes),
@@ -146,7 +145,7 @@ impl Recorded {
     }
 }
 
-/// Bytes of the frame that begins there.
+/// Returns the size of the frame that begins there.
 fn frame_bytes(bytes: &[u8]) -> usize {
     match bytes.get(14..16) {
         Some(&[low, high]) => usize::from(u16::from_le_bytes([low, high])),
@@ -167,7 +166,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 pub enum Pace {
     /// With the recorded pauses.
     AsRecorded,
-    /// As fast as it is taken.
+    /// As fast as the reader takes it.
     AtOnce,
 }
 
@@ -220,7 +219,7 @@ impl Replay {
         let serving = Arc::clone(&stage);
         let thread = spawn(move || {
             while !serving.is_over() {
-                if let Ok(Some(wire)) = listener.accept(END_CHECK) {
+                if let Ok(Some(wire)) = listener.accept(END_CHECK_INTERVAL) {
                     serving.begin(wire);
                 }
             }
@@ -249,12 +248,12 @@ impl Replay {
         Ok(replay)
     }
 
-    /// Where it is reached (or the port it connects to).
+    /// Returns where it is reached, or the port that it connects to.
     pub fn endpoint(&self) -> Endpoint {
         self.endpoint.clone()
     }
 
-    /// Whether every recorded connection has been played to its end.
+    /// Returns whether every recorded connection has been played to its end.
     pub fn is_finished(&self) -> bool {
         self.stage.lock().finished.len() == self.stage.connections.len()
     }
@@ -314,10 +313,10 @@ impl Stage {
     fn come(self: &Arc<Self>, port: &Endpoint, advertise: Advertise) {
         while !self.is_over() {
             let Ok(mut wire) = port.connect(Duration::from_millis(500)) else {
-                std::thread::sleep(END_CHECK);
+                std::thread::sleep(END_CHECK_INTERVAL);
                 continue;
             };
-            if wire.write_all(&advertise.to_bytes(), Deadline::after(WRITE_TIMEOUT)).is_err() {
+            if wire.write_all(&advertise.to_bytes(), Deadline::after(MAX_WRITE_TIME)).is_err() {
                 continue;
             }
             if let Some(place) = self.receive(&mut wire, Some(advertise)) {
@@ -330,8 +329,8 @@ impl Stage {
         }
     }
 
-    /// Reads one request and gives the recorded connection that answers it, if there is
-    /// one; `None` if no request came.
+    /// Reads one request and finds the recorded connection that answers it, if there is
+    /// one. Returns `None` if no request came.
     fn receive(&self, wire: &mut Wire, advertise: Option<Advertise>) -> Option<Option<usize>> {
         if let Ok(clone) = wire.try_clone() {
             let mut state = self.lock();
@@ -340,7 +339,7 @@ impl Stage {
         }
         let mut request = Vec::new();
         while request.len() < HEADER_BYTES || request.len() < frame_bytes(&request) {
-            while !wire.wait_readable(END_CHECK).ok()? {
+            while !wire.wait_readable(END_CHECK_INTERVAL).ok()? {
                 if self.is_over() {
                     return None;
                 }
@@ -349,7 +348,7 @@ impl Stage {
                 if request.len() < HEADER_BYTES { HEADER_BYTES } else { frame_bytes(&request) };
             let mut buffer = vec![0; wanted.saturating_sub(request.len())];
             let count = wire
-                .read(&mut buffer, Deadline::after(WRITE_TIMEOUT))
+                .read(&mut buffer, Deadline::after(MAX_WRITE_TIME))
                 .ok()
                 .filter(|count| *count > 0)?;
             request.extend_from_slice(buffer.get(..count)?);
@@ -362,8 +361,8 @@ impl Stage {
         Some(place)
     }
 
-    /// The same bytes and not yet played, the same command and not yet played, then the
-    /// same played ones.
+    /// Chooses the recorded connection for a request: first among those not yet played,
+    /// one with equal bytes before one with an equal command; then among played ones.
     fn choose(&self, request: &[u8], advertise: Option<Advertise>) -> Option<usize> {
         let state = self.lock();
         let candidates = || {
@@ -388,7 +387,7 @@ impl Stage {
             refusal.u32(crate::HResult::UNKNOWN_COMMAND.0);
             if let Ok(message) = refusal.finish() {
                 // The client may be gone.
-                drop(wire.write_all(message.as_bytes(), Deadline::after(WRITE_TIMEOUT)));
+                drop(wire.write_all(message.as_bytes(), Deadline::after(MAX_WRITE_TIME)));
             }
             return;
         };
@@ -408,7 +407,7 @@ impl Stage {
                 let due = time.saturating_sub(recorded.asked);
                 std::thread::sleep(due.saturating_sub(begun.elapsed()));
             }
-            if self.is_over() || wire.write_all(bytes, Deadline::after(WRITE_TIMEOUT)).is_err() {
+            if self.is_over() || wire.write_all(bytes, Deadline::after(MAX_WRITE_TIME)).is_err() {
                 break;
             }
         }
@@ -424,12 +423,12 @@ impl Stage {
     fn wait_until(&self, condition: impl Fn(&Played) -> bool) {
         let mut state = self.lock();
         while !self.is_over() && !condition(&state) {
-            let waited = self.changed.wait_timeout(state, END_CHECK);
+            let waited = self.changed.wait_timeout(state, END_CHECK_INTERVAL);
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// The first stop of that session after it began, and when.
+    /// Finds the first stop of that session after it began, and its time.
     fn stop_of(&self, id: u64, after: Duration) -> Option<(usize, Duration)> {
         let mut stops = self.connections.iter().enumerate();
         let stop =
@@ -437,7 +436,7 @@ impl Stage {
         stop.map(|(place, recorded)| (place, recorded.asked))
     }
 
-    /// The last session of that id that began before.
+    /// Finds the last session of that id that began before.
     fn start_of(&self, id: u64, before: Duration) -> Option<usize> {
         let starts = self.connections.iter().enumerate();
         let mut starts = starts

@@ -1,9 +1,5 @@
 //! A runtime that can be reached, and all commands to it.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-
 use crate::arrived::Line;
 use crate::command::Command;
 use crate::command::dump::{Dump, DumpCommand, DumpRequest};
@@ -21,11 +17,15 @@ use crate::endpoint::Endpoint;
 use crate::error::{Error, ReplyFault};
 use crate::startup::{Startup, startup_from, suspends_at_startup};
 use crate::transcript::Recorder;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
-/// Most bytes of environment we take from a process.
+/// Maximum size of an environment that is read from a process, in bytes.
 const MAX_ENVIRONMENT_BYTES: u32 = 64 << 20;
 
-/// A runtime, reached through its endpoint or through a port of ours. Cheap to clone.
+/// A runtime, reached through its endpoint or through a port of ours. It is cheap to
+/// clone.
 ///
 /// Each command opens one connection, sends its request in one write, reads the reply and
 /// closes.
@@ -52,7 +52,7 @@ enum Route {
 }
 
 impl Runtime {
-    /// The runtime at that endpoint. Does no I/O.
+    /// Makes a runtime at that endpoint, without I/O.
     pub fn at(endpoint: Endpoint) -> Self {
         Runtime {
             route: Route::Endpoint(endpoint),
@@ -71,34 +71,33 @@ impl Runtime {
         }
     }
 
-    /// With other deadlines.
+    /// Sets the deadlines.
     #[must_use]
     pub fn deadlines(mut self, deadlines: Deadlines) -> Self {
         self.deadlines = deadlines;
         self
     }
 
-    /// With all connections recorded.
+    /// Records all connections.
     #[must_use]
     pub fn recorder(mut self, recorder: Recorder) -> Self {
         self.recorder = Some(recorder);
         self
     }
 
-    /// For a process with another root directory: `/proc/PID/root` makes its files
-    /// visible.
+    /// Sets the root directory of the process: `/proc/PID/root` makes its files visible.
     #[must_use]
     pub fn root(mut self, root: impl Into<PathBuf>) -> Self {
         self.root = root.into();
         self
     }
 
-    /// The deadlines in force.
+    /// Returns the deadlines in force.
     pub fn current_deadlines(&self) -> &Deadlines {
         &self.deadlines
     }
 
-    /// The endpoint, unless the runtime came to a port of ours.
+    /// Returns the endpoint, unless the runtime came to a port of ours.
     pub fn endpoint(&self) -> Option<&Endpoint> {
         match &self.route {
             Route::Endpoint(endpoint) => Some(endpoint),
@@ -106,7 +105,7 @@ impl Runtime {
         }
     }
 
-    /// A connection, which must be used at once.
+    /// Opens a connection, which must be used at once.
     pub(crate) fn connect(&self) -> Result<Connection, Error> {
         self.connect_within(self.deadlines.connect)
     }
@@ -126,7 +125,7 @@ impl Runtime {
     }
 
     pub(crate) fn call<C: Command>(&self, command: &C) -> Result<C::Success, Error> {
-        self.call_within(command, self.deadlines.of(command.patience()))
+        self.call_within(command, self.deadlines.for_reply(command.patience()))
     }
 
     fn call_within<C: Command>(&self, command: &C, reply: Duration) -> Result<C::Success, Error> {
@@ -138,7 +137,7 @@ impl Runtime {
         result
     }
 
-    /// Information about the process: ProcessInfo3, 2 or 1, whichever the runtime
+    /// Reads information about the process by ProcessInfo3, 2 or 1, whichever the runtime
     /// supports.
     ///
     /// # Errors
@@ -155,15 +154,15 @@ impl Runtime {
         }
     }
 
-    /// Who is there, by one of the three commands.
+    /// Reads information about the process by one of the three commands.
     ///
     /// # Errors
-    /// As for [`Runtime::info`].
+    /// As [`Runtime::info`].
     pub fn info_by(&self, command: ProcessInfoCommand) -> Result<ProcessInfo, Error> {
         self.call(&command)
     }
 
-    /// The environment of the process, in its own order.
+    /// Reads the environment of the process, in its own order.
     ///
     /// # Errors
     /// A refusal, an unbelievable reply, a deadline.
@@ -223,11 +222,11 @@ impl Runtime {
         result
     }
 
-    /// Whether the runtime still waits at startup, judging by its environment and its
-    /// command line, which lacks assembly and arguments until it starts.
+    /// Returns whether the runtime still waits at startup, judging by its environment and
+    /// its command line, which lacks assembly and arguments until it starts.
     ///
     /// # Errors
-    /// Those of [`Runtime::info`] and [`Runtime::environment`].
+    /// The errors of [`Runtime::info`] and [`Runtime::environment`].
     pub fn startup(&self) -> Result<Startup, Error> {
         let info = match self.info() {
             Err(error) if error.is_unknown_command() => return Ok(Startup::Running),
@@ -236,10 +235,11 @@ impl Runtime {
         self.startup_of(&info)
     }
 
-    /// As [`Runtime::startup`], for a runtime whose information is at hand.
+    /// Returns what [`Runtime::startup`] does, for a runtime whose information is at
+    /// hand.
     ///
     /// # Errors
-    /// Those of [`Runtime::environment`].
+    /// The errors of [`Runtime::environment`].
     pub fn startup_of(&self, info: &ProcessInfo) -> Result<Startup, Error> {
         // A runtime that connected to our port may be waiting for our resume, whatever
         // its environment says by now.
@@ -253,8 +253,8 @@ impl Runtime {
         Ok(startup_from(info, suspends_at_startup(&environment)))
     }
 
-    /// Writes files for `perf`. First asks for version and state, since an 8 or 9 that
-    /// still waits at startup dies of the command.
+    /// Makes the runtime write files for `perf`. Reads its version and state first, since
+    /// an 8 or 9 that still waits at startup dies of the command.
     ///
     /// # Errors
     /// [`Error::Harmful`] in that case; a refusal.
@@ -294,7 +294,7 @@ impl Runtime {
         self.call(hook)
     }
 
-    /// Makes the target write a dump with GenerateCoreDump3, 2 or 1. Returns which one
+    /// Makes the target write a dump with GenerateCoreDump3, 2 or 1. Returns the one that
     /// was used.
     ///
     /// # Errors
@@ -312,10 +312,10 @@ impl Runtime {
         self.write_dump_by(dump, DumpCommand::V1).map(|()| DumpCommand::V1)
     }
 
-    /// Lets the target write a dump, by one of the three commands.
+    /// Makes the target write a dump, by one of the three commands.
     ///
     /// # Errors
-    /// As for [`Runtime::write_dump`].
+    /// As [`Runtime::write_dump`].
     pub fn write_dump_by(&self, dump: &Dump, command: DumpCommand) -> Result<(), Error> {
         #[cfg(target_os = "linux")]
         if let Some(reason) =
@@ -334,12 +334,12 @@ impl Runtime {
     /// 0x8007007E.
     pub fn attach_profiler(&self, profiler: &AttachProfiler) -> Result<(), Error> {
         let patience =
-            self.deadlines.of(profiler.patience()).saturating_add(profiler.own_timeout());
+            self.deadlines.for_reply(profiler.patience()).saturating_add(profiler.own_timeout());
         self.call_within(profiler, patience)
     }
 
-    /// Names a profiler to be loaded at startup. Without effect on a runtime that runs
-    /// already.
+    /// Names a profiler to be loaded at startup. This has no effect on a runtime that
+    /// runs already.
     ///
     /// # Errors
     /// A refusal.
@@ -347,8 +347,8 @@ impl Runtime {
         self.call(profiler)
     }
 
-    /// Sends a command whose bytes are not checked; returns the reply's payload. **It can
-    /// kill the target.**
+    /// Sends a command whose bytes are not checked, and returns the reply's payload. **It
+    /// can kill the target.**
     ///
     /// # Errors
     /// A refusal, an unbelievable reply, a deadline.
@@ -356,7 +356,7 @@ impl Runtime {
         self.call(command)
     }
 
-    /// Where the target's files are for us.
+    /// Returns the root directory through which the target's files are visible to us.
     pub fn target_root(&self) -> &Path {
         &self.root
     }

@@ -15,8 +15,9 @@ pub enum Startup {
     PerhapsSuspended,
 }
 
-/// Asked to wait (`is_asked`) and without its assembly in the command line: suspended. A
-/// program in a single file never shows an assembly, hence the third answer.
+/// Says how far a runtime is. One that was told to wait (`is_asked`) and shows no
+/// assembly in its command line is suspended. A program in a single file never shows an
+/// assembly, hence the third answer.
 pub(crate) fn startup_from(info: &ProcessInfo, is_asked: bool) -> Startup {
     if !is_asked {
         return Startup::Running;
@@ -32,8 +33,8 @@ pub(crate) fn startup_from(info: &ProcessInfo, is_asked: bool) -> Startup {
     }
 }
 
-/// Whether an environment makes a runtime wait at startup: a connect port without
-/// `nosuspend`, or the default port with suspension.
+/// Returns whether an environment makes a runtime wait at startup: it has a connect port
+/// without `nosuspend`, or a default port with suspension.
 pub(crate) fn suspends_at_startup(environment: &[Variable]) -> bool {
     let value = |names: [&str; 2]| {
         let of = |name: &str| environment.iter().find(|variable| variable.name == name);

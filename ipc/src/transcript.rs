@@ -23,12 +23,12 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// First line of every transcript.
+/// The first line of every transcript.
 pub(crate) const HEADING: &str = "nettrace-transcript 1";
-/// Longest stretch of bytes on one line.
-const LINE_BYTES: usize = 32 << 10;
+/// Maximum number of bytes on one line.
+const MAX_LINE_BYTES: usize = 32 << 10;
 
-/// Writes a transcript of all connections it is given to. Clones write to the same
+/// Writes a transcript of all connections that it is given to. Clones write to one
 /// transcript.
 ///
 /// If the transcript cannot be written, connections are not disturbed;
@@ -70,7 +70,7 @@ impl Recorder {
         act(&mut self.shared.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A connection begins: `how` is `connect` with the endpoint, or `accept`.
+    /// Begins a connection: `how` is `connect` with the endpoint, or `accept`.
     pub(crate) fn open(&self, how: &str) -> Tap {
         let connection = self.with(|recording| {
             recording.connections = recording.connections.saturating_add(1);
@@ -117,12 +117,12 @@ impl Tap {
         self.bytes('<', bytes);
     }
 
-    /// The runtime closed.
+    /// Notes that the runtime closed the connection.
     pub(crate) fn ended(&self) {
         self.word("end");
     }
 
-    /// We closed.
+    /// Notes that we closed the connection.
     pub(crate) fn closed(&self) {
         self.word("close");
     }
@@ -136,7 +136,7 @@ impl Tap {
 
     fn bytes(&self, direction: char, bytes: &[u8]) {
         let time = self.recorder.with(|recording| recording.micros());
-        for part in bytes.chunks(LINE_BYTES) {
+        for part in bytes.chunks(MAX_LINE_BYTES) {
             let digits = hex(part);
             self.recorder.with(|recording| {
                 recording.write(format_args!("{time} {} {direction} {digits}", self.connection));
@@ -145,8 +145,8 @@ impl Tap {
     }
 }
 
-/// Bytes as lower-case hexadecimal digits. Made in one go: formatting byte by byte would
-/// slow the drain.
+/// Encodes bytes as lower-case hexadecimal digits, in one go: formatting byte by byte
+/// would slow the drain.
 fn hex(bytes: &[u8]) -> String {
     const DIGITS: [char; 16] =
         ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];

@@ -1,18 +1,17 @@
 //! The version of a runtime, and what runtimes of a version can do.
 
-use std::fmt;
-
 use crate::command_id::CommandId;
+use std::fmt;
 
 /// Major, minor and patch of a runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct RuntimeVersion {
-    /// as in **8**.0.31
+    /// The 8 of 8.0.31.
     pub major: u32,
-    /// as in 8.**0**.31
+    /// The 0 of 8.0.31.
     pub minor: u32,
-    /// as in 8.0.**31**
+    /// The 31 of 8.0.31.
     pub patch: u32,
     /// Whether it is a preview or release candidate, which may lack commands of its major
     /// version.
@@ -20,7 +19,8 @@ pub struct RuntimeVersion {
 }
 
 impl RuntimeVersion {
-    /// Reads SemVer text: cut at `+`, then at `-`. `None` if there is no number in front.
+    /// Parses SemVer text, without what follows a `+` or `-`. Returns `None` if it does
+    /// not begin with a number.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.split('+').next().unwrap_or(text);
         let (numbers, prerelease) = match text.split_once('-') {
@@ -34,14 +34,14 @@ impl RuntimeVersion {
         Some(RuntimeVersion { major, minor, patch, prerelease })
     }
 
-    /// The commands a runtime of this version has: a first guess for display, since
-    /// prereleases and other kinds of runtime (Mono, native AOT) may lack some. What
-    /// counts is its answer.
+    /// Returns the commands that a runtime of this version has. This is a first guess for
+    /// display: prereleases and other kinds of runtime (Mono, native AOT) may lack some.
+    /// What counts is the runtime's answer.
     pub fn commands(self) -> impl Iterator<Item = CommandId> {
         CommandId::known().filter(move |id| id.since().is_some_and(|since| since <= self.major))
     }
 
-    /// Whether it should have the command.
+    /// Returns whether a runtime of this version should have the command.
     pub fn has(self, command: CommandId) -> bool {
         command.since().is_some_and(|since| since <= self.major)
     }

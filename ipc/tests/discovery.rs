@@ -1,13 +1,12 @@
 //! Finding processes, in a `/proc` made for the test.
 #![cfg(target_os = "linux")]
 
+use nettrace_ipc::{Found, LeftBy, Listing, ProcessKind, Search, Unreachable};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-
-use nettrace_ipc::{Found, LeftBy, Listing, ProcessKind, Search, Unreachable};
 
 struct World {
     folder: PathBuf,
@@ -64,7 +63,8 @@ impl World {
         Search::new().directory(self.folder.join("tmp")).proc(self.folder.join("proc")).run()
     }
 
-    /// Those of the made-up world: real sockets in /tmp are other people's.
+    /// Returns the leftovers of the made-up world: real sockets in /tmp are other
+    /// people's.
     fn leftovers(&self) -> Vec<(u32, LeftBy)> {
         let listing = self.run();
         let ours = listing.leftovers.into_iter().filter(|left| left.path.starts_with(&self.folder));
@@ -84,7 +84,7 @@ impl Process<'_> {
         self
     }
 
-    /// A process of a container whose root is that folder.
+    /// Makes it a process of a container whose root is that folder.
     fn container(mut self, own_pid: u32, root: &Path) -> Self {
         (self.own_pid, self.mounts) = (Some(own_pid), "mnt:[2]");
         symlink(root, self.directory().join("root")).unwrap();
@@ -149,7 +149,8 @@ fn stale_and_recycled_sockets_are_distinguished_exactly() {
     assert!(only_with(world.run(), 901).endpoint.is_ok());
 }
 
-/// An emulator tells the runtime another start time than the kernel us.
+/// Distinguishes the case of an emulator, which tells the runtime another start time than
+/// the kernel tells us.
 #[test]
 fn a_socket_with_another_key_is_the_processs_if_it_holds_its_other_end() {
     let mut world = World::new();

@@ -1,9 +1,5 @@
 //! Every command and every fault, against the fake runtime.
 
-use std::io::{BufRead, Read};
-use std::path::Path;
-use std::time::Duration;
-
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_ipc::{
     AttachProfiler, CollectCommand, CommandId, Deadlines, Dump, DumpCommand, DumpType, Ending,
@@ -12,14 +8,22 @@ use nettrace_ipc::{
     SetEnvironmentVariable, Startup, StartupHook, StartupProfiler, Step, WhenFull,
 };
 use nettrace_testdata::eventually;
+use std::io::{BufRead, Read};
+use std::path::Path;
+use std::time::Duration;
 
-/// The longest that anything is waited for: a machine may be busy with other things.
-const LONG: Duration = Duration::from_secs(60);
+/// Maximum time of any wait: a machine may be busy with other things.
+const MAX_WAIT: Duration = Duration::from_secs(60);
 /// A deadline that is meant to pass.
-const SHORT: Duration = Duration::from_millis(50);
+const SHORT_DEADLINE: Duration = Duration::from_millis(50);
 
 fn patient() -> Deadlines {
-    Deadlines::default().connect(LONG).reply(LONG).start(LONG).stop(LONG).drain(LONG)
+    Deadlines::default()
+        .connect(MAX_WAIT)
+        .reply(MAX_WAIT)
+        .start(MAX_WAIT)
+        .stop(MAX_WAIT)
+        .drain(MAX_WAIT)
 }
 
 fn fake(config: FakeConfig) -> (FakeRuntime, Runtime) {
@@ -33,7 +37,7 @@ fn session_config() -> SessionConfig {
     SessionConfig::new(Providers::new([provider]).unwrap())
 }
 
-/// A stream of which each byte is known.
+/// Makes a stream in which each byte is known.
 fn pattern(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|index| (index % 251) as u8).collect()
 }
@@ -195,15 +199,15 @@ fn faults_end_at_their_deadline_or_with_their_reason() {
         fake.set_fault(Some(Fault::always(kind.clone())));
         let has_no_end =
             matches!(kind, FaultKind::Silence | FaultKind::HalfReply | FaultKind::SlowDrip(_));
-        // Only these may end by the deadline: for the others it is too far away.
-        let reply = if has_no_end { SHORT } else { LONG };
+        // Only these may end by the deadline, which is too far away for the others.
+        let reply = if has_no_end { SHORT_DEADLINE } else { MAX_WAIT };
         let asked = runtime.clone().deadlines(patient().reply(reply));
         let error = asked.info_by(ProcessInfoCommand::V3).expect_err(&format!("{kind:?}"));
         let expected = match (&kind, &error) {
             (
                 FaultKind::Silence | FaultKind::HalfReply | FaultKind::SlowDrip(_),
                 Error::Deadline { step, after },
-            ) => (*step, *after) == (Step::Reply, SHORT),
+            ) => (*step, *after) == (Step::Reply, SHORT_DEADLINE),
             (
                 FaultKind::HalfReplyThenClose | FaultKind::SizeTooLarge,
                 Error::Reply { fault, .. },
@@ -413,10 +417,12 @@ fn a_stop_that_is_never_answered_ends_at_the_deadline_with_the_stream_whole() {
 fn a_stop_that_is_ignored_cuts_the_stream_at_the_deadline() {
     let (fake, runtime) = fake(streaming(1000));
     fake.set_fault(Some(Fault::always(FaultKind::StopIgnored)));
-    let runtime = runtime.deadlines(patient().stop(SHORT));
+    let runtime = runtime.deadlines(patient().stop(SHORT_DEADLINE));
     let mut session = runtime.start(&session_config()).unwrap();
     eventually("all bytes have come", || session.received_bytes() == 1000);
-    assert!(matches!(session.stop(), Err(Error::Deadline { after, .. }) if after == SHORT));
+    assert!(
+        matches!(session.stop(), Err(Error::Deadline { after, .. }) if after == SHORT_DEADLINE)
+    );
     let mut bytes = Vec::new();
     session.read_to_end(&mut bytes).unwrap();
     assert_eq!((bytes, session.ending()), (pattern(1000), Some(Ending::Cut)));
@@ -477,7 +483,7 @@ fn a_suspended_runtime_streams_nothing_before_its_resume_and_that_is_no_error() 
     let mut session = runtime.start(&session_config()).unwrap();
     session.set_read_timeout(Some(Duration::from_millis(50)));
     assert_eq!(session.read(&mut [0; 8]).unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
-    session.set_read_timeout(Some(LONG));
+    session.set_read_timeout(Some(MAX_WAIT));
     runtime.resume().unwrap();
     let mut first = [0; 100];
     session.read_exact(&mut first).unwrap();

@@ -1,15 +1,14 @@
-//! No descriptor or thread leaks. One test, since it counts what the whole process
-//! holds.
+//! No descriptor or thread leaks. This is one test, since it counts what the whole
+//! process holds.
 #![cfg(target_os = "linux")]
 #![allow(clippy::restriction, clippy::pedantic)]
-
-use std::time::Duration;
 
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use nettrace_ipc::{
     Endpoint, Port, PortAddress, PortOptions, Provider, Providers, Runtime, SessionConfig,
 };
 use nettrace_testdata::eventually;
+use std::time::Duration;
 
 fn count(what: &str) -> usize {
     std::fs::read_dir(format!("/proc/self/{what}")).unwrap().count()

@@ -1,35 +1,38 @@
 //! Ports and launches, against fake runtimes.
 
-use std::io::{Read, Write};
-#[cfg(unix)]
-use std::path::PathBuf;
-use std::time::Duration;
-
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use nettrace_ipc::{
     Deadlines, Ending, Endpoint, Error, Port, PortAddress, PortOptions, Provider, Providers,
     SessionConfig,
 };
 use nettrace_testdata::eventually;
+use std::io::{Read, Write};
+#[cfg(unix)]
+use std::path::PathBuf;
+use std::time::Duration;
 
-/// The longest that anything is waited for: a machine may be busy with other things.
-const LONG: Duration = Duration::from_secs(60);
+/// Maximum time of any wait: a machine may be busy with other things.
+const MAX_WAIT: Duration = Duration::from_secs(60);
 /// A deadline that is meant to pass.
-const SHORT: Duration = Duration::from_millis(20);
+const SHORT_DEADLINE: Duration = Duration::from_millis(20);
 
 fn options() -> PortOptions {
-    let deadlines =
-        Deadlines::default().connect(LONG).reply(LONG).start(LONG).stop(LONG).drain(LONG);
-    PortOptions::default().deadlines(deadlines).greeting(LONG)
+    let deadlines = Deadlines::default()
+        .connect(MAX_WAIT)
+        .reply(MAX_WAIT)
+        .start(MAX_WAIT)
+        .stop(MAX_WAIT)
+        .drain(MAX_WAIT);
+    PortOptions::default().deadlines(deadlines).greeting(MAX_WAIT)
 }
 
-/// For a port whose runtime dies.
+/// Makes options for a port whose runtime dies.
 fn hasty() -> PortOptions {
-    let deadlines = options().deadlines.connect(SHORT).reply(SHORT);
+    let deadlines = options().deadlines.connect(SHORT_DEADLINE).reply(SHORT_DEADLINE);
     options().deadlines(deadlines)
 }
 
-/// A TCP port works everywhere; Unix sockets have a test of their own.
+/// Opens a TCP port, which works everywhere; Unix sockets have a test of their own.
 fn tcp_port() -> (Port, Endpoint) {
     tcp_port_with(options())
 }
@@ -58,7 +61,7 @@ fn config() -> SessionConfig {
 fn a_runtime_that_comes_to_the_port_takes_commands_and_sessions() {
     let (port, endpoint) = tcp_port();
     let fake = FakeRuntime::connect_to(suspended(), endpoint).unwrap();
-    let arrival = port.next(LONG).unwrap();
+    let arrival = port.next(MAX_WAIT).unwrap();
     let info = arrival.runtime.info().unwrap();
     assert_eq!((info.pid, info.cookie), (arrival.pid, arrival.cookie));
     let mut session = arrival.runtime.start(&config()).unwrap();
@@ -80,7 +83,7 @@ fn five_processes_on_one_port_are_distinguished() {
         (0..5).map(|_| FakeRuntime::connect_to(suspended(), endpoint.clone()).unwrap()).collect();
     let mut pids = Vec::new();
     for _ in 0..5 {
-        let arrival = port.next(LONG).unwrap();
+        let arrival = port.next(MAX_WAIT).unwrap();
         assert_eq!(arrival.runtime.info().unwrap().pid, arrival.pid);
         let session = arrival.runtime.start(&config()).unwrap();
         arrival.runtime.resume().unwrap();
@@ -97,13 +100,13 @@ fn five_processes_on_one_port_are_distinguished() {
 fn slow_and_hostile_peers_delay_nobody() {
     // Who waited for one of them would wait ten times as long as the runtime may take to
     // come.
-    let (port, endpoint) = tcp_port_with(options().greeting(LONG * 10));
+    let (port, endpoint) = tcp_port_with(options().greeting(MAX_WAIT * 10));
     let silent: Vec<_> =
         (0..20).map(|_| std::net::TcpStream::connect(port.address()).unwrap()).collect();
     let mut babbler = std::net::TcpStream::connect(port.address()).unwrap();
     babbler.write_all(&[b'x'; 4096]).unwrap();
     let _fake = FakeRuntime::connect_to(suspended(), endpoint).unwrap();
-    assert!(port.next(LONG).is_some());
+    assert!(port.next(MAX_WAIT).is_some());
     // While it can still be resumed.
     drop(port);
     drop(silent);
@@ -114,9 +117,9 @@ fn dropping_the_port_resumes_whoever_waits() {
     let (port, endpoint) = tcp_port();
     let fakes: Vec<_> =
         (0..3).map(|_| FakeRuntime::connect_to(suspended(), endpoint.clone()).unwrap()).collect();
-    let given = port.next(LONG).unwrap();
-    let _second = port.next(LONG).unwrap();
-    let _third = port.next(LONG).unwrap();
+    let given = port.next(MAX_WAIT).unwrap();
+    let _second = port.next(MAX_WAIT).unwrap();
+    let _third = port.next(MAX_WAIT).unwrap();
     drop(port);
     assert!(fakes.iter().all(FakeRuntime::is_resumed));
     drop(given);
@@ -127,7 +130,7 @@ fn a_panic_resumes_whoever_waits() {
     let (port, endpoint) = tcp_port();
     let fake = FakeRuntime::connect_to(suspended(), endpoint).unwrap();
     let panicked = std::thread::spawn(move || {
-        let arrival = port.next(LONG).unwrap();
+        let arrival = port.next(MAX_WAIT).unwrap();
         let _session = arrival.runtime.start(&config()).unwrap();
         std::panic::resume_unwind(Box::new("on purpose"));
     });
@@ -140,7 +143,7 @@ fn a_panic_resumes_whoever_waits() {
 fn who_comes_after_the_port_is_gone_is_resumed_while_a_session_lives() {
     let (port, endpoint) = tcp_port();
     let _fake = FakeRuntime::connect_to(suspended(), endpoint.clone()).unwrap();
-    let arrival = port.next(LONG).unwrap();
+    let arrival = port.next(MAX_WAIT).unwrap();
     let session = arrival.runtime.start(&config()).unwrap();
     drop(port);
     let late = FakeRuntime::connect_to(suspended(), endpoint).unwrap();
@@ -152,7 +155,7 @@ fn who_comes_after_the_port_is_gone_is_resumed_while_a_session_lives() {
 fn newcomers_are_resumed_when_nobody_wants_them() {
     let (port, endpoint) = tcp_port();
     let early = FakeRuntime::connect_to(suspended(), endpoint.clone()).unwrap();
-    let arrival = port.next(LONG).unwrap();
+    let arrival = port.next(MAX_WAIT).unwrap();
     port.resume_newcomers();
     let late = FakeRuntime::connect_to(suspended(), endpoint).unwrap();
     eventually("the newcomer is resumed", || late.is_resumed());
@@ -169,11 +172,11 @@ fn newcomers_are_resumed_when_nobody_wants_them() {
 fn a_runtime_that_died_is_found_out_at_the_deadline() {
     let (port, endpoint) = tcp_port_with(hasty());
     let fake = FakeRuntime::connect_to(suspended(), endpoint).unwrap();
-    let arrival = port.next(LONG).unwrap();
+    let arrival = port.next(MAX_WAIT).unwrap();
     drop(fake);
     let error = arrival.runtime.info().unwrap_err();
     assert!(
-        matches!(error, Error::Deadline { after: SHORT, .. } | Error::Gone { .. }),
+        matches!(error, Error::Deadline { after: SHORT_DEADLINE, .. } | Error::Gone { .. }),
         "{error:?}"
     );
 }
@@ -198,7 +201,7 @@ fn a_socket_port_removes_its_file_and_nobody_elses() {
     std::fs::remove_file(&path).unwrap();
     let port = Port::listen(&address, options()).unwrap();
     let fake = FakeRuntime::connect_to(suspended(), Endpoint::socket(&path)).unwrap();
-    assert!(port.next(LONG).is_some());
+    assert!(port.next(MAX_WAIT).is_some());
     drop(port);
     assert!(fake.is_resumed() && !path.exists());
     std::fs::remove_dir_all(path.parent().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! What may go to another thread. Compiling is the test.
+//! What may go to another thread. The test is that this compiles.
 
 use nettrace_ipc::*;
 

@@ -1,15 +1,14 @@
 //! What was recorded is played as it was.
 
-use std::io::{Read, Write};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use nettrace_ipc::{
     Deadlines, Ending, Pace, Port, PortAddress, PortOptions, Provider, Providers, Recorder, Replay,
     Runtime, SessionConfig, Transcript,
 };
 use nettrace_testdata::eventually;
+use std::io::{Read, Write};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 #[derive(Clone, Default)]
 struct Memory(Arc<Mutex<Vec<u8>>>);
@@ -35,14 +34,19 @@ fn config() -> SessionConfig {
     SessionConfig::new(Providers::new([Provider::new("P").unwrap()]).unwrap())
 }
 
-/// The longest that anything is waited for: a machine may be busy with other things.
-const LONG: Duration = Duration::from_secs(60);
+/// Maximum time of any wait: a machine may be busy with other things.
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
 fn deadlines() -> Deadlines {
-    Deadlines::default().connect(LONG).reply(LONG).start(LONG).stop(LONG).drain(LONG)
+    Deadlines::default()
+        .connect(MAX_WAIT)
+        .reply(MAX_WAIT)
+        .start(MAX_WAIT)
+        .stop(MAX_WAIT)
+        .drain(MAX_WAIT)
 }
 
-/// Bytes of a session before its stop.
+/// Number of bytes that a session streams before its stop.
 const STREAM_BYTES: u32 = 300_000;
 
 fn fake_config() -> FakeConfig {
@@ -50,7 +54,7 @@ fn fake_config() -> FakeConfig {
     FakeConfig { stream, tail: b"rundown and end".to_vec(), ..FakeConfig::default() }
 }
 
-/// What a client sees of a process.
+/// Returns what a client sees of a process.
 fn visit(runtime: &Runtime) -> (String, usize, Vec<u8>) {
     let info = runtime.info().unwrap();
     let variables = runtime.environment().unwrap().len();
@@ -82,7 +86,7 @@ fn a_replay_answers_and_streams_what_the_process_did() {
         let runtime = Runtime::at(replay.endpoint()).deadlines(deadlines());
         assert!(visit(&runtime) == seen, "{pace:?}");
         eventually("all is played", || replay.is_finished());
-        // Asked again, it answers again; not asked before, it does not know.
+        // A second request is answered again; one that was not recorded is unknown.
         assert_eq!(runtime.info().unwrap().command_line, seen.0);
         assert!(runtime.disable_perf_map().unwrap_err().is_unknown_command());
     }
@@ -127,7 +131,7 @@ fn runtimes_that_came_to_a_port_come_again() {
         PortAddress::parse(&format!("tcp://{},connect", port.address())).unwrap().endpoint()
     };
     let fake = FakeRuntime::connect_to(fake_config(), endpoint(&port)).unwrap();
-    let arrival = port.next(LONG).unwrap();
+    let arrival = port.next(MAX_WAIT).unwrap();
     let (pid, seen) = (arrival.pid, visit(&arrival.runtime));
     arrival.runtime.resume().unwrap();
     drop((arrival, port, fake));
@@ -135,7 +139,7 @@ fn runtimes_that_came_to_a_port_come_again() {
     let port = Port::listen(&anywhere(), options()).unwrap();
     let transcript = Transcript::read(memory.text().as_bytes()).unwrap();
     let _replay = Replay::connect_to(transcript, &endpoint(&port), Pace::AtOnce).unwrap();
-    let arrival = port.next(LONG).unwrap();
+    let arrival = port.next(MAX_WAIT).unwrap();
     assert_eq!(arrival.pid, pid);
     assert!(visit(&arrival.runtime) == seen);
     arrival.runtime.resume().unwrap();

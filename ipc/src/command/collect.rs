@@ -14,34 +14,34 @@
 //! is u8 enable, u32 count, u32 ids. Each reply is a u64 session id; after that of a
 //! CollectTracing the stream follows on the same connection.
 
-use std::fmt;
-use std::num::NonZeroU32;
-
 use super::Command;
 use super::sealed::Sealed;
 use crate::command_id::{CommandId, Patience};
 use crate::error::{ReplyFault, RequestError};
 use crate::message::{Message, Reader, Writer};
 use crate::provider::Providers;
+use std::fmt;
+use std::num::NonZeroU32;
 
-/// Rundown events at the end of a session: they describe methods and modules that already
+/// The events at the end of a session that describe methods and modules which already
 /// existed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Rundown {
-    /// None.
+    /// No rundown.
     Off,
-    /// What a runtime sends by default, keyword [`Rundown::DEFAULT_KEYWORD`].
+    /// The runtime's default rundown, keyword [`Rundown::DEFAULT_KEYWORD`].
     Default,
     /// Only these keywords of the rundown provider. Needs CollectTracing4 (.NET 9).
     Keyword(u64),
 }
 
 impl Rundown {
-    /// GC, loader, JIT, NGEN, ILToNativeMap, thread transfer and more.
+    /// Keyword of the default rundown: GC, loader, JIT, NGEN, ILToNativeMap, thread
+    /// transfer and more.
     pub const DEFAULT_KEYWORD: u64 = 0x8002_0139;
 
-    /// The equivalent keyword.
+    /// Returns the equivalent keyword.
     pub fn keyword(self) -> u64 {
         match self {
             Rundown::Off => 0,
@@ -50,7 +50,7 @@ impl Rundown {
         }
     }
 
-    /// Whether a boolean is enough to express it.
+    /// Returns whether a boolean is enough to express it.
     fn is_plain(self) -> bool {
         matches!(self.keyword(), 0 | Self::DEFAULT_KEYWORD)
     }
@@ -96,11 +96,11 @@ pub enum CollectCommand {
 }
 
 impl CollectCommand {
-    /// All, lowest first.
+    /// All commands, lowest first.
     pub const ALL: [CollectCommand; 6] =
         [Self::V1, Self::V2, Self::V3, Self::V4, Self::V5, Self::V6];
 
-    /// Command set and id.
+    /// Returns the command set and id.
     pub fn id(self) -> CommandId {
         match self {
             CollectCommand::V1 => CommandId::COLLECT_TRACING,
@@ -112,7 +112,7 @@ impl CollectCommand {
         }
     }
 
-    /// The next lower command.
+    /// Returns the next lower command.
     pub fn lower(self) -> Option<CollectCommand> {
         Self::ALL.into_iter().rev().find(|command| *command < self)
     }
@@ -126,14 +126,14 @@ pub enum Lost {
     Blocking,
     /// All event ids of the provider are sent.
     EventFilter {
-        /// the provider's name
+        /// Name of the provider.
         provider: String,
     },
     /// The rundown uses another keyword than the requested one.
     RundownKeyword {
-        /// asked for
+        /// The keyword that was requested.
         asked: u64,
-        /// used
+        /// The keyword that is used.
         used: u64,
     },
     /// Stacks are collected, although they were not requested.
@@ -177,12 +177,13 @@ pub struct SessionConfig {
     when_full: WhenFull,
 }
 
-/// 256, which is not zero.
+/// Default size of the target's buffer, in megabytes: 256, written as a sum that cannot
+/// be zero.
 const DEFAULT_BUFFER_MEGABYTES: NonZeroU32 = NonZeroU32::MIN.saturating_add(255);
 
 impl SessionConfig {
-    /// A session of these providers: 256 MB of buffer, nettrace, default rundown, stacks,
-    /// drop when full.
+    /// Makes a session of these providers: 256 MB of buffer, nettrace, default rundown,
+    /// stacks, drop when full.
     pub fn new(providers: Providers) -> Self {
         SessionConfig {
             providers,
@@ -201,48 +202,49 @@ impl SessionConfig {
         self
     }
 
-    /// The most memory the target spends on events not yet sent, in megabytes.
+    /// Sets the maximum memory that the target uses for events not yet sent, in
+    /// megabytes.
     #[must_use]
     pub fn buffer_megabytes(mut self, megabytes: NonZeroU32) -> Self {
         self.buffer_megabytes = megabytes;
         self
     }
 
-    /// The format of the stream.
+    /// Sets the format of the stream.
     #[must_use]
     pub fn format(mut self, format: StreamFormat) -> Self {
         self.format = format;
         self
     }
 
-    /// The rundown at the end.
+    /// Sets the rundown at the end.
     #[must_use]
     pub fn rundown(mut self, rundown: Rundown) -> Self {
         self.rundown = rundown;
         self
     }
 
-    /// Whether events carry stacks.
+    /// Sets whether events carry stacks.
     #[must_use]
     pub fn stacks(mut self, stacks: bool) -> Self {
         self.stacks = stacks;
         self
     }
 
-    /// What happens when the target's buffer is full.
+    /// Sets what happens when the target's buffer is full.
     #[must_use]
     pub fn when_full(mut self, when_full: WhenFull) -> Self {
         self.when_full = when_full;
         self
     }
 
-    /// The providers.
+    /// Returns the providers.
     pub fn providers(&self) -> &Providers {
         &self.providers
     }
 
-    /// The lowest command that can express the whole configuration. Never CollectTracing,
-    /// which cannot omit the rundown.
+    /// Returns the lowest command that can express the whole configuration. It is never
+    /// CollectTracing, which cannot omit the rundown.
     pub fn lowest(&self) -> CollectCommand {
         if self.when_full == WhenFull::Block {
             CollectCommand::V6
@@ -257,7 +259,7 @@ impl SessionConfig {
         }
     }
 
-    /// The options that are lost with this command.
+    /// Returns the options that are lost with this command.
     pub fn lost_with(&self, command: CollectCommand) -> Vec<Lost> {
         let mut lost = Vec::new();
         if command < CollectCommand::V6 && self.when_full == WhenFull::Block {
@@ -290,8 +292,8 @@ impl SessionConfig {
         }
     }
 
-    /// The request with this command. Options that it cannot express are omitted; see
-    /// [`SessionConfig::lost_with`].
+    /// Builds the request with this command. Options that it cannot express are omitted;
+    /// see [`SessionConfig::lost_with`].
     ///
     /// # Errors
     /// [`RequestError::TooLong`] if providers and filters exceed 65,535 bytes.
@@ -338,7 +340,7 @@ impl SessionConfig {
 pub struct SessionId(pub(crate) u64);
 
 impl SessionId {
-    /// The number on the wire.
+    /// Returns the number on the wire.
     pub fn number(self) -> u64 {
         self.0
     }
@@ -350,13 +352,13 @@ impl fmt::Debug for SessionId {
     }
 }
 
-/// The reply to every CollectTracing.
+/// Reads the reply to any CollectTracing.
 pub(crate) fn read_session_id(payload: &[u8]) -> Result<SessionId, ReplyFault> {
     Reader::new(payload).u64("session id").map(SessionId)
 }
 
-/// Stops a session. Only [`crate::Session`] builds it, and only once, because the id may
-/// be reused.
+/// The request that stops a session. Only [`crate::Session`] builds it, and only once,
+/// because the id may be reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StopTracing(pub(crate) SessionId);
 
@@ -403,7 +405,7 @@ mod tests {
         Provider::new("Nettrace-Workload").unwrap().exact_keywords(7).level(Level::Verbose)
     }
 
-    /// As in the transcripts: 16 MB, no rundown, no stacks.
+    /// Makes the configuration of the transcripts: 16 MB, no rundown, no stacks.
     fn config() -> SessionConfig {
         SessionConfig::new(Providers::new([workload()]).unwrap())
             .buffer_megabytes(NonZeroU32::new(16).unwrap())

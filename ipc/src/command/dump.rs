@@ -16,15 +16,15 @@ use crate::message::{Message, Writer, required};
 pub enum DumpType {
     /// Stacks, modules and what they need.
     Normal,
-    /// With the heaps.
+    /// Those and the heaps.
     WithHeap,
-    /// As Normal, with personal data removed.
+    /// As [`DumpType::Normal`], with personal data removed.
     Triage,
     /// All memory.
     Full,
 }
 
-/// Which of the three requests.
+/// Which of the three GenerateCoreDump requests to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum DumpCommand {
@@ -37,7 +37,7 @@ pub enum DumpCommand {
 }
 
 impl DumpCommand {
-    /// Command set and id.
+    /// Returns the command set and id.
     pub fn id(self) -> CommandId {
         match self {
             DumpCommand::V1 => CommandId::GENERATE_CORE_DUMP,
@@ -58,9 +58,9 @@ pub struct Dump {
 }
 
 impl Dump {
-    /// A dump to a file at that path as the target sees it. A relative path starts at the
-    /// target's working directory. A `%` stands for itself: the patterns that runtimes
-    /// know in names of dumps (`%p`, `%e`, …) are not used.
+    /// Makes a request for a dump to a file at that path, as the target sees it. A
+    /// relative path starts at the target's working directory. A `%` stands for itself:
+    /// the patterns that runtimes know in names of dumps (`%p`, `%e`, …) are not used.
     ///
     /// # Errors
     /// The path is empty or holds a NUL.
@@ -78,7 +78,7 @@ impl Dump {
         self
     }
 
-    /// Writes more log; the same warning applies. Needs GenerateCoreDump2.
+    /// Writes more log, with the risk of [`Dump::logging`]. Needs GenerateCoreDump2.
     #[must_use]
     pub fn verbose_logging(mut self, on: bool) -> Self {
         self.verbose = on;
@@ -92,7 +92,7 @@ impl Dump {
         self
     }
 
-    /// The request with this command.
+    /// Builds the request with this command.
     ///
     /// # Errors
     /// The first command cannot carry verbose logging or a crash report; the message is
@@ -118,15 +118,15 @@ impl Dump {
         writer.finish()
     }
 
-    /// Runtimes take the path for a pattern, in which `%%` means `%`. On Windows it
-    /// becomes part of a command line and is quoted.
+    /// Returns the path as it is sent. Runtimes take it for a pattern, in which `%%`
+    /// means `%`. On Windows it becomes part of a command line and is quoted.
     fn wire_path(&self) -> String {
         let path = self.path.replace('%', "%%");
         if cfg!(windows) && !path.starts_with('"') { format!("\"{path}\"") } else { path }
     }
 }
 
-/// A dump with the command chosen.
+/// A dump with the command that was chosen for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DumpRequest<'d> {
     pub(crate) dump: &'d Dump,

@@ -9,11 +9,6 @@
 //! | 0x04 Process | ProcessInfo 1 to 3, ResumeRuntime, environment, perf map, startup hook |
 //! | 0xFF Server | replies: id 0x00 success, 0xFF failure |
 
-use crate::command_id::{CommandId, Patience};
-use crate::error::{ReplyFault, RequestError};
-use crate::hresult::HResult;
-use crate::message::{Message, Reader, Writer};
-
 pub(crate) mod collect;
 pub(crate) mod dump;
 pub(crate) mod process;
@@ -21,6 +16,11 @@ pub(crate) mod process_info;
 pub(crate) mod profiler;
 pub(crate) mod raw;
 pub(crate) mod user_events;
+
+use crate::command_id::{CommandId, Patience};
+use crate::error::{ReplyFault, RequestError};
+use crate::hresult::HResult;
+use crate::message::{Message, Reader, Writer};
 
 pub(crate) mod sealed {
     use super::{Patience, ReplyFault};
@@ -50,24 +50,24 @@ pub(crate) mod sealed {
 /// # Ok::<(), nettrace_ipc::RequestError>(())
 /// ```
 pub trait Command: sealed::Sealed {
-    /// The command set and id.
+    /// Returns the command set and id.
     fn id(&self) -> CommandId;
 
-    /// The whole request as it goes over the wire.
+    /// Returns the whole request as it goes over the wire.
     ///
     /// # Errors
     /// [`RequestError::TooLong`] if it exceeds 65,535 bytes.
     fn message(&self) -> Result<Message, RequestError>;
 }
 
-/// A message without payload. The commands that use it must never have one: runtimes
-/// answer a superfluous payload with uninitialised memory.
+/// Builds a message without payload. The commands that use it must never have one:
+/// runtimes answer a superfluous payload with uninitialised memory.
 pub(crate) fn bare(id: CommandId) -> Result<Message, RequestError> {
     Writer::new(id).finish()
 }
 
-/// The common reply: an i32 that is 0, or nothing at all (seen in the document, accepted
-/// here).
+/// Reads the common reply: an i32 that is 0, or nothing at all, which the protocol
+/// document allows.
 pub(crate) fn read_hresult(payload: &[u8]) -> Result<(), ReplyFault> {
     if payload.is_empty() {
         return Ok(());
@@ -78,7 +78,7 @@ pub(crate) fn read_hresult(payload: &[u8]) -> Result<(), ReplyFault> {
     }
 }
 
-/// The code and the message of a failure reply. Longer payloads are accepted: the
+/// Reads the code and the message of a failure reply. Longer payloads are accepted: the
 /// protocol document speaks of eight bytes, GenerateCoreDump3 adds a string.
 pub(crate) fn read_failure(payload: &[u8]) -> Result<(HResult, Option<String>), ReplyFault> {
     let mut reader = Reader::new(payload);
@@ -106,7 +106,7 @@ pub(crate) mod golden {
             .collect()
     }
 
-    /// The payload of a reply in full.
+    /// Returns the whole payload of a reply.
     pub(crate) fn payload(text: &str) -> Vec<u8> {
         unhex(text).split_off(20)
     }

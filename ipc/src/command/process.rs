@@ -9,16 +9,15 @@
 //! | DisablePerfMap 04 06 | none | i32 0 |
 //! | ApplyStartupHook 04 07 | string path | i32 0, after the hook ran |
 
-use std::path::{Path, PathBuf};
-
 use super::sealed::Sealed;
 use super::{Command, bare, read_hresult};
 use crate::command_id::{CommandId, Patience};
 use crate::error::{ReplyFault, RequestError};
 use crate::message::{Message, Reader, Writer, required, without_nul};
+use std::path::{Path, PathBuf};
 
-/// Resumes a runtime that waits at startup for the port over which this is sent. Harmless
-/// and without effect if the runtime does not wait.
+/// Resumes a runtime that waits at startup for the port over which this is sent. It is
+/// harmless and without effect if the runtime does not wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResumeRuntime;
 
@@ -45,7 +44,7 @@ impl Command for ResumeRuntime {
 pub struct ProcessEnvironment;
 
 impl Sealed for ProcessEnvironment {
-    /// bytes that follow the reply on the same connection
+    /// Number of bytes that follow the reply on the same connection.
     type Success = u32;
 
     fn read_success(&self, payload: &[u8]) -> Result<u32, ReplyFault> {
@@ -70,9 +69,10 @@ impl Command for ProcessEnvironment {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Variable {
-    /// before the first `=` (a `=` at the very start belongs to the name, as on Windows)
+    /// The text before the first `=`. A `=` at the very start belongs to the name, as on
+    /// Windows.
     pub name: String,
-    /// after it; `None` if the entry has no `=`
+    /// The text after it; `None` if the entry has no `=`.
     pub value: Option<String>,
 }
 
@@ -97,8 +97,8 @@ pub(crate) fn read_environment(continuation: &[u8]) -> Result<Vec<Variable>, Rep
     Ok(variables)
 }
 
-/// Sets a variable of the running process, or unsets it. Programs see it from their next
-/// look on; set while the runtime waits at startup, startup hooks and `Main` see it.
+/// Sets or unsets a variable of the running process. Code that reads the variable later
+/// sees it; if the runtime still waits at startup, startup hooks and `Main` do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetEnvironmentVariable {
     name: String,
@@ -106,7 +106,7 @@ pub struct SetEnvironmentVariable {
 }
 
 impl SetEnvironmentVariable {
-    /// `NAME=value`. An empty value is not the same as none.
+    /// Sets the variable. An empty value is not the same as none.
     ///
     /// # Errors
     /// The name is empty or contains `=` or NUL; the value contains NUL.
@@ -120,7 +120,7 @@ impl SetEnvironmentVariable {
     /// Removes the variable. A runtime that has none of that name refuses.
     ///
     /// # Errors
-    /// As for [`SetEnvironmentVariable::set`].
+    /// As [`SetEnvironmentVariable::set`].
     pub fn unset(name: &str) -> Result<Self, RequestError> {
         Ok(SetEnvironmentVariable { name: variable_name(name)?, value: None })
     }
@@ -157,8 +157,8 @@ impl Command for SetEnvironmentVariable {
 /// Makes the runtime write files for Linux `perf` (always into `/tmp`, whatever `TMPDIR`
 /// says).
 ///
-/// Through [`crate::Runtime::enable_perf_map`] only, which first makes sure that the
-/// runtime is not an 8 or 9 that still waits at startup: those die of it.
+/// It is sent by [`crate::Runtime::enable_perf_map`] only, which first makes sure that
+/// the runtime is not an 8 or 9 that still waits at startup: those die of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PerfMapType {
@@ -194,7 +194,7 @@ impl Command for PerfMapType {
     }
 }
 
-/// Ends what EnablePerfMap began. Also accepted when nothing was enabled.
+/// Ends what EnablePerfMap began. It is also accepted when nothing was enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DisablePerfMap;
 
@@ -219,8 +219,8 @@ impl Command for DisablePerfMap {
 /// An assembly whose `StartupHook.Initialize` the target runs: at once, or before `Main`
 /// if it still waits at startup.
 ///
-/// Runtimes 9 and 10 die of a path that is not there, so the file is looked at first: it
-/// must exist and be a managed assembly that names a `StartupHook` type and an
+/// Runtimes 9 and 10 die of a path at which there is nothing, so the file is checked
+/// first: it must exist and be a managed assembly that names a `StartupHook` type and an
 /// `Initialize` method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartupHook {
@@ -229,7 +229,8 @@ pub struct StartupHook {
 }
 
 impl StartupHook {
-    /// A hook at an absolute path, as the target sees it and as we see it.
+    /// Makes a hook of an assembly at an absolute path, at which both the target and this
+    /// process find it.
     ///
     /// # Errors
     /// [`RequestError::StartupHook`] with the reason.
@@ -237,10 +238,10 @@ impl StartupHook {
         Self::in_root(path, "/")
     }
 
-    /// A hook for a target with another root directory, `/proc/PID/root` for instance.
+    /// Makes a hook for a target with another root directory, such as `/proc/PID/root`.
     ///
     /// # Errors
-    /// As for [`StartupHook::new`].
+    /// As [`StartupHook::new`].
     pub fn in_root(path: impl AsRef<Path>, root: impl AsRef<Path>) -> Result<Self, RequestError> {
         let (path, root) = (path.as_ref(), root.as_ref());
         let refuse =
@@ -255,7 +256,7 @@ impl StartupHook {
         Ok(hook)
     }
 
-    /// Looks at the file again, just before it is sent.
+    /// Checks the file again, just before it is sent.
     pub(crate) fn check(&self, root: &Path) -> Result<(), RequestError> {
         let refuse = |reason: String| {
             RequestError::StartupHook(format!("{}: {reason}", self.path.display()))

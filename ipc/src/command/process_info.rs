@@ -26,7 +26,7 @@ use crate::message::{Message, Reader};
 use crate::version::RuntimeVersion;
 use nettrace_guid::Guid;
 
-/// Which of the three requests.
+/// Which of the three ProcessInfo requests to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ProcessInfoCommand {
@@ -42,13 +42,13 @@ pub enum ProcessInfoCommand {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessInfo {
-    /// Process id, as the process itself sees it (in a container: not ours).
+    /// Process id, as the process itself sees it. In a container it is not ours.
     pub pid: u64,
-    /// Identifies the runtime for its whole life; the same as in its advertise frame.
+    /// Identifies the runtime for its whole life; its advertise frame has it too.
     pub cookie: Guid,
     /// Host path, assembly path and arguments, joined by spaces without quotes, so it
-    /// cannot be split again. While the runtime is suspended at startup, only the host
-    /// path.
+    /// cannot be split again. While the runtime is suspended at startup, it is only the
+    /// host path.
     pub command_line: String,
     /// `Linux`, `Windows`, `macOS` or `Unknown`.
     pub operating_system: String,
@@ -63,7 +63,7 @@ pub struct ProcessInfo {
 }
 
 impl ProcessInfo {
-    /// The product version in numbers, if the runtime reported one.
+    /// Returns the product version in numbers, if the runtime reported one.
     pub fn version(&self) -> Option<RuntimeVersion> {
         self.product_version.as_deref().and_then(RuntimeVersion::parse)
     }

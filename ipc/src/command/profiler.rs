@@ -8,14 +8,13 @@
 //! Quirk: the protocol document gives the timeout in milliseconds and the GUID 14 bytes;
 //! the official client sends seconds and 16 bytes.
 
-use std::time::Duration;
-
 use super::sealed::Sealed;
 use super::{Command, read_hresult};
 use crate::command_id::{CommandId, Patience};
 use crate::error::{ReplyFault, RequestError};
 use crate::message::{Message, Writer, required};
 use nettrace_guid::Guid;
+use std::time::Duration;
 
 /// Loads a profiler into a running process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +26,8 @@ pub struct AttachProfiler {
 }
 
 impl AttachProfiler {
-    /// The profiler of that class in the library at that path, as the target sees it. The
-    /// runtime stops trying after 10 seconds by default.
+    /// Names the profiler of that class in the library at that path, as the target sees
+    /// it. The runtime stops trying after 10 seconds by default.
     ///
     /// # Errors
     /// The path is empty or holds a NUL.
@@ -42,14 +41,14 @@ impl AttachProfiler {
         })
     }
 
-    /// How long the runtime tries; whole seconds on the wire, rounded up.
+    /// Sets how long the runtime tries. It is sent in whole seconds, rounded up.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Bytes for the profiler's `InitializeForAttach`.
+    /// Sets the bytes for the profiler's `InitializeForAttach`.
     #[must_use]
     pub fn client_data(mut self, bytes: Vec<u8>) -> Self {
         self.client_data = bytes;
@@ -101,7 +100,8 @@ pub struct StartupProfiler {
 }
 
 impl StartupProfiler {
-    /// The profiler of that class in the library at that path, as the target sees it.
+    /// Names the profiler of that class in the library at that path, as the target sees
+    /// it.
     ///
     /// # Errors
     /// The path is empty or holds a NUL.

@@ -1,4 +1,4 @@
-//! A command given as bytes: for what this crate does not know yet.
+//! A command given as bytes, for what this crate does not know yet.
 
 use super::{Command, sealed::Sealed};
 use crate::command_id::CommandId;
@@ -8,7 +8,7 @@ use crate::message::{Message, Writer};
 /// Any command set and id, with any payload.
 ///
 /// Nothing is checked but the size. **A payload that is merely odd can kill the target,
-/// leak its descriptors or block its diagnostics for every tool**; a missing payload too.
+/// leak its descriptors or block its diagnostics for every tool**; so can a missing one.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RawCommand {
     id: CommandId,
@@ -16,7 +16,7 @@ pub struct RawCommand {
 }
 
 impl RawCommand {
-    /// A command whose bytes are not checked.
+    /// Makes a command whose bytes are not checked.
     pub fn unchecked(id: CommandId, payload: Vec<u8>) -> Self {
         RawCommand { id, payload }
     }

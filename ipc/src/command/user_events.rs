@@ -7,16 +7,15 @@
 //! byte with the descriptor of `user_events_data`; the runtime serves no other client
 //! until it has it. The reply (u64 session id) comes after that.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::command::collect::Rundown;
 use crate::command_id::CommandId;
 use crate::error::RequestError;
 use crate::message::required;
 use crate::message::{Message, Writer};
 use crate::provider::Provider;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Where the events of a provider go.
+/// The tracepoints to which the events of a provider go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tracepoints {
     default: Option<String>,
@@ -24,7 +23,7 @@ pub struct Tracepoints {
 }
 
 impl Tracepoints {
-    /// All events to one tracepoint.
+    /// Sends all events to one tracepoint.
     ///
     /// # Errors
     /// The name is empty or holds a NUL.
@@ -35,12 +34,13 @@ impl Tracepoints {
         })
     }
 
-    /// Only events that [`Tracepoints::with_set`] names, nothing else.
+    /// Sends only the events that [`Tracepoints::with_set`] names.
     pub fn only_sets() -> Self {
         Tracepoints { default: None, sets: BTreeMap::new() }
     }
 
-    /// Events of these ids to that tracepoint. A tracepoint named again gets more ids.
+    /// Sends events of these ids to that tracepoint. A tracepoint that is named again
+    /// gets more ids.
     ///
     /// # Errors
     /// The name is empty or holds a NUL, or there is no id.
@@ -59,7 +59,7 @@ impl Tracepoints {
     }
 }
 
-/// What is asked of a user_events session.
+/// The configuration of a user_events session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserEventsConfig {
     rundown: Rundown,
@@ -67,7 +67,7 @@ pub struct UserEventsConfig {
 }
 
 impl UserEventsConfig {
-    /// Providers with their tracepoints.
+    /// Makes a session of providers with their tracepoints.
     ///
     /// # Errors
     /// No provider or more than 1,000, a name twice, a provider without tracepoint, an id
@@ -78,7 +78,7 @@ impl UserEventsConfig {
         let providers: Vec<(Provider, Tracepoints)> = providers.into_iter().collect();
         match providers.len() {
             0 => return Err(RequestError::NoProviders),
-            count if count > crate::provider::Providers::MAX => {
+            count if count > crate::provider::Providers::MAX_COUNT => {
                 return Err(RequestError::TooManyProviders(count));
             }
             _ => {}
@@ -105,14 +105,14 @@ impl UserEventsConfig {
         Ok(UserEventsConfig { rundown: Rundown::Off, providers })
     }
 
-    /// The rundown at the end. Default: none.
+    /// Sets the rundown at the end. The default is none.
     #[must_use]
     pub fn rundown(mut self, rundown: Rundown) -> Self {
         self.rundown = rundown;
         self
     }
 
-    /// The request, without the descriptor.
+    /// Builds the request, without the descriptor.
     ///
     /// # Errors
     /// [`RequestError::TooLong`].

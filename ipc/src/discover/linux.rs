@@ -1,6 +1,12 @@
 //! Searching on Linux: `/proc` knows every process, where its sockets are and when it
 //! started.
 
+use super::name::{ProcessKind, SocketName};
+use super::{Found, LeftBy, Leftover, Listing, Search, Unreachable};
+use crate::command::process::Variable;
+use crate::endpoint::Endpoint;
+use crate::proc::{Process, Stat, Status, processes};
+use crate::startup::suspends_at_startup;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -8,17 +14,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::name::{ProcessKind, SocketName};
-use super::{Found, LeftBy, Leftover, Listing, Search, Unreachable};
-use crate::command::process::Variable;
-use crate::endpoint::Endpoint;
-use crate::proc::{Process, Stat, Status, processes};
-use crate::startup::suspends_at_startup;
-
-/// Bytes of a path that fit a socket address.
+/// Maximum length of a path in a socket address, in bytes.
 const MAX_PATH_BYTES: usize = 107;
 
-/// Processes that have these bytes in their environment as it was at their start.
+/// Returns the processes that had these bytes in their environment when they started.
 pub(crate) fn processes_with_environment(text: &str) -> Vec<u32> {
     let own = std::process::id();
     let having = processes(Path::new("/proc"))
@@ -27,7 +26,7 @@ pub(crate) fn processes_with_environment(text: &str) -> Vec<u32> {
     having.map(|process| process.pid).collect()
 }
 
-/// A socket by its name.
+/// A socket that was recognised by its name.
 #[derive(Clone, Debug)]
 struct Socket {
     name: SocketName,
@@ -35,8 +34,8 @@ struct Socket {
     owner: u32,
 }
 
-/// The sockets in a directory. `seen`: its path for the processes that use it, which
-/// decides where names are cut.
+/// Lists the sockets in a directory. `seen` is the directory's path for the processes
+/// that use it, which decides where names are cut.
 fn sockets(directory: &Path, seen: &Path) -> Vec<Socket> {
     let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
     let sockets = entries.flatten().filter_map(|entry| {
@@ -49,15 +48,15 @@ fn sockets(directory: &Path, seen: &Path) -> Vec<Socket> {
     sockets.collect()
 }
 
-/// Where a process stands to us.
+/// What a process sees, compared with what we see.
 struct ProcessView {
-    /// its root as we reach it
+    /// The root of its file system as we reach it.
     root: PathBuf,
-    /// identifies its view of the file system
+    /// Identifies its view of the file system.
     view: Option<OsString>,
-    /// it has a file system of its own
+    /// Whether it has a file system of its own.
     apart: bool,
-    /// its clock since boot is another
+    /// Whether its clock since boot differs from ours.
     own_time: bool,
 }
 
@@ -184,17 +183,19 @@ impl Search {
     }
 }
 
-/// Whether the process itself has the socket open: the kernel says so to whom connects. An emulator
-/// (qemu-user, by binfmt) reports another start time to the runtime than the kernel to us.
+/// Returns whether the process itself has the socket open: the kernel tells it to a
+/// client that connects. An emulator (qemu-user, by binfmt) reports another start time to
+/// the runtime than the kernel to us.
 fn is_bound_by(socket: &Socket, process: &Process) -> bool {
     let endpoint = Endpoint::socket_of(&socket.path, process.pid);
-    socket.name.kind == ProcessKind::Runtime && endpoint.is_of_its_process(PEER_TIMEOUT)
+    socket.name.kind == ProcessKind::Runtime && endpoint.is_of_its_process(MAX_PEER_WAIT)
 }
 
-/// How long a full queue of a socket is waited for.
-const PEER_TIMEOUT: Duration = Duration::from_millis(100);
+/// Maximum wait for a socket whose queue is full.
+const MAX_PEER_WAIT: Duration = Duration::from_millis(100);
 
-/// `None` for a socket whose process lives, or may live in another namespace.
+/// Returns what became of the socket's process, or `None` if it lives or may live in
+/// another namespace.
 fn left_by(proc: &Path, name: &SocketName) -> Option<LeftBy> {
     match Process::at(proc, &name.pid.to_string()).stat() {
         None => Some(LeftBy::Gone),
@@ -224,8 +225,8 @@ impl Facts<'_> {
         Ok(Endpoint::socket_of(&socket.path, self.process.pid))
     }
 
-    /// A runtime whose socket is not to be found by name: perhaps by its descriptors,
-    /// else with the reason.
+    /// Finds a runtime whose socket cannot be found by name: by its descriptors, or else
+    /// with the reason.
     fn without_socket(&self) -> Option<Found> {
         let ours = self.here.user;
         let owner = self.status.owner.unwrap_or(ours);
@@ -293,7 +294,7 @@ impl Facts<'_> {
     }
 }
 
-/// The variable that switches diagnostics off, as `NAME=value`.
+/// Returns the variable that switches diagnostics off, as `NAME=value`.
 fn switched_off(environment: &[Variable]) -> Option<String> {
     let names = ["EnableDiagnostics", "EnableDiagnostics_IPC"];
     environment.iter().find_map(|variable| {
@@ -307,7 +308,8 @@ fn switched_off(environment: &[Variable]) -> Option<String> {
     })
 }
 
-/// The assembly if the host is `dotnet`, else the program, without directory and `.dll`.
+/// Returns the assembly if the host is `dotnet`, and the program otherwise, without
+/// directory and `.dll`.
 fn name_of(command_line: &[String]) -> Option<String> {
     let base =
         |text: &String| Path::new(text).file_name().map(|name| name.to_string_lossy().into_owned());

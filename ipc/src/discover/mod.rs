@@ -1,10 +1,5 @@
 //! Finds .NET processes, and explains why some cannot be reached.
 
-use std::collections::BTreeSet;
-use std::fmt;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
 #[cfg(target_os = "linux")]
 mod linux;
 mod name;
@@ -13,27 +8,30 @@ mod other_unix;
 #[cfg(windows)]
 mod windows;
 
+use crate::endpoint::Endpoint;
+use crate::runtime::Runtime;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::processes_with_environment;
 pub use name::ProcessKind;
-
-use crate::endpoint::Endpoint;
-use crate::runtime::Runtime;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Why a process cannot be reached, although it is (or was) a .NET process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unreachable {
-    /// The socket is another user's. Only its owner and root may connect.
+    /// The socket belongs to another user. Only its owner and root may connect.
     OtherUser {
-        /// user id of the socket
+        /// User id of the socket's owner.
         owner: u32,
-        /// our user id
+        /// Our user id.
         ours: u32,
     },
-    /// Diagnostics are switched off by that variable of its environment.
+    /// Diagnostics are switched off by this variable of its environment.
     SwitchedOff(String),
-    /// The directory its sockets go to does not exist; the runtime then has none.
+    /// The directory for its sockets does not exist; the runtime then has none.
     NoDirectory(PathBuf),
     /// The path of its socket would be too long for an address; the runtime then has
     /// none.
@@ -44,9 +42,9 @@ pub enum Unreachable {
     NoSocket(PathBuf),
     /// We may not read where its sockets are.
     Unreadable {
-        /// user id of the process
+        /// User id of the process.
         owner: u32,
-        /// our user id
+        /// Our user id.
         ours: u32,
     },
 }
@@ -93,9 +91,9 @@ impl fmt::Display for Unreachable {
 pub struct Found {
     /// Process id, as we see it.
     pub pid: u32,
-    /// Process id in its own namespace, if that is another.
+    /// Process id in its own namespace, if that differs from ours.
     pub own_pid: Option<u32>,
-    /// A runtime, or a router before one.
+    /// Whether it is a runtime or a router before one.
     pub kind: ProcessKind,
     /// Name of the assembly if the host is `dotnet`, else of the program. May be empty
     /// for processes of other users.
@@ -104,22 +102,22 @@ pub struct Found {
     pub command_line: Vec<String>,
     /// User id of the process.
     pub owner: Option<u32>,
-    /// How long it has been running.
+    /// Time since it started.
     pub uptime: Option<Duration>,
     /// Its root directory as we see it: `/`, or `/proc/PID/root`.
     pub root: PathBuf,
     /// Its `DOTNET_DiagnosticPorts`: it connects to these, and waits for them at startup
     /// unless they say `nosuspend`.
     pub ports: Option<String>,
-    /// Whether its environment makes it wait at startup. Whether it still waits,
-    /// [`Runtime::startup`] tells.
+    /// Whether its environment makes it wait at startup. [`Runtime::startup`] tells
+    /// whether it still waits.
     pub suspends_at_startup: bool,
     /// Where it takes commands, or why it cannot be reached.
     pub endpoint: Result<Endpoint, Unreachable>,
 }
 
 impl Found {
-    /// The runtime, if it can be reached.
+    /// Returns the runtime, if it can be reached.
     pub fn runtime(&self) -> Option<Runtime> {
         self.endpoint.as_ref().ok().map(|endpoint| Runtime::at(endpoint.clone()).root(&self.root))
     }
@@ -135,15 +133,15 @@ pub enum LeftBy {
     Recycled,
 }
 
-/// A socket without process: killed runtimes do not remove theirs.
+/// A socket without a process: killed runtimes do not remove theirs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leftover {
-    /// the socket
+    /// Path of the socket.
     pub path: PathBuf,
-    /// the process id in its name
+    /// The process id in its name.
     pub pid: u32,
-    /// what became of it
+    /// What became of the process.
     pub left_by: LeftBy,
 }
 
@@ -151,7 +149,7 @@ pub struct Leftover {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listing {
-    /// By process id.
+    /// The processes, ordered by process id.
     pub processes: Vec<Found>,
     /// Sockets of processes that no longer exist.
     pub leftovers: Vec<Leftover>,
@@ -185,7 +183,7 @@ impl Default for Search {
 }
 
 impl Search {
-    /// A search of this machine.
+    /// Makes a search of this machine.
     pub fn new() -> Self {
         let mut directories = BTreeSet::new();
         if cfg!(unix) {
@@ -198,26 +196,26 @@ impl Search {
         Search { directories, proc: PathBuf::from("/proc") }
     }
 
-    /// Looks into this directory too.
+    /// Searches this directory too.
     #[must_use]
     pub fn directory(mut self, directory: impl AsRef<Path>) -> Self {
         self.directories.insert(directory.as_ref().to_owned());
         self
     }
 
-    /// Reads another `/proc`: a host's, mounted in a container.
+    /// Reads another `/proc`, such as that of a host, mounted in a container.
     #[must_use]
     pub fn proc(mut self, proc: impl AsRef<Path>) -> Self {
         self.proc = proc.as_ref().to_owned();
         self
     }
 
-    /// All .NET processes there are.
+    /// Finds all .NET processes.
     pub fn run(&self) -> Listing {
         self.platform()
     }
 
-    /// One process; `None` if it does not exist or is not a .NET process.
+    /// Finds one process. Returns `None` if it does not exist or is not a .NET process.
     pub fn process(&self, pid: u32) -> Option<Found> {
         self.run().processes.into_iter().find(|found| found.pid == pid)
     }

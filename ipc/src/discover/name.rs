@@ -9,13 +9,13 @@
 //! Quirk: a path longer than a socket address is cut at 107 bytes and bound under the cut
 //! name, so the end of the name, the key or even the process id may be missing.
 
-/// Who made the socket.
+/// The program that made a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ProcessKind {
     /// A .NET runtime.
     Runtime,
-    /// dotnet-dsrouter, which stands before runtimes on other devices.
+    /// Dotnet-dsrouter, which stands before runtimes on other devices.
     Router,
 }
 
@@ -24,22 +24,22 @@ const ROUTER: &str = "dsrouter-";
 #[cfg_attr(windows, allow(dead_code, reason = "pipes have none"))]
 const SUFFIX: &str = "-socket";
 
-/// A name that could be read.
+/// A socket's name that could be read.
 #[cfg_attr(windows, allow(dead_code, reason = "pipes have shorter names"))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SocketName {
     pub(super) kind: ProcessKind,
     pub(super) pid: u32,
-    /// digits of the key; only the first ones if cut
+    /// Digits of the key; only the first ones if the name is cut.
     pub(super) key: String,
-    /// The name was cut inside the key.
+    /// Whether the name was cut inside the key.
     pub(super) cut: bool,
 }
 
 #[cfg_attr(windows, allow(dead_code, reason = "pipes have shorter names"))]
 impl SocketName {
-    /// Reads a name. `may_be_cut`: its whole path is exactly as long as an address can
-    /// be.
+    /// Parses a name. `may_be_cut` says that its whole path is exactly as long as an
+    /// address can be.
     pub(super) fn parse(name: &str, may_be_cut: bool) -> Option<Self> {
         let rest = name.strip_prefix(PREFIX)?;
         let (kind, rest) = match rest.strip_prefix(ROUTER) {
@@ -55,14 +55,14 @@ impl SocketName {
         (whole || cut).then(|| SocketName { kind, pid, key: key.to_owned(), cut: tail.is_empty() })
     }
 
-    /// Whether the key is that of a process with this start time.
+    /// Returns whether the key belongs to a process with this start time.
     #[cfg(any(target_os = "linux", test))]
     pub(super) fn is_of(&self, start: u64) -> bool {
         let start = start.to_string();
         if self.cut { start.starts_with(&self.key) } else { start == self.key }
     }
 
-    /// Whether a name that no process id could be read from may be a cut one.
+    /// Returns whether a name that no process id could be read from may be a cut one.
     #[cfg(any(target_os = "linux", test))]
     pub(super) fn is_cut_before_the_key(name: &str) -> bool {
         let whole = PREFIX.starts_with(name) && name.len() > "dotnet".len();
@@ -73,7 +73,7 @@ impl SocketName {
     }
 }
 
-/// Kind and process id in the name of a pipe.
+/// Parses the kind and the process id in the name of a pipe.
 #[cfg(any(windows, test))]
 pub(super) fn parse_pipe(name: &str) -> Option<(ProcessKind, u32)> {
     let rest = name.strip_prefix(PREFIX)?;
@@ -83,7 +83,7 @@ pub(super) fn parse_pipe(name: &str) -> Option<(ProcessKind, u32)> {
     }
 }
 
-/// Digits only: `+7` is no process id.
+/// Parses a number of digits only: `+7` is no process id.
 fn number(text: &str) -> Option<u32> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
 }

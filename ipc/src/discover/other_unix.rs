@@ -1,20 +1,19 @@
 //! Searching on macOS and other systems without `/proc`: sockets by their names, start
 //! times by `ps`.
 
+use super::name::{ProcessKind, SocketName};
+use super::{Found, LeftBy, Leftover, Listing, Search, Unreachable};
+use crate::endpoint::Endpoint;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::name::{ProcessKind, SocketName};
-use super::{Found, LeftBy, Leftover, Listing, Search, Unreachable};
-use crate::endpoint::Endpoint;
+/// Maximum error of a start time, in seconds: `ps` gives whole ones.
+const MAX_START_ERROR_SECONDS: u64 = 3;
 
-/// How far a start time may be off, since `ps` gives whole seconds.
-const START_TOLERANCE_SECONDS: u64 = 3;
-
-/// What `ps` says of a process.
-struct Known {
+/// What `ps` knows about a process.
+struct PsEntry {
     uptime: Duration,
     command_line: Vec<String>,
     owner: Option<u32>,
@@ -73,7 +72,8 @@ fn sockets(directory: &Path) -> Vec<(PathBuf, SocketName, u32)> {
     sockets.collect()
 }
 
-/// Sandboxed applications keep their sockets in their application groups' containers.
+/// Returns the application groups' containers, in which sandboxed applications keep their
+/// sockets.
 fn group_containers() -> Vec<PathBuf> {
     let Some(home) = std::env::var_os("HOME").filter(|_| cfg!(target_os = "macos")) else {
         return Vec::new();
@@ -85,14 +85,15 @@ fn group_containers() -> Vec<PathBuf> {
     entries.flatten().map(|entry| entry.path()).collect()
 }
 
-/// The key is the start in seconds since 1970.
+/// Returns whether the process started at the time in the name's key, which is in seconds
+/// since 1970.
 fn started_at(name: &SocketName, uptime: Duration) -> bool {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let started = now.saturating_sub(uptime).as_secs();
-    name.key.parse().is_ok_and(|key: u64| key.abs_diff(started) <= START_TOLERANCE_SECONDS)
+    name.key.parse().is_ok_and(|key: u64| key.abs_diff(started) <= MAX_START_ERROR_SECONDS)
 }
 
-fn ask_ps(pid: u32) -> Option<Known> {
+fn ask_ps(pid: u32) -> Option<PsEntry> {
     let output = Command::new("ps")
         .args(["-o", "uid=,etime=,args=", "-p", &pid.to_string()])
         .stderr(Stdio::null())
@@ -102,10 +103,10 @@ fn ask_ps(pid: u32) -> Option<Known> {
     let mut fields = text.split_ascii_whitespace();
     let owner = fields.next()?.parse().ok();
     let uptime = elapsed(fields.next()?)?;
-    Some(Known { uptime, command_line: fields.map(str::to_owned).collect(), owner })
+    Some(PsEntry { uptime, command_line: fields.map(str::to_owned).collect(), owner })
 }
 
-/// `[[days-]hours:]minutes:seconds`
+/// Parses `[[days-]hours:]minutes:seconds`.
 fn elapsed(text: &str) -> Option<Duration> {
     let (days, rest) = match text.split_once('-') {
         Some((days, rest)) => (days.parse::<u64>().ok()?, rest),

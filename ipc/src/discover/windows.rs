@@ -1,11 +1,10 @@
 //! Searching on Windows: pipes are listed like files. A pipe lives no longer than its
 //! process, so there are no leftovers.
 
-use std::path::PathBuf;
-
 use super::name::parse_pipe;
 use super::{Found, Listing, Search};
 use crate::endpoint::Endpoint;
+use std::path::PathBuf;
 
 impl Search {
     pub(super) fn platform(&self) -> Listing {

@@ -1,5 +1,6 @@
 //! The listening side, for ports of ours, for replays and for the fake runtime.
 
+use super::{TcpAddress, Wire};
 use std::io;
 use std::net::TcpListener;
 #[cfg(unix)]
@@ -7,8 +8,6 @@ use std::os::unix::net::UnixListener;
 #[cfg(unix)]
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-use super::{TcpAddress, Wire};
 
 #[derive(Debug)]
 pub(crate) enum Listener {
@@ -23,8 +22,8 @@ pub(crate) enum Listener {
 }
 
 impl Listener {
-    /// A socket at that path, to which only its owner may connect. A file that is already
-    /// there is not removed: it may belong to another program.
+    /// Listens on a socket at that path, to which only its owner may connect. A file that
+    /// is already there is not removed: it may belong to another program.
     #[cfg(unix)]
     pub(crate) fn unix(path: &Path) -> io::Result<Self> {
         let listener = super::unix::listen(path)?;
@@ -38,14 +37,14 @@ impl Listener {
         Ok(Listener::Tcp(listener))
     }
 
-    /// A named pipe.
+    /// Listens on a named pipe.
     #[cfg(windows)]
     pub(crate) fn pipe(name: &str) -> io::Result<Self> {
         super::windows::PipeListener::new(name).map(Listener::Pipe)
     }
 
-    /// What others connect to: the path, the pipe, or `host:port` with the port that was
-    /// really taken.
+    /// Returns what others connect to: the path, the pipe, or `host:port` with the port
+    /// that was really taken.
     pub(crate) fn address(&self) -> String {
         match self {
             #[cfg(unix)]
@@ -58,8 +57,8 @@ impl Listener {
         }
     }
 
-    /// A descriptor that stands for nothing but itself, to be given back when others have
-    /// run out.
+    /// Opens a descriptor for nothing but itself, to be given back when others have run
+    /// out.
     #[cfg(unix)]
     pub(crate) fn spare(&self) -> io::Result<std::os::fd::OwnedFd> {
         use std::os::fd::AsFd;
@@ -69,7 +68,7 @@ impl Listener {
         }
     }
 
-    /// The next connection, or `None` if none came in time.
+    /// Accepts the next connection. Returns `None` if none comes in time.
     pub(crate) fn accept(&self, wait: Duration) -> io::Result<Option<Wire>> {
         #[cfg(unix)]
         {

@@ -6,8 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static MADE: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
-/// A socket or a folder of ours. Dropping it removes nothing: that is its owner's
-/// business.
+/// A socket or a folder of ours. Dropping it removes nothing: its owner does that.
 #[derive(Debug)]
 pub(crate) struct Made {
     path: PathBuf,
@@ -20,7 +19,7 @@ struct Entry {
 }
 
 impl Made {
-    /// Notes what was just made.
+    /// Notes that the file or folder was just made.
     pub(crate) fn at(path: &Path) -> Made {
         let path = path.to_owned();
         made().push(Entry { id: id(&path), path: path.clone() });
@@ -35,9 +34,9 @@ impl Drop for Made {
 }
 
 /// Removes the sockets of this process's ports, and the folders of those that programs
-/// were started with. For the very end of a process, which may come while a port, one of
-/// its runtimes or a session is still in use by a thread: no runtime can connect to these
-/// ports afterwards.
+/// were started with. This is for the very end of a process, which may come while a
+/// thread still uses a port, one of its runtimes or a session: no runtime can connect to
+/// these ports afterwards.
 ///
 /// A file that has replaced a socket since then is left alone.
 pub fn remove_port_files() {
@@ -60,7 +59,7 @@ fn made() -> MutexGuard<'static, Vec<Entry>> {
     MADE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Device and number of a file, where there are such.
+/// Returns the device and the number of a file, where there are such.
 fn id(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {

@@ -1,13 +1,5 @@
 //! Endpoints at which runtimes can be reached, and connections to them.
 
-use std::fmt;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use crate::deadlines::Deadline;
-use crate::error::{Error, Step};
-
 mod listener;
 mod made;
 mod tcp;
@@ -16,6 +8,13 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 mod wire;
+
+use crate::deadlines::Deadline;
+use crate::error::{Error, Step};
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub(crate) use listener::Listener;
 pub(crate) use made::Made;
@@ -27,9 +26,9 @@ pub(crate) use wire::Wire;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Peer {
-    /// process id, as we see it
+    /// Process id, as we see it.
     pub pid: u32,
-    /// user id
+    /// User id.
     pub uid: u32,
 }
 
@@ -45,29 +44,29 @@ enum EndpointKind {
 }
 
 impl Endpoint {
-    /// A Unix socket. Paths too long for a socket address are reached through their
-    /// directory.
+    /// Makes the endpoint of a Unix socket. Paths too long for a socket address are
+    /// reached through their directory.
     pub fn socket(path: impl Into<PathBuf>) -> Self {
         Endpoint(EndpointKind::Socket { path: path.into(), pid: None })
     }
 
-    /// A Unix socket that must be held by this process (with the id that we see); if
-    /// another process holds it, nothing is sent.
+    /// Makes the endpoint of a Unix socket that this process must hold (with the id that
+    /// we see). If another process holds it, nothing is sent.
     pub fn socket_of(path: impl Into<PathBuf>, pid: u32) -> Self {
         Endpoint(EndpointKind::Socket { path: path.into(), pid: Some(pid) })
     }
 
-    /// A Windows pipe by its name, with or without `\\.\pipe\`.
+    /// Makes the endpoint of a Windows pipe, from its name with or without `\\.\pipe\`.
     pub fn pipe(name: &str) -> Self {
         Endpoint(EndpointKind::Pipe(name.strip_prefix(r"\\.\pipe\").unwrap_or(name).to_owned()))
     }
 
-    /// A TCP address, as phones and browsers need it.
+    /// Makes the endpoint of a TCP address, as phones and browsers need it.
     pub fn tcp(address: TcpAddress) -> Self {
         Endpoint(EndpointKind::Tcp(address))
     }
 
-    /// The socket's path.
+    /// Returns the socket's path.
     pub fn path(&self) -> Option<&Path> {
         match &self.0 {
             EndpointKind::Socket { path, .. } => Some(path),
@@ -75,7 +74,7 @@ impl Endpoint {
         }
     }
 
-    /// The process that must hold the socket, if it was given.
+    /// Returns the process that must hold the socket, if it was given.
     pub fn pid(&self) -> Option<u32> {
         match &self.0 {
             EndpointKind::Socket { pid, .. } => *pid,
@@ -83,8 +82,8 @@ impl Endpoint {
         }
     }
 
-    /// Whether the process that the endpoint is to be of holds its other end. A runtime takes a
-    /// connection that is closed at once for one that failed.
+    /// Returns whether the expected process holds the other end. It connects to see that,
+    /// and closes at once, which a runtime takes for a failed connection.
     #[cfg(target_os = "linux")]
     pub(crate) fn is_of_its_process(&self, limit: Duration) -> bool {
         let EndpointKind::Socket { path, pid: Some(pid) } = &self.0 else { return false };

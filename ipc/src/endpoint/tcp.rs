@@ -1,13 +1,12 @@
 //! TCP addresses: runtimes on phones and in browsers have neither Unix sockets nor pipes.
 
+use crate::deadlines::Deadline;
+use crate::error::RequestError;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 
-use crate::deadlines::Deadline;
-use crate::error::RequestError;
-
-/// Host and port. There is no authentication: anyone who can connect can control the
+/// A host and a port. There is no authentication: anyone who can connect can control the
 /// process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TcpAddress {
@@ -16,7 +15,7 @@ pub struct TcpAddress {
 }
 
 impl TcpAddress {
-    /// Reads `host:port`, `[v6]:port` or `*:port` (all interfaces).
+    /// Parses `host:port`, `[v6]:port` or `*:port` (all interfaces).
     ///
     /// # Errors
     /// [`RequestError::PortAddress`] with the reason.
@@ -41,7 +40,7 @@ impl TcpAddress {
         Ok(TcpAddress { host: host.to_owned(), port })
     }
 
-    /// Whether only this machine can reach it.
+    /// Returns whether only this machine can reach it.
     pub fn is_loopback(&self) -> bool {
         self.host.eq_ignore_ascii_case("localhost")
             || self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())

@@ -1,6 +1,12 @@
-//! Unix sockets: connecting with a deadline, long paths, which process is at the other end, passing
-//! descriptors.
+//! Unix sockets: connecting with a deadline, long paths, the process at the other end,
+//! and descriptors that are sent.
 
+use super::Peer;
+use crate::deadlines::Deadline;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use std::fs::{File, Permissions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -10,15 +16,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
-
-use super::Peer;
-use crate::deadlines::Deadline;
-
-/// Bytes of a path that fit a socket address, without its NUL.
+/// Maximum length of a path in a socket address, in bytes, without its NUL.
 pub(crate) const MAX_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
 /// A path short enough for a socket address, and the directory that must stay open for
@@ -28,7 +26,7 @@ struct Reachable {
     _directory: Option<File>,
 }
 
-/// Long paths go through an open directory: `/proc/self/fd/N/name`.
+/// Shortens a long path by way of an open directory: `/proc/self/fd/N/name`.
 fn reachable(path: &Path) -> io::Result<Reachable> {
     if path.as_os_str().as_bytes().len() <= MAX_PATH_BYTES {
         return Ok(Reachable { path: path.to_owned(), _directory: None });
@@ -50,7 +48,7 @@ fn reachable(path: &Path) -> io::Result<Reachable> {
     Ok(Reachable { path: short, _directory: Some(directory) })
 }
 
-/// Connects, waiting while the queue of the listener is full.
+/// Connects, and waits while the queue of the listener is full.
 #[cfg(target_os = "linux")]
 pub(super) fn connect(path: &Path, deadline: Deadline) -> io::Result<UnixStream> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
@@ -79,26 +77,26 @@ pub(super) fn connect(path: &Path, deadline: Deadline) -> io::Result<UnixStream>
     Ok(stream)
 }
 
-/// Elsewhere a full queue refuses at once, so connecting does not block.
+/// Connects without a deadline: outside Linux a full queue refuses at once.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn connect(path: &Path, _deadline: Deadline) -> io::Result<UnixStream> {
     UnixStream::connect(reachable(path)?.path)
 }
 
-/// Listens at a path where nothing is yet. Only the owner may connect, whatever the umask:
-/// who does may pass itself off as the process that is waited for.
+/// Listens at a path where nothing is yet. Only the owner may connect, whatever the
+/// umask: a client may pass itself off as the process that is waited for.
 #[cfg(target_os = "linux")]
 pub(super) fn listen(path: &Path) -> io::Result<UnixListener> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
 
-    /// As the standard library has it.
-    const BACKLOG: i32 = 128;
+    /// Maximum number of connections that wait, as in the standard library.
+    const MAX_BACKLOG: i32 = 128;
     let address = SocketAddrUnix::new(path)?;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     // The file gets the mode of the socket, without what the umask takes away.
     rustix::fs::fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
     rustix::net::bind(&socket, &address)?;
-    let made = rustix::net::listen(&socket, BACKLOG).map_err(io::Error::from);
+    let made = rustix::net::listen(&socket, MAX_BACKLOG).map_err(io::Error::from);
     match made.and_then(|()| std::fs::set_permissions(path, Permissions::from_mode(0o600))) {
         Ok(()) => Ok(UnixListener::from(socket)),
         Err(error) => {
@@ -108,7 +106,8 @@ pub(super) fn listen(path: &Path) -> io::Result<UnixListener> {
     }
 }
 
-/// The standard library binds and listens at once.
+/// Listens at a path. The standard library binds and listens in one step, so the umask
+/// decides who may connect.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn listen(path: &Path) -> io::Result<UnixListener> {
     let listener = UnixListener::bind(path)?;
@@ -116,7 +115,7 @@ pub(super) fn listen(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// The process that bound or connected the other end.
+/// Returns the process that bound or connected the other end.
 #[cfg(target_os = "linux")]
 pub(super) fn peer(stream: &UnixStream) -> Option<Peer> {
     let credentials = rustix::net::sockopt::socket_peercred(stream).ok()?;
@@ -124,13 +123,13 @@ pub(super) fn peer(stream: &UnixStream) -> Option<Peer> {
     Some(Peer { pid, uid: credentials.uid.as_raw() })
 }
 
-/// Other kernels tell it in other ways; nothing is checked there.
+/// Returns `None`: other kernels tell it in other ways, so nothing is checked there.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn peer(_stream: &UnixStream) -> Option<Peer> {
     None
 }
 
-/// Whether something can be read (or the other end is gone) within the time.
+/// Returns whether something can be read, or the other end is gone, within the time.
 pub(super) fn wait_readable(descriptor: BorrowedFd<'_>, wait: Duration) -> io::Result<bool> {
     let deadline = Deadline::after(wait);
     loop {
@@ -145,7 +144,7 @@ pub(super) fn wait_readable(descriptor: BorrowedFd<'_>, wait: Duration) -> io::R
     }
 }
 
-/// Whether the other end has closed, without taking bytes away.
+/// Returns whether the other end has closed, without taking bytes away.
 pub(super) fn is_closed(descriptor: BorrowedFd<'_>) -> bool {
     let mut byte = [0_u8; 1];
     match rustix::net::recv(descriptor, &mut byte[..], RecvFlags::PEEK | RecvFlags::DONTWAIT) {
@@ -155,7 +154,7 @@ pub(super) fn is_closed(descriptor: BorrowedFd<'_>) -> bool {
     }
 }
 
-/// One dummy byte with a descriptor, in a message of its own.
+/// Sends a descriptor with one dummy byte, in a message of its own.
 pub(super) fn send_descriptor(stream: &UnixStream, descriptor: BorrowedFd<'_>) -> io::Result<()> {
     let descriptors = [descriptor];
     let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

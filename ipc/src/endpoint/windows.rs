@@ -6,22 +6,20 @@
 //! request is written before that thread starts; the protocol allows only one request per
 //! connection anyway.
 
+use crate::deadlines::Deadline;
+use interprocess::os::windows::named_pipe::{
+    DuplexPipeStream, PipeListener as Instances, PipeListenerOptions, pipe_mode::Bytes,
+};
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use interprocess::os::windows::named_pipe::{
-    DuplexPipeStream, PipeListener as Instances, PipeListenerOptions, pipe_mode::Bytes,
-};
-
-use crate::deadlines::Deadline;
-
-/// ERROR_PIPE_BUSY: all instances are taken.
+/// Error code ERROR_PIPE_BUSY: all instances are taken.
 const PIPE_BUSY: i32 = 231;
-/// Bytes kept before the reading thread waits.
-const QUEUE_BYTES: usize = 1 << 20;
+/// Maximum number of bytes kept before the reading thread waits.
+const MAX_QUEUED_BYTES: usize = 1 << 20;
 
 #[derive(Debug)]
 pub(crate) struct PipeStream {
@@ -31,9 +29,9 @@ pub(crate) struct PipeStream {
 
 #[derive(Debug)]
 enum Pipe {
-    /// We connected.
+    /// A pipe to which we connected.
     Ours(File),
-    /// A client connected to us.
+    /// A pipe of ours to which a client connected.
     Theirs(DuplexPipeStream<Bytes>),
 }
 
@@ -61,19 +59,20 @@ pub(crate) struct PipeListener {
 }
 
 impl PipeListener {
-    /// Fails if there is a pipe of that name: it may belong to another program.
+    /// Makes the pipe. Fails if there is one of that name: it may belong to another
+    /// program.
     pub(super) fn new(name: &str) -> io::Result<Self> {
         let options =
             PipeListenerOptions::new().path(format!(r"\\.\pipe\{name}")).nonblocking(true);
         Ok(PipeListener { instances: options.create_duplex::<Bytes>()?, name: name.to_owned() })
     }
 
-    /// The bare name: runtimes put the prefix before it themselves.
+    /// Returns the bare name: runtimes put the prefix before it themselves.
     pub(super) fn address(&self) -> String {
         self.name.clone()
     }
 
-    /// `WouldBlock` if no client is waiting.
+    /// Accepts a client, or fails with `WouldBlock` if none is waiting.
     pub(super) fn accept(&self) -> io::Result<PipeStream> {
         let stream = self.instances.accept()?;
         stream.set_nonblocking(false)?;
@@ -174,7 +173,7 @@ impl PipeStream {
         state.closed || (state.at_end && state.bytes.is_empty())
     }
 
-    /// Our side no longer reads. The thread ends with the next bytes or the end of the
+    /// Stops reading on our side. The thread ends with the next bytes or the end of the
     /// pipe.
     pub(super) fn close(&self) {
         self.inbox.lock().closed = true;
@@ -186,7 +185,7 @@ fn receive(pipe: &Pipe, inbox: &Inbox) {
     let mut buffer = vec![0; 64 << 10];
     loop {
         let result = pipe.read(&mut buffer);
-        let full = |state: &mut PipeState| state.bytes.len() > QUEUE_BYTES && !state.closed;
+        let full = |state: &mut PipeState| state.bytes.len() > MAX_QUEUED_BYTES && !state.closed;
         let waited = inbox.changed.wait_while(inbox.lock(), full);
         let mut state = waited.unwrap_or_else(PoisonError::into_inner);
         match result {

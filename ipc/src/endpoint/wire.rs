@@ -1,12 +1,11 @@
 //! One open connection of any kind, with deadlines on every read and write.
 
+use crate::deadlines::Deadline;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
-
-use crate::deadlines::Deadline;
 
 #[derive(Debug)]
 pub(crate) enum Wire {
@@ -18,7 +17,7 @@ pub(crate) enum Wire {
 }
 
 impl Wire {
-    /// A second handle to the same connection.
+    /// Makes a second handle to the connection.
     pub(crate) fn try_clone(&self) -> io::Result<Wire> {
         match self {
             #[cfg(unix)]
@@ -29,7 +28,8 @@ impl Wire {
         }
     }
 
-    /// Some bytes; 0 at the end. `TimedOut` once the deadline has passed.
+    /// Reads some bytes; 0 at the end. Fails with `TimedOut` once the deadline has
+    /// passed.
     pub(crate) fn read(&mut self, buffer: &mut [u8], deadline: Deadline) -> io::Result<usize> {
         loop {
             // Anew for each read: a peer that sends a byte now and then must not move the
@@ -55,8 +55,8 @@ impl Wire {
         }
     }
 
-    /// Some bytes however long it takes, 0 at the end. [`Wire::close`] on a clone ends
-    /// it.
+    /// Reads some bytes, however long that takes; 0 at the end. [`Wire::close`] on a
+    /// clone ends the wait.
     pub(crate) fn read_patiently(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let result = match self {
@@ -73,7 +73,7 @@ impl Wire {
         }
     }
 
-    /// Makes reads wait without limit, as [`Wire::read_patiently`] wants it.
+    /// Lets reads wait without limit, as [`Wire::read_patiently`] needs it.
     pub(crate) fn set_patient(&mut self) -> io::Result<()> {
         match self {
             #[cfg(unix)]
@@ -84,7 +84,7 @@ impl Wire {
         }
     }
 
-    /// All bytes; one system call unless the other side's buffer is full.
+    /// Writes all bytes, in one system call unless the other side's buffer is full.
     pub(crate) fn write_all(&mut self, mut bytes: &[u8], deadline: Deadline) -> io::Result<()> {
         while !bytes.is_empty() {
             let left = deadline.left().ok_or(io::ErrorKind::TimedOut)?;
@@ -111,7 +111,8 @@ impl Wire {
         Ok(())
     }
 
-    /// Whether a read would return at once: bytes, the end or an error are there.
+    /// Returns whether a read would return at once, because bytes, the end or an error
+    /// are there, within the time.
     pub(crate) fn wait_readable(&mut self, wait: Duration) -> io::Result<bool> {
         match self {
             #[cfg(unix)]
@@ -133,7 +134,7 @@ impl Wire {
         }
     }
 
-    /// Whether the other side has closed an idle connection.
+    /// Returns whether the other side has closed an idle connection.
     pub(crate) fn is_closed(&self) -> bool {
         match self {
             #[cfg(unix)]
@@ -152,7 +153,8 @@ impl Wire {
         }
     }
 
-    /// The process at the other end, where the kernel tells and we can see it.
+    /// Returns the process at the other end, if the kernel tells it and we can see the
+    /// process.
     pub(crate) fn peer_pid(&self) -> Option<u32> {
         match self {
             #[cfg(unix)]
@@ -161,7 +163,7 @@ impl Wire {
         }
     }
 
-    /// Ends both directions, for all clones; a read in progress returns.
+    /// Ends both directions, for all clones. A read in progress returns.
     pub(crate) fn close(&self) {
         // A connection that the other side closed already cannot be shut down: that is
         // what we want.
@@ -174,7 +176,7 @@ impl Wire {
         }
     }
 
-    /// Passes a descriptor with one dummy byte.
+    /// Sends a descriptor with one dummy byte.
     #[cfg(unix)]
     pub(crate) fn send_descriptor(
         &self,
@@ -189,7 +191,8 @@ impl Wire {
     }
 }
 
-/// Interrupted, or a timeout that the caller's deadline decides about.
+/// Returns whether to try again: the call was interrupted, or it timed out, which the
+/// caller's deadline decides about.
 fn is_retry(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,11 +1,10 @@
 //! What can be wrong with a fake runtime.
 
-use std::time::Duration;
-
 use crate::command_id::CommandId;
 use crate::hresult::HResult;
+use std::time::Duration;
 
-/// A fault, on every command or on one.
+/// A fault, of every command or of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub(super) kind: FaultKind,
@@ -13,12 +12,12 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Whatever the command.
+    /// Makes a fault of every command.
     pub fn always(kind: FaultKind) -> Self {
         Fault { kind, only: None }
     }
 
-    /// On that command only.
+    /// Makes a fault of that command only.
     pub fn on(command: CommandId, kind: FaultKind) -> Self {
         Fault { kind, only: Some(command) }
     }
@@ -32,22 +31,22 @@ impl Fault {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// Reads the request and never answers.
+    /// The request is read and never answered.
     Silence,
-    /// Half of the reply, then nothing more; the connection stays open.
+    /// Half of the reply is sent, then nothing more; the connection stays open.
     HalfReply,
-    /// Half of the reply, then the connection ends.
+    /// Half of the reply is sent, then the connection ends.
     HalfReplyThenClose,
-    /// 28 bytes of something, no magic: what live runtimes answer to a superfluous
-    /// payload.
+    /// The reply is 28 bytes of something without a magic, as live runtimes answer a
+    /// superfluous payload.
     Uninitialised,
-    /// A reply whose magic has a 2 instead of the 1.
+    /// The reply's magic has a 2 instead of the 1.
     WrongMagic,
-    /// A reply whose command set is not that of a server.
+    /// The reply's command set is not that of a server.
     WrongSet,
-    /// A reply that says it has 10 bytes.
+    /// The reply says that it has 10 bytes.
     SizeTooSmall,
-    /// A reply that says it is 5 bytes longer than it is, then the connection ends.
+    /// The reply says that it is 5 bytes longer than it is, then the connection ends.
     SizeTooLarge,
     /// All lengths and counts inside the payload are huge.
     HugeCounts,
@@ -55,7 +54,7 @@ pub enum FaultKind {
     EarlyClose,
     /// The connection ends without the request being read.
     CloseUnread,
-    /// The reply comes one byte at a time with that pause.
+    /// The reply comes one byte at a time with this pause.
     SlowDrip(Duration),
     /// The command is refused.
     Refuse(HResult),
@@ -68,6 +67,6 @@ pub enum FaultKind {
     StopIgnored,
     /// A stop is answered with another session's id.
     StopOtherSession,
-    /// The process dies after that many bytes of a session.
+    /// The process dies after this many bytes of a session.
     DieInStream(usize),
 }

@@ -15,7 +15,7 @@ impl<'p> Walk<'p> {
         self.take(4)?.try_into().ok().map(u32::from_le_bytes)
     }
 
-    /// `Some(None)` is the null string.
+    /// Reads a string; `Some(None)` is the null string.
     fn string(&mut self) -> Option<Option<&'p [u8]>> {
         let units = usize::try_from(self.u32()?).ok()?;
         if units == 0 {
@@ -26,8 +26,14 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// Why a real runtime would be harmed by the request.
-pub(super) fn of(set: u8, id: u8, payload: &[u8], suspended: bool, major: u32) -> Option<String> {
+/// Returns why the request would harm a real runtime, if it would.
+pub(super) fn reason(
+    set: u8,
+    id: u8,
+    payload: &[u8],
+    suspended: bool,
+    major: u32,
+) -> Option<String> {
     let harm = |what: &str| Some(format!("{set:02x}{id:02x}: {what}"));
     let bare = matches!((set, id), (4, 0 | 1 | 2 | 4 | 6 | 8));
     if bare {
@@ -135,11 +141,11 @@ fn ids(
 
 #[cfg(test)]
 mod tests {
-    use super::of;
+    use super::reason;
 
     #[test]
     fn what_kills_live_runtimes_is_known() {
-        let alive = |set, id, payload: &[u8]| of(set, id, payload, false, 8).is_none();
+        let alive = |set, id, payload: &[u8]| reason(set, id, payload, false, 8).is_none();
         assert!(alive(4, 8, &[]));
         assert!(!alive(4, 8, &[0; 8]));
         assert!(!alive(2, 3, &[]));
@@ -147,8 +153,8 @@ mod tests {
         assert!(!alive(1, 3, &[0; 12]));
         assert!(!alive(4, 5, &[0; 4]));
         assert!(alive(4, 5, &[3, 0, 0, 0]));
-        assert!(of(4, 5, &[3, 0, 0, 0], true, 9).is_some());
-        assert!(of(4, 5, &[3, 0, 0, 0], true, 10).is_none());
+        assert!(reason(4, 5, &[3, 0, 0, 0], true, 9).is_some());
+        assert!(reason(4, 5, &[3, 0, 0, 0], true, 10).is_none());
         let provider = [&[0; 8][..], &[4, 0, 0, 0], &[2, 0, 0, 0, 65, 0, 0, 0], &[0; 4]].concat();
         let collect = |megabytes: u8, format: u8, count: u8| {
             [&[megabytes, 0, 0, 0, format, 0, 0, 0, 1, count, 0, 0, 0][..], &provider].concat()

@@ -1,11 +1,11 @@
-//! A stand-in for a .NET process: speaks the protocol like runtimes 8 to 11 do, with
-//! their habits and with faults to switch on. For tests of whatever talks to live
-//! processes.
+//! A stand-in for a .NET process, for tests of whatever talks to live processes. It
+//! speaks the protocol as runtimes 8 to 11 do, with their habits, and has faults to
+//! switch on.
 //!
 //! Like the real thing it has one server thread, which serves one connection after the
 //! other and waits without limit for a request; it flushes a stopped session into its
 //! event socket before it answers the stop; and it dies of the requests that kill real
-//! ones ([`FakeRuntime::death`] says of which).
+//! ones ([`FakeRuntime::death`] says which one).
 //!
 //! ```
 //! use std::io::Read;
@@ -25,6 +25,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod fault;
+mod harm;
+mod reply;
+mod serve;
+mod stream;
+
+use crate::endpoint::{Endpoint, Listener, TcpAddress, Wire};
+pub use fault::{Fault, FaultKind};
+use nettrace_guid::Guid;
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
@@ -32,55 +41,45 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-
-mod fault;
-mod harm;
-mod reply;
-mod serve;
-mod stream;
-
-pub use fault::{Fault, FaultKind};
-
-use crate::endpoint::{Endpoint, Listener, TcpAddress, Wire};
-use nettrace_guid::Guid;
 use stream::FakeSession;
 
-/// What the fake says of itself and streams.
+/// What the fake says about itself, and what it streams.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FakeConfig {
-    /// Major version, 3 to 11: which commands it knows and of what it dies.
+    /// Major version, 3 to 11. It decides which commands the fake knows, and which
+    /// requests kill it.
     pub major: u32,
-    /// Product version text.
+    /// Text of the product version.
     pub product_version: String,
-    /// Process id it claims.
+    /// Process id that it claims.
     pub pid: u64,
-    /// Its cookie.
+    /// Cookie that identifies the runtime.
     pub cookie: Guid,
-    /// Command line.
+    /// Command line that it reports.
     pub command_line: String,
-    /// Entry assembly.
+    /// Entry assembly that it reports.
     pub entry_assembly: String,
-    /// Environment, entries as `NAME=value`.
+    /// Environment, with entries as `NAME=value`.
     pub environment: Vec<String>,
     /// What each session streams from its start.
     pub stream: Vec<u8>,
-    /// Bytes of one write of the stream.
+    /// Number of bytes in one write of the stream.
     pub piece_bytes: usize,
     /// Pause after each write.
     pub piece_pause: Duration,
-    /// After so many bytes a session pauses until [`FakeRuntime::go_on`] is called, or it
-    /// is stopped.
+    /// Number of bytes after which a session pauses until [`FakeRuntime::go_on`] is
+    /// called or it is stopped.
     pub holds_at: Option<usize>,
-    /// Streams `stream` again and again until it is stopped.
+    /// Whether `stream` is repeated until the session is stopped.
     pub repeat: bool,
     /// What a session streams when it is stopped: the rundown and the end.
     pub tail: Vec<u8>,
-    /// `stream` and `tail` of a session that starts while another one runs; `None`: the
-    /// same.
+    /// `stream` and `tail` of a session that starts while another one runs. `None`: those
+    /// of the first.
     pub beside: Option<(Vec<u8>, Vec<u8>)>,
-    /// Sessions it takes at the same time.
+    /// Maximum number of sessions at a time.
     pub max_sessions: usize,
-    /// Waits at startup: sessions stream nothing before the resume.
+    /// Whether it waits at startup: sessions stream nothing before the resume.
     pub suspended: bool,
 }
 
@@ -91,7 +90,7 @@ impl Default for FakeConfig {
 }
 
 impl FakeConfig {
-    /// A runtime of that version.
+    /// Makes the configuration of a runtime of that version.
     pub fn version(major: u32, product_version: &str) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(1);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -120,17 +119,17 @@ impl FakeConfig {
     }
 }
 
-/// A fake runtime; ends when dropped.
+/// A fake runtime. It ends when it is dropped.
 #[derive(Debug)]
 pub struct FakeRuntime {
-    shared: Arc<Shared>,
+    shared: Arc<SharedFake>,
     endpoint: Endpoint,
     threads: Vec<JoinHandle<()>>,
     _folder: Option<Folder>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedFake {
     config: FakeConfig,
     state: Mutex<FakeState>,
     stop: AtomicBool,
@@ -152,7 +151,7 @@ struct FakeState {
     resumes: usize,
 }
 
-impl Shared {
+impl SharedFake {
     fn new(config: FakeConfig) -> Arc<Self> {
         let state = FakeState {
             environment: config.environment.clone(),
@@ -161,7 +160,7 @@ impl Shared {
         };
         let resumed = AtomicBool::new(!config.suspended);
         let (state, stop) = (Mutex::new(state), AtomicBool::new(false));
-        Arc::new(Shared { config, state, stop, resumed, goes_on: AtomicBool::new(false) })
+        Arc::new(SharedFake { config, state, stop, resumed, goes_on: AtomicBool::new(false) })
     }
 
     fn lock(&self) -> MutexGuard<'_, FakeState> {
@@ -193,8 +192,8 @@ impl Shared {
 }
 
 impl FakeRuntime {
-    /// A runtime with an endpoint of its own: a socket in a private folder (a TCP port of
-    /// this machine where there are no Unix sockets).
+    /// Starts a runtime with an endpoint of its own: a socket in a private folder, or a
+    /// TCP port of this machine where there are no Unix sockets.
     ///
     /// # Errors
     /// The system refuses socket or thread.
@@ -210,7 +209,7 @@ impl FakeRuntime {
         Self::serve_at(config, listener, endpoint, Some(folder))
     }
 
-    /// A runtime at that path.
+    /// Starts a runtime with a socket at that path.
     ///
     /// # Errors
     /// The system refuses socket or thread.
@@ -221,7 +220,7 @@ impl FakeRuntime {
         Self::serve_at(config, listener, Endpoint::socket(path), None)
     }
 
-    /// A runtime at a TCP port of this machine.
+    /// Starts a runtime at a TCP port of this machine.
     ///
     /// # Errors
     /// The system refuses port or thread.
@@ -243,7 +242,7 @@ impl FakeRuntime {
         endpoint: Endpoint,
         folder: Option<Folder>,
     ) -> io::Result<Self> {
-        let shared = Shared::new(config);
+        let shared = SharedFake::new(config);
         let serving = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("fake-runtime".to_owned())
@@ -251,13 +250,13 @@ impl FakeRuntime {
         Ok(FakeRuntime { shared, endpoint, threads: vec![thread], _folder: folder })
     }
 
-    /// A runtime that connects to a port, like one with `DOTNET_DiagnosticPorts`; it has
-    /// no endpoint of its own.
+    /// Starts a runtime that connects to a port, as one with `DOTNET_DiagnosticPorts`
+    /// does. It has no endpoint of its own.
     ///
     /// # Errors
     /// The system refuses the thread.
     pub fn connect_to(config: FakeConfig, port: Endpoint) -> io::Result<Self> {
-        let shared = Shared::new(config);
+        let shared = SharedFake::new(config);
         let (serving, address) = (Arc::clone(&shared), port.clone());
         let thread = std::thread::Builder::new()
             .name("fake-runtime".to_owned())
@@ -265,33 +264,33 @@ impl FakeRuntime {
         Ok(FakeRuntime { shared, endpoint: port, threads: vec![thread], _folder: None })
     }
 
-    /// Where it is reached (or the port it connects to).
+    /// Returns where it is reached, or the port that it connects to.
     pub fn endpoint(&self) -> Endpoint {
         self.endpoint.clone()
     }
 
-    /// Switches a fault on, or all off.
+    /// Switches a fault on, or all faults off.
     pub fn set_fault(&self, fault: Option<Fault>) {
         self.shared.lock().fault = fault;
     }
 
-    /// All requests so far, as they came.
+    /// Returns all requests so far, in order.
     pub fn requests(&self) -> Vec<Vec<u8>> {
         self.shared.lock().requests.clone()
     }
 
-    /// Of what it died: a request that would have killed, blocked or damaged a real
-    /// runtime.
+    /// Returns what killed it: a request that would have killed, blocked or damaged a
+    /// real runtime.
     pub fn death(&self) -> Option<String> {
         self.shared.lock().death.clone()
     }
 
-    /// Whether it has been resumed (or never waited).
+    /// Returns whether it has been resumed, or never waited.
     pub fn is_resumed(&self) -> bool {
         self.shared.resumed.load(Ordering::SeqCst)
     }
 
-    /// How many resume commands it received.
+    /// Returns the number of resume commands that it received.
     pub fn resume_count(&self) -> usize {
         self.shared.lock().resumes
     }
@@ -301,27 +300,27 @@ impl FakeRuntime {
         self.shared.goes_on.store(true, Ordering::SeqCst);
     }
 
-    /// Number of running sessions.
+    /// Returns the number of running sessions.
     pub fn session_count(&self) -> usize {
         self.shared.lock().sessions.len()
     }
 
-    /// Ids of the sessions that it was asked to stop, in order.
+    /// Returns the ids of the sessions that it was told to stop, in order.
     pub fn stops(&self) -> Vec<u64> {
         self.shared.lock().stops.clone()
     }
 
-    /// File descriptors it was passed.
+    /// Returns the number of file descriptors that were sent to it.
     pub fn descriptor_count(&self) -> usize {
         self.shared.lock().descriptors
     }
 
-    /// Its environment now.
+    /// Returns its environment as it is now.
     pub fn environment(&self) -> Vec<String> {
         self.shared.lock().environment.clone()
     }
 
-    /// Ends like a killed process: all connections are cut.
+    /// Ends the fake like a killed process: all connections are cut.
     pub fn kill(&self) {
         self.shared.end();
     }
@@ -353,7 +352,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Litter at worst.
+        // A folder that cannot be removed is only litter.
         drop(std::fs::remove_dir_all(&self.0));
     }
 }

@@ -1,44 +1,43 @@
 //! The server thread of the fake: one connection after the other.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-
 use super::fault::FaultKind;
 use super::stream::FakeSession;
-use super::{Shared, harm, reply};
+use super::{SharedFake, harm, reply};
 use crate::advertise::Advertise;
 use crate::command_id::CommandId;
 use crate::deadlines::Deadline;
 use crate::endpoint::{Endpoint, Listener, Wire};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-/// How often waiting threads check whether the fake is over.
-const END_CHECK: Duration = Duration::from_millis(20);
-/// Longest write; the end of the fake closes connections and ends it sooner.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(120);
+/// Interval at which waiting threads check whether the fake is over.
+const END_CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// Maximum time of a write; the end of the fake closes connections and ends it sooner.
+const MAX_WRITE_TIME: Duration = Duration::from_secs(120);
 const BAD_ENCODING: u32 = 0x8013_1384;
 const UNKNOWN_COMMAND: u32 = 0x8013_1385;
 const UNKNOWN_MAGIC: u32 = 0x8013_1386;
 const FAIL: u32 = 0x8000_4005;
 const VARIABLE_NOT_FOUND: u32 = 0x8007_00CB;
 
-pub(super) fn listen(shared: &Arc<Shared>, listener: &Listener) {
+pub(super) fn listen(shared: &Arc<SharedFake>, listener: &Listener) {
     while !shared.is_over() {
-        if let Ok(Some(wire)) = listener.accept(END_CHECK) {
+        if let Ok(Some(wire)) = listener.accept(END_CHECK_INTERVAL) {
             serve(shared, wire);
         }
     }
 }
 
 /// Connects, says who it is, waits for one command, connects again.
-pub(super) fn connect(shared: &Arc<Shared>, port: &Endpoint) {
+pub(super) fn connect(shared: &Arc<SharedFake>, port: &Endpoint) {
     let advertise = Advertise { cookie: shared.config.cookie, pid: shared.config.pid }.to_bytes();
     let mut pause = Duration::from_millis(10);
     while !shared.is_over() {
         match port.connect(Duration::from_millis(500)) {
             Ok(mut wire) => {
                 pause = Duration::from_millis(10);
-                if wire.write_all(&advertise, Deadline::after(WRITE_TIMEOUT)).is_ok() {
+                if wire.write_all(&advertise, Deadline::after(MAX_WRITE_TIME)).is_ok() {
                     serve(shared, wire);
                 }
             }
@@ -54,25 +53,28 @@ pub(super) fn connect(shared: &Arc<Shared>, port: &Endpoint) {
     }
 }
 
-/// Exactly that many bytes, however long it takes; `None` if the client or the fake ends.
-fn read(shared: &Shared, wire: &mut Wire, count: usize) -> Option<Vec<u8>> {
+/// Reads exactly that many bytes, however long that takes. Returns `None` if the client
+/// or the fake ends.
+fn read(shared: &SharedFake, wire: &mut Wire, count: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     while bytes.len() < count {
-        while !wire.wait_readable(END_CHECK).ok()? {
+        while !wire.wait_readable(END_CHECK_INTERVAL).ok()? {
             if shared.is_over() {
                 return None;
             }
         }
         let mut buffer = vec![0; count.saturating_sub(bytes.len())];
-        let read =
-            wire.read(&mut buffer, Deadline::after(WRITE_TIMEOUT)).ok().filter(|read| *read > 0)?;
+        let read = wire
+            .read(&mut buffer, Deadline::after(MAX_WRITE_TIME))
+            .ok()
+            .filter(|read| *read > 0)?;
         bytes.extend_from_slice(buffer.get(..read)?);
     }
     Some(bytes)
 }
 
 /// Serves one connection and closes it, unless it is a session's or left open by a fault.
-fn serve(shared: &Arc<Shared>, wire: Wire) {
+fn serve(shared: &Arc<SharedFake>, wire: Wire) {
     shared.watch(&wire);
     let closing = wire.try_clone();
     let kept = handle(shared, wire);
@@ -81,13 +83,13 @@ fn serve(shared: &Arc<Shared>, wire: Wire) {
     }
 }
 
-/// Whether the connection is to stay open.
-fn handle(shared: &Arc<Shared>, mut wire: Wire) -> bool {
+/// Serves one request. Returns whether the connection stays open.
+fn handle(shared: &Arc<SharedFake>, mut wire: Wire) -> bool {
     let unread =
         shared.lock().fault.as_ref().is_some_and(|fault| fault.kind == FaultKind::CloseUnread);
     if unread {
         // The client has surely sent something by now.
-        drop(wire.wait_readable(WRITE_TIMEOUT));
+        drop(wire.wait_readable(MAX_WRITE_TIME));
         return false;
     }
     let Some(header) = read(shared, &mut wire, 20) else { return false };
@@ -106,7 +108,7 @@ fn handle(shared: &Arc<Shared>, mut wire: Wire) -> bool {
     }
     let command = CommandId { set, id };
     let suspended = !shared.resumed.load(Ordering::SeqCst);
-    if let Some(death) = harm::of(set, id, &payload, suspended, shared.config.major) {
+    if let Some(death) = harm::reason(set, id, &payload, suspended, shared.config.major) {
         shared.lock().death = Some(death);
         shared.end();
         return false;
@@ -150,7 +152,7 @@ fn handle(shared: &Arc<Shared>, mut wire: Wire) -> bool {
     }
 }
 
-/// Size of the first frame of an answer.
+/// Returns the size of the first frame of an answer.
 fn answer_bytes(answer: &[u8]) -> usize {
     match answer.get(14..16) {
         Some(&[low, high]) => usize::from(u16::from_le_bytes([low, high])).min(answer.len()),
@@ -158,23 +160,23 @@ fn answer_bytes(answer: &[u8]) -> usize {
     }
 }
 
-fn knows(shared: &Shared, command: CommandId) -> bool {
+fn knows(shared: &SharedFake, command: CommandId) -> bool {
     command.since().is_some_and(|since| since <= shared.config.major)
 }
 
 fn send(wire: &mut Wire, bytes: &[u8]) {
     // A client that went away does not want it.
-    drop(wire.write_all(bytes, Deadline::after(WRITE_TIMEOUT)));
+    drop(wire.write_all(bytes, Deadline::after(MAX_WRITE_TIME)));
 }
 
-fn wait_for_close(shared: &Shared, wire: &mut Wire) {
+fn wait_for_close(shared: &SharedFake, wire: &mut Wire) {
     while !shared.is_over() && !wire.is_closed() {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
 /// Sends a reply with the fault in it.
-fn spoil(shared: &Shared, wire: &mut Wire, mut bytes: Vec<u8>, fault: Option<FaultKind>) {
+fn spoil(shared: &SharedFake, wire: &mut Wire, mut bytes: Vec<u8>, fault: Option<FaultKind>) {
     let half = bytes.len().checked_div(2).unwrap_or_default();
     let set = |bytes: &mut Vec<u8>, at: usize, value: u8| {
         if let Some(byte) = bytes.get_mut(at) {
@@ -219,7 +221,7 @@ fn spoil(shared: &Shared, wire: &mut Wire, mut bytes: Vec<u8>, fault: Option<Fau
         }
         Some(FaultKind::SlowDrip(pause)) => {
             for byte in bytes {
-                if wire.write_all(&[byte], Deadline::after(WRITE_TIMEOUT)).is_err()
+                if wire.write_all(&[byte], Deadline::after(MAX_WRITE_TIME)).is_err()
                     || shared.is_over()
                 {
                     return;
@@ -231,9 +233,9 @@ fn spoil(shared: &Shared, wire: &mut Wire, mut bytes: Vec<u8>, fault: Option<Fau
     }
 }
 
-/// The answer to a command that is known and harmless; what follows the frame is a
+/// Answers a command that is known and harmless. What follows the frame is a
 /// continuation.
-fn answer(shared: &Shared, command: CommandId, payload: &[u8]) -> Vec<u8> {
+fn answer(shared: &SharedFake, command: CommandId, payload: &[u8]) -> Vec<u8> {
     let suspended = !shared.resumed.load(Ordering::SeqCst);
     let info =
         |version| reply::frame(true, &reply::process_info(&shared.config, version, suspended));
@@ -259,7 +261,7 @@ fn answer(shared: &Shared, command: CommandId, payload: &[u8]) -> Vec<u8> {
     }
 }
 
-fn set_variable(shared: &Shared, payload: &[u8]) -> Vec<u8> {
+fn set_variable(shared: &SharedFake, payload: &[u8]) -> Vec<u8> {
     let text = |bytes: &[u8]| -> Option<(String, usize)> {
         let units = usize::try_from(u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?)).ok()?;
         let end = units.checked_mul(2)?.checked_add(4)?;
@@ -282,7 +284,12 @@ fn set_variable(shared: &Shared, payload: &[u8]) -> Vec<u8> {
     reply::done()
 }
 
-fn collect(shared: &Arc<Shared>, mut wire: Wire, payload: &[u8], fault: Option<FaultKind>) -> bool {
+fn collect(
+    shared: &Arc<SharedFake>,
+    mut wire: Wire,
+    payload: &[u8],
+    fault: Option<FaultKind>,
+) -> bool {
     let id = {
         let mut state = shared.lock();
         if state.sessions.len() >= shared.config.max_sessions {
@@ -315,7 +322,7 @@ fn collect(shared: &Arc<Shared>, mut wire: Wire, payload: &[u8], fault: Option<F
     }
 }
 
-fn stop(shared: &Arc<Shared>, mut wire: Wire, payload: &[u8], fault: Option<FaultKind>) {
+fn stop(shared: &Arc<SharedFake>, mut wire: Wire, payload: &[u8], fault: Option<FaultKind>) {
     let id = payload.try_into().map(u64::from_le_bytes).unwrap_or_default();
     shared.lock().stops.push(id);
     if fault == Some(FaultKind::StopIgnored) {
@@ -337,9 +344,9 @@ fn stop(shared: &Arc<Shared>, mut wire: Wire, payload: &[u8], fault: Option<Faul
 
 /// Waits for the dummy byte with its descriptor, without limit, as runtimes do.
 #[cfg(unix)]
-fn receive_descriptor(shared: &Shared, wire: &mut Wire) -> bool {
+fn receive_descriptor(shared: &SharedFake, wire: &mut Wire) -> bool {
     use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
-    while !wire.wait_readable(END_CHECK).unwrap_or(true) {
+    while !wire.wait_readable(END_CHECK_INTERVAL).unwrap_or(true) {
         if shared.is_over() {
             return false;
         }
@@ -367,6 +374,6 @@ fn receive_descriptor(shared: &Shared, wire: &mut Wire) -> bool {
 }
 
 #[cfg(not(unix))]
-fn receive_descriptor(_shared: &Shared, _wire: &mut Wire) -> bool {
+fn receive_descriptor(_shared: &SharedFake, _wire: &mut Wire) -> bool {
     false
 }

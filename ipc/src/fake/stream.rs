@@ -1,17 +1,16 @@
 //! A session of the fake: a thread that writes into the event socket.
 
+use super::fault::FaultKind;
+use super::{FakeConfig, SharedFake};
+use crate::deadlines::Deadline;
+use crate::endpoint::Wire;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::fault::FaultKind;
-use super::{FakeConfig, Shared};
-use crate::deadlines::Deadline;
-use crate::endpoint::Wire;
-
-/// Longest wait of one write; the end of the fake closes the socket and ends it sooner.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(120);
+/// Maximum time of a write; the end of the fake closes the socket and ends it sooner.
+const MAX_WRITE_TIME: Duration = Duration::from_secs(120);
 
 #[derive(Debug)]
 pub(super) struct FakeSession {
@@ -23,7 +22,7 @@ pub(super) struct FakeSession {
 
 impl FakeSession {
     pub(super) fn begin(
-        shared: &Arc<Shared>,
+        shared: &Arc<SharedFake>,
         wire: Wire,
         fault: Option<FaultKind>,
     ) -> std::io::Result<Self> {
@@ -38,7 +37,7 @@ impl FakeSession {
         Ok(FakeSession { stop, wire, thread: Some(thread), is_beside })
     }
 
-    /// Writes the rest and closes: on the server's thread, as in a real runtime.
+    /// Writes the rest and closes, on the server's thread as in a real runtime.
     pub(super) fn finish(mut self, config: &FakeConfig) {
         self.stop.store(true, Ordering::SeqCst);
         if let Some(thread) = self.thread.take() {
@@ -47,13 +46,13 @@ impl FakeSession {
         // If the client closed the event socket, it does not want the rest.
         let beside = config.beside.as_ref().filter(|_| self.is_beside);
         let tail = beside.map_or(&config.tail, |(_, tail)| tail);
-        drop(self.wire.write_all(tail, Deadline::after(WRITE_TIMEOUT)));
+        drop(self.wire.write_all(tail, Deadline::after(MAX_WRITE_TIME)));
         self.wire.close();
     }
 }
 
 fn write(
-    shared: &Shared,
+    shared: &SharedFake,
     stop: &AtomicBool,
     wire: &mut Wire,
     fault: Option<&FaultKind>,
@@ -85,7 +84,7 @@ fn write(
                 }
                 _ => piece,
             };
-            if wire.write_all(piece, Deadline::after(WRITE_TIMEOUT)).is_err() {
+            if wire.write_all(piece, Deadline::after(MAX_WRITE_TIME)).is_err() {
                 return;
             }
             written = written.saturating_add(piece.len());

@@ -1,19 +1,18 @@
 //! Port addresses as tools write them: `address[,connect|listen]`.
 
+use crate::endpoint::{Endpoint, Listener, TcpAddress};
+use crate::error::{Error, RequestError, Step};
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::endpoint::{Endpoint, Listener, TcpAddress};
-use crate::error::{Error, RequestError, Step};
-
-/// Who connects to whom.
+/// Which side connects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PortMode {
-    /// We listen, runtimes connect. The default for tools (for runtimes it is the other
-    /// way round).
+    /// We listen, and runtimes connect. This is the default for tools; for runtimes it is
+    /// the other way round.
     Listen,
-    /// The runtime, or a router before it, listens.
+    /// The runtime, or a router before it, listens, and we connect.
     Connect,
 }
 
@@ -40,7 +39,7 @@ pub(super) enum PortPlace {
 }
 
 impl PortAddress {
-    /// Reads an address.
+    /// Parses an address.
     ///
     /// # Errors
     /// [`RequestError::PortAddress`] with the reason.
@@ -90,13 +89,13 @@ impl PortAddress {
         Ok(PortAddress { place, mode })
     }
 
-    /// Who connects.
+    /// Returns which side connects.
     pub fn mode(&self) -> PortMode {
         self.mode
     }
 
-    /// Listens there; returns where that is for those who connect (with the port number
-    /// really taken).
+    /// Listens at the address. Returns the endpoint to which runtimes connect, with the
+    /// port number that was really taken.
     pub(crate) fn open(&self) -> Result<(Listener, Endpoint), Error> {
         let failed = |source: std::io::Error| Error::Io { step: Step::Listen, source };
         match &self.place {
@@ -116,7 +115,7 @@ impl PortAddress {
         }
     }
 
-    /// The endpoint to connect to, for [`PortMode::Connect`].
+    /// Returns the endpoint to connect to, for [`PortMode::Connect`].
     pub fn endpoint(&self) -> Endpoint {
         match &self.place {
             PortPlace::Socket(path) => Endpoint::socket(path),

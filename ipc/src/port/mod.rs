@@ -5,16 +5,8 @@
 //! anything. Its children inherit the variable. The program that opens a port must
 //! therefore resume each of them; [`Port`] does so in all cases.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-
 mod address;
 mod reserve;
-
-use address::PortPlace;
-pub use address::{PortAddress, PortMode};
 
 use crate::advertise::{ADVERTISE_BYTES, Advertise};
 use crate::arrived::Table;
@@ -23,55 +15,61 @@ use crate::endpoint::{Listener, Made, Wire};
 use crate::error::{Error, RequestError, Step, is_out_of_descriptors};
 use crate::runtime::Runtime;
 use crate::transcript::Recorder;
+use address::PortPlace;
+pub use address::{PortAddress, PortMode};
 use nettrace_guid::Guid;
 use reserve::Reserve;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
-/// How often the listening thread checks whether it is still wanted.
-const USE_CHECK: Duration = Duration::from_millis(50);
-/// How often connections are checked for processes that have ended.
-const DEAD_PEER_CHECK: Duration = Duration::from_secs(1);
-/// Connections that may be saying who they are at the same time; more are turned away (a
-/// runtime tries again).
+/// Interval at which the listening thread checks whether anybody still uses the port.
+const USE_CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// Interval at which connections are checked for processes that have ended.
+const DEAD_PEER_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// Maximum number of connections that may be sending their advertise frames at the same
+/// time. More are turned away; a runtime tries again.
 const MAX_GREETINGS: usize = 256;
 
-/// What a port is opened with.
+/// The options of a port.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct PortOptions {
     /// Deadlines of the runtimes that arrive.
     pub deadlines: Deadlines,
-    /// Records their connections.
+    /// Records the connections of the runtimes, if it is there.
     pub recorder: Option<Recorder>,
     /// Lets a TCP port listen beyond this machine. There is no authentication: anyone who
     /// can connect to the port can pose as a runtime.
     pub allow_remote: bool,
-    /// How long a connection may take to say who it is; 1 s if zero.
+    /// Maximum time that a connection may take to send its advertise frame; 1 s if zero.
     pub greeting: Duration,
 }
 
 impl PortOptions {
-    /// With these deadlines.
+    /// Sets the deadlines.
     #[must_use]
     pub fn deadlines(mut self, deadlines: Deadlines) -> PortOptions {
         self.deadlines = deadlines;
         self
     }
 
-    /// With a record of the connections.
+    /// Sets the recorder of the connections.
     #[must_use]
     pub fn recorder(mut self, recorder: impl Into<Option<Recorder>>) -> PortOptions {
         self.recorder = recorder.into();
         self
     }
 
-    /// With a TCP port that listens beyond this machine, or not; see the field.
+    /// Sets whether a TCP port may listen beyond this machine; see the field's risk.
     #[must_use]
     pub fn allow_remote(mut self, is_allowed: bool) -> PortOptions {
         self.allow_remote = is_allowed;
         self
     }
 
-    /// With this time for a connection to say who it is.
+    /// Sets the maximum time that a connection may take to send its advertise frame.
     #[must_use]
     pub fn greeting(mut self, longest: Duration) -> PortOptions {
         self.greeting = longest;
@@ -83,12 +81,12 @@ impl PortOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Arrival {
-    /// Process id, as the process sees it (in a container: not ours).
+    /// Process id, as the process sees it. In a container it is not ours.
     pub pid: u64,
     /// Identifies the runtime for its whole life.
     pub cookie: Guid,
-    /// For commands to it. It probably waits: start what is to be started, then
-    /// [`Runtime::resume`] it.
+    /// Takes commands. The runtime probably waits: start what is to be started, then call
+    /// [`Runtime::resume`].
     pub runtime: Runtime,
 }
 
@@ -157,9 +155,9 @@ impl Port {
                 let mut looked = Instant::now();
                 while !stopping.load(Ordering::SeqCst) && watched.strong_count() > 0 {
                     reserve.fill(&listener);
-                    let accepted = listener.accept(USE_CHECK);
+                    let accepted = listener.accept(USE_CHECK_INTERVAL);
                     let has_run_out = accepted.as_ref().is_err_and(is_out_of_descriptors);
-                    if (has_run_out || looked.elapsed() >= DEAD_PEER_CHECK)
+                    if (has_run_out || looked.elapsed() >= DEAD_PEER_CHECK_INTERVAL)
                         && let Some(table) = watched.upgrade()
                     {
                         table.look_round();
@@ -175,12 +173,12 @@ impl Port {
                         }
                         Ok(None) => {}
                         Err(_) if has_run_out && reserve.spend() => {}
-                        // Others may give some back.
-                        Err(_) => std::thread::sleep(USE_CHECK),
+                        // Other threads may give descriptors back.
+                        Err(_) => std::thread::sleep(USE_CHECK_INTERVAL),
                     }
                 }
                 drop(reserve);
-                // Who came in the last moment would wait for ever.
+                // A runtime that came in the last moment would wait for ever.
                 let greeter = Greeter { table: watched, limit: greeting };
                 while let Ok(Some(wire)) = listener.accept(Duration::ZERO) {
                     greeter.arrive(wire, false);
@@ -193,12 +191,14 @@ impl Port {
         Ok(Port { table, address, stop, thread })
     }
 
-    /// What runtimes connect to: the value for their `DOTNET_DiagnosticPorts`.
+    /// Returns the address that runtimes connect to: the value for their
+    /// `DOTNET_DiagnosticPorts`.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// The next runtime that has not been given out yet, or `None` if none comes in time.
+    /// Returns the next runtime that has not been given out yet, or `None` if none comes
+    /// in time.
     pub fn next(&self, wait: Duration) -> Option<Arrival> {
         let advertise = self.table.next(wait)?;
         let line = self.table.line(advertise.cookie);
@@ -206,8 +206,8 @@ impl Port {
         Some(Arrival { pid: advertise.pid, cookie: advertise.cookie, runtime })
     }
 
-    /// From now on no runtime is returned: those that arrive, and those that were not
-    /// returned yet, are resumed at once.
+    /// Resumes all runtimes that were not returned yet, and from now on those that
+    /// arrive: no runtime is returned any more.
     pub fn resume_newcomers(&self) {
         self.table.resume_newcomers();
     }
@@ -218,25 +218,26 @@ impl Port {
         self.table.close();
     }
 
-    /// Process ids, as they see themselves, of runtimes that were resumed without being
-    /// given out since this was asked last, because newcomers were not wanted any more.
-    /// At most 1,000 are remembered.
+    /// Takes the ids of runtimes that were resumed without being given out because
+    /// newcomers were not wanted any more. They are process ids as the processes see
+    /// themselves; at most 1,000 are remembered until they are taken.
     pub fn let_go(&self) -> Vec<u64> {
         self.table.let_go()
     }
 
-    /// How many runtimes were resumed without being given out, because this process had
-    /// no descriptor left for them. A higher limit (`ulimit -n`) helps.
+    /// Returns how many runtimes were resumed without being given out, because this
+    /// process had no descriptor left for them. A higher limit (`ulimit -n`) helps.
     pub fn turned_away(&self) -> u64 {
         self.table.turned_away()
     }
 
-    /// For another thread: resumes all runtimes while this one is busy with the port.
+    /// Returns a handle with which another thread can resume all runtimes while this one
+    /// is busy with the port.
     pub fn resumer(&self) -> Resumer {
         Resumer { table: Arc::downgrade(&self.table) }
     }
 
-    /// Process ids that have been resumed, as they see themselves.
+    /// Returns the process ids that have been resumed, as the processes see themselves.
     #[cfg(target_os = "linux")]
     pub(crate) fn resumed_pids(&self) -> Vec<u64> {
         self.table.resumed_pids()
@@ -256,8 +257,8 @@ impl Drop for Port {
     }
 }
 
-/// Resumes everything that waits at a [`Port`], from any thread: for code that ends the
-/// process without dropping the port, for example after a second Ctrl-C.
+/// Resumes everything that waits at a [`Port`], from any thread. It is for code that ends
+/// the process without dropping the port, for example after a second Ctrl-C.
 ///
 /// ```no_run
 /// # use nettrace_ipc::{Port, PortAddress, PortOptions};
@@ -276,9 +277,9 @@ pub struct Resumer {
 }
 
 impl Resumer {
-    /// Like [`Port::resume_everyone`]; does nothing if the port is gone. Returns when all
-    /// have answered, also those that another thread is just resuming, or the deadline for
-    /// replies has passed.
+    /// Resumes as [`Port::resume_everyone`] does; does nothing if the port is gone.
+    /// Returns when all have answered, including those that another thread is resuming,
+    /// or when the deadline for replies has passed.
     pub fn resume_everyone(&self) {
         if let Some(table) = self.table.upgrade() {
             table.close();
@@ -288,7 +289,7 @@ impl Resumer {
     }
 }
 
-/// Takes in who connects.
+/// Identifies the runtimes that connect.
 struct Greeter {
     table: Weak<Table>,
     limit: Duration,
@@ -313,7 +314,7 @@ impl Greeter {
         }
     }
 
-    /// Reads who it is and hands it over, unless the port is gone.
+    /// Reads the advertise frame and hands the connection over, unless the port is gone.
     fn arrive(&self, mut wire: Wire, is_crowded: bool) {
         let Some(advertise) = read_advertise(&mut wire, Deadline::after(self.limit)) else {
             return;
@@ -332,7 +333,8 @@ impl Greeter {
     }
 }
 
-/// `None` if the other end is not a runtime: too slow, wrong magic, or gone.
+/// Reads an advertise frame. Returns `None` if the other end is not a runtime: it is too
+/// slow, has a wrong magic, or is gone.
 fn read_advertise(wire: &mut Wire, deadline: Deadline) -> Option<Advertise> {
     let mut bytes = [0; ADVERTISE_BYTES];
     let mut filled = 0_usize;

@@ -5,9 +5,10 @@
 
 use crate::endpoint::Listener;
 
-/// Number of runtimes that can be resumed at the same time when descriptors have run out.
+/// Maximum number of runtimes that can be resumed at the same time when descriptors have
+/// run out.
 #[cfg(unix)]
-const SPARE_DESCRIPTORS: usize = 8;
+const MAX_SPARE_DESCRIPTORS: usize = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct Reserve {
@@ -17,26 +18,26 @@ pub(super) struct Reserve {
 
 #[cfg(unix)]
 impl Reserve {
-    /// Takes as many as the system gives.
+    /// Takes as many descriptors as the system gives.
     pub(super) fn fill(&mut self, listener: &Listener) {
-        while self.spare.len() < SPARE_DESCRIPTORS {
+        while self.spare.len() < MAX_SPARE_DESCRIPTORS {
             let Ok(one) = listener.spare() else { return };
             self.spare.push(one);
         }
     }
 
-    /// Whether descriptors have run out.
+    /// Returns whether descriptors have run out.
     pub(super) fn is_touched(&self) -> bool {
-        self.spare.len() < SPARE_DESCRIPTORS
+        self.spare.len() < MAX_SPARE_DESCRIPTORS
     }
 
-    /// Gives one up. Tells whether there was one.
+    /// Gives one descriptor up. Returns whether there was one.
     pub(super) fn spend(&mut self) -> bool {
         self.spare.pop().is_some()
     }
 }
 
-/// Elsewhere handles do not run out in practice.
+/// Holds nothing back: on other systems handles do not run out in practice.
 #[cfg(not(unix))]
 impl Reserve {
     pub(super) fn fill(&mut self, _listener: &Listener) {}

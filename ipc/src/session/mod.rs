@@ -1,20 +1,10 @@
 //! A live session: the bytes of its stream as an `io::Read`.
 
-use std::io::{self, BufRead, Read};
-use std::sync::Arc;
-use std::time::Duration;
-
 mod queue;
 mod start;
 mod stop;
 #[cfg(unix)]
 mod user_events;
-
-pub use queue::Ending;
-use queue::{CHUNK_BYTES, Popped, Queue};
-pub use stop::StopHandle;
-#[cfg(unix)]
-pub use user_events::UserEventsSession;
 
 use crate::command::collect::{CollectCommand, Lost, SessionId};
 use crate::connection::Connection;
@@ -22,6 +12,14 @@ use crate::endpoint::Wire;
 use crate::error::{Error, Step};
 use crate::runtime::Runtime;
 use crate::transcript::Tap;
+pub use queue::Ending;
+use queue::{CHUNK_BYTES, Popped, Queue};
+use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+use std::time::Duration;
+pub use stop::StopHandle;
+#[cfg(unix)]
+pub use user_events::UserEventsSession;
 
 /// A tracing session in a .NET process. Reading it yields the bytes of its stream in the
 /// `nettrace` format; `Ok(0)` is the end.
@@ -30,7 +28,7 @@ use crate::transcript::Tap;
 /// the session is being stopped. If the reader is slow, up to 8 MiB are buffered; beyond
 /// that the runtime's buffers fill, and it drops events. The stream says how many.
 ///
-/// Dropping it stops the session and waits for that, within the runtime's
+/// Dropping it stops the session and waits until it has stopped, within the runtime's
 /// [`Deadlines`](crate::Deadlines).
 ///
 /// ```no_run
@@ -52,7 +50,7 @@ use crate::transcript::Tap;
 /// ```
 #[derive(Debug)]
 pub struct Session {
-    shared: Arc<Shared>,
+    shared: Arc<SharedSession>,
     command: CollectCommand,
     lost: Vec<Lost>,
     chunk: Vec<u8>,
@@ -62,7 +60,7 @@ pub struct Session {
 }
 
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedSession {
     runtime: Runtime,
     id: SessionId,
     stream: Arc<Stream>,
@@ -99,7 +97,7 @@ impl Session {
             }
         };
         let stream = Arc::new(Stream { queue: Queue::new(), wire });
-        let shared = Arc::new(Shared { runtime, id, stream: Arc::clone(&stream) });
+        let shared = Arc::new(SharedSession { runtime, id, stream: Arc::clone(&stream) });
         let thread = std::thread::Builder::new().name("nettrace-drain".to_owned());
         let spawned = thread.spawn(move || drain(reading, &stream.queue, tap.as_ref()));
         let mut session = Session {
@@ -117,22 +115,22 @@ impl Session {
         Ok(session)
     }
 
-    /// The runtime's id of the session.
+    /// Returns the runtime's id of the session.
     pub fn id(&self) -> SessionId {
         self.shared.id
     }
 
-    /// The command that started it.
+    /// Returns the command that started it.
     pub fn command(&self) -> CollectCommand {
         self.command
     }
 
-    /// Requested options that the command could not express.
+    /// Returns the requested options that the command could not express.
     pub fn lost(&self) -> &[Lost] {
         &self.lost
     }
 
-    /// A handle that stops the session from another thread.
+    /// Returns a handle that stops the session from another thread.
     pub fn stop_handle(&self) -> StopHandle {
         StopHandle { shared: Arc::clone(&self.shared) }
     }
@@ -141,7 +139,7 @@ impl Session {
     /// readable.
     ///
     /// # Errors
-    /// As for [`StopHandle::stop`].
+    /// As [`StopHandle::stop`].
     pub fn stop(&self) -> Result<Ending, Error> {
         self.shared.stop()
     }
@@ -158,17 +156,18 @@ impl Session {
         self.read_timeout = timeout;
     }
 
-    /// Bytes that have arrived so far, including those not yet read.
+    /// Returns the number of bytes that have arrived so far, including those not yet
+    /// read.
     pub fn received_bytes(&self) -> u64 {
         self.shared.stream.queue.lock().total_bytes
     }
 
-    /// How the stream ended; `None` while it goes on.
+    /// Returns how the stream ended, or `None` while it goes on.
     pub fn ending(&self) -> Option<Ending> {
         self.shared.stream.ending()
     }
 
-    /// The runtime.
+    /// Returns the runtime.
     pub fn runtime(&self) -> &Runtime {
         &self.shared.runtime
     }
@@ -240,7 +239,7 @@ fn drain(mut wire: Wire, queue: &Queue, tap: Option<&Tap>) {
                 buffer = queue.push(buffer, count);
             }
             // The process ended before it read all that was sent to it. For the stream
-            // that is an end like any other.
+            // that is an ordinary end.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => break,
             Err(error) => {
                 queue.change(|state| state.failure = Some(error));

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Size of a chunk; smaller reads are put together.
+/// Size of a chunk, in bytes. Smaller reads are put together.
 pub(super) const CHUNK_BYTES: usize = 64 << 10;
-/// Above this the drain waits for the reader, so that a slow reader costs the target
-/// events (which the stream counts) and not us memory.
+/// Maximum number of bytes that wait for the reader. Beyond it the drain waits, so that a
+/// slow reader costs the target events, which the stream counts, and costs us no memory.
 const MAX_QUEUED_BYTES: usize = 8 << 20;
-/// How long a stopping drain waits for a reader that does not read before it takes more
-/// memory.
-const READER_WAIT: Duration = Duration::from_millis(100);
+/// Maximum time that a stopping drain waits for a reader that does not read. Then it
+/// takes more memory.
+const MAX_READER_WAIT: Duration = Duration::from_millis(100);
 
 /// How a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,12 +43,12 @@ pub(super) struct QueueState {
     pub(super) total_bytes: u64,
     pub(super) last_arrival: Instant,
     pub(super) last_taken: Instant,
-    /// No more bytes will come.
+    /// Whether no more bytes will come.
     pub(super) ended: bool,
     pub(super) failure: Option<std::io::Error>,
     pub(super) stop: Stop,
     pub(super) cut: bool,
-    /// The reader is gone: arriving bytes are thrown away.
+    /// Whether the reader is gone, so that arriving bytes are thrown away.
     pub(super) discard: bool,
 }
 
@@ -81,14 +81,14 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the state and wakes everybody.
+    /// Changes the state and wakes all waiters.
     pub(super) fn change<T>(&self, act: impl FnOnce(&mut QueueState) -> T) -> T {
         let result = act(&mut self.lock());
         self.changed.notify_all();
         result
     }
 
-    /// Waits until the condition holds, at most that long. Tells whether it does.
+    /// Waits until the condition holds, at most that long. Returns whether it does.
     pub(super) fn wait_until(
         &self,
         limit: Duration,
@@ -99,7 +99,7 @@ impl Queue {
         condition(&state)
     }
 
-    /// Takes what was read; gives back a buffer for the next read.
+    /// Takes the bytes that were read. Returns a buffer for the next read.
     pub(super) fn push(&self, buffer: Vec<u8>, count: usize) -> Vec<u8> {
         let mut state = self.lock();
         state.total_bytes =
@@ -113,9 +113,9 @@ impl Queue {
         let unread = |state: &mut QueueState| {
             state.queued_bytes > MAX_QUEUED_BYTES
                 && !state.discard
-                && state.last_taken.elapsed() < READER_WAIT
+                && state.last_taken.elapsed() < MAX_READER_WAIT
         };
-        let waited = self.changed.wait_timeout_while(state, READER_WAIT, unread);
+        let waited = self.changed.wait_timeout_while(state, MAX_READER_WAIT, unread);
         (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         // The reader has gone, but the drain goes on: a process whose socket is not read
         // blocks.
@@ -148,8 +148,8 @@ impl Queue {
         next
     }
 
-    /// The next chunk, for an emptied one; `None` if none came in time (`limit` none:
-    /// waits on).
+    /// Takes the next chunk and gives back an emptied one. Waits without limit if `limit`
+    /// is `None`, and reports when none came in time.
     pub(super) fn pop(&self, emptied: Vec<u8>, limit: Option<Duration>) -> Popped {
         let mut state = self.lock();
         // Buffers go round between reader and drain; more than a few are left from a burst.

@@ -1,21 +1,20 @@
 //! How sessions begin.
 
-use std::time::Duration;
-
 use super::Session;
 use crate::command::collect::{CollectCommand, Lost, SessionConfig, read_session_id};
 use crate::connection::Connection;
 use crate::deadlines::Deadline;
 use crate::error::{Error, Step};
 use crate::runtime::Runtime;
+use std::time::Duration;
 
-/// How long a start that was given up is looked after.
-const LATE_START_WAIT: Duration = Duration::from_secs(600);
+/// Maximum time for which a start that was given up is looked after.
+const MAX_LATE_START_WAIT: Duration = Duration::from_secs(600);
 
 impl Runtime {
-    /// Starts a session with the lowest command that says all of the configuration. If
-    /// the runtime does not know it, the next lower one is tried; [`Session::lost`] tells
-    /// what got lost by that.
+    /// Starts a session with the lowest command that can express the whole configuration.
+    /// If the runtime does not know it, the next lower one is tried; [`Session::lost`]
+    /// lists the options that this loses.
     ///
     /// # Errors
     /// A refusal: 0x80004005 if there are 64 sessions already.
@@ -30,10 +29,11 @@ impl Runtime {
         }
     }
 
-    /// Starts a session by that command and no other. What it cannot say is lost.
+    /// Starts a session by that command and no other. Options that it cannot express are
+    /// lost.
     ///
     /// # Errors
-    /// As for [`Runtime::start`].
+    /// As [`Runtime::start`].
     pub fn start_by(
         &self,
         config: &SessionConfig,
@@ -66,8 +66,8 @@ impl Runtime {
         Session::begin(self.clone(), connection, id, command, lost)
     }
 
-    /// A target that was frozen may still carry out a start whose caller has stopped
-    /// waiting.
+    /// Waits for the reply to a start whose caller has given up, and stops the session: a
+    /// target that was frozen may still carry the start out.
     ///
     /// Quirk: .NET Core 3.1 dies if the connection is closed before its reply (seen with
     /// 3.1.23). So it stays open, and a session that begins late is stopped as it should
@@ -77,15 +77,15 @@ impl Runtime {
         let thread = std::thread::Builder::new().name("nettrace-late".to_owned());
         // Without a thread the connection closes here, which later runtimes bear.
         drop(thread.spawn(move || {
-            if matches!(connection.wait_readable(LATE_START_WAIT), Ok(true)) {
+            if matches!(connection.wait_readable(MAX_LATE_START_WAIT), Ok(true)) {
                 drop(runtime.take_session(connection, command, Vec::new()));
             }
         }));
     }
 
-    /// Starts a session whose events go to Linux tracepoints: `user_events_data` is the
-    /// open file of that name. It is passed in a message of its own after the request,
-    /// before the reply.
+    /// Starts a session whose events go to Linux tracepoints. `user_events_data` is the
+    /// open file of that name; its descriptor is sent after the request, in a message of
+    /// its own, before the reply.
     ///
     /// # Errors
     /// A refusal; [`Error::Io`] on anything but a Unix socket.

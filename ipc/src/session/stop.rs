@@ -17,34 +17,32 @@
 //! stops a session before the resume, and callers should not either: to find out about a
 //! process, ask [`Runtime::startup`](crate::Runtime::startup) first.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
 use super::queue::{Ending, Stop};
-use super::{Shared, Stream};
+use super::{SharedSession, Stream};
 use crate::command::Command;
 use crate::command::collect::{SessionId, StopTracing};
 use crate::deadlines::Deadline;
 use crate::error::{Error, Step};
 use crate::runtime::Runtime;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-/// How often a stop checks whether bytes still come.
-const SILENCE_CHECK: Duration = Duration::from_millis(50);
+/// Interval at which a stop checks whether bytes still come.
+const SILENCE_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Stops a session from anywhere: another thread, the one that waits for signals. Clones
-/// stop the same session, which is stopped once.
+/// Stops a session from anywhere, such as the thread that waits for signals. All clones
+/// stop one session, which is stopped once.
 #[derive(Clone, Debug)]
 pub struct StopHandle {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<SharedSession>,
 }
 
 impl StopHandle {
     /// Stops the session and waits until its stream has ended; the bytes stay readable. A
-    /// second call, or one from another thread, waits for the first.
+    /// second call, also from another thread, waits for the first.
     ///
-    /// # Errors
     /// [`Error::Deadline`] if the target did not end it in time: the stream is then cut
-    /// and the target free. What else can happen to a command.
+    /// and the target free. Besides, the errors of any command.
     pub fn stop(&self) -> Result<Ending, Error> {
         self.shared.stop()
     }
@@ -56,18 +54,18 @@ impl StopHandle {
     pub fn stop_soon(&self) -> Result<(), Error> {
         let shared = Arc::clone(&self.shared);
         let thread = std::thread::Builder::new().name("nettrace-stop".to_owned());
-        // Its result is that of the session: reader and `Session::ending` see it.
+        // The result belongs to the session: its reader and `Session::ending` see it.
         let spawned = thread.spawn(move || drop(shared.stop()));
         spawned.map(drop).map_err(|source| Error::Io { step: Step::Stop, source })
     }
 
-    /// Whether the stream has ended.
+    /// Returns whether the stream has ended.
     pub fn is_ended(&self) -> bool {
         self.shared.stream.queue.lock().ended
     }
 }
 
-impl Shared {
+impl SharedSession {
     pub(super) fn stop(&self) -> Result<Ending, Error> {
         let queue = &self.stream.queue;
         enum Turn {
@@ -133,8 +131,8 @@ impl Shared {
         }
     }
 
-    /// StopTracing on a connection of its own. Gives up when the target is silent on
-    /// both.
+    /// Sends StopTracing on a connection of its own. Gives up when the target is silent
+    /// on both.
     fn ask(&self, deadline: Deadline) -> Result<(), Error> {
         let deadlines = self.runtime.current_deadlines();
         let stop = StopTracing(self.id);
@@ -144,7 +142,7 @@ impl Shared {
         let connect = deadlines.connect.min(deadlines.drain);
         let mut connection = self.runtime.connect_within(connect)?;
         connection.send(&message, Deadline::after(connect))?;
-        while !connection.wait_readable(SILENCE_CHECK)? {
+        while !connection.wait_readable(SILENCE_CHECK_INTERVAL)? {
             let silent = self.stream.is_silent(deadlines.drain);
             if silent || deadline.left().is_none() {
                 let after = if silent { deadlines.drain } else { deadline.whole };
@@ -163,7 +161,7 @@ impl Shared {
     fn wait_for_end(&self, deadline: Deadline) -> bool {
         let drain = self.runtime.current_deadlines().drain;
         loop {
-            if self.stream.queue.wait_until(SILENCE_CHECK, |state| state.ended) {
+            if self.stream.queue.wait_until(SILENCE_CHECK_INTERVAL, |state| state.ended) {
                 return true;
             }
             if self.stream.is_silent(drain) || deadline.left().is_none() {
@@ -181,7 +179,8 @@ impl Runtime {
 }
 
 impl Stream {
-    /// Whether nothing has arrived for so long, or nothing is waited for any more.
+    /// Returns whether nothing has arrived for so long, or nothing is waited for any
+    /// more.
     fn is_silent(&self, limit: Duration) -> bool {
         let state = self.queue.lock();
         state.cut || state.last_arrival.elapsed() > limit
@@ -197,7 +196,7 @@ impl Stream {
         }
     }
 
-    /// How the stream ended, once it has.
+    /// Returns how the stream ended, once it has.
     pub(super) fn ending(&self) -> Option<Ending> {
         let state = self.queue.lock();
         match (state.ended, state.cut, state.stop) {

@@ -1,12 +1,11 @@
 //! A session whose events go to tracepoints of the kernel, not to us.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
 use crate::command::collect::{SessionId, StopTracing};
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::runtime::Runtime;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// A user_events session. Dropping it stops it.
 #[derive(Debug)]
@@ -22,15 +21,15 @@ impl UserEventsSession {
         UserEventsSession { runtime, _connection: connection, id, stopped: AtomicBool::new(false) }
     }
 
-    /// The runtime's id of the session.
+    /// Returns the runtime's id of the session.
     pub fn id(&self) -> SessionId {
         self.id
     }
 
-    /// Stops the session; once, whatever comes of it.
+    /// Stops the session once, whatever the result.
     ///
     /// # Errors
-    /// What can happen to a command.
+    /// The errors of any command.
     pub fn stop(&self) -> Result<(), Error> {
         if self.stopped.swap(true, Ordering::SeqCst) {
             return Ok(());

@@ -1,15 +1,13 @@
 //! Every command, sent to real runtimes.
 
-use std::path::PathBuf;
-
+use super::{assert_whole, config, first_bytes, names, read_rest, read_until, start, workload};
 use nettrace_ipc::{
     AttachProfiler, CollectCommand, Dump, DumpCommand, DumpType, Ending, Error, EventFilter, Guid,
     HResult, PerfMapType, ProcessInfoCommand, Providers, Rundown, SessionConfig,
     SetEnvironmentVariable, Startup, StartupProfiler,
 };
 use nettrace_testdata::peers::{self};
-
-use super::{assert_whole, config, first_bytes, names, read_rest, read_until, start, workload};
+use std::path::PathBuf;
 
 #[test]
 fn each_command_is_answered_and_harms_nothing() {
@@ -71,8 +69,8 @@ fn each_command_is_answered_and_harms_nothing() {
     });
 }
 
-/// A runtime's createdump gives up when a thread ends while it is being looked at; then
-/// it is asked again.
+/// Repeats a request: a runtime's createdump gives up when a thread ends while it is
+/// being looked at.
 fn again<T>(mut ask: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
     let mut result = ask();
     for _ in 0..20 {

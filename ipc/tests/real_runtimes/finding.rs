@@ -1,15 +1,13 @@
 //! Real processes are found, or there is a reason why they cannot be reached.
 
+use super::{patient, start};
+use nettrace_ipc::{Search, Unreachable};
+use nettrace_testdata::peers::{self, Folder};
+use nettrace_testdata::skipped;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-
-use nettrace_ipc::{Search, Unreachable};
-use nettrace_testdata::peers::{self, Folder};
-use nettrace_testdata::skipped;
-
-use super::{patient, start};
 
 #[test]
 fn processes_are_found_with_name_owner_and_uptime() {
@@ -126,7 +124,7 @@ fn a_process_in_a_container_is_reached_through_its_root() {
     });
 }
 
-/// Others on this machine may have containers too.
+/// Finds the parent of a process: others on this machine may have containers too.
 fn parent(pid: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(") ")?.1.split_whitespace().nth(1)?.parse().ok()

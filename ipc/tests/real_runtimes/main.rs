@@ -8,15 +8,14 @@ mod finding;
 mod ports;
 mod sessions;
 
-use std::io::Read;
-use std::ops::{Deref, DerefMut};
-use std::time::Duration;
-
 use nettrace_ipc::{
     Deadlines, Found, Level, Provider, Providers, Runtime, Search, Session, SessionConfig,
 };
 use nettrace_testdata::eventually;
 use nettrace_testdata::peers::{Folder, Peer, Target};
+use std::io::Read;
+use std::ops::{Deref, DerefMut};
+use std::time::Duration;
 
 /// A program with a folder of its own.
 struct Running {
@@ -58,7 +57,7 @@ impl Running {
         self.found().runtime().unwrap().deadlines(patient())
     }
 
-    /// Still answers, and has no more descriptors than before.
+    /// Asserts that it still answers, and has no more descriptors than before.
     fn assert_unharmed(&mut self, before: usize) {
         if self.major >= 8 {
             self.runtime().info().unwrap();
@@ -73,11 +72,17 @@ impl Running {
     }
 }
 
-/// The longest that anything is waited for: a machine may be busy with other things.
-const LONG: Duration = Duration::from_secs(120);
+/// Maximum time of any wait: a machine may be busy with other things.
+const MAX_WAIT: Duration = Duration::from_secs(120);
 
 fn patient() -> Deadlines {
-    Deadlines::default().connect(LONG).reply(LONG).start(LONG).stop(LONG).drain(LONG).profiler(LONG)
+    Deadlines::default()
+        .connect(MAX_WAIT)
+        .reply(MAX_WAIT)
+        .start(MAX_WAIT)
+        .stop(MAX_WAIT)
+        .drain(MAX_WAIT)
+        .profiler(MAX_WAIT)
 }
 
 fn workload() -> Provider {
@@ -90,7 +95,7 @@ fn config() -> SessionConfig {
 
 /// Reads until enough is there, or to the end.
 fn read_until(session: &mut Session, mut is_enough: impl FnMut(&[u8]) -> bool) -> Vec<u8> {
-    session.set_read_timeout(Some(LONG));
+    session.set_read_timeout(Some(MAX_WAIT));
     let (mut bytes, mut piece) = (Vec::new(), vec![0; 64 << 10]);
     while !is_enough(&bytes) {
         let count = session.read(&mut piece).unwrap();
@@ -106,8 +111,8 @@ fn read_all(session: &mut Session) -> Vec<u8> {
     read_until(session, |_| false)
 }
 
-/// Reads the stream's first bytes: a runtime answers a start before it writes them. What
-/// the session does from then on it does in a stream that has begun.
+/// Reads the stream's first bytes: a runtime answers a start before it writes them, so
+/// that afterwards the stream has surely begun.
 fn first_bytes(session: &mut Session) -> Vec<u8> {
     let bytes = read_until(session, |bytes| bytes.len() >= 8);
     assert!(bytes.starts_with(b"Nettrace"), "begins {bytes:?}");
@@ -120,7 +125,7 @@ fn read_rest(mut bytes: Vec<u8>, session: &mut Session) -> Vec<u8> {
     bytes
 }
 
-/// Begins as a nettrace stream and ends with its end mark.
+/// Asserts that the bytes begin as a nettrace stream and end with its end mark.
 fn assert_whole(bytes: &[u8], context: &str) {
     assert!(
         bytes.starts_with(b"Nettrace"),
@@ -134,7 +139,7 @@ fn assert_whole(bytes: &[u8], context: &str) {
     );
 }
 
-/// Whether the text occurs as UTF-16.
+/// Returns whether the text occurs as UTF-16.
 fn names(bytes: &[u8], text: &str) -> bool {
     let wanted: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
     bytes.windows(wanted.len()).any(|window| window == wanted)

@@ -1,17 +1,15 @@
 //! Real runtimes that come to ports of ours, and programs that we start.
 
-use std::io::Read;
-use std::process::{Child, Command, Stdio};
-
+use super::{
+    MAX_WAIT, assert_whole, config, eventually, first_bytes, names, patient, read_all, read_rest,
+};
 use nettrace_ipc::{
     Children, Ending, Error, Launch, Level, PerfMapType, Port, PortAddress, PortOptions, Provider,
     Providers, Rundown, SessionConfig, Startup,
 };
 use nettrace_testdata::peers::{self, Folder};
-
-use super::{
-    LONG, assert_whole, config, eventually, first_bytes, names, patient, read_all, read_rest,
-};
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
 
 #[test]
 fn startup_is_traced_from_the_first_method() {
@@ -19,7 +17,7 @@ fn startup_is_traced_from_the_first_method() {
         let folder = Folder::new();
         let command = peer.command(folder.path(), "sleep", 1);
         let mut launched = Launch::new(command).deadlines(patient()).spawn().unwrap();
-        let arrival = launched.next(LONG).unwrap().unwrap();
+        let arrival = launched.next(MAX_WAIT).unwrap().unwrap();
         assert_eq!(Some(arrival.pid), launched.pid().map(u64::from));
         let variables = arrival.runtime.environment().unwrap();
         assert!(
@@ -60,7 +58,7 @@ fn a_launch_that_is_dropped_leaves_nobody_waiting() {
         command.env("TMPDIR", folder.path()).env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
         command.stdout(Stdio::null());
         let mut launched = Launch::new(command).deadlines(patient()).spawn().unwrap();
-        let arrival = launched.next(LONG).unwrap().unwrap();
+        let arrival = launched.next(MAX_WAIT).unwrap().unwrap();
         let over = folder.path().join("over");
         drop(arrival);
         drop(launched);
@@ -84,7 +82,7 @@ fn grandchildren_are_resumed_or_traced() {
             let mut launched =
                 Launch::new(command).children(children).deadlines(patient()).spawn().unwrap();
             let mut readers = Vec::new();
-            while let Some(arrival) = launched.next(LONG).unwrap() {
+            while let Some(arrival) = launched.next(MAX_WAIT).unwrap() {
                 let mut session = arrival.runtime.start(&config()).unwrap();
                 arrival.runtime.resume().unwrap();
                 readers.push(std::thread::spawn(move || read_all(&mut session)));
@@ -128,7 +126,7 @@ fn five_processes_come_to_one_port() {
         let mut pids = Vec::new();
         let mut sessions = Vec::new();
         for _ in 0..5 {
-            let arrival = port.next(LONG).unwrap();
+            let arrival = port.next(MAX_WAIT).unwrap();
             let info = arrival.runtime.info().unwrap();
             assert_eq!((info.pid, info.cookie), (arrival.pid, arrival.cookie));
             assert_eq!(arrival.runtime.startup().unwrap(), Startup::Suspended);
@@ -174,7 +172,7 @@ fn stopping_over_a_port_works_and_dropping_it_resumes() {
         };
         // One runs until it is killed.
         let (mut traced, mut waiting) = (start(0), start(1));
-        let (first, second) = (port.next(LONG).unwrap(), port.next(LONG).unwrap());
+        let (first, second) = (port.next(MAX_WAIT).unwrap(), port.next(MAX_WAIT).unwrap());
         let arrival = if first.pid == u64::from(traced.id()) { first } else { second };
         let mut session = arrival.runtime.start(&config()).unwrap();
         arrival.runtime.resume().unwrap();

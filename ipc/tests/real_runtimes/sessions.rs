@@ -1,17 +1,15 @@
 //! How sessions in real runtimes end, and that nothing is left of them.
 
-use std::time::Duration;
-
-use nettrace_ipc::{Ending, Error, HResult, LeftBy, Rundown, Session, Step};
-use nettrace_testdata::peers::{self};
-
 use super::{
     assert_whole, config, eventually, first_bytes, patient, read_all, read_rest, read_until, start,
 };
+use nettrace_ipc::{Ending, Error, HResult, LeftBy, Rundown, Session, Step};
+use nettrace_testdata::peers::{self};
+use std::time::Duration;
 
 #[test]
 fn a_stop_under_full_load_ends_whole() {
-    const MUCH: usize = 1_000_000;
+    const MANY_BYTES: usize = 1_000_000;
     peers::each(peers::all(), |peer| {
         let mut target = start(peer, "throughput", 0);
         let runtime = target.runtime();
@@ -20,12 +18,12 @@ fn a_stop_under_full_load_ends_whole() {
         for reader_stops in [true, false] {
             let mut session = runtime.start(&config()).unwrap();
             let bytes = if reader_stops {
-                eventually("much has come", || session.received_bytes() > MUCH as u64);
+                eventually("much has come", || session.received_bytes() > MANY_BYTES as u64);
                 assert_eq!(session.stop().unwrap(), Ending::Stopped);
                 read_all(&mut session)
             } else {
                 let stop = session.stop_handle();
-                let first = read_until(&mut session, |bytes| bytes.len() > MUCH);
+                let first = read_until(&mut session, |bytes| bytes.len() > MANY_BYTES);
                 let stopper = std::thread::spawn(move || stop.stop());
                 let bytes = read_rest(first, &mut session);
                 assert_eq!(stopper.join().unwrap().unwrap(), Ending::Stopped);
@@ -33,7 +31,7 @@ fn a_stop_under_full_load_ends_whole() {
             };
             assert_whole(&bytes, &format!(".NET {}", peer.major));
             eprintln!(".NET {}: {} bytes, reader stops: {reader_stops}", peer.major, bytes.len());
-            assert!(bytes.len() > MUCH);
+            assert!(bytes.len() > MANY_BYTES);
         }
         target.assert_unharmed(before);
     });
