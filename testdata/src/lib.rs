@@ -9,7 +9,7 @@
 //! - [`one_type`]: the beginning of a stream that a test goes on writing.
 //! - [`small_elf`]: an ELF file with symbols.
 //! - [`skipped`] prints which test leaves something out; [`cases`] says how many random
-//! cases a test tries; [`eventually`] waits.
+//!   cases a test tries; [`eventually`] waits.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod cases;

@@ -8,8 +8,8 @@ use crate::layout::Version;
 /// [FORMAT.md 9.6]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#9.6
 pub const NO_PROCESSOR: u32 = u32::MAX;
 
-/// Flags of a compressed header ([FORMAT.md 6.3], 7.4). See
-/// [`Compressor`](super::Compressor).
+/// Flags of a compressed header ([FORMAT.md 6.3], 7.4), as
+/// [`Compressor`](super::Compressor) writes it.
 ///
 /// [FORMAT.md 6.3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.3
 pub mod flag {
@@ -70,9 +70,10 @@ pub struct Blob {
     pub metadata_id: u32,
     /// Number of the event on its capture thread.
     pub sequence_number: u32,
-    /// Thread the event is about: OS id (V3: its low 32 bits), in version 6 an index.
+    /// Thread that the event is about: OS id (V3: its low 32 bits), in version 6 an
+    /// index.
     pub thread_id: u64,
-    /// Thread that wrote it.
+    /// Thread that wrote the event.
     pub capture_thread_id: u64,
     /// Processor, or [`NO_PROCESSOR`].
     pub processor: u32,
@@ -86,7 +87,7 @@ pub struct Blob {
     pub related_activity_id: GuidBytes,
     /// Label list (version 6).
     pub label_list_id: u32,
-    /// Nothing later in the stream is older (versions 4–6).
+    /// Promises that no later event of the stream is older (versions 4–6).
     pub is_sorted: bool,
     /// The payload.
     pub payload: Vec<u8>,
@@ -94,18 +95,18 @@ pub struct Blob {
     pub stack: Vec<u8>,
     /// Bytes after the payload (V3: the stack) that EventSize counts (uncompressed).
     pub extra: Vec<u8>,
-    /// Flags of the compressed header, if not those that are needed.
+    /// Flags of the compressed header, if not [`Compressor::needed_flags`].
     pub flags: Option<u8>,
-    /// EventSize, if not the right one (uncompressed).
+    /// EventSize, if not the correct one (uncompressed).
     pub event_size: Option<u32>,
-    /// PayloadSize, if not the payload's.
+    /// PayloadSize, if not that of the payload.
     pub payload_size: Option<u32>,
-    /// StackSize, if not the stack's (version 3).
+    /// StackSize, if not that of the stack (version 3).
     pub stack_size: Option<u32>,
 }
 
 impl Default for Blob {
-    /// Everything zero or empty, the processor unknown.
+    /// Returns a blob in which everything is zero or empty, and the processor unknown.
     fn default() -> Self {
         Blob {
             metadata_id: 0,
@@ -131,8 +132,8 @@ impl Default for Blob {
 }
 
 impl Blob {
-    /// A blob that defines metadata, as the runtimes write it: sorted, all but thread and
-    /// time zero.
+    /// Creates a blob that defines metadata, as the runtimes write it: sorted, and zero
+    /// everywhere but for thread and time.
     pub fn definition(thread_id: u64, ticks: u64, payload: Vec<u8>) -> Self {
         Blob { thread_id, ticks, is_sorted: true, payload, ..Blob::default() }
     }
@@ -145,7 +146,7 @@ impl Blob {
         self.metadata_id | if self.is_sorted { 0 } else { 0x8000_0000 }
     }
 
-    /// Layout of version 3, padded to a multiple of 4.
+    /// Writes the layout of version 3, padded to a multiple of 4.
     pub fn encode_v3(&self, sink: &mut Sink) {
         let unpadded = 52 + self.payload.len() + 4 + self.stack.len() + self.extra.len();
         let padding = unpadded.wrapping_neg() % 4;
@@ -157,8 +158,8 @@ impl Blob {
         sink.raw(&self.extra).fill(0, padding);
     }
 
-    /// Uncompressed layout of versions 4 and 5; `padded` to a multiple of 4 as the
-    /// runtime does.
+    /// Writes the uncompressed layout of versions 4 and 5; `padded` to a multiple of 4 as
+    /// the runtime does.
     pub fn encode_v4(&self, sink: &mut Sink, padded: bool) {
         let unpadded = 76 + self.payload.len() + self.extra.len();
         let padding = if padded { unpadded.wrapping_neg() % 4 } else { 0 };
@@ -169,7 +170,7 @@ impl Blob {
         sink.fill(0, padding);
     }
 
-    /// Uncompressed layout of version 6; it has no padding.
+    /// Writes the uncompressed layout of version 6; it has no padding.
     pub fn encode_v6(&self, sink: &mut Sink) {
         let size = 48 + self.payload.len() + self.extra.len();
         sink.u32(self.event_size.unwrap_or_else(|| count32(size)));
@@ -185,8 +186,8 @@ impl Blob {
     }
 }
 
-/// Writes the compressed blobs of one block. It keeps what a reader knows after the last
-/// blob.
+/// Writes the compressed blobs of one block. It keeps the fields of the last blob, which
+/// the next one inherits.
 ///
 /// [FORMAT.md 6.3], in version 6 7.4:
 ///
@@ -212,9 +213,9 @@ pub struct Compressor {
 }
 
 impl Compressor {
-    /// A compressor for the start of a block: all fields are zero.
+    /// Creates a compressor for the start of a block: all fields are zero.
     pub fn new(version: Version) -> Self {
-        // A block's first header inherits zeros, and zero is a processor, too.
+        // The first header of a block inherits zeros: processor 0, not an unknown one.
         let before = Blob { processor: 0, ..Blob::default() };
         Compressor { version, before, payload_size: 0, overlong: 0 }
     }
@@ -232,7 +233,7 @@ impl Compressor {
         self.before.sequence_number.wrapping_add(u32::from(counts))
     }
 
-    /// The flags that a reader needs to get all of `blob`'s fields right.
+    /// Returns the flags with which a reader gets all of `blob`'s fields right.
     pub fn needed_flags(&self, blob: &Blob) -> u8 {
         let before = &self.before;
         let capture_differs = blob.sequence_number != self.number_without_flag(blob.metadata_id)
@@ -259,7 +260,7 @@ impl Compressor {
         .fold(0, |flags, (flag, _)| flags | flag)
     }
 
-    /// Writes a blob with its own flags, or those that are needed.
+    /// Writes a blob with its own flags, or with [`Compressor::needed_flags`].
     pub fn encode(&mut self, blob: &Blob, sink: &mut Sink) {
         let flags = blob.flags.unwrap_or_else(|| self.needed_flags(blob));
         let is_v6 = self.version == Version::V6;
@@ -317,8 +318,8 @@ impl Compressor {
         self.varuint(sink, value, 10);
     }
 
-    fn varuint(&self, sink: &mut Sink, value: u64, most_bytes: usize) {
+    fn varuint(&self, sink: &mut Sink, value: u64, max_bytes: usize) {
         let shortest = (64 - value.leading_zeros()).div_ceil(7).max(1) as usize;
-        sink.varuint_overlong(value, self.overlong.min(most_bytes - shortest));
+        sink.varuint_overlong(value, self.overlong.min(max_bytes - shortest));
     }
 }

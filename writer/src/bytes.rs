@@ -1,4 +1,5 @@
-//! The byte sink every encoder writes to, and nothing but the primitives of the format.
+//! The byte sink that every encoder writes to. It knows the primitives of the format and
+//! nothing else.
 
 /// The 16 bytes of a guid as stored ([FORMAT.md 2]): `00 11 22 33 44 55 66 77 …` reads
 /// `33221100-5544-7766-…`.
@@ -47,29 +48,29 @@ macro_rules! little_endian {
 }
 
 impl Sink {
-    /// An empty sink.
+    /// Creates an empty sink.
     pub fn new() -> Self {
         Self::default()
     }
 
     little_endian!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
 
-    /// Number of bytes written so far.
+    /// Returns the number of bytes written so far.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether nothing has been written.
+    /// Returns whether nothing has been written.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// What has been written so far.
+    /// Returns the bytes written so far.
     pub fn as_slice(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn into_vec(self) -> Vec<u8> {
         self.bytes
     }
@@ -152,24 +153,24 @@ impl Sink {
     }
 }
 
-/// Maps signed to unsigned so that small magnitudes stay small: 0, -1, 1, -2 become 0, 1,
-/// 2, 3.
+/// Maps signed numbers to unsigned ones so that small magnitudes stay small: 0, -1, 1, -2
+/// become 0, 1, 2, 3.
 pub fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-/// A length as the 32-bit count the format has for it.
+/// Returns a length as a 32-bit count.
 ///
 /// # Panics
-/// If it does not fit; write such streams with an explicit count instead.
+/// If the length does not fit; write such streams with an explicit count instead.
 pub(crate) fn count32(length: usize) -> u32 {
     u32::try_from(length).expect("a length of more than 32 bits cannot be stored")
 }
 
-/// A length as a 16-bit count.
+/// Returns a length as a 16-bit count.
 ///
 /// # Panics
-/// If it does not fit; write such streams with an explicit count instead.
+/// If the length does not fit; write such streams with an explicit count instead.
 pub(crate) fn count16(length: usize) -> u16 {
     u16::try_from(length).expect("a length of more than 16 bits cannot be stored")
 }

@@ -1,9 +1,9 @@
 //! Damage to finished bytes. Every operation is defined for all positions and lengths,
-//! because whatever lies after the end is ignored. So random damage is always valid.
+//! because positions after the end are ignored. So random damage is always valid.
 
 use std::ops::Range;
 
-/// One thing done to the bytes of a stream.
+/// A change to the bytes of a stream.
 ///
 /// ```
 /// use nettrace_writer::{Damage, PartKind, tiny_v4};
@@ -16,68 +16,68 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {
-    /// Only the first `at` bytes stay.
+    /// Keeps only the first `at` bytes.
     Cut {
-        /// Length that is left.
+        /// Length that is kept.
         at: usize,
     },
-    /// The bits of `mask` are flipped in one byte.
+    /// Flips the bits of `mask` in one byte.
     Flip {
-        /// Which byte.
+        /// Position of the byte.
         at: usize,
-        /// Which bits.
+        /// The bits to flip.
         mask: u8,
     },
-    /// Bytes are inserted.
+    /// Inserts bytes.
     Insert {
-        /// Before this byte.
+        /// Position of the byte before which they are inserted.
         at: usize,
         /// The inserted bytes.
         bytes: Vec<u8>,
     },
-    /// Bytes are removed.
+    /// Removes bytes.
     Delete {
-        /// Which.
+        /// The bytes to remove.
         range: Range<usize>,
     },
-    /// Bytes are repeated right after themselves.
+    /// Repeats bytes right after themselves.
     Duplicate {
-        /// Which.
+        /// The bytes to repeat.
         range: Range<usize>,
     },
-    /// Two ranges are swapped; if they overlap, nothing happens.
+    /// Swaps two ranges; does nothing if they overlap.
     Swap {
-        /// One.
+        /// One range.
         first: Range<usize>,
-        /// The other.
+        /// The other range.
         second: Range<usize>,
     },
-    /// Bytes are replaced.
+    /// Replaces bytes.
     Overwrite {
-        /// First byte that is replaced.
+        /// Position of the first byte to replace.
         at: usize,
-        /// By what.
+        /// The new bytes.
         bytes: Vec<u8>,
     },
 }
 
 impl Damage {
-    /// Replaces 2 bytes by a little-endian number.
+    /// Creates damage that replaces 2 bytes with a little-endian number.
     pub fn u16(at: usize, value: u16) -> Self {
         Damage::Overwrite { at, bytes: value.to_le_bytes().to_vec() }
     }
 
-    /// Replaces 4 bytes by a little-endian number.
+    /// Creates damage that replaces 4 bytes with a little-endian number.
     pub fn u32(at: usize, value: u32) -> Self {
         Damage::Overwrite { at, bytes: value.to_le_bytes().to_vec() }
     }
 
-    /// Replaces 4 bytes by a little-endian number.
+    /// Creates damage that replaces 4 bytes with a little-endian number.
     pub fn i32(at: usize, value: i32) -> Self {
         Damage::Overwrite { at, bytes: value.to_le_bytes().to_vec() }
     }
 
-    /// Does the damage.
+    /// Damages the bytes in place.
     pub fn apply(&self, bytes: &mut Vec<u8>) {
         let length = bytes.len();
         match self {
@@ -110,7 +110,7 @@ impl Damage {
         }
     }
 
-    /// The bytes with the damage done to them.
+    /// Returns a damaged copy of the bytes.
     pub fn applied(&self, bytes: &[u8]) -> Vec<u8> {
         let mut damaged = bytes.to_vec();
         self.apply(&mut damaged);

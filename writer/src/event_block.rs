@@ -13,8 +13,8 @@ pub enum BlobLayout {
     /// Flags and differences (versions 4–6), as every runtime writes.
     #[default]
     Compressed,
-    /// Compressed, with that many needless bytes in every varuint (as far as they may be
-    /// long).
+    /// Like `Compressed`, with that many needless bytes in every varuint, as far as its
+    /// maximum length allows.
     Overlong(usize),
     /// All fields; versions 4 and 5 padded to a multiple of 4.
     Uncompressed,
@@ -49,13 +49,13 @@ pub enum BlobLayout {
 pub struct EventBlock {
     /// How the blobs are written; version 3 has one layout only.
     pub layout: BlobLayout,
-    /// HeaderSize, if not 20 and the length of `header_extra`.
+    /// HeaderSize, if not 20 plus the length of `header_extra`.
     pub header_size: Option<u16>,
-    /// Flags, if not those of the layout.
+    /// Flags, if not the ones that the layout needs.
     pub flags: Option<u16>,
-    /// MinTimestamp, if not that of the blobs.
+    /// MinTimestamp, if not the smallest of the blobs.
     pub min_ticks: Option<u64>,
-    /// MaxTimestamp, if not that of the blobs.
+    /// MaxTimestamp, if not the largest of the blobs.
     pub max_ticks: Option<u64>,
     /// Header bytes after the known ones.
     pub header_extra: Vec<u8>,
@@ -81,12 +81,12 @@ impl From<Blob> for Row {
 }
 
 impl EventBlock {
-    /// A block of compressed blobs.
+    /// Creates a block of compressed blobs.
     pub fn new(blobs: impl IntoIterator<Item = Blob>) -> Self {
         EventBlock { rows: blobs.into_iter().map(Row::Blob).collect(), ..EventBlock::default() }
     }
 
-    /// The same block in another layout.
+    /// Changes the layout of the blobs.
     pub fn with_layout(mut self, layout: BlobLayout) -> Self {
         self.layout = layout;
         self
@@ -113,7 +113,7 @@ impl EventBlock {
         header
     }
 
-    /// The content in the layout of `version`.
+    /// Returns the content in the layout of `version`.
     pub fn content(&self, version: Version) -> Content {
         let mut content = Content::default();
         if version != Version::V3 {

@@ -1,5 +1,4 @@
-//! Two small whole streams, kept as files in `traces/` too, and the events that are in
-//! them.
+//! Two small whole streams, which are also files in `traces/`, with the events in them.
 //!
 //! | stream | bytes | what it has |
 //! |---|---|---|
@@ -12,10 +11,10 @@ use crate::{
     ThreadEntry, ThreadRow, Trace, Value, Version, payload,
 };
 
-/// The events' stack in both streams begins with this address.
+/// First address of the events' stack in both streams.
 const LEAF: u64 = 0x7f00_0000_1000;
 
-/// The 578 bytes of `tiny-v4.nettrace`: version 5, compressed.
+/// Returns the 578 bytes of `tiny-v4.nettrace`: version 5, compressed blobs.
 pub fn tiny_v4() -> Stream {
     let hi = Definition {
         metadata_id: 1,
@@ -87,7 +86,7 @@ pub fn tiny_v4() -> Stream {
     stream
 }
 
-/// The 267 bytes of `tiny-v6.nettrace`: compressed.
+/// Returns the 267 bytes of `tiny-v6.nettrace`: compressed blobs.
 pub fn tiny_v6() -> Stream {
     let hi = MetadataRow {
         metadata_id: 1,

@@ -11,14 +11,14 @@ pub struct Field {
     pub name: String,
     /// Type.
     pub field_type: FieldType,
-    /// Size in front of the description (V2, V6), if not the right one.
+    /// Size before the description (V2, V6), if not the correct one.
     pub size: Option<u32>,
     /// Bytes after the known description (V2, V6).
     pub extra: Vec<u8>,
 }
 
 impl Field {
-    /// An ordinary field.
+    /// Creates a field whose description has the correct size and no extra bytes.
     pub fn new(name: &str, field_type: FieldType) -> Self {
         Field { name: name.to_owned(), field_type, size: None, extra: Vec::new() }
     }
@@ -75,9 +75,9 @@ pub enum FieldType {
     FixedLengthArray(Box<FieldType>, u16),
     /// Code 23 (V6), one byte of UTF-8.
     Utf8CodeUnit,
-    /// Code 24 (V6): size and place counted from after the u32.
+    /// Code 24 (V6): a u32 of size and place, the place counted from the end of the u32.
     RelLoc(Box<FieldType>),
-    /// Code 25 (V6): size and place counted from the payload's start.
+    /// Code 25 (V6): a u32 of size and place, the place counted from the payload's start.
     DataLoc(Box<FieldType>),
     /// Code 26 (V6), a boolean of one byte.
     Boolean8,
@@ -106,21 +106,21 @@ pub enum FieldType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldForm {
-    /// Of version 3 to 5: type first, name last.
+    /// Field list of versions 3 to 5: type first, name last.
     V1,
-    /// Of the V2Params tag: size, name, type.
+    /// Field list of the V2Params tag: size, name, type.
     V2,
-    /// Of version 6: size, name, type, all short.
+    /// Field list of version 6: size, name, type, all short.
     V6,
 }
 
 impl FieldType {
-    /// An array of this.
+    /// Returns the type of an array of this type.
     pub fn array(self) -> Self {
         FieldType::Array(Box::new(self))
     }
 
-    /// The type code; of raw bytes 0.
+    /// Returns the type code, or 0 for raw bytes.
     pub fn code(&self) -> u8 {
         match self {
             FieldType::Object(_) => 1,
@@ -153,7 +153,7 @@ impl FieldType {
         }
     }
 
-    /// True if a field list of that form may hold this type.
+    /// Returns whether a field list of that form may hold this type.
     pub fn is_allowed_in(&self, form: FieldForm) -> bool {
         match self {
             FieldType::Object(fields) => {
@@ -171,7 +171,7 @@ impl FieldType {
         }
     }
 
-    /// True if every value of this type has the same size.
+    /// Returns whether every value of this type has the same size.
     pub fn is_fixed_size(&self) -> bool {
         match self {
             FieldType::Object(fields) => {
@@ -211,7 +211,7 @@ impl FieldType {
     }
 }
 
-/// Writes a field list: count (`count` if given, else the right one) and fields.
+/// Writes a field list: its count (`count` or the correct one) and its fields.
 pub fn encode_fields(sink: &mut Sink, fields: &[Field], count: Option<u32>, form: FieldForm) {
     match (form, count) {
         (FieldForm::V6, Some(count)) => sink.u16(count as u16),

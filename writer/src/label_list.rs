@@ -16,9 +16,9 @@ use crate::layout::Content;
 /// [FORMAT.md 7.8]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.8
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelListBlock {
-    /// Index of the first list; each next one is one more.
+    /// Index of the first list; each following list has the next index.
     pub first_index: u32,
-    /// Number of lists in front of them, if not the right one.
+    /// Number before the lists, if not the correct one.
     pub count: Option<u32>,
     /// The lists. A list without labels cannot be stored and writes nothing.
     pub lists: Vec<Vec<Label>>,
@@ -58,9 +58,9 @@ pub enum Label {
 }
 
 impl Label {
-    /// Bytes that the label takes at most: a kind, 5 bytes in front of each text, 10 of a
-    /// number.
-    pub(crate) fn most_bytes(&self) -> usize {
+    /// Returns the maximum size of the label in bytes: a kind, 5 bytes before each text,
+    /// 10 for a number.
+    pub(crate) fn max_bytes(&self) -> usize {
         match self {
             Label::Text(key, value) => 11 + key.len() + value.len(),
             Label::Number(key, _) => 16 + key.len(),
@@ -69,7 +69,7 @@ impl Label {
         }
     }
 
-    /// Writes the label; `last` ends its list.
+    /// Writes the label. `last` marks the end of its list.
     pub fn encode(&self, sink: &mut Sink, last: bool) {
         let end = if last { 0x80 } else { 0 };
         match self {
@@ -89,12 +89,12 @@ impl Label {
 }
 
 impl LabelListBlock {
-    /// A block of these lists.
+    /// Creates a block with these lists.
     pub fn new(first_index: u32, lists: Vec<Vec<Label>>) -> Self {
         LabelListBlock { first_index, count: None, lists, trailing: Vec::new() }
     }
 
-    /// The content.
+    /// Returns the content.
     pub fn content(&self) -> Content {
         let mut header = Sink::new();
         header.u32(self.first_index).u32(self.count.unwrap_or(count32(self.lists.len())));

@@ -1,4 +1,4 @@
-//! Where things lie in a finished stream, so that a test can aim at them.
+//! Where everything lies in a finished stream, so that a test can aim at it.
 
 use std::ops::Range;
 
@@ -12,17 +12,18 @@ pub enum Version {
     V3,
     /// Nettrace 4: objects with block headers; metadata without tags.
     V4,
-    /// As 4, with tags in metadata. The bytes of the stream header do not tell 4 from 5.
+    /// Like 4, with tags in metadata. The stream header is that of version 4.
     V5,
     /// Nettrace 6: blocks with 4-byte headers.
     V6,
 }
 
 impl Version {
-    /// All of them, oldest first.
+    /// All versions, oldest first.
     pub const ALL: [Version; 4] = [Version::V3, Version::V4, Version::V5, Version::V6];
 
-    /// True for versions 3 to 5, which frame by objects with type names.
+    /// Returns whether the stream consists of objects with type names, as in versions 3
+    /// to 5.
     pub fn has_objects(self) -> bool {
         self < Version::V6
     }
@@ -50,14 +51,15 @@ pub enum PartKind {
     RemoveThread,
     /// LabelList block (version 6).
     LabelList,
-    /// The NullReference tag, the EndOfStream block.
+    /// The NullReference tag, or the EndOfStream block.
     End,
-    /// An object or block of a type the format does not know, or bytes put there raw.
+    /// An object or block of a type that the format does not know, or raw bytes.
     Other,
 }
 
 impl PartKind {
-    /// Type name of the object that holds such a part, if there is one.
+    /// Returns the type name of the object that holds such a part, if objects have this
+    /// part.
     pub fn object_name(self) -> Option<&'static str> {
         match self {
             PartKind::Trace => Some("Trace"),
@@ -69,7 +71,7 @@ impl PartKind {
         }
     }
 
-    /// Kind of the part in an object of that type name.
+    /// Returns the kind of the part in an object of that type name.
     pub fn from_object_name(name: &[u8]) -> PartKind {
         match name {
             b"Trace" => PartKind::Trace,
@@ -81,7 +83,7 @@ impl PartKind {
         }
     }
 
-    /// Number of such a block in version 6, if there is one.
+    /// Returns the number of such a block in version 6, if version 6 has it.
     pub fn block_kind(self) -> Option<u8> {
         match self {
             PartKind::End => Some(0),
@@ -97,7 +99,7 @@ impl PartKind {
         }
     }
 
-    /// Kind of the part in a version 6 block of that number.
+    /// Returns the kind of the part in a version 6 block of that number.
     pub fn from_block_kind(kind: u8) -> PartKind {
         match kind {
             0 => PartKind::End,
@@ -114,7 +116,7 @@ impl PartKind {
     }
 }
 
-/// One part of a finished stream. All places are counted from the first byte of the
+/// One part of a finished stream. All positions are counted from the first byte of the
 /// stream.
 ///
 /// ```
@@ -127,27 +129,28 @@ impl PartKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Part {
-    /// What it is.
+    /// Kind of the part.
     pub kind: PartKind,
-    /// First byte: the object's begin tag, the block's header.
+    /// Position of the first byte: an object's begin tag, a block's header.
     pub start: usize,
-    /// The i32 before the type name (objects only).
+    /// Position of the i32 before the type name (objects only).
     pub name_length_field: Option<usize>,
-    /// The i32 block size of an object, the u32 header of a version 6 block (size in the
-    /// low 24 bits). None for the stream header, a `Trace` object and raw bytes.
+    /// Position of the i32 block size of an object, or of the u32 header of a version 6
+    /// block (size in the low 24 bits). `None` for the stream header, a `Trace` object
+    /// and raw bytes.
     pub size_field: Option<usize>,
-    /// The content; of an object without its padding.
+    /// The content; for an object without the padding before it.
     pub content: Range<usize>,
     /// Rows in the content: blobs, metadata rows, stacks, thread rows, label lists,
     /// entries.
     pub rows: Vec<Range<usize>>,
-    /// The EndObject tag (objects only).
+    /// Position of the EndObject tag (objects only).
     pub end_tag: Option<usize>,
-    /// First byte after the part.
+    /// Position after the last byte of the part.
     pub end: usize,
 }
 
-/// Content of a block with the places of its rows, counted from the content's start.
+/// Content of a block, with the positions of its rows counted from the content's start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Content {
@@ -158,7 +161,7 @@ pub struct Content {
 }
 
 impl Content {
-    /// Content of which no rows are known.
+    /// Creates content without a map of rows.
     pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
         Content { bytes: bytes.into(), rows: Vec::new() }
     }
@@ -170,7 +173,7 @@ impl Content {
         self.rows.push(start..self.bytes.len());
     }
 
-    /// The rows when the content begins at `start`.
+    /// Returns the positions of the rows in a stream whose content begins at `start`.
     pub(crate) fn rows_at(&self, start: usize) -> Vec<Range<usize>> {
         self.rows.iter().map(|row| row.start + start..row.end + start).collect()
     }

@@ -50,11 +50,11 @@ pub struct Definition {
     pub version: u32,
     /// Level, 0 to 5.
     pub level: u32,
-    /// V1 field list. See `ends_after_level`.
+    /// V1 field list. It is left out if `ends_after_level` is set.
     pub fields: Vec<Field>,
-    /// Count in front of the list, if not the right one.
+    /// Count before the list, if not the correct one.
     pub field_count: Option<u32>,
-    /// Leaves out everything after the level, the count of fields too.
+    /// Leaves out everything after the level, including the count of fields.
     pub ends_after_level: bool,
     /// Tags.
     pub tags: Vec<Tag>,
@@ -65,7 +65,7 @@ pub struct Definition {
 /// [FORMAT.md 6.6]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.6
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// Size in front of the kind; it counts the payload only.
+    /// Size before the kind; it counts the payload only. `None`: the payload's length.
     pub size: Option<u32>,
     /// 1 OpCode, 2 V2Params.
     pub kind: u8,
@@ -74,17 +74,17 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// A tag of any kind.
+    /// Creates a tag of any kind.
     pub fn new(kind: u8, payload: impl Into<Vec<u8>>) -> Self {
         Tag { size: None, kind, payload: payload.into() }
     }
 
-    /// The OpCode tag.
+    /// Creates the OpCode tag.
     pub fn opcode(opcode: u8) -> Self {
         Tag::new(1, [opcode])
     }
 
-    /// The V2Params tag.
+    /// Creates the V2Params tag.
     pub fn v2_params(fields: &[Field]) -> Self {
         let mut payload = Sink::new();
         encode_fields(&mut payload, fields, None, FieldForm::V2);
@@ -93,7 +93,7 @@ impl Tag {
 }
 
 impl Definition {
-    /// The payload.
+    /// Returns the bytes of the definition, the payload of its blob.
     pub fn encode(&self) -> Vec<u8> {
         let mut sink = Sink::new();
         sink.u32(self.metadata_id).utf16z(&self.provider).u32(self.event_id).utf16z(&self.name);

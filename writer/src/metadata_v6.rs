@@ -52,7 +52,7 @@ pub struct MetadataBlock {
 /// [FORMAT.md 7.3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.3
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MetadataRow {
-    /// Row size, if not the right one.
+    /// Row size, if not the correct one.
     pub size: Option<u16>,
     /// The id that is defined.
     pub metadata_id: u32,
@@ -64,15 +64,15 @@ pub struct MetadataRow {
     pub name: String,
     /// Fields.
     pub fields: Vec<Field>,
-    /// Count in front of the fields, if not the right one.
+    /// Count before the fields, if not the correct one.
     pub field_count: Option<u16>,
     /// Ends the row before the size of the optional metadata.
     pub ends_after_fields: bool,
-    /// Size of the optional metadata, if not the right one.
+    /// Size of the optional metadata, if not the correct one.
     pub optional_size: Option<u16>,
     /// Optional metadata, in order.
     pub optional: Vec<Optional>,
-    /// Row bytes after the known ones.
+    /// Row bytes after the known parts.
     pub extra: Vec<u8>,
 }
 
@@ -120,7 +120,7 @@ impl Optional {
 }
 
 impl MetadataRow {
-    /// The row.
+    /// Returns the bytes of the row.
     pub fn encode(&self) -> Vec<u8> {
         let mut rest = Sink::new();
         rest.varuint(u64::from(self.metadata_id)).string(&self.provider);
@@ -142,12 +142,12 @@ impl MetadataRow {
 }
 
 impl MetadataBlock {
-    /// A block of these rows.
+    /// Creates a block with these rows.
     pub fn new(rows: Vec<MetadataRow>) -> Self {
         MetadataBlock { rows, ..MetadataBlock::default() }
     }
 
-    /// The content.
+    /// Returns the content.
     pub fn content(&self) -> Content {
         let mut header = Sink::new();
         header

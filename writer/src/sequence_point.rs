@@ -4,8 +4,8 @@ use crate::bytes::{Sink, count32};
 use crate::layout::{Content, Version};
 
 /// A sequence point: `SPBlock` in versions 4 and 5, a SequencePoint block in version 6.
-/// Nothing after it is older, the numbers show which events were lost, and stacks and
-/// label lists are forgotten. `None` means the correct value.
+/// No later event is older than it, its numbers show which events were lost, and it makes
+/// readers forget stacks and label lists. `None` means the correct value.
 ///
 /// [FORMAT.md 6.9] and 7.9; 9.4 says what a reader does:
 ///
@@ -30,9 +30,9 @@ pub struct SequencePoint {
     pub ticks: u64,
     /// Flags (version 6).
     pub flags: u32,
-    /// Number of threads in front of them, if not the right one.
+    /// Number before the threads, if not the correct one.
     pub thread_count: Option<u32>,
-    /// Thread id or index, and the last sequence number it has given out.
+    /// Thread id or index, and the last sequence number of that thread.
     pub threads: Vec<(u64, u32)>,
     /// Bytes after the list.
     pub extra: Vec<u8>,
@@ -44,7 +44,7 @@ impl SequencePoint {
     /// Flag of version 6: forget all metadata.
     pub const FORGET_METADATA: u32 = 2;
 
-    /// The content in the layout of `version`.
+    /// Returns the content in the layout of `version`.
     pub fn content(&self, version: Version) -> Content {
         let mut header = Sink::new();
         header.u64(self.ticks);

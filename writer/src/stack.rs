@@ -15,9 +15,9 @@ use crate::layout::Content;
 /// [FORMAT.md 6.8]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.8
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StackBlock {
-    /// Id of the first stack; each next one is one more.
+    /// Id of the first stack; each following stack has the next id.
     pub first_id: u32,
-    /// Number of stacks in front of them, if not the right one.
+    /// Number before the stacks, if not the correct one.
     pub count: Option<u32>,
     /// The stacks.
     pub stacks: Vec<Stack>,
@@ -31,26 +31,26 @@ pub struct StackBlock {
 pub struct Stack {
     /// The addresses as bytes.
     pub bytes: Vec<u8>,
-    /// Size in front of the bytes, if not theirs.
+    /// Size before the bytes, if not their length.
     pub size: Option<u32>,
 }
 
 impl Stack {
-    /// A stack of addresses of `pointer_size` bytes; anything but 4 means 8.
+    /// Creates a stack of addresses of `pointer_size` bytes; anything but 4 means 8.
     pub fn new(pointer_size: i32, frames: &[u64]) -> Self {
         Stack { bytes: addresses(pointer_size, frames), size: None }
     }
 }
 
 impl StackBlock {
-    /// A block of ordinary stacks.
+    /// Creates a block of stacks whose counts and sizes are correct.
     pub fn new<F: AsRef<[u64]>>(first_id: u32, pointer_size: i32, stacks: &[F]) -> Self {
         let stacks =
             stacks.iter().map(|frames| Stack::new(pointer_size, frames.as_ref())).collect();
         StackBlock { first_id, count: None, stacks, trailing: Vec::new() }
     }
 
-    /// The content, the same in versions 4 to 6.
+    /// Returns the content, the same in versions 4 to 6.
     pub fn content(&self) -> Content {
         let mut content = Content::default();
         let mut header = Sink::new();
@@ -66,7 +66,8 @@ impl StackBlock {
     }
 }
 
-/// Addresses as stored: 4 bytes each (the low ones) for `pointer_size` 4, else 8.
+/// Returns addresses as they are stored: in 4 bytes each (the low ones) if `pointer_size`
+/// is 4, else in 8.
 pub fn addresses(pointer_size: i32, frames: &[u64]) -> Vec<u8> {
     let mut sink = Sink::new();
     for frame in frames {

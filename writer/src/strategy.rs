@@ -10,7 +10,7 @@ use crate::{
     Session, SessionEvent, SessionThread, Step, Trace, Value, Version,
 };
 
-/// All versions. They shrink to the oldest.
+/// Generates all versions. They shrink to the oldest.
 ///
 /// ```
 /// use nettrace_writer::strategy::{sessions, versions};
@@ -25,8 +25,8 @@ pub fn versions() -> impl Strategy<Value = Version> {
     select(Version::ALL.to_vec())
 }
 
-/// Damage somewhere in the first `length` bytes. No more than 255 bytes are put in, taken
-/// out or replaced.
+/// Generates damage somewhere in the first `length` bytes. At most 255 bytes are
+/// inserted, removed or replaced.
 ///
 /// ```
 /// use nettrace_writer::{strategy::damage, tiny_v4};
@@ -55,9 +55,9 @@ pub fn damage(length: usize) -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// Sessions of one version: up to 5 types, 4 threads and `most_steps` steps, in all
-/// layouts and orders. Every payload agrees with its type's fields.
-pub fn sessions(version: Version, most_steps: usize) -> impl Strategy<Value = Session> {
+/// Generates sessions of one version: up to 5 types, 4 threads and `max_steps - 1` steps,
+/// in all layouts and orders. Every payload agrees with its type's fields.
+pub fn sessions(version: Version, max_steps: usize) -> impl Strategy<Value = Session> {
     let types = prop::collection::vec(event_types(version), 1..6);
     let threads = prop::collection::vec(prop::option::weighted(0.5, names()), 1..5);
     (types, threads, options(version)).prop_flat_map(move |(types, names, options)| {
@@ -72,7 +72,7 @@ pub fn sessions(version: Version, most_steps: usize) -> impl Strategy<Value = Se
             .collect();
         let fields: Vec<Vec<Field>> =
             types.iter().map(|event_type| event_type.fields.clone()).collect();
-        prop::collection::vec(steps(fields), 0..most_steps).prop_map(move |steps| Session {
+        prop::collection::vec(steps(fields), 0..max_steps).prop_map(move |steps| Session {
             types: types.clone(),
             threads: threads.clone(),
             steps,
@@ -113,8 +113,9 @@ fn options(version: Version) -> impl Strategy<Value = Session> {
         })
 }
 
-/// Types that some field list of the version can describe. None has size zero, because an
-/// empty object at the end of a payload cannot be distinguished from a missing one.
+/// Generates types that some field list of the version can describe. No type has size
+/// zero, because an empty object at the end of a payload cannot be distinguished from a
+/// missing one.
 pub fn field_types(version: Version) -> impl Strategy<Value = FieldType> {
     use FieldType::*;
     let mut leaves = vec![
@@ -148,7 +149,8 @@ pub fn field_types(version: Version) -> impl Strategy<Value = FieldType> {
     })
 }
 
-/// Any text, as from `any`, but the regular expression behind it is parsed only once.
+/// Generates any text, as `any` does, but parses the regular expression behind it only
+/// once.
 fn names() -> &'static RegexGeneratorStrategy<String> {
     static NAMES: LazyLock<RegexGeneratorStrategy<String>> =
         LazyLock::new(|| string_regex("\\PC*").expect("an expression"));
@@ -232,7 +234,7 @@ fn optional_guids() -> BoxedStrategy<GuidBytes> {
     prop_oneof![3 => Just([0; 16]), 1 => any::<GuidBytes>()].boxed()
 }
 
-/// Labels of every known kind.
+/// Generates labels of every known kind.
 pub fn labels() -> impl Strategy<Value = Label> {
     prop_oneof![
         any::<GuidBytes>().prop_map(Label::ActivityId),

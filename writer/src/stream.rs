@@ -1,5 +1,5 @@
-//! The stream: its header and the framing of objects (versions 3 to 5) and blocks
-//! (version 6).
+//! The stream under construction: its header and the framing of objects (versions 3 to 5)
+//! and blocks (version 6).
 
 use std::io::{self, Write};
 
@@ -38,12 +38,13 @@ pub struct Stream {
     pub bytes: Vec<u8>,
     /// The parts so far, in file order.
     pub parts: Vec<Part>,
-    /// Bytes before the first of `bytes`: what [`Stream::flush_to`] has taken away.
+    /// Number of bytes before the first of `bytes`: those that [`Stream::flush_to`] has
+    /// written and removed.
     flushed: u64,
 }
 
 impl Stream {
-    /// A stream with the header of its version.
+    /// Creates a stream with the header of its version.
     pub fn new(version: Version) -> Self {
         let mut header = Sink::new();
         // Streams of version 3 begin with the name of FastSerialization.
@@ -58,7 +59,7 @@ impl Stream {
         Self::with_header(version, header.as_slice())
     }
 
-    /// A stream with a header of your own.
+    /// Creates a stream with a header of your own.
     pub fn with_header(version: Version, header: &[u8]) -> Self {
         let mut stream =
             Stream { version, padding_byte: 0, bytes: Vec::new(), parts: Vec::new(), flushed: 0 };
@@ -171,7 +172,7 @@ impl Stream {
         }
     }
 
-    /// The `n`th part of a kind, counted from 0.
+    /// Returns the `n`th part of a kind, counted from 0.
     ///
     /// # Panics
     /// If there are fewer.
@@ -183,19 +184,20 @@ impl Stream {
             .unwrap_or_else(|| panic!("the stream has no {kind:?} number {n}"))
     }
 
-    /// Parts of a kind.
+    /// Returns the number of parts of a kind.
     pub fn count(&self, kind: PartKind) -> usize {
         self.parts.iter().filter(|part| part.kind == kind).count()
     }
 
-    /// Bytes of the stream so far, with those that [`Stream::flush_to`] has taken away.
+    /// Returns the length of the stream so far in bytes, including those that
+    /// [`Stream::flush_to`] has written and removed.
     pub fn position(&self) -> u64 {
         self.flushed.saturating_add(self.bytes.len() as u64)
     }
 
-    /// Writes `bytes` to `out`, and forgets them and the map of their parts. The stream
-    /// goes on where it stopped: the places of later parts are counted from its beginning
-    /// as before.
+    /// Writes `bytes` to `out`, then clears them and the map of their parts. The stream
+    /// goes on where it stopped: places of later parts are still counted from its
+    /// beginning.
     ///
     /// A stream that is flushed after every few blocks can be as long as you like, in the
     /// memory of these few blocks.
@@ -220,8 +222,8 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// Those of `out`. How much of `bytes` it has taken is not known then, so that the
-    /// stream cannot go on.
+    /// Those of `out`. It is then unknown how much of `bytes` was written, so the stream
+    /// cannot go on.
     pub fn flush_to(&mut self, mut out: impl Write) -> io::Result<()> {
         out.write_all(&self.bytes)?;
         self.flushed = self.position();
@@ -230,19 +232,20 @@ impl Stream {
         Ok(())
     }
 
-    /// Where the next part begins, for the map and for padding. Where a `usize` has 32
-    /// bits it starts again at 2 GiB.
+    /// Returns the place at which the next part begins, for the map and for padding. If
+    /// `usize` has 32 bits, places start again from 0 after 2 GiB.
     fn place(&self) -> usize {
         (self.position() & (usize::MAX as u64 >> 1)) as usize
     }
 
-    /// The bytes that have not been flushed.
+    /// Returns the bytes that have not been written by [`Stream::flush_to`].
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// An object of versions 3 to 5 from explicit parts. `None` means the correct value.
+/// An object of versions 3 to 5, with all its parts as fields. `None` means the correct
+/// value.
 ///
 /// [FORMAT.md 3], where *n* is the length of the type name:
 ///
@@ -269,7 +272,7 @@ pub struct Object {
     pub version: i32,
     /// Minimum reader version.
     pub minimum_version: i32,
-    /// Name length, if not the name's.
+    /// Length before the name, if not the name's own.
     pub name_length: Option<i32>,
     /// Type name.
     pub name: Vec<u8>,
@@ -277,7 +280,7 @@ pub struct Object {
     pub type_end_tag: u8,
     /// False for `Trace`: no block size, no padding.
     pub is_sized: bool,
-    /// Block size, if not the content's.
+    /// Block size, if not that of the content.
     pub size: Option<i32>,
     /// Value of the padding bytes.
     pub padding_byte: u8,
@@ -292,7 +295,8 @@ pub struct Object {
 }
 
 impl Object {
-    /// An ordinary object: tags, type version and minimum as the runtimes write them.
+    /// Creates an ordinary object: tags, type version and minimum as the runtimes write
+    /// them.
     pub fn new(version: Version, name: &str, content: Content) -> Self {
         let is_trace = name == "Trace";
         let (begin_tag, type_version, minimum_version) = match (version, is_trace) {
@@ -319,8 +323,8 @@ impl Object {
         }
     }
 
-    /// The object as it is when it begins at `position` of the stream (padding depends on
-    /// that).
+    /// Returns the bytes of the object when it begins at `position` of the stream, and
+    /// the map of its parts. Padding depends on the position.
     pub fn encode(&self, position: usize) -> (Vec<u8>, Part) {
         let mut sink = Sink::new();
         sink.raw(&self.begin_tags).u8(self.type_tag).i32(self.version).i32(self.minimum_version);
@@ -399,28 +403,28 @@ impl TaggedValue {
     }
 }
 
-/// A block of version 6 from explicit parts ([FORMAT.md 7.1]): u32 with the size in the
-/// low 24 bits and the kind in the high 8, then the content. `None` means the correct
-/// value.
+/// A block of version 6 ([FORMAT.md 7.1]): u32 with the size in the low 24 bits and the
+/// kind in the high 8, then the content. `None` means the correct value.
 ///
 /// [FORMAT.md 7.1]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.1
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Kind, in the high 8 bits of the header.
     pub kind: u8,
-    /// Size in the header (24 bits are kept), if not the content's.
+    /// Size in the header, of which 24 bits are kept, if not that of the content.
     pub size: Option<u32>,
     /// The content.
     pub content: Content,
 }
 
 impl Block {
-    /// A block with its content's size.
+    /// Creates a block with its content's size.
     pub fn new(kind: u8, content: Content) -> Self {
         Block { kind, size: None, content }
     }
 
-    /// The block as it is when it begins at `position` of the stream.
+    /// Returns the bytes of the block when it begins at `position` of the stream, and the
+    /// map of its parts.
     ///
     /// # Panics
     /// If the content is 16 MiB or more and `size` does not say what to write instead.

@@ -3,7 +3,7 @@
 use crate::bytes::{Sink, count16};
 use crate::layout::Content;
 
-/// A Thread block (version 6, [FORMAT.md 7.6]): rows one after the other.
+/// A Thread block (version 6, [FORMAT.md 7.6]): rows without a header.
 ///
 /// ```
 /// use nettrace_writer::{ThreadBlock, ThreadEntry, ThreadRow};
@@ -26,7 +26,7 @@ pub struct ThreadBlock {
 /// correct value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadRow {
-    /// Row size, if not the right one.
+    /// Row size, if not the correct one.
     pub size: Option<u16>,
     /// Index that events refer to.
     pub index: u64,
@@ -65,14 +65,14 @@ impl ThreadEntry {
 }
 
 impl ThreadRow {
-    /// A thread with process and thread id.
+    /// Creates a row with process and thread id.
     pub fn new(index: u64, process_id: u64, os_thread_id: u64) -> Self {
         let entries =
             vec![ThreadEntry::ProcessId(process_id), ThreadEntry::OsThreadId(os_thread_id)];
         ThreadRow { size: None, index, entries }
     }
 
-    /// The row.
+    /// Returns the bytes of the row.
     pub fn encode(&self) -> Vec<u8> {
         let mut rest = Sink::new();
         rest.varuint(self.index);
@@ -86,12 +86,12 @@ impl ThreadRow {
 }
 
 impl ThreadBlock {
-    /// A block of these rows.
+    /// Creates a block with these rows.
     pub fn new(rows: Vec<ThreadRow>) -> Self {
         ThreadBlock { rows, trailing: Vec::new() }
     }
 
-    /// The content.
+    /// Returns the content.
     pub fn content(&self) -> Content {
         let mut content = Content::default();
         for row in &self.rows {
@@ -113,19 +113,19 @@ impl ThreadBlock {
 /// [FORMAT.md 7.7]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.7
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RemoveThreadBlock {
-    /// Index, and the last sequence number the thread has given out.
+    /// Index of a thread, and the last sequence number that it used.
     pub threads: Vec<(u64, u32)>,
     /// Bytes after the last pair.
     pub trailing: Vec<u8>,
 }
 
 impl RemoveThreadBlock {
-    /// A block that removes these.
+    /// Creates a block that removes these threads.
     pub fn new(threads: Vec<(u64, u32)>) -> Self {
         RemoveThreadBlock { threads, trailing: Vec::new() }
     }
 
-    /// The content.
+    /// Returns the content.
     pub fn content(&self) -> Content {
         let mut content = Content::default();
         for (index, number) in &self.threads {

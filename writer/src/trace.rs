@@ -27,7 +27,7 @@ pub struct SysTime {
 }
 
 impl Default for SysTime {
-    /// 2024-02-29 12:34:56.789, a Thursday.
+    /// Returns 2024-02-29 12:34:56.789, a Thursday.
     fn default() -> Self {
         SysTime {
             year: 2024,
@@ -43,14 +43,14 @@ impl Default for SysTime {
 }
 
 impl SysTime {
-    /// Writes the 16 bytes.
+    /// Writes the 16 bytes of the date.
     pub fn encode(&self, sink: &mut Sink) {
         sink.i16(self.year).i16(self.month).i16(self.day_of_week).i16(self.day);
         sink.i16(self.hour).i16(self.minute).i16(self.second).i16(self.millisecond);
     }
 }
 
-/// What the Trace object (versions 3 to 5) or the Trace block (version 6) says. Each
+/// Content of the Trace object (versions 3 to 5) or the Trace block (version 6). Each
 /// version writes the fields it has.
 ///
 /// [FORMAT.md 4] and 7.2:
@@ -77,7 +77,7 @@ impl SysTime {
 pub struct Trace {
     /// Start of the session, UTC.
     pub sync_time: SysTime,
-    /// The same instant in ticks.
+    /// Tick count at `sync_time`.
     pub sync_ticks: i64,
     /// Ticks per second.
     pub tick_frequency: i64,
@@ -91,15 +91,16 @@ pub struct Trace {
     pub sampling_nanos: i32,
     /// Key/value pairs (version 6).
     pub key_values: Vec<(String, String)>,
-    /// Number of pairs in front of them, if not the right one (version 6).
+    /// Number before the pairs, if not the correct one (version 6).
     pub key_value_count: Option<i32>,
     /// Bytes after the known content.
     pub extra: Vec<u8>,
 }
 
 impl Default for Trace {
-    /// 2024-02-29 12:34:56.789 at tick 1,000,000 of 10 MHz, 8-byte pointers, process
-    /// 1234, two processors, a sample every millisecond, no pairs.
+    /// Returns a trace that begins 2024-02-29 12:34:56.789 at tick 1,000,000 of 10 MHz,
+    /// with 8-byte pointers, process 1234, two processors, a sample every millisecond and
+    /// no pairs.
     fn default() -> Self {
         Trace {
             sync_time: SysTime::default(),
@@ -130,7 +131,7 @@ impl Trace {
         self
     }
 
-    /// The content in the layout of `version`.
+    /// Returns the content in the layout of `version`.
     pub fn content(&self, version: Version) -> Content {
         let mut sink = Sink::new();
         self.sync_time.encode(&mut sink);

@@ -1,8 +1,8 @@
-//! `arbitrary::Arbitrary` for sessions and damage: a fuzzer's bytes become what happened
-//! in a process.
+//! Implements `arbitrary::Arbitrary` for sessions and damage: a fuzzer's bytes become the
+//! steps of a process.
 //!
-//! Small changes of the bytes are small changes of the session, so that a fuzzer that
-//! follows coverage gets somewhere. When the bytes are used up the session ends.
+//! Small changes of the bytes are small changes of the session, so that a fuzzer that is
+//! guided by coverage makes progress. When the bytes are used up the session ends.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use std::ops::ControlFlow;
@@ -13,11 +13,11 @@ use crate::{
     Session, SessionEvent, SessionThread, Step, Trace, Value, Version,
 };
 
-/// Most steps of a session.
-const MOST_STEPS: u32 = 300;
+/// Maximum number of steps of a session.
+const MAX_STEPS: u32 = 300;
 
-/// How deep objects and arrays lie in each other at most.
-const MOST_DEPTH: u32 = 3;
+/// Maximum nesting of objects and arrays.
+const MAX_DEPTH: u32 = 3;
 
 impl<'a> Arbitrary<'a> for Version {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
@@ -26,7 +26,8 @@ impl<'a> Arbitrary<'a> for Version {
 }
 
 impl<'a> Arbitrary<'a> for Session {
-    /// A session of any version. See [`Session::arbitrary_of`].
+    /// Creates a session of any version, as [`Session::arbitrary_of`] does for one of
+    /// them.
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         let version = u.arbitrary()?;
         Session::arbitrary_of(version, u)
@@ -34,7 +35,7 @@ impl<'a> Arbitrary<'a> for Session {
 }
 
 impl Session {
-    /// A session of a version that you choose: 1 to 5 types, 1 to 4 threads and up to 300
+    /// Creates a session of the given version: 1 to 5 types, 1 to 4 threads and up to 300
     /// steps, in all layouts and orders. Every payload agrees with its type's fields.
     ///
     /// ```
@@ -46,7 +47,7 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// None of its own; those that `u` may give in later versions.
+    /// None now; later versions may return errors of `u`.
     pub fn arbitrary_of(version: Version, u: &mut Unstructured<'_>) -> Result<Self> {
         let mut session = settings(version, u)?;
         for _ in 0..u.int_in_range(1..=5)? {
@@ -60,7 +61,7 @@ impl Session {
                 name,
             });
         }
-        u.arbitrary_loop(None, Some(MOST_STEPS), |u| {
+        u.arbitrary_loop(None, Some(MAX_STEPS), |u| {
             session.steps.push(step(&session.types, u)?);
             Ok(ControlFlow::Continue(()))
         })?;
@@ -99,7 +100,7 @@ fn event_type(version: Version, u: &mut Unstructured<'_>) -> Result<EventType> {
         version: u.int_in_range(0..=2)?,
         level: u.int_in_range(0..=5)?,
         opcode: u.arbitrary()?,
-        fields: fields(version, 0..=4, MOST_DEPTH, u)?,
+        fields: fields(version, 0..=4, MAX_DEPTH, u)?,
         optional: Vec::new(),
     })
 }
@@ -116,14 +117,14 @@ fn fields(
 }
 
 impl FieldType {
-    /// A type that some field list of the version can describe. None has size zero,
-    /// because an empty object at the end of a payload cannot be distinguished from a
-    /// missing one.
+    /// Creates a type that some field list of the version can describe. No type has size
+    /// zero, because an empty object at the end of a payload cannot be distinguished from
+    /// a missing one.
     ///
     /// # Errors
-    /// None of its own; those that `u` may give in later versions.
+    /// None now; later versions may return errors of `u`.
     pub fn arbitrary_of(version: Version, u: &mut Unstructured<'_>) -> Result<Self> {
-        field_type(version, MOST_DEPTH, u)
+        field_type(version, MAX_DEPTH, u)
     }
 }
 
@@ -177,11 +178,11 @@ fn field_type(version: Version, depth: u32, u: &mut Unstructured<'_>) -> Result<
 }
 
 impl Value {
-    /// A value that agrees with `field_type`. Arrays have 0 to 3 elements, texts up to 20
-    /// bytes without a zero; no number is a NaN, so that values can be compared.
+    /// Creates a value that agrees with `field_type`. Arrays have 0 to 3 elements, texts
+    /// up to 20 bytes without a zero; no number is a NaN, so that values can be compared.
     ///
     /// # Errors
-    /// None of its own; those that `u` may give in later versions.
+    /// None now; later versions may return errors of `u`.
     pub fn arbitrary_of(field_type: &FieldType, u: &mut Unstructured<'_>) -> Result<Self> {
         let few = |element: &FieldType, u: &mut Unstructured<'_>| -> Result<Vec<Value>> {
             (0..u.int_in_range(0..=3)?).map(|_| Value::arbitrary_of(element, u)).collect()
@@ -223,7 +224,7 @@ impl Value {
                 mantissa: u128::from(u.arbitrary::<u32>()?) << 64
                     | u128::from(u.arbitrary::<u64>()?),
             }),
-            // Dates up to the year 10,000.
+            // Largest: a date in the year 10,000.
             FieldType::DateTime => Value::FileTime(u.int_in_range(0..=2_650_467_743_999_999_999)?),
             FieldType::Guid => Value::Guid(u.arbitrary()?),
             FieldType::String => Value::Text(text(u)?),
@@ -234,7 +235,7 @@ impl Value {
     }
 }
 
-/// Up to 20 bytes of text without a zero, which would end it.
+/// Returns up to 20 bytes of text. Zeros are removed, because they would end it.
 fn text(u: &mut Unstructured<'_>) -> Result<String> {
     let length = u.int_in_range(0..=20)?.min(u.len());
     Ok(String::from_utf8_lossy(u.bytes(length)?).replace('\0', ""))
@@ -257,7 +258,7 @@ fn step(types: &[EventType], u: &mut Unstructured<'_>) -> Result<Step> {
 fn event(types: &[EventType], u: &mut Unstructured<'_>) -> Result<SessionEvent> {
     let event_type = u.choose_index(types.len())?;
     let thread = u.int_in_range(0..=3)?;
-    // Most events need little more than this.
+    // Most events of real traces have none of what follows.
     let is_rich = u.int_in_range(0..=3)? == 3;
     let mut event = SessionEvent {
         event_type,
@@ -291,7 +292,7 @@ fn optional_guid(u: &mut Unstructured<'_>) -> Result<GuidBytes> {
 }
 
 impl<'a> Arbitrary<'a> for Label {
-    /// A label of a known kind.
+    /// Creates a label of a known kind.
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         Ok(match u.int_in_range(1..=10_u8)? {
             1 => Label::ActivityId(u.arbitrary()?),
@@ -309,18 +310,19 @@ impl<'a> Arbitrary<'a> for Label {
 }
 
 impl<'a> Arbitrary<'a> for Damage {
-    /// Damage in the first 64 KiB. See [`Damage::arbitrary_of`].
+    /// Creates damage in the first 64 KiB, as [`Damage::arbitrary_of`] does.
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         Damage::arbitrary_of(1 << 16, u)
     }
 }
 
 impl Damage {
-    /// Damage somewhere in the first `length` bytes. No more than 255 bytes are put in,
-    /// taken out or replaced, so that much damage does not make a stream much longer.
+    /// Creates damage somewhere in the first `length` bytes. At most 255 bytes are
+    /// inserted, removed or replaced, so that much damage does not make a stream much
+    /// longer.
     ///
     /// # Errors
-    /// None of its own; those that `u` may give in later versions.
+    /// None now; later versions may return errors of `u`.
     pub fn arbitrary_of(length: usize, u: &mut Unstructured<'_>) -> Result<Self> {
         let last = length.saturating_sub(1);
         let at = |u: &mut Unstructured<'_>| u.int_in_range(0..=last);
@@ -339,7 +341,7 @@ impl Damage {
             3 => Damage::Delete { range: stretch(u)? },
             4 => Damage::Duplicate { range: stretch(u)? },
             5 => Damage::Swap { first: stretch(u)?, second: stretch(u)? },
-            // Numbers that are at an end of some range.
+            // Numbers at the ends of the ranges of i32 and u32.
             6 => Damage::u32(at(u)?, *u.choose(&[0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff])?),
             _ => Damage::Overwrite { at: at(u)?, bytes: bytes(u)? },
         })

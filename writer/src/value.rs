@@ -29,25 +29,25 @@ pub enum Value {
     Boolean8(bool),
     /// A UTF-16 code unit.
     Char(u16),
-    /// A byte: signed, unsigned or a UTF-8 code unit.
+    /// A signed byte.
     I8(i8),
-    /// An unsigned byte.
+    /// A byte: unsigned, or a UTF-8 code unit.
     U8(u8),
-    /// 2 bytes.
+    /// A signed integer of 2 bytes.
     I16(i16),
-    /// 2 bytes.
+    /// An unsigned integer of 2 bytes.
     U16(u16),
-    /// 4 bytes.
+    /// A signed integer of 4 bytes.
     I32(i32),
-    /// 4 bytes.
+    /// An unsigned integer of 4 bytes.
     U32(u32),
-    /// 8 bytes.
+    /// A signed integer of 8 bytes.
     I64(i64),
-    /// 8 bytes.
+    /// An unsigned integer of 8 bytes.
     U64(u64),
-    /// 4 bytes.
+    /// A number with a fraction, 4 bytes.
     F32(f32),
-    /// 8 bytes; also a decimal of a self-describing event.
+    /// A number with a fraction, 8 bytes; also a decimal of a self-describing event.
     F64(f64),
     /// 16 bytes as .NET holds a decimal: flags, high 32 bits, low 64 bits.
     Decimal(Decimal),
@@ -59,7 +59,7 @@ pub enum Value {
     Guid(GuidBytes),
     /// UTF-16 with a zero unit at its end.
     Text(String),
-    /// UTF-16 code units as they are, nothing at their end.
+    /// UTF-16 code units without a terminator.
     Units(Vec<u16>),
     /// A u16 count of elements, then the elements.
     Array(Vec<Value>),
@@ -92,7 +92,7 @@ macro_rules! stored_as {
     )*};
 }
 
-// Not `bool`, which is stored in one byte or in four.
+// `bool` is missing, because it is stored in one byte or in four.
 stored_as! {
     I8(i8) from i8,
     U8(u8) from u8,
@@ -112,21 +112,21 @@ stored_as! {
 /// A .NET decimal: `mantissa / 10^scale`, of which 96 bits are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
-    /// Sign.
+    /// Sign: true for a negative number.
     pub is_negative: bool,
-    /// Digits after the point, 0 to 28.
+    /// Number of digits after the point, 0 to 28.
     pub scale: u8,
-    /// Digits, below 2^96.
+    /// All digits as one number, below 2^96.
     pub mantissa: u128,
 }
 
 impl Value {
-    /// An array of UTF-8 code units: text with a u16 count in front.
+    /// Creates an array of UTF-8 code units: text with a u16 count before it.
     pub fn utf8_array(text: &str) -> Self {
         Value::Array(text.bytes().map(Value::U8).collect())
     }
 
-    /// An array of UTF-16 code units: text with a u16 count in front.
+    /// Creates an array of UTF-16 code units: text with a u16 count before it.
     pub fn utf16_array(text: &str) -> Self {
         Value::Array(text.encode_utf16().map(Value::Char).collect())
     }
@@ -185,10 +185,11 @@ impl Value {
         };
     }
 
-    /// A value that agrees with `field_type`, another one for every `seed`. Arrays have 0
-    /// to 3 elements.
+    /// Creates a value that agrees with `field_type`, another one for every `seed`.
+    /// Arrays have 0 to 3 elements.
     ///
-    /// Types without values ([`FieldType::Code`], [`FieldType::Raw`]) give no bytes.
+    /// Types without values ([`FieldType::Code`], [`FieldType::Raw`]) give a value
+    /// without bytes.
     pub fn sample(field_type: &FieldType, seed: u64) -> Value {
         let mut state = seed;
         Self::sample_with(field_type, &mut state)
@@ -238,7 +239,7 @@ impl Value {
         }
     }
 
-    /// Values that agree with all of `fields`.
+    /// Creates values that agree with all of `fields`.
     pub fn samples(fields: &[Field], seed: u64) -> Vec<Value> {
         let mut state = seed;
         Self::samples_with(fields, &mut state)
@@ -249,8 +250,8 @@ impl Value {
     }
 }
 
-/// The payload that holds `values`: one after the other without alignment, the located
-/// data of RelLoc and DataLoc at the end.
+/// Returns the payload that holds `values`: one after the other without alignment, the
+/// located data of RelLoc and DataLoc at the end.
 ///
 /// ```
 /// use nettrace_writer::{Value, payload};
@@ -258,7 +259,8 @@ impl Value {
 /// ```
 ///
 /// # Panics
-/// If an array has more than 65,535 elements, or located data lies or reaches farther.
+/// If an array has more than 65,535 elements, or located data begins after byte 65,535 or
+/// is longer than that.
 pub fn payload(values: &[Value]) -> Vec<u8> {
     let mut sink = Sink::new();
     let mut located = Vec::new();
@@ -275,9 +277,9 @@ pub fn payload(values: &[Value]) -> Vec<u8> {
     sink.into_vec()
 }
 
-/// Data of a RelLoc or DataLoc that has not got its place yet.
+/// Data of a RelLoc or DataLoc whose place in the payload is not decided yet.
 struct Located {
-    /// Where the u32 is, counted from the start of what surrounds it.
+    /// Place of the u32, counted from the start of the surrounding data.
     at: usize,
     is_relative: bool,
     data: Vec<u8>,
@@ -285,7 +287,7 @@ struct Located {
     inner: Vec<Located>,
 }
 
-/// The splitmix64 generator.
+/// Returns the next number of the splitmix64 generator.
 fn next_random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut bits = *state;

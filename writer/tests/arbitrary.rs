@@ -1,12 +1,11 @@
-//! Every run of bytes becomes a session that can be written, and the bytes decide all of
-//! it.
+//! Any bytes become a session that can be written, and they decide everything in it.
 
 use std::collections::HashSet;
 
 use arbitrary::{Arbitrary, Unstructured};
 use nettrace_writer::{Damage, FieldForm, Session, Step, Value, Version};
 
-/// Bytes that differ with the seed, of different lengths.
+/// Returns bytes that depend on the seed, of different lengths.
 fn bytes(seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     (0..seed * 37 % 4000)
@@ -23,7 +22,7 @@ fn session(seed: u64) -> Session {
     Session::arbitrary(&mut Unstructured::new(&bytes(seed))).unwrap()
 }
 
-/// True if the value is stored as the fields say.
+/// Returns whether the values are stored as the fields describe.
 fn agrees(fields: &[nettrace_writer::Field], values: &[Value]) -> bool {
     use nettrace_writer::FieldType as T;
     fields.len() == values.len()
@@ -61,9 +60,10 @@ fn any_bytes_are_a_session_that_can_be_written_and_whose_payloads_agree_with_the
         }
         let recording = session.record();
         events += recording.events.len();
-        // Version 3 gives types by their first event, and no event is left out in any.
-        let asked = session.steps.iter().filter(|step| matches!(step, Step::Event(_))).count();
-        assert_eq!(recording.events.len(), asked);
+        // Version 3 gives types by their first event, and no version leaves an event out.
+        let event_steps =
+            session.steps.iter().filter(|step| matches!(step, Step::Event(_))).count();
+        assert_eq!(recording.events.len(), event_steps);
         for step in &session.steps {
             if let Step::Event(event) = step {
                 assert!(

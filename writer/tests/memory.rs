@@ -1,4 +1,4 @@
-//! Memory of a stream that goes out while it is made does not grow with its length.
+//! The memory of a stream that is written while it is made does not grow with its length.
 #![allow(unsafe_code)]
 #![allow(clippy::restriction, clippy::pedantic)]
 
@@ -11,16 +11,16 @@ use nettrace_writer::{
     EventType, FieldType, Session, SessionEvent, SessionThread, SessionWriter, Step, Value, Version,
 };
 
-/// The system's allocator, with the bytes that are held, and the most that were held.
+/// The system's allocator, which also counts the bytes held now and their maximum.
 struct Counting;
 
-static HELD: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
+static HELD_BYTES: AtomicUsize = AtomicUsize::new(0);
+static MAX_HELD_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 fn note(more: usize, less: usize) {
-    let held = HELD.fetch_add(more, Relaxed) + more;
-    MOST.fetch_max(held, Relaxed);
-    HELD.fetch_sub(less, Relaxed);
+    let held = HELD_BYTES.fetch_add(more, Relaxed) + more;
+    MAX_HELD_BYTES.fetch_max(held, Relaxed);
+    HELD_BYTES.fetch_sub(less, Relaxed);
 }
 
 // SAFETY: every call goes to the system's allocator unchanged; counting allocates nothing
@@ -46,11 +46,10 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Writes `rounds` of events, losses, stacks and threads that come and go to `out`.
-/// Returns the length of the stream and the most bytes of memory that were held
-/// meanwhile.
+/// Returns the length of the stream and the maximum number of bytes held meanwhile.
 fn written(version: Version, rounds: u32, payload_bytes: usize, out: impl Write) -> (u64, usize) {
-    let before = HELD.load(Relaxed);
-    MOST.store(before, Relaxed);
+    let before = HELD_BYTES.load(Relaxed);
+    MAX_HELD_BYTES.store(before, Relaxed);
     let settings =
         Session { events_per_batch: 500, events_per_block: 100, ..Session::new(version) };
     let mut writer = SessionWriter::new(settings, out).unwrap();
@@ -70,7 +69,8 @@ fn written(version: Version, rounds: u32, payload_bytes: usize, out: impl Write)
                 capture_thread: threads[n as usize % 8],
                 ticks_later: 3,
                 lost_before: u16::from(n == 7),
-                // Never the same in two rounds: forgotten at the sequence point.
+                // A new stack in each round, because a sequence point forgets the old
+                // ones.
                 stack: vec![u64::from(round) << 20, u64::from(n)],
                 values: vec![Value::Raw(vec![b'x'; payload_bytes])],
                 ..SessionEvent::default()
@@ -82,12 +82,13 @@ fn written(version: Version, rounds: u32, payload_bytes: usize, out: impl Write)
     }
     let written = writer.finish().unwrap();
     assert_eq!(events + written.events.len(), rounds as usize * 1000);
-    // Thread 7 loses an event each round, and is the one that never ends.
+    // Thread 7 loses an event in each round, and never ends.
     assert_eq!(written.lost, if version == Version::V3 { 0 } else { u64::from(rounds) });
-    (written.bytes, MOST.load(Relaxed) - before)
+    (written.bytes, MAX_HELD_BYTES.load(Relaxed) - before)
 }
 
-/// The same through a pipe, read by another thread with a buffer of its own.
+/// Writes through a pipe that another thread reads, with a buffer of its own. Returns
+/// what [`written`] does.
 fn piped(version: Version, rounds: u32, payload_bytes: usize) -> (u64, usize) {
     let (mut reader, writer) = io::pipe().unwrap();
     let mut buffer = vec![0; 1 << 16];
@@ -107,11 +108,12 @@ fn piped(version: Version, rounds: u32, payload_bytes: usize) -> (u64, usize) {
     })
 }
 
-// One test alone, because others at the same time would be counted too.
+// The only test of this program, because others that ran at the same time would be
+// counted too.
 #[test]
 fn memory_does_not_grow_with_the_stream() {
     for version in Version::ALL {
-        // Once before, for what threads and pipes keep.
+        // A first run, because threads and pipes keep some memory.
         piped(version, 2, 300);
         let (short, most_short) = piped(version, 8, 300);
         let (long, most_long) = piped(version, 80, 300);
@@ -122,7 +124,8 @@ fn memory_does_not_grow_with_the_stream() {
     }
 }
 
-/// A minute: `cargo test -p nettrace-writer --test memory -- --ignored --nocapture`.
+/// Takes a minute: `cargo test -p nettrace-writer --test memory -- --ignored
+/// --nocapture`.
 #[test]
 #[ignore = "writes 10 GB to a pipe"]
 fn ten_gigabytes_go_into_a_pipe_in_the_memory_of_one_batch() {

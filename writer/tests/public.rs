@@ -1,4 +1,4 @@
-//! What holds for every public type.
+//! Rules for every public type.
 
 use std::fs;
 use std::path::Path;
@@ -15,9 +15,9 @@ fn sources(folder: &Path, found: &mut Vec<String>) {
     }
 }
 
-/// Enums may get more variants. Structs that are filled in may not be
-/// `#[non_exhaustive]`, because no literal of them could be written then: they have a
-/// `Default` or a `new`.
+/// Enums may get more variants, so they are `#[non_exhaustive]`. Structs that users fill
+/// in may not be, because no literal of them could be written then: they have a `Default`
+/// or a `new`.
 #[test]
 fn public_enums_may_grow() {
     let mut found = Vec::new();
@@ -60,13 +60,13 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
     holds::<Sink>();
 }
 
-/// What is said in the README of malformed streams.
+/// Checks a claim of the README.
 #[test]
 fn there_are_several_hundred_malformed_streams() {
     assert!((300..1000).contains(&malformed().len()), "{}", malformed().len());
 }
 
-/// Sections that the documentation names are links, and lead to one that is there.
+/// Checks that sections which the documentation names are links to an existing section.
 #[test]
 fn named_sections_of_the_format_are_links_to_one() {
     let format =

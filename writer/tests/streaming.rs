@@ -1,4 +1,4 @@
-//! A stream that goes out while it is made has the bytes of one that was kept.
+//! A stream that is written while it is made has the same bytes as one that is kept.
 
 use nettrace_writer::{
     EventType, ExpectedEvent, FieldType, Session, SessionThread, SessionWriter, Step, Stream,
@@ -6,7 +6,7 @@ use nettrace_writer::{
 };
 use proptest::prelude::*;
 
-/// Bytes, events and losses of a session that is written step by step.
+/// Writes a session step by step, and returns its bytes, events and losses.
 fn streamed(session: &Session) -> (Vec<u8>, Vec<ExpectedEvent>, u64) {
     let steps = session.steps.clone();
     let settings = Session { steps: Vec::new(), ..session.clone() };
@@ -108,7 +108,7 @@ fn a_batch_larger_than_a_block_goes_into_several() {
             EventType::new("Demo", 7, "Large").with_field("bytes", FieldType::Byte.array()),
         ],
         threads: vec![SessionThread::new(11)],
-        // 24 MB: more than a block of version 6 can hold.
+        // 24 MB, which is more than a block of version 6 can hold.
         steps: (0..400).map(|_| Step::event(0, 0, 1, [Value::Raw(vec![7; 60_000])])).collect(),
         ..Session::new(Version::V6)
     };

@@ -1,4 +1,5 @@
-//! Holds the writer to blobs and places that were written out by hand, byte by byte.
+//! Compares the writer's output with blobs and places that were written out by hand, byte
+//! by byte.
 
 use nettrace_writer::{Blob, PartKind, Sink, Value, payload, tiny_v4, tiny_v6};
 

@@ -2,7 +2,8 @@
 //! are seeds for fuzzing, and a list that every reader has to survive.
 //!
 //! Unless the beginning itself is broken, each stream has a good event before the bad
-//! place and one after it, so that it shows how much of the rest is still found.
+//! place and one after it, so that a test can tell how much of the rest a reader still
+//! finds.
 
 mod blocks;
 mod framing;
@@ -16,8 +17,8 @@ use super::{
     StackBlock, Stream, ThreadBlock, ThreadRow, Trace, Value, Version, payload,
 };
 
-/// All malformed and odd streams: a name such as `v4/block-size-negative`, and the bytes.
-/// Names are unique.
+/// Returns all malformed and odd streams: a unique name, such as
+/// `v4/block-size-negative`, and the bytes.
 pub fn malformed() -> Vec<(String, Vec<u8>)> {
     let mut cases = Cases(Vec::new());
     framing::headers(&mut cases);
@@ -43,10 +44,10 @@ pub fn malformed() -> Vec<(String, Vec<u8>)> {
     cases.0
 }
 
-/// Number of the good event at the end, above those of the events in between.
+/// Sequence number of the good event at the end, larger than those of the events between.
 const LAST_NUMBER: u32 = 10;
 
-/// The list while it grows.
+/// The names and bytes of the streams made so far.
 struct Cases(Vec<(String, Vec<u8>)>);
 
 impl Cases {
@@ -60,7 +61,8 @@ impl Cases {
         self.0.push((format!("{folder}/{name}"), bytes));
     }
 
-    /// A stream with a good event before and one after what `write` writes.
+    /// Adds a stream with a good event before and one after the parts that `write`
+    /// writes.
     fn between(&mut self, version: Version, name: &str, write: impl FnOnce(&mut Stream)) {
         let mut stream = begun(version);
         stream.event_block(&EventBlock::new([event(version, 1)]));
@@ -69,7 +71,7 @@ impl Cases {
         self.add(version, name, stream.bytes);
     }
 
-    /// A good stream of three event blocks with damage done to it.
+    /// Adds a good stream of three event blocks, with damage.
     fn damaged(&mut self, version: Version, name: &str, damage: impl FnOnce(&Stream) -> Damage) {
         let mut stream = begun(version);
         for number in 1..4 {
@@ -80,7 +82,7 @@ impl Cases {
         self.add(version, name, bytes);
     }
 
-    /// A stream with an event of a type of its own in the middle.
+    /// Adds a stream with an event of its own type between two good events.
     fn typed(&mut self, version: Version, name: &str, fields: Vec<Field>, values: &[Value]) {
         let payload = payload(values);
         let event = Blob { metadata_id: 2, payload, ..event(version, 2) };
@@ -91,7 +93,8 @@ impl Cases {
     }
 }
 
-/// Header, Trace, metadata 1 (an Int32), in version 6 threads 1 and 9, and stack 1.
+/// Begins a stream with header, Trace, metadata 1 (an Int32), in version 6 threads 1 and
+/// 9, and stack 1.
 fn begun(version: Version) -> Stream {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());
@@ -108,8 +111,8 @@ fn begun(version: Version) -> Stream {
     stream
 }
 
-/// Defines a type of these fields, before version 6 in the first list even if it may not
-/// hold them.
+/// Defines a type with these fields. Before version 6 they are in the first field list,
+/// even if it may not hold them.
 fn define(stream: &mut Stream, metadata_id: u32, fields: Vec<Field>) {
     if stream.version == Version::V6 {
         stream.metadata_rows(&MetadataBlock::new(vec![row(metadata_id, fields)]));
@@ -147,7 +150,7 @@ fn row(metadata_id: u32, fields: Vec<Field>) -> MetadataRow {
     }
 }
 
-/// A good event of type 1 on thread 1.
+/// Creates a good event of type 1 on thread 1.
 fn event(version: Version, number: u32) -> Blob {
     let stack = if version == Version::V3 {
         0x7f00_0000_1000_u64.to_le_bytes().to_vec()

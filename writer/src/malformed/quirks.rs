@@ -1,4 +1,4 @@
-//! Streams of writers that differ from the documents, and of the reference reader's
+//! Streams of writers that differ from the documents, and those of the reference reader's
 //! tests.
 
 use super::{Cases, define, event};
@@ -14,7 +14,7 @@ pub(super) fn quirks(cases: &mut Cases) {
     one_collect(cases);
 }
 
-/// What EventSources store otherwise than described.
+/// Adds values that EventSources store otherwise than they describe them.
 fn self_describing(cases: &mut Cases) {
     let number = || Field::new("n", FieldType::Int32);
     for version in [Version::V3, Version::V4, Version::V6] {
@@ -39,7 +39,7 @@ fn self_describing(cases: &mut Cases) {
     }
 }
 
-/// What the reference reader's tests write.
+/// Adds streams like those that the reference reader's tests write.
 fn test_writers(cases: &mut Cases) {
     for version in [Version::V3, Version::V4] {
         cases.damaged(version, "quirk-end-tag-of-four-bytes", |stream| Damage::Insert {
@@ -66,9 +66,9 @@ fn test_writers(cases: &mut Cases) {
     });
 }
 
-/// What one-collect writes: each batch with a sequence point that forgets the threads,
-/// everything sorted, numbers from 1 in each block, version and opcode as number labels
-/// without zigzag, texts of a u16 length.
+/// Adds a stream like those of one-collect: each batch with a sequence point that forgets
+/// the threads, everything sorted, numbers from 1 in each block, version and opcode as
+/// number labels without zigzag, texts with a u16 length.
 fn one_collect(cases: &mut Cases) {
     let mut stream = Stream::new(Version::V6);
     stream.trace(&Trace::default().with_known_keys());

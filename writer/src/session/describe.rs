@@ -1,4 +1,4 @@
-//! Event types: ids, and definitions in the form of the stream's version.
+//! Event types: their ids, and their definitions in the form of the stream's version.
 
 use super::EventType;
 use super::record::{EXTRA, Queued, Recorder};
@@ -7,8 +7,8 @@ use crate::{
 };
 
 impl<'s> Recorder<'s> {
-    /// Gives ids to the batch's types that have none. Returns where in the batch each is
-    /// met first.
+    /// Gives ids to the batch's types that have none. Returns the indices in the batch at
+    /// which these types occur first.
     pub(super) fn define_types(&mut self, batch: &[Queued<'s>]) -> Vec<usize> {
         let mut first_met = Vec::new();
         for (at, queued) in batch.iter().enumerate() {
@@ -32,12 +32,12 @@ impl<'s> Recorder<'s> {
         } else {
             let blobs: Vec<Blob> =
                 new_types.iter().map(|&at| self.definition(&batch[at])).collect();
-            let block = self.block_of(blobs);
+            let block = self.create_event_block(blobs);
             self.stream.metadata_blobs(&block);
         }
     }
 
-    /// Blob that defines the type of the first event of it.
+    /// Creates the blob that defines the type of `first`, the first event of that type.
     pub(super) fn definition(&self, first: &Queued<'s>) -> Blob {
         let event_type = &self.session.types[first.type_at];
         let form = self.described_form(event_type);
@@ -105,17 +105,17 @@ impl<'s> Recorder<'s> {
         fields.iter().map(|field| Field { extra: extra.clone(), ..field.clone() }).collect()
     }
 
-    /// True if the stream's version has a place for opcodes in metadata.
-    pub(super) fn says_opcodes(&self) -> bool {
+    /// Returns whether metadata of the stream's version can store opcodes.
+    pub(super) fn stores_opcodes(&self) -> bool {
         self.session.version >= Version::V5
     }
 
-    /// The fields that the stream declares.
+    /// Returns the fields that the stream declares.
     pub(super) fn described_fields<'t>(&self, event_type: &'t EventType) -> &'t [Field] {
         if self.described_form(event_type).is_some() { &event_type.fields } else { &[] }
     }
 
-    /// The form in which the stream's version describes all fields, if it can.
+    /// Returns the form in which the stream's version describes all fields, if it can.
     fn described_form(&self, event_type: &EventType) -> Option<FieldForm> {
         let forms: &[FieldForm] = match self.session.version {
             Version::V3 | Version::V4 => &[FieldForm::V1],

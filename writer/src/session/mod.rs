@@ -1,5 +1,5 @@
-//! Sessions: say what happened, get the stream that a runtime would have written, and the
-//! events in it.
+//! Sessions: describe what happened, and get the stream that a runtime would have
+//! written, with the events in it.
 
 mod describe;
 mod expected;
@@ -17,14 +17,14 @@ use record::Recorder;
 
 use crate::{BlobLayout, Field, FieldType, GuidBytes, Label, Optional, Trace, Value, Version};
 
-/// What happened in a session. All of it is plain data: any values make a legal stream.
+/// What happened in a session, as plain data: any values make a legal stream.
 ///
 /// Indices of types and threads are taken modulo their number, so that random ones are
-/// always good. Without types or threads there are no events.
+/// always valid. Without types or threads there are no events.
 ///
-/// What a session writes, batch by batch (a batch ends at [`Step::Flush`], after
+/// The parts of the stream, batch by batch. A batch ends at [`Step::Flush`], after
 /// [`Session::events_per_batch`] events, before a sequence point, before a removal and at
-/// the end):
+/// the end.
 ///
 /// | versions 4, 5 | version 6 | version 3 |
 /// |---|---|---|
@@ -34,9 +34,9 @@ use crate::{BlobLayout, Field, FieldType, GuidBytes, Label, Optional, Trace, Val
 /// | | label lists not yet written | |
 /// | event blocks | same | |
 ///
-/// Ids of metadata and stacks count from 1, thread indices from 0, and start again when a
-/// sequence point (or, for indices, a removal) has made them free: readers must live with
-/// ids that come back ([FORMAT.md 9]).
+/// Ids of metadata and stacks count from 1, thread indices from 0. They start again when
+/// a sequence point (or, for indices, a removal) has made them free, so that a reader has
+/// to cope with ids that come back ([FORMAT.md 9]).
 ///
 /// ```
 /// use nettrace_writer::*;
@@ -72,26 +72,25 @@ use crate::{BlobLayout, Field, FieldType, GuidBytes, Label, Optional, Trace, Val
 pub struct Session {
     /// Version of the stream.
     pub version: Version,
-    /// What the stream says about itself. `sync_ticks` is where time begins.
+    /// Facts about the session. `sync_ticks` is the time of the first step.
     pub trace: Trace,
     /// How blobs are written.
     pub layout: BlobLayout,
-    /// In which order a batch is written.
+    /// Order in which a batch is written.
     pub order: BatchOrder,
     /// Event types.
     pub types: Vec<EventType>,
-    /// Threads. In versions 3 to 5 two of the same OS id are one.
+    /// Threads. In versions 3 to 5 two with one OS id are one thread.
     pub threads: Vec<SessionThread>,
     /// What happened, in time order.
     pub steps: Vec<Step>,
-    /// Maximum number of events in a block; 0: only limited by the 8 MiB that a block may
-    /// have.
+    /// Maximum number of events in a block; 0: no limit but the 8 MiB of a block.
     pub events_per_block: usize,
-    /// Events after which a batch is written even without a [`Step::Flush`], as a runtime
-    /// does when its buffers are full; 0: no limit.
+    /// Number of events after which a batch is written even without a [`Step::Flush`], as
+    /// a runtime does when its buffers are full; 0: no limit.
     pub events_per_batch: usize,
     /// Number of extra bytes in every header that may be longer than known: event and
-    /// metadata blocks, the V6 Trace block.
+    /// metadata blocks, the version 6 Trace block.
     pub header_extra: usize,
     /// Number of extra bytes in every row that may be longer than known: metadata rows,
     /// fields, tags, uncompressed blobs, sequence points.
@@ -101,12 +100,12 @@ pub struct Session {
     /// Gives events without frames the id of an empty stack, as runtimes do, instead of
     /// id 0.
     pub interns_empty_stacks: bool,
-    /// False: the stream ends without an end mark.
+    /// Writes an end mark.
     pub has_end: bool,
 }
 
 impl Session {
-    /// A session in which nothing happened.
+    /// Creates a session without steps.
     pub fn new(version: Version) -> Self {
         Session {
             version,
@@ -126,11 +125,11 @@ impl Session {
         }
     }
 
-    /// Writes the stream.
+    /// Writes the stream of the session.
     ///
     /// # Panics
-    /// If something is too large for the counts that the format has for it, such as a
-    /// payload of an array of 65,536 elements.
+    /// If something is too large for its count in the format, such as an array of 65,536
+    /// elements.
     pub fn record(&self) -> Recording {
         let mut recorder = Recorder::new(Cow::Borrowed(self));
         for step in &self.steps {
@@ -142,22 +141,23 @@ impl Session {
     }
 }
 
-/// In which order the events of a batch are written, and which are marked sorted. Version
-/// 3 knows time order only, and no marks.
+/// Order in which the events of a batch are written, and which of them are marked sorted.
+/// Version 3 always has time order, and no marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BatchOrder {
-    /// Like the runtimes: the whole run of the capture thread with the oldest event, then
-    /// the next; the first of each run is marked.
+    /// Like the runtimes: all events of the capture thread with the oldest event, then of
+    /// the next thread; the first event of each thread is marked.
     #[default]
     ThreadRuns,
-    /// Like one-collect: by time, all marked.
+    /// Like one-collect: by time, all events marked.
     ByTime,
-    /// Thread runs without any mark: only sequence points and the end release events.
+    /// Like `ThreadRuns` without marks: readers can release events only at sequence
+    /// points and at the end.
     Unmarked,
 }
 
-/// An event type.
+/// A type of events in a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EventType {
     /// Provider.
@@ -174,7 +174,7 @@ pub struct EventType {
     pub level: u8,
     /// OpCode. Versions 3 and 4 cannot store it.
     pub opcode: Option<u8>,
-    /// Fields. A version that cannot describe one of them describes none.
+    /// Fields. If a version cannot describe one of them, it describes none.
     pub fields: Vec<Field>,
     /// More optional metadata (version 6), written after opcode, keywords, level and
     /// version.
@@ -182,7 +182,7 @@ pub struct EventType {
 }
 
 impl EventType {
-    /// A type without keywords and fields, of level 4 (informational).
+    /// Creates a type without keywords and fields, of level 4 (informational).
     ///
     /// ```
     /// use nettrace_writer::{EventType, FieldType};
@@ -199,63 +199,64 @@ impl EventType {
         }
     }
 
-    /// The type with one more field.
+    /// Returns the type with one more field.
     pub fn with_field(mut self, name: &str, field_type: FieldType) -> Self {
         self.fields.push(Field::new(name, field_type));
         self
     }
 }
 
-/// A thread.
+/// A thread of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionThread {
     /// OS thread id; version 3 keeps 32 bits of it.
     pub os_thread_id: u64,
-    /// Process (version 6; before, there is only the one of the trace).
+    /// Process id (version 6; before, the only process is that of the trace).
     pub process_id: u64,
     /// Name (version 6).
     pub name: Option<String>,
 }
 
 impl SessionThread {
-    /// A thread of process 1234, without a name.
+    /// Creates a thread of process 1234, without a name.
     pub fn new(os_thread_id: u64) -> Self {
         SessionThread { os_thread_id, process_id: 1234, name: None }
     }
 }
 
-/// One thing that happened.
+/// One thing that happens in a session.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Step {
-    /// An event.
+    /// An event is written.
     Event(SessionEvent),
-    /// Numbers were given out for events that were dropped (not in version 3).
+    /// Sequence numbers are used up by events that were dropped (not in version 3).
     Lose {
         /// The capture thread.
         thread: usize,
-        /// How many.
+        /// Number of events.
         count: u16,
     },
-    /// Everything that has happened so far is written.
+    /// All queued events are written.
     Flush,
     /// A flush, then a sequence point (not in version 3).
     SequencePoint {
-        /// Lists the threads' numbers. Versions 4 and 5 always do.
+        /// Lists the threads with their sequence numbers. Versions 4 and 5 always do.
         lists_threads: bool,
         /// Forgets all threads (version 6).
         forgets_threads: bool,
         /// Forgets all metadata (version 6).
         forgets_metadata: bool,
     },
-    /// A thread ends. Version 6: a flush and a RemoveThread block. Versions 4 and 5: the
-    /// next sequence point is the last that lists it, unless it writes again before;
-    /// after that its numbers start at 1.
+    /// A thread ends. Version 6 flushes and writes a RemoveThread block. In versions 4
+    /// and 5 the next sequence point is the last that lists the thread, unless it writes
+    /// an event before; then its numbers start at 1 again.
     RemoveThread(usize),
 }
 
 impl Step {
-    /// An event without stack, activities and labels, on a thread that writes it itself.
+    /// Creates an event without stack, activities and labels, written by the thread that
+    /// it is about.
     pub fn event(
         event_type: usize,
         thread: usize,
@@ -272,34 +273,35 @@ impl Step {
         })
     }
 
-    /// A sequence point that lists the threads and keeps threads and metadata.
+    /// Creates a sequence point that lists the threads and keeps threads and metadata.
     pub fn sequence_point() -> Self {
         Step::SequencePoint { lists_threads: true, forgets_threads: false, forgets_metadata: false }
     }
 }
 
-/// An event.
+/// An event of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionEvent {
     /// Index of the type.
     pub event_type: usize,
-    /// Index of the thread it is about.
+    /// Index of the thread that the event is about.
     pub thread: usize,
-    /// Index of the thread that writes it.
+    /// Index of the thread that writes the event.
     pub capture_thread: usize,
-    /// Ticks since the event before, of any thread.
+    /// Number of ticks since the event before, of any thread.
     pub ticks_later: u32,
-    /// Events of the capture thread that were dropped right before it (not in version 3).
+    /// Number of events of the capture thread that were dropped right before it (not in
+    /// version 3).
     pub lost_before: u16,
     /// Processor, if known.
     pub processor: Option<u16>,
     /// Frames, leaf first.
     pub stack: Vec<u64>,
-    /// Activity; zero: none. Version 6 makes a label of it.
+    /// Activity; zero: none. Version 6 stores it as a label.
     pub activity_id: GuidBytes,
-    /// Related activity; zero: none. Version 6 makes a label of it.
+    /// Related activity; zero: none. Version 6 stores it as a label.
     pub related_activity_id: GuidBytes,
-    /// Labels (version 6), after those of the activities.
+    /// Labels after those of the activities (version 6).
     pub labels: Vec<Label>,
     /// The payload. It may disagree with the type's fields.
     pub values: Vec<Value>,

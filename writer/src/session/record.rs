@@ -1,4 +1,4 @@
-//! From the steps of a session to the blocks of a stream.
+//! Turns the steps of a session into the blocks of a stream.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -7,31 +7,32 @@ use std::ops::Range;
 use super::{BatchOrder, ExpectedEvent, Session, SessionEvent, SessionThread, Step};
 use crate::{Blob, EventBlock, Label, LabelListBlock, Row, StackBlock, Stream, Version};
 
-/// Value of bytes that no reader knows.
+/// Value of extra bytes, which no reader knows.
 pub(super) const EXTRA: u8 = 0xee;
 
-/// Most bytes of a block, if not one thing alone is larger. A block of version 6 has to
-/// be smaller than 16 MiB.
-const MOST_BYTES: usize = 8 << 20;
+/// Maximum size of a block's rows in bytes; a larger single row makes a larger block. A
+/// block of version 6 has to be smaller than 16 MiB.
+const MAX_ROW_BYTES: usize = 8 << 20;
 
-/// Numbers of one capture thread.
+/// Sequence numbers of one capture thread.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
-    /// Last number given out.
+    /// Last number used.
     pub(super) last: u32,
-    /// Sequence numbers at the end that no event has.
+    /// Count of numbers up to `last` that no written event has.
     pub(super) unreported: u64,
-    /// It has ended, and the next sequence point is its last.
+    /// The thread has ended, and the next sequence point is the last that lists it.
     pub(super) has_ended: bool,
-    /// It ended before: its first number is 1 again, whatever the session says is lost.
+    /// The thread has ended and left the list: its next number is 1, whatever the session
+    /// says is lost.
     pub(super) starts_again: bool,
-    /// Last number of the thread that had the id at the latest sequence point.
-    pub(super) of_ended: u32,
-    /// How far the latest number that was not the next fell, since that point.
-    pub(super) fell: u32,
+    /// Last number of the earlier thread with this id, at the latest sequence point.
+    pub(super) last_of_ended: u32,
+    /// How far below the expected number the latest unexpected one was, since that point.
+    pub(super) fell_by: u32,
 }
 
-/// An event that waits for its batch to be written.
+/// An event of a batch that is not written yet.
 #[derive(Debug)]
 pub(super) struct Queued<'s> {
     pub(super) event: Cow<'s, SessionEvent>,
@@ -44,7 +45,7 @@ pub(super) struct Queued<'s> {
 
 #[derive(Debug)]
 pub(super) struct Recorder<'s> {
-    /// Types, threads and settings. Its steps are given one by one.
+    /// Types, threads and settings. Steps are passed one by one.
     pub(super) session: Cow<'s, Session>,
     pub(super) stream: Stream,
     pub(super) events: Vec<ExpectedEvent>,
@@ -52,16 +53,17 @@ pub(super) struct Recorder<'s> {
     pub(super) undone: Vec<u64>,
     pub(super) clock: u64,
     pub(super) batch: Vec<Queued<'s>>,
-    /// Threads that lost events in this batch and must be known to be listed.
+    /// Threads that lost events in this batch; version 6 has to define them so that a
+    /// sequence point can list them.
     pub(super) mentioned: Vec<usize>,
-    /// By the key of the capture thread.
+    /// Numbers by [`Recorder::key`] of the capture thread.
     pub(super) numbers: BTreeMap<u64, Numbers>,
     pub(super) metadata_ids: HashMap<usize, u32>,
     pub(super) stack_ids: HashMap<Vec<u64>, u32>,
     pub(super) label_list_ids: HashMap<Vec<Label>, u32>,
-    /// Version 6: index of a session's thread.
+    /// Index of a session's thread in the stream (version 6).
     pub(super) thread_indices: HashMap<usize, u64>,
-    /// Indices below those in use that a removal has made free.
+    /// Indices that a removal has made free.
     pub(super) free_indices: BTreeSet<u64>,
 }
 
@@ -92,7 +94,7 @@ impl<'s> Recorder<'s> {
         }
     }
 
-    /// Writes what waits, and the end.
+    /// Writes the last batch and the end mark.
     pub(super) fn end(&mut self) {
         self.flush();
         if self.session.has_end {
@@ -112,7 +114,8 @@ impl<'s> Recorder<'s> {
         &self.session.threads[at]
     }
 
-    /// What numbers are counted by: the OS id; in version 6 the thread itself.
+    /// Returns the key by which a thread's numbers are counted: the OS id, or in version
+    /// 6 the thread itself.
     pub(super) fn key(&self, thread_at: usize) -> u64 {
         if self.is_v6() { thread_at as u64 } else { self.thread(thread_at).os_thread_id }
     }
@@ -170,10 +173,10 @@ impl<'s> Recorder<'s> {
             let lost_before = if numbers.starts_again { 0 } else { event.lost_before };
             let missing = u64::from(lost_before) + numbers.unreported;
             if numbers.starts_again {
-                numbers.fell = std::mem::take(&mut numbers.of_ended);
+                numbers.fell_by = std::mem::take(&mut numbers.last_of_ended);
             } else if missing > 0 {
-                let fell = u64::from(std::mem::take(&mut numbers.fell));
-                self.undone.extend(Some(missing).filter(|missing| *missing == fell));
+                let fell_by = u64::from(std::mem::take(&mut numbers.fell_by));
+                self.undone.extend(Some(missing).filter(|missing| *missing == fell_by));
             }
             (numbers.has_ended, numbers.starts_again) = (false, false);
             numbers.last = numbers.last.wrapping_add(u32::from(lost_before)).wrapping_add(1);
@@ -225,7 +228,7 @@ impl<'s> Recorder<'s> {
             let first_id = first_new_stack + place.start as u32;
             self.stream.stack_block(&StackBlock::new(first_id, pointer_size, &new_stacks[place]));
         }
-        for place in pieces(&new_lists, usize::MAX, |list| list.iter().map(Label::most_bytes).sum())
+        for place in pieces(&new_lists, usize::MAX, |list| list.iter().map(Label::max_bytes).sum())
         {
             let first_index = first_new_list + place.start as u32;
             self.stream
@@ -235,7 +238,7 @@ impl<'s> Recorder<'s> {
         self.events.append(&mut written);
     }
 
-    /// Takes the batch in the order in which it is written.
+    /// Takes the batch, sorted into the order in which it is written.
     fn in_file_order(&mut self) -> Vec<Queued<'s>> {
         let mut batch = std::mem::take(&mut self.batch);
         if self.is_v3() || self.session.order == BatchOrder::ByTime {
@@ -252,7 +255,7 @@ impl<'s> Recorder<'s> {
         batch
     }
 
-    pub(super) fn block_of(&self, blobs: impl IntoIterator<Item = Blob>) -> EventBlock {
+    pub(super) fn create_event_block(&self, blobs: impl IntoIterator<Item = Blob>) -> EventBlock {
         EventBlock {
             layout: self.session.layout,
             header_extra: vec![EXTRA; self.session.header_extra],
@@ -270,48 +273,50 @@ impl<'s> Recorder<'s> {
         batch: &[Queued<'s>],
         written: &[ExpectedEvent],
     ) {
-        let most = match self.session.events_per_block {
+        let max_events = match self.session.events_per_block {
             0 => usize::MAX,
-            most => most,
+            count => count,
         };
-        // What a header of any layout takes at most, and its padding.
+        // Maximum size of a header with its padding in any layout, and the rest of the
+        // event.
         let size = |event: &ExpectedEvent| {
             96 + event.blob.payload.len() + event.blob.stack.len() + self.session.row_extra
         };
-        for place in pieces(written, most, size) {
+        for place in pieces(written, max_events, size) {
             let mut blobs = Vec::new();
             for (at, event) in place.clone().zip(&written[place]) {
-                // Found in order of the batch.
+                // `new_types` is sorted, because the types were found in the order of the
+                // batch.
                 if self.is_v3() && new_types.binary_search(&at).is_ok() {
                     blobs.push(self.definition(&batch[at]));
                 }
                 blobs.push(event.blob.clone());
             }
-            let block = self.block_of(blobs);
+            let block = self.create_event_block(blobs);
             self.stream.event_block(&block);
         }
     }
 }
 
-/// Cuts what one kind of block is to hold into blocks of at most `most` things and
-/// [`MOST_BYTES`].
+/// Splits the rows of one kind of block into blocks of at most `max_rows` rows and
+/// [`MAX_ROW_BYTES`].
 pub(super) fn pieces<T>(
-    things: &[T],
-    most: usize,
+    rows: &[T],
+    max_rows: usize,
     size: impl Fn(&T) -> usize,
 ) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let (mut start, mut bytes) = (0, 0_usize);
-    for (at, thing) in things.iter().enumerate() {
-        let size = size(thing);
-        if at > start && (at - start == most || bytes.saturating_add(size) > MOST_BYTES) {
+    for (at, row) in rows.iter().enumerate() {
+        let size = size(row);
+        if at > start && (at - start == max_rows || bytes.saturating_add(size) > MAX_ROW_BYTES) {
             pieces.push(start..at);
             (start, bytes) = (at, 0);
         }
         bytes = bytes.saturating_add(size);
     }
-    if start < things.len() {
-        pieces.push(start..things.len());
+    if start < rows.len() {
+        pieces.push(start..rows.len());
     }
     pieces
 }
@@ -323,9 +328,9 @@ mod tests {
     #[test]
     fn a_block_ends_at_its_number_of_things_or_bytes() {
         assert_eq!(pieces(&[0; 5], 2, |size| *size), [0..2, 2..4, 4..5]);
-        assert_eq!(pieces(&[MOST_BYTES / 2; 5], 9, |size| *size), [0..2, 2..4, 4..5]);
+        assert_eq!(pieces(&[MAX_ROW_BYTES / 2; 5], 9, |size| *size), [0..2, 2..4, 4..5]);
         // What is larger than a block by itself stands alone.
-        assert_eq!(pieces(&[1, MOST_BYTES + 1, 1], 9, |size| *size), [0..1, 1..2, 2..3]);
+        assert_eq!(pieces(&[1, MAX_ROW_BYTES + 1, 1], 9, |size| *size), [0..1, 1..2, 2..3]);
         assert_eq!(pieces(&[] as &[usize], 9, |size| *size), [] as [Range<usize>; 0]);
     }
 }

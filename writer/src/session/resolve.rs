@@ -1,4 +1,4 @@
-//! Events: ids of their stacks and label lists, and all that a reader will find.
+//! Events: the ids of their stacks and label lists, and all that a reader will find.
 
 use super::record::{Queued, Recorder};
 use super::{ExpectedEvent, SessionEvent};
@@ -68,7 +68,7 @@ impl<'s> Recorder<'s> {
             keywords: event_type.keywords,
             level: event_type.level,
             version: event_type.version,
-            opcode: event_type.opcode.filter(|_| self.says_opcodes()),
+            opcode: event_type.opcode.filter(|_| self.stores_opcodes()),
             fields: self.described_fields(event_type).to_vec(),
             values: event.values.clone(),
             stack: self.frames(event),

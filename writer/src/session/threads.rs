@@ -1,4 +1,4 @@
-//! Threads: indices, numbers, sequence points and removals.
+//! Threads: their indices and numbers, sequence points and removals.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ impl<'s> Recorder<'s> {
             .collect();
         let mut rows = Vec::new();
         for thread_at in new {
-            // The lowest that is free.
+            // The lowest free index.
             let index = self.free_indices.pop_first().unwrap_or(self.thread_indices.len() as u64);
             self.thread_indices.insert(thread_at, index);
             let thread = self.thread(thread_at);
@@ -44,10 +44,10 @@ impl<'s> Recorder<'s> {
                 threads.push((listed_as, numbers.last));
                 self.lost += std::mem::take(&mut numbers.unreported);
             }
-            (numbers.of_ended, numbers.fell) = (0, 0);
+            (numbers.last_of_ended, numbers.fell_by) = (0, 0);
             if numbers.has_ended {
-                let of_ended = numbers.last;
-                *numbers = Numbers { starts_again: true, of_ended, ..Numbers::default() };
+                let last_of_ended = numbers.last;
+                *numbers = Numbers { starts_again: true, last_of_ended, ..Numbers::default() };
             }
         }
         self.clock += 1;

@@ -1,4 +1,4 @@
-//! Sessions without an end: step by step into a pipe, in the memory of one batch.
+//! Sessions of any length: written step by step, in the memory of one batch.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -9,10 +9,10 @@ use super::{EventType, ExpectedEvent, Session, SessionThread, Step};
 /// Writes a session step by step to a file, a pipe or a socket. The bytes are those of
 /// [`Session::record`].
 ///
-/// It keeps one batch of events (see [`Session::events_per_batch`]), and what a runtime
-/// has to know too: the types, the threads, and the different stacks and label lists
-/// since the last sequence point. Nothing grows with the length of the stream, so that a
-/// trace of any size can be made.
+/// It keeps one batch of events ([`Session::events_per_batch`]), and what a runtime
+/// keeps, too: the types, the threads, and the distinct stacks and label lists since the
+/// last sequence point. None of these grows with the length of the stream, so a trace can
+/// have any size.
 ///
 /// ```
 /// use nettrace_writer::{EventType, FieldType, Session, SessionThread, SessionWriter, Step, Value, Version};
@@ -40,15 +40,15 @@ pub struct SessionWriter<W> {
     out: W,
 }
 
-/// What [`SessionWriter::finish`] gives back.
+/// Result of [`SessionWriter::finish`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Written<W> {
-    /// Where the stream went.
+    /// The output that was passed to [`SessionWriter::new`].
     pub out: W,
-    /// The events that were written since the last step gave some.
+    /// The events that were written since the last call of [`SessionWriter::step`].
     pub events: Vec<ExpectedEvent>,
-    /// Events that the sequence numbers show to be lost, as in
+    /// Number of events that the sequence numbers show to be lost, as in
     /// [`Recording::lost`](super::Recording::lost).
     pub lost: u64,
     /// Length of the stream in bytes.
@@ -56,14 +56,14 @@ pub struct Written<W> {
 }
 
 impl<W: Write> SessionWriter<W> {
-    /// Begins the stream of `session`, whose steps are written first. More of them follow
-    /// by [`SessionWriter::step`].
+    /// Begins the stream of `session` and writes its steps. More steps can follow with
+    /// [`SessionWriter::step`].
     ///
     /// # Errors
     /// Those of `out`.
     ///
     /// # Panics
-    /// As [`Session::record`].
+    /// If [`Session::record`] does.
     pub fn new(mut session: Session, out: W) -> io::Result<Self> {
         let steps = std::mem::take(&mut session.steps);
         let mut writer = SessionWriter { recorder: Recorder::new(Cow::Owned(session)), out };
@@ -91,21 +91,21 @@ impl<W: Write> SessionWriter<W> {
         threads.len() - 1
     }
 
-    /// Does one more thing. Returns the events that were written since the last call, in
-    /// file order: none while a batch fills, then all of it.
+    /// Writes one more step. Returns the events that were written since the last call, in
+    /// file order: none while a batch fills, then the whole batch.
     ///
     /// # Errors
-    /// Those of `out`. The stream cannot go on after one.
+    /// Those of `out`. The stream cannot go on after an error.
     ///
     /// # Panics
-    /// As [`Session::record`].
+    /// If [`Session::record`] does.
     pub fn step(&mut self, step: Step) -> io::Result<Vec<ExpectedEvent>> {
         self.recorder.step(Cow::Owned(step));
         self.pass_on()?;
         Ok(std::mem::take(&mut self.recorder.events))
     }
 
-    /// Bytes of the stream so far.
+    /// Returns the length of the stream so far in bytes.
     pub fn position(&self) -> u64 {
         self.recorder.stream.position()
     }
@@ -116,7 +116,7 @@ impl<W: Write> SessionWriter<W> {
     /// Those of `out`.
     ///
     /// # Panics
-    /// As [`Session::record`].
+    /// If [`Session::record`] does.
     pub fn finish(mut self) -> io::Result<Written<W>> {
         self.recorder.end();
         self.pass_on()?;
