@@ -4,55 +4,142 @@
 use super::top;
 use clap::Args;
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
-use std::io::Read;
+use std::collections::HashSet;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
-use std::{fs, io, thread};
+use std::{fs, thread};
 
-/// The commands, `FILE` being the trace.
-const COMMANDS: &str = "FILE; info FILE; info --json FILE; stats FILE; stats --json FILE
-    schema FILE; check FILE; events FILE; events --format ndjson FILE; events --format csv FILE
-    report topN FILE; report gc FILE; report exceptions FILE; heap FILE; heap --json FILE
-    report topN --json FILE; report gc --json FILE; report exceptions --json FILE
-    convert --format folded -o - FILE; convert --format pprof -o - FILE
-    convert --format speedscope -o - FILE";
+/// The commands of each trace, beside its reports and what it is converted to.
+const COMMANDS: &str = "FILE; --json FILE; info FILE; info --json FILE; stats FILE; stats --json FILE
+    schema FILE; schema --json FILE; check FILE; check --json FILE
+    events FILE; events --format ndjson FILE; events --format csv FILE; events --stacks --utc FILE
+    events --format ndjson --stacks --frames --raw FILE; events --format csv --stacks --frames FILE
+    heap FILE; heap --json FILE; heap --by roots FILE; heap --by modules FILE; heap --by generations FILE
+    heap tree FILE; heap tree --json FILE; heap tree --folded FILE; heap objects FILE; heap objects --json FILE
+    heap paths --type . FILE; heap paths --type . --json FILE; heap diff FILE FILE; heap diff --json FILE FILE
+    report topN --by-thread --wide FILE; report topN --when --state all FILE; report topN --by module FILE
+    report tree --callers --state all FILE; report gc --timeline FILE; report jit --timeline FILE
+    report logs --templates FILE; report counters --format csv FILE; report counters --format ndjson FILE
+    report counters --format openmetrics FILE; report html -o - FILE
+    convert --format folded --kind alloc -o - FILE; convert --format folded --kind waits -o - FILE
+    convert --format folded --kind off-cpu -o - FILE; convert --format svg --kind heap -o - FILE";
+
+/// The forms of each report.
+const REPORT: [&str; 2] = ["FILE", "--json FILE"];
+
+/// What is compared, by the beginnings of the names of traces in `ab`: groups, and single runs.
+const COMPARED: &[(&str, &str)] = &[
+    ("base", "slow1.5-"),
+    ("base", "slow1.2-"),
+    ("base", "alloc1.5-"),
+    ("base", "noisy"),
+    ("slow1.5-", "alloc1.5-"),
+    ("base1", "base2"),
+    ("base1", "slow1.5-1"),
+    ("base2", "alloc1.5-2"),
+];
+
+/// The forms of a comparison: texts, JSON, the page.
+const DIFF: [&str; 6] = [
+    "",
+    " --json",
+    " --all --wide",
+    " --format markdown --per second",
+    " --format junit",
+    " --force -o /dev/stdout",
+];
 
 /// Processes at the same time.
 const JOBS: usize = 2;
 
 #[derive(Args)]
+#[command(after_help = "\
+Each line has a hash of stdout, one of stderr, the exit code and the command. Lines are sorted by command and trace, and
+paths begin at the repository's folder, so `diff OLD NEW` shows what differs, and the lines of some traces or commands are
+compared with `diff <(grep ' gc ' OLD) <(grep ' gc ' NEW)`. The command at the end of a line can be run in that folder.
+
+A file that is equal to an earlier one is left out; without ../shared, the lines are those of testdata.
+A release build takes minutes for all traces, and seconds for one folder, such as testdata/known.")]
 pub(crate) struct Outputs {
     /// The command to run
     binary: PathBuf,
-    /// Where the lines go: hash of stdout, exit code, command
+    /// Where the lines go
     out: PathBuf,
-    /// The traces; else all of ../shared/traces and testdata/traces
+    /// Traces, or folders of them, from the repository's folder on; else testdata and ../shared
+    #[arg(value_name = "FILE|FOLDER")]
     files: Vec<PathBuf>,
 }
 
 impl Outputs {
-    pub(crate) fn run(self) -> io::Result<()> {
-        let mut files = self.files;
-        if files.is_empty() {
-            for folder in ["../shared/traces", "testdata/traces"] {
-                traces(&top().join(folder), &mut files)?;
+    pub(crate) fn run(mut self) -> io::Result<()> {
+        self.binary = self.binary.canonicalize()?;
+        let mut traces = Vec::new();
+        if self.files.is_empty() {
+            // First the ones that are in every clone.
+            for folder in ["testdata", "../shared"] {
+                for part in ["traces", "known", "web", "reports"] {
+                    add_traces(&top().join(folder).join(part), &mut traces)?;
+                }
             }
         }
-        files.sort();
-        // One after the other, so that the large traces do not come last.
-        let work = Mutex::new(
-            files.iter().flat_map(|file| commands().map(move |command| (command, file))),
-        );
+        for file in &self.files {
+            fs::metadata(top().join(file))?;
+            add_traces(&top().join(file), &mut traces)?;
+        }
+        let mut known = HashSet::new();
+        traces
+            .retain(|trace| fs::read(trace).is_ok_and(|bytes| known.insert(Sha256::digest(bytes))));
+        let commands = self.commands()?;
+        let mut lines: Vec<String> = traces
+            .iter()
+            .map(|trace| shown(trace))
+            .flat_map(|trace| commands.iter().map(move |command| command.replace("FILE", &trace)))
+            .collect();
+        if self.files.is_empty() {
+            lines.extend(comparisons()?);
+        }
+        let lines = self.hashed(lines)?;
+        fs::write(&self.out, lines.concat())?;
+        println!("{} outputs of {} traces in {}", lines.len(), traces.len(), self.out.display());
+        Ok(())
+    }
+
+    /// Returns the commands of each trace; the binary knows the names of its reports and formats.
+    fn commands(&self) -> io::Result<Vec<String>> {
+        let listed = |arguments: &[&str]| -> io::Result<Vec<String>> {
+            let output = Command::new(&self.binary).args(arguments).output()?;
+            let text = String::from_utf8_lossy(&output.stdout);
+            // Of help, the list has a heading before it and an empty line after it.
+            let list = text.split_once("Reports:\n").map_or(&*text, |(_, list)| list);
+            let names = list.lines().map_while(|line| line.split_whitespace().next());
+            Ok(names.map(str::to_owned).collect())
+        };
+        let mut commands: Vec<_> =
+            COMMANDS.split([';', '\n']).map(|command| command.trim().to_owned()).collect();
+        // The page is among the commands: it has no JSON.
+        for report in listed(&["report", "-h"])?.iter().filter(|report| *report != "html") {
+            commands.extend(REPORT.map(|form| format!("report {report} {form}")));
+        }
+        for format in listed(&["convert", "--format", "list"])? {
+            commands.push(format!("convert --format {format} -o - FILE"));
+        }
+        Ok(commands)
+    }
+
+    /// Runs the commands, and returns their lines in the order of their texts.
+    fn hashed(&self, mut commands: Vec<String>) -> io::Result<Vec<String>> {
+        commands.sort();
+        let next = Mutex::new(commands.into_iter().enumerate());
         let lines = Mutex::new(Vec::new());
         thread::scope(|scope| {
             let worker = || -> io::Result<()> {
                 loop {
-                    let next = work.lock().expect("no worker panics").next();
-                    let Some((command, file)) = next else { return Ok(()) };
-                    let line = line(&self.binary, command, file)?;
-                    lines.lock().expect("no worker panics").push((file, command, line));
+                    let command = next.lock().expect("no worker panics").next();
+                    let Some((place, command)) = command else { return Ok(()) };
+                    let line = self.line(&command)?;
+                    lines.lock().expect("no worker panics").push((place, line));
                 }
             };
             let workers = [(); JOBS].map(|()| scope.spawn(worker));
@@ -60,59 +147,94 @@ impl Outputs {
         })?;
         let mut lines = lines.into_inner().expect("no worker panics");
         lines.sort();
-        fs::write(&self.out, lines.iter().map(|(_, _, line)| line.as_str()).collect::<String>())?;
-        println!("{} outputs of {} traces in {}", lines.len(), files.len(), self.out.display());
-        Ok(())
+        Ok(lines.into_iter().map(|(_, line)| line).collect())
+    }
+
+    /// Runs a command in the repository's folder: `STDOUT STDERR CODE COMMAND`.
+    fn line(&self, command: &str) -> io::Result<String> {
+        let mut child = Command::new(&self.binary)
+            .args(command.split(' '))
+            .current_dir(top())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let [stdout, stderr]: [Box<dyn Read + Send>; 2] = [
+            Box::new(child.stdout.take().expect("it is piped")),
+            Box::new(child.stderr.take().expect("it is piped")),
+        ];
+        let (stdout, stderr) = thread::scope(|scope| {
+            let stderr = scope.spawn(|| hash(stderr));
+            (hash(stdout), stderr.join().expect("reading does not panic"))
+        });
+        let code =
+            child.wait()?.code().map_or_else(|| "killed".to_owned(), |code| code.to_string());
+        Ok(format!("{} {} {code} {command}\n", stdout?, stderr?))
     }
 }
 
-/// `HASH CODE COMMAND`, with the trace's path from the repository's folder on.
-fn line(binary: &Path, command: &str, file: &Path) -> io::Result<String> {
-    let words = command.split(' ').map(|word| match word {
-        "FILE" => file.as_os_str(),
-        word => word.as_ref(),
-    });
-    let mut child = Command::new(binary)
-        .args(words)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()?;
-    let mut stdout = child.stdout.take().expect("it is piped");
+/// Returns the comparisons, of all pairs and groups that exist.
+fn comparisons() -> io::Result<Vec<String>> {
+    let mut traces = Vec::new();
+    for folder in ["../shared/ab", "testdata/ab"] {
+        if traces.is_empty() {
+            add_traces(&top().join(folder), &mut traces)?;
+        }
+    }
+    let of = |name: &str| -> Vec<String> {
+        let is_of = |trace: &&PathBuf| {
+            trace.file_name().is_some_and(|file| file.to_string_lossy().starts_with(name))
+        };
+        traces.iter().filter(is_of).map(|trace| shown(trace)).collect()
+    };
+    let mut lines = Vec::new();
+    for (old, new) in COMPARED.iter().map(|(old, new)| (of(old), of(new))) {
+        if old.is_empty() || new.is_empty() {
+            continue;
+        }
+        let sides = match (&old[..], &new[..]) {
+            ([old], [new]) => format!("{old} {new}"),
+            _ => format!("--old {} --new {}", old.join(" "), new.join(" ")),
+        };
+        lines.extend(DIFF.map(|form| format!("diff {sides}{form}")));
+    }
+    let folders = ["old", "new"].map(|side| format!("../shared/traces/benchmarkdotnet/{side}"));
+    if folders.iter().all(|folder| top().join(folder).is_dir()) {
+        lines.extend(DIFF.map(|form| format!("diff {}{form}", folders.join(" "))));
+    }
+    Ok(lines)
+}
+
+/// Reads to the end, and returns the beginning of the hash in hexadecimal.
+fn hash(mut from: impl Read) -> io::Result<String> {
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
     loop {
-        match stdout.read(&mut buffer)? {
+        match from.read(&mut buffer)? {
             0 => break,
             read => hash.update(&buffer[..read]),
         }
     }
-    let status = child.wait()?;
-    let code = status.code().map_or_else(|| "killed".to_owned(), |code| code.to_string());
-    let mut line = String::new();
-    for byte in &hash.finalize()[..8] {
-        write!(line, "{byte:02x}").expect("a String takes all");
+    Ok(hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Returns a trace's path from the repository's folder on.
+fn shown(trace: &Path) -> String {
+    let top = top();
+    trace.strip_prefix(&top).unwrap_or(trace).display().to_string()
+}
+
+/// Adds a trace, or the traces of a folder, by name.
+fn add_traces(path: &Path, traces: &mut Vec<PathBuf>) -> io::Result<()> {
+    if path.is_dir() {
+        let entries = fs::read_dir(path)?.map(|entry| Ok(entry?.path()));
+        let mut entries = entries.collect::<io::Result<Vec<_>>>()?;
+        entries.sort();
+        return entries.iter().try_for_each(|entry| add_traces(entry, traces));
     }
-    let name = file.strip_prefix(top()).unwrap_or(file).display().to_string();
-    Ok(format!("{line} {code} {}\n", command.replace("FILE", &name)))
-}
-
-fn commands() -> impl Iterator<Item = &'static str> {
-    COMMANDS.split([';', '\n']).map(str::trim)
-}
-
-fn traces(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    // The first of the folders is not there in a clone of its own.
-    for entry in fs::read_dir(folder).into_iter().flatten() {
-        let path = entry?.path();
-        let name = path.to_string_lossy();
-        if path.is_dir() {
-            traces(&path, files)?;
-        } else if [".nettrace", ".netperf"]
-            .iter()
-            .any(|kind| name.trim_end_matches(".gz").ends_with(kind))
-        {
-            files.push(path);
-        }
+    let name = path.to_string_lossy();
+    let name = name.trim_end_matches(".gz");
+    if path.is_file() && [".nettrace", ".netperf"].iter().any(|kind| name.ends_with(kind)) {
+        traces.push(path.to_owned());
     }
     Ok(())
 }
