@@ -1,7 +1,7 @@
 //! A trace as one HTML file, for exploring it in a browser.
 //!
-//! The file is self-contained: it includes the code of the page (built from the folder
-//! `page` beside `src`, see its README) and the data of the trace. It opens from disk and
+//! The file is self-contained: it includes the code of the page (joined from the folder
+//! `page` beside `src` by `build.rs`) and the data of the trace. It opens from disk and
 //! makes no network requests; its content security policy forbids them.
 //!
 //! The data are compressed with gzip and then encoded in base64: four bytes with the
@@ -40,7 +40,7 @@ use std::io::{self, Write};
 use tracks::pass_with_tracks;
 
 /// The page without data, which replace [`DATA_HERE`].
-const SHELL: &str = include_str!("page.html");
+const SHELL: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
 const DATA_HERE: &str = "@@DATA@@";
 
 /// The kinds of samples on a page.
