@@ -93,3 +93,23 @@ fn nothing_is_left_that_was_there_to_look_or_to_be_written_later() {
         assert!(found.is_empty(), "{name}: {found:?}");
     }
 }
+
+#[test]
+fn no_line_of_the_page_is_longer_than_140_characters_and_no_file_than_700_lines() {
+    let mut files = 0;
+    for folder in ["analysis/page", "analysis/page/src", "analysis/page/test"] {
+        for entry in fs::read_dir(root().join(folder)).expect("the page's sources") {
+            let path = entry.expect("an entry").path();
+            let extension = path.extension().and_then(|extension| extension.to_str());
+            if !matches!(extension, Some("css" | "html" | "mjs")) {
+                continue;
+            }
+            files += 1;
+            let text = fs::read_to_string(&path).expect("a source");
+            let long = text.lines().position(|line| line.chars().count() > 140);
+            assert_eq!(long.map(|line| line + 1), None, "{}", path.display());
+            assert!(text.lines().count() <= 700, "{}", path.display());
+        }
+    }
+    assert!(files > 20, "only {files} sources");
+}

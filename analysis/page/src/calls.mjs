@@ -6,7 +6,11 @@ export const STATES = { running: [0, 1], managed: [0], native: [1], waiting: [2]
 
 // Sums of a kind's samples as a tree of calls: nodes after their parents, node 0 for all.
 // `transforms`: as the route has them. `inverted`: the innermost call is the root. `spans`: only samples of these threads and times.
-export function callTree(trace, kind, { range = null, thread = null, states = 'running', byThread = false, transforms = {}, inverted = false, spans = null } = {}) {
+export function callTree(
+  trace,
+  kind,
+  { range = null, thread = null, states = 'running', byThread = false, transforms = {}, inverted = false, spans = null } = {},
+) {
   const base = baseNodes(trace);
   const times = trace.column(`${kind}.t`);
   const weights = trace.column(`${kind}.weight`);
@@ -53,7 +57,7 @@ export function callTree(trace, kind, { range = null, thread = null, states = 'r
       for (let up = node; up !== 0; up = base.parent[up]) frames.push(base.frame[up]);
       frames.reverse();
       const path = transform ? transform.apply(frames) : frames;
-      paths.set(node, inverted ? path?.reverse() ?? null : path);
+      paths.set(node, inverted ? (path?.reverse() ?? null) : path);
     }
     return paths.get(node);
   };
@@ -76,7 +80,7 @@ export function callTree(trace, kind, { range = null, thread = null, states = 'r
   const texts = (frame) => {
     if (frame < named) return trace.frames.text[frame];
     if (frame < labelled) return `${verb} ${labels[frame - named]}`;
-    return frame < groups ? trace.threads[frame - labelled]?.label ?? 'a thread' : transform.names[frame - groups];
+    return frame < groups ? (trace.threads[frame - labelled]?.label ?? 'a thread') : transform.names[frame - groups];
   };
   // What a frame stands for.
   const sortOf = (frame) => (frame < named ? 'method' : frame < labelled ? 'type' : frame < groups ? 'thread' : 'group');
@@ -245,7 +249,8 @@ export function stacksOverTime(trace, kind, thread, { range = null, states = 'ru
     const until = times[row] + weights[row];
     let same = 0;
     // The sampler's intervals vary a little: frames that are less than half an interval apart are joined.
-    if (times[row] - lastEnd <= weights[row] / 2) while (same < path.length && same < open.length && open[same].node === path[same]) same += 1;
+    if (times[row] - lastEnd <= weights[row] / 2)
+      while (same < path.length && same < open.length && open[same].node === path[same]) same += 1;
     for (let depth = 0; depth < same; depth += 1) open[depth].to = until;
     open = open.slice(0, same);
     for (let depth = same; depth < path.length; depth += 1) {

@@ -12,26 +12,27 @@ const RIGHT = 8;
 function plot({ range, height, unit, label, most, least = 0, inside, tell }) {
   const canvas = el('canvas', { role: 'img', 'aria-label': label });
   const length = range.to - range.from;
-  const draw = () => paint(canvas, height, (context, width, tall) => {
-    const x = (nanos) => LEFT + ((nanos - range.from) / length) * (width - LEFT - RIGHT);
-    const y = (value) => tall - 16 - ((value - least) / (most - least || 1)) * (tall - 24);
-    context.font = '11px system-ui, sans-serif';
-    context.textBaseline = 'middle';
-    context.fillStyle = colour('faint');
-    write(context, unit(most), 0, y(most) + 2, LEFT - 4);
-    write(context, unit(least), 0, y(least), LEFT - 4);
-    const step = axisStep(length, (width - LEFT) / 90);
-    for (let at = Math.ceil(range.from / step) * step; at <= range.to; at += step) {
-      context.fillStyle = colour('grid');
-      context.fillRect(x(at), 4, 1, tall - 18);
+  const draw = () =>
+    paint(canvas, height, (context, width, tall) => {
+      const x = (nanos) => LEFT + ((nanos - range.from) / length) * (width - LEFT - RIGHT);
+      const y = (value) => tall - 16 - ((value - least) / (most - least || 1)) * (tall - 24);
+      context.font = '11px system-ui, sans-serif';
+      context.textBaseline = 'middle';
       context.fillStyle = colour('faint');
-      const text = formatAxis(at, step);
-      if (x(at) + widthOf(context, text) < width) write(context, text, x(at), tall - 6);
-    }
-    context.fillStyle = colour('line');
-    context.fillRect(LEFT, y(least), width - LEFT - RIGHT, 1);
-    inside(context, x, y);
-  });
+      write(context, unit(most), 0, y(most) + 2, LEFT - 4);
+      write(context, unit(least), 0, y(least), LEFT - 4);
+      const step = axisStep(length, (width - LEFT) / 90);
+      for (let at = Math.ceil(range.from / step) * step; at <= range.to; at += step) {
+        context.fillStyle = colour('grid');
+        context.fillRect(x(at), 4, 1, tall - 18);
+        context.fillStyle = colour('faint');
+        const text = formatAxis(at, step);
+        if (x(at) + widthOf(context, text) < width) write(context, text, x(at), tall - 6);
+      }
+      context.fillStyle = colour('line');
+      context.fillRect(LEFT, y(least), width - LEFT - RIGHT, 1);
+      inside(context, x, y);
+    });
   const tip = tipOver(canvas, (_, place) => {
     const perPixel = length / (canvas.clientWidth - LEFT - RIGHT);
     const nanos = range.from + (place - LEFT) * perPixel;

@@ -2,7 +2,11 @@
 // (names of traces, words of the address) go through `visible`: this module alone writes texts, on elements and canvases.
 
 // The same set as `is_hidden` of export/src/hidden.rs: control, direction, separator and invisible characters.
-const HIDDEN = /[\0-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e0fff}]/gu;
+const HIDDEN = new RegExp(
+  '[\\0-\\x1f\\x7f-\\x9f\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f' +
+    '\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff9-\\ufffb\\ufffe\\uffff\\u{e0000}-\\u{e0fff}]',
+  'gu',
+);
 
 // Replaces each hidden character by U+FFFD.
 export const printable = (text) => String(text).replace(HIDDEN, '\ufffd');
@@ -91,15 +95,25 @@ export function tipOver(canvas, textAt) {
 
 // A link that saves what a canvas shows, on the page's background.
 export function pictureLink(canvas, name) {
-  return el('a', { class: 'csv png', href: '#', download: `${name.replace(/[^a-zA-Z0-9]+/g, '-').slice(0, 60)}.png`, 'aria-label': `PNG: ${name}`, onclick: (event) => {
-    const copy = document.createElement('canvas');
-    [copy.width, copy.height] = [canvas.width, canvas.height];
-    const context = copy.getContext('2d');
-    context.fillStyle = colour('bg');
-    context.fillRect(0, 0, copy.width, copy.height);
-    context.drawImage(canvas, 0, 0);
-    event.currentTarget.href = copy.toDataURL('image/png');
-  } }, 'PNG');
+  return el(
+    'a',
+    {
+      class: 'csv png',
+      href: '#',
+      download: `${name.replace(/[^a-zA-Z0-9]+/g, '-').slice(0, 60)}.png`,
+      'aria-label': `PNG: ${name}`,
+      onclick: (event) => {
+        const copy = document.createElement('canvas');
+        [copy.width, copy.height] = [canvas.width, canvas.height];
+        const context = copy.getContext('2d');
+        context.fillStyle = colour('bg');
+        context.fillRect(0, 0, copy.width, copy.height);
+        context.drawImage(canvas, 0, 0);
+        event.currentTarget.href = copy.toDataURL('image/png');
+      },
+    },
+    'PNG',
+  );
 }
 
 // Paper is narrower than most windows: canvases are drawn again for it instead of being squeezed.

@@ -25,8 +25,10 @@ function frameColour(name, dark, isOwn = false) {
 // More is red, less is blue, the same is grey. Lightness differs too, for readers without colour vision.
 function tintColour(change, dark) {
   const strength = Math.abs(change);
-  if (change > 0) return dark ? `hsl(16 ${20 + 60 * strength}% ${30 + 16 * strength}%)` : `hsl(16 ${30 + 60 * strength}% ${88 - 26 * strength}%)`;
-  if (change < 0) return dark ? `hsl(205 ${20 + 60 * strength}% ${28 + 8 * strength}%)` : `hsl(205 ${30 + 60 * strength}% ${88 - 16 * strength}%)`;
+  if (change > 0)
+    return dark ? `hsl(16 ${20 + 60 * strength}% ${30 + 16 * strength}%)` : `hsl(16 ${30 + 60 * strength}% ${88 - 26 * strength}%)`;
+  if (change < 0)
+    return dark ? `hsl(205 ${20 + 60 * strength}% ${28 + 8 * strength}%)` : `hsl(205 ${30 + 60 * strength}% ${88 - 16 * strength}%)`;
   return dark ? 'hsl(0 0% 30%)' : 'hsl(0 0% 88%)';
 }
 
@@ -55,7 +57,13 @@ export function layoutTree(tree, root, width) {
 
 // A flame graph with search, zoom and keys. `options`: upright, search, label, onzoom(node), onfocus(frame).
 export function flameGraph(tree, options) {
-  const canvas = el('canvas', { tabindex: '0', role: 'application', class: 'flame', 'aria-label': `${options.label}. Arrow keys move, Enter zooms, Escape zooms out. The tabs Call tree and Methods have the same as tables.` });
+  const canvas = el('canvas', {
+    tabindex: '0',
+    role: 'application',
+    class: 'flame',
+    'aria-label':
+      `${options.label}. Arrow keys move, Enter zooms, Escape zooms out. ` + 'The tabs Call tree and Methods have the same as tables.',
+  });
   const box = el('div', { class: options.upright ? 'flamebox upright' : 'flamebox' }, canvas);
   // An upright graph begins at its bottom, which may be far below its top.
   let isAtRoot = !options.upright;
@@ -93,7 +101,8 @@ export function flameGraph(tree, options) {
     if (tree.about) return tree.about(node);
     const share = tree.total[0] ? (tree.total[node] / tree.total[0]) * 100 : 0;
     const own = tree.self[node] > 0 ? `, ${formatWeight(tree.self[node], tree.unit)} by itself` : '';
-    return `${name(node)}: ${formatWeight(tree.total[node], tree.unit)}${own}, ${formatPercent(share)}, ${formatCount(tree.totalSamples[node])} ${tree.thing ?? 'samples'}`;
+    const samples = `${formatCount(tree.totalSamples[node])} ${tree.thing ?? 'samples'}`;
+    return `${name(node)}: ${formatWeight(tree.total[node], tree.unit)}${own}, ${formatPercent(share)}, ${samples}`;
   };
   let depthMost = 1;
   const height = () => Math.max(120, (depthMost + 1) * ROW + 4);
@@ -115,7 +124,14 @@ export function flameGraph(tree, options) {
         const { node, depth, x, width: wide, isAbove } = rectangle;
         const top = y(depth);
         context.globalAlpha = isAbove ? 0.55 : found && node !== 0 && !found[node] ? 0.35 : 1;
-        context.fillStyle = node === 0 ? rootFill : found?.[node] ? foundFill : tree.tint ? tintColour(tree.tint(node), dark) : frameColour(name(node), dark, node !== 0 && tree.isOwn?.(tree.frame[node]));
+        context.fillStyle =
+          node === 0
+            ? rootFill
+            : found?.[node]
+              ? foundFill
+              : tree.tint
+                ? tintColour(tree.tint(node), dark)
+                : frameColour(name(node), dark, node !== 0 && tree.isOwn?.(tree.frame[node]));
         context.fillRect(x, top, Math.max(0.5, wide - (wide > 3 ? 1 : 0)), ROW - 1);
         if (wide > 34) {
           context.fillStyle = found?.[node] ? foundInk : ink;
@@ -142,7 +158,9 @@ export function flameGraph(tree, options) {
   const at = (event) => {
     const bounds = canvas.getBoundingClientRect();
     const [x, top] = [event.clientX - bounds.left, event.clientY - bounds.top];
-    return rectangles.find((rectangle) => x >= rectangle.x && x < rectangle.x + rectangle.width && top >= y(rectangle.depth) && top < y(rectangle.depth) + ROW);
+    return rectangles.find(
+      (rectangle) => x >= rectangle.x && x < rectangle.x + rectangle.width && top >= y(rectangle.depth) && top < y(rectangle.depth) + ROW,
+    );
   };
   const choose = (node) => {
     chosen = node;
@@ -162,11 +180,13 @@ export function flameGraph(tree, options) {
     hovered = node;
     draw();
   };
-  box.append(tipOver(canvas, (event) => {
-    const node = at(event)?.node ?? -1;
-    hover(node);
-    return node >= 0 ? about(node) : '';
-  }));
+  box.append(
+    tipOver(canvas, (event) => {
+      const node = at(event)?.node ?? -1;
+      hover(node);
+      return node >= 0 ? about(node) : '';
+    }),
+  );
   canvas.addEventListener('pointerleave', () => hover(-1));
   canvas.addEventListener('click', (event) => {
     const rectangle = at(event);
@@ -278,10 +298,12 @@ export function timeGraph(rectangles, texts, range, options) {
     const rectangle = at(event);
     if (rectangle) options.onrange(rectangle);
   });
-  box.append(tipOver(canvas, (event) => {
-    const found = at(event);
-    return found ? `${texts(found.frame)}: ${formatNanos(found.to - found.from)}` : '';
-  }));
+  box.append(
+    tipOver(canvas, (event) => {
+      const found = at(event);
+      return found ? `${texts(found.frame)}: ${formatNanos(found.to - found.from)}` : '';
+    }),
+  );
   keepDrawn(canvas, box, draw);
   return {
     box,

@@ -7,6 +7,9 @@ export function formatCount(number) {
   return grouped(String(Math.round(number)));
 }
 
+// `1 event`, `2 events`.
+export const countOf = (number, one, more = `${one}s`) => `${formatCount(number)} ${number === 1 ? one : more}`;
+
 export function formatDecimal(number, digits = 1) {
   if (number === null || number === undefined || !Number.isFinite(number)) return '–';
   const [whole, rest] = number.toFixed(digits).split('.');
@@ -29,7 +32,9 @@ export function formatNanos(nanos) {
   if (size < 60e9) return `${sign}${thousandths(size, 1e6)} s`;
   const minutes = Math.floor(size / 60e9);
   const seconds = thousandths(size % 60e9, 1e6);
-  return minutes < 60 ? `${sign}${minutes} min ${seconds} s` : `${sign}${formatCount(Math.floor(minutes / 60))} h ${minutes % 60} min ${seconds} s`;
+  return minutes < 60
+    ? `${sign}${minutes} min ${seconds} s`
+    : `${sign}${formatCount(Math.floor(minutes / 60))} h ${minutes % 60} min ${seconds} s`;
 }
 
 export function formatBytes(bytes) {

@@ -1,14 +1,26 @@
 // The heap of a trace with a dump: what holds it, types, what keeps how much alive, and how.
 import { el } from './dom.mjs';
-import { formatBytes, formatCount, formatMoment, formatNanos, formatPercent } from './format.mjs';
+import { countOf, formatBytes, formatCount, formatMoment, formatNanos, formatPercent } from './format.mjs';
 import { callTreeTable } from './stacks-view.mjs';
 import { flameGraph } from './flame.mjs';
 import { TreeBuilder } from './calls.mjs';
 import { facts, table } from './table.mjs';
 
-const HEAP_TABS = [['types', 'Types'], ['tree', 'What keeps it alive'], ['statics', 'Static variables'], ['modules', 'Modules'], ['generations', 'Roots and generations']];
-const bytesOf = (title, key, most = null) => ({ title, number: true, value: (row) => row[key], text: (row) => formatBytes(row[key]), bar: most ? (row) => row[key] / (most || 1) : null });
-const countOf = (title, key) => ({ title, number: true, value: (row) => row[key], text: (row) => formatCount(row[key]) });
+const HEAP_TABS = [
+  ['types', 'Types'],
+  ['tree', 'What keeps it alive'],
+  ['statics', 'Static variables'],
+  ['modules', 'Modules'],
+  ['generations', 'Roots and generations'],
+];
+const bytesColumn = (title, key, most = null) => ({
+  title,
+  number: true,
+  value: (row) => row[key],
+  text: (row) => formatBytes(row[key]),
+  bar: most ? (row) => row[key] / (most || 1) : null,
+});
+const countColumn = (title, key) => ({ title, number: true, value: (row) => row[key], text: (row) => formatCount(row[key]) });
 
 // The dominator tree as the tree of a flame graph: widths are what is kept alive.
 function dominatorTree(heap) {
@@ -32,37 +44,78 @@ function dominatorTree(heap) {
     builder.add(own, Math.max(0, node.retained_bytes - below[0]), Math.max(0, node.retained_count - below[1]));
     for (const child of node.children) open.push([own, child]);
   }
-  return builder.finish({ texts: (frame) => names[frame], sortOf: () => 'type', isOwn: (frame) => !/^(System|Microsoft|Interop|Entry<|static |\[|\()/.test(names[frame]), unit: 'bytes', thing: 'objects' });
+  return builder.finish({
+    texts: (frame) => names[frame],
+    sortOf: () => 'type',
+    isOwn: (frame) => !/^(System|Microsoft|Interop|Entry<|static |\[|\()/.test(names[frame]),
+    unit: 'bytes',
+    thing: 'objects',
+  });
 }
 
 function typesOfHeap({ report, paths }, route, go) {
   const most = report.types[0]?.bytes;
   const chosen = report.types.find((row) => row.name === route.heap_type) ?? null;
   const columns = [
-    { title: 'Type', value: (row) => row.name }, countOf('Objects', 'count'), bytesOf('Bytes', 'bytes', most),
+    { title: 'Type', value: (row) => row.name },
+    countColumn('Objects', 'count'),
+    bytesColumn('Bytes', 'bytes', most),
     { title: 'Of all', number: true, value: (row) => row.percent, text: (row) => formatPercent(row.percent) },
-    bytesOf('Keep alive', 'retained_bytes'), bytesOf('Largest', 'largest_bytes'), { title: 'Module', value: (row) => row.module },
+    bytesColumn('Keep alive', 'retained_bytes'),
+    bytesColumn('Largest', 'largest_bytes'),
+    { title: 'Module', value: (row) => row.module },
   ];
   return [
-    chosen && el('section', { class: 'card', id: 'heap-type', 'aria-label': chosen.name }, el('h3', null, `How objects of ${chosen.name} are held`),
-      pathsOf(paths[chosen.name]),
-      el('button', { type: 'button', onclick: () => go({ heap_type: null }, true) }, 'Close')),
-    table({ caption: `Types (${formatCount(report.types.length)})`, columns, rows: report.types, onrow: (row) => go({ heap_type: row.name }, true), sort: { column: 2, down: true } }),
+    chosen &&
+      el(
+        'section',
+        { class: 'card', id: 'heap-type', 'aria-label': chosen.name },
+        el('h3', null, `How objects of ${chosen.name} are held`),
+        pathsOf(paths[chosen.name]),
+        el('button', { type: 'button', onclick: () => go({ heap_type: null }, true) }, 'Close'),
+      ),
+    table({
+      caption: `Types (${formatCount(report.types.length)})`,
+      columns,
+      rows: report.types,
+      onrow: (row) => go({ heap_type: row.name }, true),
+      sort: { column: 2, down: true },
+    }),
   ];
 }
 
 // The shortest ways from roots to objects of a type, those of the most bytes first.
 function pathsOf(groups) {
-  if (!groups?.length) return el('p', { class: 'none' }, 'The page has the paths of the largest types. Those of others: nettrace heap paths.');
-  return el('ul', { class: 'paths' }, groups.map((group) => el('li', null,
-    el('b', null, `${formatCount(group.count)} ${group.count === 1 ? 'object' : 'objects'}, ${formatBytes(group.bytes)}${group.retained_bytes > group.bytes ? `, ${formatBytes(group.retained_bytes)} with all that they keep alive` : ''}: `),
-    [`${group.root_kind.replaceAll('_', ' ')}${group.root_name ? ` ${group.root_name}` : ''}`, ...group.steps.map((step) => `${step.type_name}${step.is_repeated ? ' (several in a row)' : ''}`)].join(' → '),
-    group.steps_left_out > 0 && ` (${formatCount(group.steps_left_out)} steps left out)`)));
+  if (!groups?.length)
+    return el('p', { class: 'none' }, 'The page has the paths of the largest types. Those of others: nettrace heap paths.');
+  return el(
+    'ul',
+    { class: 'paths' },
+    groups.map((group) => {
+      const kept = group.retained_bytes > group.bytes ? `, ${formatBytes(group.retained_bytes)} with all that they keep alive` : '';
+      return el(
+        'li',
+        null,
+        el('b', null, `${countOf(group.count, 'object')}, ${formatBytes(group.bytes)}${kept}: `),
+        [
+          `${group.root_kind.replaceAll('_', ' ')}${group.root_name ? ` ${group.root_name}` : ''}`,
+          ...group.steps.map((step) => `${step.type_name}${step.is_repeated ? ' (several in a row)' : ''}`),
+        ].join(' → '),
+        group.steps_left_out > 0 && ` (${formatCount(group.steps_left_out)} steps left out)`,
+      );
+    }),
+  );
 }
 
 export function heapView(trace, route, range, extent, go) {
   const heap = trace.reports.heap;
-  if (!heap) return el('p', { class: 'none' }, 'No heap dump in this trace. Record one with nettrace heap --process-id PID -o FILE; of a trace from standard input the page has none.');
+  if (!heap)
+    return el(
+      'p',
+      { class: 'none' },
+      'No heap dump in this trace. Record one with nettrace heap --process-id PID -o FILE; ' +
+        'of a trace from standard input the page has none.',
+    );
   const { report } = heap;
   const tab = HEAP_TABS.some(([key]) => key === route.heap_tab) ? route.heap_tab : 'types';
   const panel = el('div', { id: 'heappanel', role: 'tabpanel', 'aria-labelledby': `heaptab-${tab}` });
@@ -71,22 +124,114 @@ export function heapView(trace, route, range, extent, go) {
   else if (tab === 'tree') {
     const tree = dominatorTree(heap);
     const graph = flameGraph(tree, { upright: false, search: '', label: 'What keeps what alive' });
-    panel.append(el('p', null, 'Each type below what would have to go for it to be collected, from the roots down. A width is what would be freed.'), graph.box, callTreeTable(tree, tree.total[0] || 1, 'What keeps what alive', null, ['Keeps alive', 'Of reachable', 'By itself', 'Objects']));
-  } else if (tab === 'statics') panel.append(table({ caption: `Static variables (${formatCount(report.statics.length)})`, isNear: true, columns: [{ title: 'Variable', value: (row) => row.name }, { title: 'Type of its object', value: (row) => row.type_name }, bytesOf('Keeps alive', 'retained_bytes', report.statics[0]?.retained_bytes), bytesOf('Bytes', 'bytes'), { title: 'Of a thread', value: (row) => (row.is_thread_static ? 'yes' : '') }], rows: report.statics }));
-  else if (tab === 'modules') panel.append(table({ caption: `Modules (${formatCount(report.modules.length)})`, columns: [{ title: 'Module', value: (row) => row.module || '(unknown)' }, countOf('Types', 'types'), countOf('Objects', 'count'), bytesOf('Bytes', 'bytes', report.modules[0]?.bytes), bytesOf('Keep alive', 'retained_bytes')], rows: report.modules }));
+    panel.append(
+      el('p', null, 'Each type below what would have to go for it to be collected, from the roots down. A width is what would be freed.'),
+      graph.box,
+      callTreeTable(tree, tree.total[0] || 1, 'What keeps what alive', null, ['Keeps alive', 'Of reachable', 'By itself', 'Objects']),
+    );
+  } else if (tab === 'statics')
+    panel.append(
+      table({
+        caption: `Static variables (${formatCount(report.statics.length)})`,
+        isNear: true,
+        columns: [
+          { title: 'Variable', value: (row) => row.name },
+          { title: 'Type of its object', value: (row) => row.type_name },
+          bytesColumn('Keeps alive', 'retained_bytes', report.statics[0]?.retained_bytes),
+          bytesColumn('Bytes', 'bytes'),
+          { title: 'Of a thread', value: (row) => (row.is_thread_static ? 'yes' : '') },
+        ],
+        rows: report.statics,
+      }),
+    );
+  else if (tab === 'modules')
+    panel.append(
+      table({
+        caption: `Modules (${formatCount(report.modules.length)})`,
+        columns: [
+          { title: 'Module', value: (row) => row.module || '(unknown)' },
+          countColumn('Types', 'types'),
+          countColumn('Objects', 'count'),
+          bytesColumn('Bytes', 'bytes', report.modules[0]?.bytes),
+          bytesColumn('Keep alive', 'retained_bytes'),
+        ],
+        rows: report.modules,
+      }),
+    );
   else {
     panel.append(
-      table({ caption: 'Roots', columns: [{ title: 'Kind', value: (row) => row.kind.replaceAll('_', ' ') }, countOf('Roots', 'count'), countOf('Objects', 'objects'), bytesOf('Bytes', 'bytes'), bytesOf('Keep alive', 'retained_bytes')], rows: report.roots }),
-      table({ caption: 'Generations', columns: [{ title: 'Generation', value: (row) => row.generation.replace(/^gen(\d)$/, 'gen $1').replaceAll('_', ' ') }, countOf('Objects', 'count'), bytesOf('Bytes', 'bytes'), bytesOf('Reachable', 'reachable_bytes')], rows: report.generations }));
+      table({
+        caption: 'Roots',
+        columns: [
+          { title: 'Kind', value: (row) => row.kind.replaceAll('_', ' ') },
+          countColumn('Roots', 'count'),
+          countColumn('Objects', 'objects'),
+          bytesColumn('Bytes', 'bytes'),
+          bytesColumn('Keep alive', 'retained_bytes'),
+        ],
+        rows: report.roots,
+      }),
+      table({
+        caption: 'Generations',
+        columns: [
+          { title: 'Generation', value: (row) => row.generation.replace(/^gen(\d)$/, 'gen $1').replaceAll('_', ' ') },
+          countColumn('Objects', 'count'),
+          bytesColumn('Bytes', 'bytes'),
+          bytesColumn('Reachable', 'reachable_bytes'),
+        ],
+        rows: report.generations,
+      }),
+    );
   }
-  return el('div', null, el('h2', null, 'Heap'),
-    range && el('p', { class: 'notice', role: 'note' }, `The dump was taken at ${dump ? formatMoment(dump.start_ns) : 'one moment'}: the range does not change it.`),
+  return el(
+    'div',
+    null,
+    el('h2', null, 'Heap'),
+    range &&
+      el(
+        'p',
+        { class: 'notice', role: 'note' },
+        `The dump was taken at ${dump ? formatMoment(dump.start_ns) : 'one moment'}: the range does not change it.`,
+      ),
     facts([
-      ['Objects', formatCount(report.objects), 'heap-objects', report.objects], ['Bytes', formatBytes(report.bytes), 'heap-bytes', report.bytes],
-      ['Reachable', `${formatBytes(report.reachable_bytes)}, ${formatCount(report.reachable_objects)} objects`, 'heap-reachable', report.reachable_bytes],
-      ['Types', formatCount(report.types.length)], dump && ['Taken', `${formatMoment(dump.start_ns)}${report.dumps.length > 1 ? `, the ${dump.index}. of ${report.dumps.length} dumps` : ''}`],
-      report.pause_ns !== null && ['All threads stopped', formatNanos(report.pause_ns)], dump && !dump.complete && ['Complete', 'no: objects or references are missing'],
+      ['Objects', formatCount(report.objects), 'heap-objects', report.objects],
+      ['Bytes', formatBytes(report.bytes), 'heap-bytes', report.bytes],
+      [
+        'Reachable',
+        `${formatBytes(report.reachable_bytes)}, ${formatCount(report.reachable_objects)} objects`,
+        'heap-reachable',
+        report.reachable_bytes,
+      ],
+      ['Types', formatCount(report.types.length)],
+      dump && [
+        'Taken',
+        `${formatMoment(dump.start_ns)}${report.dumps.length > 1 ? `, the ${dump.index}. of ${report.dumps.length} dumps` : ''}`,
+      ],
+      report.pause_ns !== null && ['All threads stopped', formatNanos(report.pause_ns)],
+      dump && !dump.complete && ['Complete', 'no: objects or references are missing'],
     ]),
-    el('div', { class: 'controls' }, el('div', { role: 'tablist', 'aria-label': 'How the heap is shown' }, HEAP_TABS.map(([key, text]) => el('button', { type: 'button', role: 'tab', id: `heaptab-${key}`, 'aria-selected': String(tab === key), 'aria-controls': 'heappanel', onclick: () => go({ heap_tab: key }, true) }, text)))),
-    panel);
+    el(
+      'div',
+      { class: 'controls' },
+      el(
+        'div',
+        { role: 'tablist', 'aria-label': 'How the heap is shown' },
+        HEAP_TABS.map(([key, text]) =>
+          el(
+            'button',
+            {
+              type: 'button',
+              role: 'tab',
+              id: `heaptab-${key}`,
+              'aria-selected': String(tab === key),
+              'aria-controls': 'heappanel',
+              onclick: () => go({ heap_tab: key }, true),
+            },
+            text,
+          ),
+        ),
+      ),
+    ),
+    panel,
+  );
 }

@@ -10,15 +10,32 @@ const THREADS = 8;
 export function threadLanes(trace) {
   const [times, weights, threads, state] = ['t', 'weight', 'thread', 'state'].map((name) => trace.column(`cpu.${name}`));
   const ran = new Map();
-  for (let row = 0; row < times.length; row += 1) ran.set(threads[row], (ran.get(threads[row]) || 0) + (state[row] === 2 ? 0 : weights[row]));
-  const busiest = [...ran].sort((a, b) => b[1] - a[1]).slice(0, THREADS).map(([thread]) => thread);
+  for (let row = 0; row < times.length; row += 1)
+    ran.set(threads[row], (ran.get(threads[row]) || 0) + (state[row] === 2 ? 0 : weights[row]));
+  const busiest = [...ran]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, THREADS)
+    .map(([thread]) => thread);
   const rows = new Map(busiest.map((thread) => [thread, []]));
   for (let row = 0; row < times.length; row += 1) rows.get(threads[row])?.push(row);
   return busiest.map((thread) => {
     const [own, lengths, states] = [times, weights, state].map((column) => rows.get(thread).map((row) => column[row]));
     return {
-      name: trace.threads[thread]?.label ?? `thread ${thread}`, place: `view=cpu&states=all&thread=${thread}`, height: 15, full: 1, top: '', isThread: true, unit: (value) => formatPercent(value * 100), colours: ['managed', 'native', 'waiting'], names: ['managed', 'native', 'waits'],
-      values: (range, count) => [0, 1, 2].map((wanted) => bins(own, lengths, range, count, { lasts: true, wanted: (row) => states[row] === wanted }).map((sum) => sum / ((range.to - range.from) / count))),
+      name: trace.threads[thread]?.label ?? `thread ${thread}`,
+      place: `view=cpu&states=all&thread=${thread}`,
+      height: 15,
+      full: 1,
+      top: '',
+      isThread: true,
+      unit: (value) => formatPercent(value * 100),
+      colours: ['managed', 'native', 'waiting'],
+      names: ['managed', 'native', 'waits'],
+      values: (range, count) =>
+        [0, 1, 2].map((wanted) =>
+          bins(own, lengths, range, count, { lasts: true, wanted: (row) => states[row] === wanted }).map(
+            (sum) => sum / ((range.to - range.from) / count),
+          ),
+        ),
     };
   });
 }
@@ -30,68 +47,169 @@ export function lanesOf(trace) {
   if (trace.has('cpu.t') && trace.column('cpu.t').length) {
     const state = trace.column('cpu.state');
     lanes.push({
-      name: 'CPU', place: 'view=cpu', about: 'threads that run', height: 46, unit: (value) => `${formatDecimal(value, 2)} threads`, most: (value) => `${formatDecimal(value, 1)} threads`, colours: ['managed', 'native'], names: ['managed', 'native'],
+      name: 'CPU',
+      place: 'view=cpu',
+      about: 'threads that run',
+      height: 46,
+      unit: (value) => `${formatDecimal(value, 2)} threads`,
+      most: (value) => `${formatDecimal(value, 1)} threads`,
+      colours: ['managed', 'native'],
+      names: ['managed', 'native'],
       values: (range, count) => {
         const step = (range.to - range.from) / count;
-        return [0, 1].map((wanted) => bins(trace.column('cpu.t'), trace.column('cpu.weight'), range, count, { lasts: true, wanted: (row) => state[row] === wanted }).map((sum) => sum / step));
+        return [0, 1].map((wanted) =>
+          bins(trace.column('cpu.t'), trace.column('cpu.weight'), range, count, {
+            lasts: true,
+            wanted: (row) => state[row] === wanted,
+          }).map((sum) => sum / step),
+        );
       },
     });
     if (state.some((one) => one === 2)) {
       lanes.push({
-        name: 'Waiting', place: 'view=cpu&states=waiting', about: 'threads that wait', height: 20, unit: (value) => `${formatDecimal(value, 1)} threads`, most: (value) => `${formatDecimal(value, 1)} threads`, colours: ['waiting'], names: ['waiting'],
-        values: (range, count) => [bins(trace.column('cpu.t'), trace.column('cpu.weight'), range, count, { lasts: true, wanted: (row) => state[row] === 2 }).map((sum) => sum / ((range.to - range.from) / count))],
+        name: 'Waiting',
+        place: 'view=cpu&states=waiting',
+        about: 'threads that wait',
+        height: 20,
+        unit: (value) => `${formatDecimal(value, 1)} threads`,
+        most: (value) => `${formatDecimal(value, 1)} threads`,
+        colours: ['waiting'],
+        names: ['waiting'],
+        values: (range, count) => [
+          bins(trace.column('cpu.t'), trace.column('cpu.weight'), range, count, { lasts: true, wanted: (row) => state[row] === 2 }).map(
+            (sum) => sum / ((range.to - range.from) / count),
+          ),
+        ],
       });
     }
   }
   const collections = trace.reports.gc?.collections || [];
   if (collections.length) {
-    const marks = collections.flatMap((row) => (row.pauses || []).map((pause) => ({ from: pause.start_ns, to: pause.start_ns + pause.pause_ns, colour: `gen${Math.min(2, row.generation ?? 2)}`, text: `gen ${row.generation ?? '?'}, ${row.reason}: ${formatNanos(pause.pause_ns)}` })));
+    const marks = collections.flatMap((row) =>
+      (row.pauses || []).map((pause) => ({
+        from: pause.start_ns,
+        to: pause.start_ns + pause.pause_ns,
+        colour: `gen${Math.min(2, row.generation ?? 2)}`,
+        text: `gen ${row.generation ?? '?'}, ${row.reason}: ${formatNanos(pause.pause_ns)}`,
+      })),
+    );
     marks.sort((a, b) => a.from - b.from);
-    lanes.push({ name: 'GC pauses', place: 'view=gc', about: 'by generation', height: 22, marks, top: `≤ ${formatNanos(maxOf(marks.map((mark) => mark.to - mark.from)))}`, legend: [['gen0', 'gen 0'], ['gen1', 'gen 1'], ['gen2', 'gen 2']] });
+    lanes.push({
+      name: 'GC pauses',
+      place: 'view=gc',
+      about: 'by generation',
+      height: 22,
+      marks,
+      top: `≤ ${formatNanos(maxOf(marks.map((mark) => mark.to - mark.from)))}`,
+      legend: [
+        ['gen0', 'gen 0'],
+        ['gen1', 'gen 1'],
+        ['gen2', 'gen 2'],
+      ],
+    });
   }
   const allocated = ['alloc', 'alloc_ticks'].find((kind) => trace.has(`${kind}.t`) && trace.column(`${kind}.t`).length);
-  const rate = (name, times, weights, unit, fill, place) => lanes.push({
-    name, place, height: 26, unit, colours: [fill], names: [name],
-    values: (range, count) => [bins(times, weights, range, count).map((sum) => perSecond(sum, (range.to - range.from) / count))],
-  });
-  if (allocated) rate('Allocated', trace.column(`${allocated}.t`), trace.column(`${allocated}.weight`), (value) => `${formatBytes(value)}/s`, 'alloc', `view=cpu&kind=${allocated}`);
+  const rate = (name, times, weights, unit, fill, place) =>
+    lanes.push({
+      name,
+      place,
+      height: 26,
+      unit,
+      colours: [fill],
+      names: [name],
+      values: (range, count) => [bins(times, weights, range, count).map((sum) => perSecond(sum, (range.to - range.from) / count))],
+    });
+  if (allocated)
+    rate(
+      'Allocated',
+      trace.column(`${allocated}.t`),
+      trace.column(`${allocated}.weight`),
+      (value) => `${formatBytes(value)}/s`,
+      'alloc',
+      `view=cpu&kind=${allocated}`,
+    );
   else if (collections.some((row) => row.allocated_bytes)) {
     const known = collections.filter((row) => row.allocated_bytes);
-    rate('Allocated', known.map((row) => row.start_ns), known.map((row) => row.allocated_bytes), (value) => `${formatBytes(value)}/s`, 'alloc', 'view=gc');
+    rate(
+      'Allocated',
+      known.map((row) => row.start_ns),
+      known.map((row) => row.allocated_bytes),
+      (value) => `${formatBytes(value)}/s`,
+      'alloc',
+      'view=gc',
+    );
   }
-  if (trace.column('exceptions.t').length) rate('Exceptions', trace.column('exceptions.t'), trace.column('exceptions.weight'), (value) => `${formatCount(value)}/s`, 'bad', 'view=exceptions');
+  if (trace.column('exceptions.t').length)
+    rate(
+      'Exceptions',
+      trace.column('exceptions.t'),
+      trace.column('exceptions.weight'),
+      (value) => `${formatCount(value)}/s`,
+      'bad',
+      'view=exceptions',
+    );
   const most = (value) => `${formatDecimal(value, 1)} threads`;
   const busy = (name, category, unit, fill) => {
     const starts = trace.column(`span.${category}.start`);
     const nanos = trace.column(`span.${category}.nanos`);
     if (!starts.length) return;
     lanes.push({
-      name, place: `view=${category.toLowerCase()}`, height: 24, unit, most, colours: [fill], names: [name],
+      name,
+      place: `view=${category.toLowerCase()}`,
+      height: 24,
+      unit,
+      most,
+      colours: [fill],
+      names: [name],
       values: (range, count) => [bins(starts, nanos, range, count, { lasts: true }).map((sum) => sum / ((range.to - range.from) / count))],
     });
   };
   busy('Contention', 'Contention', (value) => `${formatDecimal(value, 2)} threads wait`, 'lock');
   busy('Waits', 'Waits', (value) => `${formatDecimal(value, 2)} threads wait`, 'waiting');
-  const line = (name, points, unit, fill) => points.some((point) => point.value > 0) && lanes.push({ name, place: 'view=pool', height: 26, line: points, unit, most: unit, colours: [fill], names: [name] });
+  const line = (name, points, unit, fill) =>
+    points.some((point) => point.value > 0) &&
+    lanes.push({ name, place: 'view=pool', height: 26, line: points, unit, most: unit, colours: [fill], names: [name] });
   const pool = trace.reports.threadpool;
-  line('Pool workers', (pool?.workers || []).map((point) => ({ at: point.ts_ns, value: point.last })), (value) => `${formatCount(value)} workers`, 'pool');
+  line(
+    'Pool workers',
+    (pool?.workers || []).map((point) => ({ at: point.ts_ns, value: point.last })),
+    (value) => `${formatCount(value)} workers`,
+    'pool',
+  );
   const queue = (pool?.queue || []).map((point) => ({ at: point.ts_ns, value: point.last }));
   const counter = queue.length ? null : queueCounter(trace);
   line('Pool queue', queue.length ? queue : pointsOf(counter), (value) => `${formatCount(value)} items`, 'pool');
   busy('JIT', 'JIT', (value) => `${formatDecimal(value, 2)} threads compile`, 'jit');
   // HTTP requests, each once; other activities where there are none.
   const what = trace.column('requests.t').length ? 'requests' : 'activities';
-  const [begun, lengths, otherTimes, otherTotals] = ['t', 'nanos', 'others.t', 'others.total'].map((name) => trace.column(`${what}.${name}`));
+  const [begun, lengths, otherTimes, otherTotals] = ['t', 'nanos', 'others.t', 'others.total'].map((name) =>
+    trace.column(`${what}.${name}`),
+  );
   const counted = occurrences(trace, what, null);
   if (begun.length) {
+    const all = what === 'requests' ? requestsText(trace, counted.count) : `${formatCount(counted.count)} activities`;
     lanes.push({
-      name: what === 'requests' ? 'Requests' : 'Activities', place: 'view=requests', height: 24, most: (value) => `${formatDecimal(value, 1)} open`, colours: ['request'], names: ['open'], unit: (value) => formatDecimal(value, 1),
-      legend: [['request', `${what === 'requests' ? requestsText(trace, counted.count) : `${formatCount(counted.count)} activities`}${counted.open > 0 ? `, ${formatCount(counted.open)} still open at the end` : ''}`]],
+      name: what === 'requests' ? 'Requests' : 'Activities',
+      place: 'view=requests',
+      height: 24,
+      most: (value) => `${formatDecimal(value, 1)} open`,
+      colours: ['request'],
+      names: ['open'],
+      unit: (value) => formatDecimal(value, 1),
+      legend: [['request', counted.open > 0 ? `${all}, ${formatCount(counted.open)} still open at the end` : all]],
       // 0: it had not stopped.
       values: (range, count) => {
         const step = (range.to - range.from) / count;
         const others = bins(otherTimes, otherTotals, range, count);
-        return [bins(begun, lengths.map((nanos) => Math.max(0, nanos - 1)), range, count, { lasts: true }).map((sum, bin) => (sum + others[bin]) / step)];
+        return [
+          bins(
+            begun,
+            lengths.map((nanos) => Math.max(0, nanos - 1)),
+            range,
+            count,
+            { lasts: true },
+          ).map((sum, bin) => (sum + others[bin]) / step),
+        ];
       },
     });
   }
@@ -100,21 +218,32 @@ export function lanesOf(trace) {
 
 // `11,841 HTTP requests came in, 900 went out`, as `report http` counts them.
 function requestsText(trace, count) {
-  const sum = (direction) => (trace.reports.http?.activities || []).filter((row) => row.direction === direction).reduce((all, row) => all + row.started, 0);
+  const sum = (direction) =>
+    (trace.reports.http?.activities || []).filter((row) => row.direction === direction).reduce((all, row) => all + row.started, 0);
   const [came, went] = [sum('in'), sum('out')];
   if (came + went !== count) return `${formatCount(count)} HTTP requests`;
-  return [came > 0 && `${formatCount(came)} HTTP requests came in`, went > 0 && `${formatCount(went)} ${came > 0 ? '' : 'HTTP requests '}went out`].filter(Boolean).join(', ');
+  return [
+    came > 0 && `${formatCount(came)} HTTP requests came in`,
+    went > 0 && `${formatCount(went)} ${came > 0 ? '' : 'HTTP requests '}went out`,
+  ]
+    .filter(Boolean)
+    .join(', ');
 }
 
-export const pointsOf = (series) => (series?.points || []).filter((point) => Number.isFinite(point.value)).map((point) => ({ at: point.ts_ns, value: point.value }));
+export const pointsOf = (series) =>
+  (series?.points || []).filter((point) => Number.isFinite(point.value)).map((point) => ({ at: point.ts_ns, value: point.value }));
 
 // The counter of the pool's queue: events of single work items, which would be exact, are seldom recorded.
 function queueCounter(trace) {
-  return (trace.reports.counters?.series || []).find((row) => ['threadpool-queue-length', 'dotnet.thread_pool.queue.length'].includes(row.name));
+  return (trace.reports.counters?.series || []).find((row) =>
+    ['threadpool-queue-length', 'dotnet.thread_pool.queue.length'].includes(row.name),
+  );
 }
 
 export const counterName = (row) => {
-  const tags = Object.entries(row.tags || {}).map(([key, value]) => `${key}=${value}`).join(', ');
+  const tags = Object.entries(row.tags || {})
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ');
   return `${row.display_name || row.name}${tags ? ` {${tags}}` : ''}`;
 };
 
@@ -124,7 +253,13 @@ export function counterLane(trace, number) {
   const line = pointsOf(series);
   if (!line.length) return null;
   return {
-    name: counterName(series), place: 'view=counters', height: 34, colours: ['counter'], names: [series.name], line,
-    unit: (value) => `${formatValue(value)} ${series.unit || ''}`, most: formatValue,
+    name: counterName(series),
+    place: 'view=counters',
+    height: 34,
+    colours: ['counter'],
+    names: [series.name],
+    line,
+    unit: (value) => `${formatValue(value)} ${series.unit || ''}`,
+    most: formatValue,
   };
 }

@@ -10,80 +10,211 @@ import { facts, table } from './table.mjs';
 const nothing = (text) => el('p', { class: 'none' }, text);
 
 // The parts of an activity's time, in the order in which they are drawn.
-const PARTS = [['running_ns', 'managed', 'ran'], ['native_ns', 'native', 'ran native code'], ['gc_ns', 'gen2', 'stopped for collections'], ['lock_ns', 'lock', 'waited for locks'], ['jit_ns', 'jit', 'compiled'], ['waiting_ns', 'waiting', 'waited'], ['await_ns', 'request', 'awaited'], ['unknown_ns', 'grid', 'unknown']];
+const PARTS = [
+  ['running_ns', 'managed', 'ran'],
+  ['native_ns', 'native', 'ran native code'],
+  ['gc_ns', 'gen2', 'stopped for collections'],
+  ['lock_ns', 'lock', 'waited for locks'],
+  ['jit_ns', 'jit', 'compiled'],
+  ['waiting_ns', 'waiting', 'waited'],
+  ['await_ns', 'request', 'awaited'],
+  ['unknown_ns', 'grid', 'unknown'],
+];
 const keyOf = (row) => `${row.id ?? row.name}@${row.start_ns}`;
 // `Request` of `Microsoft.AspNetCore.Hosting/Request`; requests have a method or a path.
 const shortActivity = ({ name }) => name.replace(/^[\w.-]+\/([\w.-]+)$/, '$1');
 // What the colours of parts mean. `text`: the words for each.
-const partLegend = (has, text) => el('p', { class: 'legend' }, PARTS.filter(([key]) => has(key)).map(([key, fill, words]) => el('span', null, el('i', { class: `swatch ${fill}`, 'aria-hidden': 'true' }), text(key, words))));
+const partLegend = (has, text) =>
+  el(
+    'p',
+    { class: 'legend' },
+    PARTS.filter(([key]) => has(key)).map(([key, fill, words]) =>
+      el('span', null, el('i', { class: `swatch ${fill}`, 'aria-hidden': 'true' }), text(key, words)),
+    ),
+  );
 
 export function requestsView(trace, route, range, extent, go) {
-  if (!trace.column('activities.t').length && !trace.column('requests.t').length) return nothing('No activities in this trace. Record with nettrace collect --providers Microsoft-Diagnostics-DiagnosticSource, or with a source of your own that has Start and Stop events.');
+  if (!trace.column('activities.t').length && !trace.column('requests.t').length)
+    return nothing(
+      'No activities in this trace. Record with nettrace collect --providers Microsoft-Diagnostics-DiagnosticSource, ' +
+        'or with a source of your own that has Start and Stop events.',
+    );
   const activities = occurrences(trace, 'activities', range);
   const requests = occurrences(trace, 'requests', range);
   const hasRequests = trace.column('requests.t').length > 0;
   const report = trace.reports.activities;
   const details = new Map((report?.slowest || []).map((row) => [`${row.start_ns} ${row.duration_ns}`, row]));
-  for (const row of trace.reports.http?.slowest || []) if (!details.has(`${row.start_ns} ${row.duration_ns}`)) details.set(`${row.start_ns} ${row.duration_ns}`, row);
+  for (const row of trace.reports.http?.slowest || [])
+    if (!details.has(`${row.start_ns} ${row.duration_ns}`)) details.set(`${row.start_ns} ${row.duration_ns}`, row);
   const chosen = [...details.values()].find((row) => keyOf(row) === route.activity) || null;
   // Of what the page has no parts, at least the time.
-  const choose = (row) => go(row.parts ? { activity: keyOf(row) } : { from: Math.round(row.start_ns), to: Math.round(row.start_ns + row.duration_ns + 1) }, true);
+  const choose = (row) =>
+    go(row.parts ? { activity: keyOf(row) } : { from: Math.round(row.start_ns), to: Math.round(row.start_ns + row.duration_ns + 1) }, true);
   // What is known of each that began in the range, the slowest first.
-  const slowestOf = (all) => all.rows.filter((row) => !row.isOpen).sort((a, b) => b.nanos - a.nanos || a.start - b.start).slice(0, 1000).map((row) => {
-    const known = details.get(`${row.start} ${row.nanos}`);
-    return { threads: known?.threads, id: known?.id, fields: known?.fields, parts: known?.parts, thread_id: known?.thread_id, stop_thread_id: known?.stop_thread_id, name: row.name, start_ns: row.start, duration_ns: row.nanos, is_error: row.failed };
-  });
+  const slowestOf = (all) =>
+    all.rows
+      .filter((row) => !row.isOpen)
+      .sort((a, b) => b.nanos - a.nanos || a.start - b.start)
+      .slice(0, 1000)
+      .map((row) => {
+        const known = details.get(`${row.start} ${row.nanos}`);
+        return {
+          threads: known?.threads,
+          id: known?.id,
+          fields: known?.fields,
+          parts: known?.parts,
+          thread_id: known?.thread_id,
+          stop_thread_id: known?.stop_thread_id,
+          name: row.name,
+          start_ns: row.start,
+          duration_ns: row.nanos,
+          is_error: row.failed,
+        };
+      });
   const slowest = slowestOf(activities);
   const slowRequests = slowestOf(requests);
-  const part = (title, sum) => ({ title, number: true, value: (row) => (row.parts ? sum(row.parts) : null), text: (row) => (row.parts ? formatNanos(sum(row.parts)) : 'not kept') });
-  const slowTable = (caption, rows, all, title, shown) => rows.length > 0 && table({ caption: `${caption} (${formatCount(rows.length)}${all.count > rows.length + all.open ? ` of ${formatCount(all.count)}` : ''})`, columns: [
-    { title, value: shown }, rows.some((row) => row.fields) && { title: 'What', wide: true, value: (row) => row.fields ?? '' },
-    { title: 'Took', number: true, value: (row) => row.duration_ns, text: (row) => formatNanos(row.duration_ns), bar: (row) => row.duration_ns / (rows[0].duration_ns || 1) },
-    ...(rows.some((row) => row.parts) ? [part('Ran', (parts) => parts.running_ns + parts.native_ns), part('Awaited', (parts) => parts.await_ns), part('In pauses', (parts) => parts.gc_ns)] : []),
-    { title: 'Start', number: true, value: (row) => row.start_ns, text: (row) => formatMoment(row.start_ns) }, { title: 'Failed', value: (row) => (row.is_error ? 'yes' : '') },
-  ].filter(Boolean), rows, onrow: choose, first: 15 });
+  const part = (title, sum) => ({
+    title,
+    number: true,
+    value: (row) => (row.parts ? sum(row.parts) : null),
+    text: (row) => (row.parts ? formatNanos(sum(row.parts)) : 'not kept'),
+  });
+  const slowTable = (caption, rows, all, title, shown) =>
+    rows.length > 0 &&
+    table({
+      caption: `${caption} (${formatCount(rows.length)}${all.count > rows.length + all.open ? ` of ${formatCount(all.count)}` : ''})`,
+      columns: [
+        { title, value: shown },
+        rows.some((row) => row.fields) && { title: 'What', wide: true, value: (row) => row.fields ?? '' },
+        {
+          title: 'Took',
+          number: true,
+          value: (row) => row.duration_ns,
+          text: (row) => formatNanos(row.duration_ns),
+          bar: (row) => row.duration_ns / (rows[0].duration_ns || 1),
+        },
+        ...(rows.some((row) => row.parts)
+          ? [
+              part('Ran', (parts) => parts.running_ns + parts.native_ns),
+              part('Awaited', (parts) => parts.await_ns),
+              part('In pauses', (parts) => parts.gc_ns),
+            ]
+          : []),
+        { title: 'Start', number: true, value: (row) => row.start_ns, text: (row) => formatMoment(row.start_ns) },
+        { title: 'Failed', value: (row) => (row.is_error ? 'yes' : '') },
+      ].filter(Boolean),
+      rows,
+      onrow: choose,
+      first: 15,
+    });
   const drawn = (hasRequests ? slowRequests : slowest).filter((row) => row.parts).slice(0, 20);
-  return el('div', null, el('h2', null, hasRequests ? 'Requests and other activities' : 'Activities'),
-    binned('requests', range, requests.counted), binned('activities', range, activities.counted),
+  return el(
+    'div',
+    null,
+    el('h2', null, hasRequests ? 'Requests and other activities' : 'Activities'),
+    binned('requests', range, requests.counted),
+    binned('activities', range, activities.counted),
     facts([
-      hasRequests && ['HTTP requests', formatCount(requests.count), 'requests-count', requests.count], hasRequests && ['Failed requests', formatCount(requests.failed), 'requests-failed', requests.failed], hasRequests && requests.count > 0 && ['Slowest request', formatNanos(requests.max), 'requests-slowest', requests.max],
-      ['Activities', formatCount(activities.count), 'activities-count', activities.count], ['Failed', formatCount(activities.failed), 'activities-failed', activities.failed],
+      hasRequests && ['HTTP requests', formatCount(requests.count), 'requests-count', requests.count],
+      hasRequests && ['Failed requests', formatCount(requests.failed), 'requests-failed', requests.failed],
+      hasRequests && requests.count > 0 && ['Slowest request', formatNanos(requests.max), 'requests-slowest', requests.max],
+      ['Activities', formatCount(activities.count), 'activities-count', activities.count],
+      ['Failed', formatCount(activities.failed), 'activities-failed', activities.failed],
       activities.count > 0 && ['Slowest', formatNanos(activities.max), 'activities-slowest', activities.max],
       activities.open > 0 && ['Not stopped', `${formatCount(activities.open)} still open`, 'activities-open', activities.open],
     ]),
     chosen && activityCard(trace, chosen, [...details.values()], go),
     hasRequests && occurrenceTable('Endpoints', 'Endpoint', requests.groups),
     slowTable('Slowest requests', slowRequests, requests, 'Request', (row) => row.name),
-    drawn.length > 0 && [el('h3', null, `What the slowest ${hasRequests ? 'requests' : 'activities'} did, each from its start`), partLegend((key) => drawn.some((row) => row.parts[key] > 0), (_, words) => words), nothing('Each part is added up; they are not in their order in time.'), waterfall(drawn, choose, null, true)],
+    drawn.length > 0 && [
+      el('h3', null, `What the slowest ${hasRequests ? 'requests' : 'activities'} did, each from its start`),
+      partLegend(
+        (key) => drawn.some((row) => row.parts[key] > 0),
+        (_, words) => words,
+      ),
+      nothing('Each part is added up; they are not in their order in time.'),
+      waterfall(drawn, choose, null, true),
+    ],
     statements(trace, range),
     occurrenceTable('By name', 'Activity', activities.groups),
-    slowTable('Slowest', slowest, activities, 'Activity', shortActivity));
+    slowTable('Slowest', slowest, activities, 'Activity', shortActivity),
+  );
 }
 
 // Statements of databases, of the whole trace: the page has not when each ran.
 function statements(trace, range) {
   const report = trace.reports.sql;
   if (!report?.statements?.length) return null;
-  const spread = (title, key) => ({ title, number: true, value: (row) => row.durations[key], text: (row) => formatNanos(row.durations[key]) });
-  return table({ caption: `Statements of databases${range ? ', of the whole trace' : ''} (${formatCount(report.different)})`, isNear: true, first: 10, columns: [
-    { title: 'Statement', value: (row) => row.text }, { title: 'Commands', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) }, { title: 'Failed', number: true, value: (row) => row.errors, text: (row) => formatCount(row.errors) },
-    spread('Mean', 'mean_ns'), spread('99 %', 'p99_ns'), spread('Total', 'total_ns'),
-    { title: 'Most in one request', number: true, value: (row) => maxOf([0, ...(row.places || []).map((place) => place.most_in_one)]), text: (row) => formatCount(maxOf([0, ...(row.places || []).map((place) => place.most_in_one)])) },
-  ], rows: report.statements });
+  const spread = (title, key) => ({
+    title,
+    number: true,
+    value: (row) => row.durations[key],
+    text: (row) => formatNanos(row.durations[key]),
+  });
+  return table({
+    caption: `Statements of databases${range ? ', of the whole trace' : ''} (${formatCount(report.different)})`,
+    isNear: true,
+    first: 10,
+    columns: [
+      { title: 'Statement', value: (row) => row.text },
+      { title: 'Commands', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
+      { title: 'Failed', number: true, value: (row) => row.errors, text: (row) => formatCount(row.errors) },
+      spread('Mean', 'mean_ns'),
+      spread('99 %', 'p99_ns'),
+      spread('Total', 'total_ns'),
+      {
+        title: 'Most in one request',
+        number: true,
+        value: (row) => maxOf([0, ...(row.places || []).map((place) => place.most_in_one)]),
+        text: (row) => formatCount(maxOf([0, ...(row.places || []).map((place) => place.most_in_one)])),
+      },
+    ],
+    rows: report.statements,
+  });
 }
 
 // Activities or requests by name, with how their lengths are spread.
 function occurrenceTable(caption, title, groups) {
   const longest = maxOf([1, ...groups.map((row) => row.max)]);
-  const time = (name, key) => ({ title: name, number: true, value: (row) => (row.stopped ? row[key] : null), text: (row) => (row.stopped ? formatNanos(row[key]) : '–') });
-  return table({ caption, isNear: true, columns: [
-    { title, value: (row) => row.name }, { title: 'Count', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
-    { title: 'Failed', number: true, value: (row) => row.failed, text: (row) => formatCount(row.failed) },
-    { title: 'Mean', number: true, value: (row) => (row.stopped ? row.total / row.stopped : null), text: (row) => formatNanos(row.stopped ? row.total / row.stopped : NaN) },
-    time('50 %', 'p50'), time('99 %', 'p99'), time('Longest', 'max'), { title: 'Total', number: true, value: (row) => row.total, text: (row) => formatNanos(row.total) },
-    { title: 'Spread', value: (row) => row.p50, node: (row) => histogram(row, longest), about: 'how many took how long; each step is twice as long as the one before' },
-    groups.some((row) => row.open > 0) && { title: 'Still open', number: true, value: (row) => row.open, text: (row) => formatCount(row.open) },
-  ].filter((column) => column), rows: groups, first: 20 });
+  const time = (name, key) => ({
+    title: name,
+    number: true,
+    value: (row) => (row.stopped ? row[key] : null),
+    text: (row) => (row.stopped ? formatNanos(row[key]) : '–'),
+  });
+  return table({
+    caption,
+    isNear: true,
+    columns: [
+      { title, value: (row) => row.name },
+      { title: 'Count', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
+      { title: 'Failed', number: true, value: (row) => row.failed, text: (row) => formatCount(row.failed) },
+      {
+        title: 'Mean',
+        number: true,
+        value: (row) => (row.stopped ? row.total / row.stopped : null),
+        text: (row) => formatNanos(row.stopped ? row.total / row.stopped : NaN),
+      },
+      time('50 %', 'p50'),
+      time('99 %', 'p99'),
+      time('Longest', 'max'),
+      { title: 'Total', number: true, value: (row) => row.total, text: (row) => formatNanos(row.total) },
+      {
+        title: 'Spread',
+        value: (row) => row.p50,
+        node: (row) => histogram(row, longest),
+        about: 'how many took how long; each step is twice as long as the one before',
+      },
+      groups.some((row) => row.open > 0) && {
+        title: 'Still open',
+        number: true,
+        value: (row) => row.open,
+        text: (row) => formatCount(row.open),
+      },
+    ].filter((column) => column),
+    rows: groups,
+    first: 20,
+  });
 }
 
 // How many took how long, as a small picture: from a microsecond on, each bar twice as long as the one before.
@@ -92,7 +223,11 @@ function histogram(row, longest) {
   const sums = new Float64Array(steps);
   for (const [nanos, count] of row.rows) sums[Math.min(steps - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, nanos / 1e3)))))] += count;
   const most = maxOf([1, ...sums]);
-  const canvas = el('canvas', { class: 'histogram', role: 'img', 'aria-label': row.stopped ? `half took at most ${formatNanos(row.p50)}, 99 % ${formatNanos(row.p99)}` : 'none stopped' });
+  const canvas = el('canvas', {
+    class: 'histogram',
+    role: 'img',
+    'aria-label': row.stopped ? `half took at most ${formatNanos(row.p50)}, 99 % ${formatNanos(row.p99)}` : 'none stopped',
+  });
   canvas.width = steps * 5;
   canvas.height = 18;
   canvas.style.width = `${steps * 5}px`;
@@ -107,28 +242,65 @@ function activityCard(trace, row, all, go) {
   const end = row.start_ns + row.duration_ns;
   const range = { from: Math.round(row.start_ns), to: Math.round(end + 1) };
   // Ids of activities are paths: `//1/5/2` is inside of `//1/5`.
-  const isAround = (one, other) => one.id && other.id && (one.id === other.id || other.id.startsWith(one.id.endsWith('/') ? one.id : `${one.id}/`));
-  const family = all.filter((one) => keyOf(one) === keyOf(row) || (row.id && (isAround(row, one) || isAround(one, row)) && one.start_ns < end && one.start_ns + one.duration_ns > row.start_ns));
+  const isAround = (one, other) =>
+    one.id && other.id && (one.id === other.id || other.id.startsWith(one.id.endsWith('/') ? one.id : `${one.id}/`));
+  const family = all.filter(
+    (one) =>
+      keyOf(one) === keyOf(row) ||
+      (row.id && (isAround(row, one) || isAround(one, row)) && one.start_ns < end && one.start_ns + one.duration_ns > row.start_ns),
+  );
   const near = family.sort((a, b) => a.start_ns - b.start_ns || b.duration_ns - a.duration_ns).slice(0, 60);
   const threads = new Set([row.thread_id, row.stop_thread_id]);
   const times = trace.column('events.t');
   const threadOf = trace.column('events.thread');
   const [begin, stop] = rowsWithin(times, range);
   const events = [];
-  for (let place = begin; place < stop && events.length < 2000; place += 1) if (threads.has(trace.threads[threadOf[place]]?.id)) events.push(place);
-  return el('section', { class: 'card', id: 'activity', 'aria-label': `Activity ${row.name}` },
+  for (let place = begin; place < stop && events.length < 2000; place += 1)
+    if (threads.has(trace.threads[threadOf[place]]?.id)) events.push(place);
+  return el(
+    'section',
+    { class: 'card', id: 'activity', 'aria-label': `Activity ${row.name}` },
     el('h3', null, `${row.name}${row.is_error ? ' (failed)' : ''}`),
     el('p', null, row.fields),
-    partLegend((key) => row.parts[key] > 0, (key, words) => `${words} ${formatNanos(row.parts[key])}`),
+    partLegend(
+      (key) => row.parts[key] > 0,
+      (key, words) => `${words} ${formatNanos(row.parts[key])}`,
+    ),
     waterfall(near, (one) => go({ activity: keyOf(one) }, true), row),
-    el('div', { class: 'controls' },
+    el(
+      'div',
+      { class: 'controls' },
       el('button', { type: 'button', onclick: () => go({ from: range.from, to: range.to }, true) }, 'Select its time'),
-      row.threads?.length > 0 && el('button', { type: 'button', id: 'own-stacks', onclick: () => go({ view: 'cpu', kind: 'cpu', tab: 'flame', states: 'all', of: keyOf(row), ...range }, true) }, 'Its own stacks'),
-      el('button', { type: 'button', onclick: () => go({ view: 'cpu', kind: 'cpu', tab: 'flame', of: null, ...range }, true) }, 'All stacks meanwhile'),
+      row.threads?.length > 0 &&
+        el(
+          'button',
+          {
+            type: 'button',
+            id: 'own-stacks',
+            onclick: () => go({ view: 'cpu', kind: 'cpu', tab: 'flame', states: 'all', of: keyOf(row), ...range }, true),
+          },
+          'Its own stacks',
+        ),
+      el(
+        'button',
+        { type: 'button', onclick: () => go({ view: 'cpu', kind: 'cpu', tab: 'flame', of: null, ...range }, true) },
+        'All stacks meanwhile',
+      ),
       el('button', { type: 'button', onclick: () => go({ view: 'events', ...range }, true) }, 'Events in its time'),
-      el('button', { type: 'button', onclick: () => go({ activity: null }, true) }, 'Close')),
-    table({ caption: `Events of its threads meanwhile (${formatCount(events.length)}${events.length === 2000 ? ' and more' : ''})`, columns: eventColumns(trace), rows: events, first: 12 }),
-    trace.events.all > times.length && nothing(`The page lists only some of the frequent events. All of this activity: nettrace report activities ${trace.title} --id ${row.id ?? ''}`));
+      el('button', { type: 'button', onclick: () => go({ activity: null }, true) }, 'Close'),
+    ),
+    table({
+      caption: `Events of its threads meanwhile (${formatCount(events.length)}${events.length === 2000 ? ' and more' : ''})`,
+      columns: eventColumns(trace),
+      rows: events,
+      first: 12,
+    }),
+    trace.events.all > times.length &&
+      nothing(
+        'The page lists only some of the frequent events. All of this activity: ' +
+          `nettrace report activities ${trace.title} --id ${row.id ?? ''}`,
+      ),
+  );
 }
 
 // Activities under each other, each with the parts of its time; with `fromStart` all begin at the left.
@@ -137,49 +309,52 @@ function waterfall(rows, onrow, chosen = null, fromStart = false) {
   const startOf = (row) => (fromStart ? 0 : row.start_ns);
   const from = minOf([...(chosen ? [startOf(chosen)] : []), ...rows.map(startOf)]);
   const to = Math.max(from + 1, maxOf(rows.map((row) => startOf(row) + row.duration_ns)));
-  const canvas = el('canvas', { role: 'img', 'aria-label': `${rows.length} activities, the longest ${formatNanos(maxOf(rows.map((row) => row.duration_ns)))}; the tables of the slowest list them` });
+  const longest = formatNanos(maxOf(rows.map((row) => row.duration_ns)));
+  const label = `${rows.length} activities, the longest ${longest}; the tables of the slowest list them`;
+  const canvas = el('canvas', { role: 'img', 'aria-label': label });
   const box = el('div', { class: 'chart' }, canvas, pictureLink(canvas, 'Waterfall'));
   const HEAD = 18;
-  const draw = () => paint(canvas, HEAD + rows.length * 16 + 4, (context, width, tall) => {
-    const scale = (width - 4) / (to - from);
-    context.font = '11px system-ui, sans-serif';
-    context.textBaseline = 'middle';
-    const step = axisStep(to - from, width / 110);
-    for (let at = 0; at <= to - from; at += step) {
-      context.fillStyle = colour('grid');
-      context.fillRect(at * scale, 0, 1, tall);
-      context.fillStyle = colour('faint');
-      const text = at === 0 ? (fromStart ? '0' : formatMoment(from)) : `+ ${formatAxis(at, step)}`;
-      if (at * scale + widthOf(context, text) + 6 < width) write(context, text, at * scale + 3, HEAD / 2);
-    }
-    const fills = PARTS.map(([key, fill]) => [key, colour(fill)]);
-    rows.forEach((row, index) => {
-      const x = (startOf(row) - from) * scale;
-      const wide = Math.max(2, row.duration_ns * scale);
-      const top = HEAD + index * 16;
-      let left = x;
-      for (const [key, fill] of fills) {
-        const part = (row.parts[key] / (row.duration_ns || 1)) * wide;
-        context.fillStyle = fill;
-        context.fillRect(left, top + 2, Math.min(part, x + wide - left), 12);
-        left += part;
+  const draw = () =>
+    paint(canvas, HEAD + rows.length * 16 + 4, (context, width, tall) => {
+      const scale = (width - 4) / (to - from);
+      context.font = '11px system-ui, sans-serif';
+      context.textBaseline = 'middle';
+      const step = axisStep(to - from, width / 110);
+      for (let at = 0; at <= to - from; at += step) {
+        context.fillStyle = colour('grid');
+        context.fillRect(at * scale, 0, 1, tall);
+        context.fillStyle = colour('faint');
+        const text = at === 0 ? (fromStart ? '0' : formatMoment(from)) : `+ ${formatAxis(at, step)}`;
+        if (at * scale + widthOf(context, text) + 6 < width) write(context, text, at * scale + 3, HEAD / 2);
       }
-      context.strokeStyle = colour(chosen && keyOf(row) === keyOf(chosen) ? 'accent' : 'line');
-      context.lineWidth = chosen && keyOf(row) === keyOf(chosen) ? 2 : 1;
-      context.strokeRect(x + 0.5, top + 2.5, Math.max(1, wide - 1), 11);
-      const text = `${shortActivity(row)} ${formatNanos(row.duration_ns)}`;
-      const long = widthOf(context, text);
-      const place = x + wide + long + 8 < width ? x + wide + 4 : x > long + 8 ? x - long - 4 : x + 4;
-      if (place === x + 4) {
-        context.fillStyle = colour('bg');
-        context.globalAlpha = 0.85;
-        context.fillRect(place - 2, top + 3, long + 4, 10);
-        context.globalAlpha = 1;
-      }
-      context.fillStyle = colour('ink');
-      write(context, text, place, top + 8);
+      const fills = PARTS.map(([key, fill]) => [key, colour(fill)]);
+      rows.forEach((row, index) => {
+        const x = (startOf(row) - from) * scale;
+        const wide = Math.max(2, row.duration_ns * scale);
+        const top = HEAD + index * 16;
+        let left = x;
+        for (const [key, fill] of fills) {
+          const part = (row.parts[key] / (row.duration_ns || 1)) * wide;
+          context.fillStyle = fill;
+          context.fillRect(left, top + 2, Math.min(part, x + wide - left), 12);
+          left += part;
+        }
+        context.strokeStyle = colour(chosen && keyOf(row) === keyOf(chosen) ? 'accent' : 'line');
+        context.lineWidth = chosen && keyOf(row) === keyOf(chosen) ? 2 : 1;
+        context.strokeRect(x + 0.5, top + 2.5, Math.max(1, wide - 1), 11);
+        const text = `${shortActivity(row)} ${formatNanos(row.duration_ns)}`;
+        const long = widthOf(context, text);
+        const place = x + wide + long + 8 < width ? x + wide + 4 : x > long + 8 ? x - long - 4 : x + 4;
+        if (place === x + 4) {
+          context.fillStyle = colour('bg');
+          context.globalAlpha = 0.85;
+          context.fillRect(place - 2, top + 3, long + 4, 10);
+          context.globalAlpha = 1;
+        }
+        context.fillStyle = colour('ink');
+        write(context, text, place, top + 8);
+      });
     });
-  });
   canvas.addEventListener('click', (event) => {
     const row = rows[Math.floor((event.clientY - canvas.getBoundingClientRect().top - HEAD) / 16)];
     if (row) onrow(row);
@@ -189,7 +364,20 @@ function waterfall(rows, onrow, chosen = null, fromStart = false) {
 }
 
 // As `model::WaitFor` names what threads wait for.
-const WAITS = { lock: 'a lock', pulse: 'a pulse of a monitor', handle: 'a wait handle', event: 'an event', semaphore: 'a semaphore', task: 'a task', thread: 'the end of a thread', sleep: 'time to pass', work: 'work', collection: 'the garbage collector', input: 'input', other: 'something' };
+const WAITS = {
+  lock: 'a lock',
+  pulse: 'a pulse of a monitor',
+  handle: 'a wait handle',
+  event: 'an event',
+  semaphore: 'a semaphore',
+  task: 'a task',
+  thread: 'the end of a thread',
+  sleep: 'time to pass',
+  work: 'work',
+  collection: 'the garbage collector',
+  input: 'input',
+  other: 'something',
+};
 
 export function threadsView(trace, route, range, extent, go) {
   const shown = range || extent;
@@ -199,7 +387,13 @@ export function threadsView(trace, route, range, extent, go) {
   const samples = trace.column('cpu.samples');
   const times = trace.column('cpu.t');
   const counts = eventCounts(trace, range);
-  const all = trace.threads.map((row, index) => ({ ...row, index, events: range ? counts.threads.get(index) ?? 0 : row.events, states: [0, 0, 0], samples: 0 }));
+  const all = trace.threads.map((row, index) => ({
+    ...row,
+    index,
+    events: range ? (counts.threads.get(index) ?? 0) : row.events,
+    states: [0, 0, 0],
+    samples: 0,
+  }));
   const [begin, end] = rowsWithin(times, range);
   for (let row = begin; row < end; row += 1) {
     const own = all[threads[row]];
@@ -210,74 +404,147 @@ export function threadsView(trace, route, range, extent, go) {
   const rows = all.filter((row) => !range || row.events > 0 || row.samples > 0);
   rows.sort((a, b) => b.states[0] + b.states[1] - (a.states[0] + a.states[1]) || b.samples - a.samples || b.events - a.events);
   const drawn = rows.filter((row) => row.samples > 0).slice(0, 60);
-  const canvas = el('canvas', { role: 'img', 'aria-label': 'States of threads over time; a click shows the stacks of one; the table below has their sums' });
+  const canvas = el('canvas', {
+    role: 'img',
+    'aria-label': 'States of threads over time; a click shows the stacks of one; the table below has their sums',
+  });
   const box = el('div', { class: 'chart' }, canvas, pictureLink(canvas, 'Threads'));
   const byThread = new Map(drawn.map((row) => [row.index, []]));
   for (let row = begin; row < end; row += 1) byThread.get(threads[row])?.push(row);
-  const draw = () => paint(canvas, 18 + drawn.length * 18 + 4, (context, width, tall) => {
-    const left = Math.min(220, width * 0.35);
-    const scale = (width - left - 4) / (shown.to - shown.from);
-    context.font = '11px system-ui, sans-serif';
-    context.textBaseline = 'middle';
-    const step = axisStep(shown.to - shown.from, (width - left) / 90);
-    for (let at = Math.ceil(shown.from / step) * step; at <= shown.to; at += step) {
-      const x = left + (at - shown.from) * scale;
-      context.fillStyle = colour('grid');
-      context.fillRect(x, 0, 1, tall);
-      context.fillStyle = colour('faint');
-      const text = formatAxis(at, step);
-      if (x + widthOf(context, text) < width) write(context, text, x + 3, 9);
-    }
-    const [ink, ...fills] = ['ink', 'managed', 'native', 'waiting'].map(colour);
-    drawn.forEach((thread, index) => {
-      const top = 18 + index * 18 + 2;
-      context.fillStyle = ink;
-      write(context, thread.label, 0, top + 8, left - 6);
-      // A pixel shows whether its thread ran: there may be a million samples.
-      const bins = new Float64Array(Math.ceil(width - left) * 3);
-      for (const row of byThread.get(thread.index)) {
-        const from = (times[row] - shown.from) * scale;
-        const to = Math.min(from + Math.max(0.6, weights[row] * scale), width - left);
-        for (let bin = Math.max(0, Math.floor(from)); bin < to; bin += 1) bins[bin * 3 + state[row]] += Math.min(to, bin + 1) - Math.max(from, bin);
+  const draw = () =>
+    paint(canvas, 18 + drawn.length * 18 + 4, (context, width, tall) => {
+      const left = Math.min(220, width * 0.35);
+      const scale = (width - left - 4) / (shown.to - shown.from);
+      context.font = '11px system-ui, sans-serif';
+      context.textBaseline = 'middle';
+      const step = axisStep(shown.to - shown.from, (width - left) / 90);
+      for (let at = Math.ceil(shown.from / step) * step; at <= shown.to; at += step) {
+        const x = left + (at - shown.from) * scale;
+        context.fillStyle = colour('grid');
+        context.fillRect(x, 0, 1, tall);
+        context.fillStyle = colour('faint');
+        const text = formatAxis(at, step);
+        if (x + widthOf(context, text) < width) write(context, text, x + 3, 9);
       }
-      for (let bin = 0; bin * 3 < bins.length; bin += 1) {
-        const sums = bins.subarray(bin * 3, bin * 3 + 3);
-        // A short run among waits is what readers look for, so it wins over the waits.
-        const which = sums[0] + sums[1] > 0 ? (sums[0] >= sums[1] ? 0 : 1) : sums[2] > 0 ? 2 : null;
-        if (which === null) continue;
-        context.fillStyle = fills[which];
-        const high = which === 2 ? 4 : 14;
-        context.fillRect(left + bin, top + 15 - high, 1, high);
-      }
+      const [ink, ...fills] = ['ink', 'managed', 'native', 'waiting'].map(colour);
+      drawn.forEach((thread, index) => {
+        const top = 18 + index * 18 + 2;
+        context.fillStyle = ink;
+        write(context, thread.label, 0, top + 8, left - 6);
+        // A pixel shows whether its thread ran: there may be a million samples.
+        const bins = new Float64Array(Math.ceil(width - left) * 3);
+        for (const row of byThread.get(thread.index)) {
+          const from = (times[row] - shown.from) * scale;
+          const to = Math.min(from + Math.max(0.6, weights[row] * scale), width - left);
+          for (let bin = Math.max(0, Math.floor(from)); bin < to; bin += 1)
+            bins[bin * 3 + state[row]] += Math.min(to, bin + 1) - Math.max(from, bin);
+        }
+        for (let bin = 0; bin * 3 < bins.length; bin += 1) {
+          const sums = bins.subarray(bin * 3, bin * 3 + 3);
+          // A short run among waits is what readers look for, so it wins over the waits.
+          const which = sums[0] + sums[1] > 0 ? (sums[0] >= sums[1] ? 0 : 1) : sums[2] > 0 ? 2 : null;
+          if (which === null) continue;
+          context.fillStyle = fills[which];
+          const high = which === 2 ? 4 : 14;
+          context.fillRect(left + bin, top + 15 - high, 1, high);
+        }
+      });
     });
-  });
   keepDrawn(canvas, box, draw);
   const rowAt = (event) => drawn[Math.floor((event.clientY - canvas.getBoundingClientRect().top - 18) / 18)];
-  canvas.addEventListener('click', (event) => rowAt(event) && go({ view: 'cpu', kind: 'cpu', thread: rowAt(event).index, states: 'all', zoom: null }, true));
+  canvas.addEventListener(
+    'click',
+    (event) => rowAt(event) && go({ view: 'cpu', kind: 'cpu', thread: rowAt(event).index, states: 'all', zoom: null }, true),
+  );
   canvas.style.cursor = 'pointer';
   const waits = blockedBy(trace, range);
-  const ofWaits = waits.length > 0 && table({ caption: 'What waiting threads waited for', columns: [
-    { title: 'For', value: (row) => WAITS[row.word] ?? row.word }, { title: 'Time, all threads', number: true, value: (row) => row.weight, text: (row) => formatNanos(row.weight), bar: (row) => row.weight / (waits[0].weight || 1) },
-    { title: 'Samples', number: true, value: (row) => row.samples, text: (row) => formatCount(row.samples) }, { title: 'Threads', number: true, value: (row) => row.threads.size, text: (row) => formatCount(row.threads.size) },
-  ], rows: waits, onrow: () => go({ view: 'cpu', kind: 'cpu', thread: null, states: 'waiting', mine: true, zoom: null }, true) });
-  const time = (title, which) => ({ title, number: true, value: (row) => row.states[which], text: (row) => formatNanos(row.states[which]) });
-  return el('div', null, el('h2', null, 'Threads'), binned('events', range, counts.counted),
-    drawn.length > 0 && [el('p', { class: 'legend' }, ['managed', 'native', 'waiting'].map((name) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), name)), el('span', null, 'A click on a thread shows its stacks.')), box],
-    table({ caption: `Threads (${formatCount(rows.length)})`, columns: [{ title: 'Thread', value: (row) => row.label }, { title: 'Events', number: true, value: (row) => row.events, text: (row) => formatCount(row.events) }, { title: 'Samples', number: true, value: (row) => row.samples, text: (row) => formatCount(row.samples) }, time('Managed', 0), time('Native', 1), time('Waiting', 2)], rows, onrow: (row) => go({ view: 'cpu', kind: 'cpu', thread: row.index, zoom: null }, true) }),
-    ofWaits, heldUp(trace, range, go));
+  const ofWaits =
+    waits.length > 0 &&
+    table({
+      caption: 'What waiting threads waited for',
+      columns: [
+        { title: 'For', value: (row) => WAITS[row.word] ?? row.word },
+        {
+          title: 'Time, all threads',
+          number: true,
+          value: (row) => row.weight,
+          text: (row) => formatNanos(row.weight),
+          bar: (row) => row.weight / (waits[0].weight || 1),
+        },
+        { title: 'Samples', number: true, value: (row) => row.samples, text: (row) => formatCount(row.samples) },
+        { title: 'Threads', number: true, value: (row) => row.threads.size, text: (row) => formatCount(row.threads.size) },
+      ],
+      rows: waits,
+      onrow: () => go({ view: 'cpu', kind: 'cpu', thread: null, states: 'waiting', mine: true, zoom: null }, true),
+    });
+  const time = (title, which) => ({
+    title,
+    number: true,
+    value: (row) => row.states[which],
+    text: (row) => formatNanos(row.states[which]),
+  });
+  return el(
+    'div',
+    null,
+    el('h2', null, 'Threads'),
+    binned('events', range, counts.counted),
+    drawn.length > 0 && [
+      el(
+        'p',
+        { class: 'legend' },
+        ['managed', 'native', 'waiting'].map((name) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), name)),
+        el('span', null, 'A click on a thread shows its stacks.'),
+      ),
+      box,
+    ],
+    table({
+      caption: `Threads (${formatCount(rows.length)})`,
+      columns: [
+        { title: 'Thread', value: (row) => row.label },
+        { title: 'Events', number: true, value: (row) => row.events, text: (row) => formatCount(row.events) },
+        { title: 'Samples', number: true, value: (row) => row.samples, text: (row) => formatCount(row.samples) },
+        time('Managed', 0),
+        time('Native', 1),
+        time('Waiting', 2),
+      ],
+      rows,
+      onrow: (row) => go({ view: 'cpu', kind: 'cpu', thread: row.index, zoom: null }, true),
+    }),
+    ofWaits,
+    heldUp(trace, range, go),
+  );
 }
 
 export function logsView(trace, route, range, extent, go) {
   const messages = (trace.reports.logs?.messages || []).filter((row) => !range || (range.from <= row.ts_ns && row.ts_ns < range.to));
-  if (!trace.reports.logs?.count) return nothing('No messages in this trace. Record with nettrace collect --profile logs, or --providers Microsoft-Extensions-Logging:4:5.');
+  if (!trace.reports.logs?.count)
+    return nothing(
+      'No messages in this trace. Record with nettrace collect --profile logs, or --providers Microsoft-Extensions-Logging:4:5.',
+    );
   // Most messages have neither, so the columns are left out where all rows are empty.
   const more = [];
   if (messages.some((row) => row.exception)) more.push({ title: 'Exception', wide: true, value: (row) => row.exception ?? '' });
   if (messages.some((row) => row.scopes?.length)) more.push({ title: 'Scopes', wide: true, value: (row) => (row.scopes ?? []).join(' ') });
-  return filtered('Messages', route, go, messages, (row) => `${row.level} ${row.logger} ${row.message} ${row.event} ${row.exception ?? ''} ${(row.scopes ?? []).join(' ')}`, [
-    { title: 'Time', number: true, value: (row) => row.ts_ns, text: (row) => formatMoment(row.ts_ns) }, { title: 'Level', value: (row) => row.level },
-    { title: 'Logger', value: (row) => row.logger }, { title: 'Message', wide: true, value: (row) => row.message }, ...more, { title: 'Event', value: (row) => row.event }, { title: 'Thread', number: true, value: (row) => row.thread_id },
-  ], 'logs-count', logCount(trace, range), null, thinned(trace, 'logs'));
+  return filtered(
+    'Messages',
+    route,
+    go,
+    messages,
+    (row) => `${row.level} ${row.logger} ${row.message} ${row.event} ${row.exception ?? ''} ${(row.scopes ?? []).join(' ')}`,
+    [
+      { title: 'Time', number: true, value: (row) => row.ts_ns, text: (row) => formatMoment(row.ts_ns) },
+      { title: 'Level', value: (row) => row.level },
+      { title: 'Logger', value: (row) => row.logger },
+      { title: 'Message', wide: true, value: (row) => row.message },
+      ...more,
+      { title: 'Event', value: (row) => row.event },
+      { title: 'Thread', number: true, value: (row) => row.thread_id },
+    ],
+    'logs-count',
+    logCount(trace, range),
+    null,
+    thinned(trace, 'logs'),
+  );
 }
 
 // The number of messages in a range, where only some are listed.
@@ -295,16 +562,20 @@ function eventColumns(trace) {
     return type ? `${type.provider}/${type.name}` : '';
   };
   return [
-    { title: 'Time', number: true, value: (row) => times[row], text: (row) => formatMoment(times[row]) }, { title: 'Thread', value: (row) => trace.threads[threads[row]]?.label ?? '' },
-    { title: 'Event', value: typeName }, { title: 'Payload', wide: true, value: (row) => trace.text('events.payload', row ? ends[row - 1] : 0, ends[row]) },
+    { title: 'Time', number: true, value: (row) => times[row], text: (row) => formatMoment(times[row]) },
+    { title: 'Thread', value: (row) => trace.threads[threads[row]]?.label ?? '' },
+    { title: 'Event', value: typeName },
+    { title: 'Payload', wide: true, value: (row) => trace.text('events.payload', row ? ends[row - 1] : 0, ends[row]) },
   ];
 }
 
 export function eventsView(trace, route, range, extent, go) {
   const [times, types, threads] = ['t', 'type', 'thread'].map((name) => trace.column(`events.${name}`));
-  const nameOf = (number) => (trace.events.types[number] ? `${trace.events.types[number].provider}/${trace.events.types[number].name}` : '(unknown)');
+  const nameOf = (number) =>
+    trace.events.types[number] ? `${trace.events.types[number].provider}/${trace.events.types[number].name}` : '(unknown)';
   const counts = eventCounts(trace, range);
-  const wanted = route.type === null ? null : new Set(trace.events.types.map((_, number) => number).filter((number) => nameOf(number) === route.type));
+  const wanted =
+    route.type === null ? null : new Set(trace.events.types.map((_, number) => number).filter((number) => nameOf(number) === route.type));
   const isWanted = (type, thread) => (!wanted || wanted.has(type)) && (route.thread === null || route.thread === thread);
   const [begin, end] = rowsWithin(times, range);
   const rows = [];
@@ -320,20 +591,59 @@ export function eventsView(trace, route, range, extent, go) {
     if (isWanted(type, thread)) count += own;
   }
   const columns = eventColumns(trace);
-  const pick = el('select', { id: 'thread', onchange: () => go({ thread: pick.value === '' ? null : Number(pick.value) }, true) }, el('option', { value: '' }, 'all'),
-    [...byThread].sort((a, b) => b[1] - a[1]).slice(0, 500).map(([thread, own]) => el('option', { value: String(thread) }, `${trace.threads[thread]?.label ?? thread} (${formatCount(own)})`)));
+  const pick = el(
+    'select',
+    { id: 'thread', onchange: () => go({ thread: pick.value === '' ? null : Number(pick.value) }, true) },
+    el('option', { value: '' }, 'all'),
+    [...byThread]
+      .sort((a, b) => b[1] - a[1])
+      .slice(0, 500)
+      .map(([thread, own]) => el('option', { value: String(thread) }, `${trace.threads[thread]?.label ?? thread} (${formatCount(own)})`)),
+  );
   pick.value = route.thread === null ? '' : String(route.thread);
   const head = [
-    el('label', null, 'Thread ', pick), (wanted || route.thread !== null) && el('button', { type: 'button', id: 'alltypes', onclick: () => go({ type: null, thread: null }, true) }, 'All types and threads'),
+    el('label', null, 'Thread ', pick),
+    (wanted || route.thread !== null) &&
+      el('button', { type: 'button', id: 'alltypes', onclick: () => go({ type: null, thread: null }, true) }, 'All types and threads'),
     wanted && el('span', null, `Only ${route.type}`),
   ];
-  const list = filtered('Events', route, go, rows, (row) => columns.slice(1).map((column) => column.value(row)).join(' '), columns, 'events-count', count, (row) => go({ event: row }, true), [
-    binned('events', range, counts.counted),
-    count > rows.length && el('p', { class: 'notice', role: 'note' }, `${formatCount(rows.length)} of ${formatCount(count)} are listed: all of rare types, some of frequent ones. All of them: nettrace events ${trace.title}${range ? ` --time ${range.from}ns..${range.to}ns` : ''}`),
-  ], head);
+  const list = filtered(
+    'Events',
+    route,
+    go,
+    rows,
+    (row) =>
+      columns
+        .slice(1)
+        .map((column) => column.value(row))
+        .join(' '),
+    columns,
+    'events-count',
+    count,
+    (row) => go({ event: row }, true),
+    [
+      binned('events', range, counts.counted),
+      count > rows.length &&
+        el(
+          'p',
+          { class: 'notice', role: 'note' },
+          `${formatCount(rows.length)} of ${formatCount(count)} are listed: all of rare types, some of frequent ones. ` +
+            `All of them: nettrace events ${trace.title}${range ? ` --time ${range.from}ns..${range.to}ns` : ''}`,
+        ),
+    ],
+    head,
+  );
   const chosen = route.event !== null && route.event < times.length ? route.event : null;
-  const typeTable = table({ caption: `Types (${formatCount(byName.size)})`, columns: [{ title: 'Type', value: (row) => row.name }, { title: 'Events', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) }],
-    rows: [...byName].map(([name, own]) => ({ name, count: own })).sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1)), onrow: (row) => go({ type: row.name }, true), first: 40 });
+  const typeTable = table({
+    caption: `Types (${formatCount(byName.size)})`,
+    columns: [
+      { title: 'Type', value: (row) => row.name },
+      { title: 'Events', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
+    ],
+    rows: [...byName].map(([name, own]) => ({ name, count: own })).sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1)),
+    onrow: (row) => go({ type: row.name }, true),
+    first: 40,
+  });
   if (chosen !== null) list.children[0].after(eventCard(trace, chosen, columns, go));
   return el('div', { class: 'split' }, el('div', { class: 'types' }, typeTable), list);
 }
@@ -342,10 +652,15 @@ export function eventsView(trace, route, range, extent, go) {
 function eventCard(trace, row, columns, go) {
   const [, thread, name, payload] = columns.map((column) => (column.text || column.value)(row));
   const node = trace.column('events.node')[row];
-  return el('section', { class: 'card', id: 'event', 'aria-label': 'Event' },
-    el('h3', null, name), el('p', null, `${formatMoment(trace.column('events.t')[row])}, ${thread}`), el('p', null, payload),
+  return el(
+    'section',
+    { class: 'card', id: 'event', 'aria-label': 'Event' },
+    el('h3', null, name),
+    el('p', null, `${formatMoment(trace.column('events.t')[row])}, ${thread}`),
+    el('p', null, payload),
     node ? el('pre', { tabindex: '0' }, framesOf(trace, node).map(printable).join('\n')) : el('p', { class: 'none' }, 'It has no stack.'),
-    el('button', { type: 'button', onclick: () => go({ event: null }, true) }, 'Close'));
+    el('button', { type: 'button', onclick: () => go({ event: null }, true) }, 'Close'),
+  );
 }
 
 // Rows, and a field that filters them by their text. `all`: their number, where not all are listed; null where they are.
@@ -363,13 +678,20 @@ function filtered(title, route, go, rows, textOf, columns, id, all = null, onrow
     replace(box, table({ caption: title, columns, rows: shown, first: 100, onrow }));
   };
   let timer = null;
-  const search = el('input', { type: 'search', id: 'search', placeholder: 'Filter ( / )', 'aria-label': `Filter ${title.toLowerCase()}`, value: route.q, oninput: () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      draw(search.value);
-      go({ q: search.value }, false, true);
-    }, 120);
-  } });
+  const search = el('input', {
+    type: 'search',
+    id: 'search',
+    placeholder: 'Filter ( / )',
+    'aria-label': `Filter ${title.toLowerCase()}`,
+    value: route.q,
+    oninput: () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        draw(search.value);
+        go({ q: search.value }, false, true);
+      }, 120);
+    },
+  });
   draw(route.q);
   return el('div', null, el('h2', null, title), notes, el('div', { class: 'controls' }, search, head, el('span', null, count, word)), box);
 }

@@ -1,14 +1,24 @@
 // The page: the time line above, one view below, both as the address says.
 import { colour, el, entitle, replace, announce, drawForPaper } from './dom.mjs';
 import { fromBase64, readTrace, unpack } from './data.mjs';
-import { formatBytes, formatCount, formatMoment, formatNanos, formatPercent } from './format.mjs';
+import { countOf, formatBytes, formatCount, formatMoment, formatNanos, formatPercent } from './format.mjs';
 import { bins, extentOf, faultsOf, rangeSums, unnamedOf } from './query.mjs';
 import { maxOf } from './ranges.mjs';
 import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from './route.mjs';
 import { kindsOf, stacksView } from './stacks-view.mjs';
 import { timeline } from './timeline.mjs';
 import { facts } from './table.mjs';
-import { contentionView, countersView, exceptionsView, fromUntil, gcView, jitView, poolView, tasksView, waitsView } from './report-views.mjs';
+import {
+  contentionView,
+  countersView,
+  exceptionsView,
+  fromUntil,
+  gcView,
+  jitView,
+  poolView,
+  tasksView,
+  waitsView,
+} from './report-views.mjs';
 import { eventsView, logsView, requestsView, threadsView } from './list-views.mjs';
 import { heapView } from './heap-view.mjs';
 import { diffPage } from './diff-view.mjs';
@@ -24,7 +34,15 @@ const VIEWS = [
   ['threads', 'Threads', threadsView, (trace) => trace.threads.length > 0],
   ['pool', 'Thread pool', poolView, (trace) => trace.reports.threadpool?.workers?.length > 0],
   ['tasks', 'Tasks', tasksView, (trace) => trace.reports.tasks?.scheduled + trace.reports.tasks?.waits_begun > 0],
-  ['jit', 'JIT and startup', jitView, (trace) => trace.reports.jit?.methods?.length > 0 || trace.reports.loader?.assemblies?.some((row) => row.loaded_ns !== null) || trace.column('span.JIT.start').length > 0],
+  [
+    'jit',
+    'JIT and startup',
+    jitView,
+    (trace) =>
+      trace.reports.jit?.methods?.length > 0 ||
+      trace.reports.loader?.assemblies?.some((row) => row.loaded_ns !== null) ||
+      trace.column('span.JIT.start').length > 0,
+  ],
   ['requests', 'Requests', requestsView, (trace) => trace.column('activities.t').length + trace.column('requests.t').length > 0],
   ['logs', 'Logs', logsView, (trace) => trace.reports.logs?.count > 0],
   ['counters', 'Counters', countersView, (trace) => trace.reports.counters?.series?.length > 0],
@@ -33,15 +51,52 @@ const VIEWS = [
 
 // Where a finding of the summary is shown.
 const PLACES = {
-  gc: 'view=gc', jit: 'view=jit', alloc: 'view=cpu&kind=alloc', exceptions: 'view=exceptions', contention: 'view=contention', waits: 'view=waits', starvation: 'view=pool', no_starvation: 'view=pool',
-  hottest_method: 'view=cpu&tab=top', activities: 'view=requests', slow_activity: 'view=requests', log_errors: 'view=logs', deadlock: 'view=contention', endless_wait: 'view=waits', lock_waits: 'view=cpu&states=waiting', threads: 'view=threads', finalizer: 'view=gc', heap: 'view=heap&heap_tab=tree', repeated_query: 'view=requests', requests: 'view=requests', slow_call: 'view=requests',
-  lost_events: 'view=overview', missing_names: 'view=cpu&tab=modules',
+  gc: 'view=gc',
+  jit: 'view=jit',
+  alloc: 'view=cpu&kind=alloc',
+  exceptions: 'view=exceptions',
+  contention: 'view=contention',
+  waits: 'view=waits',
+  starvation: 'view=pool',
+  no_starvation: 'view=pool',
+  hottest_method: 'view=cpu&tab=top',
+  activities: 'view=requests',
+  slow_activity: 'view=requests',
+  log_errors: 'view=logs',
+  deadlock: 'view=contention',
+  endless_wait: 'view=waits',
+  lock_waits: 'view=cpu&states=waiting',
+  threads: 'view=threads',
+  finalizer: 'view=gc',
+  heap: 'view=heap&heap_tab=tree',
+  repeated_query: 'view=requests',
+  requests: 'view=requests',
+  slow_call: 'view=requests',
+  lost_events: 'view=overview',
+  missing_names: 'view=cpu&tab=modules',
 };
 
 // Where a report's subject is shown.
 const ANSWERS = {
-  topN: 'view=cpu&tab=top', tree: 'view=cpu&tab=tree', modules: 'view=cpu&tab=modules', threads: 'view=threads', gc: 'view=gc', alloc: 'view=cpu&kind=alloc&tab=types', exceptions: 'view=exceptions', contention: 'view=contention',
-  waits: 'view=waits', threadpool: 'view=pool', tasks: 'view=tasks', activities: 'view=requests', http: 'view=requests', logs: 'view=logs', counters: 'view=counters', jit: 'view=jit', loader: 'view=jit', heap: 'view=heap', sql: 'view=requests',
+  topN: 'view=cpu&tab=top',
+  tree: 'view=cpu&tab=tree',
+  modules: 'view=cpu&tab=modules',
+  threads: 'view=threads',
+  gc: 'view=gc',
+  alloc: 'view=cpu&kind=alloc&tab=types',
+  exceptions: 'view=exceptions',
+  contention: 'view=contention',
+  waits: 'view=waits',
+  threadpool: 'view=pool',
+  tasks: 'view=tasks',
+  activities: 'view=requests',
+  http: 'view=requests',
+  logs: 'view=logs',
+  counters: 'view=counters',
+  jit: 'view=jit',
+  loader: 'view=jit',
+  heap: 'view=heap',
+  sql: 'view=requests',
 };
 
 // Sums of the chosen range.
@@ -49,24 +104,52 @@ function rangeFacts(trace, range) {
   const sums = rangeSums(trace, range);
   // Which range a count is of that is exact to a bin of time.
   const of = ({ counted }) => (counted === range ? '' : ` (${fromUntil(counted)})`);
-  const times = (name, one, id) => one.count > 0 && [name, `${formatCount(one.count)}, ${formatNanos(one.nanos)} in total${of(one)}`, id, one.count];
-  return [el('h3', null, `In the range, ${formatNanos(range.to - range.from)} from ${formatMoment(range.from)}`), facts([
-    sums.cpu.count + sums.waiting.count > 0 && ['Threads ran', formatNanos(sums.cpu.weight), 'range-cpu', sums.cpu.weight], sums.waiting.count > 0 && ['Threads waited', formatNanos(sums.waiting.weight)],
-    sums.alloc && ['Allocated, sampled', formatBytes(sums.alloc.weight), 'range-alloc', sums.alloc.weight], sums.gc.count > 0 && ['Collections', `${formatCount(sums.gc.count)}, ${formatNanos(sums.gc.pause)} paused`, 'range-gc', sums.gc.count],
-    sums.exceptions.count > 0 && ['Exceptions', `${formatCount(sums.exceptions.count)}${of(sums.exceptions)}`, 'range-exceptions', sums.exceptions.count], times('Waits for locks', sums.contention, 'range-contention'), times('Waits', sums.waits), times('Compilations', sums.jit), times('Activities', sums.activities, 'range-activities'), times('HTTP requests', sums.requests, 'range-requests'), ['Events', `${formatCount(sums.events.all)}${of(sums.events)}`, 'range-events', sums.events.all],
-  ])];
+  const times = (name, one, id) =>
+    one.count > 0 && [name, `${formatCount(one.count)}, ${formatNanos(one.nanos)} in total${of(one)}`, id, one.count];
+  return [
+    el('h3', null, `In the range, ${formatNanos(range.to - range.from)} from ${formatMoment(range.from)}`),
+    facts([
+      sums.cpu.count + sums.waiting.count > 0 && ['Threads ran', formatNanos(sums.cpu.weight), 'range-cpu', sums.cpu.weight],
+      sums.waiting.count > 0 && ['Threads waited', formatNanos(sums.waiting.weight)],
+      sums.alloc && ['Allocated, sampled', formatBytes(sums.alloc.weight), 'range-alloc', sums.alloc.weight],
+      sums.gc.count > 0 && [
+        'Collections',
+        `${formatCount(sums.gc.count)}, ${formatNanos(sums.gc.pause)} paused`,
+        'range-gc',
+        sums.gc.count,
+      ],
+      sums.exceptions.count > 0 && [
+        'Exceptions',
+        `${formatCount(sums.exceptions.count)}${of(sums.exceptions)}`,
+        'range-exceptions',
+        sums.exceptions.count,
+      ],
+      times('Waits for locks', sums.contention, 'range-contention'),
+      times('Waits', sums.waits),
+      times('Compilations', sums.jit),
+      times('Activities', sums.activities, 'range-activities'),
+      times('HTTP requests', sums.requests, 'range-requests'),
+      ['Events', `${formatCount(sums.events.all)}${of(sums.events)}`, 'range-events', sums.events.all],
+    ]),
+  ];
 }
 
 // What a finding is about, over time: times and weights.
 function overTime(trace, about) {
-  const columns = (times, weights, lasts = false) => (trace.column(times).length ? [trace.column(times), weights && trace.column(weights), lasts] : null);
+  const columns = (times, weights, lasts = false) =>
+    trace.column(times).length ? [trace.column(times), weights && trace.column(weights), lasts] : null;
   const alloc = trace.has('alloc.t') ? 'alloc' : 'alloc_ticks';
   const collections = trace.reports.gc?.collections || [];
   const of = {
     gc: () => collections.length > 0 && [collections.map((row) => row.start_ns), collections.map((row) => row.pause_ns), true],
-    jit: () => columns('span.JIT.start', 'span.JIT.nanos', true), alloc: () => columns(`${alloc}.t`, `${alloc}.weight`), exceptions: () => columns('exceptions.t', 'exceptions.weight'),
-    contention: () => columns('span.Contention.start', 'span.Contention.nanos', true), waits: () => columns('span.Waits.start', 'span.Waits.nanos', true),
-    activities: () => columns('activities.t'), slow_activity: () => columns('activities.t'), hottest_method: () => columns('cpu.t', 'cpu.weight', true),
+    jit: () => columns('span.JIT.start', 'span.JIT.nanos', true),
+    alloc: () => columns(`${alloc}.t`, `${alloc}.weight`),
+    exceptions: () => columns('exceptions.t', 'exceptions.weight'),
+    contention: () => columns('span.Contention.start', 'span.Contention.nanos', true),
+    waits: () => columns('span.Waits.start', 'span.Waits.nanos', true),
+    activities: () => columns('activities.t'),
+    slow_activity: () => columns('activities.t'),
+    hottest_method: () => columns('cpu.t', 'cpu.weight', true),
   }[about];
   return of?.() || null;
 }
@@ -89,7 +172,16 @@ function spark(trace, extent, about, place) {
   const step = (extent.to - extent.from) / sums.length;
   const bin = sums.indexOf(most);
   const [from, to] = [bin - 1, bin + 2].map((edge) => Math.round(extent.from + Math.min(sums.length, Math.max(0, edge)) * step));
-  return [canvas, most > mean * 3 && el('a', { class: 'when', href: `#${place}&from=${from}&to=${to}`, 'data-when': `most around ${formatMoment(extent.from + (bin + 0.5) * step)}`, 'aria-label': `most around ${formatMoment(extent.from + (bin + 0.5) * step)}` })];
+  return [
+    canvas,
+    most > mean * 3 &&
+      el('a', {
+        class: 'when',
+        href: `#${place}&from=${from}&to=${to}`,
+        'data-when': `most around ${formatMoment(extent.from + (bin + 0.5) * step)}`,
+        'aria-label': `most around ${formatMoment(extent.from + (bin + 0.5) * step)}`,
+      }),
+  ];
 }
 
 // Findings, the most important first, each with its place, its time and how severe it is.
@@ -97,10 +189,19 @@ function verdict(trace, extent) {
   const findings = trace.summary?.findings || [];
   const alloc = trace.has('alloc.t') ? 'alloc' : 'alloc_ticks';
   if (!findings.length) return el('p', { class: 'none' }, 'Nothing stands out.');
-  return el('ol', { class: 'findings' }, findings.map((finding) => {
-    const place = placeOf(trace, finding).replace('kind=alloc', `kind=${alloc}`);
-    return el('li', { class: finding.severity, title: `nettrace ${finding.command}` }, el('a', { href: `#${place}`, 'data-severity': finding.severity === 'notable' ? null : `${finding.severity}: ` }, finding.text), spark(trace, extent, finding.about, place));
-  }));
+  return el(
+    'ol',
+    { class: 'findings' },
+    findings.map((finding) => {
+      const place = placeOf(trace, finding).replace('kind=alloc', `kind=${alloc}`);
+      return el(
+        'li',
+        { class: finding.severity, title: `nettrace ${finding.command}` },
+        el('a', { href: `#${place}`, 'data-severity': finding.severity === 'notable' ? null : `${finding.severity}: ` }, finding.text),
+        spark(trace, extent, finding.about, place),
+      );
+    }),
+  );
 }
 
 // The view of a finding. A method is shown with its callers, if it is one of the page's.
@@ -131,24 +232,70 @@ function overviewView(trace, route, range, extent) {
   const alloc = trace.has('alloc.t') ? 'alloc' : 'alloc_ticks';
   const unnamed = unnamedOf(trace);
   const idle = idleEnds(trace, extent);
-  return el('div', null,
+  return el(
+    'div',
+    null,
     range && rangeFacts(trace, range),
     el('h2', null, range ? 'What stands out in the whole trace' : 'What stands out'),
     verdict(trace, extent),
     facts([
-      ['Length', formatNanos(summary.duration_ns), 'duration', summary.duration_ns], idle && ['Activity', idle, 'idle'], ['Events', formatCount(summary.events), 'events', summary.events], ['Threads', formatCount(summary.threads), 'threads', summary.threads],
+      ['Length', formatNanos(summary.duration_ns), 'duration', summary.duration_ns],
+      idle && ['Activity', idle, 'idle'],
+      ['Events', formatCount(summary.events), 'events', summary.events],
+      ['Threads', formatCount(summary.threads), 'threads', summary.threads],
       ['Events lost', trace.outcome.losses_known ? formatCount(trace.outcome.lost) : 'unknown: version 3 does not number events', 'lost'],
-      ['Damage', trace.outcome.damage_count ? `${formatCount(trace.outcome.damage_count)} ${trace.outcome.damage_count === 1 ? 'place' : 'places'}` : 'none', 'damage'],
-      unnamed && ['Frames with names', unnamed.percent > 0 && Number.isInteger(unnamed.percent) ? `${100 - unnamed.percent} %` : formatPercent(100 - unnamed.percent), 'named'],
-      trace.session.start_unix_ms !== null && ['Start', new Date(trace.session.start_unix_ms).toISOString().replace('T', ' ').replace('Z', ' UTC')],
+      ['Damage', trace.outcome.damage_count ? countOf(trace.outcome.damage_count, 'place') : 'none', 'damage'],
+      unnamed && [
+        'Frames with names',
+        unnamed.percent > 0 && Number.isInteger(unnamed.percent) ? `${100 - unnamed.percent} %` : formatPercent(100 - unnamed.percent),
+        'named',
+      ],
+      trace.session.start_unix_ms !== null && [
+        'Start',
+        new Date(trace.session.start_unix_ms).toISOString().replace('T', ' ').replace('Z', ' UTC'),
+      ],
       ...trace.facts,
     ]),
     el('h3', null, 'What the trace can answer'),
-    el('ul', { class: 'answers' }, (summary.answers || []).map((answer) => el('li', null, ANSWERS[answer.report] ? el('a', { href: `#${ANSWERS[answer.report].replace('kind=alloc&', `kind=${alloc}&`)}` }, answer.about) : answer.about, ` (${formatCount(answer.events)} ${answer.events === 1 ? 'event' : 'events'}; nettrace report ${answer.report})`))),
-    trace.session.processes.length > 1 && [el('h3', null, 'Processes'), el('ul', null, trace.session.processes.map((process) => el('li', null, command(`${process.id ?? '?'} ${process.name}`))))],
-    trace.thinned.length > 0 && [el('h3', null, 'What this page counts without listing each'), el('ul', { id: 'thinned' }, trace.thinned.map((row) => el('li', null, row.text)))],
+    el(
+      'ul',
+      { class: 'answers' },
+      (summary.answers || []).map((answer) =>
+        el(
+          'li',
+          null,
+          ANSWERS[answer.report]
+            ? el('a', { href: `#${ANSWERS[answer.report].replace('kind=alloc&', `kind=${alloc}&`)}` }, answer.about)
+            : answer.about,
+          ` (${countOf(answer.events, 'event')}; nettrace report ${answer.report})`,
+        ),
+      ),
+    ),
+    trace.session.processes.length > 1 && [
+      el('h3', null, 'Processes'),
+      el(
+        'ul',
+        null,
+        trace.session.processes.map((process) => el('li', null, command(`${process.id ?? '?'} ${process.name}`))),
+      ),
+    ],
+    trace.thinned.length > 0 && [
+      el('h3', null, 'What this page counts without listing each'),
+      el(
+        'ul',
+        { id: 'thinned' },
+        trace.thinned.map((row) => el('li', null, row.text)),
+      ),
+    ],
     el('h3', null, 'Keys'),
-    el('p', null, '/ searches, 1 to 9 show a view. In the time line: drag to choose a range, drag its head (above the lanes) to move it, arrow keys move it too, with Shift they change its length, + and - as well, the wheel, two fingers and Z show it in detail, Escape shows the whole trace. In the flame graph: arrow keys move, Enter zooms, Escape zooms out, S shows callers.'));
+    el(
+      'p',
+      null,
+      '/ searches, 1 to 9 show a view. In the time line: drag to choose a range, drag its head (above the lanes) to move it, ' +
+        'arrow keys move it too, with Shift they change its length, + and - as well, the wheel, two fingers and Z show it in detail, ' +
+        'Escape shows the whole trace. In the flame graph: arrow keys move, Enter zooms, Escape zooms out, S shows callers.',
+    ),
+  );
 }
 
 // A command line in one line, all of it on a click.
@@ -160,7 +307,11 @@ function command(text) {
 // The name of the program of a command line: of `dotnet exec a/b.dll -x` b.
 function programOf(line) {
   const words = line.trim().split(/\s+/);
-  const base = (word) => word.replace(/^["']|["']$/g, '').replace(/^.*[/\\]/, '').replace(/\.(dll|exe)$/i, '');
+  const base = (word) =>
+    word
+      .replace(/^["']|["']$/g, '')
+      .replace(/^.*[/\\]/, '')
+      .replace(/\.(dll|exe)$/i, '');
   const first = base(words[0] ?? '');
   if (first.toLowerCase() !== 'dotnet') return first;
   const program = words.slice(1).find((word) => /\.(dll|exe)["']?$/i.test(word));
@@ -178,7 +329,12 @@ function header(trace) {
     el('h1', null, program || trace.title),
     el('p', null, [program && trace.title, summary.kind].filter(Boolean).join(' · ')),
     isMore && el('div', { class: 'process', id: 'process' }, command(process)),
-    notices.length > 0 && el('div', { class: outcome.lost > 0 || outcome.damage_count > 0 || !outcome.complete ? 'notice bad' : 'notice', role: 'note', id: 'notices' }, notices.map((text) => el('div', null, text))),
+    notices.length > 0 &&
+      el(
+        'div',
+        { class: outcome.lost > 0 || outcome.damage_count > 0 || !outcome.complete ? 'notice bad' : 'notice', role: 'note', id: 'notices' },
+        notices.map((text) => el('div', null, text)),
+      ),
   ];
 }
 
@@ -190,7 +346,30 @@ function start(trace) {
   const main = document.getElementById('main');
   const nav = document.getElementById('views');
   const current = () => VIEWS.find(([key]) => key === route.view) || VIEWS[0];
-  const showNav = () => replace(nav, VIEWS.map(([key, name, , has]) => el('a', { href: formatRoute({ ...DEFAULTS, from: route.from, to: route.to, counters: route.counters, detail: route.detail, lanes: route.lanes, view: key }), 'aria-current': current()[0] === key ? 'page' : null, class: has(trace) ? null : 'empty' }, name, !has(trace) && el('span', { class: 'unseen' }, ' (nothing in this trace)'))));
+  const showNav = () =>
+    replace(
+      nav,
+      VIEWS.map(([key, name, , has]) =>
+        el(
+          'a',
+          {
+            href: formatRoute({
+              ...DEFAULTS,
+              from: route.from,
+              to: route.to,
+              counters: route.counters,
+              detail: route.detail,
+              lanes: route.lanes,
+              view: key,
+            }),
+            'aria-current': current()[0] === key ? 'page' : null,
+            class: has(trace) ? null : 'empty',
+          },
+          name,
+          !has(trace) && el('span', { class: 'unseen' }, ' (nothing in this trace)'),
+        ),
+      ),
+    );
   // `isNew`: a new entry in the browser's history. `isShown`: the view shows the change already.
   const go = (change, isNew, isShown = false) => {
     route = { ...route, ...change };
@@ -207,7 +386,11 @@ function start(trace) {
     detail: route.detail,
     threads: route.lanes === 'threads',
     onchange: (change) => go(change, false, true),
-    onlane: (place) => go({ ...parseRoute(place), from: route.from, to: route.to, counters: route.counters, detail: route.detail, lanes: route.lanes }, true),
+    onlane: (place) =>
+      go(
+        { ...parseRoute(place), from: route.from, to: route.to, counters: route.counters, detail: route.detail, lanes: route.lanes },
+        true,
+      ),
     oncounters: (counters) => {
       go({ counters: counters.join(',') }, false, true);
       line.setCounters(counters);
@@ -244,7 +427,10 @@ function start(trace) {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show);
   // What gets the focus is scrolled to below the time line, which stays.
   const time = document.getElementById('time');
-  new ResizeObserver(() => (document.documentElement.style.scrollPaddingTop = getComputedStyle(time).position === 'sticky' ? `${time.offsetHeight + 4}px` : '')).observe(time);
+  new ResizeObserver(
+    () =>
+      (document.documentElement.style.scrollPaddingTop = getComputedStyle(time).position === 'sticky' ? `${time.offsetHeight + 4}px` : ''),
+  ).observe(time);
   showNav();
   show();
   line.draw();

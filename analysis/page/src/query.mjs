@@ -1,5 +1,5 @@
 // What views add up: groups of exceptions, requests, waits, collections, bins of the time line. No element of the page in here.
-import { formatBytes, formatCount } from './format.mjs';
+import { countOf, formatBytes, formatCount } from './format.mjs';
 import { STATES, framesOf } from './calls.mjs';
 import { isWithin, lowerBound, maxOf, rowsWithin } from './ranges.mjs';
 
@@ -74,13 +74,21 @@ export function unnamedOf(trace) {
 // What was lost and damaged, for the head of the page.
 export function faultsOf(outcome, listed = 5) {
   const texts = [];
-  const were = (count) => (count === 1 ? 'event was' : 'events were');
-  if (outcome.lost > 0) texts.push(`${formatCount(outcome.lost)} ${were(outcome.lost)} lost while recording, on ${formatCount(outcome.lost_threads)} ${outcome.lost_threads === 1 ? 'thread' : 'threads'}: counts are too low.`);
-  if (!outcome.complete) texts.push(`The trace is cut: its end is missing${outcome.missing_bytes ? `, at least ${formatBytes(outcome.missing_bytes)}` : ''}, and with it, mostly, the names of methods.`);
+  if (outcome.lost > 0) {
+    const lost = countOf(outcome.lost, 'event was', 'events were');
+    texts.push(`${lost} lost while recording, on ${countOf(outcome.lost_threads, 'thread')}: counts are too low.`);
+  }
+  if (!outcome.complete) {
+    const missing = outcome.missing_bytes ? `, at least ${formatBytes(outcome.missing_bytes)}` : '';
+    texts.push(`The trace is cut: its end is missing${missing}, and with it, mostly, the names of methods.`);
+  }
   const damage = (outcome.damage || []).slice(0, listed);
   for (const one of damage) texts.push(`Damaged at byte ${formatCount(one.offset)}: ${one.fault} (${one.class}).`);
   const more = Math.max(outcome.damage_count ?? 0, (outcome.damage || []).length) - damage.length;
-  if (more > 0) texts.push(`${damage.length > 0 ? 'And ' : ''}${formatCount(more)} ${damage.length > 0 ? 'more damaged ' : 'damaged '}${more === 1 ? 'place' : 'places'}: nettrace info lists them.`);
+  if (more > 0) {
+    const places = damage.length > 0 ? `And ${countOf(more, 'more damaged place')}` : countOf(more, 'damaged place');
+    texts.push(`${places}: nettrace info lists them.`);
+  }
   return texts;
 }
 
@@ -90,7 +98,8 @@ export function exceptionGroups(trace, range) {
   const counted = countedRange(trace, 'thrown', range);
   const add = (number, message, node, count, first, last) => {
     let type = groups.get(number);
-    if (!type) groups.set(number, (type = { type: trace.texts.exceptions[number], count: 0, first, last, messages: new Map(), stacks: new Map() }));
+    if (!type)
+      groups.set(number, (type = { type: trace.texts.exceptions[number], count: 0, first, last, messages: new Map(), stacks: new Map() }));
     type.count += count;
     type.first = Math.min(type.first, first);
     type.last = Math.max(type.last, last);
@@ -100,7 +109,14 @@ export function exceptionGroups(trace, range) {
   const [times, types, messages, nodes] = ['t', 'type', 'message', 'node'].map((name) => trace.column(`thrown.${name}`));
   const [begin, end] = rowsWithin(times, counted);
   for (let row = begin; row < end; row += 1) add(types[row], messages[row], nodes[row], 1, times[row], times[row]);
-  const [first, lasts, type, place, placeMessages, placeNodes] = ['others.t', 'others.lasts', 'others.type', 'others.place', 'places.message', 'places.node'].map((name) => trace.column(`thrown.${name}`));
+  const [first, lasts, type, place, placeMessages, placeNodes] = [
+    'others.t',
+    'others.lasts',
+    'others.type',
+    'others.place',
+    'places.message',
+    'places.node',
+  ].map((name) => trace.column(`thrown.${name}`));
   countOthers(trace, 'thrown', counted, (row, count) => {
     const at = place[row] - 1;
     add(type[row], at < 0 ? null : placeMessages[at], at < 0 ? null : placeNodes[at], count, first[row], first[row] + lasts[row]);
@@ -124,7 +140,12 @@ export function eventCounts(trace, range) {
   const add = (type, thread, count) => {
     sums.all += count;
     const key = type * 2 ** 32 + thread;
-    for (const [map, at] of [[sums.types, type], [sums.threads, thread], [sums.both, key]]) map.set(at, (map.get(at) || 0) + count);
+    for (const [map, at] of [
+      [sums.types, type],
+      [sums.threads, thread],
+      [sums.both, key],
+    ])
+      map.set(at, (map.get(at) || 0) + count);
   };
   const [begin, end] = rowsWithin(times, counted);
   for (let row = begin; row < end; row += 1) add(types[row], threads[row], 1);
@@ -141,7 +162,11 @@ export function occurrences(trace, what, range) {
   const texts = what.startsWith('tasks.') ? trace.texts.tasks : trace.texts.activities;
   const groupOf = (number) => {
     let group = all.names.get(number);
-    if (!group) all.names.set(number, (group = { name: texts[number], count: 0, failed: 0, open: 0, total: 0, max: 0, lengths: [], buckets: new Map() }));
+    if (!group)
+      all.names.set(
+        number,
+        (group = { name: texts[number], count: 0, failed: 0, open: 0, total: 0, max: 0, lengths: [], buckets: new Map() }),
+      );
     return group;
   };
   const [begin, end] = rowsWithin(times, counted);
@@ -159,7 +184,9 @@ export function occurrences(trace, what, range) {
     if (!isOpen) group.lengths.push(nanos);
     all.rows.push({ name: group.name, start: times[row], nanos, isOpen, failed: failed[row] === 1 });
   }
-  const [otherNames, otherFailed, bucket, total, most] = ['name', 'failed', 'bucket', 'total', 'max'].map((name) => trace.column(`${what}.others.${name}`));
+  const [otherNames, otherFailed, bucket, total, most] = ['name', 'failed', 'bucket', 'total', 'max'].map((name) =>
+    trace.column(`${what}.others.${name}`),
+  );
   countOthers(trace, what, counted, (row, count) => {
     const group = groupOf(otherNames[row]);
     for (const sum of [all, group]) {
@@ -170,7 +197,9 @@ export function occurrences(trace, what, range) {
     }
     group.buckets.set(bucket[row], (group.buckets.get(bucket[row]) || 0) + count);
   });
-  all.groups = [...all.names.values()].map((group) => ({ ...group, ...spreadOf(group) })).sort((a, b) => b.total - a.total || b.count - a.count);
+  all.groups = [...all.names.values()]
+    .map((group) => ({ ...group, ...spreadOf(group) }))
+    .sort((a, b) => b.total - a.total || b.count - a.count);
   return all;
 }
 
@@ -180,20 +209,52 @@ export function tasksOf(trace, range) {
   const report = trace.reports.tasks;
   if (!range) return { ...report, notes: [] };
   const [queued, ran, awaited, blocked] = ['queued', 'ran', 'awaited', 'blocked'].map((name) => occurrences(trace, `tasks.${name}`, range));
-  const spread = (group) => (group?.stopped ? { count: group.stopped, total_ns: group.total, mean_ns: group.total / group.stopped, p50_ns: group.p50, p99_ns: group.p99, max_ns: group.max } : { count: 0, total_ns: 0 });
+  const spread = (group) =>
+    group?.stopped
+      ? {
+          count: group.stopped,
+          total_ns: group.total,
+          mean_ns: group.total / group.stopped,
+          p50_ns: group.p50,
+          p99_ns: group.p99,
+          max_ns: group.max,
+        }
+      : { count: 0, total_ns: 0 };
   const stacks = new Map(report.tasks.map((row) => [row.name, row.stacks]));
   const of = (all, name) => all.groups.find((group) => group.name === name);
   const completed = (group) => (group ? group.count - group.open : 0);
   const names = new Set([...queued.groups, ...ran.groups].map((group) => group.name));
-  const waits = [[awaited, false], [blocked, true]].flatMap(([all, isBlocking]) => all.groups.map((group) => ({ name: group.name, is_blocking: isBlocking, waits: spread(group), still_waiting: group.open })));
+  const waits = [
+    [awaited, false],
+    [blocked, true],
+  ].flatMap(([all, isBlocking]) =>
+    all.groups.map((group) => ({ name: group.name, is_blocking: isBlocking, waits: spread(group), still_waiting: group.open })),
+  );
   return {
-    scheduled: queued.count, completed: completed(ran), faulted: ran.failed, waits_begun: awaited.count + blocked.count, waits_ended: completed(awaited) + completed(blocked),
-    tasks: [...names].map((name) => {
-      const [waited, own] = [of(queued, name), of(ran, name)];
-      return { name, scheduled: waited?.count ?? 0, completed: completed(own), faulted: own?.failed ?? 0, queued: spread(waited), ran: spread(own), stacks: stacks.get(name) };
-    }).sort((a, b) => b.scheduled - a.scheduled),
+    scheduled: queued.count,
+    completed: completed(ran),
+    faulted: ran.failed,
+    waits_begun: awaited.count + blocked.count,
+    waits_ended: completed(awaited) + completed(blocked),
+    tasks: [...names]
+      .map((name) => {
+        const [waited, own] = [of(queued, name), of(ran, name)];
+        return {
+          name,
+          scheduled: waited?.count ?? 0,
+          completed: completed(own),
+          faulted: own?.failed ?? 0,
+          queued: spread(waited),
+          ran: spread(own),
+          stacks: stacks.get(name),
+        };
+      })
+      .sort((a, b) => b.scheduled - a.scheduled),
     waits: waits.sort((a, b) => b.waits.total_ns - a.waits.total_ns),
-    notes: [['tasks', ran.counted], ['awaits', awaited.counted]],
+    notes: [
+      ['tasks', ran.counted],
+      ['awaits', awaited.counted],
+    ],
   };
 }
 
@@ -202,7 +263,9 @@ const middleOf = (bucket) => (bucket < 24 ? bucket : 2 ** Math.floor(bucket / 8)
 
 // Percentiles of lengths, of which the shorter may be known by their buckets only, and how many there are in steps of length.
 function spreadOf({ lengths, buckets }) {
-  const rows = [...lengths.map((nanos) => [nanos, 1]), ...[...buckets].map(([bucket, count]) => [middleOf(bucket), count])].sort((a, b) => a[0] - b[0]);
+  const rows = [...lengths.map((nanos) => [nanos, 1]), ...[...buckets].map(([bucket, count]) => [middleOf(bucket), count])].sort(
+    (a, b) => a[0] - b[0],
+  );
   const count = rows.reduce((sum, row) => sum + row[1], 0);
   const at = (percent) => {
     let left = Math.max(1, Math.ceil((count * percent) / 100));
@@ -217,7 +280,9 @@ function spreadOf({ lengths, buckets }) {
 
 // The innermost call that is not of the runtime's threading library: where the program waits.
 export function ownFrame(frames) {
-  return frames.find((frame) => !frame.includes('System.Threading.') && !frame.includes('System.Private.CoreLib!Interop')) ?? frames[0] ?? '';
+  return (
+    frames.find((frame) => !frame.includes('System.Threading.') && !frame.includes('System.Private.CoreLib!Interop')) ?? frames[0] ?? ''
+  );
 }
 
 // Samples of a kind by where the program was, heaviest first.
@@ -268,8 +333,17 @@ export function rangeSums(trace, range) {
   };
   const alloc = ['alloc', 'alloc_ticks'].find((kind) => trace.column(`${kind}.t`).length);
   return {
-    cpu: sum('cpu', STATES.running), waiting: sum('cpu', STATES.waiting), alloc: alloc ? sum(alloc, []) : null, exceptions: thrown(),
-    gc: collectionTotals(trace, range), contention: spans('Contention'), waits: spans('Waits'), jit: spans('JIT'), activities: begun('activities'), requests: begun('requests'), events: eventCounts(trace, range),
+    cpu: sum('cpu', STATES.running),
+    waiting: sum('cpu', STATES.waiting),
+    alloc: alloc ? sum(alloc, []) : null,
+    exceptions: thrown(),
+    gc: collectionTotals(trace, range),
+    contention: spans('Contention'),
+    waits: spans('Waits'),
+    jit: spans('JIT'),
+    activities: begun('activities'),
+    requests: begun('requests'),
+    events: eventCounts(trace, range),
   };
 }
 
@@ -312,7 +386,7 @@ export function spanSums(trace, category, range) {
   });
   // Those without rows are the shorter ones.
   const rank = Math.max(1, Math.ceil((sums.count * 99) / 100)) - (sums.count - nanos.length);
-  sums.p99 = rank > 0 ? nanos[rank - 1] ?? 0 : null;
+  sums.p99 = rank > 0 ? (nanos[rank - 1] ?? 0) : null;
   return sums;
 }
 
@@ -350,7 +424,13 @@ export function lockGroups(trace, range) {
   }
   const reported = range ? [] : trace.reports.contention?.locks || [];
   if (!reported.length) return [...groups.values()].sort((a, b) => b.total - a.total);
-  return reported.map((row) => ({ lock: row.lock_id || '(unknown lock)', count: row.waits.count, total: row.waits.total_ns, max: row.waits.max_ns, threads: groups.get(row.lock_id || '')?.threads ?? new Set() }));
+  return reported.map((row) => ({
+    lock: row.lock_id || '(unknown lock)',
+    count: row.waits.count,
+    total: row.waits.total_ns,
+    max: row.waits.max_ns,
+    threads: groups.get(row.lock_id || '')?.threads ?? new Set(),
+  }));
 }
 
 export function percentile(sorted, percent) {
@@ -364,7 +444,15 @@ function allCollections(trace, range) {
   const rows = [];
   for (let row = begin; row < end; row += 1) {
     const [start_ns, pause_ns, generation, allocated_bytes, promoted_bytes, missing] = columns.map((column) => column[row]);
-    rows.push({ start_ns, pause_ns, generation, allocated_bytes, promoted_bytes, is_complete: missing === 0, pauses: missing === 2 ? [] : null });
+    rows.push({
+      start_ns,
+      pause_ns,
+      generation,
+      allocated_bytes,
+      promoted_bytes,
+      is_complete: missing === 0,
+      pauses: missing === 2 ? [] : null,
+    });
   }
   return rows;
 }
@@ -375,12 +463,20 @@ export function collectionTotals(trace, range) {
   // Of very many only some are listed, but the numbers of all are there.
   const rows = trace.column('gc.t').length ? allCollections(trace, range) : listed;
   // A collection whose pause was lost has no rank.
-  const pauses = rows.filter((row) => row.pauses?.length !== 0).map((row) => row.pause_ns).sort((a, b) => a - b);
+  const pauses = rows
+    .filter((row) => row.pauses?.length !== 0)
+    .map((row) => row.pause_ns)
+    .sort((a, b) => a - b);
   const complete = rows.filter((row) => row.is_complete !== false).length;
   const sum = (values) => values.reduce((total, value) => total + (value || 0), 0);
   const generations = [0, 1, 2].map((generation) => {
     const own = rows.filter((row) => row.generation === generation);
-    return { generation, count: own.length, pause: sum(own.map((row) => row.pause_ns)), max: Math.max(0, maxOf(own.map((row) => row.pause_ns))) };
+    return {
+      generation,
+      count: own.length,
+      pause: sum(own.map((row) => row.pause_ns)),
+      max: Math.max(0, maxOf(own.map((row) => row.pause_ns))),
+    };
   });
   return {
     rows: listed,
@@ -431,7 +527,13 @@ export function triggerPlaces(trace, range) {
     generations.forEach((generation) => place.generations.add(generation));
     place.stacks.push({ frames, count });
   }
-  return [...places.values()].map((place) => ({ ...place, stacks: place.stacks.sort((a, b) => b.count - a.count), generations: [...place.generations].sort().join(', ') })).sort((a, b) => b.count - a.count || b.pause - a.pause);
+  return [...places.values()]
+    .map((place) => ({
+      ...place,
+      stacks: place.stacks.sort((a, b) => b.count - a.count),
+      generations: [...place.generations].sort().join(', '),
+    }))
+    .sort((a, b) => b.count - a.count || b.pause - a.pause);
 }
 
 // What waiting threads wait for, by their stacks: time and samples of each thing.
@@ -455,7 +557,12 @@ export function blockedBy(trace, range, thread = null) {
 export function heldUpBy(trace, range) {
   // From .NET 11 on owners are named by managed ids.
   const keyOf = (thread, isManaged, id) => `${thread.process} ${isManaged ? 'managed ' : ''}thread ${id}`;
-  const known = new Map(trace.threads.flatMap((thread, index) => [[keyOf(thread, false, thread.id), index], [keyOf(thread, true, thread.managed), index]]));
+  const known = new Map(
+    trace.threads.flatMap((thread, index) => [
+      [keyOf(thread, false, thread.id), index],
+      [keyOf(thread, true, thread.managed), index],
+    ]),
+  );
   const pairs = new Map();
   for (const span of spansOf(trace, 'Contention', range)) {
     const owner = Number(/owner_thread: (\d+)/.exec(span.detail)?.[1] ?? 0);
@@ -464,7 +571,14 @@ export function heldUpBy(trace, range) {
     const waiting = trace.threads[span.thread] ?? {};
     const isManaged = Number.isInteger(waiting.managed);
     const place = known.get(keyOf(waiting, isManaged, owner)) ?? null;
-    const pair = pairs.get(key) || { thread: span.thread, owner: place, label: trace.threads[place]?.label ?? `${isManaged ? 'managed ' : ''}thread ${owner}`, count: 0, total: 0, max: 0 };
+    const pair = pairs.get(key) || {
+      thread: span.thread,
+      owner: place,
+      label: trace.threads[place]?.label ?? `${isManaged ? 'managed ' : ''}thread ${owner}`,
+      count: 0,
+      total: 0,
+      max: 0,
+    };
     pairs.set(key, { ...pair, count: pair.count + 1, total: pair.total + span.nanos, max: Math.max(pair.max, span.nanos) });
   }
   return [...pairs.values()].sort((a, b) => b.total - a.total);

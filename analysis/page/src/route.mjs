@@ -1,9 +1,38 @@
 // The page's state in its address: `#view=cpu&from=…&focus=…`.
 
 export const DEFAULTS = {
-  view: 'overview', from: null, to: null, kind: 'cpu', tab: 'flame', focus: null, zoom: null, q: '',
-  thread: null, states: 'running', recursion: false, upright: false, order: 'heavy', counters: '', by_thread: false, activity: null, type: null,
-  mine: false, own: '', async: false, group: '', fold: '', exclude: '', include: '', inverted: false, of: null, gc: null, event: null, heap_tab: 'types', heap_type: null, detail: false, lanes: '',
+  view: 'overview',
+  from: null,
+  to: null,
+  kind: 'cpu',
+  tab: 'flame',
+  focus: null,
+  zoom: null,
+  q: '',
+  thread: null,
+  states: 'running',
+  recursion: false,
+  upright: false,
+  order: 'heavy',
+  counters: '',
+  by_thread: false,
+  activity: null,
+  type: null,
+  mine: false,
+  own: '',
+  async: false,
+  group: '',
+  fold: '',
+  exclude: '',
+  include: '',
+  inverted: false,
+  of: null,
+  gc: null,
+  event: null,
+  heap_tab: 'types',
+  heap_type: null,
+  detail: false,
+  lanes: '',
 };
 const NUMBERS = new Set(['from', 'to', 'zoom', 'thread', 'event']);
 const FLAGS = new Set(['recursion', 'upright', 'by_thread', 'mine', 'async', 'inverted', 'detail']);
@@ -37,4 +66,8 @@ export function rangeOf(route, extent) {
 }
 
 // The numbers of the counters that the time line shows.
-export const countersOf = (route) => route.counters.split(',').filter((word) => /^\d{1,6}$/.test(word)).map(Number);
+export const countersOf = (route) =>
+  route.counters
+    .split(',')
+    .filter((word) => /^\d{1,6}$/.test(word))
+    .map(Number);

@@ -5,7 +5,16 @@ import { flameGraph, timeGraph } from './flame.mjs';
 import { STATES, callTree, groupSums, methodSums, sandwich, stacksOverTime } from './calls.mjs';
 import { facts, table } from './table.mjs';
 
-const TABS = [['flame', 'Flame graph'], ['top', 'Methods'], ['tree', 'Call tree'], ['sandwich', 'Callers and callees'], ['modules', 'Modules'], ['namespaces', 'Namespaces'], ['types', 'Types'], ['threads', 'Threads']];
+const TABS = [
+  ['flame', 'Flame graph'],
+  ['top', 'Methods'],
+  ['tree', 'Call tree'],
+  ['sandwich', 'Callers and callees'],
+  ['modules', 'Modules'],
+  ['namespaces', 'Namespaces'],
+  ['types', 'Types'],
+  ['threads', 'Threads'],
+];
 // The tabs that can show threads as outermost frames.
 const TREES = ['flame', 'tree'];
 
@@ -13,40 +22,142 @@ export function kindsOf(trace) {
   return Object.entries(trace.kinds).filter(([kind]) => trace.column(`${kind}.t`).length > 0);
 }
 
-const button = (text, pressed, onclick, more = {}) => el('button', { type: 'button', 'aria-pressed': String(pressed), onclick, ...more }, text);
+const button = (text, pressed, onclick, more = {}) =>
+  el('button', { type: 'button', 'aria-pressed': String(pressed), onclick, ...more }, text);
 
 // `go(change, isNew)` shows another state of the page.
 export function stacksView(trace, route, range, extent, go) {
   const kinds = kindsOf(trace);
-  if (!kinds.length) return el('p', { class: 'none' }, 'The trace has no samples and no events with stacks. Record with nettrace collect --profile cpu-sampling.');
+  if (!kinds.length)
+    return el(
+      'p',
+      { class: 'none' },
+      'The trace has no samples and no events with stacks. Record with nettrace collect --profile cpu-sampling.',
+    );
   const kind = kinds.some(([key]) => key === route.kind) ? route.kind : kinds[0][0];
   const hasStates = kind === 'cpu';
   const hasTypes = trace.kinds[kind].labels.length > 0;
-  const tabs = { flame: flameTab, top: methodsTab, tree: treeTab, sandwich: sandwichTab, modules: groupTab('module'), namespaces: groupTab('namespace'), types: hasTypes ? typesTab : null, threads: threadsTab };
+  const tabs = {
+    flame: flameTab,
+    top: methodsTab,
+    tree: treeTab,
+    sandwich: sandwichTab,
+    modules: groupTab('module'),
+    namespaces: groupTab('namespace'),
+    types: hasTypes ? typesTab : null,
+    threads: threadsTab,
+  };
   const tab = tabs[route.tab] ? route.tab : 'flame';
   const threads = threadsOf(trace, kind, hasStates ? STATES[route.states] : null);
   // By time, the stacks of one thread are shown: the heaviest, until another is chosen.
   const isOfOne = tab === 'flame' && route.order === 'time';
   const thread = route.thread ?? (isOfOne ? threads[0][0] : null);
   const isInverted = route.inverted && TREES.includes(tab);
-  const activity = route.of === null ? null : [...(trace.reports.activities?.slowest || []), ...(trace.reports.http?.slowest || [])].find((row) => `${row.id ?? row.name}@${row.start_ns}` === route.of);
+  const activity =
+    route.of === null
+      ? null
+      : [...(trace.reports.activities?.slowest || []), ...(trace.reports.http?.slowest || [])].find(
+          (row) => `${row.id ?? row.name}@${row.start_ns}` === route.of,
+        );
   const spans = activity ? (activity.threads || []).map(([number, from, to]) => ({ thread: number, from, to })) : null;
   const wanted = { range, thread, spans, states: hasStates ? route.states : 'all', transforms: route };
-  const tree = callTree(trace, kind, { ...wanted, inverted: isInverted, byThread: (route.by_thread && TREES.includes(tab)) || tab === 'threads' });
+  const tree = callTree(trace, kind, {
+    ...wanted,
+    inverted: isInverted,
+    byThread: (route.by_thread && TREES.includes(tab)) || tab === 'threads',
+  });
   const whole = tree.total[0];
   const place = el('div', { class: 'stacks', 'data-kind': kind });
   const clock = trace.reports.topN?.clock === 'cpu' ? 'CPU time' : 'wall time';
-  const controls = el('div', { class: 'controls' },
-    el('div', { role: 'tablist', 'aria-label': 'How stacks are shown' }, TABS.filter(([key]) => tabs[key]).map(([key, text]) => el('button', { type: 'button', role: 'tab', id: `tab-${key}`, 'aria-selected': String(tab === key), 'aria-controls': 'stackpanel', onclick: () => go({ tab: key }, true) }, text))),
-    kinds.length > 1 && el('label', null, 'What counts ', select('kind', kinds.map(([key, row]) => [key, row.name]), kind, (value) => go({ kind: value, zoom: null, focus: null }, true))),
-    hasStates && el('label', null, 'Threads that ', select('states', [['running', 'run'], ['managed', 'run managed code'], ['native', 'run native code'], ['waiting', 'wait'], ['all', 'run or wait']], route.states, (value) => go({ states: value, zoom: null }, true))),
-    el('label', null, 'Thread ', select('thread', [...(isOfOne ? [] : [['', 'all']]), ...threads.map(([number, weight]) => [String(number), `${trace.threads[number]?.label ?? number} (${formatWeight(weight, tree.unit)})`])], thread === null ? '' : String(thread), (value) => go({ thread: value === '' ? null : Number(value), zoom: null }, true))),
-    TREES.includes(tab) && button('By thread', route.by_thread, () => go({ by_thread: !route.by_thread, zoom: null }, true), { title: 'show threads as outermost frames', id: 'bythread' }),
-    TREES.includes(tab) && button('Callers', route.inverted, () => go({ inverted: !route.inverted, zoom: null }, true), { title: 'begin with the innermost call, and show its callers inside', id: 'inverted' }));
+  const controls = el(
+    'div',
+    { class: 'controls' },
+    el(
+      'div',
+      { role: 'tablist', 'aria-label': 'How stacks are shown' },
+      TABS.filter(([key]) => tabs[key]).map(([key, text]) =>
+        el(
+          'button',
+          {
+            type: 'button',
+            role: 'tab',
+            id: `tab-${key}`,
+            'aria-selected': String(tab === key),
+            'aria-controls': 'stackpanel',
+            onclick: () => go({ tab: key }, true),
+          },
+          text,
+        ),
+      ),
+    ),
+    kinds.length > 1 &&
+      el(
+        'label',
+        null,
+        'What counts ',
+        select(
+          'kind',
+          kinds.map(([key, row]) => [key, row.name]),
+          kind,
+          (value) => go({ kind: value, zoom: null, focus: null }, true),
+        ),
+      ),
+    hasStates &&
+      el(
+        'label',
+        null,
+        'Threads that ',
+        select(
+          'states',
+          [
+            ['running', 'run'],
+            ['managed', 'run managed code'],
+            ['native', 'run native code'],
+            ['waiting', 'wait'],
+            ['all', 'run or wait'],
+          ],
+          route.states,
+          (value) => go({ states: value, zoom: null }, true),
+        ),
+      ),
+    el(
+      'label',
+      null,
+      'Thread ',
+      select(
+        'thread',
+        [
+          ...(isOfOne ? [] : [['', 'all']]),
+          ...threads.map(([number, weight]) => [
+            String(number),
+            `${trace.threads[number]?.label ?? number} (${formatWeight(weight, tree.unit)})`,
+          ]),
+        ],
+        thread === null ? '' : String(thread),
+        (value) => go({ thread: value === '' ? null : Number(value), zoom: null }, true),
+      ),
+    ),
+    TREES.includes(tab) &&
+      button('By thread', route.by_thread, () => go({ by_thread: !route.by_thread, zoom: null }, true), {
+        title: 'show threads as outermost frames',
+        id: 'bythread',
+      }),
+    TREES.includes(tab) &&
+      button('Callers', route.inverted, () => go({ inverted: !route.inverted, zoom: null }, true), {
+        title: 'begin with the innermost call, and show its callers inside',
+        id: 'inverted',
+      }),
+  );
   const head = facts([
     ['Counted', formatWeight(whole, tree.unit), 'counted', whole],
     ['Samples', formatCount(tree.totalSamples[0]), 'samples', tree.totalSamples[0]],
-    hasStates && !['all', 'waiting'].includes(route.states) && ['Waiting (not counted)', formatNanos(tree.waitingWeight), 'waiting', tree.waitingWeight],
+    hasStates &&
+      !['all', 'waiting'].includes(route.states) && [
+        'Waiting (not counted)',
+        formatNanos(tree.waitingWeight),
+        'waiting',
+        tree.waitingWeight,
+      ],
     hasStates && ['Times are', `${clock} between samples`],
   ]);
   const certainty = kind === 'cpu' && route.states === 'running' && !range && thread === null && certaintyText(trace.reports.topN);
@@ -54,47 +165,108 @@ export function stacksView(trace, route, range, extent, go) {
   const show = tabs[tab];
   if (tree.totalSamples[0] === 0) panel.append(el('p', { class: 'none' }, 'No samples here: choose another range, thread or state.'));
   else show(panel, { trace, tree, whole, route, go, kind, range, extent, thread });
-  const only = activity && el('p', { class: 'notice', role: 'note', id: 'only' }, `Only samples of the threads that worked for ${activity.name} ${activity.id ?? ''}, while they did. `, el('button', { type: 'button', onclick: () => go({ of: null, from: null, to: null }, true) }, 'All samples'));
-  replace(place, el('h2', null, trace.kinds[kind].name), only, controls, transformBar(route, go), head, certainty && el('p', { id: 'certainty' }, certainty), panel);
+  const only =
+    activity &&
+    el(
+      'p',
+      { class: 'notice', role: 'note', id: 'only' },
+      `Only samples of the threads that worked for ${activity.name} ${activity.id ?? ''}, while they did. `,
+      el('button', { type: 'button', onclick: () => go({ of: null, from: null, to: null }, true) }, 'All samples'),
+    );
+  replace(
+    place,
+    el('h2', null, trace.kinds[kind].name),
+    only,
+    controls,
+    transformBar(route, go),
+    head,
+    certainty && el('p', { id: 'certainty' }, certainty),
+    panel,
+  );
   return place;
 }
 
 // What becomes of frames. Each change is part of the address.
 function transformBar(route, go) {
-  const flag = (key, text, title) => button(text, route[key], () => go({ [key]: !route[key], zoom: null }, true), { id: `transform-${key}`, title });
+  const flag = (key, text, title) =>
+    button(text, route[key], () => go({ [key]: !route[key], zoom: null }, true), { id: `transform-${key}`, title });
   const field = (key, text, placeholder, title) => {
-    const input = el('input', { type: 'text', id: `transform-${key}`, size: '14', placeholder, title, value: route[key], onchange: () => go({ [key]: input.value.trim(), zoom: null }, true) });
+    const input = el('input', {
+      type: 'text',
+      id: `transform-${key}`,
+      size: '14',
+      placeholder,
+      title,
+      value: route[key],
+      onchange: () => go({ [key]: input.value.trim(), zoom: null }, true),
+    });
     return el('label', null, `${text} `, input);
   };
-  const groups = [['', 'methods'], ['module', 'modules'], ['namespace', 'namespaces']];
+  const groups = [
+    ['', 'methods'],
+    ['module', 'modules'],
+    ['namespace', 'namespaces'],
+  ];
   const isOther = !groups.some(([key]) => key === route.group);
   const names = ['mine', 'own', 'async', 'recursion', 'group', 'fold', 'exclude', 'include'];
-  return el('div', { class: 'controls transforms', role: 'group', 'aria-label': 'Frames' },
+  return el(
+    'div',
+    { class: 'controls transforms', role: 'group', 'aria-label': 'Frames' },
     flag('mine', 'Just my code', 'hide frames of .NET and its libraries: their time counts for your method that called them'),
     field('own', 'mine is', 'all but .NET', 'a regular expression of the frames that are yours, such as ^csc!|Microsoft.CodeAnalysis'),
     flag('async', 'Fold async', 'an async method is one frame, without the builders that start and resume it'),
     flag('recursion', 'Collapse recursion', 'recursion is shown once'),
-    el('label', null, 'Frames are ', select('transform-group-by', [...groups, ...(isOther ? [[route.group, route.group]] : [])], route.group, (value) => go({ group: value, zoom: null }, true))),
+    el(
+      'label',
+      null,
+      'Frames are ',
+      select('transform-group-by', [...groups, ...(isOther ? [[route.group, route.group]] : [])], route.group, (value) =>
+        go({ group: value, zoom: null }, true),
+      ),
+    ),
     field('group', 'group', 'REGEX=NAME', 'matching frames are one frame of this name; $1 stands for the first group of the expression'),
     field('fold', 'fold', 'REGEX', 'matching frames are hidden: their time counts for their caller'),
     field('include', 'only stacks with', 'REGEX', 'only stacks with a matching frame count'),
     field('exclude', 'none with', 'REGEX', 'stacks with a matching frame do not count'),
-    names.some((key) => route[key]) && el('button', { type: 'button', id: 'transform-none', onclick: () => go({ ...Object.fromEntries(names.map((key) => [key, typeof route[key] === 'boolean' ? false : ''])), zoom: null }, true) }, 'As recorded'));
+    names.some((key) => route[key]) &&
+      el(
+        'button',
+        {
+          type: 'button',
+          id: 'transform-none',
+          onclick: () =>
+            go({ ...Object.fromEntries(names.map((key) => [key, typeof route[key] === 'boolean' ? false : ''])), zoom: null }, true),
+        },
+        'As recorded',
+      ),
+  );
 }
 
 // How certain it is that the threads of the samples ran.
 function certaintyText(report) {
   const running = report?.running;
   if (!running) return null;
-  const parts = [[running.managed, 'ran managed code'], [running.computing, 'ran native code that computes'], [running.taking_lock, 'were taking a lock'], [running.native_calls, 'were in native calls, which may not have run']];
-  const shown = parts.filter(([count]) => count > 0).map(([count, text]) => `${formatCount(count)} ${count === 1 ? text.replace(/^were/, 'was') : text}`);
+  const parts = [
+    [running.managed, 'ran managed code'],
+    [running.computing, 'ran native code that computes'],
+    [running.taking_lock, 'were taking a lock'],
+    [running.native_calls, 'were in native calls, which may not have run'],
+  ];
+  const shown = parts
+    .filter(([count]) => count > 0)
+    .map(([count, text]) => `${formatCount(count)} ${count === 1 ? text.replace(/^were/, 'was') : text}`);
   const cut = (report.cut_off_samples ?? 0) + (report.repaired_samples ?? 0);
-  if (cut > 0) shown.push(`${formatCount(cut)} had lost their callers beyond 100 frames (${formatCount(report.repaired_samples ?? 0)} repaired)`);
+  if (cut > 0)
+    shown.push(`${formatCount(cut)} had lost their callers beyond 100 frames (${formatCount(report.repaired_samples ?? 0)} repaired)`);
   return shown.length < 2 ? null : `Of ${formatCount(report.samples)} samples ${shown.join(', ')}.`;
 }
 
 function select(id, options, value, onchange) {
-  const element = el('select', { id, onchange: () => onchange(element.value) }, options.map(([key, text]) => el('option', { value: key }, text)));
+  const element = el(
+    'select',
+    { id, onchange: () => onchange(element.value) },
+    options.map(([key, text]) => el('option', { value: key }, text)),
+  );
   element.value = value;
   return element;
 }
@@ -114,29 +286,52 @@ function threadsOf(trace, kind, states) {
 
 function flameTab(panel, { trace, tree, route, go, kind, range, extent, thread }) {
   const found = el('span', { id: 'found', role: 'status' });
-  const search = el('input', { type: 'search', id: 'search', placeholder: 'Search methods ( / )', 'aria-label': 'Search methods', value: route.q });
+  const search = el('input', {
+    type: 'search',
+    id: 'search',
+    placeholder: 'Search methods ( / )',
+    'aria-label': 'Search methods',
+    value: route.q,
+  });
   const line = el('p', { class: 'none', id: 'chosen' }, 'Click zooms in, a right click or S shows callers and callees.');
   const byTime = route.order === 'time';
-  const bar = el('div', { class: 'controls' }, search, found,
+  const bar = el(
+    'div',
+    { class: 'controls' },
+    search,
+    found,
     button('Heaviest first', !byTime, () => go({ order: 'heavy' }, true)),
     button('By time', byTime, () => go({ order: 'time' }, true), { title: 'the stacks of one thread, one after the other' }),
     !byTime && button('Upright', route.upright, () => go({ upright: !route.upright }, true)),
-    !byTime && el('button', { type: 'button', id: 'zoomout', onclick: () => graph.zoom(0) }, 'Zoom out'));
+    !byTime && el('button', { type: 'button', id: 'zoomout', onclick: () => graph.zoom(0) }, 'Zoom out'),
+  );
   let graph = null;
   if (byTime) {
     const rectangles = stacksOverTime(trace, kind, thread, { range, states: kind === 'cpu' ? route.states : 'all' });
     const shown = range || extent;
     const label = `Stacks of ${trace.threads[thread]?.label} from ${formatNanos(shown.from)} to ${formatNanos(shown.to)}`;
-    const time = timeGraph(rectangles, (frame) => trace.frames.text[frame], shown, { label, search: route.q, isOwn: tree.isOwn, onrange: (chosen) => go({ from: Math.round(chosen.from), to: Math.round(chosen.to) }, true) });
+    const time = timeGraph(rectangles, (frame) => trace.frames.text[frame], shown, {
+      label,
+      search: route.q,
+      isOwn: tree.isOwn,
+      onrange: (chosen) => go({ from: Math.round(chosen.from), to: Math.round(chosen.to) }, true),
+    });
     search.addEventListener('input', () => {
       time.setSearch(search.value);
       go({ q: search.value }, false, true);
     });
-    panel.append(bar, el('p', { class: 'none' }, `${label}. Click a call to select its time${range ? '; Whole trace, above, shows all again' : ''}.`), time.box);
+    panel.append(
+      bar,
+      el('p', { class: 'none' }, `${label}. Click a call to select its time${range ? '; Whole trace, above, shows all again' : ''}.`),
+      time.box,
+    );
     return;
   }
   graph = flameGraph(tree, {
-    upright: route.upright, search: route.q, zoom: route.zoom, label: `Flame graph of ${trace.kinds[kind].name}`,
+    upright: route.upright,
+    search: route.q,
+    zoom: route.zoom,
+    label: `Flame graph of ${trace.kinds[kind].name}`,
     onzoom: (node) => go({ zoom: node || null }, true, true),
     onfocus: (frame) => (tree.sortOf(frame) === 'thread' ? null : go({ tab: 'sandwich', focus: tree.texts(frame) }, true)),
     onchoose: (node, about) => say(line, about),
@@ -148,13 +343,41 @@ function flameTab(panel, { trace, tree, route, go, kind, range, extent, thread }
   });
   say(found, graph.foundText());
   bar.append(pictureLink(graph.canvas, `Flame graph of ${trace.kinds[kind].name}`));
-  panel.append(bar, el('p', { class: 'legend' }, ['own', 'framework', 'native'].map((name) => el('span', null, el('i', { class: `swatch frame-${name}`, 'aria-hidden': 'true' }), { own: 'your code', framework: '.NET and libraries, by module', native: 'native, or without a name' }[name]))), graph.box, line);
+  panel.append(
+    bar,
+    el(
+      'p',
+      { class: 'legend' },
+      ['own', 'framework', 'native'].map((name) =>
+        el(
+          'span',
+          null,
+          el('i', { class: `swatch frame-${name}`, 'aria-hidden': 'true' }),
+          { own: 'your code', framework: '.NET and libraries, by module', native: 'native, or without a name' }[name],
+        ),
+      ),
+    ),
+    graph.box,
+    line,
+  );
 }
 
 const weightColumns = (tree, whole) => [
-  { title: 'Self', number: true, value: (row) => row.self, text: (row) => formatWeight(row.self, tree.unit), bar: (row) => row.self / whole },
+  {
+    title: 'Self',
+    number: true,
+    value: (row) => row.self,
+    text: (row) => formatWeight(row.self, tree.unit),
+    bar: (row) => row.self / whole,
+  },
   { title: 'Self %', number: true, value: (row) => row.self, text: (row) => formatPercent((row.self / whole) * 100) },
-  { title: 'Total', number: true, value: (row) => row.total, text: (row) => formatWeight(row.total, tree.unit), bar: (row) => row.total / whole },
+  {
+    title: 'Total',
+    number: true,
+    value: (row) => row.total,
+    text: (row) => formatWeight(row.total, tree.unit),
+    bar: (row) => row.total / whole,
+  },
   { title: 'Total %', number: true, value: (row) => row.total, text: (row) => formatPercent((row.total / whole) * 100) },
   { title: 'Samples', number: true, value: (row) => row.totalSamples, text: (row) => formatCount(row.totalSamples) },
 ];
@@ -162,17 +385,29 @@ const weightColumns = (tree, whole) => [
 function methodsTab(panel, { tree, whole, route, go }) {
   const rows = methodSums(tree).map((row) => ({ ...row, name: tree.texts(row.frame) }));
   const box = el('div');
-  const draw = (wanted) => replace(box, table({
-    isNear: true, caption: `Methods (${formatCount(rows.length)})`,
-    columns: [{ title: 'Method', value: (row) => row.name }, ...weightColumns(tree, whole)],
-    rows: rows.filter((row) => row.name.toLowerCase().includes(wanted.trim().toLowerCase())),
-    onrow: (row) => go({ tab: 'sandwich', focus: row.name }, true),
-    sort: { column: 1, down: true },
-  }));
-  const search = el('input', { type: 'search', id: 'search', placeholder: 'Search methods ( / )', 'aria-label': 'Search methods', value: route.q, oninput: () => {
-    draw(search.value);
-    go({ q: search.value }, false, true);
-  } });
+  const draw = (wanted) =>
+    replace(
+      box,
+      table({
+        isNear: true,
+        caption: `Methods (${formatCount(rows.length)})`,
+        columns: [{ title: 'Method', value: (row) => row.name }, ...weightColumns(tree, whole)],
+        rows: rows.filter((row) => row.name.toLowerCase().includes(wanted.trim().toLowerCase())),
+        onrow: (row) => go({ tab: 'sandwich', focus: row.name }, true),
+        sort: { column: 1, down: true },
+      }),
+    );
+  const search = el('input', {
+    type: 'search',
+    id: 'search',
+    placeholder: 'Search methods ( / )',
+    'aria-label': 'Search methods',
+    value: route.q,
+    oninput: () => {
+      draw(search.value);
+      go({ q: search.value }, false, true);
+    },
+  });
   draw(route.q);
   panel.append(el('div', { class: 'controls' }, search), box);
 }
@@ -180,41 +415,105 @@ function methodsTab(panel, { tree, whole, route, go }) {
 function groupTab(by) {
   return (panel, { trace, tree, whole }) => {
     const names = trace.frames[by];
-    const rows = groupSums(tree, (frame) => (frame < names.length ? names[frame] || '(none)' : tree.sortOf(frame) === 'group' ? tree.texts(frame) : '(types)'));
-    panel.append(table({ isNear: true, caption: by === 'module' ? 'Modules' : 'Namespaces', columns: [{ title: by === 'module' ? 'Module' : 'Namespace', value: (row) => row.name }, ...weightColumns(tree, whole)], rows, sort: { column: 1, down: true } }));
+    const rows = groupSums(tree, (frame) =>
+      frame < names.length ? names[frame] || '(none)' : tree.sortOf(frame) === 'group' ? tree.texts(frame) : '(types)',
+    );
+    panel.append(
+      table({
+        isNear: true,
+        caption: by === 'module' ? 'Modules' : 'Namespaces',
+        columns: [{ title: by === 'module' ? 'Module' : 'Namespace', value: (row) => row.name }, ...weightColumns(tree, whole)],
+        rows,
+        sort: { column: 1, down: true },
+      }),
+    );
   };
 }
 
 // What was allocated or thrown, by type.
 function typesTab(panel, { tree, whole, route, go }) {
-  const rows = methodSums(tree).filter((row) => tree.sortOf(row.frame) === 'type').map((row) => ({ ...row, name: tree.texts(row.frame) }));
+  const rows = methodSums(tree)
+    .filter((row) => tree.sortOf(row.frame) === 'type')
+    .map((row) => ({ ...row, name: tree.texts(row.frame) }));
   const [, , total, percent, samples] = weightColumns(tree, whole);
-  panel.append(table({ isNear: true, caption: `Types (${formatCount(rows.length)})`, columns: [{ title: 'Type', value: (row) => row.name.replace(/^(new|throw) /, '') }, total, percent, samples], rows, onrow: (row) => go({ tab: 'sandwich', focus: row.name }, true), sort: { column: 1, down: true } }));
+  panel.append(
+    table({
+      isNear: true,
+      caption: `Types (${formatCount(rows.length)})`,
+      columns: [{ title: 'Type', value: (row) => row.name.replace(/^(new|throw) /, '') }, total, percent, samples],
+      rows,
+      onrow: (row) => go({ tab: 'sandwich', focus: row.name }, true),
+      sort: { column: 1, down: true },
+    }),
+  );
 }
 
 function threadsTab(panel, { trace, tree, whole, kind, go }) {
-  const rows = (tree.children[0] || []).map((node) => ({ name: tree.texts(tree.frame[node]), total: tree.total[node], totalSamples: tree.totalSamples[node] }));
+  const rows = (tree.children[0] || []).map((node) => ({
+    name: tree.texts(tree.frame[node]),
+    total: tree.total[node],
+    totalSamples: tree.totalSamples[node],
+  }));
   const numbers = new Map(trace.threads.map((thread, index) => [thread.label, index]));
   const [, , total, percent, samples] = weightColumns(tree, whole);
-  panel.append(table({ isNear: true, caption: `Threads (${formatCount(rows.length)})`, columns: [{ title: 'Thread', value: (row) => row.name }, total, percent, samples], rows, onrow: (row) => go({ tab: 'flame', thread: numbers.get(row.name) ?? null, kind, zoom: null }, true) }));
+  panel.append(
+    table({
+      isNear: true,
+      caption: `Threads (${formatCount(rows.length)})`,
+      columns: [{ title: 'Thread', value: (row) => row.name }, total, percent, samples],
+      rows,
+      onrow: (row) => go({ tab: 'flame', thread: numbers.get(row.name) ?? null, kind, zoom: null }, true),
+    }),
+  );
 }
 
 // A tree that is open along its heaviest path.
 export function callTreeTable(tree, whole, caption, onname = null, titles = ['Total', 'Total %', 'Self', 'Samples']) {
   const body = el('tbody');
   const rows = [];
-  const draw = () => replace(body, rows.map((row) => row.element));
+  const draw = () =>
+    replace(
+      body,
+      rows.map((row) => row.element),
+    );
   const make = (node, depth) => {
     const isParent = Boolean(tree.children[node]?.length);
     const row = { node, depth, isOpen: false };
     const twist = isParent
-      ? el('button', { type: 'button', class: 'twist', 'aria-expanded': 'false', 'aria-label': `open ${tree.texts(tree.frame[node])}`, onclick: () => toggle(row) }, '▸')
+      ? el(
+          'button',
+          {
+            type: 'button',
+            class: 'twist',
+            'aria-expanded': 'false',
+            'aria-label': `open ${tree.texts(tree.frame[node])}`,
+            onclick: () => toggle(row),
+          },
+          '▸',
+        )
       : el('span', { class: 'twist' }, ' ');
     const name = tree.texts(tree.frame[node]);
-    const cell = el('th', { scope: 'row' }, el('span', { class: 'name' }, twist, onname ? el('button', { type: 'button', class: 'link', onclick: () => onname(name) }, name) : el('span', null, name)));
+    const cell = el(
+      'th',
+      { scope: 'row' },
+      el(
+        'span',
+        { class: 'name' },
+        twist,
+        onname ? el('button', { type: 'button', class: 'link', onclick: () => onname(name) }, name) : el('span', null, name),
+      ),
+    );
     cell.style.paddingLeft = `${8 + Math.min(depth, 60) * 14}px`;
     row.twist = twist;
-    row.element = el('tr', null, cell, el('td', { class: 'number' }, formatWeight(tree.total[node], tree.unit)), el('td', { class: 'number' }, formatPercent((tree.total[node] / whole) * 100)), el('td', { class: 'number' }, formatWeight(tree.self[node], tree.unit)), el('td', { class: 'number' }, formatCount(tree.totalSamples[node])));
+    row.element = el(
+      'tr',
+      null,
+      cell,
+      el('td', { class: 'number' }, formatWeight(tree.total[node], tree.unit)),
+      el('td', { class: 'number' }, formatPercent((tree.total[node] / whole) * 100)),
+      el('td', { class: 'number' }, formatWeight(tree.self[node], tree.unit)),
+      el('td', { class: 'number' }, formatCount(tree.totalSamples[node])),
+    );
     return row;
   };
   const open = (row) => {
@@ -249,7 +548,26 @@ export function callTreeTable(tree, whole, caption, onname = null, titles = ['To
     next = children[0] && tree.total[children[0].node] > whole * 0.1 ? children[0] : null;
   }
   draw();
-  return el('div', { class: 'scroll tree near', tabindex: '0', role: 'region', 'aria-label': caption }, el('table', null, el('caption', null, caption), el('thead', null, el('tr', null, el('th', { scope: 'col' }, tree.thing ? 'Type' : 'Method'), titles.map((title) => el('th', { scope: 'col', class: 'number' }, title)))), body));
+  return el(
+    'div',
+    { class: 'scroll tree near', tabindex: '0', role: 'region', 'aria-label': caption },
+    el(
+      'table',
+      null,
+      el('caption', null, caption),
+      el(
+        'thead',
+        null,
+        el(
+          'tr',
+          null,
+          el('th', { scope: 'col' }, tree.thing ? 'Type' : 'Method'),
+          titles.map((title) => el('th', { scope: 'col', class: 'number' }, title)),
+        ),
+      ),
+      body,
+    ),
+  );
 }
 
 function treeTab(panel, { tree, whole, go }) {
@@ -260,20 +578,35 @@ function sandwichTab(panel, { tree, whole, route, go }) {
   const rows = methodSums(tree);
   const name = route.focus ?? (rows.length ? tree.texts(rows[0].frame) : null);
   // The field's text has no hidden characters, so a name is compared without them too.
-  const row = rows.find((one) => tree.texts(one.frame) === name) ?? rows.find((one) => visible(tree.texts(one.frame)) === visible(name ?? ''));
-  const list = el('datalist', { id: 'methods' }, rows.slice(0, 500).map((one) => el('option', { value: tree.texts(one.frame) })));
-  const pick = el('input', { type: 'search', list: 'methods', size: '50', id: 'focus', 'aria-label': 'Method', value: name ?? '', onchange: () => go({ focus: pick.value }, true) });
+  const row =
+    rows.find((one) => tree.texts(one.frame) === name) ?? rows.find((one) => visible(tree.texts(one.frame)) === visible(name ?? ''));
+  const list = el(
+    'datalist',
+    { id: 'methods' },
+    rows.slice(0, 500).map((one) => el('option', { value: tree.texts(one.frame) })),
+  );
+  const pick = el('input', {
+    type: 'search',
+    list: 'methods',
+    size: '50',
+    id: 'focus',
+    'aria-label': 'Method',
+    value: name ?? '',
+    onchange: () => go({ focus: pick.value }, true),
+  });
   panel.append(el('div', { class: 'controls' }, el('label', null, 'Method ', pick), list));
   if (!row) {
     panel.append(el('p', { class: 'none' }, `${name} is not on any stack that is counted here.`));
     return;
   }
   const { callers, callees } = sandwich(tree, row.frame);
-  panel.append(facts([
-    ['Self', `${formatWeight(row.self, tree.unit)}, ${formatPercent((row.self / whole) * 100)}`],
-    ['Total', `${formatWeight(row.total, tree.unit)}, ${formatPercent((row.total / whole) * 100)}`],
-    ['Samples', formatCount(row.totalSamples)],
-  ]));
+  panel.append(
+    facts([
+      ['Self', `${formatWeight(row.self, tree.unit)}, ${formatPercent((row.self / whole) * 100)}`],
+      ['Total', `${formatWeight(row.total, tree.unit)}, ${formatPercent((row.total / whole) * 100)}`],
+      ['Samples', formatCount(row.totalSamples)],
+    ]),
+  );
   const to = (graph) => (frame) => go({ focus: graph.texts(frame) }, true);
   const above = flameGraph(callers, { upright: true, search: '', label: `Callers of ${name}`, onfocus: to(callers) });
   const below = flameGraph(callees, { upright: false, search: '', label: `Called by ${name}`, onfocus: to(callees) });

@@ -2,8 +2,20 @@
 import { el, replace, announce } from './dom.mjs';
 import { formatCount } from './format.mjs';
 
-// `leads`: of which rows a click leads on. `isNear`: keeps numbers near names in wide windows. `columns`: { title, value(row), text(row), number, bar(row), node(row) }. Rows come in the order in which they are to be shown first.
-export function table({ caption, columns, rows, isNear = !columns.some((column) => column.wide), first = 50, onrow = null, leads = () => true, rowLabel = null, sort = null, isDim = null }) {
+// Makes a table. `leads`: of which rows a click leads on. `isNear`: keeps numbers near names in wide windows. `columns`: { title,
+// value(row), text(row), number, bar(row), node(row) }. Rows come in the order in which they are to be shown first.
+export function table({
+  caption,
+  columns,
+  rows,
+  isNear = !columns.some((column) => column.wide),
+  first = 50,
+  onrow = null,
+  leads = () => true,
+  rowLabel = null,
+  sort = null,
+  isDim = null,
+}) {
   let shown = first;
   let order = sort;
   let sorted = rows;
@@ -35,22 +47,71 @@ export function table({ caption, columns, rows, isNear = !columns.some((column) 
           announce(`sorted by ${column.title}, ${order.down ? 'descending' : 'ascending'}`);
           head.children[index].firstChild.focus();
         };
-        return el('th', { scope: 'col', class: column.number ? 'number' : null, 'aria-sort': direction },
-          el('button', { type: 'button', onclick: sorts, title: column.about || `sort by ${column.title}` }, column.title, el('span', { class: 'arrow', 'aria-hidden': 'true' }, direction === 'descending' ? ' ▾' : direction === 'ascending' ? ' ▴' : '')));
+        return el(
+          'th',
+          { scope: 'col', class: column.number ? 'number' : null, 'aria-sort': direction },
+          el(
+            'button',
+            { type: 'button', onclick: sorts, title: column.about || `sort by ${column.title}` },
+            column.title,
+            el(
+              'span',
+              { class: 'arrow', 'aria-hidden': 'true' },
+              direction === 'descending' ? ' ▾' : direction === 'ascending' ? ' ▴' : '',
+            ),
+          ),
+        );
       }),
     );
-    replace(body, sorted.slice(0, shown).map((row) => line(row)));
+    replace(
+      body,
+      sorted.slice(0, shown).map((row) => line(row)),
+    );
     const left = sorted.length - shown;
-    replace(foot, left > 0 && [
-      el('button', { type: 'button', onclick: () => { shown += Math.max(200, first); draw(); } }, `Show more (${formatCount(left)} left)`),
-    ], rows.length > 5 && el('a', { class: 'csv', href: '#', download: `${caption.replace(/[^a-zA-Z0-9]+/g, '-')}.csv`, onclick: (event) => (event.currentTarget.href = csvOf(columns, sorted)) }, 'CSV'), rows.length === 0 && el('p', { class: 'none' }, 'Nothing here in this range.'));
+    replace(
+      foot,
+      left > 0 && [
+        el(
+          'button',
+          {
+            type: 'button',
+            onclick: () => {
+              shown += Math.max(200, first);
+              draw();
+            },
+          },
+          `Show more (${formatCount(left)} left)`,
+        ),
+      ],
+      rows.length > 5 &&
+        el(
+          'a',
+          {
+            class: 'csv',
+            href: '#',
+            download: `${caption.replace(/[^a-zA-Z0-9]+/g, '-')}.csv`,
+            onclick: (event) => (event.currentTarget.href = csvOf(columns, sorted)),
+          },
+          'CSV',
+        ),
+      rows.length === 0 && el('p', { class: 'none' }, 'Nothing here in this range.'),
+    );
   };
   const line = (row) => {
     const cells = columns.map((column, index) => {
       const share = column.bar ? column.bar(row) : null;
       const content = column.node ? column.node(row) : (column.text || column.value)(row);
-      const cell = el(index === 0 && !column.number ? 'th' : 'td', { scope: index === 0 && !column.number ? 'row' : null, class: column.number ? 'number' : column.wide ? 'wide' : null, 'data-value': column.number ? column.value(row) : null },
-        onrow && leads(row) && index === (rowLabel ?? 0) ? el('button', { type: 'button', class: 'link', onclick: () => onrow(row) }, content) : content);
+      const cell = el(
+        index === 0 && !column.number ? 'th' : 'td',
+        {
+          scope: index === 0 && !column.number ? 'row' : null,
+          class: column.number ? 'number' : column.wide ? 'wide' : null,
+          'data-value': column.number ? column.value(row) : null,
+        },
+        onrow && leads(row) && index === (rowLabel ?? 0)
+          ? el('button', { type: 'button', class: 'link', onclick: () => onrow(row) }, content)
+          : content,
+      );
       if (share !== null) {
         cell.classList.add('bar');
         cell.style.setProperty('--share', `${Math.min(100, Math.max(0, share * 100)).toFixed(2)}%`);
@@ -58,14 +119,26 @@ export function table({ caption, columns, rows, isNear = !columns.some((column) 
       return cell;
     });
     // The button is for keys; a click anywhere in the row does the same, unless text was selected.
-    const clicks = onrow && leads(row) && ((event) => !event.target.closest('button, a, summary, pre') && getSelection().isCollapsed && onrow(row));
-    return el('tr', { class: [isDim?.(row) && 'dim', clicks && 'leads'].filter(Boolean).join(' ') || null, onclick: clicks || null }, cells);
+    const clicks =
+      onrow && leads(row) && ((event) => !event.target.closest('button, a, summary, pre') && getSelection().isCollapsed && onrow(row));
+    return el(
+      'tr',
+      { class: [isDim?.(row) && 'dim', clicks && 'leads'].filter(Boolean).join(' ') || null, onclick: clicks || null },
+      cells,
+    );
   };
   sortNow();
   draw();
-  return el('div', { class: 'table' },
-    el('div', { class: isNear ? 'scroll near' : 'scroll', tabindex: '0', role: 'region', 'aria-label': caption }, el('table', null, el('caption', null, caption), el('thead', null, head), body)),
-    foot);
+  return el(
+    'div',
+    { class: 'table' },
+    el(
+      'div',
+      { class: isNear ? 'scroll near' : 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
+      el('table', null, el('caption', null, caption), el('thead', null, head), body),
+    ),
+    foot,
+  );
 }
 
 // The table as a file, with plain numbers. An apostrophe keeps spreadsheets from running a text as a formula.
@@ -80,5 +153,11 @@ function csvOf(columns, rows) {
 
 // Names and values side by side.
 export function facts(rows, more = null) {
-  return el('dl', { class: more ? `facts ${more}` : 'facts' }, rows.filter((row) => row).map(([name, value, id, raw]) => el('div', null, el('dt', null, name), el('dd', { id: id || null, 'data-value': raw }, value))));
+  return el(
+    'dl',
+    { class: more ? `facts ${more}` : 'facts' },
+    rows
+      .filter((row) => row)
+      .map(([name, value, id, raw]) => el('div', null, el('dt', null, name), el('dd', { id: id || null, 'data-value': raw }, value))),
+  );
 }

@@ -15,16 +15,32 @@ const labelsOf = (width) => (width < 600 ? 104 : Math.round(Math.min(190, Math.m
 // `lanes`: threads, if they have lanes. `onlane(place)`: the view of a lane was asked for.
 export function timeline(trace, extent, { range, onrange, counters, oncounters, detail, threads, onchange, onlane }) {
   const lanes = lanesOf(trace);
-  const canvas = el('canvas', { class: 'lanes', tabindex: '0', role: 'application', 'aria-label': 'Time line. Drag to choose a range; drag its head, above the lanes, to move it. Arrow keys move the range, with Shift they change its length, Z shows it in detail, Escape shows the whole trace.' });
+  const canvas = el('canvas', {
+    class: 'lanes',
+    tabindex: '0',
+    role: 'application',
+    'aria-label':
+      'Time line. Drag to choose a range; drag its head, above the lanes, to move it. Arrow keys move the range, ' +
+      'with Shift they change its length, Z shows it in detail, Escape shows the whole trace.',
+  });
   const box = el('div', { class: 'lanebox' }, canvas);
   const rangeText = el('span', { class: 'rangetext', id: 'range' });
   const from = el('input', { type: 'text', inputmode: 'decimal', size: '9', id: 'from', 'aria-label': 'From, in milliseconds' });
   const to = el('input', { type: 'text', inputmode: 'decimal', size: '9', id: 'to', 'aria-label': 'To, in milliseconds' });
   const clear = el('button', { type: 'button', onclick: () => choose(null), id: 'whole' }, 'Whole trace');
   const series = (trace.reports.counters?.series || []).map((row, index) => [row, index]).filter(([row]) => pointsOf(row).length > 0);
-  const pick = series.length > 0 && el('select', { id: 'counter', 'aria-label': 'Counter in the time line', onchange: () => oncounters([...counters.filter((number) => number !== Number(pick.value)), Number(pick.value)]) },
-    el('option', { value: '' }, 'add a counter …'),
-    series.map(([row, index]) => el('option', { value: String(index) }, `${row.provider} ${counterName(row)}`)));
+  const pick =
+    series.length > 0 &&
+    el(
+      'select',
+      {
+        id: 'counter',
+        'aria-label': 'Counter in the time line',
+        onchange: () => oncounters([...counters.filter((number) => number !== Number(pick.value)), Number(pick.value)]),
+      },
+      el('option', { value: '' }, 'add a counter …'),
+      series.map(([row, index]) => el('option', { value: String(index) }, `${row.provider} ${counterName(row)}`)),
+    );
   const without = series.length > 0 && el('button', { type: 'button', id: 'nocounters', onclick: () => oncounters([]) }, 'Remove counters');
   const choosers = () => {
     if (!pick) return;
@@ -45,18 +61,49 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
   }
   // Narrow screens have room for the view, too.
   let isFolded = window.innerWidth < 600 && lanes.length > 2;
-  const fold = lanes.length > 2 && el('button', { type: 'button', id: 'foldlanes', 'aria-pressed': String(isFolded), onclick: () => {
-    isFolded = !isFolded;
-    fold.ariaPressed = String(isFolded);
-    forget();
-  } }, 'Two lanes');
-  const zoomer = el('button', { type: 'button', id: 'detail', title: 'the lanes show the range alone, below an overview of the whole trace; the wheel over the lanes does it too', onclick: () => setDetail(!detail) }, 'In detail');
+  const fold =
+    lanes.length > 2 &&
+    el(
+      'button',
+      {
+        type: 'button',
+        id: 'foldlanes',
+        'aria-pressed': String(isFolded),
+        onclick: () => {
+          isFolded = !isFolded;
+          fold.ariaPressed = String(isFolded);
+          forget();
+        },
+      },
+      'Two lanes',
+    );
+  const zoomer = el(
+    'button',
+    {
+      type: 'button',
+      id: 'detail',
+      title: 'the lanes show the range alone, below an overview of the whole trace; the wheel over the lanes does it too',
+      onclick: () => setDetail(!detail),
+    },
+    'In detail',
+  );
   const hasThreads = trace.column('cpu.t').length > 0;
-  const byThread = hasThreads && el('button', { type: 'button', id: 'threadlanes', title: 'a lane for each of the threads that ran most', onclick: () => {
-    threads = !threads;
-    forget();
-    onchange({ lanes: threads ? 'threads' : '' });
-  } }, 'Threads');
+  const byThread =
+    hasThreads &&
+    el(
+      'button',
+      {
+        type: 'button',
+        id: 'threadlanes',
+        title: 'a lane for each of the threads that ran most',
+        onclick: () => {
+          threads = !threads;
+          forget();
+          onchange({ lanes: threads ? 'threads' : '' });
+        },
+      },
+      'Threads',
+    );
   const forget = () => {
     cache = null;
     picture = null;
@@ -69,9 +116,18 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
     draw();
   };
   // Folded: the first, and what the program was asked for, or its pauses.
-  const kept = () => (isFolded ? [lanes[0], lanes.find((lane) => ['Requests', 'Activities', 'GC pauses'].includes(lane.name)) ?? lanes[1]].filter((lane, place, both) => both.indexOf(lane) === place) : lanes);
+  const kept = () =>
+    isFolded
+      ? [lanes[0], lanes.find((lane) => ['Requests', 'Activities', 'GC pauses'].includes(lane.name)) ?? lanes[1]].filter(
+          (lane, place, both) => both.indexOf(lane) === place,
+        )
+      : lanes;
   let ofThreads = null;
-  const all = () => [...kept(), ...(threads ? (ofThreads ??= threadLanes(trace)) : []), ...counters.map((number) => counterLane(trace, number)).filter((lane) => lane)];
+  const all = () => [
+    ...kept(),
+    ...(threads ? (ofThreads ??= threadLanes(trace)) : []),
+    ...counters.map((number) => counterLane(trace, number)).filter((lane) => lane),
+  ];
   let drag = null;
   // While the wheel turns.
   let wheeling = null;
@@ -115,7 +171,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
       context.font = '10px system-ui, sans-serif';
       context.fillStyle = colour('faint');
       // Narrow screens have room for names only.
-      const highest = width() < 600 ? '' : lane.top ?? (lane.most || lane.unit)(most);
+      const highest = width() < 600 ? '' : (lane.top ?? (lane.most || lane.unit)(most));
       const wide = widthOf(context, highest);
       write(context, highest, labels() - 6 - wide, top + lane.height / 2);
       context.font = '12px system-ui, sans-serif';
@@ -139,7 +195,9 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
     context.fillStyle = colour('faint');
     write(context, fit(context, 'Whole trace', labels() - 8), 2, STRIP / 2);
     context.fillStyle = colour('line');
-    strip.sums.forEach((sum, bin) => sum > 0 && context.fillRect(labels() + bin * 2, STRIP - 3 - (sum / most) * (STRIP - 6), 2, (sum / most) * (STRIP - 6)));
+    strip.sums.forEach(
+      (sum, bin) => sum > 0 && context.fillRect(labels() + bin * 2, STRIP - 3 - (sum / most) * (STRIP - 6), 2, (sum / most) * (STRIP - 6)),
+    );
     context.fillRect(labels(), STRIP - 3, inner(), 1);
   };
   const drawLane = (context, lane, top, wide) => {
@@ -225,7 +283,12 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
       if (isDetail() ? drag && !isMoving : shown) mark(shown, part(), head(), tall, AXIS);
     });
     const shown = wheeling || drag || range;
-    say(rangeText, shown ? `${formatMoment(shown.from)} to ${formatMoment(shown.to)} (${formatNanos(shown.to - shown.from)})` : `whole trace, ${formatNanos(lengthOf(trace, extent))}`);
+    say(
+      rangeText,
+      shown
+        ? `${formatMoment(shown.from)} to ${formatMoment(shown.to)} (${formatNanos(shown.to - shown.from)})`
+        : `whole trace, ${formatNanos(lengthOf(trace, extent))}`,
+    );
     if (document.activeElement !== from) from.value = shown ? (shown.from / 1e6).toFixed(3) : '';
     if (document.activeElement !== to) to.value = shown ? (shown.to / 1e6).toFixed(3) : '';
     clear.disabled = !shown;
@@ -291,7 +354,12 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
       draw();
     };
     const up = (last) => {
-      for (const [name, listener] of [['pointermove', move], ['pointerup', up], ['pointercancel', up]]) canvas.removeEventListener(name, listener);
+      for (const [name, listener] of [
+        ['pointermove', move],
+        ['pointerup', up],
+        ['pointercancel', up],
+      ])
+        canvas.removeEventListener(name, listener);
       fingers.delete(last.pointerId);
       const chosen = drag;
       drag = null;
@@ -326,20 +394,35 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
       choose(isWhole ? null : chosen);
     }, 150);
   };
-  canvas.addEventListener('wheel', (event) => {
-    const now = part();
-    const isAside = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
-    if (isAside && !isDetail()) return;
-    event.preventDefault();
-    if (isAside) follow(movedBy(now, ((event.deltaX || event.deltaY) / inner()) * (now.to - now.from)));
-    else zoomTo(now, nanosAt(event.clientX - canvas.getBoundingClientRect().left), 1.0015 ** (event.ctrlKey ? event.deltaY * 5 : event.deltaY));
-  }, { passive: false });
+  canvas.addEventListener(
+    'wheel',
+    (event) => {
+      const now = part();
+      const isAside = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+      if (isAside && !isDetail()) return;
+      event.preventDefault();
+      if (isAside) follow(movedBy(now, ((event.deltaX || event.deltaY) / inner()) * (now.to - now.from)));
+      else
+        zoomTo(
+          now,
+          nanosAt(event.clientX - canvas.getBoundingClientRect().left),
+          1.0015 ** (event.ctrlKey ? event.deltaY * 5 : event.deltaY),
+        );
+    },
+    { passive: false },
+  );
   canvas.addEventListener('dblclick', () => choose(null));
-  box.append(tipOver(canvas, (event, place, down) => {
-    const isHead = range && down < (isDetail() ? STRIP : AXIS) && place >= placeIn(isDetail() ? extent : part(), range.from) && place <= placeIn(isDetail() ? extent : part(), range.to);
-    canvas.style.cursor = isHead ? 'grab' : laneAt(down)?.isThread || (place < labels() && laneAt(down)?.place) ? 'pointer' : '';
-    return drag || place < labels() ? '' : tell(place, down);
-  }));
+  box.append(
+    tipOver(canvas, (event, place, down) => {
+      const isHead =
+        range &&
+        down < (isDetail() ? STRIP : AXIS) &&
+        place >= placeIn(isDetail() ? extent : part(), range.from) &&
+        place <= placeIn(isDetail() ? extent : part(), range.to);
+      canvas.style.cursor = isHead ? 'grab' : laneAt(down)?.isThread || (place < labels() && laneAt(down)?.place) ? 'pointer' : '';
+      return drag || place < labels() ? '' : tell(place, down);
+    }),
+  );
   const tell = (place, down) => {
     const nanos = nanosAt(place);
     const lane = laneAt(down);
@@ -350,11 +433,16 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
       return near ? `${formatMoment(near.from)}: ${near.text}` : '';
     }
     if (lane.line) {
-      const index = lowerBound(lane.line.map((point) => point.at), nanos) - 1;
+      const index =
+        lowerBound(
+          lane.line.map((point) => point.at),
+          nanos,
+        ) - 1;
       return index >= 0 ? `${when}: ${lane.unit(lane.line[index].value)}` : '';
     }
     const bin = Math.min(lane.sums[0].length - 1, Math.floor(((place - labels()) / inner()) * lane.sums[0].length));
-    return `${lane.isThread ? `${lane.name}, ` : ''}${when}: ${lane.sums.map((own, index) => `${lane.names[index]} ${lane.unit(own[bin])}`).join(', ')}`;
+    const sums = lane.sums.map((own, index) => `${lane.names[index]} ${lane.unit(own[bin])}`).join(', ');
+    return `${lane.isThread ? `${lane.name}, ` : ''}${when}: ${sums}`;
   };
   canvas.addEventListener('keydown', (event) => {
     const length = extent.to - extent.from;
@@ -362,7 +450,8 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
     const step = Math.max(1, (now.to - now.from) / 10);
     const by = { ArrowLeft: -step, ArrowRight: step }[event.key];
     if (by !== undefined && event.shiftKey) choose({ from: now.from, to: Math.max(now.from + length / 1e4, now.to + by) });
-    else if (by !== undefined && range) choose(now.from + by < extent.from || now.to + by > extent.to + 1 ? range : { from: now.from + by, to: now.to + by });
+    else if (by !== undefined && range)
+      choose(now.from + by < extent.from || now.to + by > extent.to + 1 ? range : { from: now.from + by, to: now.to + by });
     else if (by !== undefined) choose({ from: extent.from, to: extent.from + length / 10 });
     else if (event.key === '+') choose({ from: now.from + step, to: now.to - step });
     else if (event.key === '-') choose({ from: now.from - step, to: now.to + step });
@@ -373,9 +462,28 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
   });
   keepDrawn(canvas, box, () => draw());
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => draw());
-  const legend = lanes.flatMap((lane) => lane.legend || (lane.names.length > 1 ? lane.names.map((name, index) => [lane.colours[index], `${lane.name}: ${name}`]) : []));
-  const bar = el('div', { class: 'rangebar' }, rangeText, el('label', null, 'from ', from), el('label', null, ' to ', to, ' ms'), clear, zoomer, fold, byThread, pick, without, pictureLink(canvas, 'Time line'),
-    el('span', { class: 'legend' }, legend.map(([name, text]) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), text))));
+  const legend = lanes.flatMap(
+    (lane) => lane.legend || (lane.names.length > 1 ? lane.names.map((name, index) => [lane.colours[index], `${lane.name}: ${name}`]) : []),
+  );
+  const bar = el(
+    'div',
+    { class: 'rangebar' },
+    rangeText,
+    el('label', null, 'from ', from),
+    el('label', null, ' to ', to, ' ms'),
+    clear,
+    zoomer,
+    fold,
+    byThread,
+    pick,
+    without,
+    pictureLink(canvas, 'Time line'),
+    el(
+      'span',
+      { class: 'legend' },
+      legend.map(([name, text]) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), text)),
+    ),
+  );
   const place = el('section', { class: 'timeline', 'aria-label': 'Time line' });
   replace(place, box, bar);
   return {

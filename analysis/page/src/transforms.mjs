@@ -31,18 +31,24 @@ export function ownFrames(trace, pattern) {
   const { text, framework, namespace, module: modules, kind } = trace.frames;
   const wanted = patternOf(pattern);
   if (wanted) return text.map((name) => wanted.test(name));
-  const known = trace.own ?? (trace.own = (() => {
-    const own = text.map((_, frame) => !framework?.[frame] && kind?.[frame] === 0);
-    if (own.some((is) => is)) return text.map((_, frame) => !framework?.[frame]);
-    const entry = text.findIndex((name) => /[.](<?Main>?[$]?)(\(|$)/.test(name));
-    if (entry < 0) return own;
-    const root = namespace[entry].split('.').slice(0, 2).join('.');
-    return text.map((_, frame) => modules[frame] === modules[entry] || (root !== '' && (namespace[frame] === root || namespace[frame].startsWith(`${root}.`))));
-  })());
+  const known =
+    trace.own ??
+    (trace.own = (() => {
+      const own = text.map((_, frame) => !framework?.[frame] && kind?.[frame] === 0);
+      if (own.some((is) => is)) return text.map((_, frame) => !framework?.[frame]);
+      const entry = text.findIndex((name) => /[.](<?Main>?[$]?)(\(|$)/.test(name));
+      if (entry < 0) return own;
+      const root = namespace[entry].split('.').slice(0, 2).join('.');
+      return text.map(
+        (_, frame) =>
+          modules[frame] === modules[entry] || (root !== '' && (namespace[frame] === root || namespace[frame].startsWith(`${root}.`))),
+      );
+    })());
   return known;
 }
 
-export const hasTransforms = (route) => Boolean(route.mine || route.async || route.recursion || route.group || route.fold || route.exclude || route.include);
+export const hasTransforms = (route) =>
+  Boolean(route.mine || route.async || route.recursion || route.group || route.fold || route.exclude || route.include);
 
 // A function from a stack's frames, outermost first, to those that are shown; null if the stack is left out. `first`: the
 // number of the first group, whose names are in `names`.
@@ -56,7 +62,8 @@ export function transformOf(trace, { mine, own, async, recursion, group, fold, e
   // Whether a frame is the state machine of the method that called it. `METHOD → native call` is no call of its own.
   const bare = new Map();
   const bareOf = (frame) => bare.get(frame) ?? bare.set(frame, bareName(text[frame])).get(frame);
-  const isStarted = (outer, inner) => Boolean(machine?.[inner]) && !text[inner].includes(' → ') && (outer === inner || bareOf(outer) === bareOf(inner));
+  const isStarted = (outer, inner) =>
+    Boolean(machine?.[inner]) && !text[inner].includes(' → ') && (outer === inner || bareOf(outer) === bareOf(inner));
   const names = [];
   const numbers = new Map();
   const numberOf = (name) => {

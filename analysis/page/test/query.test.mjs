@@ -8,17 +8,43 @@ import { layoutTree, shortName } from '../src/flame.mjs';
 import { formatBytes, formatCount, formatNanos } from '../src/format.mjs';
 import { counterLane } from '../src/lanes.mjs';
 import { callTree, methodSums, sandwich, stacksOverTime } from '../src/calls.mjs';
-import { bins, blockedBy, countedRange, exceptionGroups, faultsOf, heldUpBy, lockGroups, occurrences, ownFrame, placesOf, rangeSums, spansOf, thinnedOf, triggerPlaces, unnamedOf, waitSums } from '../src/query.mjs';
+import {
+  bins,
+  blockedBy,
+  countedRange,
+  exceptionGroups,
+  faultsOf,
+  heldUpBy,
+  lockGroups,
+  occurrences,
+  ownFrame,
+  placesOf,
+  rangeSums,
+  spansOf,
+  thinnedOf,
+  triggerPlaces,
+  unnamedOf,
+  waitSums,
+} from '../src/query.mjs';
 import { lowerBound } from '../src/ranges.mjs';
 import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from '../src/route.mjs';
 
 // main → a → b, main → a → a, main → c
 function trace() {
   const columns = {
-    'nodes.parent': [0, 1, 2, 2, 1], 'nodes.frame': [0, 1, 2, 1, 3],
-    'cpu.t': [0, 10, 20, 30, 40], 'cpu.weight': [10, 10, 10, 10, 5], 'cpu.thread': [0, 0, 0, 1, 0], 'cpu.node': [3, 3, 4, 5, 2], 'cpu.state': [0, 0, 1, 0, 2],
+    'nodes.parent': [0, 1, 2, 2, 1],
+    'nodes.frame': [0, 1, 2, 1, 3],
+    'cpu.t': [0, 10, 20, 30, 40],
+    'cpu.weight': [10, 10, 10, 10, 5],
+    'cpu.thread': [0, 0, 0, 1, 0],
+    'cpu.node': [3, 3, 4, 5, 2],
+    'cpu.state': [0, 0, 1, 0, 2],
   };
-  return { kinds: { cpu: { unit: 'nanoseconds', labels: [] } }, frames: { text: ['main', 'a', 'b', 'c'] }, column: (name) => Float64Array.from(columns[name] || []) };
+  return {
+    kinds: { cpu: { unit: 'nanoseconds', labels: [] } },
+    frames: { text: ['main', 'a', 'b', 'c'] },
+    column: (name) => Float64Array.from(columns[name] || []),
+  };
 }
 
 test('self and total of methods count recursion once, and waits are left out', () => {
@@ -39,7 +65,14 @@ test('a call tree has only the samples of its range, thread and states', () => {
 
 test('transforms fold, group and leave out frames, and never lose weight', () => {
   const whole = { ...trace(), threads: [] };
-  whole.frames = { ...whole.frames, framework: [0, 1, 0, 0], carrier: [0, 0, 0, 0], namespace: ['', '', '', ''], module: ['m', 'f', 'm', 'm'], kind: [0, 0, 0, 0] };
+  whole.frames = {
+    ...whole.frames,
+    framework: [0, 1, 0, 0],
+    carrier: [0, 0, 0, 0],
+    namespace: ['', '', '', ''],
+    module: ['m', 'f', 'm', 'm'],
+    kind: [0, 0, 0, 0],
+  };
   const totals = (transforms, more = {}) => {
     const tree = callTree(whole, 'cpu', { transforms, ...more });
     return [tree.total[0], Object.fromEntries(methodSums(tree).map((row) => [tree.texts(row.frame), [row.self, row.total]]))];
@@ -52,43 +85,134 @@ test('transforms fold, group and leave out frames, and never lose weight', () =>
   assert.deepEqual(totals({ exclude: '^c$' })[0], 30);
   assert.deepEqual(totals({ include: '^c$' }), [10, { c: [10, 10], main: [0, 10] }]);
   const inverted = callTree(whole, 'cpu', { inverted: true });
-  assert.deepEqual(inverted.children[0].map((node) => [inverted.texts(inverted.frame[node]), inverted.total[node]]), [['b', 20], ['a', 10], ['c', 10]]);
+  assert.deepEqual(
+    inverted.children[0].map((node) => [inverted.texts(inverted.frame[node]), inverted.total[node]]),
+    [
+      ['b', 20],
+      ['a', 10],
+      ['c', 10],
+    ],
+  );
 });
 
 test('an async method and what starts and resumes it are one frame', () => {
-  const columns = { 'nodes.parent': [0, 1, 2, 0, 4], 'nodes.frame': [0, 1, 2, 1, 2], 'cpu.t': [0, 1], 'cpu.weight': [1, 2], 'cpu.thread': [0, 0], 'cpu.node': [3, 5], 'cpu.state': [0, 0] };
-  const whole = { kinds: { cpu: { unit: 'nanoseconds', labels: [] } }, threads: [], frames: { text: ['app!P.Run(int)', 'lib!AsyncMethodBuilderCore.Start()', 'app!P.Run()'], carrier: [0, 1, 0], machine: [0, 0, 1], framework: [0, 1, 0], namespace: ['', '', ''], module: ['app', 'lib', 'app'], kind: [0, 0, 0] }, column: (name) => Float64Array.from(columns[name] || []) };
+  const columns = {
+    'nodes.parent': [0, 1, 2, 0, 4],
+    'nodes.frame': [0, 1, 2, 1, 2],
+    'cpu.t': [0, 1],
+    'cpu.weight': [1, 2],
+    'cpu.thread': [0, 0],
+    'cpu.node': [3, 5],
+    'cpu.state': [0, 0],
+  };
+  const whole = {
+    kinds: { cpu: { unit: 'nanoseconds', labels: [] } },
+    threads: [],
+    frames: {
+      text: ['app!P.Run(int)', 'lib!AsyncMethodBuilderCore.Start()', 'app!P.Run()'],
+      carrier: [0, 1, 0],
+      machine: [0, 0, 1],
+      framework: [0, 1, 0],
+      namespace: ['', '', ''],
+      module: ['app', 'lib', 'app'],
+      kind: [0, 0, 0],
+    },
+    column: (name) => Float64Array.from(columns[name] || []),
+  };
   const tree = callTree(whole, 'cpu', { transforms: { async: true } });
-  assert.deepEqual(methodSums(tree).map((row) => [tree.texts(row.frame), row.self, row.total]), [['app!P.Run()', 3, 3]]);
+  assert.deepEqual(
+    methodSums(tree).map((row) => [tree.texts(row.frame), row.self, row.total]),
+    [['app!P.Run()', 3, 3]],
+  );
 });
 
 test('an overload without arguments is no state machine, and one of a generic method is', () => {
-  const columns = { 'nodes.parent': [0, 1, 2], 'nodes.frame': [0, 1, 2], 'cpu.t': [0], 'cpu.weight': [1], 'cpu.thread': [0], 'cpu.node': [3], 'cpu.state': [0] };
-  const named = (text, machine) => ({ kinds: { cpu: { unit: 'nanoseconds', labels: [] } }, threads: [], frames: { text, machine, carrier: [0, 0, 0], framework: [0, 0, 0], namespace: ['', '', ''], module: ['', '', ''], kind: [0, 0, 0] }, column: (name) => Float64Array.from(columns[name] || []) });
-  const shown = (text, machine) => methodSums(callTree(named(text, machine), 'cpu', { transforms: { async: true } })).map((row) => row.frame).sort();
+  const columns = {
+    'nodes.parent': [0, 1, 2],
+    'nodes.frame': [0, 1, 2],
+    'cpu.t': [0],
+    'cpu.weight': [1],
+    'cpu.thread': [0],
+    'cpu.node': [3],
+    'cpu.state': [0],
+  };
+  const named = (text, machine) => ({
+    kinds: { cpu: { unit: 'nanoseconds', labels: [] } },
+    threads: [],
+    frames: { text, machine, carrier: [0, 0, 0], framework: [0, 0, 0], namespace: ['', '', ''], module: ['', '', ''], kind: [0, 0, 0] },
+    column: (name) => Float64Array.from(columns[name] || []),
+  });
+  const shown = (text, machine) =>
+    methodSums(callTree(named(text, machine), 'cpu', { transforms: { async: true } }))
+      .map((row) => row.frame)
+      .sort();
   assert.deepEqual(shown(['app!P.Main()', 'app!P.All(int)', 'app!P.All()'], [0, 0, 0]), [0, 1, 2]);
   assert.deepEqual(shown(['app!P.Main()', 'app!P<__Canon>.Read<T>(Stream)', 'app!P.Read()'], [0, 0, 1]), [0, 2]);
 });
 
 test('collections belong to what triggered them, and waits to who had the lock', () => {
   const columns = {
-    'nodes.parent': [0, 1], 'nodes.frame': [0, 1], 'triggers.t': [10, 20, 30], 'triggers.node': [2, 1, 2],
-    'span.Contention.start': [5, 9], 'span.Contention.nanos': [100, 50], 'span.Contention.thread': [0, 0], 'span.Contention.detail': [0, 0], 'span.Contention.key': [1, 1], 'span.Contention.name': [1, 1],
-    'cpu.t': [0, 10, 20], 'cpu.weight': [7, 7, 7], 'cpu.thread': [0, 1, 0], 'cpu.for': [1, 0, 2],
+    'nodes.parent': [0, 1],
+    'nodes.frame': [0, 1],
+    'triggers.t': [10, 20, 30],
+    'triggers.node': [2, 1, 2],
+    'span.Contention.start': [5, 9],
+    'span.Contention.nanos': [100, 50],
+    'span.Contention.thread': [0, 0],
+    'span.Contention.detail': [0, 0],
+    'span.Contention.key': [1, 1],
+    'span.Contention.name': [1, 1],
+    'cpu.t': [0, 10, 20],
+    'cpu.weight': [7, 7, 7],
+    'cpu.thread': [0, 1, 0],
+    'cpu.for': [1, 0, 2],
   };
-  const collections = [[11, 4, 0], [21, 8, 2], [31, 16, 1]].map(([start_ns, pause_ns, generation]) => ({ start_ns, pause_ns, generation }));
+  const collections = [
+    [11, 4, 0],
+    [21, 8, 2],
+    [31, 16, 1],
+  ].map(([start_ns, pause_ns, generation]) => ({ start_ns, pause_ns, generation }));
   const whole = {
-    kinds: { cpu: { unit: 'nanoseconds', labels: [], waits_for: ['task', 'lock'] } }, threads: [{ id: 7, label: 'thread 7' }, { id: 8, label: 'thread 8' }], reports: { gc: { collections } }, frames: { text: ['main', 'add'] },
-    texts: { spans: ['lock: 0x1, object: 0x2, owner_thread: 8', ''] }, column: (name) => Float64Array.from(columns[name] || []),
+    kinds: { cpu: { unit: 'nanoseconds', labels: [], waits_for: ['task', 'lock'] } },
+    threads: [
+      { id: 7, label: 'thread 7' },
+      { id: 8, label: 'thread 8' },
+    ],
+    reports: { gc: { collections } },
+    frames: { text: ['main', 'add'] },
+    texts: { spans: ['lock: 0x1, object: 0x2, owner_thread: 8', ''] },
+    column: (name) => Float64Array.from(columns[name] || []),
   };
   const places = (range) => triggerPlaces(whole, range).map((row) => [row.own, row.count, row.pause, row.generations]);
-  assert.deepEqual(places(null), [['add', 2, 20, '0, 1'], ['main', 1, 8, '2']]);
+  assert.deepEqual(places(null), [
+    ['add', 2, 20, '0, 1'],
+    ['main', 1, 8, '2'],
+  ]);
   assert.deepEqual(places({ from: 15, to: 25 }), [['main', 1, 8, '2']]);
-  assert.deepEqual(heldUpBy(whole, null).map((row) => [row.thread, row.label, row.count, row.total, row.max]), [[0, 'thread 8', 2, 150, 100]]);
-  const managed = (number) => ({ ...whole, threads: [{ id: 8, label: 'thread 8', managed: 3 }, { id: 9, label: 'thread 9', managed: number }] });
-  assert.deepEqual(heldUpBy(managed(8), null).map((row) => [row.owner, row.label]), [[1, 'thread 9']], '.NET 11 names managed threads');
-  assert.deepEqual(heldUpBy(managed(0), null).map((row) => [row.owner, row.label]), [[null, 'managed thread 8']]);
-  assert.deepEqual(blockedBy(whole, { from: 0, to: 20 }).map((row) => [row.word, row.weight, row.samples]), [['task', 7, 1]]);
+  assert.deepEqual(
+    heldUpBy(whole, null).map((row) => [row.thread, row.label, row.count, row.total, row.max]),
+    [[0, 'thread 8', 2, 150, 100]],
+  );
+  const managed = (number) => ({
+    ...whole,
+    threads: [
+      { id: 8, label: 'thread 8', managed: 3 },
+      { id: 9, label: 'thread 9', managed: number },
+    ],
+  });
+  assert.deepEqual(
+    heldUpBy(managed(8), null).map((row) => [row.owner, row.label]),
+    [[1, 'thread 9']],
+    '.NET 11 names managed threads',
+  );
+  assert.deepEqual(
+    heldUpBy(managed(0), null).map((row) => [row.owner, row.label]),
+    [[null, 'managed thread 8']],
+  );
+  assert.deepEqual(
+    blockedBy(whole, { from: 0, to: 20 }).map((row) => [row.word, row.weight, row.samples]),
+    [['task', 7, 1]],
+  );
 });
 
 test('joined recursion is one frame', () => {
@@ -101,8 +225,16 @@ test('joined recursion is one frame', () => {
 test('by thread, each thread is an outermost frame, and the sum stays', () => {
   const named = { ...trace(), threads: [{ label: 'thread 7' }, { label: 'thread 8' }] };
   const tree = callTree(named, 'cpu', { byThread: true });
-  const own = tree.children[0].map((node) => [tree.texts(tree.frame[node]), tree.sortOf(tree.frame[node]), tree.total[node], tree.children[node].length]);
-  assert.deepEqual(own, [['thread 7', 'thread', 30, 1], ['thread 8', 'thread', 10, 1]]);
+  const own = tree.children[0].map((node) => [
+    tree.texts(tree.frame[node]),
+    tree.sortOf(tree.frame[node]),
+    tree.total[node],
+    tree.children[node].length,
+  ]);
+  assert.deepEqual(own, [
+    ['thread 7', 'thread', 30, 1],
+    ['thread 8', 'thread', 10, 1],
+  ]);
   assert.equal(tree.total[0], callTree(trace(), 'cpu').total[0]);
   assert.equal(tree.sortOf(tree.frame[tree.children[tree.children[0][0]][0]]), 'method');
 });
@@ -113,7 +245,14 @@ test('a place is the innermost call outside of the threading library', () => {
   assert.equal(ownFrame([wait]), wait);
   assert.equal(ownFrame([]), '');
   const places = placesOf(trace(), 'cpu', { from: 0, to: 35 });
-  assert.deepEqual(places.map((place) => [place.own, place.weight, place.count, place.max]), [['b', 20, 2, 10], ['a', 10, 1, 10], ['c', 10, 1, 10]]);
+  assert.deepEqual(
+    places.map((place) => [place.own, place.weight, place.count, place.max]),
+    [
+      ['b', 20, 2, 10],
+      ['a', 10, 1, 10],
+      ['c', 10, 1, 10],
+    ],
+  );
 });
 
 test('a range has the sums of its rows', () => {
@@ -151,7 +290,10 @@ test('rectangles of a tree lie inside their parents, heaviest first', () => {
 test('stacks over time join frames that stay', () => {
   const rectangles = stacksOverTime(trace(), 'cpu', 0);
   const main = rectangles.filter((rectangle) => rectangle.frame === 0);
-  assert.deepEqual(main.map((rectangle) => [rectangle.from, rectangle.to]), [[0, 30]]);
+  assert.deepEqual(
+    main.map((rectangle) => [rectangle.from, rectangle.to]),
+    [[0, 30]],
+  );
 });
 
 test('a duration is spread over its bins', () => {
@@ -191,11 +333,21 @@ test('names and numbers are short', () => {
 
 // Two locks; of three waits the page has the longest two.
 function waits() {
-  const columns = { 'span.Contention.start': [10, 50], 'span.Contention.nanos': [100, 90], 'span.Contention.thread': [0, 1], 'span.Contention.name': [0, 0], 'span.Contention.key': [1, 1], 'span.Contention.detail': [0, 0] };
+  const columns = {
+    'span.Contention.start': [10, 50],
+    'span.Contention.nanos': [100, 90],
+    'span.Contention.thread': [0, 1],
+    'span.Contention.name': [0, 0],
+    'span.Contention.key': [1, 1],
+    'span.Contention.detail': [0, 0],
+  };
   const lock = (lock_id, count, total_ns, max_ns) => ({ lock_id, waits: { count, total_ns, max_ns } });
   return {
-    reports: { contention: { waits: { count: 3, total_ns: 191, p99_ns: 99, max_ns: 100 }, locks: [lock('0xa', 2, 190, 100), lock('0xb', 1, 1, 1)] } },
-    texts: { spans: ['wait', '0xa'] }, thinned: [{ text: 'Contention: the longest 2; 1 shorter ones are left out' }, { text: 'contention: added up' }],
+    reports: {
+      contention: { waits: { count: 3, total_ns: 191, p99_ns: 99, max_ns: 100 }, locks: [lock('0xa', 2, 190, 100), lock('0xb', 1, 1, 1)] },
+    },
+    texts: { spans: ['wait', '0xa'] },
+    thinned: [{ text: 'Contention: the longest 2; 1 shorter ones are left out' }, { text: 'contention: added up' }],
     column: (name) => Float64Array.from(columns[name] || []),
   };
 }
@@ -209,7 +361,10 @@ test('waits of the whole trace are those of the report, and a range has notes on
   assert.deepEqual(sums(null), { count: 3, total: 191, p99: 99, max: 100 });
   assert.deepEqual(sums({ from: 0, to: 20 }), { count: 1, total: 100, p99: 100, max: 100 });
   const locks = (range) => lockGroups(trace, range).map((row) => [row.lock, row.count, row.total, row.max, row.threads.size]);
-  assert.deepEqual(locks(null), [['0xa', 2, 190, 100, 2], ['0xb', 1, 1, 1, 0]]);
+  assert.deepEqual(locks(null), [
+    ['0xa', 2, 190, 100, 2],
+    ['0xb', 1, 1, 1, 0],
+  ]);
   assert.deepEqual(locks({ from: 0, to: 20 }), [['0xa', 1, 100, 100, 1]]);
   assert.deepEqual(thinnedOf(trace, 'Contention'), ['Contention: the longest 2; 1 shorter ones are left out']);
   assert.deepEqual(thinnedOf(trace, 'JIT'), []);
@@ -217,15 +372,41 @@ test('waits of the whole trace are those of the report, and a range has notes on
 
 test('types and messages of exceptions have separate texts', () => {
   const columns = { 'thrown.t': [1, 2], 'thrown.type': [0, 0], 'thrown.message': [1, 0], 'thrown.node': [0, 0] };
-  const { groups } = exceptionGroups({ ...trace(), texts: { exceptions: ['My.Exception'], messages: ['first', 'second'] }, column: (name) => Float64Array.from(columns[name] || []) }, null);
-  assert.deepEqual(groups.map((group) => [group.type, group.messages.map((row) => row.message)]), [['My.Exception', ['second', 'first']]]);
+  const { groups } = exceptionGroups(
+    {
+      ...trace(),
+      texts: { exceptions: ['My.Exception'], messages: ['first', 'second'] },
+      column: (name) => Float64Array.from(columns[name] || []),
+    },
+    null,
+  );
+  assert.deepEqual(
+    groups.map((group) => [group.type, group.messages.map((row) => row.message)]),
+    [['My.Exception', ['second', 'first']]],
+  );
 });
 
 test('what has no row is counted in whole bins, and the range of these is known', () => {
-  const columns = { 'thrown.others.t': [10, 20, 30], 'thrown.others.lasts': [5, 5, 5], 'thrown.others.count': [3, 4, 5], 'thrown.others.type': [0, 0, 0], 'thrown.others.place': [1, 0, 1], 'thrown.places.message': [0], 'thrown.places.node': [0] };
-  const many = { ...trace(), texts: { exceptions: ['My.Exception'], messages: ['first'] }, sums: { 'thrown.others': { bin_ns: 10 } }, column: (name) => Float64Array.from(columns[name] || []) };
+  const columns = {
+    'thrown.others.t': [10, 20, 30],
+    'thrown.others.lasts': [5, 5, 5],
+    'thrown.others.count': [3, 4, 5],
+    'thrown.others.type': [0, 0, 0],
+    'thrown.others.place': [1, 0, 1],
+    'thrown.places.message': [0],
+    'thrown.places.node': [0],
+  };
+  const many = {
+    ...trace(),
+    texts: { exceptions: ['My.Exception'], messages: ['first'] },
+    sums: { 'thrown.others': { bin_ns: 10 } },
+    column: (name) => Float64Array.from(columns[name] || []),
+  };
   const counted = (range) => {
-    const { groups, counted: { from, to } } = exceptionGroups(many, range);
+    const {
+      groups,
+      counted: { from, to },
+    } = exceptionGroups(many, range);
     return [groups.map((group) => [group.count, group.messages.map((row) => row.count)]), [from, to]];
   };
   assert.deepEqual(counted({ from: 16, to: 30 }), [[[4, []]], [16, 30]], 'no bin is cut');
@@ -236,7 +417,20 @@ test('what has no row is counted in whole bins, and the range of these is known'
 });
 
 test('percentiles of requests are exact where they have rows, and else those of their buckets', () => {
-  const columns = { 'requests.t': [1, 2, 3], 'requests.nanos': [1001, 501, 0], 'requests.name': [0, 0, 0], 'requests.failed': [0, 1, 0], 'requests.others.t': [1], 'requests.others.lasts': [0], 'requests.others.count': [7], 'requests.others.name': [0], 'requests.others.failed': [0], 'requests.others.bucket': [48], 'requests.others.total': [455], 'requests.others.max': [70] };
+  const columns = {
+    'requests.t': [1, 2, 3],
+    'requests.nanos': [1001, 501, 0],
+    'requests.name': [0, 0, 0],
+    'requests.failed': [0, 1, 0],
+    'requests.others.t': [1],
+    'requests.others.lasts': [0],
+    'requests.others.count': [7],
+    'requests.others.name': [0],
+    'requests.others.failed': [0],
+    'requests.others.bucket': [48],
+    'requests.others.total': [455],
+    'requests.others.max': [70],
+  };
   const many = { texts: { activities: ['GET /'] }, column: (name) => Float64Array.from(columns[name] || []) };
   const [row] = occurrences(many, 'requests', null).groups;
   assert.deepEqual([row.count, row.failed, row.open, row.stopped, row.total, row.max, row.p99], [10, 1, 1, 9, 1955, 1000, 1000]);
@@ -244,7 +438,16 @@ test('percentiles of requests are exact where they have rows, and else those of 
 });
 
 test('a counter that was never a number has nothing to draw', () => {
-  const series = [{ name: 'ratio', points: [{ ts_ns: 1, value: null }] }, { name: 'good', points: [{ ts_ns: 1, value: 1.5 }, { ts_ns: 2, value: null }] }];
+  const series = [
+    { name: 'ratio', points: [{ ts_ns: 1, value: null }] },
+    {
+      name: 'good',
+      points: [
+        { ts_ns: 1, value: 1.5 },
+        { ts_ns: 2, value: null },
+      ],
+    },
+  ];
   const lanes = series.map((_, number) => counterLane({ reports: { counters: { series } } }, number));
   assert.equal(lanes[0], null);
   assert.deepEqual(lanes[1].line, [{ at: 1, value: 1.5 }]);
@@ -279,7 +482,10 @@ test('hidden characters of names are shown as U+FFFD on elements and canvases', 
     const name = 'gpj.\u202eexe\u200b';
     const cell = el('td', { title: name, value: name, 'aria-label': name }, name, [el('span', null, name), 5]);
     const shown = 'gpj.\ufffdexe\ufffd';
-    assert.deepEqual([cell.text, cell.attributes.title, cell.attributes['aria-label'], cell.value], [`${shown}${shown}5`, shown, shown, shown]);
+    assert.deepEqual(
+      [cell.text, cell.attributes.title, cell.attributes['aria-label'], cell.value],
+      [`${shown}${shown}5`, shown, shown, shown],
+    );
     say(cell, name);
     entitle(name);
     assert.deepEqual([cell.textContent, document.title], [shown, shown]);
@@ -289,7 +495,10 @@ test('hidden characters of names are shown as U+FFFD on elements and canvases', 
     assert.equal(widthOf(context, name), shown.length * 6);
     assert.equal(fit(context, '🎉🎉🎉🎉', 24), '🎉…');
     fit(context, name, 30);
-    assert.ok(drawn.every((text) => !/[\u202e\u200b]/.test(text)), drawn.join(' '));
+    assert.ok(
+      drawn.every((text) => !/[\u202e\u200b]/.test(text)),
+      drawn.join(' '),
+    );
   } finally {
     delete globalThis.Node;
     delete globalThis.document;
@@ -301,7 +510,10 @@ test('hidden characters of names are shown as U+FFFD on elements and canvases', 
 
 test('the page hides the same characters as the command', () => {
   const rust = readFileSync(new URL('../../../export/src/hidden.rs', import.meta.url), 'utf8').split('/// The text with U+FFFD')[0];
-  const ranges = [...rust.matchAll(/'\\u\{(\w+)\}'(?:\.\.='\\u\{(\w+)\}')?/g)].map(([, from, to]) => [parseInt(from, 16), parseInt(to ?? from, 16)]);
+  const ranges = [...rust.matchAll(/'\\u\{(\w+)\}'(?:\.\.='\\u\{(\w+)\}')?/g)].map(([, from, to]) => [
+    parseInt(from, 16),
+    parseInt(to ?? from, 16),
+  ]);
   assert.ok(ranges.length > 12);
   for (let code = 0; code < 0xe1000; code += 1) {
     if (code >= 0xd800 && code < 0xe000) continue;
@@ -315,7 +527,12 @@ test('the page hides the same characters as the command', () => {
 test('only dom.mjs writes texts', () => {
   const folder = new URL('../src/', import.meta.url);
   for (const name of readdirSync(folder).filter((one) => one !== 'dom.mjs')) {
-    const found = readFileSync(new URL(name, folder), 'utf8').match(/textContent =|innerText|innerHTML|insertAdjacent|createTextNode|document\.title|fillText|strokeText|measureText|\.setAttribute\((?!'aria-expanded')|\.title =/);
+    const found = readFileSync(new URL(name, folder), 'utf8').match(
+      new RegExp(
+        'textContent =|innerText|innerHTML|insertAdjacent|createTextNode|document\\.title|fillText|strokeText|measureText|' +
+          "\\.setAttribute\\((?!'aria-expanded')|\\.title =",
+      ),
+    );
     assert.equal(found, null, `${name}: ${found}`);
   }
 });
@@ -328,14 +545,24 @@ test('faults name losses, and count damage beyond the list', () => {
   assert.deepEqual(none, []);
   const damage = Array.from({ length: 8 }, (_, at) => ({ offset: at * 1000, fault: 'bad', class: 'rest of block lost' }));
   const texts = faultsOf({ ...outcome, damage, damage_count: 70 });
-  assert.deepEqual([texts.length, texts[4], texts[5]], [6, 'Damaged at byte 4,000: bad (rest of block lost).', 'And 65 more damaged places: nettrace info lists them.']);
+  assert.deepEqual(
+    [texts.length, texts[4], texts[5]],
+    [6, 'Damaged at byte 4,000: bad (rest of block lost).', 'And 65 more damaged places: nettrace info lists them.'],
+  );
   assert.equal(faultsOf({ ...outcome, damage: damage.slice(0, 5), damage_count: 5 }).length, 5);
-  assert.equal(faultsOf({ ...outcome, damage: damage.slice(0, 6), damage_count: 6 })[5], 'And 1 more damaged place: nettrace info lists them.');
+  assert.equal(
+    faultsOf({ ...outcome, damage: damage.slice(0, 6), damage_count: 6 })[5],
+    'And 1 more damaged place: nettrace info lists them.',
+  );
 });
 
 test('all views show one share of unnamed frames', () => {
   const finding = { about: 'missing_names', value: 39, text: '39 % of the frames have no name' };
-  const trace = { coverage: { frames: 608, named: 346 }, coverage_advice: '44 % of the frames have no name: no code: none', summary: { findings: [finding] } };
+  const trace = {
+    coverage: { frames: 608, named: 346 },
+    coverage_advice: '44 % of the frames have no name: no code: none',
+    summary: { findings: [finding] },
+  };
   assert.deepEqual(unnamedOf(trace), { percent: 39, advice: '39 % of the frames have no name: no code: none' });
   assert.deepEqual(unnamedOf({ ...trace, summary: null }), { percent: 44, advice: trace.coverage_advice });
   assert.deepEqual(unnamedOf({ coverage: { frames: 200, named: 199 }, coverage_advice: null }), { percent: 0.5, advice: null });
