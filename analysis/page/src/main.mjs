@@ -8,18 +8,16 @@ import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from './route.
 import { kindsOf, stacksView } from './stacks-view.mjs';
 import { timeline } from './timeline.mjs';
 import { facts } from './table.mjs';
-import {
-  contentionView,
-  countersView,
-  exceptionsView,
-  fromUntil,
-  gcView,
-  jitView,
-  poolView,
-  tasksView,
-  waitsView,
-} from './report-views.mjs';
-import { eventsView, logsView, requestsView, threadsView } from './list-views.mjs';
+import { countersView } from './counters-view.mjs';
+import { eventsView, logsView } from './events-views.mjs';
+import { exceptionsView } from './exceptions-view.mjs';
+import { gcView } from './gc-view.mjs';
+import { jitView } from './jit-view.mjs';
+import { fromUntil } from './notices.mjs';
+import { requestsView } from './requests-view.mjs';
+import { poolView, tasksView } from './tasks-views.mjs';
+import { threadsView } from './threads-view.mjs';
+import { contentionView, waitsView } from './waits-views.mjs';
 import { heapView } from './heap-view.mjs';
 import { diffPage } from './diff-view.mjs';
 

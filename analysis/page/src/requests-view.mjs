@@ -1,13 +1,11 @@
-// Views of rows: requests, threads, logs, events.
-import { el, keepDrawn, paint, pictureLink, colour, printable, replace, say, widthOf, write } from './dom.mjs';
+// The view of activities and requests.
+import { colour, el, keepDrawn, paint, pictureLink, widthOf, write } from './dom.mjs';
+import { eventColumns } from './events-views.mjs';
 import { axisStep, formatAxis, formatCount, formatMoment, formatNanos } from './format.mjs';
-import { framesOf } from './calls.mjs';
-import { blockedBy, eventCounts, occurrences } from './query.mjs';
-import { isWithin, maxOf, minOf, rowsWithin } from './ranges.mjs';
-import { binned, heldUp, thinned } from './report-views.mjs';
+import { binned, none } from './notices.mjs';
+import { occurrences } from './query.mjs';
+import { maxOf, minOf, rowsWithin } from './ranges.mjs';
 import { facts, table } from './table.mjs';
-
-const nothing = (text) => el('p', { class: 'none' }, text);
 
 // The parts of an activity's time, in the order in which they are drawn.
 const PARTS = [
@@ -20,9 +18,12 @@ const PARTS = [
   ['await_ns', 'request', 'awaited'],
   ['unknown_ns', 'grid', 'unknown'],
 ];
+
 const keyOf = (row) => `${row.id ?? row.name}@${row.start_ns}`;
+
 // `Request` of `Microsoft.AspNetCore.Hosting/Request`; requests have a method or a path.
 const shortActivity = ({ name }) => name.replace(/^[\w.-]+\/([\w.-]+)$/, '$1');
+
 // What the colours of parts mean. `text`: the words for each.
 const partLegend = (has, text) =>
   el(
@@ -35,7 +36,7 @@ const partLegend = (has, text) =>
 
 export function requestsView(trace, route, range, extent, go) {
   if (!trace.column('activities.t').length && !trace.column('requests.t').length)
-    return nothing(
+    return none(
       'No activities in this trace. Record with nettrace collect --providers Microsoft-Diagnostics-DiagnosticSource, ' +
         'or with a source of your own that has Start and Stop events.',
     );
@@ -132,7 +133,7 @@ export function requestsView(trace, route, range, extent, go) {
         (key) => drawn.some((row) => row.parts[key] > 0),
         (_, words) => words,
       ),
-      nothing('Each part is added up; they are not in their order in time.'),
+      none('Each part is added up; they are not in their order in time.'),
       waterfall(drawn, choose, null, true),
     ],
     statements(trace, range),
@@ -296,7 +297,7 @@ function activityCard(trace, row, all, go) {
       first: 12,
     }),
     trace.events.all > times.length &&
-      nothing(
+      none(
         'The page lists only some of the frequent events. All of this activity: ' +
           `nettrace report activities ${trace.title} --id ${row.id ?? ''}`,
       ),
@@ -305,7 +306,7 @@ function activityCard(trace, row, all, go) {
 
 // Activities under each other, each with the parts of its time; with `fromStart` all begin at the left.
 function waterfall(rows, onrow, chosen = null, fromStart = false) {
-  if (!rows.length) return nothing('None begins in this range.');
+  if (!rows.length) return none('None begins in this range.');
   const startOf = (row) => (fromStart ? 0 : row.start_ns);
   const from = minOf([...(chosen ? [startOf(chosen)] : []), ...rows.map(startOf)]);
   const to = Math.max(from + 1, maxOf(rows.map((row) => startOf(row) + row.duration_ns)));
@@ -361,337 +362,4 @@ function waterfall(rows, onrow, chosen = null, fromStart = false) {
   });
   keepDrawn(canvas, box, draw);
   return box;
-}
-
-// As `model::WaitFor` names what threads wait for.
-const WAITS = {
-  lock: 'a lock',
-  pulse: 'a pulse of a monitor',
-  handle: 'a wait handle',
-  event: 'an event',
-  semaphore: 'a semaphore',
-  task: 'a task',
-  thread: 'the end of a thread',
-  sleep: 'time to pass',
-  work: 'work',
-  collection: 'the garbage collector',
-  input: 'input',
-  other: 'something',
-};
-
-export function threadsView(trace, route, range, extent, go) {
-  const shown = range || extent;
-  const threads = trace.column('cpu.thread');
-  const state = trace.column('cpu.state');
-  const weights = trace.column('cpu.weight');
-  const samples = trace.column('cpu.samples');
-  const times = trace.column('cpu.t');
-  const counts = eventCounts(trace, range);
-  const all = trace.threads.map((row, index) => ({
-    ...row,
-    index,
-    events: range ? (counts.threads.get(index) ?? 0) : row.events,
-    states: [0, 0, 0],
-    samples: 0,
-  }));
-  const [begin, end] = rowsWithin(times, range);
-  for (let row = begin; row < end; row += 1) {
-    const own = all[threads[row]];
-    own.states[state[row]] += weights[row];
-    own.samples += samples.length ? samples[row] : 1;
-  }
-  // In a range, those that did something.
-  const rows = all.filter((row) => !range || row.events > 0 || row.samples > 0);
-  rows.sort((a, b) => b.states[0] + b.states[1] - (a.states[0] + a.states[1]) || b.samples - a.samples || b.events - a.events);
-  const drawn = rows.filter((row) => row.samples > 0).slice(0, 60);
-  const canvas = el('canvas', {
-    role: 'img',
-    'aria-label': 'States of threads over time; a click shows the stacks of one; the table below has their sums',
-  });
-  const box = el('div', { class: 'chart' }, canvas, pictureLink(canvas, 'Threads'));
-  const byThread = new Map(drawn.map((row) => [row.index, []]));
-  for (let row = begin; row < end; row += 1) byThread.get(threads[row])?.push(row);
-  const draw = () =>
-    paint(canvas, 18 + drawn.length * 18 + 4, (context, width, tall) => {
-      const left = Math.min(220, width * 0.35);
-      const scale = (width - left - 4) / (shown.to - shown.from);
-      context.font = '11px system-ui, sans-serif';
-      context.textBaseline = 'middle';
-      const step = axisStep(shown.to - shown.from, (width - left) / 90);
-      for (let at = Math.ceil(shown.from / step) * step; at <= shown.to; at += step) {
-        const x = left + (at - shown.from) * scale;
-        context.fillStyle = colour('grid');
-        context.fillRect(x, 0, 1, tall);
-        context.fillStyle = colour('faint');
-        const text = formatAxis(at, step);
-        if (x + widthOf(context, text) < width) write(context, text, x + 3, 9);
-      }
-      const [ink, ...fills] = ['ink', 'managed', 'native', 'waiting'].map(colour);
-      drawn.forEach((thread, index) => {
-        const top = 18 + index * 18 + 2;
-        context.fillStyle = ink;
-        write(context, thread.label, 0, top + 8, left - 6);
-        // A pixel shows whether its thread ran: there may be a million samples.
-        const bins = new Float64Array(Math.ceil(width - left) * 3);
-        for (const row of byThread.get(thread.index)) {
-          const from = (times[row] - shown.from) * scale;
-          const to = Math.min(from + Math.max(0.6, weights[row] * scale), width - left);
-          for (let bin = Math.max(0, Math.floor(from)); bin < to; bin += 1)
-            bins[bin * 3 + state[row]] += Math.min(to, bin + 1) - Math.max(from, bin);
-        }
-        for (let bin = 0; bin * 3 < bins.length; bin += 1) {
-          const sums = bins.subarray(bin * 3, bin * 3 + 3);
-          // A short run among waits is what readers look for, so it wins over the waits.
-          const which = sums[0] + sums[1] > 0 ? (sums[0] >= sums[1] ? 0 : 1) : sums[2] > 0 ? 2 : null;
-          if (which === null) continue;
-          context.fillStyle = fills[which];
-          const high = which === 2 ? 4 : 14;
-          context.fillRect(left + bin, top + 15 - high, 1, high);
-        }
-      });
-    });
-  keepDrawn(canvas, box, draw);
-  const rowAt = (event) => drawn[Math.floor((event.clientY - canvas.getBoundingClientRect().top - 18) / 18)];
-  canvas.addEventListener(
-    'click',
-    (event) => rowAt(event) && go({ view: 'cpu', kind: 'cpu', thread: rowAt(event).index, states: 'all', zoom: null }, true),
-  );
-  canvas.style.cursor = 'pointer';
-  const waits = blockedBy(trace, range);
-  const ofWaits =
-    waits.length > 0 &&
-    table({
-      caption: 'What waiting threads waited for',
-      columns: [
-        { title: 'For', value: (row) => WAITS[row.word] ?? row.word },
-        {
-          title: 'Time, all threads',
-          number: true,
-          value: (row) => row.weight,
-          text: (row) => formatNanos(row.weight),
-          bar: (row) => row.weight / (waits[0].weight || 1),
-        },
-        { title: 'Samples', number: true, value: (row) => row.samples, text: (row) => formatCount(row.samples) },
-        { title: 'Threads', number: true, value: (row) => row.threads.size, text: (row) => formatCount(row.threads.size) },
-      ],
-      rows: waits,
-      onrow: () => go({ view: 'cpu', kind: 'cpu', thread: null, states: 'waiting', mine: true, zoom: null }, true),
-    });
-  const time = (title, which) => ({
-    title,
-    number: true,
-    value: (row) => row.states[which],
-    text: (row) => formatNanos(row.states[which]),
-  });
-  return el(
-    'div',
-    null,
-    el('h2', null, 'Threads'),
-    binned('events', range, counts.counted),
-    drawn.length > 0 && [
-      el(
-        'p',
-        { class: 'legend' },
-        ['managed', 'native', 'waiting'].map((name) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), name)),
-        el('span', null, 'A click on a thread shows its stacks.'),
-      ),
-      box,
-    ],
-    table({
-      caption: `Threads (${formatCount(rows.length)})`,
-      columns: [
-        { title: 'Thread', value: (row) => row.label },
-        { title: 'Events', number: true, value: (row) => row.events, text: (row) => formatCount(row.events) },
-        { title: 'Samples', number: true, value: (row) => row.samples, text: (row) => formatCount(row.samples) },
-        time('Managed', 0),
-        time('Native', 1),
-        time('Waiting', 2),
-      ],
-      rows,
-      onrow: (row) => go({ view: 'cpu', kind: 'cpu', thread: row.index, zoom: null }, true),
-    }),
-    ofWaits,
-    heldUp(trace, range, go),
-  );
-}
-
-export function logsView(trace, route, range, extent, go) {
-  const messages = (trace.reports.logs?.messages || []).filter((row) => !range || (range.from <= row.ts_ns && row.ts_ns < range.to));
-  if (!trace.reports.logs?.count)
-    return nothing(
-      'No messages in this trace. Record with nettrace collect --profile logs, or --providers Microsoft-Extensions-Logging:4:5.',
-    );
-  // Most messages have neither, so the columns are left out where all rows are empty.
-  const more = [];
-  if (messages.some((row) => row.exception)) more.push({ title: 'Exception', wide: true, value: (row) => row.exception ?? '' });
-  if (messages.some((row) => row.scopes?.length)) more.push({ title: 'Scopes', wide: true, value: (row) => (row.scopes ?? []).join(' ') });
-  return filtered(
-    'Messages',
-    route,
-    go,
-    messages,
-    (row) => `${row.level} ${row.logger} ${row.message} ${row.event} ${row.exception ?? ''} ${(row.scopes ?? []).join(' ')}`,
-    [
-      { title: 'Time', number: true, value: (row) => row.ts_ns, text: (row) => formatMoment(row.ts_ns) },
-      { title: 'Level', value: (row) => row.level },
-      { title: 'Logger', value: (row) => row.logger },
-      { title: 'Message', wide: true, value: (row) => row.message },
-      ...more,
-      { title: 'Event', value: (row) => row.event },
-      { title: 'Thread', number: true, value: (row) => row.thread_id },
-    ],
-    'logs-count',
-    logCount(trace, range),
-    null,
-    thinned(trace, 'logs'),
-  );
-}
-
-// The number of messages in a range, where only some are listed.
-function logCount(trace, range) {
-  if (!trace.has('logs.t')) return null;
-  const [begin, end] = rowsWithin(trace.column('logs.t'), range);
-  return end - begin;
-}
-
-// Of rows of the events that the page has.
-function eventColumns(trace) {
-  const [times, types, threads, ends] = ['t', 'type', 'thread', 'end'].map((name) => trace.column(`events.${name}`));
-  const typeName = (row) => {
-    const type = trace.events.types[types[row]];
-    return type ? `${type.provider}/${type.name}` : '';
-  };
-  return [
-    { title: 'Time', number: true, value: (row) => times[row], text: (row) => formatMoment(times[row]) },
-    { title: 'Thread', value: (row) => trace.threads[threads[row]]?.label ?? '' },
-    { title: 'Event', value: typeName },
-    { title: 'Payload', wide: true, value: (row) => trace.text('events.payload', row ? ends[row - 1] : 0, ends[row]) },
-  ];
-}
-
-export function eventsView(trace, route, range, extent, go) {
-  const [times, types, threads] = ['t', 'type', 'thread'].map((name) => trace.column(`events.${name}`));
-  const nameOf = (number) =>
-    trace.events.types[number] ? `${trace.events.types[number].provider}/${trace.events.types[number].name}` : '(unknown)';
-  const counts = eventCounts(trace, range);
-  const wanted =
-    route.type === null ? null : new Set(trace.events.types.map((_, number) => number).filter((number) => nameOf(number) === route.type));
-  const isWanted = (type, thread) => (!wanted || wanted.has(type)) && (route.thread === null || route.thread === thread);
-  const [begin, end] = rowsWithin(times, range);
-  const rows = [];
-  for (let row = begin; row < end; row += 1) if (isWanted(types[row], threads[row])) rows.push(row);
-  // By name: a type may have several versions.
-  const byName = new Map();
-  const byThread = new Map();
-  let count = 0;
-  for (const [key, own] of counts.both) {
-    const [type, thread] = [Math.floor(key / 2 ** 32), key % 2 ** 32];
-    if (route.thread === null || route.thread === thread) byName.set(nameOf(type), (byName.get(nameOf(type)) || 0) + own);
-    if (!wanted || wanted.has(type)) byThread.set(thread, (byThread.get(thread) || 0) + own);
-    if (isWanted(type, thread)) count += own;
-  }
-  const columns = eventColumns(trace);
-  const pick = el(
-    'select',
-    { id: 'thread', onchange: () => go({ thread: pick.value === '' ? null : Number(pick.value) }, true) },
-    el('option', { value: '' }, 'all'),
-    [...byThread]
-      .sort((a, b) => b[1] - a[1])
-      .slice(0, 500)
-      .map(([thread, own]) => el('option', { value: String(thread) }, `${trace.threads[thread]?.label ?? thread} (${formatCount(own)})`)),
-  );
-  pick.value = route.thread === null ? '' : String(route.thread);
-  const head = [
-    el('label', null, 'Thread ', pick),
-    (wanted || route.thread !== null) &&
-      el('button', { type: 'button', id: 'alltypes', onclick: () => go({ type: null, thread: null }, true) }, 'All types and threads'),
-    wanted && el('span', null, `Only ${route.type}`),
-  ];
-  const list = filtered(
-    'Events',
-    route,
-    go,
-    rows,
-    (row) =>
-      columns
-        .slice(1)
-        .map((column) => column.value(row))
-        .join(' '),
-    columns,
-    'events-count',
-    count,
-    (row) => go({ event: row }, true),
-    [
-      binned('events', range, counts.counted),
-      count > rows.length &&
-        el(
-          'p',
-          { class: 'notice', role: 'note' },
-          `${formatCount(rows.length)} of ${formatCount(count)} are listed: all of rare types, some of frequent ones. ` +
-            `All of them: nettrace events ${trace.title}${range ? ` --time ${range.from}ns..${range.to}ns` : ''}`,
-        ),
-    ],
-    head,
-  );
-  const chosen = route.event !== null && route.event < times.length ? route.event : null;
-  const typeTable = table({
-    caption: `Types (${formatCount(byName.size)})`,
-    columns: [
-      { title: 'Type', value: (row) => row.name },
-      { title: 'Events', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
-    ],
-    rows: [...byName].map(([name, own]) => ({ name, count: own })).sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1)),
-    onrow: (row) => go({ type: row.name }, true),
-    first: 40,
-  });
-  if (chosen !== null) list.children[0].after(eventCard(trace, chosen, columns, go));
-  return el('div', { class: 'split' }, el('div', { class: 'types' }, typeTable), list);
-}
-
-// One event: all of its payload that the page has, and its stack.
-function eventCard(trace, row, columns, go) {
-  const [, thread, name, payload] = columns.map((column) => (column.text || column.value)(row));
-  const node = trace.column('events.node')[row];
-  return el(
-    'section',
-    { class: 'card', id: 'event', 'aria-label': 'Event' },
-    el('h3', null, name),
-    el('p', null, `${formatMoment(trace.column('events.t')[row])}, ${thread}`),
-    el('p', null, payload),
-    node ? el('pre', { tabindex: '0' }, framesOf(trace, node).map(printable).join('\n')) : el('p', { class: 'none' }, 'It has no stack.'),
-    el('button', { type: 'button', onclick: () => go({ event: null }, true) }, 'Close'),
-  );
-}
-
-// Rows, and a field that filters them by their text. `all`: their number, where not all are listed; null where they are.
-function filtered(title, route, go, rows, textOf, columns, id, all = null, onrow = null, notes = null, head = null) {
-  const box = el('div');
-  const count = el('span', { id, role: 'status' });
-  const word = el('span');
-  const draw = (wanted) => {
-    const needle = wanted.trim().toLowerCase();
-    const shown = needle ? rows.filter((row) => textOf(row).toLowerCase().includes(needle)) : rows;
-    const number = needle || all === null ? shown.length : all;
-    say(count, formatCount(number));
-    count.dataset.value = number;
-    say(word, needle && all > rows.length ? ' of those listed match' : '');
-    replace(box, table({ caption: title, columns, rows: shown, first: 100, onrow }));
-  };
-  let timer = null;
-  const search = el('input', {
-    type: 'search',
-    id: 'search',
-    placeholder: 'Filter ( / )',
-    'aria-label': `Filter ${title.toLowerCase()}`,
-    value: route.q,
-    oninput: () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        draw(search.value);
-        go({ q: search.value }, false, true);
-      }, 120);
-    },
-  });
-  draw(route.q);
-  return el('div', null, el('h2', null, title), notes, el('div', { class: 'controls' }, search, head, el('span', null, count, word)), box);
 }

@@ -1,0 +1,160 @@
+// The view of threads.
+import { colour, el, keepDrawn, paint, pictureLink, widthOf, write } from './dom.mjs';
+import { axisStep, formatAxis, formatCount, formatNanos } from './format.mjs';
+import { binned } from './notices.mjs';
+import { blockedBy, eventCounts } from './query.mjs';
+import { rowsWithin } from './ranges.mjs';
+import { table } from './table.mjs';
+import { heldUp } from './waits-views.mjs';
+
+// As `model::WaitFor` names what threads wait for.
+const WAITS = {
+  lock: 'a lock',
+  pulse: 'a pulse of a monitor',
+  handle: 'a wait handle',
+  event: 'an event',
+  semaphore: 'a semaphore',
+  task: 'a task',
+  thread: 'the end of a thread',
+  sleep: 'time to pass',
+  work: 'work',
+  collection: 'the garbage collector',
+  input: 'input',
+  other: 'something',
+};
+
+export function threadsView(trace, route, range, extent, go) {
+  const shown = range || extent;
+  const threads = trace.column('cpu.thread');
+  const state = trace.column('cpu.state');
+  const weights = trace.column('cpu.weight');
+  const samples = trace.column('cpu.samples');
+  const times = trace.column('cpu.t');
+  const counts = eventCounts(trace, range);
+  const all = trace.threads.map((row, index) => ({
+    ...row,
+    index,
+    events: range ? (counts.threads.get(index) ?? 0) : row.events,
+    states: [0, 0, 0],
+    samples: 0,
+  }));
+  const [begin, end] = rowsWithin(times, range);
+  for (let row = begin; row < end; row += 1) {
+    const own = all[threads[row]];
+    own.states[state[row]] += weights[row];
+    own.samples += samples.length ? samples[row] : 1;
+  }
+  // In a range, those that did something.
+  const rows = all.filter((row) => !range || row.events > 0 || row.samples > 0);
+  rows.sort((a, b) => b.states[0] + b.states[1] - (a.states[0] + a.states[1]) || b.samples - a.samples || b.events - a.events);
+  const drawn = rows.filter((row) => row.samples > 0).slice(0, 60);
+  const canvas = el('canvas', {
+    role: 'img',
+    'aria-label': 'States of threads over time; a click shows the stacks of one; the table below has their sums',
+  });
+  const box = el('div', { class: 'chart' }, canvas, pictureLink(canvas, 'Threads'));
+  const byThread = new Map(drawn.map((row) => [row.index, []]));
+  for (let row = begin; row < end; row += 1) byThread.get(threads[row])?.push(row);
+  const draw = () =>
+    paint(canvas, 18 + drawn.length * 18 + 4, (context, width, tall) => {
+      const left = Math.min(220, width * 0.35);
+      const scale = (width - left - 4) / (shown.to - shown.from);
+      context.font = '11px system-ui, sans-serif';
+      context.textBaseline = 'middle';
+      const step = axisStep(shown.to - shown.from, (width - left) / 90);
+      for (let at = Math.ceil(shown.from / step) * step; at <= shown.to; at += step) {
+        const x = left + (at - shown.from) * scale;
+        context.fillStyle = colour('grid');
+        context.fillRect(x, 0, 1, tall);
+        context.fillStyle = colour('faint');
+        const text = formatAxis(at, step);
+        if (x + widthOf(context, text) < width) write(context, text, x + 3, 9);
+      }
+      const [ink, ...fills] = ['ink', 'managed', 'native', 'waiting'].map(colour);
+      drawn.forEach((thread, index) => {
+        const top = 18 + index * 18 + 2;
+        context.fillStyle = ink;
+        write(context, thread.label, 0, top + 8, left - 6);
+        // A pixel shows whether its thread ran: there may be a million samples.
+        const bins = new Float64Array(Math.ceil(width - left) * 3);
+        for (const row of byThread.get(thread.index)) {
+          const from = (times[row] - shown.from) * scale;
+          const to = Math.min(from + Math.max(0.6, weights[row] * scale), width - left);
+          for (let bin = Math.max(0, Math.floor(from)); bin < to; bin += 1)
+            bins[bin * 3 + state[row]] += Math.min(to, bin + 1) - Math.max(from, bin);
+        }
+        for (let bin = 0; bin * 3 < bins.length; bin += 1) {
+          const sums = bins.subarray(bin * 3, bin * 3 + 3);
+          // A short run among waits is what readers look for, so it wins over the waits.
+          const which = sums[0] + sums[1] > 0 ? (sums[0] >= sums[1] ? 0 : 1) : sums[2] > 0 ? 2 : null;
+          if (which === null) continue;
+          context.fillStyle = fills[which];
+          const high = which === 2 ? 4 : 14;
+          context.fillRect(left + bin, top + 15 - high, 1, high);
+        }
+      });
+    });
+  keepDrawn(canvas, box, draw);
+  const rowAt = (event) => drawn[Math.floor((event.clientY - canvas.getBoundingClientRect().top - 18) / 18)];
+  canvas.addEventListener(
+    'click',
+    (event) => rowAt(event) && go({ view: 'cpu', kind: 'cpu', thread: rowAt(event).index, states: 'all', zoom: null }, true),
+  );
+  canvas.style.cursor = 'pointer';
+  const waits = blockedBy(trace, range);
+  const ofWaits =
+    waits.length > 0 &&
+    table({
+      caption: 'What waiting threads waited for',
+      columns: [
+        { title: 'For', value: (row) => WAITS[row.word] ?? row.word },
+        {
+          title: 'Time, all threads',
+          number: true,
+          value: (row) => row.weight,
+          text: (row) => formatNanos(row.weight),
+          bar: (row) => row.weight / (waits[0].weight || 1),
+        },
+        { title: 'Samples', number: true, value: (row) => row.samples, text: (row) => formatCount(row.samples) },
+        { title: 'Threads', number: true, value: (row) => row.threads.size, text: (row) => formatCount(row.threads.size) },
+      ],
+      rows: waits,
+      onrow: () => go({ view: 'cpu', kind: 'cpu', thread: null, states: 'waiting', mine: true, zoom: null }, true),
+    });
+  const time = (title, which) => ({
+    title,
+    number: true,
+    value: (row) => row.states[which],
+    text: (row) => formatNanos(row.states[which]),
+  });
+  return el(
+    'div',
+    null,
+    el('h2', null, 'Threads'),
+    binned('events', range, counts.counted),
+    drawn.length > 0 && [
+      el(
+        'p',
+        { class: 'legend' },
+        ['managed', 'native', 'waiting'].map((name) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), name)),
+        el('span', null, 'A click on a thread shows its stacks.'),
+      ),
+      box,
+    ],
+    table({
+      caption: `Threads (${formatCount(rows.length)})`,
+      columns: [
+        { title: 'Thread', value: (row) => row.label },
+        { title: 'Events', number: true, value: (row) => row.events, text: (row) => formatCount(row.events) },
+        { title: 'Samples', number: true, value: (row) => row.samples, text: (row) => formatCount(row.samples) },
+        time('Managed', 0),
+        time('Native', 1),
+        time('Waiting', 2),
+      ],
+      rows,
+      onrow: (row) => go({ view: 'cpu', kind: 'cpu', thread: row.index, zoom: null }, true),
+    }),
+    ofWaits,
+    heldUp(trace, range, go),
+  );
+}
