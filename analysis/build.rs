@@ -1,8 +1,8 @@
 //! Joins the modules, the style and the shell of the page (folder `page`) into the file that
-//! `src/page/mod.rs` includes.
+//! `src/html/mod.rs` includes.
 #![allow(clippy::restriction, clippy::pedantic)]
 
-#[path = "src/page/base64.rs"]
+#[path = "src/html/base64.rs"]
 mod base64;
 #[path = "page/sha256.rs"]
 mod sha256;

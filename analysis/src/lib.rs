@@ -10,9 +10,13 @@ mod document;
 mod driver;
 pub mod findings;
 pub mod heap;
+#[cfg(feature = "page")]
+mod html;
 pub mod info;
 pub mod live;
 pub mod model;
+#[cfg(feature = "page")]
+mod over_time;
 #[cfg(feature = "page")]
 pub mod page;
 mod recording;

@@ -5,7 +5,7 @@ use crate::common;
 use common::{LOAD, LOCK, LOCKED, SAMPLE, THROWN, TICK, event, method, native, session};
 use nettrace_analysis::AnalysisOptions;
 use nettrace_analysis::diff::{
-    self, Condition, DiffOptions, DiffReport, DiffRow, Per, Subject, TraceFacts,
+    self, Condition, DiffOptions, DiffReport, DiffRow, MeasuredTrace, Per, Subject,
 };
 use nettrace_analysis::model::Filter;
 use nettrace_analysis::report::{Gc, Jit, ReportPass};
@@ -58,7 +58,7 @@ fn text(text: &str) -> Value {
 }
 
 /// Three seconds of it.
-fn facts(plan: Workload) -> TraceFacts {
+fn facts(plan: Workload) -> MeasuredTrace {
     facts_knowing(
         plan,
         vec![
@@ -70,7 +70,7 @@ fn facts(plan: Workload) -> TraceFacts {
 }
 
 /// The same with these methods known.
-fn facts_knowing(plan: Workload, mut steps: Vec<Step>) -> TraceFacts {
+fn facts_knowing(plan: Workload, mut steps: Vec<Step>) -> MeasuredTrace {
     let mut dice = Dice(plan.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut collections = 0;
     for step in 0..3000_u32 {
@@ -140,11 +140,11 @@ fn facts_knowing(plan: Workload, mut steps: Vec<Step>) -> TraceFacts {
     facts_of(&session.record().stream.bytes)
 }
 
-fn facts_of(bytes: &[u8]) -> TraceFacts {
+fn facts_of(bytes: &[u8]) -> MeasuredTrace {
     facts_with(bytes, AnalysisOptions::default())
 }
 
-fn facts_with(bytes: &[u8], options: AnalysisOptions) -> TraceFacts {
+fn facts_with(bytes: &[u8], options: AnalysisOptions) -> MeasuredTrace {
     let mut pass = diff::pass(options);
     assert!(pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
     pass.finish().output
@@ -345,7 +345,7 @@ fn of(report: &DiffReport, subject: Subject) -> Option<(f64, f64)> {
 
 /// So many methods, one each 100 µs, each compiled in 20 µs or a little more; and a sample
 /// before and after.
-fn compiling(methods: u32) -> TraceFacts {
+fn compiling(methods: u32) -> MeasuredTrace {
     let sample = || event(SAMPLE, 0, 1000, &[FAST], vec![Value::U32(2)]);
     facts_of_steps([vec![sample()], compilations(methods), vec![sample()]].concat())
 }
@@ -365,7 +365,7 @@ fn compilations(methods: u32) -> Vec<Step> {
     steps
 }
 
-fn facts_of_steps(steps: Vec<Step>) -> TraceFacts {
+fn facts_of_steps(steps: Vec<Step>) -> MeasuredTrace {
     let mut session = session(steps);
     session.types.push(native(common::RUNTIME, 145, 1));
     facts_of(&session.record().stream.bytes)
@@ -390,7 +390,7 @@ fn a_trace_of_compilations_alone_is_divided_by_its_own_seconds() {
 }
 
 /// So many requests, each with four short activities inside, and a sample for each.
-fn answering(requests: i32) -> TraceFacts {
+fn answering(requests: i32) -> MeasuredTrace {
     let mut steps = Vec::new();
     let mut add = |kind: usize, later: u32, id: i32| {
         steps.push(event(GC + kind, 0, later, &[], vec![Value::I32(id)]));
@@ -484,7 +484,7 @@ fn methods_compiled_and_collections_are_as_many_as_their_reports_have() {
 }
 
 /// Runs of one program: see `testdata/ab`.
-fn runs(variant: &str, numbers: std::ops::RangeInclusive<u32>) -> Vec<TraceFacts> {
+fn runs(variant: &str, numbers: std::ops::RangeInclusive<u32>) -> Vec<MeasuredTrace> {
     let read = |number| {
         let trace = corpus::ab(&format!("{variant}{number}")).expect("it is in the repository");
         facts_of(&trace.bytes())

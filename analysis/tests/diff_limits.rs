@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{LOAD, LOCK, LOCKED, OBJECTS, SAMPLE, THROWN, event, method, native, session};
 use nettrace_analysis::AnalysisOptions;
-use nettrace_analysis::diff::{self, Condition, DiffReport, DiffRow, Per, Subject, TraceFacts};
+use nettrace_analysis::diff::{self, Condition, DiffReport, DiffRow, MeasuredTrace, Per, Subject};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{EventType, Field, FieldType, Step, Value};
 
@@ -14,7 +14,7 @@ const GC: usize = OBJECTS + 1;
 const COUNTER: usize = GC + 1;
 
 /// Two seconds of samples, one each millisecond, and what is between them.
-fn facts(between: impl Fn(u32) -> Vec<Step>) -> TraceFacts {
+fn facts(between: impl Fn(u32) -> Vec<Step>) -> MeasuredTrace {
     let mut steps = vec![method(LOAD, 1, FAST, 0x100, "App.Program.Fast")];
     for at in 0..2000 {
         steps.push(event(SAMPLE, 0, 1_000_000, &[FAST + 0x10], vec![Value::U32(2)]));
@@ -67,7 +67,7 @@ fn counted(mean: f64, later: u32) -> Step {
 }
 
 /// One run on each side.
-fn compared(old: TraceFacts, new: TraceFacts) -> DiffReport {
+fn compared(old: MeasuredTrace, new: MeasuredTrace) -> DiffReport {
     DiffReport::new(&[old], &[new], Per::Second)
 }
 

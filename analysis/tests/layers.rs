@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Lowest first: a module imports modules of lower lines only, and none of its own line.
 const ORDER: &[&[&str]] = &[
-    &["document", "recording", "sorted"],
+    &["document", "html", "recording", "sorted"],
     &["model"],
     &["heap"],
     &["convert"],
@@ -58,8 +58,21 @@ const ORDER: &[&[&str]] = &[
     &["findings"],
     &["info"],
     &["live"],
-    &["page"],
-    &["diff"],
+    // Samples and spans row by row, for documents that are cut into ranges of time.
+    &["over_time"],
+    // What is measured in a trace for a comparison, then the comparison.
+    &[
+        "diff::calls",
+        "diff::extent",
+        "diff::recorded",
+        "diff::statistic",
+        "diff::subject",
+        "diff::work",
+    ],
+    &["diff::measured", "diff::startup"],
+    &["diff::async_names", "diff::cut", "diff::per", "diff::stands_out"],
+    &["diff::pass"],
+    &["page", "diff"],
 ];
 
 #[test]

@@ -63,7 +63,7 @@ fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
     is_send_and_sync::<diff::ConditionOutcome>();
     is_send_and_sync::<diff::DiffPage<'static>>();
     is_send_and_sync::<diff::DiffReport>();
-    is_send_and_sync::<diff::TraceFacts>();
+    is_send_and_sync::<diff::MeasuredTrace>();
     is_send_and_sync::<heap::HeapDiff>();
     is_send_and_sync::<heap::HeapDump>();
     is_send_and_sync::<heap::HeapPaths>();

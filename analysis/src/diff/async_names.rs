@@ -8,7 +8,7 @@
 //! state machine there, continuations without names here. They are one row, but for the boxes that
 //! both sides have.
 
-use super::facts::{Measured, TraceFacts};
+use super::measured::{Measured, MeasuredTrace};
 use super::subject::Subject;
 use crate::model::CALLS;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,24 +22,24 @@ const STATES: &str = "(state of suspended async methods)";
 /// Both sides with names that fit each other, if one side alone has state machines in place of
 /// methods that the runtime suspends.
 pub(super) fn paired(
-    old: &[TraceFacts],
-    new: &[TraceFacts],
-) -> Option<(Vec<TraceFacts>, Vec<TraceFacts>)> {
-    let is_new = |side: &[TraceFacts]| side.iter().any(resumes);
+    old: &[MeasuredTrace],
+    new: &[MeasuredTrace],
+) -> Option<(Vec<MeasuredTrace>, Vec<MeasuredTrace>)> {
+    let is_new = |side: &[MeasuredTrace]| side.iter().any(resumes);
     if !is_new(old) && !is_new(new) {
         return None;
     }
     let (of_old, of_new) = (names(old), names(new));
     let of_both: BTreeSet<&str> = boxes(old).intersection(&boxes(new)).copied().collect();
-    let renamed = |side: &[TraceFacts], own: &Names<'_>, other: &Names<'_>| {
+    let renamed = |side: &[MeasuredTrace], own: &Names<'_>, other: &Names<'_>| {
         let renames = own.renames(other);
-        side.iter().map(|facts| rename(facts, &renames, &of_both)).collect()
+        side.iter().map(|trace| rename(trace, &renames, &of_both)).collect()
     };
     Some((renamed(old, &of_old, &of_new), renamed(new, &of_new, &of_old)))
 }
 
-fn resumes(facts: &TraceFacts) -> bool {
-    facts
+fn resumes(trace: &MeasuredTrace) -> bool {
+    trace
         .rows
         .keys()
         .any(|(subject, name)| *subject == Subject::MethodTotal && name.contains(RESUMES))
@@ -52,9 +52,9 @@ struct Names<'f> {
     with_arguments: BTreeMap<&'f str, BTreeSet<&'f str>>,
 }
 
-fn names(side: &[TraceFacts]) -> Names<'_> {
+fn names(side: &[MeasuredTrace]) -> Names<'_> {
     let mut names = Names::default();
-    for (subject, text) in side.iter().flat_map(|facts| facts.rows.keys()) {
+    for (subject, text) in side.iter().flat_map(|trace| trace.rows.keys()) {
         if *subject != Subject::MethodTotal {
             continue;
         }
@@ -101,8 +101,8 @@ fn renamed(name: String, renames: &BTreeMap<String, String>) -> String {
 }
 
 /// Types of boxes for state machines. The framework of .NET 11 has few, whatever the program has.
-fn boxes(side: &[TraceFacts]) -> BTreeSet<&str> {
-    let keys = side.iter().flat_map(|facts| facts.rows.keys());
+fn boxes(side: &[MeasuredTrace]) -> BTreeSet<&str> {
+    let keys = side.iter().flat_map(|trace| trace.rows.keys());
     let types = keys.filter(|(subject, name)| *subject == Subject::Type && is_box(name));
     types.map(|(_, name)| &**name).collect()
 }
@@ -119,18 +119,18 @@ fn keeps_state(name: &str) -> bool {
 }
 
 fn rename(
-    facts: &TraceFacts,
+    trace: &MeasuredTrace,
     renames: &BTreeMap<String, String>,
     of_both: &BTreeSet<&str>,
-) -> TraceFacts {
-    let mut facts = facts.clone();
+) -> MeasuredTrace {
+    let mut trace = trace.clone();
     let renamed = |subject: Subject, name: String| match subject {
         Subject::Type if keeps_state(&name) && !of_both.contains(&*name) => STATES.to_owned(),
         _ if names_a_method(subject) => renamed(name, renames),
         _ => name,
     };
     let mut rows: BTreeMap<(Subject, String), Measured> = BTreeMap::new();
-    for ((subject, name), measured) in facts.rows {
+    for ((subject, name), measured) in trace.rows {
         let name = renamed(subject, name);
         match rows.entry((subject, name)) {
             std::collections::btree_map::Entry::Vacant(entry) => {
@@ -141,20 +141,20 @@ fn rename(
             }
         }
     }
-    facts.rows = rows;
+    trace.rows = rows;
     let mut counts: BTreeMap<(Subject, String), f64> = BTreeMap::new();
-    for ((subject, name), count) in facts.counts {
+    for ((subject, name), count) in trace.counts {
         let name = renamed(subject, name);
         let known = counts.entry((subject, name)).or_default();
         *known = if adds_up(subject) { *known + count } else { known.max(count) };
     }
-    facts.counts = counts;
+    trace.counts = counts;
     for (name, new) in renames {
-        if let Some(module) = facts.modules.get(name).cloned() {
-            facts.modules.entry(new.clone()).or_insert(module);
+        if let Some(module) = trace.modules.get(name).cloned() {
+            trace.modules.entry(new.clone()).or_insert(module);
         }
     }
-    facts
+    trace
 }
 
 fn names_a_method(subject: Subject) -> bool {

@@ -3,7 +3,7 @@
 
 use super::calls::Calls;
 use super::extent::{ExtentFinder, Iteration};
-use super::facts::{Measured, TraceFacts};
+use super::measured::{Measured, MeasuredTrace};
 use super::startup::Startup;
 use super::subject::Subject;
 use super::work::Gathered;
@@ -11,7 +11,7 @@ use crate::model::hash::NumberMap;
 use crate::model::{
     Folding, Frame, FrameHandle, Kind, Mode, Resolved, StackHandle, ThreadState, WaitFor,
 };
-use crate::page::samples::SampleRow;
+use crate::over_time::SampleRow;
 use crate::report::{
     ActivitiesReport, ContentionReport, GcReport, Spread, SqlReport, ThreadPoolReport,
 };
@@ -66,7 +66,7 @@ pub(super) struct Cut {
     slices: Slices,
     /// Whether allocations were sampled.
     has_allocations: bool,
-    pub(super) facts: TraceFacts,
+    pub(super) trace: MeasuredTrace,
 }
 
 impl Cut {
@@ -99,21 +99,21 @@ impl Cut {
         } else {
             Slices::Iterations(iterations.to_vec())
         };
-        let mut facts = TraceFacts {
+        let mut trace = MeasuredTrace {
             duration_ns,
             benchmark: extent.benchmark().map(str::to_owned),
             operations_of: iterations.iter().map(|iteration| iteration.operations).collect(),
             whole_run_ns: extent.whole_run().filter(|_| iterations.is_empty()),
-            ..TraceFacts::default()
+            ..MeasuredTrace::default()
         };
         if let Slices::Iterations(iterations) = &slices {
             let nanos =
                 iterations.iter().map(|iteration| iteration.to.saturating_sub(iteration.from));
-            facts.duration_ns = u64::try_from(nanos.fold(0, i64::saturating_add)).unwrap_or(0);
+            trace.duration_ns = u64::try_from(nanos.fold(0, i64::saturating_add)).unwrap_or(0);
         }
         let kinds = [Kind::AllocationTicks, Kind::AllocationSamples];
         let has_allocations = kinds.iter().any(|kind| samples.contains_key(kind));
-        let mut cut = Cut { slices, has_allocations, facts };
+        let mut cut = Cut { slices, has_allocations, trace };
         cut.elapsed(extent);
         cut
     }
@@ -121,17 +121,17 @@ impl Cut {
     /// How long the program, or an operation of a benchmark, took.
     fn elapsed(&mut self, extent: &ExtentFinder) {
         let key = (Subject::Elapsed, String::new());
-        if let Some(nanos) = self.facts.whole_run_ns {
+        if let Some(nanos) = self.trace.whole_run_ns {
             let mut sums = vec![0.0; self.slices.count()];
             if let Some(first) = sums.first_mut() {
                 *first = nanos;
             }
-            self.facts.rows.insert(key, Measured::Sums(sums));
+            self.trace.rows.insert(key, Measured::Sums(sums));
         } else if let Slices::Iterations(iterations) = &self.slices {
             let overhead = extent.overhead_nanos();
             let own = |iteration: &Iteration| iteration.nanos() - overhead * iteration.operations;
             let sums = iterations.iter().map(|iteration| own(iteration).max(0.0)).collect();
-            self.facts.rows.insert(key, Measured::Sums(sums));
+            self.trace.rows.insert(key, Measured::Sums(sums));
         }
     }
 
@@ -145,8 +145,8 @@ impl Cut {
         let Some(slice) = slice else { return };
         let slices = self.slices.count();
         let key = (subject, name.to_owned());
-        *self.facts.counts.entry(key.clone()).or_default() += count;
-        let row = self.facts.rows.entry(key);
+        *self.trace.counts.entry(key.clone()).or_default() += count;
+        let row = self.trace.rows.entry(key);
         if let Measured::Sums(sums) = row.or_insert_with(|| Measured::Sums(vec![0.0; slices]))
             && let Some(sum) = sums.get_mut(slice)
         {
@@ -155,7 +155,7 @@ impl Cut {
     }
 
     fn set(&mut self, subject: Subject, name: String, value: f64) {
-        self.facts.rows.insert((subject, name), Measured::Values(vec![value]));
+        self.trace.rows.insert((subject, name), Measured::Values(vec![value]));
     }
 
     pub(super) fn samples(
@@ -243,7 +243,7 @@ impl Cut {
     }
 
     fn hang(&mut self, subject: Subject, count: u64) {
-        self.facts.counts.insert((subject, String::new()), count as f64);
+        self.trace.counts.insert((subject, String::new()), count as f64);
         self.set(subject, String::new(), count as f64);
     }
 
@@ -251,12 +251,12 @@ impl Cut {
         let mut running = Vec::new();
         for row in rows {
             let Some(slice) = self.slices.of(row.nanos) else { continue };
-            self.facts.samples = self.facts.samples.saturating_add(row.samples);
+            self.trace.samples = self.trace.samples.saturating_add(row.samples);
             let leaf = resolved.frames(row.key.stack).first();
             let leaf = leaf.and_then(|leaf| resolved.frame(*leaf));
             let is_named = leaf.is_some_and(|leaf| leaf.is_named);
             let module = leaf.map_or("", |leaf| &leaf.module);
-            self.facts.names.count(module, is_named, row.weight);
+            self.trace.names.count(module, is_named, row.weight);
             let is_running =
                 ThreadState::RUNNING.contains(&resolved.state(row.key.stack, row.key.mode));
             if is_running && resolved.admits(row.key.stack, row.key.mode) {
@@ -314,13 +314,13 @@ impl Cut {
                 self.add(subject, name_of(frame), Some(slice), weight);
                 if let Some(frame) =
                     frame.filter(|frame| frame.is_named && !frame.module.is_empty())
-                    && !self.facts.modules.contains_key(&frame.text)
+                    && !self.trace.modules.contains_key(&frame.text)
                 {
-                    self.facts.modules.insert(frame.text.clone(), frame.module.clone());
+                    self.trace.modules.insert(frame.text.clone(), frame.module.clone());
                 }
             }
         }
-        self.facts.calls = Calls::new(resolved, &stacks);
+        self.trace.calls = Calls::new(resolved, &stacks);
     }
 
     fn labelled(
@@ -363,7 +363,7 @@ impl Cut {
                 self.add(Subject::Alloc, "", slice, (bytes, 1.0));
             }
             if slice.is_some() {
-                self.facts.pauses.push(collection.pause_ns as f64);
+                self.trace.pauses.push(collection.pause_ns as f64);
             }
         }
     }
@@ -387,7 +387,7 @@ impl Cut {
         let is_counted = |direction: Option<&str>| !is_server || direction == Some("in");
         let rows = http.activities.iter().filter(|row| is_counted(row.direction.as_deref()));
         let started = rows.map(|row| row.started).fold(0, u64::saturating_add);
-        self.facts.requests = if started > 0 { started } else { named };
+        self.trace.requests = if started > 0 { started } else { named };
         if started == 0 {
             return;
         }
@@ -432,7 +432,7 @@ impl Cut {
         }
         for (word, nanos) in [("p50", durations.p50_ns), ("p95", durations.p95_ns)] {
             let name = format!("{name} {word}");
-            self.facts.counts.insert((subject, name.clone()), durations.count as f64);
+            self.trace.counts.insert((subject, name.clone()), durations.count as f64);
             self.set(subject, name, nanos as f64);
         }
     }
@@ -444,15 +444,15 @@ impl Cut {
             *first = count as f64;
         }
         let key = (subject, name);
-        self.facts.counts.insert(key.clone(), count as f64);
-        self.facts.rows.insert(key, Measured::Sums(sums));
+        self.trace.counts.insert(key.clone(), count as f64);
+        self.trace.rows.insert(key, Measured::Sums(sums));
     }
 
     /// The thread pool.
     pub(super) fn pool(&mut self, pool: &ThreadPoolReport) {
         let most = pool.max_workers.max(pool.starvation.as_ref().map(|row| row.most_workers));
         if let Some(most) = most.filter(|most| *most > 0) {
-            self.facts.counts.insert((Subject::PoolThreads, String::new()), most as f64);
+            self.trace.counts.insert((Subject::PoolThreads, String::new()), most as f64);
             self.set(Subject::PoolThreads, String::new(), most as f64);
         }
     }

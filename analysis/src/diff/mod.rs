@@ -11,16 +11,16 @@
 //! use nettrace_analysis::diff::{self, DiffReport, Per};
 //! use nettrace_parser::Reader;
 //! # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-//! let mut facts = Vec::new();
+//! let mut traces = Vec::new();
 //! for trace in [&bytes, &bytes] {
 //!     let mut pass = diff::pass(AnalysisOptions::default());
 //!     let outcome = pass.read(&mut Reader::from_slice(trace).time_ordered())?;
 //!     if !outcome.is_intact() {
 //!         eprintln!("counts are too low: {outcome}");
 //!     }
-//!     facts.push(pass.finish().output);
+//!     traces.push(pass.finish().output);
 //! }
-//! let diff = DiffReport::new(&facts[..1], &facts[1..], Per::Second);
+//! let diff = DiffReport::new(&traces[..1], &traces[1..], Per::Second);
 //! assert_eq!(diff.significant, 0);
 //! # Ok::<(), AnalysisError>(())
 //! ```
@@ -30,9 +30,10 @@ mod calls;
 mod condition;
 mod cut;
 mod extent;
-mod facts;
 mod judge;
+mod measured;
 mod page;
+mod pass;
 mod per;
 mod recorded;
 mod report;
@@ -44,8 +45,9 @@ mod verdict;
 mod work;
 
 pub use condition::{Condition, ConditionError, ConditionOutcome};
-pub use facts::{TraceFacts, pass};
+pub use measured::MeasuredTrace;
 pub use page::DiffPage;
+pub use pass::pass;
 pub use per::Per;
 pub use report::{DiffOptions, DiffReport, DiffRow, DiffSide};
 pub use stands_out::StandsOut;

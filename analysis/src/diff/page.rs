@@ -2,10 +2,9 @@
 
 use super::ConditionOutcome;
 use super::calls::{BothSides, CallOfBoth};
-use super::facts::TraceFacts;
+use super::measured::MeasuredTrace;
 use super::report::DiffReport;
-use crate::page::columns::{Column, Columns};
-use crate::page::write_page;
+use crate::html::{Column, Columns, write_html};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -33,9 +32,9 @@ pub struct DiffPage<'d> {
     /// The comparison.
     pub report: &'d DiffReport,
     /// The traces before.
-    pub old: &'d [TraceFacts],
+    pub old: &'d [MeasuredTrace],
     /// The traces after.
-    pub new: &'d [TraceFacts],
+    pub new: &'d [MeasuredTrace],
     /// Names of the traces, before and after.
     pub names: [Vec<String>; 2],
     /// Conditions, and whether they hold.
@@ -62,7 +61,7 @@ impl DiffPage<'_> {
     /// # Errors
     /// If writing fails.
     pub fn write(&self, title: &str, out: &mut dyn Write) -> io::Result<()> {
-        let sides = [self.old, self.new].map(|facts| facts.iter().map(|facts| &facts.calls));
+        let sides = [self.old, self.new].map(|traces| traces.iter().map(|trace| &trace.calls));
         let tree = BothSides::new(sides);
         let mut columns = Columns::default();
         columns.add_steps("nodes.parent", tree.nodes.iter().map(|node| i64::from(node.parent)));
@@ -83,10 +82,10 @@ impl DiffPage<'_> {
             frames: json!({ "text": tree.names }),
             columns: columns.rows(),
         };
-        write_page(&serde_json::to_vec(&document)?, columns.bytes(), out)
+        write_html(&document, &columns, out)
     }
 
-    fn divisor(&self, facts: &[TraceFacts]) -> f64 {
-        facts.iter().map(|facts| self.report.per.divisor(facts)).sum()
+    fn divisor(&self, traces: &[MeasuredTrace]) -> f64 {
+        traces.iter().map(|trace| self.report.per.divisor(trace)).sum()
     }
 }

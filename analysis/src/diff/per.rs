@@ -1,6 +1,6 @@
 //! What sums are divided by.
 
-use super::facts::TraceFacts;
+use super::measured::MeasuredTrace;
 use serde::Serialize;
 
 /// From how many requests on sums are per request, unless something else is asked for.
@@ -26,17 +26,17 @@ pub enum Per {
 
 impl Per {
     /// The unit that fits all these traces, and why.
-    pub(super) fn fitting(facts: &[&TraceFacts]) -> (Per, &'static str) {
-        let all = |is: &dyn Fn(&TraceFacts) -> bool| {
-            !facts.is_empty() && facts.iter().all(|facts| is(facts))
+    pub(super) fn fitting(traces: &[&MeasuredTrace]) -> (Per, &'static str) {
+        let all = |is: &dyn Fn(&MeasuredTrace) -> bool| {
+            !traces.is_empty() && traces.iter().all(|trace| is(trace))
         };
-        let any = |is: &dyn Fn(&TraceFacts) -> bool| facts.iter().any(|facts| is(facts));
-        let is_whole = |facts: &TraceFacts| facts.whole_run_ns.is_some();
-        if all(&|facts| !facts.operations_of.is_empty()) {
+        let any = |is: &dyn Fn(&MeasuredTrace) -> bool| traces.iter().any(|trace| is(trace));
+        let is_whole = |trace: &MeasuredTrace| trace.whole_run_ns.is_some();
+        if all(&|trace| !trace.operations_of.is_empty()) {
             (Per::Operation, "BenchmarkDotNet measured each trace's operation")
         } else if all(&is_whole) {
             (Per::Run, "each trace is a whole run of its program")
-        } else if all(&|facts| facts.requests >= FEWEST_REQUESTS) {
+        } else if all(&|trace| trace.requests >= FEWEST_REQUESTS) {
             (Per::Request, "each trace has requests")
         } else if any(&is_whole) {
             (Per::Second, "not all of the traces are whole runs of their program")
@@ -46,13 +46,13 @@ impl Per {
     }
 
     /// The divisor of a trace.
-    pub(super) fn divisor(self, facts: &TraceFacts) -> f64 {
+    pub(super) fn divisor(self, trace: &MeasuredTrace) -> f64 {
         match self {
             Per::Run => 1.0,
-            Per::Second => facts.duration_ns as f64 / 1e9,
-            Per::Request => facts.requests as f64,
-            Per::Operation => facts.operations(),
-            Per::Sample => facts.samples as f64,
+            Per::Second => trace.duration_ns as f64 / 1e9,
+            Per::Request => trace.requests as f64,
+            Per::Operation => trace.operations(),
+            Per::Sample => trace.samples as f64,
         }
     }
 }

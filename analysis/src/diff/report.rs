@@ -1,8 +1,8 @@
 //! The rows of a comparison.
 
 use super::async_names;
-use super::facts::{Measured, TraceFacts};
 use super::judge::{Judged, judge};
+use super::measured::{Measured, MeasuredTrace};
 use super::per::Per;
 use super::recorded::{CONTENTION, EXCEPTION, GC, Keywords, NamedModules, WAIT_HANDLE};
 use super::stands_out::StandsOut;
@@ -162,20 +162,20 @@ pub struct DiffReport {
 impl DiffReport {
     /// Compares two groups of traces.
     pub fn new(
-        old: &[TraceFacts],
-        new: &[TraceFacts],
+        old: &[MeasuredTrace],
+        new: &[MeasuredTrace],
         options: impl Into<DiffOptions>,
     ) -> DiffReport {
         let options = options.into();
         let paired = async_names::paired(old, new);
         let (old, new) = paired.as_ref().map_or((old, new), |(old, new)| (&**old, &**new));
-        let all: Vec<&TraceFacts> = old.iter().chain(new).collect();
+        let all: Vec<&MeasuredTrace> = old.iter().chain(new).collect();
         let (per, reason) = match options.per {
             Some(per) => (per, "asked for"),
             None => Per::fitting(&all),
         };
-        let unnamed = NamedModules::of(old.iter().map(|facts| &facts.names));
-        let unnamed_new = NamedModules::of(new.iter().map(|facts| &facts.names));
+        let unnamed = NamedModules::of(old.iter().map(|trace| &trace.names));
+        let unnamed_new = NamedModules::of(new.iter().map(|trace| &trace.names));
         let merged: BTreeSet<&str> = unnamed.named_on_one_side(&unnamed_new).into_iter().collect();
         let (before, after) = (Side::new(old, per, &merged), Side::new(new, per, &merged));
         let without_names = without_names(&unnamed, &unnamed_new);
@@ -245,7 +245,7 @@ type Key = (Subject, String);
 
 /// The traces of one side, and their divisors.
 pub(super) struct Side<'f> {
-    pub(super) facts: &'f [TraceFacts],
+    pub(super) traces: &'f [MeasuredTrace],
     /// Rows of methods whose modules are unnamed on one side are one row a module.
     rows: Vec<Cow<'f, BTreeMap<Key, Measured>>>,
     per: Per,
@@ -254,39 +254,39 @@ pub(super) struct Side<'f> {
 }
 
 impl<'f> Side<'f> {
-    fn new(facts: &'f [TraceFacts], per: Per, merged: &BTreeSet<&str>) -> Side<'f> {
-        let units = facts.iter().flat_map(|facts| &facts.units);
+    fn new(traces: &'f [MeasuredTrace], per: Per, merged: &BTreeSet<&str>) -> Side<'f> {
+        let units = traces.iter().flat_map(|trace| &trace.units);
         Side {
-            facts,
-            rows: facts.iter().map(|facts| merged_rows(facts, merged)).collect(),
+            traces,
+            rows: traces.iter().map(|trace| merged_rows(trace, merged)).collect(),
             per,
             units: units.map(|(name, unit)| (name.as_str(), unit.as_str())).collect(),
-            keywords: Keywords::of(facts.iter().map(|facts| &facts.keywords)),
+            keywords: Keywords::of(traces.iter().map(|trace| &trace.keywords)),
         }
     }
 
     fn about(&self) -> DiffSide {
-        let sum = |value: fn(&TraceFacts) -> u64| {
-            self.facts.iter().map(value).fold(0, u64::saturating_add)
+        let sum = |value: fn(&MeasuredTrace) -> u64| {
+            self.traces.iter().map(value).fold(0, u64::saturating_add)
         };
         DiffSide {
-            traces: self.facts.len() as u64,
+            traces: self.traces.len() as u64,
             runs: self.runs() as u64,
-            duration_ns: sum(|facts| facts.duration_ns),
-            samples: sum(|facts| facts.samples),
-            requests: sum(|facts| facts.requests),
-            operations: 0.0 + self.facts.iter().map(TraceFacts::operations).sum::<f64>(),
+            duration_ns: sum(|trace| trace.duration_ns),
+            samples: sum(|trace| trace.samples),
+            requests: sum(|trace| trace.requests),
+            operations: 0.0 + self.traces.iter().map(MeasuredTrace::operations).sum::<f64>(),
             lost: self.lost(),
         }
     }
 
     pub(super) fn lost(&self) -> u64 {
-        self.facts.iter().map(TraceFacts::lost).fold(0, u64::saturating_add)
+        self.traces.iter().map(MeasuredTrace::lost).fold(0, u64::saturating_add)
     }
 
     /// The iterations of the only trace are its runs.
-    fn iterations(&self) -> Option<&'f TraceFacts> {
-        match self.facts {
+    fn iterations(&self) -> Option<&'f MeasuredTrace> {
+        match self.traces {
             [one] if self.per == Per::Operation => Some(one),
             _ => None,
         }
@@ -298,11 +298,11 @@ impl<'f> Side<'f> {
     }
 
     pub(super) fn runs(&self) -> usize {
-        self.iterations().map_or(self.facts.len(), |facts| facts.operations_of.len())
+        self.iterations().map_or(self.traces.len(), |trace| trace.operations_of.len())
     }
 
     pub(super) fn divisor(&self) -> f64 {
-        self.facts.iter().map(|facts| self.per.divisor(facts)).sum()
+        self.traces.iter().map(|trace| self.per.divisor(trace)).sum()
     }
 
     fn has(&self, key: &Key) -> bool {
@@ -322,35 +322,36 @@ impl<'f> Side<'f> {
 
     /// One value for each run that has one.
     fn by_run(&self, key: &Key, is_sum: bool) -> Vec<f64> {
-        if let (Some(facts), Some(rows), true) = (self.iterations(), self.rows.first(), is_sum) {
+        if let (Some(trace), Some(rows), true) = (self.iterations(), self.rows.first(), is_sum) {
             let sums = match rows.get(key) {
                 Some(Measured::Sums(sums)) => sums.as_slice(),
                 _ => &[],
             };
-            let operations = facts.operations_of.iter().enumerate();
+            let operations = trace.operations_of.iter().enumerate();
             let value = |(at, by): (usize, &f64)| sums.get(at).copied().unwrap_or(0.0) / by;
             return operations.map(value).collect();
         }
-        let value =
-            |(facts, rows): (&TraceFacts, &Cow<'_, BTreeMap<Key, Measured>>)| match rows.get(key) {
-                Some(Measured::Values(values)) => Some(mean(values)),
-                None if matches!(key.0, Subject::OpenWaits | Subject::Deadlocks) => Some(0.0),
-                None if !is_sum => None,
-                measured => {
-                    let divisor = self.per.divisor(facts);
-                    let sum = match measured {
-                        Some(Measured::Sums(sums)) => sums.iter().sum(),
-                        _ => 0.0,
-                    };
-                    (divisor > 0.0).then(|| sum / divisor)
-                }
-            };
-        self.facts.iter().zip(&self.rows).filter_map(value).collect()
+        let value = |(trace, rows): (&MeasuredTrace, &Cow<'_, BTreeMap<Key, Measured>>)| match rows
+            .get(key)
+        {
+            Some(Measured::Values(values)) => Some(mean(values)),
+            None if matches!(key.0, Subject::OpenWaits | Subject::Deadlocks) => Some(0.0),
+            None if !is_sum => None,
+            measured => {
+                let divisor = self.per.divisor(trace);
+                let sum = match measured {
+                    Some(Measured::Sums(sums)) => sums.iter().sum(),
+                    _ => 0.0,
+                };
+                (divisor > 0.0).then(|| sum / divisor)
+            }
+        };
+        self.traces.iter().zip(&self.rows).filter_map(value).collect()
     }
 
     /// Number of samples or events of a row.
     fn count(&self, key: &Key) -> f64 {
-        self.facts.iter().filter_map(|facts| facts.counts.get(key)).sum()
+        self.traces.iter().filter_map(|trace| trace.counts.get(key)).sum()
     }
 
     /// Whether half of a value is from a quarter of the time.
@@ -371,16 +372,16 @@ impl<'f> Side<'f> {
 
 /// The rows of a trace, those of methods of `merged` modules together.
 fn merged_rows<'f>(
-    facts: &'f TraceFacts,
+    trace: &'f MeasuredTrace,
     merged: &BTreeSet<&str>,
 ) -> Cow<'f, BTreeMap<Key, Measured>> {
     if merged.is_empty() {
-        return Cow::Borrowed(&facts.rows);
+        return Cow::Borrowed(&trace.rows);
     }
     let mut rows: BTreeMap<Key, Measured> = BTreeMap::new();
-    for ((subject, name), measured) in &facts.rows {
+    for ((subject, name), measured) in &trace.rows {
         let module = match subject {
-            Subject::Method | Subject::MethodTotal => facts.modules.get(name),
+            Subject::Method | Subject::MethodTotal => trace.modules.get(name),
             _ => None,
         };
         // The rows of a module's methods, and one that is the module's already.
@@ -484,7 +485,7 @@ fn recorded_by((subject, name): &Key) -> (Key, Option<u64>) {
 fn is_on_both(key: &Key, old: &Side<'_>, new: &Side<'_>) -> bool {
     let (key, keyword) = recorded_by(key);
     let has = |side: &Side<'_>, other: &Side<'_>| {
-        let has_runtime = || side.facts.iter().any(|facts| facts.has_runtime);
+        let has_runtime = || side.traces.iter().any(|trace| trace.has_runtime);
         let recorded =
             |keyword| has_runtime() && side.keywords.has_recorded(keyword, &other.keywords);
         side.has(&key) || keyword.is_some_and(recorded)
@@ -602,7 +603,7 @@ fn new_row(
 /// Individual pauses: their mean and percentiles.
 fn pauses(before: &Side<'_>, after: &Side<'_>) -> Vec<DiffRow> {
     let all = |side: &Side<'_>| -> Vec<f64> {
-        side.facts.iter().flat_map(|facts| &facts.pauses).copied().collect()
+        side.traces.iter().flat_map(|trace| &trace.pauses).copied().collect()
     };
     let (old, new) = (all(before), all(after));
     if old.is_empty() || new.is_empty() {
@@ -610,7 +611,7 @@ fn pauses(before: &Side<'_>, after: &Side<'_>) -> Vec<DiffRow> {
     }
     let row = |name: &str, value: &dyn Fn(&[f64]) -> f64| {
         let runs = [before, after].map(|side| -> Vec<f64> {
-            let pauses = side.facts.iter().map(|facts| facts.pauses.as_slice());
+            let pauses = side.traces.iter().map(|trace| trace.pauses.as_slice());
             pauses.filter(|pauses| !pauses.is_empty()).map(value).collect()
         });
         let key = (Subject::GcPause, name.to_owned());

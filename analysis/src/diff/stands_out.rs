@@ -1,6 +1,6 @@
 //! What stands out on one side only: findings of the summary of its traces.
 
-use super::facts::TraceFacts;
+use super::measured::MeasuredTrace;
 use super::subject::Subject;
 use crate::findings::Finding;
 use serde::Serialize;
@@ -19,7 +19,7 @@ pub struct StandsOut {
 impl StandsOut {
     /// `is_on_both`: whether both sides recorded what a row is about.
     pub(super) fn new(
-        [old, new]: [&[TraceFacts]; 2],
+        [old, new]: [&[MeasuredTrace]; 2],
         is_on_both: &dyn Fn(Subject) -> bool,
     ) -> StandsOut {
         let only = |these, others| {
@@ -50,18 +50,18 @@ fn subjects(about: &str) -> &'static [Subject] {
     }
 }
 
-fn only_in(these: &[TraceFacts], others: &[TraceFacts]) -> Vec<Finding> {
+fn only_in(these: &[MeasuredTrace], others: &[MeasuredTrace]) -> Vec<Finding> {
     let is_same =
         |one: &Finding, other: &Finding| (&one.about, &one.place) == (&other.about, &other.place);
-    let is_in = |facts: &TraceFacts, finding: &Finding| {
-        facts.findings.iter().any(|one| is_same(one, finding))
+    let is_in = |trace: &MeasuredTrace, finding: &Finding| {
+        trace.findings.iter().any(|one| is_same(one, finding))
     };
     let mut only: Vec<Finding> = Vec::new();
-    for finding in these.iter().flat_map(|facts| &facts.findings) {
-        let has = these.iter().filter(|facts| is_in(facts, finding)).count();
+    for finding in these.iter().flat_map(|trace| &trace.findings) {
+        let has = these.iter().filter(|trace| is_in(trace, finding)).count();
         let is_of_most = has.saturating_mul(2) > these.len();
         let is_known = only.iter().any(|one| is_same(one, finding));
-        let is_elsewhere = others.iter().any(|facts| is_in(facts, finding));
+        let is_elsewhere = others.iter().any(|trace| is_in(trace, finding));
         let is_to_act_on = matches!(finding.severity, "severe" | "notable");
         if is_of_most && !is_known && !is_elsewhere && is_to_act_on {
             only.push(finding.clone());

@@ -4,8 +4,7 @@
 //! the spans of a page, of which only the longest are kept, do not serve here.
 
 use crate::model::{Category, Sample, Span};
-use crate::page::samples::SamplesByKind;
-use crate::page::tracks::Gathers;
+use crate::over_time::{Gathers, SamplesByKind};
 
 /// Maximum number of rows that are kept of one sort of work. If there are more, rows that
 /// are close to each other are added up. A trace is compared in at most 24 time slices,

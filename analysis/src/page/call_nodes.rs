@@ -1,6 +1,6 @@
 //! Stacks of a page: one call tree for all samples, and the frames in it.
 
-use super::columns::Columns;
+use crate::html::Columns;
 use crate::model::{Call, Frame, FrameHandle, FrameKind, Resolved, is_framework, shows_async};
 use serde_json::{Value, json};
 use std::collections::HashMap;

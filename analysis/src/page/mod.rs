@@ -1,47 +1,32 @@
 //! A trace as one HTML file, for exploring it in a browser.
 //!
-//! The file is self-contained: it includes the code of the page (joined from the folder
-//! `page` beside `src` by `build.rs`) and the data of the trace. It opens from disk and
-//! makes no network requests; its content security policy forbids them.
-//!
-//! The data are compressed with gzip and then encoded in base64: four bytes with the
-//! length of a JSON document, lowest first; the document; then columns of numbers, whose
-//! positions are in the document's member `columns`. The documents of reports are the
-//! same as those of `--json`. Whatever can be evaluated for a time range, such as
-//! samples, is stored row by row, and the page computes the sums. Of rows that are too many
-//! for that, some are kept, and the others are counted in bins of time (`sums`); what has no
-//! counts either is stated under `thinned`.
+//! The documents of reports are the same as those of `--json`. Whatever can be evaluated for a
+//! time range, such as samples, is stored row by row, and the page computes the sums. Of rows
+//! that are too many for that, some are kept, and the others are counted in bins of time
+//! (`sums`); what has no counts either is stated under `thinned`.
 
 mod activities;
-mod base64;
 mod call_nodes;
-pub(crate) mod columns;
 mod events;
 mod exceptions;
 mod heap;
 mod observers;
-pub(crate) mod samples;
-pub(crate) mod spans;
+mod spans;
 mod sums;
-pub(crate) mod tracks;
+mod tracks;
 mod triggers;
 
 use crate::driver::AnalysisOptions;
 use crate::findings::SummaryReport;
+use crate::html::{Column, Columns, write_html};
 use crate::model::{Coverage, Kind, Model};
+use crate::over_time::gathering_pass;
 use crate::report::{OutcomeReport, ReportPass, Reports};
-use columns::Columns;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use observers::PageReports;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
-use tracks::pass_with_tracks;
-
-/// The page without data, which replace [`DATA_HERE`].
-const SHELL: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
-const DATA_HERE: &str = "@@DATA@@";
 
 /// The kinds of samples on a page.
 const KINDS: &[Kind] = &[
@@ -77,7 +62,7 @@ const KINDS: &[Kind] = &[
 /// ```
 pub fn pass(mut options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = Page>> {
     options.folding.is_recording = true;
-    pass_with_tracks(options, KINDS, PageReports::new)
+    gathering_pass(options, KINDS, PageReports::new)
 }
 
 /// Information from the start of the stream.
@@ -156,7 +141,7 @@ struct Document<'p> {
     coverage_advice: Option<String>,
     sums: &'p Map<String, Value>,
     thinned: &'p [Thinned],
-    columns: &'p std::collections::BTreeMap<String, columns::Column>,
+    columns: &'p BTreeMap<String, Column>,
 }
 
 impl Page {
@@ -187,20 +172,6 @@ impl Page {
             thinned: &self.thinned,
             columns: self.columns.rows(),
         };
-        write_page(&serde_json::to_vec(&document)?, self.columns.bytes(), out)
+        write_html(&document, &self.columns, out)
     }
-}
-
-/// Writes a page with a document and numbers.
-pub(crate) fn write_page(document: &[u8], numbers: &[u8], out: &mut dyn Write) -> io::Result<()> {
-    let length = u32::try_from(document.len()).map_err(io::Error::other)?;
-    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
-    packed.write_all(&length.to_le_bytes())?;
-    packed.write_all(document)?;
-    packed.write_all(numbers)?;
-    let packed = packed.finish()?;
-    let (before, after) = SHELL.split_once(DATA_HERE).unwrap_or((SHELL, ""));
-    out.write_all(before.as_bytes())?;
-    base64::write(&packed, out)?;
-    out.write_all(after.as_bytes())
 }

@@ -3,18 +3,18 @@
 
 use super::activities::{Names, PageActivities};
 use super::call_nodes::{CallNodes, REST_NAME};
-use super::columns::Columns;
 use super::events::PageEvents;
 use super::exceptions::PageExceptions;
-use super::samples::{Forgotten, SampleRow};
 use super::spans::{SpanRow, SpansOf};
 use super::sums::Sums;
-use super::tracks::{self, SharedTracks};
+use super::tracks::SharedTracks;
 use super::triggers::PageTriggers;
 use super::{Page, Thinned, session};
 use crate::findings::overview::{Overview, OverviewReports, Overviewed};
 use crate::findings::{Summary, SummaryReport};
+use crate::html::Columns;
 use crate::model::{Kind, Model, Resolved, StackHandle, TextHandle, ThreadState, WaitFor};
+use crate::over_time::{self, Forgotten, SampleRow};
 use crate::report::{
     Activities, Alloc, Collection, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
     Moment, Report, ReportInput, Reports, Resolving, Sql, TaskTime, Tasks, ThreadPool, Threads,
@@ -393,7 +393,7 @@ fn write_tracks(
     of_events: &[StackHandle],
     resolved: &Resolved<'_>,
 ) {
-    let mut tracks = tracks::take(shared);
+    let mut tracks = over_time::take(shared);
     let model = resolved.model();
     let mut nodes = CallNodes::new();
     let mut columns = std::mem::take(&mut page.columns);

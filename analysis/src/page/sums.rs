@@ -1,7 +1,7 @@
 //! Counts of what a page does not keep one by one, by time: a range is answered from these,
 //! too.
 
-use super::columns::Columns;
+use crate::html::Columns;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! What triggered collections: the stacks of the calls for which the runtime collected.
 
 use super::call_nodes::CallNodes;
-use super::columns::Columns;
+use crate::html::Columns;
 use crate::model::{Model, Resolved, StackHandle};
 use crate::report::Moment;
 use nettrace_parser::Event;

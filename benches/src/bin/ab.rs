@@ -11,7 +11,7 @@
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_analysis::AnalysisOptions;
-use nettrace_analysis::diff::{self, DiffReport, TraceFacts};
+use nettrace_analysis::diff::{self, DiffReport, MeasuredTrace};
 use nettrace_benches::make::repeat::unpacked;
 use nettrace_benches::random::Random;
 use nettrace_parser::Reader;
@@ -62,8 +62,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Runs, by variant.
-fn read(folder: &Path) -> Result<BTreeMap<String, Vec<TraceFacts>>, Box<dyn Error>> {
-    let mut variants: BTreeMap<String, Vec<TraceFacts>> = BTreeMap::new();
+fn read(folder: &Path) -> Result<BTreeMap<String, Vec<MeasuredTrace>>, Box<dyn Error>> {
+    let mut variants: BTreeMap<String, Vec<MeasuredTrace>> = BTreeMap::new();
     let mut files = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     files.sort_by_key(fs::DirEntry::file_name);
     for file in files {
@@ -80,8 +80,8 @@ fn read(folder: &Path) -> Result<BTreeMap<String, Vec<TraceFacts>>, Box<dyn Erro
 }
 
 /// So many of them, each once.
-fn draw(runs: &[TraceFacts], count: usize, random: &mut Random) -> Vec<TraceFacts> {
-    let mut left: Vec<&TraceFacts> = runs.iter().collect();
+fn draw(runs: &[MeasuredTrace], count: usize, random: &mut Random) -> Vec<MeasuredTrace> {
+    let mut left: Vec<&MeasuredTrace> = runs.iter().collect();
     let mut drawn = Vec::with_capacity(count);
     for _ in 0..count {
         let at = random.below(left.len() as u64) as usize;

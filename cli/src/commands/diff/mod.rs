@@ -12,7 +12,7 @@ use crate::new_file;
 use crate::printable::printable;
 use crate::table::end_page;
 use nettrace_analysis::diff::{
-    ConditionOutcome, DiffOptions, DiffPage, DiffReport, Per, TraceFacts,
+    ConditionOutcome, DiffOptions, DiffPage, DiffReport, MeasuredTrace, Per,
 };
 use nettrace_analysis::report::OutcomeReport;
 use serde::Serialize;
@@ -99,7 +99,7 @@ fn compare(pair: Pair, args: &DiffArgs) -> Result<Compared, Failure> {
         divisible(per, &pair.old)?;
         divisible(per, &pair.new)?;
     }
-    let report = DiffReport::new(&pair.old.facts, &pair.new.facts, options);
+    let report = DiffReport::new(&pair.old.traces, &pair.new.traces, options);
     let conditions = args.fail_if.iter().map(|condition| condition.outcome(&report)).collect();
     Ok(Compared { pair, report, conditions })
 }
@@ -112,13 +112,13 @@ fn divisible(per: Per, side: &Side) -> Result<(), Failure> {
         Per::Operation => ("operations of a benchmark", "operation"),
         _ => return Ok(()),
     };
-    let lacks = |facts: &TraceFacts| match per {
-        Per::Request => facts.requests == 0,
-        Per::Sample => facts.samples == 0,
-        _ => facts.benchmark.is_none(),
+    let lacks = |trace: &MeasuredTrace| match per {
+        Per::Request => trace.requests == 0,
+        Per::Sample => trace.samples == 0,
+        _ => trace.benchmark.is_none(),
     };
-    let mut traces = side.reads.iter().zip(&side.facts);
-    let Some((read, _)) = traces.find(|(_, facts)| lacks(facts)) else { return Ok(()) };
+    let mut traces = side.reads.iter().zip(&side.traces);
+    let Some((read, _)) = traces.find(|(_, trace)| lacks(trace)) else { return Ok(()) };
     let message =
         format!("it has no {what}, so totals cannot be divided --per {word}; use --per second");
     Err(Failure::input(read.name.clone(), message))
@@ -133,8 +133,8 @@ fn write_page(
     let Compared { pair, report, conditions } = compared;
     let page = DiffPage {
         report,
-        old: &pair.old.facts,
-        new: &pair.new.facts,
+        old: &pair.old.traces,
+        new: &pair.new.traces,
         names: [pair.old.names(), pair.new.names()],
         conditions,
     };
@@ -212,16 +212,16 @@ fn document(compared: &Compared) -> Document<'_> {
 }
 
 fn trace_rows(side: &Side) -> Vec<TraceRow<'_>> {
-    side.reads.iter().zip(&side.facts).map(|(read, facts)| trace_row(read, facts)).collect()
+    side.reads.iter().zip(&side.traces).map(|(read, trace)| trace_row(read, trace)).collect()
 }
 
-fn trace_row<'d>(read: &'d Read, facts: &TraceFacts) -> TraceRow<'d> {
+fn trace_row<'d>(read: &'d Read, trace: &MeasuredTrace) -> TraceRow<'d> {
     TraceRow {
         file: &read.name,
-        duration_ns: facts.duration_ns,
-        is_whole_run: facts.whole_run_ns.is_some(),
-        samples: facts.samples,
-        requests: facts.requests,
+        duration_ns: trace.duration_ns,
+        is_whole_run: trace.whole_run_ns.is_some(),
+        samples: trace.samples,
+        requests: trace.requests,
         outcome: read.ended.outcome(),
     }
 }

@@ -6,7 +6,7 @@ use crate::args::{DiffArgs, InputArgs};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::input::Ended;
-use nettrace_analysis::diff::{self, TraceFacts};
+use nettrace_analysis::diff::{self, MeasuredTrace};
 use nettrace_export::TimeRange;
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,17 +18,17 @@ pub(super) struct Read {
     pub(super) ended: Ended,
 }
 
-/// The traces of a side, and the facts of each.
+/// The traces of a side, and what was measured in each.
 #[derive(Default)]
 pub(super) struct Side {
     pub(super) reads: Vec<Read>,
-    pub(super) facts: Vec<TraceFacts>,
+    pub(super) traces: Vec<MeasuredTrace>,
 }
 
 impl Side {
-    fn add(&mut self, (read, facts): (Read, TraceFacts)) {
+    fn add(&mut self, (read, trace): (Read, MeasuredTrace)) {
         self.reads.push(read);
-        self.facts.push(facts);
+        self.traces.push(trace);
     }
 
     pub(super) fn names(&self) -> Vec<String> {
@@ -110,10 +110,10 @@ fn read_folders(
             return Err(Failure::input(folder.display().to_string(), text));
         }
         for file in files {
-            let (read, facts) = read_one(&file, args, context)?;
-            let name = facts.benchmark.clone().unwrap_or_else(|| stem(&file));
+            let (read, trace) = read_one(&file, args, context)?;
+            let name = trace.benchmark.clone().unwrap_or_else(|| stem(&file));
             let (old, new) = sides.entry(name).or_default();
-            if is_new { new.add((read, facts)) } else { old.add((read, facts)) }
+            if is_new { new.add((read, trace)) } else { old.add((read, trace)) }
         }
     }
     let (mut pairs, mut alone) = (Vec::new(), Vec::new());
@@ -167,7 +167,7 @@ fn read_one(
     file: &Path,
     args: &DiffArgs,
     context: &mut Context<'_>,
-) -> Result<(Read, TraceFacts), Failure> {
+) -> Result<(Read, MeasuredTrace), Failure> {
     let (path, time) = file_and_time(file);
     let mut options = args.samples.options();
     if let Some(time) = time {

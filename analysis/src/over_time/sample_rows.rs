@@ -1,4 +1,4 @@
-//! Samples of a page, one row each; for very long traces, sums over short time slices.
+//! Samples, one row each; for very long traces, sums over short time slices.
 //! Where there are very many different stacks, the lightest become one for each thread.
 
 use crate::model::{Kind, Mode, Sample, StackHandle, TextHandle, ThreadHandle};

@@ -1,25 +1,24 @@
-//! The values of a trace that are compared.
+//! The pass over a trace that collects the values to compare.
 
-use super::calls::Calls;
 use super::cut::{Cut, MOST_PATHS};
 use super::extent::ExtentFinder;
-use super::recorded::{Keywords, NamedModules};
+use super::measured::{Measured, MeasuredTrace};
+use super::recorded::Keywords;
 use super::startup::Startup;
 use super::subject::Subject;
 use super::work::Gathered;
 use crate::driver::AnalysisOptions;
 use crate::findings::overview::Overview;
-use crate::findings::{Finding, Summary, SummaryReport};
+use crate::findings::{Summary, SummaryReport};
 use crate::model::{Kind, Model};
-use crate::page::samples::SampleRow;
-use crate::page::tracks::{self, Shared, pass_with_tracks};
+use crate::over_time::{self, SampleRow, Shared, gathering_pass};
 use crate::report::{
     CounterPoint, CounterSeries, Counters, Moment, Report, ReportInput, ReportPass, Reports,
     Resolving,
 };
+use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
-use nettrace_parser::{Event, Outcome};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Values of a counter that are published closer to each other than this are one value,
 /// delivered to two sessions.
@@ -33,73 +32,12 @@ const KINDS: [Kind; 6] = [
     Kind::Waits,
 ];
 
-/// Measured values.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Measured {
-    /// A sum for each slice.
-    Sums(Vec<f64>),
-    /// Individual values, whose mean is compared.
-    Values(Vec<f64>),
-}
-
-/// The values of a trace that are compared.
-#[derive(Debug, Clone, Default)]
-#[must_use = "facts are compared with those of another trace"]
-pub struct TraceFacts {
-    /// From the first measurement to the last, in nanoseconds; of a benchmark, the time of
-    /// its measured iterations.
-    pub duration_ns: u64,
-    /// From the runtime's start to the end of the process, if the trace has both.
-    pub whole_run_ns: Option<f64>,
-    /// The name of the benchmark, if BenchmarkDotNet ran one.
-    pub benchmark: Option<String>,
-    /// Number of CPU samples of threads that ran or waited.
-    pub samples: u64,
-    /// Number of requests, as the report of HTTP requests counts them: those that the
-    /// program answered, else those that it made. Without any, activities whose name ends
-    /// in `Request`.
-    pub requests: u64,
-    /// How the trace was read.
-    pub outcome: Option<Outcome>,
-    /// Number of operations in each iteration of a benchmark.
-    pub(super) operations_of: Vec<f64>,
-    pub(super) rows: BTreeMap<(Subject, String), Measured>,
-    /// Number of samples or events of each row.
-    pub(super) counts: BTreeMap<(Subject, String), f64>,
-    /// Modules of methods.
-    pub(super) modules: HashMap<String, String>,
-    /// Whether the runtime recorded anything besides the list of methods.
-    pub(super) has_runtime: bool,
-    pub(super) keywords: Keywords,
-    /// Of which modules methods have names.
-    pub(super) names: NamedModules,
-    /// Durations of all pauses.
-    pub(super) pauses: Vec<f64>,
-    /// Units of counters.
-    pub(super) units: BTreeMap<String, String>,
-    /// Calls of running threads.
-    pub(super) calls: Calls,
-    /// What stands out in it.
-    pub(super) findings: Vec<Finding>,
-}
-
-impl TraceFacts {
-    /// Number of operations that a benchmark measured.
-    pub(super) fn operations(&self) -> f64 {
-        self.operations_of.iter().sum()
-    }
-
-    pub(super) fn lost(&self) -> u64 {
-        self.outcome.as_ref().map_or(0, |outcome| outcome.losses.total())
-    }
-}
-
 /// A pass over the events that the options select, which collects the values to compare.
 /// Their kinds of samples are ignored.
-pub fn pass(mut options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = TraceFacts>> {
+pub fn pass(mut options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = MeasuredTrace>> {
     // What recording costs differs from run to run and from recorder to recorder.
     options.folding.is_recording = true;
-    pass_with_tracks(options, &KINDS, DiffReports::new)
+    gathering_pass(options, &KINDS, DiffReports::new)
 }
 
 /// Everything that observes a trace for a comparison: see [`pass`].
@@ -133,7 +71,7 @@ impl DiffReports {
 }
 
 impl Reports for DiffReports {
-    type Outputs = TraceFacts;
+    type Outputs = MeasuredTrace;
 
     fn inputs(&self) -> Vec<ReportInput> {
         vec![ReportInput::Events, ReportInput::Samples]
@@ -159,8 +97,8 @@ impl Reports for DiffReports {
         1
     }
 
-    fn outputs(self, resolving: &mut Resolving<'_>) -> TraceFacts {
-        let mut gathered = tracks::take(&self.gathered);
+    fn outputs(self, resolving: &mut Resolving<'_>) -> MeasuredTrace {
+        let mut gathered = over_time::take(&self.gathered);
         let samples: BTreeMap<Kind, Vec<SampleRow>> = std::mem::take(&mut gathered.samples)
             .finish()
             .map(|(kind, rows, _)| (kind, rows))
@@ -179,28 +117,28 @@ impl Reports for DiffReports {
         cut.deadlocks(&reports.contention);
         let mut startup = self.startup;
         cut.work(&gathered, &mut startup);
-        let mut facts = cut.facts;
+        let mut trace = cut.trace;
         // A benchmark starts once and measures often.
-        let startup = if facts.operations_of.is_empty() { startup.values() } else { Vec::new() };
+        let startup = if trace.operations_of.is_empty() { startup.values() } else { Vec::new() };
         for (name, value) in startup {
             let key = (Subject::Startup, name.to_owned());
-            facts.rows.insert(key, Measured::Values(vec![value]));
+            trace.rows.insert(key, Measured::Values(vec![value]));
         }
         for series in reports.counters.series {
             let name = counter_name(&series);
             let values = distinct_values(&series.points);
             if !values.is_empty() {
                 let key = (Subject::Counter, name.clone());
-                facts.counts.insert(key.clone(), values.len() as f64);
-                facts.rows.insert(key, Measured::Values(values));
-                facts.units.insert(name, series.unit);
+                trace.counts.insert(key.clone(), values.len() as f64);
+                trace.rows.insert(key, Measured::Values(values));
+                trace.units.insert(name, series.unit);
             }
         }
-        facts.has_runtime = self.has_runtime;
-        facts.findings = findings;
-        facts.keywords = self.keywords;
-        facts.outcome = resolving.outcome().cloned();
-        facts
+        trace.has_runtime = self.has_runtime;
+        trace.findings = findings;
+        trace.keywords = self.keywords;
+        trace.outcome = resolving.outcome().cloned();
+        trace
     }
 }
 

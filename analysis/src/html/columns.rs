@@ -1,4 +1,4 @@
-//! Numbers of a page: columns of variable-length integers, stored one after the other.
+//! Numbers of an HTML file: columns of variable-length integers, stored one after the other.
 //!
 //! Each byte contains seven bits of a number, the lowest first; the highest bit of a byte
 //! is set if another byte follows. In a column of differences, each number is the
@@ -20,7 +20,7 @@ pub(crate) struct Column {
     steps: bool,
 }
 
-/// All columns of a page.
+/// All columns of a file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns {
     rows: BTreeMap<String, Column>,

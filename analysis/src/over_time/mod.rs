@@ -1,0 +1,8 @@
+//! Samples and spans of a trace, row by row, in bounded memory: for documents that are cut into
+//! ranges of time after the last event, such as a page and a comparison.
+
+mod pass;
+mod sample_rows;
+
+pub(crate) use pass::{Gathers, Shared, gathering_pass, take};
+pub(crate) use sample_rows::{Forgotten, SampleRow, SamplesByKind};
