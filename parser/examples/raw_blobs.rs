@@ -6,7 +6,7 @@ use nettrace_parser::raw::{self, Blob, BlobEncoding, BlobHeader, Parsed};
 use nettrace_parser::{BlockKind, Reader, Version};
 use std::io;
 
-/// All blobs of an event block's content.
+/// Reads all blobs of an event block's content.
 fn blobs(version: Version, content: &[u8]) -> Parsed<'_, Vec<Blob<'_>>> {
     let (rest, is_compressed) = match version {
         Version::V3 => (content, false),
@@ -17,7 +17,7 @@ fn blobs(version: Version, content: &[u8]) -> Parsed<'_, Vec<Blob<'_>>> {
     };
     // What a compressed header does not say is as in the blob before.
     let mut running = BlobHeader::default();
-    let encoding = BlobEncoding::of(version, is_compressed);
+    let encoding = BlobEncoding::for_version(version, is_compressed);
     all_consuming(many0(raw::blob(encoding, &mut running))).parse(rest)
 }
 

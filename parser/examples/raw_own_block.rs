@@ -16,7 +16,7 @@ fn remarks(content: &[u8]) -> Parsed<'_, Vec<Remark<'_>>> {
     all_consuming(many0((raw::varuint64, raw::string_v6))).parse(content)
 }
 
-/// The remarks of a whole stream, and how many other blocks it has.
+/// Reads the remarks of a whole stream, and how many other blocks it has.
 fn read(stream: &[u8]) -> Parsed<'_, (Vec<Remark<'_>>, usize)> {
     let (mut rest, _) = raw::stream_header(stream)?;
     let (mut found, mut others) = (Vec::new(), 0);
@@ -32,7 +32,7 @@ fn read(stream: &[u8]) -> Parsed<'_, (Vec<Remark<'_>>, usize)> {
     }
 }
 
-/// A block of version 6.
+/// Returns a block of version 6.
 fn block(kind: u8, content: &[u8]) -> Vec<u8> {
     let [a, b, c, _] = u32::try_from(content.len()).expect("a small block").to_le_bytes();
     [&[a, b, c, kind], content].concat()

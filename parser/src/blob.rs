@@ -11,7 +11,8 @@ pub(crate) use careful::{careful_blob_v4, careful_blob_v6};
 #[cfg(test)]
 use careful::{careful_compressed_v4, careful_compressed_v6};
 pub(crate) use compressed::{
-    WINDOW, Watch, Wrong, at_end, compressed_v4, compressed_v6, says_number, says_what_lasts,
+    WINDOW, Watch, Wrong, at_end, changes_sticky_fields, compressed_v4, compressed_v6,
+    stores_number,
 };
 pub(crate) use fixed::{fixed_v3, fixed_v4, fixed_v6, quick_v4, quick_v6};
 use nettrace_guid::Guid;
@@ -20,16 +21,16 @@ use nettrace_guid::Guid;
 /// ([FORMAT.md 5](crate::format_guide#5), [6.2](crate::format_guide#6.2),
 /// [6.3](crate::format_guide#6.3), [7.4](crate::format_guide#7.4)).
 ///
-/// A compressed header stores only what differs from the header before it in the block,
+/// A compressed header stores only the differences to the header before it in the block,
 /// so headers are decoded in sequence: each starts as a copy of its predecessor. The
 /// first of a block starts from [`BlobHeader::default`], all zeros. Headers of fixed size
 /// store everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct BlobHeader {
-    /// Id of the event's type. 0 in version 3: the payload defines a type.
+    /// Id of the event's type. In version 3 a payload with id 0 defines a type.
     pub metadata_id: u32,
-    /// The event's sequence number within its capture thread; 0 in version 3, which has
+    /// Sequence number of the event within its capture thread; 0 in version 3, which has
     /// none.
     pub sequence: u32,
     /// Thread id, or thread index in version 6.
@@ -46,13 +47,13 @@ pub struct BlobHeader {
     pub activity: Guid,
     /// Related activity id; zero in version 6.
     pub related_activity: Guid,
-    /// Bytes of the stack that follows the payload; version 3 only.
+    /// Size in bytes of the stack that follows the payload; version 3 only.
     pub stack_size: u32,
     /// Id of the label list; 0 for none. Version 6 only.
     pub label_list: u32,
-    /// Bytes of the payload.
+    /// Size of the payload in bytes.
     pub payload_size: u32,
-    /// Bytes from the blob's first byte to its payload.
+    /// Size of the header in bytes: from the blob's first byte to its payload.
     pub header_size: u32,
     /// Whether the stream promises that no later event is older than this one.
     pub is_sorted: bool,
@@ -78,10 +79,10 @@ pub enum BlobEncoding {
 }
 
 impl BlobEncoding {
-    /// The encoding for a stream version and the flag of a [block
-    /// header](crate::raw::EventBlockHeader::is_compressed). Version 3 has no block header and
-    /// ignores the flag.
-    pub fn of(version: Version, is_compressed: bool) -> BlobEncoding {
+    /// Returns the encoding for a stream version and the flag of a [block
+    /// header](crate::raw::EventBlockHeader::is_compressed). Version 3 has no block
+    /// header and ignores the flag.
+    pub fn for_version(version: Version, is_compressed: bool) -> BlobEncoding {
         match (version, is_compressed) {
             (Version::V3, _) => BlobEncoding::FixedV3,
             (Version::V4, false) => BlobEncoding::FixedV4,
@@ -96,22 +97,23 @@ impl BlobEncoding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Blob<'a> {
-    /// Its header; in compressed blocks, including the values inherited from earlier
-    /// blobs.
+    /// Header of the blob; in compressed blocks, including the values inherited from
+    /// earlier blobs.
     pub header: BlobHeader,
-    /// All of its bytes, including padding.
+    /// All bytes of the blob, including padding.
     pub bytes: &'a [u8],
 }
 
 impl<'a> Blob<'a> {
-    /// The payload.
+    /// Returns the payload.
     pub fn payload(&self) -> &'a [u8] {
         let after = self.bytes.get(self.header.header_size as usize..).unwrap_or_default();
         after.get(..self.header.payload_size as usize).unwrap_or_default()
     }
 
-    /// Version 3: the addresses of the stack, innermost first, which follow their size
-    /// after the payload. Empty in other versions, which refer to a stack by its id.
+    /// Returns the addresses of the stack in version 3, innermost first. They follow
+    /// their size after the payload. Empty in other versions, which refer to a stack by
+    /// its id.
     pub fn stack(&self) -> &'a [u8] {
         let (header, size) = (self.header.header_size as usize, self.header.payload_size as usize);
         let stack = self.bytes.get(header.saturating_add(size).saturating_add(4)..);
@@ -119,7 +121,7 @@ impl<'a> Blob<'a> {
     }
 }
 
-/// A blob in any encoding ([FORMAT.md 5](crate::format_guide#5),
+/// Reads a blob in any encoding ([FORMAT.md 5](crate::format_guide#5),
 /// [6.2](crate::format_guide#6.2), [6.3](crate::format_guide#6.3),
 /// [7.4](crate::format_guide#7.4)).
 ///
@@ -132,7 +134,8 @@ impl<'a> Blob<'a> {
 /// [`Fault::PayloadSize`](crate::Fault::PayloadSize) and
 /// [`Fault::StackSize`](crate::Fault::StackSize) if a size extends past its container;
 /// those of [`varuint64`](crate::raw::varuint64);
-/// [`Fault::Truncated`](crate::Fault::Truncated). After an error, the rest of the block cannot be read.
+/// [`Fault::Truncated`](crate::Fault::Truncated). After an error, the rest of the block
+/// cannot be read.
 pub fn blob<'a, 's>(
     encoding: BlobEncoding,
     running: &'s mut BlobHeader,
@@ -154,13 +157,13 @@ pub fn blob<'a, 's>(
 /// The parts of a blob, in bytes from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// Length of the header, which is where the payload begins.
+    /// Length of the header, which is the offset of the payload.
     pub(crate) payload_at: usize,
-    /// Where the next blob begins.
+    /// Offset of the next blob.
     pub(crate) next_at: usize,
 }
 
-/// A header's length in bytes, as `BlobHeader` stores it.
+/// Returns a header's length in bytes, as `BlobHeader` stores it.
 #[inline(always)]
 #[expect(
     clippy::cast_possible_truncation,
@@ -176,9 +179,9 @@ mod flag {
     pub(in crate::blob) const CAPTURE: u8 = 0x02;
     pub(in crate::blob) const THREAD: u8 = 0x04;
     pub(in crate::blob) const STACK: u8 = 0x08;
-    /// Versions 4 and 5.
+    /// Flag of versions 4 and 5.
     pub(in crate::blob) const ACTIVITY: u8 = 0x10;
-    /// Version 6.
+    /// Flag of version 6.
     pub(in crate::blob) const LABEL_LIST: u8 = 0x10;
     pub(in crate::blob) const RELATED_ACTIVITY: u8 = 0x20;
     pub(in crate::blob) const SORTED: u8 = 0x40;
@@ -189,7 +192,7 @@ mod flag {
 mod tests {
     use super::*;
 
-    /// Bytes of every kind: small and large varuints, right and wrong ones.
+    /// Returns bytes of every kind: small and large varuints, right and wrong ones.
     fn input(seed: u64) -> [u8; WINDOW] {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         std::array::from_fn(|at| {

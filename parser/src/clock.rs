@@ -22,8 +22,8 @@ impl Clock {
     pub(crate) const UNKNOWN: Clock =
         Clock { sync_ticks: 0, frequency: 0, tick_nanos: 0, sync_unix_nanos: None };
 
-    /// `start` and `sync_ticks` are the same instant; `tick_frequency` is in ticks per
-    /// second.
+    /// Creates a clock. `start` and `sync_ticks` are the same instant; `tick_frequency`
+    /// is in ticks per second.
     pub(crate) fn new(start: &DateTimeParts, sync_ticks: i64, tick_frequency: i64) -> Clock {
         let frequency = tick_frequency.max(0);
         let tick_nanos = match 1_000_000_000i64.checked_rem(frequency) {
@@ -33,14 +33,14 @@ impl Clock {
         Clock { sync_ticks, frequency, tick_nanos, sync_unix_nanos: start.unix_nanos() }
     }
 
-    /// Nanoseconds from the session's start to `ticks`, rounded down; negative before the
-    /// start. `None` if the stream's tick frequency is not positive.
+    /// Returns the nanoseconds from the session's start to `ticks`, rounded down;
+    /// negative before the start. `None` if the stream's tick frequency is not positive.
     ///
     /// A result that does not fit 64 bits, which only hostile values produce, is clamped.
     #[inline]
     pub fn nanos_since_start(&self, ticks: u64) -> Option<i64> {
-        // Avoids 128-bit arithmetic and division for the clocks in use and all plausible
-        // times: ticks are nanoseconds on Linux and macOS, 100 ns on Windows.
+        // 128-bit arithmetic and division are avoided for the clocks in use and all
+        // plausible times: ticks are nanoseconds on Linux and macOS, 100 ns on Windows.
         let since = i64::try_from(ticks).ok().and_then(|ticks| ticks.checked_sub(self.sync_ticks));
         match since.and_then(|since| since.checked_mul(self.tick_nanos)) {
             Some(nanos) if self.tick_nanos != 0 => Some(nanos),
@@ -58,9 +58,9 @@ impl Clock {
         Some((since * NANOS_PER_SECOND).div_euclid(i128::from(self.frequency)))
     }
 
-    /// UTC as nanoseconds since 1970-01-01, in steps of 100 ns. `None` if the start date
-    /// or the frequency is unusable, and for the two values that mean "no end known"
-    /// (`i64::MAX`, `u64::MAX`).
+    /// Returns UTC as nanoseconds since 1970-01-01, in steps of 100 ns. `None` if the
+    /// start date or the frequency is unusable, and for the two values that mean "no end
+    /// known" (`i64::MAX`, `u64::MAX`).
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "64 bits times 10^9 fits 128 bits, with a date added"
@@ -88,7 +88,7 @@ pub struct DateTimeParts {
     pub year: i16,
     /// Month, 1 to 12.
     pub month: i16,
-    /// Day of the week, 0 for Sunday. Not verified.
+    /// Day of the week, 0 for Sunday. It is not verified.
     pub day_of_week: i16,
     /// Day of the month, from 1.
     pub day: i16,
@@ -103,7 +103,8 @@ pub struct DateTimeParts {
 }
 
 impl DateTimeParts {
-    /// Nanoseconds since 1970-01-01 UTC; `None` if the date does not exist.
+    /// Returns the nanoseconds since 1970-01-01 UTC, or `None` if the date does not
+    /// exist.
     #[expect(clippy::arithmetic_side_effects, reason = "fields of 16 bits, each within its bounds")]
     pub fn unix_nanos(&self) -> Option<i128> {
         let days = days_since_1970(self.year, self.month, self.day)?;
@@ -116,8 +117,8 @@ impl DateTimeParts {
     }
 }
 
-/// Days from 1970-01-01 to a Gregorian date. Years 1601 to 9999, the range of Windows'
-/// system time, from which the format took the type.
+/// Returns the days from 1970-01-01 to a Gregorian date. Years are 1601 to 9999, the
+/// range of Windows' system time, from which the format took the type.
 #[expect(clippy::arithmetic_side_effects, reason = "a year of four digits")]
 fn days_since_1970(year: i16, month: i16, day: i16) -> Option<i32> {
     if !(1601..=9999).contains(&year) || !(1..=12).contains(&month) {
@@ -143,13 +144,13 @@ fn days_since_1970(year: i16, month: i16, day: i16) -> Option<i32> {
     Some(days_before_year + days_before_month + day - 1 - 719_468)
 }
 
-/// An instant as [`SystemTime`], if it can be represented.
+/// Returns an instant as [`SystemTime`], if it can be represented.
 pub(crate) fn system_time(unix_nanos: i128) -> Option<SystemTime> {
     let distance = u64::try_from(unix_nanos.unsigned_abs()).ok().map(Duration::from_nanos)?;
     if unix_nanos < 0 { UNIX_EPOCH.checked_sub(distance) } else { UNIX_EPOCH.checked_add(distance) }
 }
 
-/// A UTC instant for display: `2026-11-20 14:37:46.896`.
+/// Returns a UTC instant for display: `2026-11-20 14:37:46.896`.
 ///
 /// ```
 /// # use nettrace_parser::utc_text;
@@ -164,7 +165,7 @@ pub fn utc_text(unix_nanos: i128, digits: usize) -> String {
     text
 }
 
-/// Writes the same without allocating, with any character between date and time.
+/// Writes a UTC instant without allocating, with any character between date and time.
 pub(crate) fn write_utc(
     out: &mut impl fmt::Write,
     unix_nanos: i128,
@@ -186,7 +187,7 @@ pub(crate) fn write_utc(
     write!(out, ".{:0digits$}", fraction.checked_div(unit).unwrap_or(0))
 }
 
-/// Year, month and day of a day number that counts from 1970-01-01.
+/// Returns year, month and day of a day number that counts from 1970-01-01.
 #[expect(clippy::arithmetic_side_effects, reason = "the days of 128 bits of nanoseconds")]
 fn civil_date(days: i128) -> (i128, i128, i128) {
     let days = days + 719_468;

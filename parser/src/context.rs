@@ -26,7 +26,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// A context for a stream whose header has not been read.
+    /// Creates a context for a stream whose header has not been read.
     pub(crate) fn new() -> Context {
         Context {
             version: None,
@@ -73,7 +73,8 @@ impl Context {
         self.tables.copy_to(&mut other.tables);
     }
 
-    /// A stream has one session, so a context that already has one has this one.
+    /// Copies the session. A stream has one session, so a context that already has one
+    /// has this one.
     fn copy_session_to(&self, other: &mut Context) {
         if other.version.is_none() {
             (other.version, other.clock) = (self.version, self.clock);

@@ -15,69 +15,74 @@ use crate::work;
 /// Walks the blobs of one block. All positions are stream positions.
 #[derive(Debug)]
 pub(crate) struct Cursor {
-    /// The running header: that of the current blob, from which the next one inherits.
+    /// The running header: the header of the current blob, from which the next one
+    /// inherits.
     pub(crate) header: BlobHeader,
     pub(crate) encoding: BlobEncoding,
-    /// Where the current blob and its payload begin.
+    /// Position of the current blob.
     pub(crate) blob: u64,
+    /// Position of the current blob's payload.
     pub(crate) payload_at: u64,
-    /// Where the next blob begins.
+    /// Position of the next blob.
     pub(crate) at: u64,
-    /// Where the blobs end.
+    /// Position of the end of the blobs.
     pub(crate) end: u64,
     pub(crate) frame: Frame,
     /// The times that the block's header states, to check rows against.
-    pub(crate) times: Times,
+    pub(crate) times: StatedTimes,
     /// Whether a contradiction was found. The rows from here on may be made of any bytes:
-    /// their sequence numbers count for nothing, and nothing more is reported of them.
+    /// their sequence numbers are ignored, and nothing more is reported about them.
     pub(crate) is_contradicted: bool,
-    /// How many ids and flags of rows were undefined.
+    /// Number of undefined ids and flags in rows.
     pub(super) odd_values: u32,
-    /// How many all-zero rows have followed each other.
+    /// Number of all-zero rows that have followed each other.
     pub(super) blank_rows: u32,
-    /// Where the last of them ends.
+    /// Position of the end of the last all-zero row.
     pub(super) blank_to: u64,
-    /// How many blocks were walked to see whether rows are blocks that the size covers.
+    /// Number of blocks that were walked to see whether rows are blocks that the size
+    /// covers.
     walked: u64,
 }
 
-/// The times that a block states, and the times that its rows were seen to have.
+/// The times that a block states, and the times that its rows had.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Times {
+pub(crate) struct StatedTimes {
     /// The smallest stated time, in ticks.
-    pub(crate) least: u64,
-    /// Ticks from there to the largest stated time; the maximum if the block states none.
+    pub(crate) min: u64,
+    /// Ticks from the smallest to the largest stated time; `u64::MAX` if the block states
+    /// none.
     pub(crate) span: u64,
-    /// Where the first row is, for a second pass.
+    /// Position of the first row, for a second pass.
     pub(super) rows_at: u64,
-    /// Ticks from the smallest stated time to the earliest and latest ones seen.
+    /// Ticks from the smallest stated time to the earliest one seen.
     pub(super) earliest: u64,
+    /// Ticks from the smallest stated time to the latest one seen.
     pub(super) latest: u64,
 }
 
-impl Times {
-    const UNKNOWN: Times =
-        Times { least: 0, span: u64::MAX, rows_at: 0, earliest: u64::MAX, latest: 0 };
+impl StatedTimes {
+    const UNKNOWN: StatedTimes =
+        StatedTimes { min: 0, span: u64::MAX, rows_at: 0, earliest: u64::MAX, latest: 0 };
 
-    /// The times in a block's header. Test writers store 0, which states nothing.
-    pub(super) fn stated(header: &EventBlockHeader, rows_at: u64) -> Times {
-        let (least, most) = (header.min_ticks.cast_unsigned(), header.max_ticks.cast_unsigned());
-        match most.checked_sub(least) {
-            Some(span) if most != 0 => Times { least, span, rows_at, ..Times::UNKNOWN },
-            _ => Times::UNKNOWN,
+    /// Returns the times in a block's header. Test writers store 0, which states nothing.
+    pub(super) fn stated(header: &EventBlockHeader, rows_at: u64) -> StatedTimes {
+        let (min, most) = (header.min_ticks.cast_unsigned(), header.max_ticks.cast_unsigned());
+        match most.checked_sub(min) {
+            Some(span) if most != 0 => StatedTimes { min, span, rows_at, ..StatedTimes::UNKNOWN },
+            _ => StatedTimes::UNKNOWN,
         }
     }
 
-    /// The largest stated time; the maximum if the block states none.
+    /// Returns the largest stated time, or `u64::MAX` if the block states none.
     #[inline(always)]
-    pub(crate) fn most(&self) -> u64 {
-        self.least.saturating_add(self.span)
+    pub(crate) fn max(&self) -> u64 {
+        self.min.saturating_add(self.span)
     }
 
-    /// Records a row's time. `false` if it is outside the stated times.
+    /// Records a row's time. Returns `false` if it is outside the stated times.
     #[inline(always)]
     pub(super) fn meet(&mut self, ticks: u64) -> bool {
-        let since = ticks.wrapping_sub(self.least);
+        let since = ticks.wrapping_sub(self.min);
         self.earliest = self.earliest.min(since);
         self.latest = self.latest.max(since);
         since <= self.span
@@ -85,14 +90,14 @@ impl Times {
 }
 
 impl Cursor {
-    /// A cursor without any blobs.
+    /// Returns a cursor without any blobs.
     pub(crate) fn empty() -> Cursor {
         let frame = Frame { kind: BlockKind::Event, start: 0, body: Span { start: 0, len: 0 } };
         Cursor::new(frame, BlobEncoding::FixedV4, 0, 0)
     }
 
-    /// Every header field is zero at the start of a block; nothing is inherited across
-    /// blocks.
+    /// Creates a cursor before the first blob. Every header field is zero there; nothing
+    /// is inherited across blocks.
     pub(crate) fn new(frame: Frame, encoding: BlobEncoding, at: u64, end: u64) -> Cursor {
         Cursor {
             header: BlobHeader::default(),
@@ -102,7 +107,7 @@ impl Cursor {
             at,
             end,
             frame,
-            times: Times::UNKNOWN,
+            times: StatedTimes::UNKNOWN,
             is_contradicted: false,
             odd_values: 0,
             blank_rows: 0,
@@ -111,13 +116,13 @@ impl Cursor {
         }
     }
 
-    /// Whether no blob is left.
+    /// Returns whether no blob is left.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.at >= self.end
     }
 
-    /// Whether the current blob could in fact be an object's end tag and the next
+    /// Returns whether the current blob could in fact be an object's end tag and the next
     /// object's begin tags. Read as a compressed header, the end tag 6 announces a
     /// capture thread, whose id would then be a begin tag.
     #[inline]
@@ -125,16 +130,16 @@ impl Cursor {
         matches!(self.header.capture_thread, 4 | 5) && self.encoding == BlobEncoding::CompressedV4
     }
 
-    /// Whether it is an object, judged by all of its bytes.
+    /// Returns whether the current blob is an object, judged by all of its bytes.
     pub(crate) fn is_object(&self, blob: &[u8]) -> bool {
         let after = blob.get(1..).unwrap_or_default();
         blob.first() == Some(&fastserial::TAG_END)
             && fastserial::find(after.get(..fastserial::FOUND_HEADER).unwrap_or(after)) == Some(0)
     }
 
-    /// Whether the current blob of version 6 is the first of blocks that lead to the end
-    /// of this one, whose size covers them by mistake. Of what has a block's header but
-    /// is a row, the bytes after it do not lead there.
+    /// Returns whether the current blob of version 6 is really the first of several
+    /// blocks that lead to the end of this one, whose wrong size covers them. If a row
+    /// only looks like a block's header, the bytes after it do not lead there.
     #[inline]
     pub(super) fn is_covered_block(&mut self, window: &[u8], start: u64) -> bool {
         if !matches!(self.encoding, BlobEncoding::CompressedV6 | BlobEncoding::FixedV6) {
@@ -147,14 +152,14 @@ impl Cursor {
 
     #[cold]
     fn leads_to_end(&mut self, from: &[u8]) -> bool {
-        // In all, no more blocks are walked than the block has bytes.
-        let most = u64::from(self.frame.body.len).saturating_sub(self.walked);
-        let led = v6::leads_to(from, index(self.end, self.blob), most);
+        // Over all calls, no more blocks are walked than the block has bytes.
+        let max_blocks = u64::from(self.frame.body.len).saturating_sub(self.walked);
+        let led = v6::leads_to(from, index(self.end, self.blob), max_blocks);
         self.walked = self.walked.saturating_add(led.count);
         led.are_blocks()
     }
 
-    /// Steps to the next blob. `window` holds the stream from position `start` at least
+    /// Steps to the next blob. `window` holds the stream from position `start` at min
     /// to the block's end.
     #[inline(always)]
     pub(crate) fn advance(&mut self, window: &[u8], start: u64) -> Result<(), Fault> {
@@ -189,7 +194,7 @@ impl Cursor {
         };
         let mut wrong = Wrong::default();
         let size = fast(&mut self.header, window, &mut wrong);
-        // Larger than any block.
+        // A wrong header gets a size larger than any block.
         let header_size = if wrong.0 { usize::MAX } else { size };
         let payload_size = self.header.payload_size as usize;
         match header_size.checked_add(payload_size) {
@@ -202,7 +207,7 @@ impl Cursor {
         }
     }
 
-    /// Moves the cursor to the blob with this extent.
+    /// Moves the cursor over the blob with this extent.
     #[inline(always)]
     fn step_over(&mut self, extent: Extent) {
         self.blob = self.at;
@@ -211,7 +216,7 @@ impl Cursor {
         self.at = self.at.wrapping_add(extent.next_at as u64);
     }
 
-    /// Why the blob at the beginning of `rest` is wrong.
+    /// Returns why the blob at the beginning of `rest` is wrong.
     #[cold]
     fn diagnosed(
         &self,

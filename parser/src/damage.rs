@@ -1,4 +1,4 @@
-//! What was wrong with a stream: every skipped range and every oddity, with its offset.
+//! Damage of a stream: every skipped range and every oddity, with its offset.
 
 use crate::error::Fault;
 use crate::frame::{BlockKind, Frame};
@@ -27,7 +27,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// The class in a few words, such as `rest of block lost`.
+    /// Returns the class in a few words, such as `rest of block lost`.
     pub fn as_str(self) -> &'static str {
         match self {
             Class::FramingLost => "framing lost",
@@ -41,24 +41,23 @@ impl Class {
     }
 }
 
-/// One thing that was wrong, and where.
+/// One fault of a stream, and what it cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// How much it cost.
+    /// How much the fault cost.
     pub class: Class,
     /// Stream offset of the first affected byte.
     pub offset: u64,
-    /// Bytes of the stream that were not delivered because of it. No byte is counted
-    /// twice, and no delivered byte is counted.
+    /// Number of bytes of the stream that were not delivered because of the fault. No
+    /// byte is counted twice, and no delivered byte is counted.
     pub lost_bytes: u64,
     /// Stream offset of the first lost byte. It is before [`Finding::offset`] if the
     /// fault spoils the item around it. Meaningless if no bytes are lost.
     pub lost_offset: u64,
-    /// The block it lies in; `None` between blocks.
+    /// The block in which the fault lies; `None` between blocks.
     pub block: Option<BlockKind>,
-    /// Stream offset of that block's first byte; if there is none, of the place between
-    /// blocks.
+    /// Stream offset of that block's first byte; between blocks, that of the place.
     pub block_offset: u64,
     /// What was being read.
     pub context: &'static str,
@@ -67,7 +66,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Ends the loss at `position`. Returns how many bytes were counted before.
+    /// Ends the loss at `position`. Returns the number of bytes that are no longer lost.
     fn shorten(&mut self, position: u64) -> u64 {
         let still_lost = position.saturating_sub(self.lost_offset).min(self.lost_bytes);
         let given_back = self.lost_bytes.saturating_sub(still_lost);
@@ -75,7 +74,7 @@ impl Finding {
         given_back
     }
 
-    /// Starts the loss at `position` at the earliest.
+    /// Moves the start of the loss to `position`, if it is earlier.
     fn spare(&mut self, position: u64) {
         let spared = position.saturating_sub(self.lost_offset).min(self.lost_bytes);
         self.lost_offset = self.lost_offset.saturating_add(spared);
@@ -98,8 +97,9 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Findings of one kind that are kept in full; further ones are only counted.
-const KEPT_PER_KIND: u64 = 64;
+/// Maximum number of findings of one kind that are kept in full; further ones are only
+/// counted.
+const MAX_KEPT_PER_KIND: u64 = 64;
 
 /// Everything that was wrong so far. At most 64 findings of a kind are kept; all of them
 /// are counted.
@@ -108,16 +108,16 @@ pub struct Damage {
     findings: Vec<Finding>,
     kinds: Vec<FindingCount>,
     last_loss: Option<LastLoss>,
-    /// Bytes before this stream offset were delivered, so a block that begins before it
-    /// does not lose them.
-    given_to: u64,
+    /// Stream offset before which all bytes were delivered, so a block that begins before
+    /// it does not lose them.
+    delivered_to: u64,
 }
 
 /// The most recent loss. Reading may resume in the middle of it, which makes it smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct LastLoss {
     finding: Finding,
-    /// Its index in `findings`, if it is kept.
+    /// Index of the finding in `findings`, if it is kept.
     kept: Option<usize>,
 }
 
@@ -132,53 +132,54 @@ struct FindingCount {
 }
 
 impl Damage {
-    /// The findings that are kept, including notes, in the order of occurrence.
+    /// Returns the findings that are kept, including notes, in the order of occurrence.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// The findings that are not notes.
+    /// Returns the kept findings that are not notes.
     pub fn losses(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.class != Class::Note)
     }
 
-    /// The notes.
+    /// Returns the kept notes.
     pub fn notes(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.class == Class::Note)
     }
 
-    /// How many findings of a class there are, including those not kept.
+    /// Returns how many findings of a class there are, including those not kept.
     pub fn count(&self, class: Class) -> u64 {
         self.kinds.iter().filter(|kind| kind.class == class).map(|kind| kind.count).sum()
     }
 
-    /// How many findings other than notes there are, including those not kept.
+    /// Returns how many findings other than notes there are, including those not kept.
     pub fn loss_count(&self) -> u64 {
         let losses = self.kinds.iter().filter(|kind| kind.class != Class::Note);
         losses.fold(0, |sum, kind| sum.saturating_add(kind.count))
     }
 
-    /// Whether there is any finding other than a note.
+    /// Returns whether there is any finding other than a note.
     pub fn is_damaged(&self) -> bool {
         self.kinds.iter().any(|kind| kind.class != Class::Note)
     }
 
-    /// Bytes that were not delivered, summed over all findings.
+    /// Returns the number of bytes that were not delivered, summed over all findings.
     pub fn lost_bytes(&self) -> u64 {
         self.kinds.iter().fold(0, |sum, kind| sum.saturating_add(kind.lost_bytes))
     }
 
-    /// How many findings like this one there are: same class, context and kind of fault.
+    /// Returns how many findings like this one there are: those with its class, context
+    /// and kind of fault.
     pub fn count_like(&self, finding: &Finding) -> u64 {
         self.kinds.iter().find(|kind| kind.is_of(finding)).map_or(0, |kind| kind.count)
     }
 
-    /// The most recent loss.
+    /// Returns the most recent loss.
     pub(crate) fn last_loss(&self) -> Option<&Finding> {
         self.last_loss.as_ref().map(|last| &last.finding)
     }
 
-    /// Reading resumes at `position`, in the middle of the most recent loss.
+    /// Ends the most recent loss at `position`, where reading resumes.
     pub(crate) fn shorten_last_loss(&mut self, position: u64) {
         let Some(last) = &mut self.last_loss else { return };
         let given_back = last.finding.shorten(position);
@@ -189,8 +190,8 @@ impl Damage {
         self.give_back(&finding, given_back);
     }
 
-    /// Reading resumes at `position`, in the middle of the block at `block_offset`, which
-    /// was read last: the losses reported for it end there.
+    /// Ends the losses of the block at `block_offset` at `position`, where reading
+    /// resumes. That block was read last.
     pub(crate) fn shorten_losses(&mut self, block_offset: u64, position: u64) {
         if self.last_loss().is_some_and(|loss| loss.block_offset == block_offset) {
             self.shorten_last_loss(position);
@@ -207,20 +208,21 @@ impl Damage {
         }
     }
 
-    /// Where the loss in a block begins, if it extends to the block's end. For the block
-    /// that was read last.
+    /// Returns where the loss in a block begins, if it extends to the block's end. The
+    /// block must be the one that was read last.
     pub(crate) fn lost_to_end_of(&self, block: Frame) -> Option<u64> {
         let loss = self.last_loss().filter(|loss| loss.block_offset == block.start)?;
         let end = loss.lost_offset.saturating_add(loss.lost_bytes);
         (end >= block.body_end()).then_some(loss.lost_offset)
     }
 
-    /// Events up to `position` were delivered, and reading resumes before it.
+    /// Excludes the bytes before `position` from later losses: their events were
+    /// delivered, and reading resumes before them.
     pub(crate) fn spare(&mut self, position: u64) {
-        self.given_to = self.given_to.max(position);
+        self.delivered_to = self.delivered_to.max(position);
     }
 
-    /// These bytes were not lost after all.
+    /// Subtracts bytes that were not lost after all.
     fn give_back(&mut self, finding: &Finding, bytes: u64) {
         if let Some(kind) = self.kinds.iter_mut().find(|kind| bytes > 0 && kind.is_of(finding)) {
             kind.lost_bytes = kind.lost_bytes.saturating_sub(bytes);
@@ -229,7 +231,7 @@ impl Damage {
 
     #[cold]
     pub(crate) fn add(&mut self, mut finding: Finding) {
-        finding.spare(self.given_to);
+        finding.spare(self.delivered_to);
         let count = match self.kinds.iter_mut().find(|kind| kind.is_of(&finding)) {
             Some(kind) => {
                 kind.count = kind.count.saturating_add(1);
@@ -247,7 +249,7 @@ impl Damage {
                 1
             }
         };
-        let is_kept = count <= KEPT_PER_KIND;
+        let is_kept = count <= MAX_KEPT_PER_KIND;
         if !matches!(finding.class, Class::Note | Class::Contradiction) {
             self.last_loss =
                 Some(LastLoss { finding, kept: is_kept.then_some(self.findings.len()) });
@@ -257,7 +259,7 @@ impl Damage {
         }
     }
 
-    /// A finding between blocks.
+    /// Adds a finding between blocks.
     pub(crate) fn add_outside(
         &mut self,
         class: Class,
@@ -269,7 +271,7 @@ impl Damage {
         self.add_between(class, offset, offset, lost_bytes, context, fault);
     }
 
-    /// A finding between blocks at `offset` that loses bytes from `lost_offset` on.
+    /// Adds a finding between blocks at `offset` that loses bytes from `lost_offset` on.
     pub(crate) fn add_between(
         &mut self,
         class: Class,
@@ -292,7 +294,7 @@ impl Damage {
         });
     }
 
-    /// Framing was lost at `offset`, in or after a block.
+    /// Adds a loss of framing at `offset`, in or after a block.
     pub(crate) fn add_framing_lost(
         &mut self,
         frame: Frame,
@@ -314,12 +316,13 @@ impl Damage {
         });
     }
 
-    /// Findings inside one block.
+    /// Returns a collector for the findings in one block.
     pub(crate) fn in_block(&mut self, frame: Frame) -> BlockDamage<'_> {
         BlockDamage { damage: self, frame, is_cut: false }
     }
 
-    /// Findings inside one block of which the input may contain only the beginning.
+    /// Returns a collector for the findings in one block of which the input may contain
+    /// only the beginning.
     pub(crate) fn in_part_of_block(&mut self, frame: Frame, is_whole: bool) -> BlockDamage<'_> {
         BlockDamage { damage: self, frame, is_cut: !is_whole }
     }
@@ -333,7 +336,7 @@ impl FindingCount {
     }
 }
 
-/// Collects the findings of one block; offsets are relative to its content.
+/// Collects the findings in one block; offsets are relative to its content.
 pub(crate) struct BlockDamage<'d> {
     damage: &'d mut Damage,
     frame: Frame,
@@ -352,7 +355,7 @@ impl BlockDamage<'_> {
         self.add_spoiling(class, at, at, lost_bytes, context, fault);
     }
 
-    /// A fault at `at` that loses `lost_bytes` from `lost_at` on.
+    /// Adds a fault at `at` that loses `lost_bytes` from `lost_at` on.
     fn add_spoiling(
         &mut self,
         class: Class,
@@ -374,19 +377,19 @@ impl BlockDamage<'_> {
         });
     }
 
-    /// An oddity at `at`.
+    /// Notes an oddity at `at`.
     pub(crate) fn note(&mut self, at: usize, context: &'static str, fault: Fault) {
         self.add(Class::Note, at, 0, context, fault);
     }
 
-    /// A contradiction at `at`; nothing is lost.
-    pub(crate) fn contradicts(&mut self, at: usize, context: &'static str, fault: Fault) {
+    /// Adds a contradiction at `at`; nothing is lost.
+    pub(crate) fn add_contradiction(&mut self, at: usize, context: &'static str, fault: Fault) {
         self.add(Class::Contradiction, at, 0, context, fault);
     }
 
-    /// A thread index that nothing defines: a contradiction if all definitions were read,
-    /// as far as is known.
-    pub(crate) fn undefined(
+    /// Adds a thread index that nothing defines. It is a contradiction if all definitions
+    /// were read, as far as is known.
+    pub(crate) fn add_undefined_thread(
         &mut self,
         is_contradiction: bool,
         at: usize,
@@ -397,8 +400,8 @@ impl BlockDamage<'_> {
         self.add(class, at, 0, context, Fault::UndefinedThread(index));
     }
 
-    /// A broken row of `lost_bytes` at `at`; the rows after it are read.
-    pub(crate) fn row_lost(
+    /// Adds a broken row of `lost_bytes` at `at`; the rows after it are read.
+    pub(crate) fn add_lost_row(
         &mut self,
         at: usize,
         lost_bytes: usize,
@@ -408,8 +411,8 @@ impl BlockDamage<'_> {
         self.add(Class::RowLost, at, lost_bytes, context, fault);
     }
 
-    /// A fault at `at` that spoils the row of `lost_bytes` at `row_at`.
-    pub(crate) fn row_spoilt(
+    /// Adds a fault at `at` that spoils the row of `lost_bytes` at `row_at`.
+    pub(crate) fn add_spoilt_row(
         &mut self,
         at: usize,
         row_at: usize,
@@ -420,36 +423,37 @@ impl BlockDamage<'_> {
         self.add_spoiling(Class::RowLost, at, row_at, lost_bytes, context, fault);
     }
 
-    /// A broken row at `at` that loses the `lost_bytes` up to the block's end, or a row
-    /// that the input's end cuts off.
-    pub(crate) fn rest_lost(
+    /// Adds a broken row at `at` that loses the `lost_bytes` up to the block's end, or a
+    /// row that the input's end cuts off.
+    pub(crate) fn add_lost_rest(
         &mut self,
         at: usize,
         lost_bytes: usize,
         context: &'static str,
         fault: Fault,
     ) {
-        self.lost(Class::RestOfBlockLost, at, lost_bytes, context, fault);
+        self.add_loss(Class::RestOfBlockLost, at, lost_bytes, context, fault);
     }
 
-    /// The block's content is unusable.
-    pub(crate) fn block_lost(
+    /// Adds a fault that makes the block's content unusable.
+    pub(crate) fn add_lost_block(
         &mut self,
         at: usize,
         lost_bytes: usize,
         context: &'static str,
         fault: Fault,
     ) {
-        self.lost(Class::BlockLost, at, lost_bytes, context, fault);
+        self.add_loss(Class::BlockLost, at, lost_bytes, context, fault);
     }
 
-    /// Whether the input ends inside the block. Then wrong counts prove nothing.
+    /// Returns whether the input ends inside the block. Then wrong counts prove nothing.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// If the block is cut off, a fault may only be caused by the missing part.
-    fn lost(
+    /// Adds a loss. If the block is cut off, the fault may only be caused by the missing
+    /// part.
+    fn add_loss(
         &mut self,
         class: Class,
         at: usize,
@@ -486,9 +490,9 @@ mod tests {
             body: Span { start: start + 4, len: 90 },
         };
         let mut damage = Damage::default();
-        damage.in_block(frame(100)).row_lost(0, 90, "thread row", Fault::Truncated);
+        damage.in_block(frame(100)).add_lost_row(0, 90, "thread row", Fault::Truncated);
         for at in [40, 60, 80] {
-            damage.in_block(frame(200)).row_lost(at, 10, "thread row", Fault::Truncated);
+            damage.in_block(frame(200)).add_lost_row(at, 10, "thread row", Fault::Truncated);
         }
         damage.in_block(frame(200)).note(80, "thread row", Fault::Truncated);
         damage.shorten_losses(200, 204 + 65);

@@ -9,7 +9,7 @@ use nom::error::{ContextError, ErrorKind, FromExternalError, ParseError};
 use std::fmt;
 use std::io;
 
-/// Why a stream cannot be read, or not be read any further.
+/// Why a stream cannot be read at all, or not further.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -29,7 +29,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the source just has no bytes *yet*; repeat the call later.
+    /// Returns whether the source just has no bytes *yet*; repeat the call later.
     pub fn is_would_block(&self) -> bool {
         matches!(self, Error::Io(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
@@ -55,8 +55,8 @@ impl std::error::Error for Error {
     }
 }
 
-/// For code in which every error is an [`io::Error`]. An error of the source is returned
-/// unchanged.
+/// Converts for code in which every error is an [`io::Error`]. An error of the source is
+/// returned unchanged.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         match error {
@@ -257,7 +257,7 @@ pub enum Fault {
 impl std::error::Error for Fault {}
 
 impl Fault {
-    /// The fault in words, if it has no values.
+    /// Returns the fault in words, if it has no values.
     fn text(self) -> Option<&'static str> {
         Some(match self {
             Fault::HeaderTruncated => "the input ends inside the stream's header",
@@ -363,7 +363,7 @@ impl fmt::Display for Fault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Foreign {
-    /// gzip; decompress it first.
+    /// A gzip file; decompress it first.
     Gzip,
     /// A zip archive.
     Zip,
@@ -371,7 +371,7 @@ pub enum Foreign {
     Etl,
     /// A `perf.data` file of Linux perf.
     PerfData,
-    /// Zstandard.
+    /// A Zstandard file.
     Zstd,
     /// An ETLX file: what TraceEvent and PerfView make of a trace.
     Etlx,
@@ -379,9 +379,9 @@ pub enum Foreign {
     GcDump,
     /// A profile of speedscope, or of a tool that writes its format.
     Speedscope,
-    /// Another text of JSON.
+    /// JSON text of another kind.
     Json,
-    /// Unknown; these are its first bytes.
+    /// An unknown format; the value is its first bytes.
     Unknown([u8; 8]),
 }
 
@@ -436,14 +436,14 @@ pub struct FaultAt<'a> {
 }
 
 impl<'a> FaultAt<'a> {
-    /// Offset of the fault in `whole`, the input of the outermost parser. This also works
-    /// if the fault is in a part that does not extend to the end of `whole`, such as a
-    /// row with a size.
+    /// Returns the offset of the fault in `whole`, the input of the outermost parser.
+    /// This also works if the fault is in a part that does not extend to the end of
+    /// `whole`, such as a row with a size.
     pub fn offset_in(&self, whole: &[u8]) -> usize {
         offset(whole, self.rest)
     }
 
-    /// A recoverable nom error at `rest`.
+    /// Returns a recoverable nom error at `rest`.
     pub(crate) fn error<T>(rest: &'a [u8], fault: Fault) -> Result<T, nom::Err<FaultAt<'a>>> {
         Err(nom::Err::Error(FaultAt { rest, fault, context: "" }))
     }
@@ -487,15 +487,15 @@ impl<'a> FromExternalError<&'a [u8], Fault> for FaultAt<'a> {
     }
 }
 
-/// Offset of `part` in `whole`. If it is not a part of it, the offset that it would have
-/// at its end.
+/// Returns the offset of `part` in `whole`. If it is not part of `whole`, returns the
+/// offset it would have at the end of `whole`.
 pub(crate) fn offset(whole: &[u8], part: &[u8]) -> usize {
     let from = part.as_ptr().addr().wrapping_sub(whole.as_ptr().addr());
     if from <= whole.len() { from } else { whole.len().saturating_sub(part.len()) }
 }
 
-/// Offset of an error in `whole`, and the fault. `whole` is the slice that the parser was
-/// given.
+/// Returns the offset of an error in `whole`, the slice that was passed to the parser,
+/// and the fault.
 pub(crate) fn located<'a>(whole: &[u8], error: nom::Err<FaultAt<'a>>) -> Located {
     match error {
         nom::Err::Error(at) | nom::Err::Failure(at) => {

@@ -20,10 +20,10 @@ use std::fmt;
 #[derive(Clone, Copy)]
 pub struct Event<'r> {
     pub(crate) header: &'r BlobHeader,
-    /// What the header's ids meant when the event was read; `None` to look them up in the
-    /// current tables.
+    /// The rows to which the header's ids referred when the event was read; `None` to
+    /// look them up in the current tables.
     pub(crate) resolved: Option<Resolved>,
-    /// The type, together with `resolved`.
+    /// The type of the event, if `resolved` is set.
     pub(crate) row: Option<&'r Metadata>,
     pub(crate) context: &'r Context,
     /// The stream's bytes from the payload on.
@@ -32,8 +32,8 @@ pub struct Event<'r> {
 }
 
 impl<'r> Event<'r> {
-    /// An event from its header. Its bytes are in the window, which begins at position
-    /// `start`. Without `resolved`, ids are looked up when needed.
+    /// Creates an event from its header. Its bytes are in the window, which begins at
+    /// position `start`. Without `resolved`, ids are looked up when needed.
     #[inline(always)]
     pub(crate) fn new(
         context: &'r Context,
@@ -48,9 +48,9 @@ impl<'r> Event<'r> {
         Event { header, resolved, row, context, rest, payload_at }
     }
 
-    /// The same if the type's row is known.
+    /// Creates an event whose type's row is known.
     #[inline(always)]
-    pub(crate) fn of_row(
+    pub(crate) fn with_row(
         context: &'r Context,
         header: &'r BlobHeader,
         resolved: Resolved,
@@ -63,7 +63,7 @@ impl<'r> Event<'r> {
         Event { header, resolved: Some(resolved), row, context, rest, payload_at }
     }
 
-    /// The event's type; `None` if the stream does not define it.
+    /// Returns the event's type; `None` if the stream does not define it.
     #[inline(always)]
     pub fn metadata(&self) -> Option<&'r Metadata> {
         if self.resolved.is_some() {
@@ -73,38 +73,38 @@ impl<'r> Event<'r> {
         metadata.row(metadata.slot(u64::from(self.header.metadata_id)))
     }
 
-    /// The metadata id that the stream uses for the type.
+    /// Returns the metadata id that the stream uses for the type.
     #[inline]
     pub fn metadata_id(&self) -> u32 {
         self.header.metadata_id
     }
 
-    /// Provider name; empty if the type is not defined.
+    /// Returns the name of the provider; empty if the type is not defined.
     #[inline]
     pub fn provider(&self) -> &'r str {
         self.metadata().map_or("", |metadata| &metadata.provider)
     }
 
-    /// The provider, if it has [views](crate::view).
+    /// Returns the provider, if it has [views](crate::view).
     #[inline]
     pub fn known_provider(&self) -> KnownProvider {
         self.metadata().map_or(KnownProvider::Other, |metadata| metadata.known_provider)
     }
 
-    /// Event name; empty for events of the native runtime, and if the type is not
-    /// defined.
+    /// Returns the name of the event; empty for events of the native runtime, and if the
+    /// type is not defined.
     #[inline]
     pub fn name(&self) -> &'r str {
         self.metadata().map_or("", |metadata| &metadata.name)
     }
 
-    /// Event id within the provider; 0 if the type is not defined.
+    /// Returns the event's id within the provider; 0 if the type is not defined.
     #[inline]
     pub fn id(&self) -> u32 {
         self.metadata().map_or(0, |metadata| metadata.event_id)
     }
 
-    /// Event version: from the event's label if it has one, else from its type.
+    /// Returns the event's version: from its label if it has one, else from its type.
     #[inline]
     pub fn version(&self) -> u32 {
         self.version_label()
@@ -115,8 +115,8 @@ impl<'r> Event<'r> {
         self.label_place().and_then(|place| version_label(self.context, place))
     }
 
-    /// Level, 0 log always to 5 verbose: from the event's label if it has one, else from
-    /// its type.
+    /// Returns the level, from 0 (log always) to 5 (verbose): from the event's label if
+    /// it has one, else from its type.
     #[inline]
     pub fn level(&self) -> u32 {
         let label = self.labels().last(|label| match label {
@@ -126,7 +126,7 @@ impl<'r> Event<'r> {
         label.unwrap_or_else(|| self.metadata().map_or(0, |metadata| metadata.level))
     }
 
-    /// Keywords: from the event's label if it has one, else from its type.
+    /// Returns the keywords: from the event's label if it has one, else from its type.
     #[inline]
     pub fn keywords(&self) -> u64 {
         let label = self.labels().last(|label| match label {
@@ -136,8 +136,8 @@ impl<'r> Event<'r> {
         label.unwrap_or_else(|| self.metadata().map_or(0, |metadata| metadata.keywords))
     }
 
-    /// Opcode as stored: from the event's label if it has one, else from its type. `None`
-    /// if the stream does not store one; see [`Event::implied_opcode`].
+    /// Returns the opcode as stored: from the event's label if it has one, else from its
+    /// type. `None` if the stream does not store one; see [`Event::implied_opcode`].
     #[inline]
     pub fn opcode(&self) -> Option<u8> {
         let label = self.labels().last(|label| match label {
@@ -147,8 +147,9 @@ impl<'r> Event<'r> {
         label.or_else(|| self.metadata().and_then(|metadata| metadata.opcode))
     }
 
-    /// The opcode that the name implies if none is stored: 1 if the name ends in `Start`,
-    /// 2 for `Stop`, ignoring case; else 0 ([FORMAT.md 15](crate::format_guide#15)).
+    /// Returns the opcode that the name implies if none is stored: 1 if the name ends in
+    /// `Start`, 2 for `Stop`, ignoring case; else 0 ([FORMAT.md
+    /// 15](crate::format_guide#15)).
     #[inline]
     pub fn implied_opcode(&self) -> u8 {
         let name = self.name().as_bytes();
@@ -165,7 +166,8 @@ impl<'r> Event<'r> {
         }
     }
 
-    /// OS id of the thread that the event is about; `None` if unknown (version 6).
+    /// Returns the OS id of the thread that the event is about; `None` if unknown
+    /// (version 6).
     #[inline]
     pub fn thread_id(&self) -> Option<u64> {
         if self.context.is_v6() {
@@ -174,7 +176,7 @@ impl<'r> Event<'r> {
         Some(self.header.thread)
     }
 
-    /// The thread's row in the stream (version 6).
+    /// Returns the thread's row in the stream (version 6).
     #[inline]
     pub fn thread(&self) -> Option<&'r Thread> {
         if !self.context.is_v6() {
@@ -187,61 +189,62 @@ impl<'r> Event<'r> {
         self.context.tables.threads.row(slot)
     }
 
-    /// Id (versions 3 to 5) or index (version 6) of the thread that wrote the event.
+    /// Returns the id (versions 3 to 5) or index (version 6) of the thread that wrote the
+    /// event.
     #[inline]
     pub fn capture_thread(&self) -> u64 {
         self.header.capture_thread
     }
 
-    /// OS id of the process that the event is about: the thread's process, else the
-    /// traced process.
+    /// Returns the OS id of the process that the event is about: the thread's process,
+    /// else the traced process.
     #[inline]
     pub fn process_id(&self) -> Option<u64> {
         let of_thread = self.thread().and_then(|thread| thread.process_id);
         of_thread.or(self.context.trace.process_id.map(u64::from))
     }
 
-    /// Processor on which the event was written; `None` if unknown, as it is with
-    /// runtimes on Linux.
+    /// Returns the processor on which the event was written; `None` if unknown, as it is
+    /// with runtimes on Linux.
     #[inline]
     pub fn processor(&self) -> Option<u32> {
         (self.header.processor != u32::MAX).then_some(self.header.processor)
     }
 
-    /// The event's sequence number within its capture thread; 0 in version 3, which has
-    /// none.
+    /// Returns the event's sequence number within its capture thread; 0 in version 3,
+    /// which has none.
     #[inline]
     pub fn sequence_number(&self) -> u32 {
         self.header.sequence
     }
 
-    /// Whether the stream promises that no later event is older than this one.
+    /// Returns whether the stream promises that no later event is older than this one.
     #[inline]
     pub fn is_sorted(&self) -> bool {
         self.header.is_sorted
     }
 
-    /// Timestamp in ticks of the event clock.
+    /// Returns the timestamp in ticks of the event clock.
     #[inline]
     pub fn timestamp_ticks(&self) -> u64 {
         self.header.timestamp
     }
 
-    /// Nanoseconds since the session's start, negative before it; `None` if the stream's
-    /// clock is unusable.
+    /// Returns the nanoseconds since the session's start, negative before it; `None` if
+    /// the stream's clock is unusable.
     #[inline]
     pub fn nanos(&self) -> Option<i64> {
         self.context.clock.nanos_since_start(self.header.timestamp)
     }
 
-    /// UTC as nanoseconds since 1970-01-01; see
+    /// Returns UTC as nanoseconds since 1970-01-01; see
     /// [`Clock::unix_nanos`](crate::Clock::unix_nanos).
     #[inline]
     pub fn unix_nanos(&self) -> Option<i128> {
         self.context.clock.unix_nanos(self.header.timestamp)
     }
 
-    /// Activity id; `None` if there is none or it is zero.
+    /// Returns the activity id; `None` if there is none or it is zero.
     #[inline]
     pub fn activity_id(&self) -> Option<Guid> {
         let id = match self.label_place() {
@@ -251,7 +254,7 @@ impl<'r> Event<'r> {
         (!id.is_zero()).then_some(id)
     }
 
-    /// Related activity id; `None` if there is none or it is zero.
+    /// Returns the related activity id; `None` if there is none or it is zero.
     #[inline]
     pub fn related_activity_id(&self) -> Option<Guid> {
         let id = match self.label_place() {
@@ -261,9 +264,9 @@ impl<'r> Event<'r> {
         (!id.is_zero()).then_some(id)
     }
 
-    /// A number that identifies the event's stack until the next sequence point; 0 if
-    /// there is none, and in version 3. In file order it is the stream's stack id, and
-    /// usually in time order too, because runtimes number stacks from 1.
+    /// Returns a number that identifies the event's stack until the next sequence point;
+    /// 0 if there is none, and in version 3. In file order it is the stream's stack id,
+    /// and usually in time order too, because runtimes number stacks from 1.
     #[inline]
     pub fn stack_id(&self) -> u32 {
         match self.resolved {
@@ -272,26 +275,26 @@ impl<'r> Event<'r> {
         }
     }
 
-    /// Id (versions 3 to 5) or index (version 6) of the thread that the event is about,
-    /// as stored. See [`Event::thread_id`].
+    /// Returns the id (versions 3 to 5) or index (version 6) of the thread that the event
+    /// is about, as stored; [`Event::thread_id`] has its OS id.
     #[inline]
     pub fn raw_thread(&self) -> u64 {
         self.header.thread
     }
 
-    /// Id of the label list as stored (version 6); 0 if there is none.
+    /// Returns the id of the label list as stored (version 6); 0 if there is none.
     #[inline]
     pub fn label_list_id(&self) -> u32 {
         self.header.label_list
     }
 
-    /// Number of payload bytes.
+    /// Returns the number of payload bytes.
     #[inline]
     pub fn payload_size(&self) -> u32 {
         self.header.payload_size
     }
 
-    /// W3C trace id, from a label (version 6).
+    /// Returns the W3C trace id from a label (version 6).
     #[inline]
     pub fn trace_id(&self) -> Option<TraceId> {
         self.labels().last(|label| match label {
@@ -300,7 +303,7 @@ impl<'r> Event<'r> {
         })
     }
 
-    /// W3C span id, from a label (version 6).
+    /// Returns the W3C span id from a label (version 6).
     #[inline]
     pub fn span_id(&self) -> Option<u64> {
         self.labels().last(|label| match label {
@@ -309,13 +312,13 @@ impl<'r> Event<'r> {
         })
     }
 
-    /// All labels (version 6).
+    /// Returns all labels (version 6).
     #[inline]
     pub fn labels(&self) -> Labels<'r> {
         self.label_place().map_or_else(Labels::default, |place| labels_at(self.context, place))
     }
 
-    /// Where the labels are, if the event has any.
+    /// Returns where the labels are, if the event has any.
     #[inline(always)]
     fn label_place(&self) -> Option<LabelPlace> {
         match self.resolved {
@@ -328,11 +331,11 @@ impl<'r> Event<'r> {
         }
     }
 
-    /// The stack, innermost frame first; empty if there is none.
+    /// Returns the stack, innermost frame first; empty if there is none.
     #[inline]
     pub fn stack(&self) -> Stack<'r> {
         let bytes = if self.context.is_v3() {
-            // After the payload: u32 size, then that many bytes.
+            // The stack follows the payload: a u32 size, then that many bytes.
             let stack = self.rest.get((self.header.payload_size as usize).wrapping_add(4)..);
             stack.and_then(|rest| rest.get(..self.header.stack_size as usize))
         } else {
@@ -346,16 +349,16 @@ impl<'r> Event<'r> {
         Stack::new(bytes.unwrap_or_default(), self.context.trace.pointer_size)
     }
 
-    /// The payload's bytes.
+    /// Returns the payload's bytes.
     #[inline]
     pub fn payload(&self) -> &'r [u8] {
         self.rest.get(..self.header.payload_size as usize).unwrap_or_default()
     }
 
-    /// The payload's schema: the catalog's for events that the stream does not describe,
-    /// else the stream's (see [`crate::catalog`]). `None` if nothing describes the
-    /// payload. All events of a type share one schema, except for GCDynamicEvent
-    /// ([`CatalogEvent::has_records`]).
+    /// Returns the payload's schema: from the catalog for events that the stream does not
+    /// describe, else from the stream (see [`crate::catalog`]). `None` if nothing
+    /// describes the payload. All events of a type share one schema, except for
+    /// GCDynamicEvent ([`CatalogEvent::has_records`]).
     #[inline(always)]
     pub fn schema(&self) -> Option<&'r Schema> {
         let metadata = self.metadata()?;
@@ -367,7 +370,7 @@ impl<'r> Event<'r> {
         Some(catalog.map_or(&metadata.schema, |known| known.schema_of(self.payload())))
     }
 
-    /// The event's row in the built-in catalog, if its layout comes from there.
+    /// Returns the event's row in the built-in catalog, if its layout comes from there.
     #[inline]
     pub fn catalog(&self) -> Option<&'static CatalogEvent> {
         let metadata = self.metadata()?;
@@ -377,7 +380,7 @@ impl<'r> Event<'r> {
         }
     }
 
-    /// The payload's fields, in payload order.
+    /// Returns the payload's fields, in payload order.
     #[inline(always)]
     pub fn fields(&self) -> Fields<'r> {
         match self.schema() {
@@ -386,8 +389,8 @@ impl<'r> Event<'r> {
         }
     }
 
-    /// Passes the payload's fields to a visitor, in payload order. The same as iterating
-    /// over [`Event::fields`], but the fastest way.
+    /// Passes the payload's fields to a visitor, in payload order. This is the fastest
+    /// way to read the fields that [`Event::fields`] returns.
     #[inline(always)]
     pub fn visit_fields<V: VisitValues<'r>>(&self, visitor: &mut V) {
         if let Some(schema) = self.schema() {
@@ -395,7 +398,7 @@ impl<'r> Event<'r> {
         }
     }
 
-    /// The value of a field. `None` if there is no such field, or it is broken.
+    /// Returns the value of a field. `None` if there is no such field, or it is broken.
     ///
     /// A field whose offset is the same in all events of the type costs a comparison and
     /// a read; a field after a text costs a walk to it. To get several fields of one
@@ -405,8 +408,8 @@ impl<'r> Event<'r> {
         payload::field(self.schema()?, self.payload(), self.context.trace.pointer_size, name)?.ok()
     }
 
-    /// The value of a field as a Rust type: numbers, booleans, text, GUIDs, dates,
-    /// arrays; see [`FromValue`].
+    /// Returns the value of a field as a Rust type: numbers, booleans, text, GUIDs,
+    /// dates, arrays; see [`FromValue`].
     ///
     /// ```
     /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -430,26 +433,26 @@ impl<'r> Event<'r> {
         payload::typed(name, value)
     }
 
-    /// Stream offset of the event blob's first byte.
+    /// Returns the stream offset of the event blob's first byte.
     #[inline]
     pub fn offset(&self) -> u64 {
         self.payload_at.wrapping_sub(u64::from(self.header.header_size))
     }
 
-    /// Stream offset of the payload's first byte.
+    /// Returns the stream offset of the payload's first byte.
     #[inline]
     pub fn payload_offset(&self) -> u64 {
         self.payload_at
     }
 
-    /// What the stream says about the session.
+    /// Returns the facts about the session.
     #[inline]
     pub fn session(&self) -> &'r Trace {
         &self.context.trace
     }
 }
 
-/// Where labels are.
+/// The place of an event's labels.
 #[derive(Clone, Copy)]
 enum LabelPlace {
     Slot(Slot),
@@ -457,8 +460,9 @@ enum LabelPlace {
     List(u32),
 }
 
-/// A separate function that is not given the event: most events have no labels, and in a
-/// loop over a block the event should not need a place in memory.
+/// Returns the labels at a place. A separate function that is not given the event: most
+/// events have no labels, and in a loop over a block the event should not need a place in
+/// memory.
 #[inline(never)]
 fn labels_at(context: &Context, place: LabelPlace) -> Labels<'_> {
     let slot = match place {
@@ -475,7 +479,7 @@ fn version_label(context: &Context, place: LabelPlace) -> Option<u32> {
     })
 }
 
-/// The catalog's row for a type, in the version that a label may state.
+/// Returns the catalog's row for a type, in the version that a label may state.
 #[cold]
 #[inline(never)]
 fn labelled_catalog(
@@ -484,13 +488,13 @@ fn labelled_catalog(
     metadata: &Metadata,
 ) -> Option<&'static CatalogEvent> {
     match version_label(context, place) {
-        // Version 6: one description may serve several versions of an event.
+        // In version 6 one description may serve several versions of an event.
         Some(version) => metadata.known(version),
         None => metadata.catalog,
     }
 }
 
-/// The activity id in the labels (version 6); zero if there is none.
+/// Returns the activity id in the labels (version 6); zero if there is none.
 #[cold]
 #[inline(never)]
 fn activity_label(context: &Context, place: LabelPlace, is_related: bool) -> Guid {

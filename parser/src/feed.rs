@@ -150,8 +150,8 @@ impl Feed {
         }
     }
 
-    /// Whether everything was read and all events were returned: the stream's end mark
-    /// arrived, or [`Feed::end`] was called.
+    /// Returns whether everything was read and all events were returned: the stream's end
+    /// mark arrived, or [`Feed::end`] was called.
     pub fn is_ended(&self) -> bool {
         let waiting = match &self.way {
             Way::File(_) => 0,
@@ -160,7 +160,7 @@ impl Feed {
         waiting == 0 && self.reader().end_offset().is_some()
     }
 
-    /// The reader, for everything except events.
+    /// Returns the reader, for everything except events.
     pub fn reader(&self) -> &Reader<impl Source + use<>> {
         match &self.way {
             Way::File(reader) => reader,
@@ -179,7 +179,7 @@ impl Feed {
         self.reader_mut().source_mut()
     }
 
-    /// The result so far: see [`Reader::outcome`].
+    /// Returns the result so far: see [`Reader::outcome`].
     pub fn outcome(&self) -> Outcome {
         match &self.way {
             Way::File(reader) => reader.outcome(),
@@ -211,7 +211,7 @@ impl Pushed {
             if let Some(room) = room.get_mut(..now.len()) {
                 room.copy_from_slice(now);
             }
-            self.held.take(now.len());
+            self.held.add_written(now.len());
             rest = later;
         }
         self.held.release(self.wanted_from);

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-/// Room for fewer entries than this is always kept.
-const KEPT: usize = 1024;
+/// Maximum capacity, in entries, that a map keeps however few entries it has.
+const MAX_KEPT_CAPACITY: usize = 1024;
 
 /// Removes everything from a map. That takes time in proportion to the map's capacity, so
 /// a map that was large once and is nearly empty now gives up its capacity. Otherwise a
 /// stream could demand that much work over and over, for a few bytes each time.
 pub(crate) fn all<K, V, S: BuildHasher + Default>(map: &mut HashMap<K, V, S>) {
-    if map.capacity() > KEPT.max(map.len().saturating_mul(8)) {
+    if map.capacity() > MAX_KEPT_CAPACITY.max(map.len().saturating_mul(8)) {
         *map = HashMap::default();
     } else {
         map.clear();
@@ -33,7 +33,7 @@ mod tests {
         );
         map.insert(1, 1);
         all(&mut map);
-        assert!(map.is_empty() && map.capacity() <= KEPT);
+        assert!(map.is_empty() && map.capacity() <= MAX_KEPT_CAPACITY);
         map.extend((0..100).map(|id| (id, id)));
         let room = map.capacity();
         map.clear();

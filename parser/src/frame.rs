@@ -2,7 +2,7 @@
 
 use crate::source::Span;
 
-/// What a block holds.
+/// The kind of a block, which says what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum BlockKind {
@@ -23,7 +23,8 @@ pub enum BlockKind {
     RemoveThread,
     /// Labels of events, version 6 (7.8).
     LabelList,
-    /// An unknown kind of version 6, or 0 for an object of an unknown type. Skipped.
+    /// An unknown kind of version 6, or 0 for an object of an unknown type. The block is
+    /// skipped.
     Unknown(u8),
 }
 
@@ -43,8 +44,8 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Stream position after the content; in versions 3 to 5 the object's end tag
-    /// follows.
+    /// Returns the stream position after the content. In versions 3 to 5 the object's end
+    /// tag follows.
     pub(crate) fn body_end(&self) -> u64 {
         self.body.end()
     }

@@ -1,9 +1,11 @@
-//! Bytes of a stream that were read and are still needed: a window in a reusable buffer.
+//! The bytes of a stream that were read and are still needed: a window in a reusable
+//! buffer.
 
 /// The bytes between the last released position and the newest byte.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
-    /// `buffer[..filled]` was read; the rest is initialised room.
+    /// The bytes that were read are `buffer[..filled]`; the rest is initialised room for
+    /// more.
     buffer: Vec<u8>,
     filled: usize,
     /// Index in `buffer` of the window's first byte.
@@ -13,7 +15,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Stream position of the first byte.
+    /// Returns the stream position of the first byte.
     #[inline]
     pub(crate) fn start(&self) -> u64 {
         self.start
@@ -24,7 +26,7 @@ impl Held {
         self.buffer.get(self.begin..self.filled).unwrap_or_default()
     }
 
-    /// Stream position after the newest byte.
+    /// Returns the stream position after the newest byte.
     pub(crate) fn end(&self) -> u64 {
         self.start.saturating_add(self.len() as u64)
     }
@@ -38,20 +40,20 @@ impl Held {
         self.filled.saturating_sub(self.begin)
     }
 
-    /// Room for bytes up to position `end`, at least `least` bytes.
+    /// Returns room for bytes up to position `end`, at least `min_bytes`.
     ///
     /// The size does not depend on `end` alone: a stream that announces a huge block and
     /// then ends costs no memory.
-    pub(crate) fn room_towards(&mut self, end: u64, least: usize) -> &mut [u8] {
+    pub(crate) fn room_towards(&mut self, end: u64, min_bytes: usize) -> &mut [u8] {
         let missing = usize::try_from(end.saturating_sub(self.end())).unwrap_or(usize::MAX);
-        let wanted = missing.min(READ_BYTES.max(self.len())).max(least);
+        let wanted = missing.min(MAX_TRUSTED_BYTES.max(self.len())).max(min_bytes);
         self.make_room(wanted);
         self.buffer.get_mut(self.filled..).unwrap_or_default()
     }
 
-    /// This many bytes were written to the room. A source that claims more than the
+    /// Adds bytes that were written to the room. A source that claims more than the
     /// room's size is clamped.
-    pub(crate) fn take(&mut self, count: usize) {
+    pub(crate) fn add_written(&mut self, count: usize) {
         self.filled = self.filled.saturating_add(count).min(self.buffer.len());
     }
 
@@ -82,8 +84,8 @@ impl Held {
         }
         let needed = self.filled.saturating_add(wanted);
         if self.buffer.len() < needed {
-            // Doubling would waste up to as much memory again; a quarter keeps moves rare
-            // enough.
+            // Doubling would waste up to as much memory again; adding a quarter moves the
+            // bytes rarely enough.
             let room = needed.max(self.buffer.len().saturating_add(self.buffer.len() / 4));
             if self.buffer.is_empty() {
                 // The allocator provides zeroed memory.
@@ -95,5 +97,5 @@ impl Held {
     }
 }
 
-/// Announced sizes are trusted up to this, or up to the size already held.
-const READ_BYTES: usize = 256 * 1024;
+/// Maximum room, in bytes, for an announced size, unless more is already held.
+const MAX_TRUSTED_BYTES: usize = 256 * 1024;

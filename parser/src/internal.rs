@@ -1,4 +1,4 @@
-//! What the other crates of this project need from this one and no other code should use:
+//! Items that the other crates of this project need and no other code should use:
 //! filtering events before they are queued for time order (`nettrace-analysis` reads
 //! samples that way), and names of fields (`nettrace-export` shows them).
 //!

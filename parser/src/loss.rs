@@ -3,20 +3,21 @@
 //!
 //! All arithmetic wraps at 32 bits, and differences are interpreted as signed.
 //!
-//! Why this is more than a subtraction:
+//! Counting losses takes more than a subtraction:
 //!
-//! - Versions 4 and 5 identify threads by OS ids, which are reused. That a thread has
-//!   ended shows only in the next sequence point, which does not list it any more. So a
-//!   state remembers after how many points the thread last wrote, and a number that falls
-//!   is a new thread with an old id, not 2^32 lost events. Version 6 identifies threads by
-//!   indices that rows define and remove, and there a falling number is damage.
+//! - Versions 4 and 5 identify threads by OS ids, which are reused. Only the next
+//!   sequence point, which no longer lists it, shows that a thread has ended. So a state
+//!   remembers after how many points the thread last wrote, and a number that falls belongs
+//!   to a new thread with an old id and does not mean 2^32 lost events. Version 6
+//!   identifies threads by indices that rows define and remove, and there a falling number
+//!   is damage.
 //! - One changed byte can make a number that says that billions of events were lost. A
 //!   later number, or a sequence point, may show that it was wrong. So gaps are remembered
 //!   until the next point, and can be taken back ([`gaps`]).
 //! - Several threads read a stream in regions whose order is only known afterwards. They
 //!   record what they see, and one thread counts it in stream order ([`Losses::replay`]).
-//! - A stream may claim any number of threads, so that all maps here have a limit, and
-//!   what was forgotten must prove nothing.
+//! - A stream may claim any number of threads, so all maps here have a limit, and
+//!   forgotten threads must not count as evidence.
 
 mod gaps;
 mod lists;
@@ -28,31 +29,32 @@ use gaps::{Gap, Gaps, Jump};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// Capacity that is kept for the entries of the next sequence point: 64 KiB.
-const MOST_KEPT_ENTRIES: usize = 1 << 12;
+/// Maximum capacity, in entries, that is kept for the next sequence point: 64 KiB.
+const MAX_KEPT_ENTRIES: usize = 1 << 12;
 
 /// Maximum number of threads that are known at a time, and of entries of a sequence
 /// point. If a stream has more, the losses are a lower bound.
-const MOST_THREADS: usize = 1 << 16;
+const MAX_THREADS: usize = 1 << 16;
 
-/// From this number of threads on, those that have ended are forgotten.
-const MANY_THREADS: usize = 1 << 10;
+/// Number of threads from which on those that have ended are forgotten.
+const MAX_THREADS_WITH_ENDED: usize = 1 << 10;
 
-/// A thread that is missing from this many complete lists in a row is gone for good. It
-/// ended before the first of them.
-const LISTS_WITHOUT: u32 = 16;
+/// Number of complete lists in a row that a thread is missing from before it counts as
+/// gone for good. It ended before the first of them.
+const MIN_LISTS_WITHOUT: u32 = 16;
 
 /// What is known about a thread's numbers.
 #[derive(Debug, Clone, Copy)]
 struct ThreadNumbers {
     last: u32,
-    /// How many sequence points had passed when the thread last wrote. If the latest
-    /// point does not list a thread, it has ended; if its id appears again, that is
-    /// another thread.
+    /// Number of sequence points that had passed when the thread last wrote. If the
+    /// latest point does not list a thread, it has ended; if its id appears again, that
+    /// is another thread.
     seen: u32,
-    /// The next number is accepted as it is, because the ones before it are unknown.
+    /// Whether the next number is accepted as it is, because the ones before it are
+    /// unknown.
     takes_any: bool,
-    /// Time of its last event (versions 4 and 5).
+    /// Time of the thread's last event (versions 4 and 5).
     ticks: u64,
 }
 
@@ -68,44 +70,45 @@ pub struct Losses {
 
     // What is known about threads.
     states: HashMap<u64, ThreadNumbers>,
-    /// How many sequence points had passed when threads were last forgotten, because
-    /// there were too many or a block contradicted itself. Until the next but one,
-    /// numbers of unknown threads prove nothing: the next point lists those that are
-    /// still there, but one that ended before it may be what an unknown id means.
+    /// Number of sequence points that had passed when threads were last forgotten,
+    /// because there were too many or a block contradicted itself. Until the next but
+    /// one, numbers of unknown threads prove nothing: the next point lists the threads
+    /// that are still there, but an unknown id may mean one that ended before it.
     forgot: Option<u32>,
     /// The thread of the last event. Threads write many events in a row, so most events
     /// need no lookup in the map.
-    run: Option<Run>,
+    run: Option<NumberRun>,
 
     // Sequence points of versions 4 and 5. Their entries take effect together, because an
     // id may be listed several times.
-    /// Points passed so far.
+    /// Number of points passed so far.
     points: u32,
     /// The entries of the point that is being read.
     list: Vec<(u64, u32)>,
-    /// Whether it had more entries.
+    /// Whether that point had more entries.
     list_is_cut: bool,
 
     // What may be taken back.
     gaps: Gaps,
-    /// Restarts counted before the block that is being read.
+    /// Number of restarts counted before the block that is being read.
     restarts_before: u64,
-    /// The last sequence point of versions 4 and 5, and by thread the numbers that it alone
-    /// says were written. If the thread goes on with the first of them, it was wrong.
+    /// The last sequence point of versions 4 and 5.
     point: Option<RowPlace>,
+    /// Numbers by thread that only that point says were written. If the thread goes on
+    /// with the first of them, the point was wrong.
     ahead: HashMap<u64, Gap>,
-    /// Contradictions that only become visible later, until they are reported.
+    /// Contradictions that only became visible later, until they are reported.
     contradictions: Vec<(Option<RowPlace>, Fault)>,
 
     /// If set, observations are recorded here instead of being counted.
     log: Option<Vec<Observation>>,
-    /// Recorded observations other than runs.
+    /// Number of recorded observations other than runs.
     others: usize,
 }
 
-/// Consecutive numbers of a thread, and the times of the first and the last of them.
+/// Consecutive numbers of a thread, with the times of the first and the last of them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Run {
+pub(crate) struct NumberRun {
     thread: u64,
     first: u32,
     /// The number that the thread's next event must have.
@@ -114,10 +117,10 @@ pub(crate) struct Run {
     ticks: u64,
 }
 
-/// What the count depends on, recorded to be counted later.
+/// A fact that the count depends on, recorded to be counted later.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Observation {
-    Run(Run),
+    NumberRun(NumberRun),
     Define {
         thread: u64,
         is_replaced: bool,
@@ -142,11 +145,11 @@ pub(crate) enum Observation {
     },
     Forget,
     PassPoint,
-    /// There are more than are recorded.
+    /// More observations than are recorded.
     TooMany,
 }
 
-/// Equal if the counts are equal, no matter how they came about.
+/// Compares the counts, no matter how they came about.
 impl PartialEq for Losses {
     fn eq(&self, other: &Self) -> bool {
         (self.total, self.restarts) == (other.total, other.restarts)
@@ -157,66 +160,69 @@ impl PartialEq for Losses {
 impl Eq for Losses {}
 
 impl Losses {
-    /// Number of lost events. Saturates. Numbers that contradict others, and those of
-    /// blocks that [contradict themselves](crate::format_guide#13.6), count for nothing.
+    /// Returns the number of lost events, at most `u64::MAX`. Numbers that contradict
+    /// others, and those of blocks that [contradict
+    /// themselves](crate::format_guide#13.6), are not counted.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// How often the OS gave a thread's id to a new thread before the old one was known
-    /// to have ended (versions 4 and 5).
+    /// Returns how often the OS gave a thread's id to a new thread before the old one was
+    /// known to have ended (versions 4 and 5).
     pub fn restarts(&self) -> u64 {
         self.restarts
     }
 
-    /// Number of lost events by capture thread: its OS id, or its index in version 6.
-    /// Unordered.
+    /// Returns the number of lost events by capture thread: its OS id, or its index in
+    /// version 6. Unordered.
     pub fn by_thread(&self) -> impl ExactSizeIterator<Item = (u64, u64)> + '_ {
         self.by_thread.iter().map(|(thread, lost)| (*thread, *lost))
     }
 
-    /// Whether there may be more losses than were counted, and more threads that lost
-    /// events: 65,536 threads are known at a time, and the stream has more.
+    /// Returns whether there may be more losses than were counted, and more threads that
+    /// lost events: the stream has more than the 65,536 threads that are known at a time.
     pub fn is_at_least(&self) -> bool {
         self.is_at_least
     }
 
-    /// The most events that a thread lost in a row, at least.
+    /// Returns the largest number of events that a thread lost in a row, as far as is
+    /// known.
     pub fn longest_gap(&self) -> u32 {
         self.longest_gap
     }
 
-    /// The counts without the state that further counting needs.
+    /// Returns the counts without the state that further counting needs.
     pub(crate) fn settled(&self) -> Losses {
         let Losses { total, restarts, is_at_least, longest_gap, .. } = *self;
         let by_thread = self.by_thread.clone();
         Losses { total, restarts, is_at_least, longest_gap, by_thread, ..Losses::default() }
     }
 
-    /// Records what happens from now on, to be replayed by [`Losses::replay`].
+    /// Creates an instance that records what happens, to be replayed by
+    /// [`Losses::replay`].
     pub(crate) fn deferred() -> Losses {
         Losses { log: Some(Vec::new()), ..Losses::default() }
     }
 
-    /// The steps recorded since the last call.
+    /// Takes the observations recorded since the last call.
     pub(crate) fn take_log(&mut self) -> Vec<Observation> {
         self.end_run();
         self.others = 0;
         self.log.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Counts recorded steps. `false` if there is a contradiction; to report it, the
-    /// events must be read again in their place in the stream.
+    /// Counts recorded observations. Returns `false` if there is a contradiction; to
+    /// report it, the events must be read again in their place in the stream.
     pub(crate) fn replay(&mut self, steps: &[Observation], is_v6: bool, limit: usize) -> bool {
         let mut is_regular = true;
         for step in steps {
             match *step {
-                Observation::Run(Run { thread, first, next, first_ticks, ticks }) => {
-                    if !self.is_next(thread, first, first_ticks) {
+                Observation::NumberRun(NumberRun { thread, first, next, first_ticks, ticks }) => {
+                    if !self.count_if_next(thread, first, first_ticks) {
                         is_regular &= if is_v6 {
-                            self.event_v6(thread, first, limit)
+                            self.count_event_v6(thread, first, limit)
                         } else {
-                            self.event_v4(thread, first, first_ticks, None, limit)
+                            self.count_event_v4(thread, first, first_ticks, None, limit)
                         };
                     }
                     self.advance_run(next, ticks);
@@ -225,8 +231,8 @@ impl Losses {
                     self.define_thread(thread, is_replaced, limit)
                 }
                 Observation::Remove { thread, number } => self.remove_thread(thread, number, limit),
-                Observation::Listed { thread, number } => self.listed(thread, number, limit),
-                Observation::Entry { thread, number } => self.entry_v4(thread, number),
+                Observation::Listed { thread, number } => self.count_listed(thread, number, limit),
+                Observation::Entry { thread, number } => self.add_list_entry_v4(thread, number),
                 Observation::EndList { is_whole, has_all } => {
                     is_regular &= self.end_list_v4(is_whole, has_all, limit)
                 }
@@ -238,14 +244,14 @@ impl Losses {
         is_regular && self.contradictions.is_empty()
     }
 
-    /// Records a step if this instance only records. Returns whether it does.
+    /// Records an observation if this instance only records. Returns whether it does.
     fn defer(&mut self, step: Observation) -> bool {
         if self.log.is_none() {
             return false;
         }
         self.end_run();
         if let Some(log) = &mut self.log {
-            match self.others.cmp(&MOST_THREADS) {
+            match self.others.cmp(&MAX_THREADS) {
                 Ordering::Less => log.push(step),
                 Ordering::Equal => log.push(Observation::TooMany),
                 Ordering::Greater => return true,
@@ -255,9 +261,10 @@ impl Losses {
         true
     }
 
-    /// Counts an event. `true` if it is the next of its thread; nothing else to do then.
+    /// Counts an event if it is the next of its thread. Returns whether it is; there is
+    /// nothing else to do then.
     #[inline(always)]
-    pub(crate) fn is_next(&mut self, thread: u64, number: u32, ticks: u64) -> bool {
+    pub(crate) fn count_if_next(&mut self, thread: u64, number: u32, ticks: u64) -> bool {
         match &mut self.run {
             Some(run) if run.thread == thread && run.next == number => {
                 run.next = number.wrapping_add(1);
@@ -268,13 +275,15 @@ impl Losses {
         }
     }
 
-    /// The thread of the last event, and the number that its next event must have.
+    /// Returns the thread of the last event, and the number that its next event must
+    /// have.
     #[inline]
-    pub(crate) fn run(&self) -> Option<(u64, u32)> {
+    pub(crate) fn current_run(&self) -> Option<(u64, u32)> {
         self.run.map(|run| (run.thread, run.next))
     }
 
-    /// The run continued up to the number before `next`, and to this time if it did.
+    /// Continues the run up to the number before `next`, and to this time if there are
+    /// new numbers.
     #[inline]
     pub(crate) fn advance_run(&mut self, next: u32, ticks: u64) {
         if let Some(run) = &mut self.run
@@ -288,7 +297,7 @@ impl Losses {
     fn end_run(&mut self) {
         let Some(run) = self.run.take() else { return };
         match &mut self.log {
-            Some(log) => log.push(Observation::Run(run)),
+            Some(log) => log.push(Observation::NumberRun(run)),
             None => self.put(run.thread, run.next.wrapping_sub(1), false, run.ticks),
         }
     }
@@ -298,14 +307,15 @@ impl Losses {
         self.states.insert(thread, ThreadNumbers { last, seen, takes_any, ticks });
     }
 
-    /// A block with counted events begins.
+    /// Begins a block with counted events.
     pub(crate) fn begin_block(&mut self) {
         self.gaps.begin_block();
         self.restarts_before = self.restarts;
     }
 
-    /// The current block contradicts itself, so its numbers may be any: the losses that
-    /// they suggest are taken back, and the next number of each thread is accepted.
+    /// Takes back the losses that the numbers of the current block suggest, because it
+    /// contradicts itself and its numbers may be any. The next number of each thread is
+    /// accepted.
     #[cold]
     pub(crate) fn distrust_block(&mut self) {
         self.end_run();
@@ -318,7 +328,7 @@ impl Losses {
         self.forgot = Some(self.points);
     }
 
-    /// These events were not lost after all.
+    /// Takes back a gap: its events were not lost after all.
     fn take_back(&mut self, gap: Gap) {
         let count = u64::from(gap.lost);
         self.total = self.total.saturating_sub(count);
@@ -330,12 +340,13 @@ impl Losses {
         }
     }
 
-    /// Contradictions that became visible later and have not been reported yet.
+    /// Takes the contradictions that became visible later and have not been reported yet.
     pub(crate) fn take_contradictions(&mut self) -> Vec<(Option<RowPlace>, Fault)> {
         std::mem::take(&mut self.contradictions)
     }
 
-    /// A thread's jump was not a loss: its number, or the thread's id, is wrong.
+    /// Takes back a thread's jump, which was not a loss: its number, or the thread's id,
+    /// is wrong.
     #[cold]
     fn contradict(&mut self, thread: u64, jump: Jump, fault: Fault) {
         if let Some(gap) = self.gaps.take_gap(thread, &jump) {
@@ -348,19 +359,18 @@ impl Losses {
 
     fn begin_run(&mut self, thread: u64, number: u32, ticks: u64) {
         let next = number.wrapping_add(1);
-        self.run = Some(Run { thread, first: number, next, first_ticks: ticks, ticks });
+        self.run = Some(NumberRun { thread, first: number, next, first_ticks: ticks, ticks });
     }
 
-    /// `count` numbers are missing, starting with `from`. Returns the gap's index.
+    /// Counts `count` missing numbers, starting with `from`. Returns the gap's index.
     fn lose(&mut self, thread: u64, from: u32, count: u32, limit: usize) -> usize {
         if count == 0 {
             return usize::MAX;
         }
-        let place = self.gaps.lose(Gap { thread, from, lost: count });
+        let place = self.gaps.add_gap(Gap { thread, from, lost: count });
         self.total = self.total.saturating_add(u64::from(count));
         self.longest_gap = self.longest_gap.max(count);
-        if self.by_thread.len() >= limit.min(MOST_THREADS) && !self.by_thread.contains_key(&thread)
-        {
+        if self.by_thread.len() >= limit.min(MAX_THREADS) && !self.by_thread.contains_key(&thread) {
             self.is_at_least = true;
         } else {
             let lost = self.by_thread.entry(thread).or_default();
@@ -369,10 +379,10 @@ impl Losses {
         place
     }
 
-    /// Counts an event of versions 4 and 5 for which [`Losses::is_next`] returned
+    /// Counts an event of versions 4 and 5 for which [`Losses::count_if_next`] returned
     /// `false`. Returns `false` if it is older than the thread's previous event.
     #[inline(never)]
-    pub(crate) fn event_v4(
+    pub(crate) fn count_event_v4(
         &mut self,
         thread: u64,
         number: u32,
@@ -390,19 +400,19 @@ impl Losses {
         let from = state
             .filter(|state| state.seen == self.points)
             .map_or(1, |state| state.last.wrapping_add(1));
-        let is_next = state.is_some_and(|state| state.last.wrapping_add(1) == number)
+        let count_if_next = state.is_some_and(|state| state.last.wrapping_add(1) == number)
             || number == from
             || state.is_none() && self.forgot == Some(self.points)
             || self.was_listed_wrong(thread, number);
-        if !is_next {
+        if !count_if_next {
             self.jump(thread, from, number, place, limit);
         }
         self.begin_run(thread, number, ticks);
-        self.bound(limit);
+        self.limit_threads(limit);
         state.is_none_or(|state| state.ticks <= ticks)
     }
 
-    /// A thread's number is `to` where `from` was expected.
+    /// Counts a jump: a thread's number is `to` where `from` was expected.
     fn jump(&mut self, thread: u64, from: u32, to: u32, place: Option<RowPlace>, limit: usize) {
         let step = to.wrapping_sub(from);
         // A first number above 2^31 is a loss, and what follows may have wrapped since.
@@ -417,26 +427,26 @@ impl Losses {
         }
         let is_restart = from != 1 && step.cast_signed() < 0;
         self.restarts = self.restarts.saturating_add(u64::from(is_restart));
-        // A number that falls is that of a new thread with the same id, which began with 1.
+        // A number that falls belongs to a new thread with this id, which began with 1.
         let (first, lost) = match step.cast_signed() {
             ..0 => (1, to.saturating_sub(1)),
             _ => (from, step),
         };
         let gap = self.lose(thread, first, lost, limit);
-        self.gaps.jump(thread, Jump { from, first, to, is_restart, gap, place });
+        self.gaps.note_jump(thread, Jump { from, first, to, is_restart, gap, place });
     }
 
-    /// Counts an event of version 6 for which [`Losses::is_next`] returned `false`.
+    /// Counts an event of version 6 for which [`Losses::count_if_next`] returned `false`.
     /// Returns `false` if the number fell.
     #[inline(never)]
-    pub(crate) fn event_v6(&mut self, thread: u64, number: u32, limit: usize) -> bool {
+    pub(crate) fn count_event_v6(&mut self, thread: u64, number: u32, limit: usize) -> bool {
         self.end_run();
         let state = self.states.get(&thread).copied();
         self.begin_run(thread, number, 0);
         if self.log.is_some() {
             return true;
         }
-        self.bound(limit);
+        self.limit_threads(limit);
         match state {
             // An undefined index: its first number is unknown.
             None => true,
@@ -452,28 +462,29 @@ impl Losses {
         }
     }
 
-    /// A thread row of version 6. `is_replaced`: the index was in use, and nothing is
-    /// counted across the two.
+    /// Defines a thread of version 6. `is_replaced` says that the index was in use;
+    /// nothing is counted across the two threads.
     pub(crate) fn define_thread(&mut self, thread: u64, is_replaced: bool, limit: usize) {
         if self.defer(Observation::Define { thread, is_replaced }) {
             return;
         }
         self.end_run();
         self.put(thread, 0, is_replaced, 0);
-        self.bound(limit);
+        self.limit_threads(limit);
     }
 
-    /// A thread of version 6 ended.
+    /// Removes a thread of version 6, which has ended.
     pub(crate) fn remove_thread(&mut self, thread: u64, number: u32, limit: usize) {
         if self.defer(Observation::Remove { thread, number }) {
             return;
         }
-        self.listed(thread, number, limit);
+        self.count_listed(thread, number, limit);
         self.states.remove(&thread);
     }
 
-    /// An entry of a sequence point: the thread's last number is at least this.
-    pub(crate) fn listed(&mut self, thread: u64, number: u32, limit: usize) {
+    /// Counts an entry of a sequence point, which says that the thread's last number is
+    /// at least this.
+    pub(crate) fn count_listed(&mut self, thread: u64, number: u32, limit: usize) {
         if self.defer(Observation::Listed { thread, number }) {
             return;
         }
@@ -503,11 +514,12 @@ impl Losses {
         let last = if is_ahead || is_forgotten || jump.is_some() { number } else { last };
         let ticks = state.map_or(0, |state| state.ticks);
         self.put(thread, last, false, ticks);
-        self.bound(limit);
+        self.limit_threads(limit);
     }
 
-    /// The last number of the thread that has this id, as a sequence point counts from
-    /// it: 0 if the previous point did not list it, because then this is another thread.
+    /// Returns the last number of the thread that has this id, as a sequence point counts
+    /// from it: 0 if the previous point did not list it, because then this is another
+    /// thread.
     fn last_listable(&self, thread: u64) -> u32 {
         let state = self.states.get(&thread);
         state.filter(|state| self.is_listable(state)).map_or(0, |state| state.last)
@@ -517,15 +529,16 @@ impl Losses {
         !state.takes_any && state.seen.wrapping_add(1) >= self.points
     }
 
-    /// Called after the entries of a version 6 sequence point: the gaps before it are not
-    /// searched any more, and leave room for those after it.
+    /// Forgets the gaps before a version 6 sequence point, after its entries. They are
+    /// not searched any more, and leave room for those after it.
     pub(crate) fn pass_point_v6(&mut self) {
         if !self.defer(Observation::PassPoint) {
             self.gaps.forget();
         }
     }
 
-    /// Flag 1 of a version 6 sequence point, applied after its entries.
+    /// Forgets all threads: flag 1 of a version 6 sequence point, applied after its
+    /// entries.
     pub(crate) fn forget_threads(&mut self) {
         if self.defer(Observation::Forget) {
             return;
@@ -534,7 +547,8 @@ impl Losses {
         forget::all(&mut self.states);
     }
 
-    /// Whether a thread may be unknown that was there at the previous sequence point.
+    /// Returns whether a thread that was there at the previous sequence point may be
+    /// unknown.
     fn has_forgotten(&self) -> bool {
         self.forgot.is_some_and(|forgot| forgot.wrapping_add(1) >= self.points)
     }
@@ -543,22 +557,22 @@ impl Losses {
     /// threads come and go.
     fn forget_ended(&mut self) {
         let points = self.points;
-        if self.states.len() > MANY_THREADS && points.is_multiple_of(LISTS_WITHOUT) {
-            self.states.retain(|_, state| points.wrapping_sub(state.seen) < LISTS_WITHOUT);
+        if self.states.len() > MAX_THREADS_WITH_ENDED && points.is_multiple_of(MIN_LISTS_WITHOUT) {
+            self.states.retain(|_, state| points.wrapping_sub(state.seen) < MIN_LISTS_WITHOUT);
         }
     }
 
     /// Keeps the number of threads within the limit: removes ended threads first, then
     /// all.
-    fn bound(&mut self, limit: usize) {
-        let limit = limit.min(MOST_THREADS);
+    fn limit_threads(&mut self, limit: usize) {
+        let limit = limit.min(MAX_THREADS);
         if self.states.len() > limit {
             let points = self.points;
             self.states.retain(|_, state| state.seen == points);
             if self.states.len() > limit / 2 {
-                // All, not the oldest: if only some were known, an unknown id could be a
-                // new thread or a forgotten one, so its numbers would have to be accepted
-                // just the same.
+                // All are forgotten, not the oldest: if only some were known, an unknown
+                // id could be a new thread or a forgotten one, so its numbers would have
+                // to be accepted just the same.
                 self.states.clear();
                 (self.forgot, self.is_at_least) = (Some(points), true);
             }
@@ -579,15 +593,15 @@ mod tests {
             // event.
             for thread in [1].into_iter().chain(1_000 + point * 50..1_050 + point * 50) {
                 let number = if thread == 1 { 2 * point as u32 + 2 } else { 2 };
-                assert!(losses.event_v4(thread, number, point, None, usize::MAX));
+                assert!(losses.count_event_v4(thread, number, point, None, usize::MAX));
             }
-            losses.entry_v4(1, 2 * point as u32 + 2);
-            losses.entry_v4(2, 0);
+            losses.add_list_entry_v4(1, 2 * point as u32 + 2);
+            losses.add_list_entry_v4(2, 0);
             assert!(losses.end_list_v4(true, false, usize::MAX));
             most = most.max(losses.states.len());
         }
         assert_eq!((losses.total(), losses.restarts()), (2_000 * 51, 0));
-        assert!(most < 3 * MANY_THREADS, "{most} threads are known");
-        assert!(losses.states.contains_key(&2), "a thread that is listed is there");
+        assert!(most < 3 * MAX_THREADS_WITH_ENDED, "{most} threads are known");
+        assert!(losses.states.contains_key(&2), "a thread that is count_listed is there");
     }
 }

@@ -80,8 +80,8 @@ impl MappedFile {
         Ok(MappedFile { file: Arc::new(file), piece: None, start: 0 })
     }
 
-    /// The same open file read with positioned reads, starting at its beginning. For
-    /// several threads, whose mappings would block each other.
+    /// Returns the same open file read with positioned reads, starting at its beginning.
+    /// For several threads, whose mappings would block each other.
     #[cfg(any(unix, windows))]
     pub fn positioned(&self) -> crate::positioned::PositionedFile {
         crate::positioned::PositionedFile::of(Arc::clone(&self.file))

@@ -15,7 +15,7 @@ use std::fmt;
 /// The result of reading a stream.
 ///
 /// Damaged or truncated streams are read as far as possible, without an error. Code that
-/// reports totals must check this, or it reports too little without saying so.
+/// reports totals must check this, or it silently reports too little.
 ///
 /// ```
 /// use nettrace_parser::Reader;
@@ -31,7 +31,7 @@ use std::fmt;
 #[must_use = "a stream that is cut or damaged is read without an error"]
 #[non_exhaustive]
 pub struct Outcome {
-    /// What the stream says about the session.
+    /// Facts about the session.
     pub trace: Trace,
     /// The stream's version.
     pub version: Option<Version>,
@@ -46,15 +46,15 @@ pub struct Outcome {
     pub is_complete: bool,
     /// Where the stream ended, or where reading was stopped.
     pub end_offset: u64,
-    /// Number of bytes of the block in which the stream ends that are not there, as far as its
-    /// header says. What would follow is not known.
+    /// Number of bytes that are missing from the block in which the stream ends,
+    /// according to its header. What would follow it is unknown.
     pub missing_bytes: u64,
-    /// Events that arrived too late for their place in time order.
+    /// Number of events that arrived too late for their place in time order.
     pub out_of_order: u64,
 }
 
 impl Outcome {
-    pub(crate) fn of<S: Source>(reader: &Reader<S>, out_of_order: u64) -> Outcome {
+    pub(crate) fn from_reader<S: Source>(reader: &Reader<S>, out_of_order: u64) -> Outcome {
         let state = reader.state();
         Outcome {
             trace: state.context.trace.clone(),
@@ -69,20 +69,20 @@ impl Outcome {
         }
     }
 
-    /// Whether nothing is missing: the end mark was read, there are no findings except
-    /// notes, and no event was lost.
+    /// Returns whether nothing is missing: the end mark was read, there are no findings
+    /// except notes, and no event was lost.
     pub fn is_intact(&self) -> bool {
         self.is_complete && !self.damage.is_damaged() && self.losses.total() == 0
     }
 
-    /// Whether `losses` is meaningful: events of version 3 have no sequence
+    /// Returns whether `losses` is meaningful: events of version 3 have no sequence
     /// numbers.
     pub fn losses_known(&self) -> bool {
         self.version.is_some_and(|version| version.major() != 3)
     }
 }
 
-/// `complete`, or everything that is missing, in one line.
+/// Writes `complete`, or everything that is missing, in one line.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.is_complete {
@@ -111,16 +111,16 @@ impl fmt::Display for Outcome {
 }
 
 impl<S: Source> Reader<S> {
-    /// The result so far: at the stream's end, or wherever reading was stopped.
+    /// Returns the result so far: at the stream's end, or wherever reading was stopped.
     pub fn outcome(&self) -> Outcome {
-        Outcome::of(self, 0)
+        Outcome::from_reader(self, 0)
     }
 }
 
 impl<S: Source> TimeOrdered<S> {
-    /// The result so far: at the stream's end, or wherever reading was stopped.
+    /// Returns the result so far: at the stream's end, or wherever reading was stopped.
     pub fn outcome(&self) -> Outcome {
-        Outcome::of(self.reader(), self.out_of_order())
+        Outcome::from_reader(self.reader(), self.out_of_order())
     }
 }
 

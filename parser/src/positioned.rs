@@ -58,7 +58,8 @@ impl PositionedFile {
         PositionedFile { file, held: Held::default(), ahead: AHEAD_MOST }
     }
 
-    /// Another view of the same open file, starting at its beginning, for another thread.
+    /// Returns another view of the same open file, starting at its beginning, for another
+    /// thread.
     pub fn reopened(&self) -> PositionedFile {
         PositionedFile::of(Arc::clone(&self.file))
     }
@@ -88,7 +89,7 @@ impl Source for PositionedFile {
             let room = room.get_mut(..wanted).unwrap_or_default();
             match read_at(&self.file, room, position) {
                 Ok(0) => return Ok(false),
-                Ok(count) => self.held.take(count.min(wanted)),
+                Ok(count) => self.held.add_written(count.min(wanted)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             }

@@ -1,8 +1,7 @@
 //! The functions that touch bytes: integers, varints, text (FORMAT.md 2).
 //!
-//! They have nom's signature and compose with its combinators. nom's own number parsers
-//! shift byte by byte and are four times slower than an array read, so these leaves are
-//! ours.
+//! number parsers shift byte by byte and are four times slower than an array read, so
+//! these functions are our own.
 
 use crate::error::{Fault, FaultAt};
 use nettrace_guid::Guid;
@@ -11,7 +10,7 @@ use nettrace_guid::Guid;
 /// where it is.
 pub type Parsed<'a, T> = nom::IResult<&'a [u8], T, FaultAt<'a>>;
 
-/// Bytes of `whole` before `rest`, which is its end.
+/// Returns the number of bytes of `whole` before `rest`, which is its end.
 #[inline]
 pub(crate) fn before(whole: &[u8], rest: &[u8]) -> usize {
     whole.len().saturating_sub(rest.len())
@@ -19,7 +18,7 @@ pub(crate) fn before(whole: &[u8], rest: &[u8]) -> usize {
 
 macro_rules! little_endian {
     ($($name:ident $type:ty),* $(,)?) => {$(
-        #[doc = concat!("A little-endian `", stringify!($type), "`.")]
+        #[doc = concat!("Reads a little-endian `", stringify!($type), "`.")]
         ///
         /// # Errors
         /// [`Fault::Truncated`].
@@ -35,7 +34,7 @@ macro_rules! little_endian {
 
 little_endian! { u8 u8, u16 u16, i16 i16, u32 u32, i32 i32, u64 u64, i64 i64 }
 
-/// The next `count` bytes.
+/// Reads the next `count` bytes.
 #[inline]
 pub(crate) fn take(count: usize) -> impl Fn(&[u8]) -> Parsed<'_, &[u8]> {
     move |input| match input.split_at_checked(count) {
@@ -44,9 +43,9 @@ pub(crate) fn take(count: usize) -> impl Fn(&[u8]) -> Parsed<'_, &[u8]> {
     }
 }
 
-/// A row of version 6 with its size ([FORMAT.md 7.3](crate::format_guide#7.3),
+/// Reads a row of version 6 with its size ([FORMAT.md 7.3](crate::format_guide#7.3),
 /// [7.6](crate::format_guide#7.6)): a u16 number of bytes, not including itself, then
-/// that many bytes. Thanks to the size, what follows can be found even if a row cannot be
+/// that many bytes. Thanks to the size, the next row can be found even if a row cannot be
 /// decoded.
 ///
 /// # Errors
@@ -60,8 +59,8 @@ pub fn sized_row(input: &[u8]) -> Parsed<'_, &[u8]> {
     }
 }
 
-/// A guid ([FORMAT.md 2](crate::format_guide#2)): u32, u16, u16 little-endian, then eight
-/// bytes.
+/// Reads a guid ([FORMAT.md 2](crate::format_guide#2)): u32, u16, u16 little-endian, then
+/// eight bytes.
 ///
 /// # Errors
 /// [`Fault::Truncated`].
@@ -73,9 +72,9 @@ pub(crate) fn guid(input: &[u8]) -> Parsed<'_, Guid> {
     }
 }
 
-/// Groups of 7 bits, least significant first; bit 7 set on every byte but the last. At
-/// most `max_bytes`, the last of which may hold no more than `last`. Over-long forms such
-/// as `80 00` are accepted.
+/// Reads groups of 7 bits, least significant first; bit 7 is set on every byte but the
+/// last. There are at most `max_bytes`, the last of which may hold no more than `last`.
+/// Over-long forms such as `80 00` are accepted.
 fn varuint(input: &[u8], max_bytes: usize, last: u8) -> Parsed<'_, u64> {
     let mut value = 0u64;
     let mut shift = 0u32;
@@ -99,8 +98,8 @@ fn varuint(input: &[u8], max_bytes: usize, last: u8) -> Parsed<'_, u64> {
     FaultAt::error(input, Fault::Truncated)
 }
 
-/// A varuint32 ([FORMAT.md 2](crate::format_guide#2)): 1 to 5 bytes with 7 bits each,
-/// lowest first; bit 7 is set on all but the last. The fifth byte is at most 0x0F.
+/// Reads a varuint32 ([FORMAT.md 2](crate::format_guide#2)): 1 to 5 bytes with 7 bits
+/// each, lowest first; bit 7 is set on all but the last. The fifth byte is at most 0x0F.
 /// Encodings that are longer than necessary are accepted.
 ///
 /// ```
@@ -116,15 +115,16 @@ fn varuint(input: &[u8], max_bytes: usize, last: u8) -> Parsed<'_, u64> {
 pub fn varuint32(input: &[u8]) -> Parsed<'_, u32> {
     match input {
         [byte, rest @ ..] if *byte < 0x80 => Ok((rest, u32::from(*byte))),
-        // Five bytes with at most four bits in the last: 32 bits, so nothing is cut here.
+        // Five bytes with at most four bits in the last hold 32 bits, so nothing is cut
+        // here.
         _ => varuint(input, 5, 0x0f).map(|(rest, value)| (rest, (value & 0xffff_ffff) as u32)),
     }
 }
 
-/// A varuint64: like [`varuint32`], but 1 to 10 bytes, the tenth at most 0x01.
+/// Reads a varuint64: like [`varuint32`], but 1 to 10 bytes, the tenth at most 0x01.
 ///
 /// # Errors
-/// As [`varuint32`].
+/// Those of [`varuint32`].
 #[inline]
 pub fn varuint64(input: &[u8]) -> Parsed<'_, u64> {
     match input {
@@ -133,10 +133,10 @@ pub fn varuint64(input: &[u8]) -> Parsed<'_, u64> {
     }
 }
 
-/// A varint64: a [`varuint64`] in zigzag form, 0, -1, 1, -2 …
+/// Reads a varint64: a [`varuint64`] in zigzag form, 0, -1, 1, -2 …
 ///
 /// # Errors
-/// As [`varuint32`].
+/// Those of [`varuint32`].
 #[inline]
 pub(crate) fn varint64(input: &[u8]) -> Parsed<'_, i64> {
     varuint64(input).map(|(rest, value)| (rest, zigzag(value)))
@@ -148,8 +148,8 @@ pub(crate) fn zigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ (value & 1).cast_signed().wrapping_neg()
 }
 
-/// UTF-16LE units up to a zero unit, without it: the bytes of the text
-/// ([`Utf16`](crate::Utf16) shows them). Not aligned, and possibly ill-formed.
+/// Reads UTF-16LE units up to a zero unit, and returns the bytes of the text without it
+/// ([`Utf16`](crate::Utf16) shows them). They are not aligned, and possibly ill-formed.
 ///
 /// # Errors
 /// [`Fault::Truncated`] if there is no zero unit.
@@ -164,10 +164,10 @@ pub fn utf16z(input: &[u8]) -> Parsed<'_, &[u8]> {
     }
 }
 
-/// Byte offset of the first zero unit.
+/// Returns the byte offset of the first zero unit.
 ///
-/// Eight units at a time are compared in lanes, which every compiler for a machine with
-/// vectors makes of this. Short texts dominate, so nothing is set up before the loop.
+/// Eight units at a time are compared in a loop that compilers turn into vector
+/// instructions. Most texts are short, so there is no work before the loop.
 #[inline]
 pub(crate) fn utf16_end(input: &[u8]) -> Option<usize> {
     let (blocks, tail) = input.as_chunks::<16>();
@@ -184,7 +184,8 @@ pub(crate) fn utf16_end(input: &[u8]) -> Option<usize> {
     end_in_tail(tail, at)
 }
 
-/// As [`utf16_end`], of few bytes after `at` others.
+/// Returns the byte offset of the first zero unit in a few bytes, which follow `at`
+/// others.
 #[inline(always)]
 fn end_in_tail(tail: &[u8], at: usize) -> Option<usize> {
     let (words, units) = tail.as_chunks::<8>();
@@ -202,8 +203,8 @@ fn end_in_tail(tail: &[u8], at: usize) -> Option<usize> {
         .map(|index| at.wrapping_add(index.wrapping_mul(2)))
 }
 
-/// Byte offset of the first zero unit of four: the first lane from which subtracting one
-/// borrows although it had no high bit.
+/// Returns the byte offset of the first zero unit of four. It is the first lane from
+/// which subtracting one borrows although the lane had no high bit.
 #[inline]
 fn zero_unit(units: u64) -> Option<usize> {
     const ONES: u64 = 0x0001_0001_0001_0001;
@@ -212,8 +213,8 @@ fn zero_unit(units: u64) -> Option<usize> {
     (zero != 0).then(|| (zero.trailing_zeros() / 16).wrapping_mul(2) as usize)
 }
 
-/// UTF-16LE bytes as a string; lone surrogates become U+FFFD, an odd last byte is left
-/// out.
+/// Converts UTF-16LE bytes to a string. Lone surrogates become U+FFFD; an odd last byte
+/// is left out.
 pub(crate) fn utf16_to_string(bytes: &[u8]) -> String {
     let (units, _) = bytes.as_chunks::<2>();
     char::decode_utf16(units.iter().map(|unit| u16::from_le_bytes(*unit)))
@@ -221,11 +222,12 @@ pub(crate) fn utf16_to_string(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// A string of version 6 ([FORMAT.md 2](crate::format_guide#2)): a [`varuint32`] number of
-/// bytes, then UTF-8 without a terminator, possibly ill-formed.
+/// Reads a string of version 6 ([FORMAT.md 2](crate::format_guide#2)): a [`varuint32`]
+/// number of bytes, then UTF-8 without a terminator, possibly ill-formed.
 ///
 /// # Errors
-/// As [`varuint32`]; [`Fault::Truncated`] also if there are fewer bytes than stated.
+/// Those of [`varuint32`]; [`Fault::Truncated`] also if there are fewer bytes than
+/// stated.
 pub fn string_v6(input: &[u8]) -> Parsed<'_, &[u8]> {
     let (rest, length) = varuint32(input)?;
     match usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length)) {

@@ -18,7 +18,7 @@
 //!
 //! fn blobs(version: Version, content: &[u8]) -> Parsed<'_, Vec<Blob<'_>>> {
 //!     let (rest, header) = raw::event_block_header(content)?;
-//!     let encoding = BlobEncoding::of(version, header.is_compressed);
+//!     let encoding = BlobEncoding::for_version(version, header.is_compressed);
 //!     // What a compressed header does not say is as in the blob before.
 //!     let mut running = BlobHeader::default();
 //!     all_consuming(many0(raw::blob(encoding, &mut running))).parse(rest)

@@ -7,14 +7,14 @@
 use crate::error::Fault;
 use std::borrow::Cow;
 
-/// Types nested more deeply than this make the payload opaque. A hostile description
-/// needs only one byte per level.
-pub(crate) const DEPTH_LIMIT: usize = 32;
+/// Maximum nesting of types; the payload is opaque where they are nested more deeply. A
+/// hostile description needs only one byte per level.
+pub(crate) const MAX_TYPE_DEPTH: usize = 32;
 
-/// More fields than this, including nested ones, make the payload opaque from there on. Real
-/// event types have a hundred at most. Each event has work for each field of its type, and a
-/// field takes about ten times as much memory as its description.
-pub(crate) const FIELD_LIMIT: usize = 1024;
+/// Maximum number of fields of a type, including nested ones; the payload is opaque after
+/// them. Real event types have a hundred at most. Each event has work for each field of
+/// its type, and a field takes about ten times as much memory as its description.
+pub(crate) const MAX_FIELDS: usize = 1024;
 
 /// The fields of one event type, in payload order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -25,34 +25,35 @@ pub struct Schema {
     /// Why the description cannot be decoded after [`Schema::fields`]. The rest of such a
     /// payload is opaque bytes.
     pub opaque: Option<Fault>,
-    /// Types whose payloads may be stored differently than described.
+    /// Types in the schema whose payloads may be stored differently than described.
     pub(crate) ambiguity: Ambiguity,
-    /// If there are only texts and fields of fixed size: the size of what precedes each
-    /// text, and follows the last.
+    /// The size of the fields before each text and after the last text, if there are only
+    /// texts and fields of fixed size.
     pub(crate) runs: Option<Box<[FixedSize]>>,
     /// Whether some values must be remembered because other fields use them as counts.
     pub(crate) keeps_counts: bool,
 }
 
 impl Schema {
-    /// A schema as a stream describes it. `is_v6` adds the ambiguities that only exist in
-    /// version 6.
+    /// Creates a schema as a stream describes it. `is_v6` adds the ambiguities that only
+    /// exist in version 6.
     pub(crate) fn from_stream(fields: Vec<Field>, opaque: Option<Fault>, is_v6: bool) -> Schema {
-        let found =
-            fields.iter().fold(Ambiguity::NONE, |found, field| found.with(of_type(&field.kind)));
+        let found = fields
+            .iter()
+            .fold(Ambiguity::NONE, |found, field| found.with(ambiguity_of_type(&field.kind)));
         let ambiguity = if is_v6 {
             found
         } else {
             found.without(Ambiguity::DATE).without(Ambiguity::UTF8_UNIT)
         };
-        // An incomplete description has no exact end; nor has one with data elsewhere in
-        // the payload.
+        // An incomplete description has no exact end; neither has one with data elsewhere
+        // in the payload.
         let is_open = opaque.is_some() || fields.iter().any(|field| has_location(&field.kind));
         Schema::compiled(fields, opaque, if is_open { Ambiguity::NONE } else { ambiguity })
     }
 
-    /// A schema of the catalog: native writers follow it exactly, but may omit null
-    /// texts.
+    /// Creates a schema of the catalog. Native writers follow it exactly, but may omit
+    /// null texts.
     pub(crate) fn from_catalog(fields: Vec<Field>) -> Schema {
         let has_text = fields
             .iter()
@@ -81,15 +82,15 @@ impl Schema {
         schema
     }
 
-    /// Whether the payload's size affects how it is interpreted.
+    /// Returns whether the payload's size affects how it is interpreted.
     #[inline]
     pub(crate) fn is_ambiguous(&self) -> bool {
         self.ambiguity != Ambiguity::NONE
     }
 
-    /// The fields to present to users. Self-describing events wrap their fields in one
-    /// nameless object, an artefact of how they are written ([FORMAT.md
-    /// 15](crate::format_guide#15)); this unwraps it.
+    /// Returns the fields to present to users. Self-describing events wrap their fields
+    /// in one nameless object, an artefact of how they are written ([FORMAT.md
+    /// 15](crate::format_guide#15)); this function unwraps it.
     #[inline]
     pub fn payload_fields(&self) -> &[Field] {
         match &*self.fields {
@@ -107,7 +108,7 @@ pub(crate) struct FixedSize {
 }
 
 impl FixedSize {
-    const fn of(bytes: u32) -> FixedSize {
+    const fn new(bytes: u32) -> FixedSize {
         FixedSize { bytes, pointers: 0 }
     }
 
@@ -125,7 +126,7 @@ impl FixedSize {
         })
     }
 
-    /// The number of bytes.
+    /// Returns the number of bytes for a pointer size.
     #[inline]
     pub(crate) fn bytes(self, pointer_size: u8) -> usize {
         let pointers = (self.pointers as usize).saturating_mul(usize::from(pointer_size));
@@ -136,21 +137,21 @@ impl FixedSize {
 /// The position of a field, if it is the same in every payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Offset {
-    /// Its distance from the payload's beginning, in the usual interpretation.
+    /// Distance from the payload's beginning, in the usual interpretation.
     pub(crate) start: FixedSize,
-    /// Its own size, if that is fixed too.
+    /// Size of the field, if that is fixed, too.
     pub(crate) size: Option<FixedSize>,
-    /// Whether that holds in every interpretation.
+    /// Whether `start` and `size` hold in every interpretation.
     pub(crate) is_certain: bool,
 }
 
-/// Sets offsets as long as all fields before have a fixed size.
+/// Sets the offsets of fields as long as all fields before them have a fixed size.
 fn set_offsets(fields: &mut [Field], ambiguity: Ambiguity) {
     let mut start = FixedSize::default();
     let mut is_certain = true;
     for field in fields {
         let size = field.kind.fixed();
-        is_certain &= of_type(&field.kind).within(ambiguity) == Ambiguity::NONE;
+        is_certain &= ambiguity_of_type(&field.kind).within(ambiguity) == Ambiguity::NONE;
         field.offset = Some(Offset { start, size, is_certain });
         match size.and_then(|size| start.plus(size)) {
             Some(end) => start = end,
@@ -203,7 +204,7 @@ impl Ambiguity {
         Ambiguity(self.0 & other.0)
     }
 
-    /// The alternative interpretations, those that change least first.
+    /// Returns the alternative interpretations, the ones that change least first.
     pub(crate) fn subsets(self) -> impl Iterator<Item = Ambiguity> {
         (1..=4u32).flat_map(move |count| {
             (1..16u8)
@@ -222,19 +223,19 @@ fn has_location(kind: &FieldType) -> bool {
     }
 }
 
-fn of_type(kind: &FieldType) -> Ambiguity {
+fn ambiguity_of_type(kind: &FieldType) -> Ambiguity {
     match kind {
         FieldType::Boolean32 => Ambiguity::BOOLEAN,
         FieldType::Decimal => Ambiguity::DECIMAL,
         FieldType::DateTime => Ambiguity::DATE,
         FieldType::Utf8CodeUnit => Ambiguity::UTF8_UNIT,
-        FieldType::Object(fields) => {
-            fields.iter().fold(Ambiguity::NONE, |found, field| found.with(of_type(&field.kind)))
-        }
+        FieldType::Object(fields) => fields
+            .iter()
+            .fold(Ambiguity::NONE, |found, field| found.with(ambiguity_of_type(&field.kind))),
         FieldType::Array(element) | FieldType::FixedArray(element, _) => match &**element {
-            // In an array, it is unambiguously a code unit of a text.
+            // In an array, a code unit is unambiguously part of a text.
             FieldType::Utf8CodeUnit => Ambiguity::NONE,
-            element => of_type(element),
+            element => ambiguity_of_type(element),
         },
         _ => Ambiguity::NONE,
     }
@@ -248,27 +249,30 @@ pub struct Field {
     pub name: Cow<'static, str>,
     /// The type.
     pub kind: FieldType,
-    /// Whether its numbers are customarily shown in hexadecimal: addresses, flags.
+    /// Whether the field's numbers are customarily shown in hexadecimal: addresses,
+    /// flags.
     pub is_hex: bool,
-    /// The unit of its numbers, if the catalog knows it. Streams do not describe units.
+    /// The unit of the field's numbers, if the catalog knows it. Streams do not describe
+    /// units.
     pub unit: Option<Unit>,
-    /// Names of its values.
+    /// Names of the field's values.
     pub map: Option<&'static ValueMap>,
-    /// The register that stores its value for a later [`FieldType::Repeated`] in the same
-    /// payload.
+    /// The register that stores the field's value for a later [`FieldType::Repeated`] in
+    /// the same payload.
     pub(crate) register: Option<Register>,
-    /// Where it lies, if all fields before it have a fixed size.
+    /// Where the field lies, if all fields before it have a fixed size.
     pub(crate) offset: Option<Offset>,
 }
 
 impl Field {
-    /// The register that stores its value for a later [`FieldType::Repeated`] in the same
-    /// payload, as referenced by [`Count::Earlier`]. For code that walks payloads itself.
+    /// Returns the register that stores the field's value for a later
+    /// [`FieldType::Repeated`] in the same payload, as referenced by [`Count::Earlier`].
+    /// It is for code that walks payloads itself.
     pub fn register(&self) -> Option<u8> {
         self.register
     }
 
-    /// A field with default attributes.
+    /// Creates a field with default attributes.
     pub(crate) fn new(name: impl Into<Cow<'static, str>>, kind: FieldType) -> Field {
         Field {
             name: name.into(),
@@ -305,7 +309,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The unit's symbol after a number: `B`, `ns`, `s`.
+    /// Returns the unit's symbol after a number: `B`, `ns`, `s`.
     pub const fn symbol(self) -> &'static str {
         match self {
             Unit::Bytes => "B",
@@ -315,7 +319,7 @@ impl Unit {
     }
 }
 
-/// Number of a register: a value that the walk through a payload remembers.
+/// Number of a register, which holds a value that the walk through a payload remembers.
 pub(crate) type Register = u8;
 
 /// Names of a field's values.
@@ -330,7 +334,7 @@ pub struct ValueMap {
     pub entries: &'static [(u64, &'static str)],
 }
 
-/// How many elements a [`FieldType::Repeated`] has.
+/// The number of elements of a [`FieldType::Repeated`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Count {
@@ -353,7 +357,7 @@ pub enum FieldType {
     /// Four bytes, 0 is false. Some writers store one byte under this code ([FORMAT.md
     /// Q9](crate::format_guide#Q9)).
     Boolean32,
-    /// One byte.
+    /// A boolean of one byte.
     Boolean8,
     /// One UTF-16 code unit, 2 bytes.
     Utf16CodeUnit,
@@ -361,19 +365,19 @@ pub enum FieldType {
     Utf8CodeUnit,
     /// One byte, signed.
     I8,
-    /// One byte.
+    /// One byte, unsigned.
     U8,
     /// Two bytes, signed.
     I16,
-    /// Two bytes.
+    /// Two bytes, unsigned.
     U16,
     /// Four bytes, signed.
     I32,
-    /// Four bytes.
+    /// Four bytes, unsigned.
     U32,
     /// Eight bytes, signed.
     I64,
-    /// Eight bytes.
+    /// Eight bytes, unsigned.
     U64,
     /// Four bytes, IEEE 754.
     F32,
@@ -399,7 +403,8 @@ pub enum FieldType {
     /// Four bytes: u16 position, relative to the byte after them, and u16 size of the
     /// elements in bytes.
     RelLoc(Box<FieldType>),
-    /// The same, with a position relative to the payload's first byte.
+    /// Four bytes like those of `RelLoc`, but with a position relative to the payload's
+    /// first byte.
     DataLoc(Box<FieldType>),
     /// An address: 4 or 8 bytes, depending on the trace's pointer size. Catalog only.
     Pointer,
@@ -415,7 +420,8 @@ pub enum FieldType {
 }
 
 impl FieldType {
-    /// The type for a code that needs no further description; `None` for others.
+    /// Returns the type for a code that needs no further description, or `None` for
+    /// another code.
     pub(crate) fn scalar(code: i32) -> Option<FieldType> {
         Some(match code {
             3 => FieldType::Boolean32,
@@ -438,7 +444,8 @@ impl FieldType {
         })
     }
 
-    /// The same for the types that only version 6 has.
+    /// Returns the type for a code of version 6 that needs no further description, or
+    /// `None` for another code.
     pub(crate) fn scalar_v6(code: i32) -> Option<FieldType> {
         Some(match code {
             20 => FieldType::VarInt,
@@ -449,14 +456,14 @@ impl FieldType {
         })
     }
 
-    /// Size of a value in bytes, if it is the same for every value. `None` also for a
-    /// pointer, and if the size does not fit 32 bits.
+    /// Returns the size of a value in bytes, if it is the same for every value. `None`
+    /// also for a pointer, and if the size does not fit 32 bits.
     pub(crate) fn fixed_size(&self) -> Option<u32> {
         self.fixed().filter(|size| size.pointers == 0).map(|size| size.bytes)
     }
 
     fn fixed(&self) -> Option<FixedSize> {
-        Some(FixedSize::of(match self {
+        Some(FixedSize::new(match self {
             FieldType::Object(fields) => {
                 let mut members = fields.iter().map(|field| field.kind.fixed());
                 return members.try_fold(FixedSize::default(), |sum, size| sum.plus(size?));

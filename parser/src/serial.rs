@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A number that no other row read by this process has. Copies of a row keep it. It is
-/// not part of the row's content, so all serials compare equal. Zero for a row that no
-/// stream defined.
+/// not part of the row's content, so all serials compare equal. A row that no stream
+/// defined has 0.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Serial(u64);
 
@@ -29,7 +29,7 @@ impl PartialEq for Serial {
 
 impl Eq for Serial {}
 
-/// Serials are hidden, so that rows with equal content look equal.
+/// Hides the number, so that rows with equal content look equal.
 impl fmt::Debug for Serial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("_")

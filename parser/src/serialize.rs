@@ -202,7 +202,8 @@ impl Members<'_, '_> {
 /// Up to this many names are compared pairwise; more are put in a set.
 const FEW: usize = 24;
 
-/// The names of fields, none of which is empty or equal to another: `field_2`, `Name_2`.
+/// Returns the names of fields, none of which is empty or equal to another: `field_2`,
+/// `Name_2`.
 fn names(fields: &[Field]) -> Box<dyn Iterator<Item = Cow<'_, str>> + '_> {
     // The parser skips padding silently, so it is not shown either.
     let shown = fields.iter().filter(|field| !matches!(field.kind, FieldType::Padding(_)));
@@ -312,7 +313,8 @@ impl Serialize for Said<'_> {
     }
 }
 
-/// The labels that no other member shows, grouped by key, in stored order for each key.
+/// Returns the labels that no other member shows, grouped by key, in stored order for
+/// each key.
 fn labels_of<'r>(event: &Event<'r>) -> Vec<(&'r [u8], Said<'r>)> {
     let said = |label: Label<'r>| -> Option<(&'r [u8], Said<'r>)> {
         Some(match label {
@@ -348,7 +350,7 @@ impl Serialize for Grouped<'_, '_> {
     }
 }
 
-/// The name for display, such as `GC/Start` or `Request/Start`: see
+/// Returns the name for display, such as `GC/Start` or `Request/Start`: see
 /// [`event_name`](catalog::event_name). `Provider/7` for an event with id 7 and no name,
 /// `(undefined)` if the type is not defined.
 fn shown_name<'r>(event: &Event<'r>) -> Cow<'r, str> {

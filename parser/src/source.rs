@@ -18,7 +18,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Stream position after the last byte.
+    /// Returns the stream position after the last byte.
     pub fn end(&self) -> u64 {
         self.start.saturating_add(u64::from(self.len))
     }
@@ -32,8 +32,8 @@ pub(crate) fn index(position: u64, start: u64) -> usize {
     usize::try_from(position.wrapping_sub(start)).unwrap_or(usize::MAX)
 }
 
-/// The bytes of a span, as far as they are in a window that begins at stream position
-/// `start`.
+/// Returns the bytes of a span, as far as they are in a window that begins at stream
+/// position `start`.
 pub(crate) fn part(window: &[u8], start: u64, span: Span) -> &[u8] {
     let rest = window.get(index(span.start, start)..).unwrap_or_default();
     rest.get(..span.len as usize).unwrap_or(rest)
@@ -42,14 +42,14 @@ pub(crate) fn part(window: &[u8], start: u64, span: Span) -> &[u8] {
 /// A window of consecutive bytes of a stream. It grows at its end on demand, and may drop
 /// bytes at its beginning.
 pub trait Source {
-    /// Stream position, in bytes, of the first byte of the window.
+    /// Returns the stream position, in bytes, of the first byte of the window.
     fn start(&self) -> u64;
 
-    /// The bytes in the window.
+    /// Returns the bytes in the window.
     fn bytes(&self) -> &[u8];
 
-    /// Extends the window to stream position `end`. `false` if the stream ends before it;
-    /// the window then holds everything that was left.
+    /// Extends the window to stream position `end`. Returns `false` if the stream ends
+    /// before it; the window then holds everything that was left.
     ///
     /// # Errors
     /// Errors of the input, including [`io::ErrorKind::WouldBlock`]: the window then
@@ -57,28 +57,28 @@ pub trait Source {
     /// internally.
     fn fill(&mut self, end: u64) -> io::Result<bool>;
 
-    /// Extends the window to stream position `end` if that is possible without waiting: a
-    /// file's bytes are available, those of a pipe may never arrive. Called for bytes
-    /// after the stream's end mark, where there need not be any. `false` if the window
-    /// does not reach `end`. The default implementation reads nothing and only uses the
-    /// window's current bytes.
+    /// Extends the window to stream position `end` if that is possible without waiting:
+    /// the bytes of a file are available, those of a pipe may never arrive. It is called
+    /// for bytes after the stream's end mark, where there need not be any. Returns
+    /// `false` if the window does not reach `end`. The default implementation reads
+    /// nothing and only uses the window's current bytes.
     ///
     /// # Errors
-    /// As [`Source::fill`]. After [`io::ErrorKind::WouldBlock`] it is called again.
+    /// Those of [`Source::fill`]. After [`io::ErrorKind::WouldBlock`] it is called again.
     fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
         Ok(end <= self.start().saturating_add(self.bytes().len() as u64))
     }
 
-    /// Bytes before this stream position will not be requested again.
+    /// Drops the bytes before a stream position, as far as the source likes: they will
+    /// not be requested again.
     fn release(&mut self, before: u64);
 
-    /// All of these bytes, which are in the window, are about to be read in order. A
-    /// source whose bytes may not be in the processor's caches can prefetch them; others
-    /// do nothing, which is the default.
+    /// Prefetches bytes of the window that are about to be read in order, if they may not
+    /// be in the processor's caches. The default implementation does nothing.
     fn approach(&self, _span: Span) {}
 }
 
-/// Bytes of a cache line.
+/// Size of a cache line in bytes.
 const LINE_BYTES: usize = 64;
 
 /// Touches a byte of each cache line. The position of each event's header depends on the
@@ -139,14 +139,15 @@ impl<B: AsRef<[u8]>> std::fmt::Debug for Whole<B> {
     }
 }
 
-/// How much is read at once: large enough to amortise calls, small enough for the L2
+/// Bytes that are requested at once: enough to amortise calls, few enough for the L2
 /// cache.
 const READ_BYTES: usize = 256 * 1024;
 
 /// A stream from any [`Read`]: a pipe, a socket, a file that should not be mapped.
 ///
-/// Holds the bytes between the last released position and the newest byte. Released bytes
-/// are dropped when they are the larger half, so each byte is moved about once at most.
+/// It holds the bytes between the last released position and the newest byte. Released
+/// bytes are dropped when they are the larger half, so each byte is moved about once at
+/// most.
 #[derive(Debug)]
 pub struct Buffered<R> {
     input: R,
@@ -164,9 +165,8 @@ impl<R: Read> Buffered<R> {
         Buffered { input, held: Held::default(), ended: false, is_at_rest: false }
     }
 
-    /// The same for an input whose bytes are all available, such as a file: bytes after
-    /// the end mark are examined, up to
-    /// [`Limits::tail_bytes`](crate::Limits::tail_bytes).
+    /// Reads from an input whose bytes are all available, such as a file: bytes after the
+    /// end mark are examined, up to [`Limits::tail_bytes`](crate::Limits::tail_bytes).
     pub fn at_rest(input: R) -> Self {
         Buffered { is_at_rest: true, ..Buffered::new(input) }
     }
@@ -189,7 +189,7 @@ impl<R: Read> Source for Buffered<R> {
             let room = self.held.room_towards(end, READ_BYTES);
             match self.input.read(room) {
                 Ok(0) => self.ended = true,
-                Ok(count) => self.held.take(count),
+                Ok(count) => self.held.add_written(count),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }

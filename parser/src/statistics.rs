@@ -7,7 +7,7 @@ use crate::frame::BlockKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// Events delivered by the reader, in file order.
+    /// Number of events that the reader delivered, in file order.
     pub events: u64,
     kinds: [KindCounts; COUNT],
 }
@@ -20,20 +20,20 @@ struct KindCounts {
 }
 
 impl Statistics {
-    /// Number of blocks of a kind; all unknown kinds are counted together.
+    /// Returns the number of blocks of a kind; all unknown kinds are counted together.
     pub fn blocks(&self, kind: BlockKind) -> u64 {
         self.kind(kind).blocks
     }
 
-    /// Bytes of the blocks of a kind, including framing. Missing and skipped bytes are
-    /// not counted, for example if a block's size is wrong and another block begins in
-    /// the middle of it.
+    /// Returns the number of bytes of the blocks of a kind, including framing. Missing
+    /// and skipped bytes are not counted, for example if a block's size is wrong and
+    /// another block begins in the middle of it.
     pub fn bytes(&self, kind: BlockKind) -> u64 {
         self.kind(kind).bytes
     }
 
-    /// Number of rows in the blocks of a kind: events, definitions, stacks, threads,
-    /// label lists, entries of sequence points.
+    /// Returns the number of rows in the blocks of a kind: events, definitions, stacks,
+    /// threads, label lists, entries of sequence points.
     pub fn rows(&self, kind: BlockKind) -> u64 {
         self.kind(kind).rows
     }
@@ -49,15 +49,15 @@ impl Statistics {
         }
     }
 
-    /// More bytes of a kind's last block, such as its end tag.
+    /// Adds bytes to a kind's last block, such as its end tag.
     pub(crate) fn add_bytes(&mut self, kind: BlockKind, bytes: u64) {
         if let Some(entry) = self.kinds.get_mut(kind.index()) {
             entry.bytes = entry.bytes.saturating_add(bytes);
         }
     }
 
-    /// Bytes that turned out to belong to another block than the one they were counted
-    /// for.
+    /// Subtracts bytes that turned out to belong to another block than the one they were
+    /// counted for.
     pub(crate) fn take_bytes(&mut self, kind: BlockKind, bytes: u64) {
         if let Some(entry) = self.kinds.get_mut(kind.index()) {
             entry.bytes = entry.bytes.saturating_sub(bytes);

@@ -1,4 +1,4 @@
-//! What ids refer to, and when they are forgotten (FORMAT.md 9).
+//! The rows that ids refer to, and when they are forgotten (FORMAT.md 9).
 //!
 //! Rows are stored in arenas and are referenced by *slots*, which never change their
 //! meaning: a queued event keeps its type, thread and labels even if their ids are reused
@@ -11,7 +11,7 @@ mod weight;
 use crate::blob::BlobHeader;
 use crate::block::metadata::Metadata;
 use crate::block::thread::Thread;
-use crate::limits::Room;
+use crate::limits::TableRoom;
 use id_table::{IdRange, IdTable};
 use std::sync::Arc;
 pub(crate) use weight::Weigh;
@@ -19,7 +19,7 @@ pub(crate) use weight::Weigh;
 /// Reference to a row in an arena.
 pub(crate) type Slot = u32;
 
-/// No row.
+/// The slot of no row.
 pub(crate) const NO_SLOT: Slot = Slot::MAX;
 
 /// The result of a definition.
@@ -37,7 +37,7 @@ pub(crate) struct Table<T> {
     /// Slot of `rows[0]`.
     first: Slot,
     rows: Vec<T>,
-    /// Memory used by the rows.
+    /// Memory in bytes that the rows use.
     bytes: usize,
 }
 
@@ -48,24 +48,24 @@ impl<T> Default for Table<T> {
 }
 
 impl<T: Weigh> Table<T> {
-    /// The slot that an id currently refers to, or [`NO_SLOT`].
+    /// Returns the slot that an id currently refers to, or [`NO_SLOT`].
     #[inline]
     pub(crate) fn slot(&self, id: u64) -> Slot {
         self.ids.get(id)
     }
 
-    /// The row of a slot.
+    /// Returns the row of a slot.
     #[inline]
     pub(crate) fn row(&self, slot: Slot) -> Option<&T> {
         self.rows.get(slot.wrapping_sub(self.first) as usize)
     }
 
-    /// The row that an id currently refers to.
+    /// Returns the row that an id currently refers to.
     pub(crate) fn get(&self, id: u64) -> Option<&T> {
         self.row(self.slot(id))
     }
 
-    /// The rows that ids currently refer to, in order of definition.
+    /// Returns the rows that ids currently refer to, in order of definition.
     pub(crate) fn live(&self) -> impl Iterator<Item = &T> {
         let mut slots: Vec<Slot> =
             self.ids.slots().map(|slot| slot.wrapping_sub(self.first)).collect();
@@ -73,9 +73,9 @@ impl<T: Weigh> Table<T> {
         slots.into_iter().filter_map(|index| self.rows.get(index as usize))
     }
 
-    /// Gives `id` a new row. `true` if there was no room, and the oldest rows were
-    /// removed: half of them, repeatedly until the new one fits.
-    pub(crate) fn define(&mut self, id: u64, row: T, room: Room) -> bool {
+    /// Gives `id` a new row. Returns `true` if there was no room: the oldest half of the
+    /// rows was removed, repeatedly until the new one fits.
+    pub(crate) fn define(&mut self, id: u64, row: T, room: TableRoom) -> bool {
         let bytes = weight(&row);
         let mut is_full = false;
         while !self.rows.is_empty()
@@ -83,7 +83,8 @@ impl<T: Weigh> Table<T> {
                 || self.bytes.saturating_add(bytes) > room.bytes)
         {
             is_full = true;
-            // Half at a time: one at a time would move all rows for each definition.
+            // Half is removed at a time: one row at a time would move all rows for each
+            // definition.
             let gone = (self.rows.len() / 2).max(1);
             let freed =
                 self.rows.drain(..gone).fold(0usize, |sum, row| sum.saturating_add(weight(&row)));
@@ -113,12 +114,12 @@ impl<T: Weigh> Table<T> {
         self.ids.insert(id, slot);
     }
 
-    /// Undefines an id; its row stays for those that hold its slot.
+    /// Undefines an id. Its row stays for events that hold its slot.
     pub(crate) fn remove(&mut self, id: u64) -> bool {
         self.ids.remove(id)
     }
 
-    /// Undefines all ids; rows stay for those that hold their slots.
+    /// Undefines all ids. Their rows stay for events that hold their slots.
     pub(crate) fn forget_ids(&mut self) {
         self.ids.clear();
     }
@@ -131,15 +132,15 @@ impl<T: Weigh> Table<T> {
         self.first = 0;
     }
 
-    /// Whether most rows have no id any more, and there are enough of them to make
-    /// removing them worthwhile.
+    /// Returns whether most rows have no id any more, and there are enough of them to
+    /// make removing them worthwhile.
     fn is_sparse(&self) -> bool {
-        // Not for a few: renaming touches every id.
+        // A few are left alone, because renaming touches every id.
         let enough = 1024.max(self.ids.room() / 8);
         self.rows.len() >= enough && self.rows.len() / 2 >= self.ids.len()
     }
 
-    /// Size of a copy in bytes.
+    /// Returns the size of a copy of the table in bytes.
     fn weight(&self) -> usize {
         self.bytes.saturating_add(self.ids.room().saturating_mul(size_of::<Slot>()))
     }
@@ -171,14 +172,14 @@ impl<T: Weigh> Table<T> {
     }
 }
 
-/// Positions in a [`ByteTable`] have 32 bits.
-const BYTES_LIMIT: usize = u32::MAX as usize;
+/// Maximum size of a [`ByteTable`] in bytes: its positions have 32 bits.
+const MAX_BYTES: usize = u32::MAX as usize;
 
 fn span_part(bytes: usize) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
-/// A number of rows as a distance between slots, which wrap.
+/// Returns a number of rows as a distance between slots, which wrap.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "an arena of 2^32 rows would not fit in memory"
@@ -187,7 +188,7 @@ fn slots(rows: usize) -> Slot {
     rows as Slot
 }
 
-/// Memory that a row uses, in its arena and elsewhere.
+/// Returns the memory in bytes that a row uses, in its arena and elsewhere.
 fn weight<T: Weigh>(row: &T) -> usize {
     size_of::<T>().saturating_add(row.bytes_elsewhere())
 }
@@ -234,7 +235,7 @@ impl ByteTable {
         self.define_joined(id, row, &[], limit)
     }
 
-    /// The same for a row that consists of two pieces.
+    /// Gives `id` a row that consists of two pieces, as [`ByteTable::define`] does.
     #[inline]
     pub(crate) fn define_joined(
         &mut self,
@@ -248,7 +249,7 @@ impl ByteTable {
         // A row costs its bytes and its entry in the table.
         let held = self.bytes.len().saturating_add(self.spans.rows.len().saturating_mul(16));
         let is_full =
-            held.saturating_add(length) > limit.min(BYTES_LIMIT) && !self.spans.rows.is_empty();
+            held.saturating_add(length) > limit.min(MAX_BYTES) && !self.spans.rows.is_empty();
         if is_full {
             // No slot may refer to the old contents of `bytes`, so slots continue after
             // them.
@@ -291,9 +292,9 @@ impl ByteTable {
 pub(crate) struct Tables {
     pub(crate) metadata: Arc<Table<Metadata>>,
     pub(crate) stacks: ByteTable,
-    /// Version 6.
+    /// Rows of threads (version 6).
     pub(crate) threads: Arc<Table<Thread>>,
-    /// Version 6.
+    /// Lists of labels (version 6).
     pub(crate) labels: ByteTable,
     pub(crate) covered: Covered,
 }
@@ -313,7 +314,7 @@ pub(crate) struct Covered {
 }
 
 impl Covered {
-    /// Whether all ids of an event are certainly defined. `false` proves nothing.
+    /// Returns whether all ids of an event are certainly defined. `false` proves nothing.
     pub(crate) fn covers(&self, header: &BlobHeader, has_thread_rows: bool) -> bool {
         self.metadata.contains(u64::from(header.metadata_id))
             && (header.stack == 0 || self.stacks.contains(u64::from(header.stack)))
@@ -326,7 +327,7 @@ impl Covered {
 }
 
 impl Tables {
-    /// Must be called after definitions have changed.
+    /// Updates the ranges of defined ids. Must be called after definitions have changed.
     pub(crate) fn update_covered(&mut self) {
         let stacks = self.stacks.spans.ids.gapless().with_zero();
         self.covered = Covered {
@@ -341,8 +342,9 @@ impl Tables {
         };
     }
 
-    /// Forgets what a sequence point requires ([FORMAT.md 9.4](crate::format_guide#9.4),
-    /// steps 3 and 4). No events may be queued at this point.
+    /// Forgets the tables that a sequence point clears ([FORMAT.md
+    /// 9.4](crate::format_guide#9.4), steps 3 and 4). No events may be queued at this
+    /// point.
     pub(crate) fn pass_sequence_point(&mut self, forget_threads: bool, forget_metadata: bool) {
         self.stacks.clear();
         self.labels.clear();
@@ -369,20 +371,20 @@ impl Tables {
         self.labels.clear();
     }
 
-    /// The same if these tables are still needed here.
+    /// Copies these tables to another instance, while they are still needed here.
     pub(crate) fn copy_to(&self, other: &mut Tables) {
         self.share_with(other);
         other.stacks.clone_from(&self.stacks);
         other.labels.clone_from(&self.labels);
     }
 
-    /// How many bytes [`Tables::copy_to`] copies.
+    /// Returns how many bytes [`Tables::copy_to`] copies.
     pub(crate) fn copied_bytes(&self) -> u64 {
         self.stacks.weight().saturating_add(self.labels.weight()) as u64
     }
 
-    /// The shared tables: an identity for each, which changes when it is copied, and its
-    /// size in bytes.
+    /// Returns the identity of each shared table, which changes when it is copied, and
+    /// its size in bytes.
     pub(crate) fn shared(&self) -> [(usize, u64); 2] {
         [
             (Arc::as_ptr(&self.metadata).addr(), self.metadata.weight() as u64),
@@ -414,7 +416,7 @@ fn forget<T: Weigh>(table: &mut Arc<Table<T>>) {
 mod tests {
     use super::*;
     /// No limit.
-    const ANY_ROOM: Room = Room { rows: usize::MAX, bytes: usize::MAX };
+    const ANY_ROOM: TableRoom = TableRoom { rows: usize::MAX, bytes: usize::MAX };
 
     impl Weigh for &str {
         fn bytes_elsewhere(&self) -> usize {
@@ -428,8 +430,8 @@ mod tests {
         }
     }
 
-    fn rows(rows: usize) -> Room {
-        Room { rows, ..ANY_ROOM }
+    fn rows(rows: usize) -> TableRoom {
+        TableRoom { rows, ..ANY_ROOM }
     }
 
     #[test]
@@ -455,7 +457,7 @@ mod tests {
     #[test]
     fn a_table_whose_rows_weigh_too_much_gives_up_its_oldest_rows() {
         let text = "x".repeat(1000);
-        let room = Room { bytes: 10_000, ..ANY_ROOM };
+        let room = TableRoom { bytes: 10_000, ..ANY_ROOM };
         let mut table = Table::default();
         for id in 0..100u64 {
             table.define(id, text.as_str(), room);

@@ -9,7 +9,7 @@ pub enum Version {
     /// .NET Core 3.0 and later. Version 5 streams are not marked as such: they are
     /// version 4 with metadata that may have tags.
     V4,
-    /// one-collect: `dotnet-trace collect-linux`, `record-trace`.
+    /// Written by one-collect: `dotnet-trace collect-linux`, `record-trace`.
     V6 {
         /// Minor version; all are readable.
         minor: u32,
@@ -17,7 +17,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// 3, 4 or 6.
+    /// Returns the major version: 3, 4 or 6.
     pub fn major(self) -> u32 {
         match self {
             Version::V3 => 3,
@@ -26,7 +26,7 @@ impl Version {
         }
     }
 
-    /// The minor version; 0 before version 6.
+    /// Returns the minor version; 0 before version 6.
     pub fn minor(self) -> u32 {
         match self {
             Version::V3 | Version::V4 => 0,

@@ -9,14 +9,14 @@ thread_local! {
     static STEPS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// This many bytes, rows or blocks were examined.
+/// Counts this many bytes, rows or blocks as examined.
 #[inline(always)]
 pub(crate) fn count(_steps: usize) {
     #[cfg(test)]
     STEPS.with(|steps| steps.set(steps.get().saturating_add(_steps as u64)));
 }
 
-/// The steps counted in this thread since the last call.
+/// Returns the steps counted in this thread since the last call.
 #[cfg(test)]
 pub(crate) fn take() -> u64 {
     STEPS.with(Cell::take)

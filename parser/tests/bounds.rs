@@ -16,7 +16,7 @@ fn opened(version: Version) -> Stream {
     stream
 }
 
-/// An event of type 1 on a thread.
+/// Returns an event of type 1 on a thread.
 fn event(thread: u64, number: u32) -> Blob {
     Blob {
         metadata_id: 1,
@@ -28,7 +28,8 @@ fn event(thread: u64, number: u32) -> Blob {
     }
 }
 
-/// The schema of the only type, and the most memory that was held on the way to it.
+/// Returns the schema of the only type, and the most memory that was held on the way to
+/// it.
 fn described(version: Version, definition: &Definition) -> (Schema, u64, usize) {
     let mut stream = opened(version);
     stream.metadata_blobs(&EventBlock::new([Blob::definition(7, 1_000_000, definition.encode())]));

@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The extract of the runtime's manifest.
+/// Returns the extract of the runtime's manifest.
 fn table() -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("catalog/clr-events.json");
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
@@ -29,7 +29,7 @@ fn array<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value[key].as_array().unwrap_or_else(|| panic!("no list {key} in {value}"))
 }
 
-/// All rows of the table, with their providers.
+/// Returns all rows of the table, with their providers.
 fn rows(table: &Value) -> Vec<(&str, &Value, u8)> {
     array(table, "providers")
         .iter()

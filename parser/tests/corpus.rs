@@ -37,8 +37,8 @@ fn known(name: &str) -> Known {
     }
 }
 
-/// An event in the columns that are compared; those that the reference reader makes up
-/// are empty.
+/// Returns an event in the columns that are compared; those that the reference reader
+/// makes up are empty.
 fn row(event: &Event<'_>, is_v3: bool) -> GoldenEvent {
     let metadata = event.metadata().expect("every real event is typed");
     // V3: the reference reader looks for related activities in a wrong place; streams
@@ -69,12 +69,13 @@ fn row(event: &Event<'_>, is_v3: bool) -> GoldenEvent {
     }
 }
 
-/// The reference reader hides the stacks of rundown events and of a few runtime events.
+/// Returns the reference reader hides the stacks of rundown events and of a few runtime
+/// events.
 fn shows_stack(provider: &str, id: u32) -> bool {
     provider != RUNDOWN && !(provider == RUNTIME && matches!(id, 140..=144 | 190))
 }
 
-/// The reference reader gives event 39 of the runtime a number by the name in its
+/// Returns the reference reader gives event 39 of the runtime a number by the name in its
 /// payload.
 fn renumbered(event: &Event<'_>) -> u32 {
     let is_dynamic = event.provider() == RUNTIME && event.id() == 39;
@@ -82,7 +83,7 @@ fn renumbered(event: &Event<'_>) -> u32 {
     if is_dynamic && event.payload().starts_with(&name) { 65_524 } else { event.id() }
 }
 
-/// The golden's events in the same columns.
+/// Returns the golden's events in the same columns.
 fn comparable(golden: Vec<GoldenEvent>, is_v3: bool) -> Vec<GoldenEvent> {
     let mut rows: Vec<GoldenEvent> = golden
         .into_iter()
@@ -98,7 +99,8 @@ fn comparable(golden: Vec<GoldenEvent>, is_v3: bool) -> Vec<GoldenEvent> {
     rows
 }
 
-/// Events of one list that the other lacks, both sorted; as often as they are missing.
+/// Returns events of one list that the other lacks, both sorted; as often as they are
+/// missing.
 fn missing<'e>(from: &[GoldenEvent], of: &'e [GoldenEvent]) -> Vec<&'e GoldenEvent> {
     let mut at = 0;
     let mut missing = Vec::new();

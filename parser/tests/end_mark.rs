@@ -23,7 +23,7 @@ impl Read for HeldOpen<'_> {
     }
 }
 
-/// A stream of `blocks` event blocks, with its end mark.
+/// Returns a stream of `blocks` event blocks, with its end mark.
 fn stream(version: Version, blocks: u32) -> Stream {
     let stream = one_type(version);
     with_events(stream, blocks)

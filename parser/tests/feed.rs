@@ -92,7 +92,7 @@ fn events_come_with_the_bytes_that_complete_them() {
     assert!(feed.next_event().unwrap().is_none() && feed.is_ended() && feed.reader().is_complete());
 }
 
-/// How many events a feed has now.
+/// Returns how many events a feed has now.
 fn count(feed: &mut Feed) -> u64 {
     let mut events = 0;
     while feed.next_event().unwrap().is_some() {
@@ -101,7 +101,7 @@ fn count(feed: &mut Feed) -> u64 {
     events
 }
 
-/// Where the event block of a stream ends.
+/// Returns where the event block of a stream ends.
 fn end_of_events(bytes: &[u8]) -> usize {
     let mut reader = Reader::from_slice(bytes);
     while let Some(block) = reader.next_block().unwrap() {

@@ -30,7 +30,8 @@ impl Golden {
         self.line[key].as_i64().unwrap_or_default()
     }
 
-    /// The fields, without the nameless object around those of a self-describing event.
+    /// Returns the fields, without the nameless object around those of a self-describing
+    /// event.
     fn fields(&self) -> Vec<(&str, &Json)> {
         let fields = self.line["fields"].as_object().expect("fields");
         let fields = match (fields.len(), fields.get("")) {
@@ -56,7 +57,7 @@ struct Trace {
     goldens: HashMap<Key, Vec<Golden>>,
 }
 
-/// The traces that have goldens, read once for all tests.
+/// Returns the traces that have goldens, read once for all tests.
 fn traces() -> &'static [Trace] {
     static TRACES: OnceLock<Vec<Trace>> = OnceLock::new();
     TRACES.get_or_init(|| {
@@ -131,7 +132,7 @@ enum Numbers {
     InTheirBits,
 }
 
-/// Whether a value is the one that the reference reader saw.
+/// Returns whether a value is the one that the reference reader saw.
 fn agrees(value: &Value<'_>, golden: &Json, numbers: Numbers) -> bool {
     match (value, golden) {
         (Value::Array(array), Json::Array(elements)) => {
@@ -183,7 +184,7 @@ fn leading_number(text: &str) -> Option<i64> {
     text.split(':').next()?.parse().ok()
 }
 
-/// Whether the names stand in this order in the golden's line.
+/// Returns whether the names stand in this order in the golden's line.
 fn are_in_order(line: &str, names: &[&str]) -> bool {
     let mut rest = line.split_once("\"fields\":").map_or("", |(_, fields)| fields);
     names.iter().all(|name| match rest.split_once(&format!("{}:", Json::from(*name))) {
@@ -195,7 +196,7 @@ fn are_in_order(line: &str, names: &[&str]) -> bool {
     })
 }
 
-/// The bytes after all fields.
+/// Returns the bytes after all fields.
 fn surplus<'r>(event: &Event<'r>) -> &'r [u8] {
     let mut fields = event.fields();
     assert!(fields.by_ref().all(|field| field.value.is_ok()), "{event:?}");
@@ -207,7 +208,7 @@ fn is_native(provider: &str) -> bool {
         || provider == "Microsoft-DotNETCore-SampleProfiler"
 }
 
-/// The reference reader has no names for Mono's own events either.
+/// Returns the reference reader has no names for Mono's own events either.
 fn describes_itself(provider: &str) -> bool {
     !is_native(provider)
         && !provider.starts_with("Universal.")

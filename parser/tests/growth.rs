@@ -63,7 +63,7 @@ fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
     }
 }
 
-/// Names of the public types of a source that may not grow, in rustfmt's layout.
+/// Returns names of the public types of a source that may not grow, in rustfmt's layout.
 fn closed(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

@@ -29,12 +29,12 @@ fn published() -> Vec<(String, String)> {
     manifests.filter(|(_, manifest)| !manifest.contains("publish = false")).collect()
 }
 
-/// The value of a key at a line's beginning.
+/// Returns the value of a key at a line's beginning.
 fn value<'m>(manifest: &'m str, key: &str) -> Option<&'m str> {
     manifest.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "))
 }
 
-/// The texts of a list on one line.
+/// Returns the texts of a list on one line.
 fn list<'m>(manifest: &'m str, key: &str) -> Vec<&'m str> {
     let list = value(manifest, key).and_then(|list| list.strip_prefix('[')?.strip_suffix(']'));
     list.unwrap_or_default().split(", ").map(|text| text.trim_matches('"')).collect()

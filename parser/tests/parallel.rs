@@ -209,8 +209,8 @@ fn the_reading_ends_whatever_the_work_leaves_unread() {
     }
 }
 
-/// Events of 60,000 bytes in blocks of their own, with a sequence point after every so
-/// many.
+/// Returns events of 60,000 bytes in blocks of their own, with a sequence point after
+/// every so many.
 fn regions(events: u32, in_region: u32) -> Vec<u8> {
     let mut stream = synth::Stream::new(synth::Version::V4);
     stream.trace(&synth::Trace::default());

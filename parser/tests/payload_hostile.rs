@@ -13,7 +13,7 @@ use proptest::prelude::*;
 /// Values that one payload may hold (FORMAT.md 13.4).
 const LIMIT: usize = 1 << 20;
 
-/// A stream with one event of these fields and this payload, legal or not.
+/// Returns a stream with one event of these fields and this payload, legal or not.
 fn stream(fields: Vec<Field>, bytes: &[u8]) -> Vec<u8> {
     let row = MetadataRow {
         metadata_id: 1,
@@ -104,8 +104,8 @@ fn ask(event: &Event<'_>) {
     assert!(event.field("no such field").is_none());
 }
 
-/// Types as hostile streams may describe them: counts at the ends of their range, parts
-/// of no size.
+/// Returns types as hostile streams may describe them: counts at the ends of their range,
+/// parts of no size.
 fn types() -> impl Strategy<Value = FieldType> {
     use FieldType::*;
     let leaves = prop::sample::select(vec![
@@ -145,7 +145,7 @@ fn types() -> impl Strategy<Value = FieldType> {
     })
 }
 
-/// Bytes with more zeros, small numbers and all-ones than chance would give.
+/// Returns bytes with more zeros, small numbers and all-ones than chance would give.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![3 => Just(0u8), 3 => 0u8..5, 1 => Just(0xff), 3 => any::<u8>()];
     prop_oneof![prop::collection::vec(byte.clone(), 0..40), prop::collection::vec(byte, 0..400),]

@@ -10,7 +10,7 @@ use nettrace_testdata::synth::{
 };
 use proptest::prelude::*;
 
-/// Whether what was read is what was written under a type.
+/// Returns whether what was read is what was written under a type.
 fn is(read: &Value<'_>, written: &Written, kind: &FieldType) -> bool {
     match (read, written) {
         (Value::Bool(read), Written::Boolean32(written) | Written::Boolean8(written)) => {
@@ -91,7 +91,8 @@ fn bytes(written: &[Written]) -> Vec<u8> {
     written.iter().map(|byte| if let Written::U8(byte) = byte { *byte } else { 0 }).collect()
 }
 
-/// The fields and values as they are meant: without a nameless object around them.
+/// Returns the fields and values as they are meant: without a nameless object around
+/// them.
 fn meant(expected: &ExpectedEvent) -> (Vec<Field>, Vec<Written>) {
     if let ([Field { name, field_type: FieldType::Object(members), .. }], [Written::Object(values)]) =
         (&*expected.fields, &*expected.values)
@@ -160,7 +161,7 @@ fn check_session(session: &Session) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A stream with one event of these fields and values.
+/// Returns a stream with one event of these fields and values.
 fn one(version: Version, fields: Vec<Field>, values: Vec<Written>) -> Session {
     Session {
         types: vec![EventType {

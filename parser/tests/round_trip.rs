@@ -8,7 +8,8 @@ use nettrace_testdata::synth::*;
 use proptest::prelude::*;
 use snapshot::{Outcome, Seen, ordered, read};
 
-/// A payload as [`snapshot::fields`] writes it, from the values that were written.
+/// Returns a payload as [`snapshot::fields`] writes it, from the values that were
+/// written.
 fn texts(fields: &[Field], values: &[Value]) -> Vec<String> {
     // One nameless object around everything is an artefact of some writers: its members
     // count.

@@ -73,7 +73,7 @@ struct EventRow {
     end: u64,
 }
 
-/// The rows of a trace, and how many there are: all events up to the cut.
+/// Returns the rows of a trace, and how many there are: all events up to the cut.
 fn rows(bytes: &[u8]) -> (Vec<EventRow>, Reader<nettrace_parser::Whole<&[u8]>>) {
     let mut reader = Reader::from_slice(bytes);
     reader.trace().expect("the header is there");
@@ -136,8 +136,8 @@ fn sampled_prefixes_of_larger_traces_hold_every_whole_row() {
     }
 }
 
-/// Where the first block of a kind lies that holds at least `rows` rows, and how many
-/// rows of the kind come before it and are in it.
+/// Returns where the first block of a kind lies that holds at least `rows` rows, and how
+/// many rows of the kind come before it and are in it.
 fn block_with_rows(bytes: &[u8], kind: BlockKind, rows: u64) -> (std::ops::Range<usize>, u64, u64) {
     let mut reader = Reader::from_slice(bytes);
     let mut before = 0;

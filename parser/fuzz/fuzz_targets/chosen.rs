@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 pub(crate) type Target = fn(&[u8]);
 
-/// The target of this run.
+/// Returns the target of this run.
 pub(crate) fn target(targets: &[(&str, Target)]) -> Target {
     static CHOSEN: OnceLock<Target> = OnceLock::new();
     *CHOSEN.get_or_init(|| {

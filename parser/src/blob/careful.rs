@@ -1,5 +1,5 @@
-//! Compressed headers, the careful way: nom parsers that accept any number of bytes and
-//! report what is wrong.
+//! Careful decoding of compressed headers: nom parsers that accept any number of bytes
+//! and report what is wrong.
 
 use super::{BlobHeader, Extent, flag, size_of_header};
 use crate::error::{Fault, FaultAt};
@@ -7,9 +7,9 @@ use crate::primitive::{Parsed, before, guid, u8, varuint32, varuint64};
 use nom::Parser;
 use nom::combinator::cond;
 
-/// A compressed header: flags, the fields they announce, and the timestamp. `middle`
-/// reads the fields just before the payload size, where versions differ. Fields that the
-/// flags do not announce keep their value from `before`.
+/// Reads a compressed header: flags, the fields that they announce, and the timestamp.
+/// `middle` reads the fields just before the payload size, where versions differ. Fields
+/// that the flags do not announce keep their value from `before`.
 fn compressed<'a, T>(
     before: &BlobHeader,
     input: &'a [u8],
@@ -46,7 +46,7 @@ fn compressed<'a, T>(
     Ok((rest, header))
 }
 
-/// Compressed header of versions 4 and 5: `before` plus any number of bytes.
+/// Reads a compressed header of versions 4 and 5, which updates `before`.
 pub(crate) fn careful_compressed_v4<'a>(
     before: &BlobHeader,
     input: &'a [u8],
@@ -61,7 +61,7 @@ pub(crate) fn careful_compressed_v4<'a>(
     })
 }
 
-/// Compressed header of version 6: `before` plus any number of bytes.
+/// Reads a compressed header of version 6, which updates `before`.
 pub(crate) fn careful_compressed_v6<'a>(
     before: &BlobHeader,
     input: &'a [u8],
@@ -73,18 +73,18 @@ pub(crate) fn careful_compressed_v6<'a>(
     })
 }
 
-/// A blob of versions 4 and 5 with a compressed header. It must lie within `input`.
+/// Reads a blob of versions 4 and 5 with a compressed header. It must lie within `input`.
 pub(crate) fn careful_blob_v4<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'a, Extent> {
     with_payload(header, input, careful_compressed_v4)
 }
 
-/// The same for version 6.
+/// Reads a blob of version 6 with a compressed header. It must lie within `input`.
 pub(crate) fn careful_blob_v6<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'a, Extent> {
     with_payload(header, input, careful_compressed_v6)
 }
 
-/// The payload follows a compressed header, and the next blob follows that. `header` does
-/// not change if there is an error.
+/// Reads a compressed header and skips the payload after it, up to the next blob.
+/// `header` does not change if there is an error.
 fn with_payload<'a>(
     header: &mut BlobHeader,
     input: &'a [u8],

@@ -1,19 +1,19 @@
-//! Compressed headers, the fast way.
+//! Fast decoding of compressed headers.
 //!
-//! The hot path of the whole crate: one function per version that allocates nothing and
-//! updates the block's running header in place. It reads from a window of 128 bytes,
-//! which is longer than any header, so no single read needs a bounds check. A header near
-//! the end of the input, or one that turns out to be wrong, is decoded again by the
-//! careful twin, which reports what is wrong.
+//! This is the hot path of the whole crate: one function per version that allocates
+//! nothing and updates the block's running header in place. It reads from a window of 128
+//! bytes, which is longer than any header, so no single read needs a bounds check. A
+//! header near the end of the input, or one that turns out to be wrong, is decoded again
+//! by its careful twin, which reports what is wrong.
 
 use super::{BlobHeader, flag};
 use nettrace_guid::Guid;
 
-/// Bytes that the fast decoder may read. The longest header has 88.
+/// Size in bytes of the window that the fast decoder may read. The longest header has 88.
 pub(crate) const WINDOW: usize = 128;
 
-/// The window for a blob too close to the block's end to fill it: the rest is zeros. A
-/// header that reaches into the zeros would leave the block, so it is wrong.
+/// Returns the window for a blob too close to the block's end to fill it; the rest is
+/// zeros. A header that reaches into the zeros would leave the block, so it is wrong.
 #[cold]
 #[inline(never)]
 pub(crate) fn at_end(rest: &[u8]) -> [u8; WINDOW] {
@@ -22,8 +22,8 @@ pub(crate) fn at_end(rest: &[u8]) -> [u8; WINDOW] {
     window
 }
 
-/// `window[at]`, where `at` is always below 128 because field lengths are capped by their
-/// type.
+/// Returns `window[at]`, where `at` is always below 128 because field lengths are capped
+/// by their type.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "masked to the window's size, checked by the compiler")]
 fn byte(window: &[u8; WINDOW], at: usize) -> u8 {
@@ -102,21 +102,21 @@ fn long(
 ) -> (u64, usize) {
     let (value, length) = long_varuint(window, at, max_bytes, last);
     if length == 0 {
-        watch.wrong();
+        watch.on_wrong();
     }
     // `length` is at most 15 anyway; the mask lets the compiler drop its own check.
     (value, at + (length & 15))
 }
 
-/// The value and its length; length 0 if the varuint is wrong. Not inlined, and indices
-/// are passed by value, so that the caller keeps its state in registers.
+/// Returns the value and its length, or length 0 if the varuint is wrong. Not inlined,
+/// and indices are passed by value, so that the caller keeps its state in registers.
 #[inline(never)]
 #[expect(clippy::arithmetic_side_effects, reason = "`at` is below 128, and so is what is added")]
 fn long_varuint(window: &[u8; WINDOW], at: usize, max_bytes: usize, last: u8) -> (u64, usize) {
     if let Some(bytes) = window.get(at..).and_then(|rest| rest.first_chunk()) {
         let (value, length) = joined(u64::from_le_bytes(*bytes));
-        // The last byte that is allowed has a limit of its own, so that length is left to
-        // the loop, as wrong ones are.
+        // The last allowed byte has a limit of its own, so a varuint of that length is
+        // left to the loop, as wrong ones are.
         if length < max_bytes.min(9) {
             return (value, length);
         }
@@ -133,14 +133,14 @@ fn long_varuint(window: &[u8; WINDOW], at: usize, max_bytes: usize, last: u8) ->
     (0, 0)
 }
 
-/// A varuint of up to 8 bytes, and its length; 9 if it is longer.
+/// Returns a varuint of up to 8 bytes and its length, or length 9 if it is longer.
 #[expect(clippy::arithmetic_side_effects, reason = "at most 8 bytes")]
 fn joined(bytes: u64) -> (u64, usize) {
     let ends = !bytes & 0x8080_8080_8080_8080;
     if ends == 0 {
         return (0, 9);
     }
-    // Keep everything up to the first byte without a continuation bit, seven bits each.
+    // Keep seven bits of each byte up to the first one without a continuation bit.
     let sevens = bytes & (ends ^ ends.wrapping_sub(1)) & 0x7f7f_7f7f_7f7f_7f7f;
     let pairs = (sevens & 0x007f_007f_007f_007f) | (sevens & 0x7f00_7f00_7f00_7f00) >> 1;
     let fours = (pairs & 0x0000_3fff_0000_3fff) | (pairs & 0x3fff_0000_3fff_0000) >> 2;
@@ -148,63 +148,63 @@ fn joined(bytes: u64) -> (u64, usize) {
     (value, ends.trailing_zeros() as usize / 8 + 1)
 }
 
-/// Whether a header with these flags stores a sequence number. Otherwise the event has
-/// the next one.
-pub(crate) fn says_number(flags: u8) -> bool {
+/// Returns whether a header with these flags stores a sequence number. Otherwise the
+/// event has the next number.
+pub(crate) fn stores_number(flags: u8) -> bool {
     flags & flag::CAPTURE != 0
 }
 
-/// Whether a header with these flags changes fields that usually stay the same for many
-/// events of a thread: processor, activities, labels.
+/// Returns whether a header with these flags may change a sticky field: one that usually
+/// stays the same for many events of a thread (processor, activities, labels).
 #[inline(always)]
-pub(crate) fn says_what_lasts(flags: u8) -> bool {
+pub(crate) fn changes_sticky_fields(flags: u8) -> bool {
     // In version 6 the label list uses the activity's bit.
     flags & (flag::CAPTURE | flag::ACTIVITY | flag::RELATED_ACTIVITY) != 0
 }
 
 /// Observes the fields that a header stores, and maintains the sequence number.
 pub(crate) trait Watch {
-    /// An event of this type whose header stores no sequence number: it follows from the
-    /// one before.
-    fn next(&mut self, sequence: &mut u32, metadata_id: u32);
-    /// A new capture thread, and how many sequence numbers were skipped.
-    fn capture(&mut self, sequence: &mut u32, thread: u64, step: u32);
-    /// A new type.
-    fn metadata(&mut self, id: u32);
-    /// A new thread.
-    fn thread(&mut self, id: u64);
-    /// A new stack.
-    fn stack(&mut self, id: u32);
-    /// A new label list, and whether the reserved flag is set (version 6).
-    fn labels(&mut self, id: u32, has_reserved_flag: bool);
-    /// A varuint is longer, or larger, than its type allows.
-    fn wrong(&mut self);
+    /// Advances the sequence number for an event of this type whose header stores none.
+    fn on_next(&mut self, sequence: &mut u32, metadata_id: u32);
+    /// Advances the sequence number by `step` skipped numbers and one, and notes the
+    /// capture thread.
+    fn on_capture(&mut self, sequence: &mut u32, thread: u64, step: u32);
+    /// Notes a new type.
+    fn on_metadata(&mut self, id: u32);
+    /// Notes a new thread.
+    fn on_thread(&mut self, id: u64);
+    /// Notes a new stack.
+    fn on_stack(&mut self, id: u32);
+    /// Notes a new label list, and whether the reserved flag is set (version 6).
+    fn on_labels(&mut self, id: u32, has_reserved_flag: bool);
+    /// Notes that a varuint is longer, or larger, than its type allows.
+    fn on_wrong(&mut self);
 }
 
-/// Observes nothing except whether the header is wrong.
+/// Observes only whether the header is wrong.
 #[derive(Debug, Default)]
 pub(crate) struct Wrong(pub(crate) bool);
 
 impl Watch for Wrong {
-    /// Metadata id 0 uses no sequence number.
+    /// Advances the number, unless the metadata id is 0, which uses none.
     #[inline(always)]
-    fn next(&mut self, sequence: &mut u32, metadata_id: u32) {
+    fn on_next(&mut self, sequence: &mut u32, metadata_id: u32) {
         *sequence = sequence.wrapping_add(u32::from(metadata_id != 0));
     }
     #[inline(always)]
-    fn capture(&mut self, sequence: &mut u32, _: u64, step: u32) {
+    fn on_capture(&mut self, sequence: &mut u32, _: u64, step: u32) {
         *sequence = sequence.wrapping_add(step).wrapping_add(1);
     }
-    fn metadata(&mut self, _: u32) {}
-    fn thread(&mut self, _: u64) {}
-    fn stack(&mut self, _: u32) {}
-    fn labels(&mut self, _: u32, _: bool) {}
-    fn wrong(&mut self) {
+    fn on_metadata(&mut self, _: u32) {}
+    fn on_thread(&mut self, _: u64) {}
+    fn on_stack(&mut self, _: u32) {}
+    fn on_labels(&mut self, _: u32, _: bool) {}
+    fn on_wrong(&mut self) {
         self.0 = true;
     }
 }
 
-/// The fields before the timestamp, and the timestamp. Identical in versions 4, 5 and 6.
+/// Decodes the fields up to the timestamp, which are identical in versions 4, 5 and 6.
 #[inline(always)]
 fn front<W: Watch>(
     header: &mut BlobHeader,
@@ -215,11 +215,11 @@ fn front<W: Watch>(
     let mut at = 1;
     if flags & flag::METADATA_ID != 0 {
         (header.metadata_id, at) = id32(window, at, watch);
-        watch.metadata(header.metadata_id);
+        watch.on_metadata(header.metadata_id);
     }
     // Most events have none of these.
     if flags & (flag::CAPTURE | flag::THREAD | flag::STACK) == 0 {
-        watch.next(&mut header.sequence, header.metadata_id);
+        watch.on_next(&mut header.sequence, header.metadata_id);
     } else {
         at = middle(header, window, flags, at, watch);
     }
@@ -242,17 +242,17 @@ fn middle<W: Watch>(
         (step, at) = id32(window, at, watch);
         (header.capture_thread, at) = id64(window, at, watch);
         (header.processor, at) = id32(window, at, watch);
-        watch.capture(&mut header.sequence, header.capture_thread, step);
+        watch.on_capture(&mut header.sequence, header.capture_thread, step);
     } else {
-        watch.next(&mut header.sequence, header.metadata_id);
+        watch.on_next(&mut header.sequence, header.metadata_id);
     }
     if flags & flag::THREAD != 0 {
         (header.thread, at) = id64(window, at, watch);
-        watch.thread(header.thread);
+        watch.on_thread(header.thread);
     }
     if flags & flag::STACK != 0 {
         (header.stack, at) = id32(window, at, watch);
-        watch.stack(header.stack);
+        watch.on_stack(header.stack);
     }
     at
 }
@@ -282,7 +282,7 @@ fn guid_at(window: &[u8; WINDOW], at: usize) -> Guid {
 
 /// Decodes a compressed header of versions 4 and 5 ([FORMAT.md
 /// 6.3](crate::format_guide#6.3)) and returns its length. `header` is unusable afterwards
-/// if `watch` was notified that it is wrong.
+/// if [`Watch::on_wrong`] was called.
 #[inline(always)]
 #[expect(clippy::arithmetic_side_effects, reason = "`at` is below 128, and so is what is added")]
 pub(crate) fn compressed_v4(
@@ -307,8 +307,8 @@ pub(crate) fn compressed_v4(
     back(header, window, flags, at, watch)
 }
 
-/// Decodes a compressed header of version 6 ([FORMAT.md 7.4](crate::format_guide#7.4)).
-/// Flag 0x20 has no meaning there and announces no bytes.
+/// Decodes a compressed header of version 6 ([FORMAT.md 7.4](crate::format_guide#7.4))
+/// and returns its length. Flag 0x20 has no meaning there and announces no bytes.
 #[inline(always)]
 pub(crate) fn compressed_v6(
     header: &mut BlobHeader,
@@ -324,6 +324,6 @@ pub(crate) fn compressed_v6(
     if flags & flag::LABEL_LIST != 0 {
         (header.label_list, at) = id32(window, at, watch);
     }
-    watch.labels(header.label_list, header.has_reserved_flag);
+    watch.on_labels(header.label_list, header.has_reserved_flag);
     back(header, window, flags, at, watch)
 }

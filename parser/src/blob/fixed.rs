@@ -1,4 +1,4 @@
-//! Headers of fixed size, read at once from an array.
+//! Headers of fixed size, which are read at once from an array.
 //!
 //! The next blob is found by the blob's size field, never by adding header and payload:
 //! the runtime pads blobs, the reference reader's test writer does not (FORMAT.md 6.2).
@@ -8,21 +8,21 @@ use crate::error::{Fault, FaultAt};
 use crate::primitive::Parsed;
 use nettrace_guid::Guid;
 
-/// Bytes of the fixed blob header of version 3 ([FORMAT.md 5](crate::format_guide#5));
-/// payload, stack size and stack follow.
+/// Size in bytes of the fixed blob header of version 3 ([FORMAT.md
+/// 5](crate::format_guide#5)); payload, stack size and stack follow.
 const V3_BYTES: usize = 56;
-/// Bytes of the uncompressed blob header of versions 4 and 5 ([FORMAT.md
+/// Size in bytes of the uncompressed blob header of versions 4 and 5 ([FORMAT.md
 /// 6.2](crate::format_guide#6.2)).
 const V4_BYTES: usize = 80;
-/// Bytes of the uncompressed row header of version 6 ([FORMAT.md
+/// Size in bytes of the uncompressed row header of version 6 ([FORMAT.md
 /// 7.4](crate::format_guide#7.4)).
 const V6_BYTES: usize = 52;
 
-/// Fields of a header, taken from an array of its size in their order, so that the compiler
+/// The fields of a header, taken in order from an array of its size, so that the compiler
 /// sees that all are there.
-struct Fields<'a>(&'a [u8]);
+struct HeaderFields<'a>(&'a [u8]);
 
-impl Fields<'_> {
+impl HeaderFields<'_> {
     #[inline(always)]
     fn take<const N: usize>(&mut self) -> [u8; N] {
         let (field, rest) = self.0.split_first_chunk().unwrap_or((&[0; N], &[]));
@@ -53,19 +53,19 @@ impl Fields<'_> {
 /// Q2](crate::format_guide#Q2)).
 const NOT_SORTED: u32 = 0x8000_0000;
 
-/// Where the next blob begins, from `size`: the bytes of this blob after its first field.
-/// `None` if the blob would leave `input`.
+/// Returns where the next blob begins, given the number of bytes of this blob after its
+/// first field. `None` if the blob would leave `input`.
 fn blob_end(input: &[u8], size: u32) -> Option<usize> {
     let end = usize::try_from(size).ok()?.checked_add(4)?;
     (end <= input.len()).then_some(end)
 }
 
-/// An event blob of version 3.
+/// Reads an event blob of version 3.
 pub(crate) fn fixed_v3<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'a, Extent> {
     let Some(bytes) = input.first_chunk::<V3_BYTES>() else {
         return FaultAt::error(input, Fault::Truncated);
     };
-    let mut fields = Fields(bytes);
+    let mut fields = HeaderFields(bytes);
     let size = fields.u32();
     let metadata_id = fields.u32();
     let thread = u64::from(fields.u32());
@@ -109,38 +109,39 @@ pub(crate) fn fixed_v3<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'
     Ok((input.get(next_at..).unwrap_or_default(), Extent { payload_at: V3_BYTES, next_at }))
 }
 
-/// An uncompressed blob of versions 4 and 5 at the beginning of `input`, which must
-/// contain all of it. If `None`, `header` is unusable and [`fixed_v4`] reports the
-/// reason.
+/// Reads an uncompressed blob of versions 4 and 5 at the beginning of `input`, which must
+/// contain all of it. Returns `None` if the blob is wrong: `header` is then unusable, and
+/// [`fixed_v4`] reports the reason.
 #[inline(always)]
 pub(crate) fn quick_v4(header: &mut BlobHeader, input: &[u8]) -> Option<Extent> {
     quick::<V4_BYTES>(header, input)
 }
 
-/// An uncompressed row of version 6; otherwise like [`quick_v4`].
+/// Reads an uncompressed row of version 6 at the beginning of `input`, as [`quick_v4`]
+/// does a blob.
 #[inline(always)]
 pub(crate) fn quick_v6(header: &mut BlobHeader, input: &[u8]) -> Option<Extent> {
     quick::<V6_BYTES>(header, input)
 }
 
-/// An uncompressed event blob of versions 4 and 5.
+/// Reads an uncompressed event blob of versions 4 and 5.
 #[inline]
 pub(crate) fn fixed_v4<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'a, Extent> {
     fixed::<V4_BYTES>(header, input)
 }
 
-/// An uncompressed event row of version 6.
+/// Reads an uncompressed event row of version 6.
 #[inline]
 pub(crate) fn fixed_v6<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'a, Extent> {
     fixed::<V6_BYTES>(header, input)
 }
 
-/// A header of `SIZE` bytes: what versions 4 to 6 have in common, then activities or, in
-/// version 6, labels.
+/// Reads a header of `SIZE` bytes: the common fields of versions 4 to 6, then activities
+/// or, in version 6, labels.
 #[inline(always)]
 #[expect(clippy::arithmetic_side_effects, reason = "64 bits hold sums of 32 bits")]
 fn quick<const SIZE: usize>(header: &mut BlobHeader, input: &[u8]) -> Option<Extent> {
-    let mut fields = Fields(input.first_chunk::<SIZE>()?);
+    let mut fields = HeaderFields(input.first_chunk::<SIZE>()?);
     let event_size = fields.u32();
     let metadata_id = fields.u32();
     header.metadata_id = metadata_id & !NOT_SORTED;
@@ -161,8 +162,8 @@ fn quick<const SIZE: usize>(header: &mut BlobHeader, input: &[u8]) -> Option<Ext
     header.header_size = size_of_header(SIZE);
     let next_at = u64::from(event_size) + 4;
     let payload_end = u64::from(header.payload_size) + SIZE as u64;
-    // In 64 bits, where sums of 32-bit sizes cannot wrap: one comparison each instead of
-    // checked arithmetic.
+    // In 64 bits, sums of 32-bit sizes cannot wrap: this takes one comparison each
+    // instead of checked arithmetic.
     let is_right = payload_end <= next_at && next_at <= input.len() as u64;
     let next_at = usize::try_from(next_at).ok()?;
     is_right.then_some(Extent { payload_at: SIZE, next_at })
@@ -172,13 +173,13 @@ fn quick<const SIZE: usize>(header: &mut BlobHeader, input: &[u8]) -> Option<Ext
 fn fixed<'a, const SIZE: usize>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'a, Extent> {
     match quick::<SIZE>(header, input) {
         Some(extent) => Ok((input.get(extent.next_at..).unwrap_or_default(), extent)),
-        None => FaultAt::error(input, refused(header, input, SIZE)),
+        None => FaultAt::error(input, fault_of(header, input, SIZE)),
     }
 }
 
-/// Why a blob that was read into `header` is wrong.
+/// Returns why a blob that was read into `header` is wrong.
 #[cold]
-fn refused(header: &BlobHeader, input: &[u8], header_size: usize) -> Fault {
+fn fault_of(header: &BlobHeader, input: &[u8], header_size: usize) -> Fault {
     match input.first_chunk() {
         Some(size) if input.len() >= header_size => {
             let size = u32::from_le_bytes(*size);

@@ -32,9 +32,9 @@ pub struct EventBlockHeader {
 const LEAST_SIZE: u16 = 20;
 const FLAG_COMPRESSED: u16 = 1;
 
-/// The header of event blocks of versions 4 to 6, and of metadata blocks of versions 4
-/// and 5 ([FORMAT.md 6.1](crate::format_guide#6.1)). The remaining input begins with the
-/// first [`blob`](crate::raw::blob).
+/// Reads the header of event blocks of versions 4 to 6, and of metadata blocks of
+/// versions 4 and 5 ([FORMAT.md 6.1](crate::format_guide#6.1)). The remaining input
+/// begins with the first [`blob`](crate::raw::blob).
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -63,8 +63,8 @@ pub fn header(input: &[u8]) -> Parsed<'_, EventBlockHeader> {
     }
 }
 
-/// Whether a block content of `len` bytes can begin like this. No writer stores a longer
-/// header, or flags other than the first.
+/// Returns whether a block content of `len` bytes can begin like this. No writer stores a
+/// longer header, or flags other than the first.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((_, (size, flags, min_ticks, max_ticks))) = (u16, u16, i64, i64).parse(content) else {
         return false;

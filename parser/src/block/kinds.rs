@@ -58,7 +58,7 @@ pub(crate) enum RowWalk {
     Each { first: fn(&[u8]) -> Parsed<'_, Option<u32>>, next: StepOver },
 }
 
-/// The first row starts at once.
+/// Reads the first row starts at once.
 fn at_once(content: &[u8]) -> Parsed<'_, Option<u32>> {
     Ok((content, None))
 }
@@ -188,35 +188,36 @@ pub(crate) static KINDS: [KindRow; 8] = [
 pub(crate) const COUNT: usize = KINDS.len() + 1;
 
 impl BlockKind {
-    /// The kind's row in the table; `None` for unknown kinds.
+    /// Returns the kind's row in the table; `None` for unknown kinds.
     pub(crate) fn row(self) -> Option<&'static KindRow> {
         KINDS.iter().find(|row| row.kind == self)
     }
 
-    /// The kind with this number in version 6; `None` for 0, which ends the stream.
+    /// Returns the kind with this number in version 6; `None` for 0, which ends the
+    /// stream.
     pub(crate) fn of_number(number: u8) -> Option<BlockKind> {
         let known = KINDS.iter().find(|row| row.number == number).map(|row| row.kind);
         known.or((number != 0).then_some(BlockKind::Unknown(number)))
     }
 
-    /// The kind of objects with this type name, versions 3 to 5.
+    /// Returns the kind of objects with this type name, versions 3 to 5.
     pub(crate) fn of_object(name: &[u8]) -> BlockKind {
         let is_of = |row: &&KindRow| row.object.as_ref().is_some_and(|object| object.name == name);
         KINDS.iter().find(is_of).map_or(BlockKind::UNKNOWN_OBJECT, |row| row.kind)
     }
 
-    /// All kinds that are distinguished: the known ones, then one that stands for every
-    /// unknown kind.
+    /// Returns all kinds that are distinguished: the known ones, then one that stands for
+    /// every unknown kind.
     pub fn all() -> impl Iterator<Item = BlockKind> + Clone {
         KINDS.iter().map(|row| row.kind).chain([BlockKind::UNKNOWN_OBJECT])
     }
 
-    /// The kind's name in the format, such as `SequencePoint`.
+    /// Returns the kind's name in the format, such as `SequencePoint`.
     pub fn as_str(self) -> &'static str {
         self.row().map_or("Unknown", |row| row.name)
     }
 
-    /// The kind's index in [`BlockKind::all`].
+    /// Returns the kind's index in [`BlockKind::all`].
     pub(crate) fn index(self) -> usize {
         KINDS.iter().position(|row| row.kind == self).unwrap_or(KINDS.len())
     }

@@ -69,7 +69,7 @@ impl fmt::Display for TraceId {
 
 const LAST: u8 = 0x80;
 
-/// A label, and whether it is the last of its list ([FORMAT.md
+/// Reads a label, and whether it is the last of its list ([FORMAT.md
 /// 7.8](crate::format_guide#7.8)). Version 6.
 ///
 /// # Errors
@@ -95,7 +95,7 @@ pub fn label(input: &[u8]) -> Parsed<'_, (Label<'_>, bool)> {
     Ok((rest, (label, kind & LAST != 0)))
 }
 
-/// A list of labels, up to the one marked as the last: the bytes of its labels.
+/// Reads a list of labels, up to the one marked as the last: the bytes of its labels.
 ///
 /// # Errors
 /// As for a label.
@@ -186,7 +186,7 @@ impl<'r> Labels<'r> {
         Labels { row }
     }
 
-    /// All labels, and those that are effective where a kind occurs twice.
+    /// Returns all labels, and those that are effective where a kind occurs twice.
     fn parts(&self) -> (&'r [u8], &'r [u8]) {
         let Some((length, bytes)) = self.row.split_last() else { return Default::default() };
         if *length == IS_SHORT {
@@ -196,18 +196,18 @@ impl<'r> Labels<'r> {
         bytes.split_at_checked(labels).unwrap_or_default()
     }
 
-    /// Whether the event has no labels.
+    /// Returns whether the event has no labels.
     pub fn is_empty(&self) -> bool {
         self.row.is_empty()
     }
 
-    /// The labels in stored order. If a kind occurs more than once, the last one is
-    /// effective, except for texts and numbers, which accumulate.
+    /// Returns the labels in stored order. If a kind occurs more than once, the last one
+    /// is effective, except for texts and numbers, which accumulate.
     pub fn iter(&self) -> impl Iterator<Item = Label<'r>> + use<'r> {
         labels_in(self.parts().0)
     }
 
-    /// The last value that `pick` finds. For kinds that do not accumulate.
+    /// Returns the last value that `pick` finds. For kinds that do not accumulate.
     pub(crate) fn last<T>(&self, pick: impl Fn(Label<'r>) -> Option<T>) -> Option<T> {
         if self.row.is_empty() {
             return None;
@@ -216,7 +216,7 @@ impl<'r> Labels<'r> {
     }
 }
 
-/// The labels in bytes that were validated when they were read.
+/// Returns the labels in bytes that were validated when they were read.
 pub(crate) fn labels_in<'r>(bytes: &'r [u8]) -> impl Iterator<Item = Label<'r>> + use<'r> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -233,12 +233,12 @@ impl fmt::Debug for Labels<'_> {
     }
 }
 
-/// Header of a label list block: first id and count.
+/// Reads the header of a label list block: first id and count.
 pub(crate) fn header(content: &[u8]) -> Parsed<'_, (u32, u32)> {
     (u32, u32).parse(content)
 }
 
-/// Whether a block content of `len` bytes can begin like this.
+/// Returns whether a block content of `len` bytes can begin like this.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((rest, (first_id, count))) = header(content) else { return false };
     let lists = len.saturating_sub(8);

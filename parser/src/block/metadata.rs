@@ -57,7 +57,7 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// A description with only an identity.
+    /// Returns a description with only an identity.
     fn named(id: u32, provider: Box<str>, event_id: u32, name: Box<str>) -> Metadata {
         Metadata {
             id,
@@ -83,15 +83,15 @@ impl Metadata {
         self.catalog_schema = self.catalog.filter(|row| !row.has_records).map(CatalogEvent::schema);
     }
 
-    /// The provider's GUID: the one that the stream stores (version 6), else the one that
-    /// follows from the name.
+    /// Returns the provider's GUID: the one that the stream stores (version 6), else the
+    /// one that follows from the name.
     pub fn provider_guid(&self) -> Guid {
         let given = self.extra.as_ref().and_then(|extra| extra.provider_guid);
         given.unwrap_or_else(|| catalog::provider_guid(&self.provider))
     }
 
-    /// The catalog's row for events of this version, if the catalog describes their
-    /// payload. In version 6 an event may have another version than its type.
+    /// Returns the catalog's row for events of this version, if the catalog describes
+    /// their payload. In version 6 an event may have another version than its type.
     pub(crate) fn known(&self, version: u32) -> Option<&'static CatalogEvent> {
         catalog::row_for(&catalog::Described {
             provider: &self.provider,
@@ -102,15 +102,15 @@ impl Metadata {
         })
     }
 
-    /// A number unique to this description within the process. Use it as the key for
-    /// anything derived from an event type: a stream may reuse [`Metadata::id`], but this
-    /// number is never reused.
+    /// Returns a number unique to this description within the process. Use it as the key
+    /// for anything derived from an event type: a stream may reuse [`Metadata::id`], but
+    /// this number is never reused.
     #[inline]
     pub fn serial(&self) -> u64 {
         self.serial.number()
     }
 
-    /// The catalog's row, if the payload's layout comes from there and not from
+    /// Returns the catalog's row, if the payload's layout comes from there and not from
     /// [`Metadata::schema`]. An event with a version of its own (version 6) may have a
     /// different row: see [`Event::catalog`](crate::Event::catalog).
     pub fn catalog(&self) -> Option<&'static CatalogEvent> {
@@ -161,7 +161,7 @@ pub struct MetadataPayload<'a> {
     pub level: u32,
 }
 
-/// A description of versions 3 to 5 up to its field list ([FORMAT.md
+/// Reads a description of versions 3 to 5 up to its field list ([FORMAT.md
 /// 6.4](crate::format_guide#6.4)): the payload of a blob in a metadata block; in version
 /// 3, of a blob with metadata id 0. The remaining input is empty, or a version 1 field
 /// list and any number of [tags](MetadataTag).
@@ -175,7 +175,7 @@ pub fn payload(input: &[u8]) -> Parsed<'_, MetadataPayload<'_>> {
     Ok((rest, MetadataPayload { id, provider, event_id, name, keywords, version, level }))
 }
 
-/// A description in versions 3 to 5: the payload of a metadata blob. Oddities are
+/// Reads a description in versions 3 to 5: the payload of a metadata blob. Oddities are
 /// reported to `damage`; `at` is the payload's offset in its block.
 pub(crate) fn payload_v5<'a>(
     input: &'a [u8],
@@ -220,7 +220,7 @@ impl MetadataTag<'_> {
     pub(crate) const V2_PARAMS: u8 = 2;
 }
 
-/// A tag after the field list of a version 5 description ([FORMAT.md
+/// Reads a tag after the field list of a version 5 description ([FORMAT.md
 /// 6.6](crate::format_guide#6.6)): an i32 size of the payload, a u8 kind, the payload.
 ///
 /// # Errors
@@ -279,13 +279,13 @@ pub(crate) fn block_v6(
             Err(error) => {
                 let error = located(row, error);
                 let at = row_at.saturating_add(error.at);
-                damage.row_spoilt(at, row_at, row.len(), "metadata row", error.fault);
+                damage.add_spoilt_row(at, row_at, row.len(), "metadata row", error.fault);
             }
         }
     });
 }
 
-/// Whether a version 6 block content of `len` bytes can begin like this.
+/// Returns whether a version 6 block content of `len` bytes can begin like this.
 pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
     let Ok((rest, size)) = u16(content) else { return false };
     let rows_at = usize::from(size).saturating_add(2);
@@ -304,7 +304,8 @@ pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
     }
 }
 
-/// Whether a row of `size` bytes can begin like this: an id and the provider's name.
+/// Returns whether a row of `size` bytes can begin like this: an id and the provider's
+/// name.
 pub(crate) fn begins_row_v6(row: &[u8], size: usize) -> bool {
     let Ok((rest, (id, length))) = (varuint32, varuint32).parse(row) else { return false };
     let (length, room) = (length as usize, size.saturating_sub(before(row, rest)));
@@ -314,9 +315,9 @@ pub(crate) fn begins_row_v6(row: &[u8], size: usize) -> bool {
     id != 0 && length.saturating_add(2) <= room && name.iter().all(|byte| *byte >= b' ')
 }
 
-/// The header of metadata blocks of version 6 ([FORMAT.md 7.3](crate::format_guide#7.3)):
-/// a u16 size, *not* including itself, and that many bytes, which are skipped. The
-/// remaining input consists of [rows](sized_row).
+/// Reads the header of metadata blocks of version 6 ([FORMAT.md
+/// 7.3](crate::format_guide#7.3)): a u16 size, *not* including itself, and that many
+/// bytes, which are skipped. The remaining input consists of [rows](sized_row).
 ///
 /// # Errors
 /// [`Fault::HeaderSize`], [`Fault::Truncated`].
@@ -328,7 +329,7 @@ pub fn header_v6(input: &[u8]) -> Parsed<'_, ()> {
     }
 }
 
-/// The header; rows follow up to the end of the content.
+/// Reads the header; rows follow up to the end of the content.
 pub(crate) fn first_row_v6(content: &[u8]) -> Parsed<'_, Option<u32>> {
     header_v6(content).map(|(rest, ())| (rest, None))
 }
@@ -357,8 +358,8 @@ pub struct MetadataRow<'a> {
     pub name: &'a [u8],
 }
 
-/// A row of a version 6 metadata block, after its [size](sized_row) and up to its field
-/// list. The remaining input is empty, or a version 6 field list and a
+/// Reads a row of a version 6 metadata block, after its [size](sized_row) and up to its
+/// field list. The remaining input is empty, or a version 6 field list and a
 /// [sized](sized_row) list of [optional metadata](OptionalMetadata).
 ///
 /// # Errors
@@ -402,7 +403,7 @@ fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<
             Ok((after, metadata))
         }
         Err(error) => {
-            damage.row_lost(
+            damage.add_lost_row(
                 place(rest),
                 rest.len(),
                 "optional metadata",
@@ -436,7 +437,7 @@ pub enum OptionalMetadata<'a> {
     Version(u8),
 }
 
-/// An entry of a version 6 row's optional metadata.
+/// Reads an entry of a version 6 row's optional metadata.
 ///
 /// # Errors
 /// [`Fault::UnknownEntry`]: the size of an unknown kind is unknown, so the remaining

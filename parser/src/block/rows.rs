@@ -11,7 +11,8 @@ pub(super) fn begin<'a, T>(
     damage: &mut BlockDamage<'_>,
     read: impl FnOnce(&'a [u8]) -> Parsed<'a, T>,
 ) -> Option<(&'a [u8], T)> {
-    let lost = |error| damage.block_lost(0, content.len(), context, located(content, error).fault);
+    let lost =
+        |error| damage.add_lost_block(0, content.len(), context, located(content, error).fault);
     read(content).map_err(lost).ok()
 }
 
@@ -36,7 +37,7 @@ pub(super) fn each<'a, T>(
                 rest = after;
             }
             Err(error) => {
-                damage.rest_lost(at, rest.len(), context, located(rest, error).fault);
+                damage.add_lost_rest(at, rest.len(), context, located(rest, error).fault);
                 return None;
             }
         }
@@ -54,7 +55,7 @@ pub(super) fn check_count(
 ) {
     let stated = u64::from(stated);
     if found != stated && !damage.is_cut() {
-        damage.contradicts(4, context, Fault::Count { stated, found });
+        damage.add_contradiction(4, context, Fault::Count { stated, found });
     }
 }
 
@@ -80,7 +81,7 @@ pub(super) fn entries<'a, T>(
             Err(error) => {
                 return match located(rest, error).fault {
                     fault @ Fault::UnknownEntry(_) => damage.note(at, context, fault),
-                    fault => damage.row_lost(at, rest.len(), context, fault),
+                    fault => damage.add_lost_row(at, rest.len(), context, fault),
                 };
             }
         }

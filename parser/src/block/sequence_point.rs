@@ -31,13 +31,13 @@ pub struct SequencePoint {
 const FLAG_THREADS: u32 = 1;
 const FLAG_METADATA: u32 = 2;
 
-/// The timestamp of a sequence point, in ticks. It comes first in the content in all
-/// versions.
+/// Returns the timestamp of a sequence point, in ticks. It comes first in the content in
+/// all versions.
 pub(crate) fn timestamp_of(content: &[u8]) -> Option<u64> {
     u64(content).ok().map(|(_, timestamp)| timestamp)
 }
 
-/// A sequence point before its entries, versions 4 and 5 ([FORMAT.md
+/// Reads a sequence point before its entries, versions 4 and 5 ([FORMAT.md
 /// 6.9](crate::format_guide#6.9)): u64 timestamp, u32 count.
 ///
 /// # Errors
@@ -50,7 +50,7 @@ pub fn header_v4(input: &[u8]) -> Parsed<'_, SequencePoint> {
     ))
 }
 
-/// A sequence point before its entries, version 6 ([FORMAT.md
+/// Reads a sequence point before its entries, version 6 ([FORMAT.md
 /// 7.9](crate::format_guide#7.9)): u64 timestamp, u32 flags (1: forget threads, 2: forget
 /// metadata), u32 count.
 ///
@@ -67,8 +67,8 @@ pub fn header_v6(input: &[u8]) -> Parsed<'_, SequencePoint> {
     Ok((rest, point))
 }
 
-/// An entry of a version 4 or 5 sequence point: the u64 id of a thread, and the u32 sequence
-/// number of its last event.
+/// Reads an entry of a version 4 or 5 sequence point: the u64 id of a thread, and the u32
+/// sequence number of its last event.
 ///
 /// # Errors
 /// [`Fault::Truncated`].
@@ -76,8 +76,8 @@ pub fn entry_v4(input: &[u8]) -> Parsed<'_, (u64, u32)> {
     (u64, u32).parse(input)
 }
 
-/// An entry of a version 6 sequence point or RemoveThread block: the varuint64 index of a
-/// thread, and the varuint32 sequence number of its last event.
+/// Reads an entry of a version 6 sequence point or RemoveThread block: the varuint64
+/// index of a thread, and the varuint32 sequence number of its last event.
 ///
 /// # Errors
 /// As [`varuint64`].
@@ -85,7 +85,7 @@ pub fn entry_v6(input: &[u8]) -> Parsed<'_, (u64, u32)> {
     (varuint64, varuint32).parse(input)
 }
 
-/// The header of version 6, and the number of entries it states.
+/// Reads the header of version 6, and the number of entries it states.
 pub(crate) fn first_entry_v6(content: &[u8]) -> Parsed<'_, Option<u32>> {
     header_v6(content).map(|(rest, point)| (rest, Some(point.thread_count)))
 }
@@ -95,8 +95,8 @@ pub(crate) fn next_entry_v6(input: &[u8]) -> Parsed<'_, ()> {
     entry_v6(input).map(|(rest, _)| (rest, ()))
 }
 
-/// Content of versions 4 and 5: passes on each thread id with its last sequence number
-/// and its offset.
+/// Returns the content of versions 4 and 5: passes on each thread id with its last
+/// sequence number and its offset.
 pub(crate) fn payload_v4(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
@@ -105,13 +105,14 @@ pub(crate) fn payload_v4(
     payload(content, damage, header_v4, entry_v4, entry)
 }
 
-/// Whether the content of versions 4 and 5 is a header and exactly the stated entries.
+/// Returns whether the content of versions 4 and 5 is a header and exactly the stated
+/// entries.
 pub(crate) fn is_whole_v4(content: &[u8]) -> bool {
     let Ok((rest, point)) = header_v4(content) else { return false };
     u64::from(point.thread_count).checked_mul(12) == Some(rest.len() as u64)
 }
 
-/// Whether a version 6 block content of `len` bytes can begin like this.
+/// Returns whether a version 6 block content of `len` bytes can begin like this.
 pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
     let Ok((_, point)) = header_v6(content) else { return false };
     let has_known_flags =
@@ -123,7 +124,7 @@ pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
     has_known_flags && fits
 }
 
-/// Whether a RemoveThread block of `len` bytes can begin like this.
+/// Returns whether a RemoveThread block of `len` bytes can begin like this.
 pub(crate) fn begins_removals(len: usize, content: &[u8]) -> bool {
     let mut rest = content;
     while let Ok((after, _)) = entry_v6(rest) {
@@ -135,7 +136,8 @@ pub(crate) fn begins_removals(len: usize, content: &[u8]) -> bool {
         && (rest.is_empty() || (len > content.len() && rest.len() < 15))
 }
 
-/// Content of version 6: passes on each thread index with its last sequence number.
+/// Returns the content of version 6: passes on each thread index with its last sequence
+/// number.
 pub(crate) fn payload_v6(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
@@ -170,7 +172,7 @@ fn payload<'a>(
                     },
                     fault => fault,
                 };
-                damage.rest_lost(at, rest.len(), "sequence point entry", fault);
+                damage.add_lost_rest(at, rest.len(), "sequence point entry", fault);
                 return Some((point, None));
             }
         }

@@ -9,9 +9,9 @@ pub(crate) use super::kinds::SIGNS;
 /// Blocks of other kinds than events could be larger, but no writer makes them so.
 pub(crate) const MOST_OTHER_BYTES: u32 = 1 << 20;
 
-/// Whether `content`, the first [`SIGNS`] bytes of a content of `len` bytes or all of it
-/// if it is shorter, can belong to a block of this kind. `false` for unknown kinds, about
-/// which nothing is known.
+/// Returns whether `content`, the first [`SIGNS`] bytes of a content of `len` bytes or
+/// all of it if it is shorter, can belong to a block of this kind. `false` for unknown
+/// kinds, about which nothing is known.
 pub(crate) fn begins_as(kind: BlockKind, len: u32, content: &[u8]) -> bool {
     kind.row().is_some_and(|row| len <= row.most_bytes && (row.begins)(len as usize, content))
 }

@@ -25,28 +25,28 @@ pub struct Stack<'r> {
 }
 
 impl<'r> Stack<'r> {
-    /// A stack from its bytes: little-endian addresses of 4 or 8 bytes. An incomplete
-    /// address at the end is ignored.
+    /// Creates a stack from its bytes: little-endian addresses of 4 or 8 bytes. An
+    /// incomplete address at the end is ignored.
     pub fn new(bytes: &'r [u8], pointer_size: u8) -> Stack<'r> {
         Stack { bytes, pointer_size }
     }
 
-    /// Number of frames.
+    /// Returns the number of frames.
     pub fn len(&self) -> usize {
         Addresses { bytes: self.bytes, is_narrow: self.pointer_size == 4 }.size_hint().0
     }
 
-    /// Whether there are no frames. Streams use an empty stack for "no stack".
+    /// Returns whether there are no frames. Streams use an empty stack for "no stack".
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The addresses as stored.
+    /// Returns the addresses as stored.
     pub fn bytes(&self) -> &'r [u8] {
         self.bytes
     }
 
-    /// The addresses, innermost first, widened to 64 bits.
+    /// Returns the addresses, innermost first, widened to 64 bits.
     pub fn addresses(&self) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator + use<'r> {
         Addresses { bytes: self.bytes, is_narrow: self.pointer_size == 4 }
     }
@@ -106,9 +106,9 @@ impl fmt::Debug for Stack<'_> {
     }
 }
 
-/// A stack ([FORMAT.md 6.8](crate::format_guide#6.8), [7.5](crate::format_guide#7.5)): a
-/// u32 size, and that many bytes of addresses, innermost first. [`Stack::new`] decodes
-/// them.
+/// Reads a stack ([FORMAT.md 6.8](crate::format_guide#6.8),
+/// [7.5](crate::format_guide#7.5)): a u32 size, and that many bytes of addresses,
+/// innermost first. [`Stack::new`] decodes them.
 ///
 /// # Errors
 /// [`Fault::StackSize`] if it extends past the input, [`Fault::Truncated`].
@@ -121,9 +121,9 @@ pub fn row(input: &[u8]) -> Parsed<'_, &[u8]> {
     }
 }
 
-/// The header of stack blocks, and of label list blocks (7.8): the u32 id of the first row
-/// and the u32 number of rows, whose ids are consecutive. A reader reads rows up to the
-/// block's end, and reports a different number.
+/// Reads the header of stack blocks, and of label list blocks (7.8): the u32 id of the
+/// first row and the u32 number of rows, whose ids are consecutive. A reader reads rows
+/// up to the block's end, and reports a different number.
 ///
 /// # Errors
 /// [`Fault::Truncated`].
@@ -131,7 +131,7 @@ pub fn header(content: &[u8]) -> Parsed<'_, (u32, u32)> {
     (u32, u32).parse(content)
 }
 
-/// The header, and the number of rows it states.
+/// Reads the header, and the number of rows it states.
 pub(crate) fn first_row(content: &[u8]) -> Parsed<'_, Option<u32>> {
     header(content).map(|(rest, (_, count))| (rest, Some(count)))
 }
@@ -141,7 +141,7 @@ pub(crate) fn next_row(input: &[u8]) -> Parsed<'_, ()> {
     row(input).map(|(rest, _)| (rest, ()))
 }
 
-/// Whether a block content of `len` bytes can begin like this.
+/// Returns whether a block content of `len` bytes can begin like this.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((rest, (_, count))) = header(content) else { return false };
     let rows = len.saturating_sub(8);
@@ -153,7 +153,7 @@ pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
         && u32(rest).is_ok_and(|(_, size)| size % 4 == 0 && size as usize <= rows.saturating_sub(4))
 }
 
-/// Whether the content is a header and exactly the stated rows.
+/// Returns whether the content is a header and exactly the stated rows.
 pub(crate) fn is_whole(content: &[u8]) -> bool {
     let Ok((mut rest, (_, count))) = header(content) else { return false };
     for _ in 0..count {

@@ -54,8 +54,8 @@ impl Thread {
     }
 }
 
-/// An entry of a thread's row ([FORMAT.md 7.6](crate::format_guide#7.6)), which is a
-/// [sized row](sized_row) of a varuint64 index and entries.
+/// Reads an entry of a thread's row ([FORMAT.md 7.6](crate::format_guide#7.6)), which is
+/// a [sized row](sized_row) of a varuint64 index and entries.
 ///
 /// # Errors
 /// [`Fault::UnknownEntry`]: the size of an unknown kind is unknown, so the rest of the row
@@ -79,7 +79,7 @@ pub(crate) fn next_row(input: &[u8]) -> Parsed<'_, ()> {
     }
 }
 
-/// Whether a block content of `len` bytes can begin like this.
+/// Returns whether a block content of `len` bytes can begin like this.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((rest, size)) = u16(content) else { return false };
     let size = usize::from(size);
@@ -105,7 +105,7 @@ pub(crate) fn block(
             Ok(done) => done,
             Err(error) => {
                 let fault = located(row, error).fault;
-                return damage.row_lost(row_at, row.len(), "thread row", fault);
+                return damage.add_lost_row(row_at, row.len(), "thread row", fault);
             }
         };
         let mut thread = Thread { index, ..Thread::default() };

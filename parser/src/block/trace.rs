@@ -71,7 +71,7 @@ impl Trace {
         pairs: Vec::new(),
     };
 
-    /// The clock that converts this stream's timestamps.
+    /// Returns the clock that converts this stream's timestamps.
     pub fn clock(&self) -> Clock {
         Clock::new(&self.start, self.sync_ticks, self.tick_frequency)
     }
@@ -83,7 +83,7 @@ fn system_time(input: &[u8]) -> Parsed<'_, DateTimeParts> {
     Ok((rest, DateTimeParts { year, month, day_of_week, day, hour, minute, second, millisecond }))
 }
 
-/// The fields that all versions have, and the i32 after them.
+/// Reads the fields that all versions have, and the i32 after them.
 fn common(input: &[u8]) -> Parsed<'_, (Trace, i32)> {
     let (rest, (start, sync_ticks, tick_frequency)) = (system_time, i64, i64).parse(input)?;
     let (rest, pointer_size) = pointer_size(rest)?;
@@ -113,8 +113,8 @@ fn pointer_size(input: &[u8]) -> Parsed<'_, u8> {
     }
 }
 
-/// The same content with a pointer size of 8 if it has an impossible one, and that: nearly
-/// all processes have 64 bits, and most of a trace does not depend on it.
+/// Returns the same content with a pointer size of 8 if it has an impossible one, and
+/// that: nearly all processes have 64 bits, and most of a trace does not depend on it.
 fn with_pointer_size(content: &[u8]) -> Option<(Vec<u8>, Fault)> {
     let (before, rest) = content.split_at_checked(POINTER_SIZE_AT)?;
     let (after, stated) = i32(rest).ok()?;
@@ -130,12 +130,12 @@ pub(crate) fn read_sized(
     read: impl Fn(&[u8], &mut BlockDamage<'_>) -> Result<Trace, Located>,
 ) -> Result<Trace, Located> {
     let Some((content, fault)) = with_pointer_size(content) else { return read(content, damage) };
-    damage.contradicts(POINTER_SIZE_AT, "pointer size", fault);
+    damage.add_contradiction(POINTER_SIZE_AT, "pointer size", fault);
     read(&content, damage)
 }
 
-/// The content of a Trace object, versions 3 to 5 ([FORMAT.md 4](crate::format_guide#4)),
-/// 48 bytes.
+/// Reads the content of a Trace object, versions 3 to 5 ([FORMAT.md
+/// 4](crate::format_guide#4)), 48 bytes.
 ///
 /// # Errors
 /// [`Fault::PointerSize`], [`Fault::Truncated`]. An impossible date or frequency is not an
@@ -149,7 +149,7 @@ pub fn object(input: &[u8]) -> Parsed<'_, Trace> {
     Ok((rest, trace))
 }
 
-/// A key and its value.
+/// Reads a key and its value.
 fn pair(input: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
     (string_v6, string_v6).parse(input)
 }
@@ -185,7 +185,7 @@ struct Missing<'a> {
     error: nom::Err<FaultAt<'a>>,
 }
 
-/// Content of a Trace block, version 6, as far as it can be decoded.
+/// Reads the content of a Trace block, version 6, as far as it can be decoded.
 fn pairs_v6(input: &[u8]) -> Parsed<'_, (Trace, Option<Missing<'_>>)> {
     let (mut rest, (mut trace, count)) = context("Trace block", common).parse(input)?;
     let stated = u64::try_from(count).unwrap_or(0);
@@ -207,7 +207,7 @@ fn pairs_v6(input: &[u8]) -> Parsed<'_, (Trace, Option<Missing<'_>>)> {
     Ok((rest, (trace.with_known_keys(), None)))
 }
 
-/// The content of a Trace block, version 6, with all its pairs ([FORMAT.md
+/// Reads the content of a Trace block, version 6, with all its pairs ([FORMAT.md
 /// 7.2](crate::format_guide#7.2)).
 ///
 /// # Errors
@@ -220,12 +220,12 @@ pub fn whole_v6(input: &[u8]) -> Parsed<'_, Trace> {
     }
 }
 
-/// The same, but if pairs do not fit, this is reported and the session is kept.
+/// Reads the same, but if pairs do not fit, this is reported and the session is kept.
 pub(crate) fn block_v6<'a>(input: &'a [u8], damage: &mut BlockDamage<'_>) -> Parsed<'a, Trace> {
     let (rest, (trace, missing)) = pairs_v6(input)?;
     if let Some(Missing { stated, found, .. }) = missing {
         let at = before(input, rest);
-        damage.row_lost(at, rest.len(), "key-value pairs", Fault::Count { stated, found });
+        damage.add_lost_row(at, rest.len(), "key-value pairs", Fault::Count { stated, found });
     }
     Ok((rest, trace))
 }
@@ -240,7 +240,7 @@ pub(crate) fn skipped_v6(input: &[u8]) -> Parsed<'_, ()> {
     Ok((rest, ()))
 }
 
-/// Whether the content of a Trace block can begin like this.
+/// Returns whether the content of a Trace block can begin like this.
 pub(crate) fn begins_v6(content: &[u8]) -> bool {
     common(content)
         .is_ok_and(|(_, (trace, count))| count >= 0 && trace.start.unix_nanos().is_some())

@@ -54,17 +54,17 @@ pub(super) struct Sent {
     omits_null_texts: bool,
 }
 
-/// An event of the native runtime.
+/// Returns an event of the native runtime.
 pub(super) const fn sent(task: &'static str, opcode: u8, level: u8, keywords: u64) -> Sent {
     Sent { task, opcode, level, keywords, omits_null_texts: true }
 }
 
-/// An event of another provider: no task, and null texts are written like others.
+/// Returns an event of another provider: no task, and null texts are written like others.
 pub(super) const fn sent_by_others(opcode: u8, level: u8, keywords: u64) -> Sent {
     Sent { omits_null_texts: false, ..sent("", opcode, level, keywords) }
 }
 
-/// A row of a table.
+/// Returns a row of a table.
 pub(super) const fn event(
     provider: &'static str,
     id: u32,
@@ -101,12 +101,14 @@ impl PartialEq for CatalogEvent {
 impl Eq for CatalogEvent {}
 
 impl CatalogEvent {
-    /// The payload's fields. The schema is built on the first call and reused afterwards.
+    /// Returns the payload's fields. The schema is built on the first call and reused
+    /// afterwards.
     pub fn schema(&self) -> &Schema {
         self.schema.get_or_init(|| row::schema(self.rows, self.omits_null_texts))
     }
 
-    /// The fields of one payload. If it carries a record, the payload says which one.
+    /// Returns the fields of one payload. If it carries a record, the payload says which
+    /// one.
     #[inline(always)]
     pub(crate) fn schema_of(&'static self, payload: &[u8]) -> &'static Schema {
         if self.has_records
@@ -117,8 +119,8 @@ impl CatalogEvent {
         self.schema()
     }
 
-    /// Whether `typed` names this event, ignoring case: the shown name with or without
-    /// its slash, or the symbol with or without its version.
+    /// Returns whether `typed` names this event, ignoring case: the shown name with or
+    /// without its slash, or the symbol with or without its version.
     ///
     /// ```
     /// use nettrace_parser::catalog;

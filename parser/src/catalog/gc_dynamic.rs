@@ -78,7 +78,7 @@ static BY_HAND: [CatalogEvent; 2] = [
     ),
 ];
 
-/// All known records.
+/// Returns all known records.
 pub(super) fn records() -> impl Iterator<Item = &'static CatalogEvent> {
     generated::gc_dynamic::RECORDS.iter().chain(&BY_HAND)
 }
@@ -87,7 +87,7 @@ pub(super) fn records() -> impl Iterator<Item = &'static CatalogEvent> {
 static CARRYING: [OnceLock<Option<Schema>>; generated::gc_dynamic::RECORDS.len() + BY_HAND.len()] =
     [const { OnceLock::new() }; generated::gc_dynamic::RECORDS.len() + BY_HAND.len()];
 
-/// The schema of a payload of `carrier` if the record in it is known.
+/// Returns the schema of a payload of `carrier` if the record in it is known.
 #[cold]
 #[inline(never)]
 pub(super) fn schema(carrier: &'static CatalogEvent, payload: &[u8]) -> Option<&'static Schema> {
@@ -109,13 +109,13 @@ pub(super) fn schema(carrier: &'static CatalogEvent, payload: &[u8]) -> Option<&
     carrying.get_or_init(|| Some(Schema::from_catalog(joined(carrier, record)))).as_ref()
 }
 
-/// Size of a record in bytes.
+/// Returns the size of a record in bytes.
 fn bytes_of(schema: &Schema) -> Option<usize> {
     let mut sizes = schema.fields.iter().map(|field| field.kind.fixed_size());
     sizes.try_fold(0usize, |sum, size| sum.checked_add(usize::try_from(size?).ok()?))
 }
 
-/// The carrier's fields with those of the record in place of its bytes.
+/// Returns the carrier's fields with those of the record in place of its bytes.
 fn joined(carrier: &CatalogEvent, record: &CatalogEvent) -> Vec<Field> {
     let mut fields = Vec::new();
     // Offsets are recomputed for the joined schema, and nothing counts elements any more.

@@ -47,7 +47,7 @@ pub use shown::event_name;
 
 use provider::{CatalogProvider, Key, Use};
 
-/// The providers whose events the catalog knows.
+/// Returns the providers whose events the catalog knows.
 fn providers() -> impl Iterator<Item = &'static CatalogProvider> {
     let by_hand = [
         &universal::SYSTEM_PROVIDER,
@@ -58,7 +58,7 @@ fn providers() -> impl Iterator<Item = &'static CatalogProvider> {
     generated::PROVIDERS.iter().copied().chain(by_hand)
 }
 
-/// All events: each provider's, in all their versions.
+/// Returns all events: each provider's, in all their versions.
 pub fn events() -> impl Iterator<Item = &'static CatalogEvent> {
     providers().flat_map(CatalogProvider::events)
 }
@@ -67,14 +67,16 @@ fn provider(name: &str) -> Option<&'static CatalogProvider> {
     providers().find(|provider| provider.name == name)
 }
 
-/// Names of a provider's keywords, lowest bit first; empty if the provider is unknown.
+/// Returns names of a provider's keywords, lowest bit first; empty if the provider is
+/// unknown.
 pub fn keywords(provider_name: &str) -> &'static [(u64, &'static str)] {
     provider(provider_name).map_or(&[], |provider| provider.keywords)
 }
 
-/// The row for an event of a provider whose events are identified by id and version. If
-/// `version` is above the newest known version, the newest row is returned. `None` for
-/// other unknown versions, and for providers whose events are identified by name.
+/// Returns the row for an event of a provider whose events are identified by id and
+/// version. If `version` is above the newest known version, the newest row is returned.
+/// `None` for other unknown versions, and for providers whose events are identified by
+/// name.
 ///
 /// ```
 /// use nettrace_parser::catalog::find;
@@ -96,8 +98,8 @@ pub(crate) struct Described<'a> {
     pub(crate) has_fields: bool,
 }
 
-/// The row that describes events of a type, if the catalog's description is the one to
-/// use: see the [module](self).
+/// Returns the row that describes events of a type, if the catalog's description is the
+/// one to use: see the [module](self).
 pub(crate) fn row_for(described: &Described<'_>) -> Option<&'static CatalogEvent> {
     let provider = provider(described.provider)?;
     let counts = match provider.used {
@@ -113,7 +115,7 @@ pub(crate) fn row_for(described: &Described<'_>) -> Option<&'static CatalogEvent
 }
 
 impl Described<'_> {
-    /// Whether there is no usable name: it is empty, or `Unknown(ID)`.
+    /// Returns whether there is no usable name: it is empty, or `Unknown(ID)`.
     fn is_unnamed(&self) -> bool {
         let id = self.name.strip_prefix("Unknown(").and_then(|rest| rest.strip_suffix(')'));
         self.name.is_empty() || id.is_some_and(|id| id.parse() == Ok(self.event_id))

@@ -50,8 +50,8 @@ impl CatalogProvider {
         self.groups.iter().copied().flatten().chain(self.others)
     }
 
-    /// The row for an id and a version; the newest row if `version` is above all known
-    /// versions.
+    /// Returns the row for an id and a version; the newest row if `version` is above all
+    /// known versions.
     pub(super) fn version_of(&self, id: u32, version: u32) -> Option<&'static CatalogEvent> {
         self.groups.iter().copied().find_map(|group| {
             let end = group.partition_point(|event| (event.id, event.version) <= (id, version));
@@ -61,7 +61,7 @@ impl CatalogProvider {
         })
     }
 
-    /// The row for a name.
+    /// Returns the row for a name.
     pub(super) fn named(&self, name: &str) -> Option<&'static CatalogEvent> {
         self.groups.iter().copied().flatten().find(|event| event.symbol == name).or(self.others)
     }
@@ -87,15 +87,16 @@ const FIXED: [(&str, Guid); 2] = [
     ),
 ];
 
-/// The GUID that .NET fixes for a provider; `None` if the GUID follows from the name.
+/// Returns the GUID that .NET fixes for a provider; `None` if the GUID follows from the
+/// name.
 fn guid(provider: &str) -> Option<Guid> {
     let known =
         super::providers().find(|known| known.name == provider).and_then(|known| known.guid);
     known.or_else(|| FIXED.iter().find(|(name, _)| *name == provider).map(|&(_, guid)| guid))
 }
 
-/// The GUID of a provider name ([FORMAT.md 15](crate::format_guide#15)): the fixed one if
-/// there is one, else the one that .NET's EventSource derives from the name.
+/// Returns the GUID of a provider name ([FORMAT.md 15](crate::format_guide#15)): the
+/// fixed one if there is one, else the one that .NET's EventSource derives from the name.
 pub(crate) fn provider_guid(name: &str) -> Guid {
     guid(name).unwrap_or_else(|| from_name(name))
 }

@@ -96,7 +96,7 @@ pub(super) const fn f64(name: &'static str) -> FieldRow {
     row(name, RowType::F64)
 }
 
-/// A boolean of one byte.
+/// Returns a boolean of one byte.
 pub(super) const fn boolean8(name: &'static str) -> FieldRow {
     row(name, RowType::Boolean8)
 }
@@ -154,22 +154,22 @@ impl FieldRow {
         FieldRow { is_hex: true, ..self }
     }
 
-    /// The value is a number of bytes.
+    /// Returns the value is a number of bytes.
     pub(super) const fn bytes(self) -> FieldRow {
         FieldRow { unit: Some(Unit::Bytes), ..self }
     }
 
-    /// The value is a number of nanoseconds.
+    /// Returns the value is a number of nanoseconds.
     pub(super) const fn nanoseconds(self) -> FieldRow {
         FieldRow { unit: Some(Unit::Nanoseconds), ..self }
     }
 
-    /// The value is a number of seconds.
+    /// Returns the value is a number of seconds.
     pub(super) const fn seconds(self) -> FieldRow {
         FieldRow { unit: Some(Unit::Seconds), ..self }
     }
 
-    /// The values have names.
+    /// Returns the values have names.
     pub(super) const fn named(self, map: &'static ValueMap) -> FieldRow {
         FieldRow { map: Some(map), ..self }
     }
@@ -226,7 +226,7 @@ fn fields(rows: &[FieldRow]) -> Box<[Field]> {
     rows.iter().map(FieldRow::field).collect()
 }
 
-/// The schema that `rows` describe.
+/// Returns the schema that `rows` describe.
 pub(super) fn schema(rows: &[FieldRow], omits_null_texts: bool) -> Schema {
     let fields = fields(rows).into_vec();
     if omits_null_texts {

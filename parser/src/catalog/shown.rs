@@ -3,11 +3,11 @@
 use super::CatalogEvent;
 use std::borrow::Cow;
 
-/// The display name of an event type, without its provider; all outputs use it. For the
-/// runtime's own events it is the catalog's name, such as `GC/Start`. For others it is
-/// the stream's name; a name that ends in Start or Stop is split there (`RequestStart`
-/// becomes `Request/Start`), unless its opcode says otherwise. `None` if the stream has
-/// no name, or only `Unknown(ID)`, and the catalog has none.
+/// Returns the display name of an event type, without its provider; all outputs use it.
+/// For the runtime's own events it is the catalog's name, such as `GC/Start`. For others
+/// it is the stream's name; a name that ends in Start or Stop is split there
+/// (`RequestStart` becomes `Request/Start`), unless its opcode says otherwise. `None` if
+/// the stream has no name, or only `Unknown(ID)`, and the catalog has none.
 ///
 /// `opcode` is the one that the stream stores with the type.
 pub fn event_name<'n>(

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 
-/// The row of a provider whose events are identified by name.
+/// Returns the row of a provider whose events are identified by name.
 fn find_by_name(provider_name: &str, name: &str) -> Option<&'static CatalogEvent> {
     provider(provider_name).filter(|provider| provider.key == Key::Name)?.named(name)
 }

@@ -141,23 +141,23 @@ impl Findings {
         Ok(findings)
     }
 
-    /// The violations in order of their offsets; at most 64 of each kind.
+    /// Returns the violations in order of their offsets; at most 64 of each kind.
     pub fn violations(&self) -> &[Violation] {
         &self.violations
     }
 
-    /// The total number of violations of each kind, including those not kept, sorted by
-    /// kind.
+    /// Returns the total number of violations of each kind, including those not kept,
+    /// sorted by kind.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         self.counts.iter().map(|(kind, count)| (*kind, *count))
     }
 
-    /// Whether anything could not be read.
+    /// Returns whether anything could not be read.
     pub fn is_damaged(&self) -> bool {
         self.is_damaged
     }
 
-    /// Number of events that were read.
+    /// Returns the number of events that were read.
     pub fn events(&self) -> u64 {
         self.events
     }

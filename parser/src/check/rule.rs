@@ -4,7 +4,7 @@
 use crate::BlockKind;
 use crate::error::Fault;
 
-/// The machine-readable name.
+/// Returns the machine-readable name.
 pub(super) fn kind(fault: Fault) -> &'static str {
     match fault {
         Fault::HeaderTruncated | Fault::Truncated => "truncated",
@@ -63,7 +63,7 @@ pub(super) fn kind(fault: Fault) -> &'static str {
     }
 }
 
-/// The section that contains the rule, for a stream of this major version.
+/// Returns the section that contains the rule, for a stream of this major version.
 pub(super) fn section(fault: Fault, block: Option<BlockKind>, major: u32) -> &'static str {
     let is_v6 = major >= 6;
     match fault {
@@ -125,7 +125,7 @@ pub(super) fn section(fault: Fault, block: Option<BlockKind>, major: u32) -> &'s
     }
 }
 
-/// The section about a kind of block, or about framing if there is none.
+/// Returns the section about a kind of block, or about framing if there is none.
 fn block_section(block: Option<BlockKind>, major: u32) -> &'static str {
     let row = block.and_then(BlockKind::row);
     let object = row.and_then(|row| row.object.as_ref());

@@ -53,8 +53,8 @@ impl ObjectType<'_> {
         BlockKind::of_object(self.name)
     }
 
-    /// Whether this crate can read objects of the type: the type is known and its minimum
-    /// version is supported (`Trace` 4, others 2). Its version does not matter.
+    /// Returns whether this crate can read objects of the type: the type is known and its
+    /// minimum version is supported (`Trace` 4, others 2). Its version does not matter.
     pub fn is_readable(&self) -> bool {
         let object = self.kind().row().and_then(|row| row.object.as_ref());
         object.is_some_and(|object| self.minimum_version <= object.reader)
@@ -83,7 +83,7 @@ fn name_length(input: &[u8]) -> Parsed<'_, usize> {
     }
 }
 
-/// The beginning of an object, up to the end of its type.
+/// Reads the beginning of an object, up to the end of its type.
 pub(crate) fn object_type(input: &[u8]) -> Parsed<'_, ObjectType<'_>> {
     let begin = (begin_tag, begin_tag, tag(TAG_NULL));
     let says = (i32, i32, flat_map(name_length, take));
@@ -100,10 +100,11 @@ fn block_size(input: &[u8]) -> Parsed<'_, u32> {
     }
 }
 
-/// An object of versions 3 to 5 up to its content ([FORMAT.md 3](crate::format_guide#3)):
-/// its type, and where its content lies in the stream. The input begins at this position
-/// of the stream as it was written: content is padded to a multiple of 4 of that. The
-/// remaining input begins with the padding; a byte 6 follows the content.
+/// Reads an object of versions 3 to 5 up to its content ([FORMAT.md
+/// 3](crate::format_guide#3)): its type, and where its content lies in the stream. The
+/// input begins at this position of the stream as it was written: content is padded to a
+/// multiple of 4 of that. The remaining input begins with the padding; a byte 6 follows
+/// the content.
 ///
 /// # Errors
 /// [`Fault::Tag`], [`Fault::NameLength`], [`Fault::BlockSize`] for a negative size,
@@ -121,9 +122,9 @@ pub fn object_header<'a>(position: u64) -> impl Fn(&'a [u8]) -> Parsed<'a, (Obje
     }
 }
 
-/// The object at `position`. `input` is the window from there on. `shift` is the number of
-/// bytes, modulo 4, that were lost before it: the writer padded for a position that much
-/// further on. 0 if nothing was lost.
+/// Returns the object at `position`. `input` is the window from there on. `shift` is the
+/// number of bytes, modulo 4, that were lost before it: the writer padded for a position
+/// that much further on. 0 if nothing was lost.
 pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
     match input.first() {
         None => return Framed::Need(1),
@@ -153,8 +154,8 @@ pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
     }
 }
 
-/// The block of a known object whose begin tag is the byte at `position`, whatever that
-/// is. `rest` begins after it.
+/// Returns the block of a known object whose begin tag is the byte at `position`,
+/// whatever that is. `rest` begins after it.
 pub(crate) fn frame_without_tag(rest: &[u8], position: u64, shift: u8) -> Option<Frame> {
     // The header and the size of the content.
     let mut header = [TAG_BEGIN_PRIVATE; FOUND_HEADER + 4];
@@ -171,7 +172,8 @@ fn is_of_known_version(object: &ObjectType<'_>) -> bool {
     known.is_some_and(|known| known.versions.contains(&object.version))
 }
 
-/// The kind whose name differs from an unknown name in a single letter, as after damage.
+/// Returns the kind whose name differs from an unknown name in a single letter, as after
+/// damage.
 fn near_kind(object: &ObjectType<'_>) -> Option<BlockKind> {
     if object.kind() != BlockKind::UNKNOWN_OBJECT {
         return None;
@@ -256,7 +258,7 @@ pub(crate) fn object_end(input: &[u8]) -> ObjectEnd {
     ObjectEnd::Broken { at: last, fault: Fault::Tag { expected: TAG_END, found } }
 }
 
-/// Whether this byte can begin an object or the end of the stream.
+/// Returns whether this byte can begin an object or the end of the stream.
 pub(crate) fn may_begin(byte: u8) -> bool {
     matches!(byte, TAG_NULL | TAG_BEGIN | TAG_BEGIN_PRIVATE)
 }
@@ -264,8 +266,8 @@ pub(crate) fn may_begin(byte: u8) -> bool {
 /// How many bytes [`goes_on`] examines.
 pub(crate) const NEXT_HEADER: usize = 32;
 
-/// Whether these bytes begin an object or end the stream. `is_all`: the input ends with
-/// them.
+/// Returns whether these bytes begin an object or end the stream. `is_all`: the input
+/// ends with them.
 pub(crate) fn goes_on(bytes: &[u8], is_all: bool) -> bool {
     match bytes.first() {
         None => is_all,
@@ -278,12 +280,12 @@ pub(crate) fn goes_on(bytes: &[u8], is_all: bool) -> bool {
     }
 }
 
-/// Whether these bytes are exactly an object's end tag and the end mark.
+/// Returns whether these bytes are exactly an object's end tag and the end mark.
 pub(crate) fn is_end(bytes: &[u8]) -> bool {
     bytes == [TAG_END, TAG_NULL]
 }
 
-/// The fault if the stream continues after an end mark.
+/// Returns the fault if the stream continues after an end mark.
 pub(crate) fn not_the_end() -> Fault {
     Fault::Tag { expected: TAG_BEGIN_PRIVATE, found: TAG_NULL }
 }
@@ -307,12 +309,12 @@ pub(crate) fn find(bytes: &[u8]) -> Option<usize> {
     (0..bytes.len()).find(|at| matches!(found_at(bytes, *at), Some(Found::Block(_))))
 }
 
-/// The same, but also finds a Trace object.
+/// Returns the same, but also finds a Trace object.
 pub(crate) fn find_any(bytes: &[u8]) -> Option<Found> {
     (0..bytes.len()).find_map(|at| found_at(bytes, at))
 }
 
-/// The same for a few bytes that probably contain no object; fast if they do not.
+/// Returns the same for a few bytes that probably contain no object; fast if they do not.
 #[inline]
 pub(crate) fn find_in_short(bytes: &[u8]) -> Option<usize> {
     let seconds = bytes.get(1..).unwrap_or_default();
@@ -325,7 +327,7 @@ pub(crate) fn find_in_short(bytes: &[u8]) -> Option<usize> {
     if seems { find(bytes) } else { None }
 }
 
-/// The known object that begins at `at`.
+/// Returns the known object that begins at `at`.
 fn found_at(bytes: &[u8], at: usize) -> Option<Found> {
     let bytes = bytes.get(at..)?;
     if !matches!(bytes.first(), Some(&TAG_BEGIN | &TAG_BEGIN_PRIVATE)) {

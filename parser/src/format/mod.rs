@@ -43,8 +43,8 @@ pub(crate) enum Framed {
     Broken { at: usize, fault: Fault, context: &'static str },
 }
 
-/// The header of a stream of any version ([FORMAT.md 1](crate::format_guide#1)). The
-/// remaining input begins with the first object or block, which is `Trace`.
+/// Reads the header of a stream of any version ([FORMAT.md 1](crate::format_guide#1)).
+/// The remaining input begins with the first object or block, which is `Trace`.
 ///
 /// | version | bytes |
 /// |---|---|
@@ -144,7 +144,7 @@ fn framing_v6(input: &[u8]) -> Parsed<'_, Framing> {
     }
 }
 
-/// The text that streams of objects begin with, and its length before it.
+/// Reads the text that streams of objects begin with, and its length before it.
 fn objects(input: &[u8], with_magic: bool) -> Parsed<'_, Framing> {
     let known = input.len().min(FAST_SERIALIZATION.len());
     // Compare the bytes available before asking for more: a wrong beginning should not be
@@ -170,7 +170,7 @@ fn foreign(bytes: &[u8], first: [u8; 8]) -> Foreign {
     }
 }
 
-/// How many bytes are needed to recognise another format, if more than these.
+/// Returns how many bytes are needed to recognise another format, if more than these.
 pub(crate) fn needed_to_name(bytes: &[u8]) -> Option<usize> {
     let is_json = bytes.first() == Some(&b'{') && bytes.len() < JSON_BYTES;
     let is_etl = size_is_of_etl(bytes) && bytes.len() < ETL_BYTES;
@@ -192,9 +192,9 @@ fn size_is_of_etl(bytes: &[u8]) -> bool {
     u32(bytes).is_ok_and(|(_, size)| size % 1024 == 0 && (1024..=0x100_0000).contains(&size))
 }
 
-/// An ETL file begins with a WMI_BUFFER_HEADER: buffer size, saved offset and current
-/// offset of one buffer, and a system trace header (marker 0xC001 or 0xC002 and version)
-/// after its 72 bytes.
+/// Returns an ETL file begins with a WMI_BUFFER_HEADER: buffer size, saved offset and
+/// current offset of one buffer, and a system trace header (marker 0xC001 or 0xC002 and
+/// version) after its 72 bytes.
 fn is_etl(bytes: &[u8]) -> bool {
     let marker = bytes.get(74..ETL_BYTES);
     size_is_of_etl(bytes) && (marker == Some(&[0x01, 0xc0]) || marker == Some(&[0x02, 0xc0]))

@@ -20,8 +20,9 @@ pub(crate) const HEADER: usize = 4;
 /// How many bytes are examined to see whether a block begins.
 pub(crate) const SHOWN: usize = HEADER + SIGNS;
 
-/// The header of a version 6 block ([FORMAT.md 7.1](crate::format_guide#7.1)): the number
-/// of its kind, and the size of its content, which follows. Kind 0 ends the stream.
+/// Reads the header of a version 6 block ([FORMAT.md 7.1](crate::format_guide#7.1)): the
+/// number of its kind, and the size of its content, which follows. Kind 0 ends the
+/// stream.
 ///
 /// # Errors
 /// [`Fault::Truncated`](crate::Fault::Truncated).
@@ -31,7 +32,7 @@ pub fn header(input: &[u8]) -> Parsed<'_, (u8, u32)> {
     Ok((rest, (kind, u32::from_le_bytes([a, b, c, 0]))))
 }
 
-/// The block at `position`. `input` begins there.
+/// Returns the block at `position`. `input` begins there.
 pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
     let Ok((_, (code, len))) = header(input) else { return Framed::Need(4) };
     let start = position.saturating_add(HEADER as u64);
@@ -74,7 +75,7 @@ fn sign(input: &[u8]) -> Sign {
     }
 }
 
-/// Whether the content of blocks of this kind has few recognisable features.
+/// Returns whether the content of blocks of this kind has few recognisable features.
 fn is_weak(block: &[u8]) -> bool {
     !KINDS.iter().any(|row| row.is_telling && block.get(3) == Some(&row.number))
 }
@@ -150,24 +151,24 @@ pub(crate) struct Led {
 }
 
 impl Led {
-    /// Whether they lead to that place, and are not there by chance: one or two count
-    /// only if their kind has enough recognisable features. Blocks of threads, for
+    /// Returns whether they lead to that place, and are not there by chance: one or two
+    /// count only if their kind has enough recognisable features. Blocks of threads, for
     /// example, easily occur in payloads.
     pub(crate) fn are_blocks(&self) -> bool {
         self.leads_there && (self.count > 2 || self.has_telling)
     }
 }
 
-/// Whether a header is that of a block of a known kind other than Trace, which has at
-/// most `most` bytes with its header.
+/// Returns whether a header is that of a block of a known kind other than Trace, which
+/// has at most `most` bytes with its header.
 #[inline]
 pub(crate) fn may_be_known([a, b, c, number]: [u8; HEADER], most: u64) -> bool {
     (2..=KINDS.len()).contains(&usize::from(number))
         && u64::from(u32::from_le_bytes([a, b, c, 0])).saturating_add(HEADER as u64) <= most
 }
 
-/// The consecutive blocks of known kinds from the beginning of `input` to `to`. Gives up
-/// after `most` blocks and treats them as not leading there.
+/// Returns the consecutive blocks of known kinds from the beginning of `input` to `to`.
+/// Gives up after `most` blocks and treats them as not leading there.
 pub(crate) fn leads_to(input: &[u8], to: usize, most: u64) -> Led {
     let mut led = Led { count: 0, has_telling: false, leads_there: false };
     let mut at = 0usize;
@@ -199,8 +200,8 @@ pub(crate) enum Found {
     Nothing,
 }
 
-/// The first offset in `from..to` at which a chain of three blocks begins, or of as many
-/// as the input has left.
+/// Returns the first offset in `from..to` at which a chain of three blocks begins, or of
+/// as many as the input has left.
 pub(crate) fn find(input: &[u8], from: usize, to: usize, is_ended: bool) -> Found {
     let places = input.get(from..).unwrap_or_default().windows(HEADER).enumerate();
     for (place, header) in places {

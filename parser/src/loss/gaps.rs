@@ -13,7 +13,7 @@ use std::collections::HashMap;
 #[path = "../../tests/steps/gaps.rs"]
 mod steps;
 
-/// A row of a block.
+/// The place of a row in a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowPlace {
     pub(crate) frame: Frame,
@@ -30,12 +30,12 @@ pub(super) struct Jump {
     /// The number that was found.
     pub(super) to: u32,
     pub(super) is_restart: bool,
-    /// The index of the gap that the jump caused.
+    /// Index of the gap that the jump caused.
     pub(super) gap: usize,
     pub(super) place: Option<RowPlace>,
 }
 
-/// Sequence numbers of a thread for which there is no event. A gap that was taken has a
+/// Sequence numbers of a thread for which there is no event. A gap that was take has a
 /// `lost` of 0.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gap {
@@ -44,20 +44,21 @@ pub(super) struct Gap {
     pub(super) lost: u32,
 }
 
-/// How many are remembered; further ones are accepted without verification.
-const MOST: usize = 4096;
+/// Maximum number of gaps, and of jumps, that are remembered; further ones are accepted
+/// without verification.
+const MAX_GAPS: usize = 4096;
 
-/// How many threads that a sequence point does not list are searched for in other
+/// Maximum number of threads missing from a sequence point that are searched for in other
 /// threads' gaps. Each takes a walk over all gaps, so this bounds the work of a sequence
 /// point: 2^20 steps, which take at least 4,096 rows to provoke.
-pub(super) const MOST_STRAYS: usize = 256;
+pub(super) const MAX_STRAYS: usize = 256;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Gaps {
     /// The last jump of each thread.
     jumps: HashMap<u64, Jump>,
     gaps: Vec<Gap>,
-    /// Gaps before this index were found before the current block.
+    /// Index of the first gap that was found in the current block.
     block_from: usize,
 }
 
@@ -66,22 +67,22 @@ impl Gaps {
         self.block_from = self.gaps.len();
     }
 
-    /// The gaps found in the current block.
+    /// Takes the gaps found in the current block.
     pub(super) fn take_of_block(&mut self) -> Vec<Gap> {
         self.gaps.split_off(self.block_from.min(self.gaps.len()))
     }
 
-    /// Returns the gap's index, for [`Jump::gap`].
-    pub(super) fn lose(&mut self, gap: Gap) -> usize {
+    /// Adds a gap. Returns its index, for [`Jump::gap`].
+    pub(super) fn add_gap(&mut self, gap: Gap) -> usize {
         let place = self.gaps.len();
-        if place < MOST {
+        if place < MAX_GAPS {
             self.gaps.push(gap);
         }
         place
     }
 
-    pub(super) fn jump(&mut self, thread: u64, jump: Jump) {
-        if self.jumps.len() < MOST || self.jumps.contains_key(&thread) {
+    pub(super) fn note_jump(&mut self, thread: u64, jump: Jump) {
+        if self.jumps.len() < MAX_GAPS || self.jumps.contains_key(&thread) {
             self.jumps.insert(thread, jump);
         }
     }
@@ -90,21 +91,21 @@ impl Gaps {
         self.jumps.get(&thread).copied()
     }
 
-    /// The jump is confirmed, or was reported.
+    /// Forgets a thread's jump, which is confirmed or was reported.
     pub(super) fn settle(&mut self, thread: u64) {
         if !self.jumps.is_empty() {
             self.jumps.remove(&thread);
         }
     }
 
-    /// Removes the gap that a thread's jump caused.
+    /// Takes the gap that a thread's jump caused.
     pub(super) fn take_gap(&mut self, thread: u64, jump: &Jump) -> Option<Gap> {
         let place = self.gaps.get_mut(jump.gap)?;
         let is_its_own = (place.thread, place.from) == (thread, jump.first) && place.lost > 0;
-        let gap = is_its_own.then(|| Self::taken(place))?;
-        // Those after keep their places.
-        // Without this, a stream of jumps that are all taken back would fill the list, and
-        // the gaps after them would not be remembered.
+        let gap = is_its_own.then(|| Self::take(place))?;
+        // Only gaps at the end are removed, so that others keep their indices. Without
+        // this, a stream of jumps that are all take back would fill the list, and later
+        // gaps would not be remembered.
         while self.gaps.len() > self.block_from && self.gaps.last().is_some_and(|gap| gap.lost == 0)
         {
             self.gaps.pop();
@@ -112,21 +113,21 @@ impl Gaps {
         Some(gap)
     }
 
-    /// Removes the last gap, of any thread, that consists of `count` numbers from `from`
+    /// Takes the last gap, of any thread, that consists of `count` numbers from `from`
     /// on.
     pub(super) fn take_gap_of(&mut self, from: u32, count: u32) -> Option<Gap> {
         let is_in = |gap: &&mut Gap| {
             work::count(1);
             (gap.from, gap.lost) == (from, count)
         };
-        self.gaps.iter_mut().rev().find(is_in).map(Self::taken)
+        self.gaps.iter_mut().rev().find(is_in).map(Self::take)
     }
 
-    fn taken(place: &mut Gap) -> Gap {
+    fn take(place: &mut Gap) -> Gap {
         std::mem::replace(place, Gap { lost: 0, ..*place })
     }
 
-    /// A sequence point was passed: returns the jumps of threads that it did not list.
+    /// Passes a sequence point. Returns the jumps of threads that it did not list.
     pub(super) fn pass_point(&mut self) -> Vec<(u64, Jump)> {
         let mut left: Vec<(u64, Jump)> = self.jumps.drain().collect();
         left.sort_unstable_by_key(|(_, jump)| jump.place.map(|place| place.position));

@@ -1,28 +1,29 @@
 //! The lists of threads in sequence points of versions 4 and 5 (FORMAT.md 12). They take
-//! effect when they end: an id may be listed more than once.
+//! effect when they end, because an id may be listed more than once.
 
-use super::gaps::{Gap, MOST_STRAYS, RowPlace};
-use super::{Losses, MOST_KEPT_ENTRIES, MOST_THREADS, Observation};
+use super::gaps::{Gap, MAX_STRAYS, RowPlace};
+use super::{Losses, MAX_KEPT_ENTRIES, MAX_THREADS, Observation};
 use crate::error::Fault;
 
 impl Losses {
-    /// An entry of a version 4 or 5 sequence point. It takes effect when the list ends.
-    pub(crate) fn entry_v4(&mut self, thread: u64, number: u32) {
+    /// Adds an entry of a version 4 or 5 sequence point. It takes effect when the list
+    /// ends.
+    pub(crate) fn add_list_entry_v4(&mut self, thread: u64, number: u32) {
         if self.defer(Observation::Entry { thread, number }) {
             return;
         }
-        self.list_is_cut |= self.list.len() >= MOST_THREADS;
+        self.list_is_cut |= self.list.len() >= MAX_THREADS;
         if !self.list_is_cut {
             self.list.push((thread, number));
         }
     }
 
-    /// Where the sequence point of versions 4 and 5 is whose list ends next.
+    /// Begins the list of the sequence point of versions 4 and 5 at `place`.
     pub(crate) fn begin_list_v4(&mut self, place: RowPlace) {
         self.point = Some(place);
     }
 
-    /// The list of a version 4 or 5 sequence point is damaged: it says nothing, and the next
+    /// Discards the list of a version 4 or 5 sequence point, which is damaged. The next
     /// number of each thread is accepted.
     #[cold]
     pub(crate) fn distrust_list_v4(&mut self) {
@@ -35,8 +36,9 @@ impl Losses {
     /// Ends the list of a version 4 or 5 sequence point. Returns `false` if there may be
     /// damaged ids.
     ///
-    /// `is_whole`: all stated entries were read, so threads that are not among them have
-    /// ended. `has_all`: no events were lost since the last point, as far as is known.
+    /// `is_whole` says that all stated entries were read, so threads that are not among
+    /// them have ended. `has_all` says that no events were lost since the last point, as
+    /// far as is known.
     pub(crate) fn end_list_v4(&mut self, mut is_whole: bool, has_all: bool, limit: usize) -> bool {
         if self.defer(Observation::EndList { is_whole, has_all }) {
             return true;
@@ -50,24 +52,24 @@ impl Losses {
         let mut list = std::mem::take(&mut self.list);
         list.sort_unstable();
         self.ahead.clear();
-        for of_thread in list.chunk_by(|a, b| a.0 == b.0) {
-            match *of_thread {
+        for entries in list.chunk_by(|a, b| a.0 == b.0) {
+            match *entries {
                 [(thread, number)] => {
                     let before = self.total;
-                    self.listed(thread, number, limit);
+                    self.count_listed(thread, number, limit);
                     let lost = u32::try_from(self.total.saturating_sub(before)).unwrap_or(0);
-                    if lost > 0 && self.ahead.len() < MOST_KEPT_ENTRIES {
+                    if lost > 0 && self.ahead.len() < MAX_KEPT_ENTRIES {
                         let from = number.wrapping_sub(lost).wrapping_add(1);
                         self.ahead.insert(thread, Gap { thread, from, lost });
                     }
                 }
-                _ => self.listed_repeatedly(of_thread, limit),
+                _ => self.count_listed_repeatedly(entries, limit),
             }
         }
         list.clear();
-        // The next list is about as long. One of 65,536 entries is not kept for the rest of
-        // the stream.
-        list.shrink_to(MOST_KEPT_ENTRIES);
+        // The next list is about as long. A list of 65,536 entries is not kept for the
+        // rest of the stream.
+        list.shrink_to(MAX_KEPT_ENTRIES);
         self.list = list;
         if is_whole {
             self.forget_ended();
@@ -77,32 +79,33 @@ impl Losses {
         is_regular
     }
 
-    /// The entries of an id that a version 4 or 5 list has more than once, with their
-    /// numbers in ascending order: threads that ended, and the one that has the id now.
-    /// Runtimes list an ended thread as long as its buffers exist, in no particular
-    /// order.
+    /// Counts the entries of an id that a version 4 or 5 list has more than once, with
+    /// their numbers in ascending order: threads that ended, and the thread that has the
+    /// id now. Runtimes list an ended thread as long as its buffers exist, in no
+    /// particular order.
     ///
     /// The thread that wrote last has the next number at or after its last one. The
     /// others prove nothing: they may be losses of a thread that ended, or all of its
     /// events.
-    fn listed_repeatedly(&mut self, entries: &[(u64, u32)], limit: usize) {
+    fn count_listed_repeatedly(&mut self, entries: &[(u64, u32)], limit: usize) {
         let Some(&(thread, _)) = entries.first() else { return };
         let last = self.last_listable(thread);
         let steps = entries.iter().map(|(_, number)| number.wrapping_sub(last));
         let step = steps.filter(|step| step.cast_signed() >= 0).min();
         self.gaps.settle(thread);
-        self.listed(thread, last.wrapping_add(step.unwrap_or(0)), limit);
+        self.count_listed(thread, last.wrapping_add(step.unwrap_or(0)), limit);
     }
 
+    /// Finds threads whose ids are damaged. Returns `false` if there may be damaged ids.
+    ///
     /// A thread that wrote since the last point, and whose first number was not 1, should
     /// be listed. If it is not, and another thread lacks exactly its numbers, there is no
     /// such thread: the id is damaged. Otherwise the thread may have lost its beginning
-    /// and have ended; runtimes since .NET 11 list no thread that has ended, and where
-    /// many events are lost its numbers lie in other threads' gaps by chance. Returns
-    /// `false` if there may be damaged ids.
+    /// and have ended. Runtimes since .NET 11 list no thread that has ended, and where
+    /// many events are lost its numbers lie in other threads' gaps by chance.
     fn find_strays(&mut self) -> bool {
         let strays = self.gaps.pass_point();
-        for (thread, jump) in strays.iter().take(MOST_STRAYS) {
+        for (thread, jump) in strays.iter().take(MAX_STRAYS) {
             let Some(state) = self.states.get(thread) else { continue };
             let count = state.last.wrapping_sub(jump.to).wrapping_add(1);
             let Some(gap) = self.gaps.take_gap_of(jump.to, count) else { continue };
@@ -113,9 +116,10 @@ impl Losses {
         strays.is_empty()
     }
 
-    /// Whether the last sequence point says that a thread wrote numbers from this one on,
-    /// which is its next one after all. Number 1 does not show it: a new thread may have got
-    /// the id of one that ended and lost all its events.
+    /// Returns whether the last sequence point was wrong about a thread: it says that the
+    /// thread wrote numbers from this one on, but this is its next number. If so, takes
+    /// the loss back. Number 1 does not show it: a new thread may have got the id of one
+    /// that ended and lost all its events.
     pub(super) fn was_listed_wrong(&mut self, thread: u64, number: u32) -> bool {
         let gap = self.ahead.remove(&thread);
         let Some(gap) = gap.filter(|gap| gap.from == number && number != 1) else {

@@ -16,20 +16,20 @@ use crate::tables::{Covered, NO_SLOT};
 
 /// Decides which events are deferred and delivered in time order.
 pub trait PendingFilter {
-    /// Called for each event, in file order. `true` to defer it to its turn in time
-    /// order; `false` if the caller is done with it. Mark short implementations
-    /// `#[inline(always)]`.
+    /// Decides whether an event is deferred. Called for each event, in file order.
+    /// Returns `true` to defer it to its turn in time order; `false` if the caller is
+    /// done with it. Mark short implementations `#[inline(always)]`.
     fn is_deferred(&mut self, candidate: &Candidate<'_>) -> bool;
 
-    /// Whether the caller has taken enough for [`FilteredEvents::advance`] to return as
-    /// soon as it can.
+    /// Returns whether the caller has taken enough for [`FilteredEvents::advance`] to
+    /// return as soon as it can.
     fn is_full(&self) -> bool {
         false
     }
 
-    /// Called when the taken data should not grow any further. Returns the newest time
-    /// among it: everything up to that time then counts as complete, although an older
-    /// event may still arrive. `None` if there is room for more.
+    /// Returns the newest time in the taken data if the data should not grow any further:
+    /// everything up to that time then counts as complete, although an older event may
+    /// still arrive. Returns `None` if there is room for more.
     fn flush_up_to(&self) -> Option<u64> {
         None
     }
@@ -43,21 +43,21 @@ pub struct Candidate<'e> {
 }
 
 impl<'e> Candidate<'e> {
-    /// The event.
+    /// Returns the event.
     #[inline(always)]
     pub fn event(&self) -> &Event<'e> {
         &self.event
     }
 
-    /// Whether newer events may have been delivered already, which makes this one out of
-    /// order.
+    /// Returns whether newer events may have been delivered already, which makes this one
+    /// out of order.
     #[inline(always)]
     pub fn is_late(&self) -> bool {
         self.is_late
     }
 
-    /// A number that identifies the event's type until the next sequence point, even if
-    /// the stream reuses the type's id before. `None` if the type is not defined.
+    /// Returns a number that identifies the event's type until the next sequence point,
+    /// even if the stream reuses the type's id before. `None` if the type is not defined.
     #[inline(always)]
     pub fn type_number(&self) -> Option<u32> {
         let metadata = &self.event.context.tables.metadata;
@@ -65,9 +65,9 @@ impl<'e> Candidate<'e> {
         (slot != NO_SLOT).then_some(slot)
     }
 
-    /// A number that identifies the event's stack, for [`FilteredEvents::stack`]; 0 if it
-    /// has none. Equal to the [`Event::stack_id`] of an event in time order. `None` in
-    /// version 3, where stacks have no ids.
+    /// Returns a number that identifies the event's stack, for [`FilteredEvents::stack`];
+    /// 0 if it has none. It equals the [`Event::stack_id`] of an event in time order.
+    /// `None` in version 3, where stacks have no ids.
     #[inline(always)]
     pub fn stack_number(&self) -> Option<u32> {
         if self.event.context.is_v3() {
@@ -83,9 +83,9 @@ impl<'e> Candidate<'e> {
 /// The time up to which all events have been read, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Watermark {
-    /// Up to and including this time.
+    /// Everything up to and including this time.
     UpTo(u64),
-    /// Everything so far. The numbers of stacks and types become invalid, because a
+    /// Everything read so far. The numbers of stacks and types become invalid, because a
     /// sequence point or the end comes next.
     All,
 }
@@ -126,8 +126,9 @@ impl<F: PendingFilter> Take for Filtered<'_, F> {
         if self.filter.is_deferred(&Candidate { event, is_late }) {
             self.queue.append(context, header, payload_at, form)
         } else {
-            // Which events are out of order must not depend on what the filter takes.
-            self.queue.pass(header);
+            // Which events are out of order must not depend on those that the filter
+            // takes.
+            self.queue.note_passed(header);
             !self.filter.is_full()
         }
     }
@@ -137,7 +138,7 @@ impl<F: PendingFilter> Take for Filtered<'_, F> {
 pub trait FilteredEvents {
     /// Reads on, passing events to `filter`, until some are complete: no older event can
     /// follow. Take the deferred ones among them with [`FilteredEvents::ready`]; until
-    /// all are taken, this call does nothing. `None` if there are no more events.
+    /// all are taken, this call does nothing. Returns `None` if there are no more events.
     ///
     /// Events that `filter` does not defer also count towards
     /// [`TimeOrdered::out_of_order`](super::TimeOrdered::out_of_order).
@@ -169,17 +170,17 @@ pub trait FilteredEvents {
     /// ```
     ///
     /// # Errors
-    /// As [`Reader::next_event`](crate::Reader::next_event).
+    /// Those of [`Reader::next_event`](crate::Reader::next_event).
     fn advance(&mut self, filter: &mut impl PendingFilter) -> Result<Option<Watermark>, Error>;
 
-    /// The next deferred event that is complete, in time order.
+    /// Takes the next deferred event that is complete, in time order.
     fn ready(&mut self) -> Option<Event<'_>>;
 
-    /// Timestamp and [offset](Event::payload_offset) of the event that
+    /// Returns the timestamp and [offset](Event::payload_offset) of the event that
     /// [`FilteredEvents::ready`] would return next.
     fn peek(&self) -> Option<(u64, u64)>;
 
-    /// The stack with a [number](Candidate::stack_number); empty for 0, and for a number
-    /// that has become invalid.
+    /// Returns the stack with a [number](Candidate::stack_number); empty for 0, and for a
+    /// number that has become invalid.
     fn stack(&self, number: u32) -> Stack<'_>;
 }

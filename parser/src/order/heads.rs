@@ -1,30 +1,30 @@
 //! The first times of all runs, in a heap.
 
-/// The time of a run's first event combined with the run's number in the low bits: of
-/// runs with equal times, the first in the stream comes first. Times are relative to a
+/// The time of a run's first event combined with the run's number in the low bits: if
+/// runs have equal times, the first in the stream comes first. Times are relative to a
 /// common base.
 pub(super) trait Head: Copy + Ord {
-    /// Greater than every other head.
+    /// A head that is greater than every other.
     const NONE: Self;
-    /// The greatest time that can be represented.
-    const MOST: u64;
-    /// A number that no run has; sorts after all runs with the same time.
+    /// Maximum time that can be represented, in ticks.
+    const MAX_TIME: u64;
+    /// A number that no run has. Its head sorts after those of all runs with its time.
     const NO_RUN: usize;
 
     fn new(time: u64, run: usize) -> Self;
     fn run(self) -> usize;
-    /// Up to which time this run can go before it is the turn of `next`, which is
-    /// greater.
+    /// Returns the time up to which this run can deliver events before it is the turn of
+    /// `next`, which is greater.
     fn goes_up_to(self, next: Self) -> u64;
 }
 
 const RUN_BITS: u32 = 24;
 
-/// Sufficient for most streams: queued events span less than 2^40 ticks and form fewer
-/// than 2^24 runs.
+/// Heads of 64 bits suffice for most streams: queued events span less than 2^40 ticks and
+/// form fewer than 2^24 runs.
 impl Head for u64 {
     const NONE: u64 = u64::MAX;
-    const MOST: u64 = (u64::MAX >> RUN_BITS) - 1;
+    const MAX_TIME: u64 = (u64::MAX >> RUN_BITS) - 1;
     const NO_RUN: usize = (1 << RUN_BITS) - 1;
 
     #[inline(always)]
@@ -45,7 +45,7 @@ impl Head for u64 {
 
 impl Head for u128 {
     const NONE: u128 = u128::MAX;
-    const MOST: u64 = u64::MAX;
+    const MAX_TIME: u64 = u64::MAX;
     const NO_RUN: usize = usize::MAX - 1;
 
     #[inline(always)]
@@ -69,8 +69,8 @@ impl Head for u128 {
 #[derive(Debug)]
 pub(super) struct Heads<H> {
     first: H,
-    /// Pair 0 holds the children of the first element, pair 2n + 1 + side those of side
-    /// `side` of pair n. No child is less than its parent.
+    /// Pair 0 holds the children of the first element; pair 2n + 1 + side holds the
+    /// children of side `side` of pair n. No child is less than its parent.
     pairs: Vec<[H; 2]>,
     count: usize,
 }
@@ -94,13 +94,13 @@ impl<H: Head> Heads<H> {
         self.count = 0;
     }
 
-    /// The least element.
+    /// Returns the smallest element.
     #[inline(always)]
     pub(super) fn first(&self) -> H {
         self.first
     }
 
-    /// The least of the other elements.
+    /// Returns the smallest of the other elements.
     #[inline(always)]
     pub(super) fn second(&self) -> H {
         self.pairs.first().map_or(H::NONE, |[one, other]| *one.min(other))
@@ -133,7 +133,7 @@ impl<H: Head> Heads<H> {
         }
     }
 
-    /// Replaces the least element. [`Head::NONE`] removes it.
+    /// Replaces the smallest element. [`Head::NONE`] removes it.
     #[inline(always)]
     pub(super) fn replace_first(&mut self, head: H) {
         let mut hole = &mut self.first;
@@ -143,15 +143,15 @@ impl<H: Head> Heads<H> {
         let mut rest = self.pairs.as_mut_slice();
         while let Some((pair, after)) = rest.split_first_mut() {
             let [one, other] = pair;
-            // Which of two runs is older is a coin's toss, so this must not become a
+            // It is unpredictable which of two runs is older, so this must not become a
             // branch.
             let is_other = *other < *one;
-            let least = if is_other { other } else { one };
-            if head <= *least {
+            let smallest = if is_other { other } else { one };
+            if head <= *smallest {
                 break;
             }
-            *hole = *least;
-            hole = least;
+            *hole = *smallest;
+            hole = smallest;
             let skipped = number.wrapping_add(usize::from(is_other));
             number = number.wrapping_add(skipped).wrapping_add(1);
             rest = after.get_mut(skipped..).unwrap_or_default();
@@ -211,10 +211,10 @@ mod tests {
     }
 
     fn a_run_goes_as_far_as_another_lets_it<H: Head + std::fmt::Debug>() {
-        let most = H::new(H::MOST, H::NO_RUN);
+        let most = H::new(H::MAX_TIME, H::NO_RUN);
         assert!(most.run() == H::NO_RUN && most < H::NONE);
-        let last = H::new(H::MOST, 9);
-        assert_eq!((last.run(), last.goes_up_to(most)), (9, H::MOST));
+        let last = H::new(H::MAX_TIME, 9);
+        assert_eq!((last.run(), last.goes_up_to(most)), (9, H::MAX_TIME));
         // Of equal times, the earlier run comes first.
         assert_eq!(H::new(3, 9).goes_up_to(H::new(7, 10)), 7);
         assert_eq!(H::new(3, 9).goes_up_to(H::new(7, 8)), 6);

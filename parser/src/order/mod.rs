@@ -21,7 +21,7 @@
 //! delivered than remain; then the rest moves to the front.
 //!
 //! An event older than the watermark is *out of order*. It is queued as if it had the
-//! watermark's time (its own timestamp is not changed), so it comes right after the
+//! watermark's time (its own timestamp does not change), so it comes right after the
 //! events already delivered. So the order does not depend on when runs are merged, unless
 //! a limit or [`TimeOrdered::release`] delivers events before the watermark allows it.
 

@@ -9,13 +9,13 @@ use crate::reader::{BlobForm, Visit};
 use crate::tables::{Covered, NO_SLOT};
 use crate::work;
 
-/// Initial capacity, in events.
-const LEAST_ROOM: usize = 256;
-/// Space of delivered events is reclaimed only when at least this many have accumulated:
-/// moving the rest for the sake of a few would cost more than their 32 bytes each.
-const LEAST_GONE: usize = 4096;
+/// Minimum capacity, in events.
+const MIN_CAPACITY: usize = 256;
+/// Minimum number of delivered events whose space is reclaimed: moving the rest for the
+/// sake of a few would cost more than their 32 bytes each.
+const MIN_RECLAIMED: usize = 4096;
 
-/// The upper half of no thread id.
+/// A sentinel that matches the upper half of no thread id.
 const UNSETTLED: u64 = u64::MAX;
 
 /// When to check whether events can be delivered: at this number of queued events, or of
@@ -29,39 +29,42 @@ pub(super) struct Fill {
 /// Queued events, as in the diagram in [the module](super).
 ///
 /// Why not simply a heap of events? Queuing costs more than reading does, and nearly all
-/// of it is memory: a record of 32 bytes is written for an event and read again soon
-/// after. So records do not move until they are delivered, what events share lies in
-/// segments, and what can be found again (the payload, the type's row) is not stored.
-/// Events of a run come in the order of their times, so comparing the runs' first events
-/// is enough, and the usual event is compared with the one before it only.
+/// of its cost is memory: a record of 32 bytes is written for an event and read again
+/// soon after. So records do not move until they are delivered, values that events share
+/// lie in segments, and values that can be found again (the payload, the type's row) are
+/// not stored. Events of a run come in the order of their times, so comparing the runs'
+/// first events is enough, and the usual event is compared with the one before it only.
 #[derive(Debug)]
 pub(super) struct Queue {
     /// The first `count` records are in file order; the queued ones are those that a run
-    /// still contains. The records after them are spare capacity: assigning to a record
-    /// that is there is a store, while `push` would check and update the length.
+    /// still contains. The records after them are spare capacity: assigning to an
+    /// existing record is a store, while `push` would check and update the length.
     events: Vec<QueuedEvent>,
     count: usize,
-    /// How many of the delivered events are still included in `count`.
+    /// Number of delivered events that are still included in `count`.
     gone: usize,
     runs: Runs,
     segments: Segments,
-    /// The newest segment's number, its base, the upper half of its thread id, and its
-    /// processor.
+    /// Number of the newest segment.
     segment: u32,
+    /// Base of the newest segment.
     base: u64,
-    /// [`UNSETTLED`]: the next event may need another segment, although its header does
-    /// not say so. A value that no thread has does this without a second comparison.
+    /// Upper half of the newest segment's thread id. [`UNSETTLED`] if the next event may
+    /// need another segment, although its header does not say so. A value that no thread
+    /// has does this without a second comparison.
     high: u64,
+    /// Processor of the newest segment.
     processor: u32,
-    /// Whether it has activities or labels.
+    /// Whether the newest segment has activities or labels.
     has_extra: bool,
-    /// The ids defined for the events of a run, and where their block ends.
+    /// The ids defined for the events of a run.
     covered: Covered,
+    /// Stream position of the end of their block.
     block_end: u64,
     is_v6: bool,
-    /// A run fills the queue up to this index at most.
+    /// Maximum index up to which a run fills the queue.
     stop: usize,
-    /// An event whose time is not below this continues the newest run and is not late.
+    /// Time from which on an event continues the newest run and is not late.
     last: u64,
     /// The newest time of any queued or delivered event outside the newest run.
     newest: u64,
@@ -112,7 +115,7 @@ impl Queue {
         self.plan(next);
     }
 
-    /// Nothing waits.
+    /// Discards all queued events.
     fn clear(&mut self) {
         (self.count, self.gone) = (0, 0);
         self.runs.clear();
@@ -126,7 +129,7 @@ impl Queue {
         self.full_at = self.first().map_or(0, |first| first.saturating_add(next.bytes));
     }
 
-    /// Number of queued events.
+    /// Returns the number of queued events.
     pub(super) fn waiting(&self) -> usize {
         self.count.saturating_sub(self.gone)
     }
@@ -135,13 +138,13 @@ impl Queue {
         self.count == self.gone
     }
 
-    /// Whether events are ready to be delivered.
+    /// Returns whether events are ready to be delivered.
     #[inline]
     pub(super) fn has_ready(&self) -> bool {
         self.runs.is_ready()
     }
 
-    /// The first queued event.
+    /// Returns the first queued event.
     fn first_event(&self) -> Option<&QueuedEvent> {
         self.events.get(self.runs.first()).filter(|_| !self.is_empty())
     }
@@ -150,25 +153,25 @@ impl Queue {
         self.events.get(self.count.checked_sub(1)?).filter(|_| !self.is_empty())
     }
 
-    /// Stream position of the first queued event's payload.
+    /// Returns the stream position of the first queued event's payload.
     fn first(&self) -> Option<u64> {
-        self.first_event().map(|event| self.segments.of(event).payload_at(event))
+        self.first_event().map(|event| self.segments.segment_of(event).payload_at(event))
     }
 
-    /// Bytes of the stream from the first to the last queued event.
+    /// Returns the number of bytes of the stream from the first to the last queued event.
     pub(super) fn bytes(&self) -> u64 {
-        let last = self.last_event().map(|event| self.segments.of(event).payload_at(event));
+        let last = self.last_event().map(|event| self.segments.segment_of(event).payload_at(event));
         last.unwrap_or(0).saturating_sub(self.first().unwrap_or(0))
     }
 
-    /// Stream position of the first queued event.
+    /// Returns the stream position of the first queued event.
     pub(super) fn position(&self) -> Option<u64> {
-        self.first_event().map(|event| self.segments.of(event).position(event))
+        self.first_event().map(|event| self.segments.segment_of(event).position(event))
     }
 
-    /// Stream position of the last queued event.
+    /// Returns the stream position of the last queued event.
     pub(super) fn last_position(&self) -> Option<u64> {
-        self.last_event().map(|event| self.segments.of(event).position(event))
+        self.last_event().map(|event| self.segments.segment_of(event).position(event))
     }
 
     #[inline(always)]
@@ -183,12 +186,12 @@ impl Queue {
         self.block_end = end;
         self.high = UNSETTLED;
         self.make_room();
-        // One index for both limits, since each event is compared with it.
-        self.stop = self.most().min(self.events.len());
+        // One index serves both limits, because each event is compared with it.
+        self.stop = self.max_index().min(self.events.len());
     }
 
-    /// Up to which index events may be queued; leaves room for at least one.
-    fn most(&self) -> usize {
+    /// Returns the index up to which events may be queued; leaves room for at least one.
+    fn max_index(&self) -> usize {
         self.gone.saturating_add(self.next.events).max(self.count.saturating_add(1))
     }
 
@@ -196,14 +199,14 @@ impl Queue {
         if self.count >= self.events.len() {
             // Allocating capacity writes to memory, so allocate no more than is going to
             // be used.
-            let room = self.count.saturating_mul(2).max(LEAST_ROOM);
-            let room = room.min(self.most()).max(self.count.saturating_add(1));
+            let room = self.count.saturating_mul(2).max(MIN_CAPACITY);
+            let room = room.min(self.max_index()).max(self.count.saturating_add(1));
             self.events.resize(room, QueuedEvent::NOTHING);
         }
     }
 
-    /// Allocates capacity if a run only ended for lack of it. `true` if the run can go
-    /// on.
+    /// Allocates capacity if a run only ended for lack of it. Returns `true` if the run
+    /// can go on.
     pub(super) fn grow(&mut self) -> bool {
         let is_out_of_room = self.count >= self.events.len() && !self.is_full();
         if is_out_of_room {
@@ -214,17 +217,17 @@ impl Queue {
 
     /// Queues any event.
     pub(super) fn push(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) {
-        // Its ids may be undefined or its header unusual, so nothing is taken over from
-        // the event before.
+        // The ids of this event may be undefined or its header unusual, so nothing is
+        // inherited from the event before.
         self.begin(payload_at, &context.tables.covered);
         self.settle(context, header, payload_at);
         self.put(context, header, payload_at, ids(context, header));
-        // What is special about this event does not apply to the next.
+        // The special values of this event do not apply to the next.
         self.high = UNSETTLED;
     }
 
-    /// Queues an event of a run, whose ids are all defined. `false` if the run must pause
-    /// after it.
+    /// Queues an event of a run, whose ids are all defined. Returns `false` if the run
+    /// must pause after it.
     #[inline(always)]
     pub(super) fn append(
         &mut self,
@@ -233,7 +236,7 @@ impl Queue {
         payload_at: u64,
         form: BlobForm,
     ) -> bool {
-        let changes = form.changes_what_lasts.unwrap_or_else(|| {
+        let changes = form.changes_sticky_fields.unwrap_or_else(|| {
             let has_guids = !(header.activity.is_zero() && header.related_activity.is_zero());
             (header.processor != self.processor)
                 | has_guids
@@ -252,7 +255,7 @@ impl Queue {
         self.put(context, header, payload_at, ids)
     }
 
-    /// The slots of ids that are all defined, and in order.
+    /// Returns the slots of ids that are all defined, and in order.
     #[inline(always)]
     fn ids_of_run(&self, header: &BlobHeader, is_v6: bool) -> Ids {
         let thread = low_bits_of_thread(header.thread);
@@ -263,20 +266,20 @@ impl Queue {
         }
     }
 
-    /// The same, before version 6, for an event that differs from the one before in no
-    /// more of what lasts than its processor and its activities: of a server that handles
-    /// many requests at a time, those are most.
+    /// Queues an event of a run that differs from the one before only in its processor or
+    /// its activity ids, before version 6. In the trace of a server that handles many
+    /// requests at a time, max_index events are like this.
     #[inline(never)]
     fn append_changed(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> bool {
-        let extra = self.segments.extra_of(header);
+        let extra = self.segments.intern_extra(header);
         let segment = Segment { processor: header.processor, extra, ..*self.segments.newest() };
-        self.segment = self.segments.number(segment);
+        self.segment = self.segments.intern(segment);
         (self.processor, self.has_extra) = (segment.processor, extra != NO_SLOT);
         let ids = self.ids_of_run(header, false);
         self.put(context, header, payload_at, ids)
     }
 
-    /// The same for an event that may need another segment than the one before.
+    /// Queues an event of a run that may need another segment than the one before.
     #[inline(never)]
     fn append_unsettled(
         &mut self,
@@ -292,9 +295,9 @@ impl Queue {
     fn put(&mut self, context: &Context, header: &BlobHeader, payload_at: u64, ids: Ids) -> bool {
         // The usual event continues its run, so it is only stored. Starting a run, and
         // finding out whether the event is late, is left to the rare case: `last` is
-        // never below the watermark, so one comparison finds both.
-        // A late event is queued with the time of the watermark, so that it comes next; its
-        // segment knows by how much it is late.
+        // never below the watermark, so one comparison finds both. A late event is queued
+        // with the time of the watermark, so that it comes next; its segment knows by how
+        // much it is late.
         let mut time = header.timestamp;
         if time < self.last {
             time = self.turn_back(context, header, payload_at);
@@ -326,8 +329,8 @@ impl Queue {
         }
         if !self.runs.is_open() {
             self.runs.begin(self.count);
-            // The new run has no event yet, but one older than the watermark must still
-            // be noticed: it is late.
+            // The new run has no event yet, but an event older than the watermark must
+            // still be noticed: it is late.
             self.last = self.watermark;
         }
         self.is_v6 = context.is_v6();
@@ -335,7 +338,7 @@ impl Queue {
         let has_thread_row = self.is_v6 && resolved.thread != NO_SLOT;
         let segment = Segment {
             capture_thread: header.capture_thread,
-            // Keeps the base as long as possible, for the rest of the block too.
+            // The base is kept as long as possible, for the rest of the block, too.
             base: match self.segments.newest().base {
                 base if payload_at >= base
                     && self.block_end.saturating_sub(base) <= u64::from(u32::MAX) =>
@@ -346,26 +349,26 @@ impl Queue {
             },
             late_by: self.watermark.saturating_sub(header.timestamp),
             thread: match (self.is_v6, has_thread_row) {
-                (false, _) => high_bits(header.thread),
+                (false, _) => upper_half(header.thread) << 32,
                 (true, true) => 0,
                 (true, false) => header.thread,
             },
             processor: header.processor,
-            // Numbers of a thread's events follow each other as their places do, so the
-            // segment stores what its first event would have at place 0.
+            // Numbers of a thread's events increase as their indices do, so the segment
+            // stores the number that an event at index 0 would have.
             sequence: if context.is_v3() {
                 0
             } else {
                 header.sequence.wrapping_sub(low_bits(self.count))
             },
-            extra: if self.is_v6 { resolved.labels } else { self.segments.extra_of(header) },
+            extra: if self.is_v6 { resolved.labels } else { self.segments.intern_extra(header) },
             metadata_id: if resolved.metadata == NO_SLOT { header.metadata_id } else { 0 },
         };
-        self.segment = self.segments.number(segment);
+        self.segment = self.segments.intern(segment);
         (self.base, self.processor) = (segment.base, segment.processor);
         self.has_extra = segment.extra != NO_SLOT;
-        // Being late, or having no type, is not inherited by the next event. And if slots
-        // cannot be computed from ids, each event must be looked up.
+        // The next event does not inherit that this one is late or has no type. And if
+        // slots cannot be computed from ids, each event must be looked up.
         let is_unsettled = segment.late_by != 0
             || resolved.metadata == NO_SLOT
             || !self.covered.has_slots_in_order;
@@ -377,7 +380,7 @@ impl Queue {
     }
 
     /// Handles an event that is older than the one before: it starts a run, or is late.
-    /// Returns the time it is treated as having.
+    /// Returns the time by which it is ordered.
     #[inline(never)]
     fn turn_back(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> u64 {
         if self.is_late(header) {
@@ -392,7 +395,7 @@ impl Queue {
         time
     }
 
-    /// Whether newer events may have been delivered already.
+    /// Returns whether newer events may have been delivered already.
     #[inline(always)]
     pub(super) fn is_late(&self, header: &BlobHeader) -> bool {
         header.timestamp < self.watermark
@@ -400,19 +403,19 @@ impl Queue {
 
     /// Accounts for an event that is not queued but affects the order.
     #[inline(always)]
-    pub(super) fn pass(&mut self, header: &BlobHeader) {
+    pub(super) fn note_passed(&mut self, header: &BlobHeader) {
         self.out_of_order = self.out_of_order.wrapping_add(u64::from(self.is_late(header)));
         if header.is_sorted {
             self.raise_watermark(header.timestamp);
         } else {
             self.newest_passed = self.newest_passed.max(header.timestamp);
         }
-        // The thread's number advanced and the place in the queue did not, so the next
+        // The thread's number advanced and the index in the queue did not, so the next
         // event does not fit the segment.
         self.high = UNSETTLED;
     }
 
-    /// The newest time that may have been delivered.
+    /// Returns the newest time that may have been delivered.
     pub(super) fn watermark(&self) -> u64 {
         self.watermark
     }
@@ -423,11 +426,12 @@ impl Queue {
         self.last = self.last.max(self.watermark);
     }
 
-    /// The time of the next event that is ready, and the stream position of its payload.
+    /// Returns the time of the next event that is ready, and the stream position of its
+    /// payload.
     #[inline]
     pub(super) fn peek(&self) -> Option<(u64, u64)> {
         let event = self.events.get(self.runs.next()?)?;
-        Some((event.time, self.segments.of(event).payload_at(event)))
+        Some((event.time, self.segments.segment_of(event).payload_at(event)))
     }
 
     /// Removes the next event that is ready: writes its header, and returns its
@@ -441,8 +445,8 @@ impl Queue {
         let place = self.runs.next()?;
         let event = *self.events.get(place)?;
         self.gone = self.gone.wrapping_add(1);
-        self.runs.delivered_one(self.events.get(..self.count).unwrap_or_default());
-        let segment = self.segments.of(&event);
+        self.runs.mark_one_delivered(self.events.get(..self.count).unwrap_or_default());
+        let segment = self.segments.segment_of(&event);
         let row = context.tables.metadata.row(event.metadata);
         let resolved = if context.is_v6() {
             event.recall::<6>(place, segment, header, context, row)
@@ -457,27 +461,28 @@ impl Queue {
         Some((resolved, segment.payload_at(&event)))
     }
 
-    /// Passes the events that are ready to `visitor`, for as long as it wants more.
+    /// Passes the events that are ready to `visitor`, as long as it wants more.
     #[inline(always)]
-    pub(super) fn give(
+    pub(super) fn deliver(
         &mut self,
         context: &Context,
         window: &[u8],
         start: u64,
         visitor: &mut impl Visit,
     ) {
-        // One loop per version, so that the compiler knows which fields to restore.
+        // There is one loop per version, so that the compiler knows which fields to
+        // restore.
         if context.is_v6() {
-            self.give_of::<6>(context, window, start, visitor);
+            self.deliver_version::<6>(context, window, start, visitor);
         } else if context.is_v3() {
-            self.give_of::<3>(context, window, start, visitor);
+            self.deliver_version::<3>(context, window, start, visitor);
         } else {
-            self.give_of::<4>(context, window, start, visitor);
+            self.deliver_version::<4>(context, window, start, visitor);
         }
     }
 
     #[inline(always)]
-    fn give_of<const V: u8>(
+    fn deliver_version<const V: u8>(
         &mut self,
         context: &Context,
         window: &[u8],
@@ -495,61 +500,61 @@ impl Queue {
                         stopped_at = Some(place);
                         break 'ahead;
                     }
-                    let segment = self.segments.of(event);
+                    let segment = self.segments.segment_of(event);
                     let row = context.tables.metadata.row(event.metadata);
                     let payload_at = segment.payload_at(event);
-                    // A local variable, which needs no memory if the visitor is inlined.
+                    // A local variable needs no memory if the visitor is inlined.
                     let mut header = BlobHeader::default();
                     let resolved = event.recall::<V>(place, segment, &mut header, context, row);
                     place = place.wrapping_add(1);
                     if V < 6 && segment.extra != NO_SLOT {
                         let [activity, related_activity] = self.segments.activities(segment);
                         let header = BlobHeader { activity, related_activity, ..header };
-                        visitor.event(Event::of_row(
+                        visitor.event(Event::with_row(
                             context, &header, resolved, row, payload_at, window, start,
                         ));
                     } else {
-                        // A separate call, so that the compiler sees that there are no
+                        // A separate call lets the compiler see that there are no
                         // activities.
-                        visitor.event(Event::of_row(
+                        visitor.event(Event::with_row(
                             context, &header, resolved, row, payload_at, window, start,
                         ));
                     }
                 }
             }
             self.gone = self.gone.wrapping_add(match stopped_at {
-                Some(place) => self.runs.delivered_before(place),
-                None => self.runs.delivered_all(events),
+                Some(place) => self.runs.mark_delivered_before(place),
+                None => self.runs.mark_ahead_delivered(events),
             });
         }
     }
 
-    /// Releases up to `count` events up to a time.
-    fn allow(&mut self, limit: u64, count: usize) {
+    /// Makes up to `count` events up to a time ready.
+    fn release(&mut self, limit: u64, count: usize) {
         let events = self.events.get(..self.count).unwrap_or_default();
-        self.runs.allow(limit, count, self.newest.max(self.last), events);
+        self.runs.begin_delivery(limit, count, self.newest.max(self.last), events);
     }
 
-    /// Releases everything up to the watermark. With `at_least`, releases exactly that
-    /// many of the oldest events if the watermark allows fewer; returns `true` if that
-    /// was necessary.
+    /// Makes everything up to the watermark ready. With `at_least`, makes exactly that
+    /// many of the oldest events ready if the watermark allows fewer; returns `true` if
+    /// that was necessary.
     #[inline(never)]
-    pub(super) fn allow_to_watermark(&mut self, at_least: usize) -> bool {
+    pub(super) fn release_to_watermark(&mut self, at_least: usize) -> bool {
         let forced = self.time_of(at_least).filter(|time| *time > self.watermark);
         if let Some(time) = forced {
             self.raise_watermark(time);
-            self.allow(time, at_least);
+            self.release(time, at_least);
         } else {
-            self.allow(self.watermark, usize::MAX);
+            self.release(self.watermark, usize::MAX);
         }
         if !self.has_ready() {
-            self.rest();
+            self.stop_delivering();
         }
         forced.is_some()
     }
 
-    /// The time of the last of the `count` oldest events. Only called when a limit is
-    /// reached, so it may be slow.
+    /// Returns the time of the last of the `at_least` oldest events. Only called when a
+    /// limit is reached, so it may be slow.
     fn time_of(&self, at_least: usize) -> Option<u64> {
         let place = at_least.min(self.waiting()).checked_sub(1)?;
         let mut times = self.runs.times(self.events.get(..self.count)?);
@@ -557,37 +562,37 @@ impl Queue {
         (place < times.len()).then(|| *times.select_nth_unstable(place).1)
     }
 
-    /// Releases everything.
+    /// Makes everything ready.
     #[inline(never)]
-    pub(super) fn allow_all(&mut self) {
+    pub(super) fn release_all(&mut self) {
         if !self.is_empty() {
-            self.allow(u64::MAX, usize::MAX);
+            self.release(u64::MAX, usize::MAX);
             self.raise_watermark(self.newest.max(self.last));
         }
         self.raise_watermark(self.newest_passed);
     }
 
     /// Discards the delivered events once all that were ready have been delivered.
-    /// `false` if none were ready.
+    /// Returns `false` if none were ready.
     pub(super) fn finish(&mut self) -> bool {
-        if !self.runs.is_allowed() || self.has_ready() {
+        if !self.runs.is_delivering() || self.has_ready() {
             return false;
         }
-        self.rest();
+        self.stop_delivering();
         true
     }
 
     /// Stops delivering for now.
-    fn rest(&mut self) {
-        let count = self.runs.rest();
+    fn stop_delivering(&mut self) {
+        let count = self.runs.end_delivery();
         let waiting = self.waiting();
         if waiting == 0 {
             self.clear();
         } else {
-            // The events at the end were delivered.
+            // The delivered events at the end are gone.
             self.count = count;
             self.gone = count.saturating_sub(waiting);
-            if self.gone > waiting.saturating_add(LEAST_GONE) || self.segments.are_many() {
+            if self.gone > waiting.saturating_add(MIN_RECLAIMED) || self.segments.are_many() {
                 self.compact();
             }
         }
@@ -600,9 +605,9 @@ impl Queue {
         work::count(self.waiting());
         self.segments.begin_carrying();
         let (segments, has_activities) = (&mut self.segments, !self.is_v6);
-        let waiting = self.events.get_mut(..self.count).unwrap_or_default();
+        let queued = self.events.get_mut(..self.count).unwrap_or_default();
         self.count =
-            self.runs.compact(waiting, |events, by| segments.carry(events, by, has_activities));
+            self.runs.compact(queued, |events, by| segments.carry(events, by, has_activities));
         self.gone = 0;
     }
 }
@@ -623,17 +628,12 @@ fn upper_half(thread: u64) -> u64 {
 }
 
 #[inline(always)]
-fn high_bits(thread: u64) -> u64 {
-    thread & !u64::from(u32::MAX)
-}
-
-#[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "the other half is kept elsewhere")]
 fn low_bits_of_thread(thread: u64) -> u32 {
     thread as u32
 }
 
-/// A distance that is known to be below 4 GiB.
+/// Returns a distance that is known to be below 4 GiB.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "a segment has another base if not")]
 fn within_4_gib(payload_at: u64, base: u64) -> u32 {

@@ -1,4 +1,4 @@
-//! A queued event, and what it shares with the events around it.
+//! A queued event, and the values that it shares with the events around it.
 
 use crate::blob::BlobHeader;
 use crate::block::metadata::Metadata;
@@ -14,20 +14,20 @@ pub(super) struct QueuedEvent {
     /// The time used for ordering: the event's own, or the watermark if the event was
     /// late.
     pub(super) time: u64,
-    /// Relative to the segment's base.
+    /// Position of the payload, relative to the segment's base.
     payload_at: u32,
     payload_size: u32,
     pub(super) metadata: Slot,
-    /// Slot of the stack; in version 3 its size.
+    /// Slot of the stack; in version 3 the size of the stack.
     stack: u32,
-    /// Low bits of the thread's id; in version 6 the slot of its row.
+    /// Low bits of the thread's id; in version 6 the slot of the thread's row.
     thread: u32,
-    /// From the lowest bit: 24 bits segment number, 7 bits header size, 1 bit sorted
-    /// mark.
+    /// From the lowest bit: 24 bits of segment number, 7 bits of header size, 1 bit for
+    /// the sorted mark.
     packed: u32,
 }
 
-/// What an event's ids refer to, in stored form.
+/// The references of an event, in stored form.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ids {
     pub(super) metadata: Slot,
@@ -46,7 +46,7 @@ pub(super) struct Segment {
     pub(super) capture_thread: u64,
     /// Stream position to which payload positions are relative.
     pub(super) base: u64,
-    /// If the event was late, ticks between its own time and the one used for ordering.
+    /// Number of ticks between a late event's own time and the one used for ordering.
     pub(super) late_by: u64,
     /// High bits of the thread's id; in version 6, the id of a thread without a row.
     pub(super) thread: u64,
@@ -69,7 +69,7 @@ pub(super) struct Segments {
     before: (Vec<Segment>, Vec<[Guid; 2]>),
 }
 
-/// An index as sequence numbers count: they wrap, so the index may too.
+/// Returns an index as sequence numbers count: they wrap, so the index may, too.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "only differences count, and they wrap")]
 pub(super) fn low_bits(place: usize) -> u32 {
@@ -87,8 +87,8 @@ impl QueuedEvent {
         packed: 0,
     };
 
-    /// `segment` is the number of the event's segment; `payload_at` is relative to its
-    /// base.
+    /// Creates a record. `segment` is the number of the event's segment; `payload_at` is
+    /// relative to its base.
     #[inline(always)]
     pub(super) fn new(
         time: u64,
@@ -172,37 +172,36 @@ impl Segment {
         metadata_id: 0,
     };
 
-    /// Stream position of an event's payload.
+    /// Returns the stream position of an event's payload.
     #[inline(always)]
     pub(super) fn payload_at(&self, event: &QueuedEvent) -> u64 {
         self.base.wrapping_add(u64::from(event.payload_at))
     }
 
-    /// The id of an event without a type, kept out of the common path.
+    /// Returns the id of an event without a type. It is kept out of the common path.
     #[cold]
     fn id_without_type(&self) -> u32 {
         self.metadata_id
     }
 
-    /// Stream position of the event's first byte.
+    /// Returns the stream position of the event's first byte.
     pub(super) fn position(&self, event: &QueuedEvent) -> u64 {
         self.payload_at(event).saturating_sub(u64::from(event.header_size()))
     }
 }
 
 impl Segments {
-    /// The maximum number of queued events. Each may have its own segment, and twice as
-    /// many segment numbers exist because segments of delivered events remain for a
-    /// while.
-    pub(super) const MOST_EVENTS: usize = 1 << (SEGMENT_BITS - 2);
+    /// Maximum number of queued events. Each may have its own segment, and twice as many
+    /// segment numbers exist because segments of delivered events remain for a while.
+    pub(super) const MAX_EVENTS: usize = 1 << (SEGMENT_BITS - 2);
 
-    /// The segment of an event.
+    /// Returns the segment of an event.
     #[inline(always)]
-    pub(super) fn of(&self, event: &QueuedEvent) -> &Segment {
+    pub(super) fn segment_of(&self, event: &QueuedEvent) -> &Segment {
         self.list.get(event.segment()).unwrap_or(&Segment::NOTHING)
     }
 
-    /// The activities of a segment that has any.
+    /// Returns the activities of a segment that has any.
     #[inline]
     pub(super) fn activities(&self, segment: &Segment) -> [Guid; 2] {
         self.activities.get(segment.extra as usize).copied().unwrap_or_default()
@@ -212,26 +211,27 @@ impl Segments {
         self.list.last().unwrap_or(&Segment::NOTHING)
     }
 
-    /// The number of a segment, which becomes the newest if it is not already.
-    pub(super) fn number(&mut self, segment: Segment) -> u32 {
+    /// Returns the number of a segment, which becomes the newest if it is not already.
+    pub(super) fn intern(&mut self, segment: Segment) -> u32 {
         if self.list.last() != Some(&segment) {
             self.list.push(segment);
         }
         low_bits(self.list.len()).wrapping_sub(1) & SEGMENT_MASK
     }
 
-    /// [`Segment::extra`] of an event before version 6.
+    /// Returns [`Segment::extra`] for an event before version 6, and adds its activities.
     #[inline]
-    pub(super) fn extra_of(&mut self, header: &BlobHeader) -> u32 {
+    pub(super) fn intern_extra(&mut self, header: &BlobHeader) -> u32 {
         if header.activity.is_zero() && header.related_activity.is_zero() {
             return NO_SLOT;
         }
-        self.activity_pair([header.activity, header.related_activity])
+        self.intern_activities([header.activity, header.related_activity])
     }
 
-    /// The index of a pair of activity ids. Consecutive events share theirs.
+    /// Returns the index of a pair of activity ids, which is added if it is not the
+    /// newest. Consecutive events share theirs.
     #[inline]
-    fn activity_pair(&mut self, pair: [Guid; 2]) -> u32 {
+    fn intern_activities(&mut self, pair: [Guid; 2]) -> u32 {
         if self.activities.last() != Some(&pair) {
             self.activities.push(pair);
         }
@@ -243,20 +243,20 @@ impl Segments {
         self.activities.clear();
     }
 
-    /// Whether there are enough segments to make removing unused ones worthwhile.
+    /// Returns whether there are enough segments to make removing unused ones worthwhile.
     pub(super) fn are_many(&self) -> bool {
-        self.list.len() > 2 * Self::MOST_EVENTS
+        self.list.len() > 2 * Self::MAX_EVENTS
     }
 
-    /// Starts over; segments still in use are added by [`Segments::carry`].
+    /// Starts over with no segments; [`Segments::carry`] adds those still in use.
     pub(super) fn begin_carrying(&mut self) {
         std::mem::swap(&mut self.list, &mut self.before.0);
         std::mem::swap(&mut self.activities, &mut self.before.1);
         self.clear();
     }
 
-    /// Copies over the segments of a group of events that moved to the front by the same
-    /// distance. `has_activities` is `false` in version 6, where segments refer to
+    /// Copies over the segments of a group of events that moved to the front by
+    /// `moved_by`. `has_activities` is `false` in version 6, where segments refer to
     /// labels.
     pub(super) fn carry(
         &mut self,
@@ -274,9 +274,9 @@ impl Segments {
                 if has_activities && segment.extra != NO_SLOT {
                     let pair =
                         self.before.1.get(segment.extra as usize).copied().unwrap_or_default();
-                    segment.extra = self.activity_pair(pair);
+                    segment.extra = self.intern_activities(pair);
                 }
-                number = self.number(segment);
+                number = self.intern(segment);
             }
             event.packed = event.packed & !SEGMENT_MASK | number;
         }

@@ -25,35 +25,36 @@ impl Stretch {
     }
 }
 
-/// How many stretches are computed at a time, in a tight loop. If each were computed just
-/// before it is delivered, the heap's state could not stay in registers across the
-/// visitor's code.
-const AHEAD: usize = 64;
+/// Number of stretches that are computed at a time, in a tight loop. If each were
+/// computed just before it is delivered, the heap's state could not stay in registers
+/// across the visitor's code.
+const AHEAD_STRETCHES: usize = 64;
 
 /// The runs, in file order.
 #[derive(Debug)]
 pub(super) struct Runs {
     list: Vec<Run>,
-    /// All runs before this index have been delivered.
+    /// Index of the first run that has not been delivered completely.
     oldest: usize,
-    /// Whether the newest run can still grow; it has no end until [`Runs::allow`] is
-    /// called.
+    /// Whether the newest run can still grow; it has no end until
+    /// [`Runs::begin_delivery`] is called.
     is_open: bool,
-    /// Whether events are being delivered: from [`Runs::allow`] to [`Runs::rest`].
-    is_allowed: bool,
-    /// How many more may be.
+    /// Whether events are being delivered: from [`Runs::begin_delivery`] to
+    /// [`Runs::end_delivery`].
+    is_delivering: bool,
+    /// Number of events that may still be delivered.
     left: usize,
-    /// The first time of each run since `base`, and the time up to which they may be
+    /// First time of each run since `base`, and the time up to which events may be
     /// delivered.
     heads: Heads<u64>,
-    /// The same, used if times are too far apart for 64 bits.
+    /// Heads that are used instead of `heads` if times are too far apart for 64 bits.
     wide_heads: Heads<u128>,
     is_wide: bool,
-    /// The first time of all runs.
+    /// The earliest first time of all runs.
     base: u64,
     /// Stretches in the order of delivery. `ahead[next..filled]` have not been delivered,
     /// but their events no longer belong to a run of `list`.
-    ahead: [Stretch; AHEAD],
+    ahead: [Stretch; AHEAD_STRETCHES],
     next: usize,
     filled: usize,
 }
@@ -64,13 +65,13 @@ impl Default for Runs {
             list: Vec::new(),
             oldest: 0,
             is_open: false,
-            is_allowed: false,
+            is_delivering: false,
             left: 0,
             heads: Heads::default(),
             wide_heads: Heads::default(),
             is_wide: false,
             base: 0,
-            ahead: [Stretch::default(); AHEAD],
+            ahead: [Stretch::default(); AHEAD_STRETCHES],
             next: 0,
             filled: 0,
         }
@@ -81,7 +82,7 @@ impl Runs {
     pub(super) fn clear(&mut self) {
         self.list.clear();
         self.oldest = 0;
-        (self.is_open, self.is_allowed) = (false, false);
+        (self.is_open, self.is_delivering) = (false, false);
         (self.next, self.filled) = (0, 0);
     }
 
@@ -94,31 +95,37 @@ impl Runs {
         self.next < self.filled
     }
 
-    pub(super) fn is_allowed(&self) -> bool {
-        self.is_allowed
+    pub(super) fn is_delivering(&self) -> bool {
+        self.is_delivering
     }
 
-    /// The event at this index starts a run.
+    /// Starts a run at the event with this index.
     pub(super) fn begin(&mut self, place: usize) {
         self.close(place);
         self.list.push(Run { next: place, end: usize::MAX });
         self.is_open = true;
     }
 
-    /// Records where the newest run ends, as far as that is known.
+    /// Records where the newest run ends, if it is open.
     fn close(&mut self, end: usize) {
         if let Some(run) = self.list.last_mut().filter(|_| self.is_open) {
             run.end = end;
         }
     }
 
-    /// Begins delivering: up to `count` events with times up to and including `limit`.
+    /// Begins to deliver up to `count` events with times up to and including `limit`.
     /// `events` is the whole queue; no time in it is later than `newest`.
-    pub(super) fn allow(&mut self, limit: u64, count: usize, newest: u64, events: &[QueuedEvent]) {
+    pub(super) fn begin_delivery(
+        &mut self,
+        limit: u64,
+        count: usize,
+        newest: u64,
+        events: &[QueuedEvent],
+    ) {
         // While events are delivered none is added, so the newest run has an end like all
         // others.
         self.close(events.len());
-        (self.is_allowed, self.left) = (true, count);
+        (self.is_delivering, self.left) = (true, count);
         let runs = self.list.get(self.oldest..).unwrap_or_default();
         work::count(runs.len());
         let first = |run: &Run| events.get(run.next..run.end)?.first().map(|first| first.time);
@@ -128,7 +135,7 @@ impl Runs {
         let Some(limit) = limit.checked_sub(self.base) else { return };
         // Only corrupt times are further apart than 2^40 ticks. Streams without such
         // times have heads of 64 bits, which compare faster.
-        self.is_wide = newest.saturating_sub(self.base) > <u64 as Head>::MOST;
+        self.is_wide = newest.saturating_sub(self.base) > <u64 as Head>::MAX_TIME;
         let times = (self.oldest..).zip(runs);
         let times =
             times.filter_map(|(number, run)| Some((first(run)?.wrapping_sub(self.base), number)));
@@ -139,7 +146,7 @@ impl Runs {
             self.wide_heads.add(Head::new(limit, u128::NO_RUN));
         } else {
             times.for_each(|(time, number)| self.heads.add(Head::new(time, number)));
-            self.heads.add(Head::new(limit.min(u64::MOST), u64::NO_RUN));
+            self.heads.add(Head::new(limit.min(u64::MAX_TIME), u64::NO_RUN));
         }
         self.look_ahead(events);
     }
@@ -157,13 +164,13 @@ impl Runs {
         self.left = left;
     }
 
-    /// The index of the next event that may be delivered, if there is one.
+    /// Returns the index of the next event that may be delivered, if there is one.
     #[inline(always)]
     pub(super) fn next(&self) -> Option<usize> {
         self.ahead().first().map(|stretch| stretch.place)
     }
 
-    /// The stretches to deliver next.
+    /// Returns the stretches to deliver next.
     #[inline(always)]
     pub(super) fn ahead(&self) -> &[Stretch] {
         self.ahead.get(self.next..self.filled).unwrap_or_default()
@@ -172,16 +179,16 @@ impl Runs {
     /// Marks all stretches ahead as delivered and computes the next ones. Returns the
     /// number of delivered events.
     #[inline(always)]
-    pub(super) fn delivered_all(&mut self, events: &[QueuedEvent]) -> usize {
+    pub(super) fn mark_ahead_delivered(&mut self, events: &[QueuedEvent]) -> usize {
         let delivered =
             self.ahead().iter().fold(0usize, |sum, stretch| sum.wrapping_add(stretch.count()));
         self.look_ahead(events);
         delivered
     }
 
-    /// Marks what is ahead as delivered up to, but not including, the event at `place`,
-    /// which must be ahead. Returns the number of delivered events.
-    pub(super) fn delivered_before(&mut self, place: usize) -> usize {
+    /// Marks the events ahead as delivered up to, but not including, the event at
+    /// `place`, which must be ahead. Returns the number of delivered events.
+    pub(super) fn mark_delivered_before(&mut self, place: usize) -> usize {
         let mut delivered = 0usize;
         for stretch in self.ahead.get_mut(self.next..self.filled).unwrap_or_default() {
             if (stretch.place..stretch.end).contains(&place) {
@@ -197,7 +204,7 @@ impl Runs {
 
     /// Marks the next event as delivered.
     #[inline(always)]
-    pub(super) fn delivered_one(&mut self, events: &[QueuedEvent]) {
+    pub(super) fn mark_one_delivered(&mut self, events: &[QueuedEvent]) {
         let Some(stretch) = self.ahead.get_mut(self.next) else { return };
         stretch.place = stretch.place.wrapping_add(1);
         if stretch.place >= stretch.end {
@@ -208,7 +215,7 @@ impl Runs {
         }
     }
 
-    /// The times of all queued events.
+    /// Returns the times of all queued events.
     pub(super) fn times(&self, events: &[QueuedEvent]) -> Vec<u64> {
         let runs = self.list.get(self.oldest..).unwrap_or_default();
         let waiting = runs.iter().filter_map(|run| events.get(run.next..run.end.min(events.len())));
@@ -216,11 +223,10 @@ impl Runs {
     }
 
     /// Ends delivering; only called when nothing is ready. Removes delivered runs at the
-    /// end and returns the new length of the queue, which includes delivered events in
-    /// front of the last one that is queued. The first queued event is at
-    /// [`Runs::first`].
-    pub(super) fn rest(&mut self) -> usize {
-        self.is_allowed = false;
+    /// end and returns the new length of the queue, which includes delivered events
+    /// before the last queued one. The first queued event is at [`Runs::first`].
+    pub(super) fn end_delivery(&mut self) -> usize {
+        self.is_delivering = false;
         // New events go where the last run ends, so delivered events after the last
         // queued one are dropped first.
         while let Some(run) = self.list.last() {
@@ -242,7 +248,7 @@ impl Runs {
         end
     }
 
-    /// The index of the first queued event, in file order.
+    /// Returns the index of the first queued event, in file order.
     pub(super) fn first(&self) -> usize {
         self.list.get(self.oldest).map_or(0, |run| run.next)
     }
@@ -256,8 +262,8 @@ impl Runs {
     ) -> usize {
         let all = events.len();
         let mut count = 0usize;
-        // In file order, and always towards the front: no run is overwritten before it
-        // has moved.
+        // Runs move in file order, and always towards the front: no run is overwritten
+        // before it has moved.
         self.list.retain_mut(|run| {
             let (from, to) = (run.next, run.end.min(all));
             let length = to.saturating_sub(from);
@@ -285,12 +291,12 @@ fn take_turns<H: Head>(
     base: u64,
     left: &mut usize,
     events: &[QueuedEvent],
-    ahead: &mut [Stretch; AHEAD],
+    ahead: &mut [Stretch; AHEAD_STRETCHES],
 ) -> usize {
     let mut filled = 0usize;
     for stretch in ahead {
         let first = heads.first();
-        // The limit is first, or there is no head: nothing more may be delivered.
+        // If the limit is first, or there is no head, nothing more may be delivered.
         let Some(run) = runs.get_mut(first.run()) else { break };
         // As long as no event is newer than the first event of the next run, the heap
         // need not be touched: in recorded streams that is hundreds of events at a time.

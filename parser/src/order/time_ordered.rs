@@ -1,4 +1,5 @@
-//! The reader's events in time order: fills the queue, and hands out what is complete.
+//! The reader's events in time order: fills the queue, and returns the events that are
+//! complete.
 
 use super::filter::{Candidate, DeferAll, Filtered, FilteredEvents, PendingFilter, Watermark};
 use super::queue::{Fill, Queue};
@@ -13,11 +14,11 @@ use crate::limits::Limits;
 use crate::reader::{Reader, RunEnd, Step, TryEach, Visit};
 use crate::source::{Source, index};
 
-/// Runs are merged when this many events are queued, in addition to twice those that the
-/// last merge left over.
+/// Number of queued events at which runs are merged, in addition to twice the number that
+/// the last merge left over.
 const BATCH_EVENTS: usize = 8192;
-/// Runs are also merged when the queued events span this many bytes, in addition to twice
-/// what the last merge left over.
+/// Number of bytes spanned by queued events at which runs are merged, in addition to
+/// twice the number that the last merge left over.
 const BATCH_BYTES: u64 = 1 << 20;
 
 /// Delivers a reader's events in time order: by timestamp, and by position in the file if
@@ -44,7 +45,8 @@ const BATCH_BYTES: u64 = 1 << 20;
 pub struct TimeOrdered<S> {
     reader: Reader<S>,
     queue: Queue,
-    /// [`release`](Self::release) was called: everything queued is delivered next.
+    /// Whether [`release`](Self::release) was called: everything queued is delivered
+    /// next.
     is_released: bool,
     /// Whether events were read since the stream was last known to be complete.
     has_read: bool,
@@ -52,17 +54,17 @@ pub struct TimeOrdered<S> {
     header: BlobHeader,
 }
 
-/// When to merge runs for the first time.
+/// Returns when to merge runs for the first time.
 fn first_fill(limits: Limits) -> Fill {
     Fill {
-        events: BATCH_EVENTS.min(most_events(limits)),
+        events: BATCH_EVENTS.min(max_events(limits)),
         bytes: BATCH_BYTES.min(limits.queue_bytes),
     }
 }
 
-/// The maximum number of queued events.
-fn most_events(limits: Limits) -> usize {
-    limits.queue_events.clamp(1, Segments::MOST_EVENTS)
+/// Returns the maximum number of queued events.
+fn max_events(limits: Limits) -> usize {
+    limits.queue_events.clamp(1, Segments::MAX_EVENTS)
 }
 
 impl<S: Source> Reader<S> {
@@ -79,10 +81,10 @@ impl<S: Source> TimeOrdered<S> {
         TimeOrdered { reader, queue, is_released: false, has_read: false, header }
     }
 
-    /// The next event in time order, or `None` at the end.
+    /// Returns the next event in time order, or `None` at the end.
     ///
     /// # Errors
-    /// As [`Reader::next_event`].
+    /// Those of [`Reader::next_event`].
     #[inline]
     pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
         while !self.queue.has_ready() {
@@ -96,23 +98,23 @@ impl<S: Source> TimeOrdered<S> {
     /// Passes all remaining events to `take`, in time order.
     ///
     /// # Errors
-    /// As [`Reader::for_each`].
+    /// Those of [`Reader::for_each`].
     #[inline]
     pub fn for_each(&mut self, mut take: impl FnMut(Event<'_>)) -> Result<(), Error> {
         self.visit(&mut take)
     }
 
-    /// Passes all remaining events to a visitor, like [`Reader::visit`]. The fastest way
-    /// to read a stream in time order: a short visitor is inlined, so its [`Event`] is
-    /// never put together in memory.
+    /// Passes all remaining events to a visitor, like [`Reader::visit`]. This is the
+    /// fastest way to read a stream in time order: a short visitor is inlined, so its
+    /// [`Event`] is never assembled in memory.
     ///
     /// # Errors
-    /// As [`Reader::for_each`].
+    /// Those of [`Reader::for_each`].
     #[inline]
     pub fn visit(&mut self, visitor: &mut impl Visit) -> Result<(), Error> {
         while visitor.wants_more() {
             let (context, source) = (&self.reader.state().context, self.reader.source());
-            self.queue.give(context, source.bytes(), source.start(), visitor);
+            self.queue.deliver(context, source.bytes(), source.start(), visitor);
             if !self.queue.has_ready() && !self.fill()? {
                 break;
             }
@@ -120,8 +122,8 @@ impl<S: Source> TimeOrdered<S> {
         Ok(())
     }
 
-    /// Passes the remaining events to `take`, in time order, until it returns an error:
-    /// see [`Reader::try_for_each`].
+    /// Passes the remaining events to `take`, in time order, until it returns an error,
+    /// like [`Reader::try_for_each`].
     ///
     /// # Errors
     /// Errors of `take`, and those of [`Reader::for_each`].
@@ -135,21 +137,21 @@ impl<S: Source> TimeOrdered<S> {
         each.result
     }
 
-    /// Keeps reading until events can be delivered. `false` if there are no more.
+    /// Keeps reading until events can be delivered. Returns `false` if there are no more.
     #[inline(never)]
     fn fill(&mut self) -> Result<bool, Error> {
         Ok(self.read_on(&mut DeferAll)?.is_some())
     }
 
-    /// Reads on, passing events to `filter`, until some are complete. `None` if there are
-    /// no more. Only called when nothing is ready.
+    /// Reads on, passing events to `filter`, until some are complete. Returns `None` if
+    /// there are no more. Only called when nothing is ready.
     #[inline(always)]
     fn read_on(&mut self, filter: &mut impl PendingFilter) -> Result<Option<Watermark>, Error> {
         if self.queue.finish() {
             self.plan_next();
         }
         if std::mem::take(&mut self.is_released) && !self.queue.is_empty() {
-            self.queue.allow_all();
+            self.queue.release_all();
             return Ok(Some(self.complete()));
         }
         loop {
@@ -160,7 +162,7 @@ impl<S: Source> TimeOrdered<S> {
                     self.filter_current(filter);
                     self.filter_block(filter);
                     if let Some(newest) = filter.flush_up_to() {
-                        self.queue.allow_all();
+                        self.queue.release_all();
                         self.queue.raise_watermark(newest);
                         self.note_limit();
                         return Ok(Some(self.complete()));
@@ -169,20 +171,20 @@ impl<S: Source> TimeOrdered<S> {
                         return Ok(Some(self.complete()));
                     }
                     if filter.is_full() {
-                        self.queue.allow_to_watermark(0);
+                        self.queue.release_to_watermark(0);
                         return Ok(Some(self.complete()));
                     }
                 }
                 // Queued events keep all bytes after them in memory, so they must not
                 // wait forever.
                 Step::Block(_) | Step::Skipped(_) | Step::Passed if self.spans_too_much() => {
-                    self.queue.allow_all();
+                    self.queue.release_all();
                     self.note_limit();
                     return Ok(Some(self.complete()));
                 }
                 Step::Block(_) | Step::Skipped(_) | Step::Passed => {}
                 Step::Barrier | Step::End if std::mem::take(&mut self.has_read) => {
-                    self.queue.allow_all();
+                    self.queue.release_all();
                     return Ok(Some(Watermark::All));
                 }
                 Step::Barrier => {}
@@ -207,7 +209,7 @@ impl<S: Source> TimeOrdered<S> {
         if filter.is_deferred(&Candidate { event, is_late }) {
             self.queue.push(&state.context, header, payload_at);
         } else {
-            self.queue.pass(header);
+            self.queue.note_passed(header);
         }
     }
 
@@ -216,7 +218,7 @@ impl<S: Source> TimeOrdered<S> {
     #[inline(always)]
     fn filter_block(&mut self, filter: &mut impl PendingFilter) {
         while !self.queue.is_full() && !filter.is_full() {
-            match self.reader.run(&mut Filtered { filter, queue: &mut self.queue }) {
+            match self.reader.pass_events(&mut Filtered { filter, queue: &mut self.queue }) {
                 RunEnd::Between if self.queue.grow() => {}
                 RunEnd::Between => return,
                 RunEnd::OnBlob if self.reader.accept() => self.filter_current(filter),
@@ -225,15 +227,15 @@ impl<S: Source> TimeOrdered<S> {
         }
     }
 
-    /// Releases the events that can be delivered. `true` if there are any.
+    /// Makes the events ready that can be delivered. Returns `true` if there are any.
     fn merge_batch(&mut self) -> bool {
         let limits = self.reader.state().limits;
         let waiting = self.queue.waiting();
-        let is_over = waiting >= most_events(limits) || self.queue.bytes() >= limits.queue_bytes;
+        let is_over = waiting >= max_events(limits) || self.queue.bytes() >= limits.queue_bytes;
         // At the limit, the oldest half is delivered, although an older event may still
         // arrive.
         let at_least = if is_over { waiting.div_ceil(2) } else { 0 };
-        if self.queue.allow_to_watermark(at_least) {
+        if self.queue.release_to_watermark(at_least) {
             self.note_limit();
         }
         let may_go = self.queue.has_ready();
@@ -243,7 +245,8 @@ impl<S: Source> TimeOrdered<S> {
         may_go
     }
 
-    /// Whether the stream has gone on for too long without an event that releases others.
+    /// Returns whether the stream has gone on for too long without an event that releases
+    /// others.
     fn spans_too_much(&self) -> bool {
         let limit = self.reader.state().limits.queue_bytes;
         self.queue
@@ -261,10 +264,12 @@ impl<S: Source> TimeOrdered<S> {
         damage.in_block(frame).add(Class::Note, at, 0, "time order", Fault::QueueLimit);
     }
 
-    /// Merging again is worthwhile when the number of queued events has doubled.
+    /// Plans the next merge. It is worthwhile when the number of queued events has
+    /// doubled.
     fn plan_next(&mut self) {
         let limits = self.reader.state().limits;
-        // How far the reader has read: the events just delivered may have been the last.
+        // The range begins where the reader has read to: the events just delivered may
+        // have been the last.
         let reached = self.reader.reached().max(self.reader.state().cursor.at);
         let span = self.queue.position().map_or(0, |first| reached.saturating_sub(first));
         self.queue.plan(Fill {
@@ -273,7 +278,7 @@ impl<S: Source> TimeOrdered<S> {
                 .waiting()
                 .saturating_mul(2)
                 .saturating_add(BATCH_EVENTS)
-                .min(most_events(limits)),
+                .min(max_events(limits)),
             bytes: span.saturating_mul(2).saturating_add(BATCH_BYTES).min(limits.queue_bytes),
         });
     }
@@ -285,18 +290,18 @@ impl<S: Source> TimeOrdered<S> {
         self.is_released = true;
     }
 
-    /// Number of queued events.
+    /// Returns the number of queued events.
     pub fn waiting(&self) -> usize {
         self.queue.waiting()
     }
 
-    /// Number of events that arrived too late to be delivered in order: they came after
-    /// newer ones.
+    /// Returns the number of events that arrived too late to be delivered in order: they
+    /// came after newer ones.
     pub fn out_of_order(&self) -> u64 {
         self.queue.out_of_order
     }
 
-    /// The reader, for everything except events.
+    /// Returns the reader, for everything except events.
     pub fn reader(&self) -> &Reader<S> {
         &self.reader
     }
@@ -315,10 +320,10 @@ impl<S: Source> TimeOrdered<S> {
         (self.is_released, self.has_read) = (false, false);
     }
 
-    /// See [`Reader::trace`].
+    /// Returns the facts about the session, like [`Reader::trace`].
     ///
     /// # Errors
-    /// As [`Reader::next_event`].
+    /// Those of [`Reader::next_event`].
     pub fn trace(&mut self) -> Result<&Trace, Error> {
         self.reader.trace()
     }

@@ -107,16 +107,16 @@ impl<T> Desk<T> {
         }
     }
 
-    /// Bytes of parts that may wait now. Two threads never wait for each other if one is
-    /// half a region ahead when its turn comes: it makes the other half while the other
-    /// thread makes half of the next region. To hold more would only touch more memory
-    /// for the first time, which takes longer than making what is held.
+    /// Returns bytes of parts that may wait now. Two threads never wait for each other if
+    /// one is half a region ahead when its turn comes: it makes the other half while the
+    /// other thread makes half of the next region. To hold more would only touch more
+    /// memory for the first time, which takes longer than making what is held.
     fn room(&self, state: &State<T>) -> usize {
         let each = AHEAD_LEAST.saturating_add(state.largest / 2);
         each.saturating_mul(self.others).min(self.most_ahead)
     }
 
-    /// A thread that panicked left the state intact.
+    /// Returns a thread that panicked left the state intact.
     fn state(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -160,7 +160,7 @@ impl<T> Desk<T> {
         self.wake(state);
     }
 
-    /// The next region for a worker; `None` if there will be no more.
+    /// Returns the next region for a worker; `None` if there will be no more.
     pub(super) fn next_job(&self) -> Option<(u64, Box<Plan>)> {
         let mut state = self.state();
         loop {
@@ -237,7 +237,7 @@ impl<T> Desk<T> {
         state.ahead < self.room(&state)
     }
 
-    /// Whether there is room for parts whose turn has not come.
+    /// Returns whether there is room for parts whose turn has not come.
     pub(super) fn has_room(&self) -> bool {
         let state = self.state();
         state.ahead < self.room(&state)

@@ -114,9 +114,9 @@ impl<S: Source> Index<S> {
         if self.blocks.is_empty() { Ok(Next::End) } else { Ok(self.job(true)) }
     }
 
-    /// Whether there was something that several threads cannot handle correctly: version
-    /// 3, a block cut off by the input's end, damage. Faults after or between blocks do
-    /// not matter.
+    /// Returns whether there was something that several threads cannot handle correctly:
+    /// version 3, a block cut off by the input's end, damage. Faults after or between
+    /// blocks do not matter.
     fn is_surprised(&self) -> bool {
         let state = self.reader.state();
         state.is_irregular
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!((portions(0), portions(64)), (8, 2));
     }
 
-    /// How many regions go to several threads, and whether the rest goes to one.
+    /// Returns how many regions go to several threads, and whether the rest goes to one.
     fn given(bytes: &[u8]) -> (u64, bool) {
         let mut index = Index::new(Whole::new(bytes), Limits::default(), None);
         // As long as the jobs are here, others are reading them.

@@ -219,5 +219,5 @@ fn in_one_thread<S: Source, W: Work<S>>(
     // Stopped or not, this is the end.
     let _ = in_portions(&mut events, work, collect)?;
     let (reader, out_of_order) = events.into_reader();
-    Ok(Outcome::of(&reader, out_of_order))
+    Ok(Outcome::from_reader(&reader, out_of_order))
 }

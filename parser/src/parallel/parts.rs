@@ -19,7 +19,7 @@ pub trait MakeParts {
     /// implementations `#[inline(always)]`.
     fn event(&mut self, event: Event<'_>);
 
-    /// Size of the current part, in bytes.
+    /// Returns the size of the current part, in bytes.
     fn part_bytes(&self) -> usize;
 
     /// Returns the current part and begins the next one.

@@ -55,7 +55,8 @@ impl<S: Source> Events<S> {
         }
     }
 
-    /// Whether nothing was met so far that several threads cannot handle correctly.
+    /// Returns whether nothing was met so far that several threads cannot handle
+    /// correctly.
     pub(super) fn is_regular(&self) -> bool {
         let state = self.reader().state();
         !state.is_irregular && self.out_of_order() == 0 && state.damage.findings().is_empty()
@@ -168,8 +169,8 @@ impl<'r, S: Source> Region<'r, S> {
         Ok(())
     }
 
-    /// Whether the events so far are those that one thread passes. A portion is read by
-    /// one thread.
+    /// Returns whether the events so far are those that one thread passes. A portion is
+    /// read by one thread.
     pub(super) fn is_regular(&self) -> bool {
         self.is_portion || self.events.is_regular()
     }
@@ -179,12 +180,12 @@ impl<'r, S: Source> Region<'r, S> {
         &self.events.reader().state().context.trace
     }
 
-    /// Whether the stream has no more events.
+    /// Returns whether the stream has no more events.
     pub(super) fn is_done(&self) -> bool {
         self.is_done
     }
 
-    /// Whether the region has no more events.
+    /// Returns whether the region has no more events.
     pub(super) fn is_at_end(&self) -> bool {
         self.is_done || self.left == 0
     }

@@ -170,7 +170,7 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
         }
     }
 
-    /// How many threads have something to read besides this one.
+    /// Returns how many threads have something to read besides this one.
     fn wanted_workers(&self) -> usize {
         let others = self.options.threads.saturating_sub(1);
         // No more threads than there are regions for them: a small trace is read faster by
@@ -329,6 +329,6 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
         // The index is ahead of what was collected.
         state.is_complete &= !self.is_stopped;
         state.statistics.events = self.events.saturating_add(self.events_of_region);
-        Outcome::of(&reader, 0)
+        Outcome::from_reader(&reader, 0)
     }
 }

@@ -6,7 +6,7 @@ use super::value::Value;
 use crate::schema::FieldType;
 use std::fmt;
 
-/// Elements of one type, decoded when they are asked for.
+/// Elements of one type, decoded when they are accessed.
 ///
 /// ```
 /// use nettrace_parser::Reader;
@@ -41,28 +41,28 @@ impl<'r> Array<'r> {
         Array { payload, element, count, start: position(start), end: position(end) }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.count as usize
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The type of the elements.
+    /// Returns the type of the elements.
     pub fn element(&self) -> &'r FieldType {
         self.element
     }
 
-    /// The bytes of all elements.
+    /// Returns the bytes of all elements.
     pub fn bytes(&self) -> &'r [u8] {
         self.payload.bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
 
-    /// The elements. They were verified to be complete when the array was decoded, except
-    /// for data that the fields of objects point to.
+    /// Returns the elements. They were verified to be complete when the array was
+    /// decoded, except for data that the fields of objects point to.
     pub fn iter(&self) -> Elements<'r> {
         let Array { payload, element, count, start, .. } = *self;
         let stride = payload.stride(element);
@@ -102,8 +102,8 @@ pub struct Elements<'r> {
     element: &'r FieldType,
     left: u32,
     at: usize,
-    /// The size of each object if it is constant, so that objects need not be walked to
-    /// find the next.
+    /// The size of each object in bytes, if it is constant, so that objects need not be
+    /// walked to find the next.
     stride: Option<usize>,
     budget: Budget,
 }
@@ -128,7 +128,7 @@ impl<'r> Iterator for Elements<'r> {
 }
 
 impl<'r> Elements<'r> {
-    /// The next element, if its end can only be found by walking it.
+    /// Returns the next element, if its end can only be found by walking it.
     #[inline(always)]
     fn next_walked(&mut self) -> Option<Value<'r>> {
         let value =
@@ -159,7 +159,7 @@ impl fmt::Debug for Array<'_> {
 }
 
 impl fmt::Display for Array<'_> {
-    /// `[1, 2, 3]`.
+    /// Writes the elements as `[1, 2, 3]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[")?;
         for (index, value) in self.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Values from bytes.
+//! Decodes values from bytes.
 
 use super::array::Array;
 use super::extent::{Budget, Payload, Registers, Role};
@@ -46,8 +46,8 @@ impl<'r> Payload<'r> {
         })
     }
 
-    /// A text that ends `end` bytes after its beginning; `None` if it ends with the
-    /// payload.
+    /// Returns a text that ends `end` bytes after its beginning, or with the payload if
+    /// `end` is `None`.
     #[inline]
     pub(super) fn text(&self, at: usize, end: Option<usize>) -> (Value<'r>, usize) {
         let bytes = self.from(at);
@@ -64,7 +64,7 @@ impl<'r> Payload<'r> {
         }
     }
 
-    /// Composite values, and the rare types.
+    /// Decodes a composite value, or one of a rare type.
     fn rare_value(
         &self,
         kind: &'r FieldType,
@@ -117,7 +117,7 @@ impl<'r> Payload<'r> {
         })
     }
 
-    /// Arrays and objects.
+    /// Decodes an array or an object.
     fn value_with_parts(
         &self,
         kind: &'r FieldType,
@@ -162,7 +162,8 @@ impl<'r> Payload<'r> {
         })
     }
 
-    /// Arrays of code units become text, arrays of bytes become bytes.
+    /// Creates the value for an array: text from code units, bytes from bytes, else an
+    /// array.
     fn array(&self, element: &'r FieldType, count: u32, at: usize, size: usize) -> Value<'r> {
         let bytes = self.from(at).get(..size).unwrap_or_default();
         match element {

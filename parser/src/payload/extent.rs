@@ -1,21 +1,21 @@
 //! Computes how many bytes a value takes.
 //!
-//! | function | the size of | |
+//! | function | computes the size of | |
 //! |---|---|---|
-//! | `scalar_size` | a value without parts | if all of its type have the same |
-//! | `fixed`, `fixed_elements` | any value, or so many elements | if its type alone determines it |
-//! | `stride` | an element of an array | if all have the same, and contain all of their data |
+//! | `scalar_size` | a value without parts | if all values of its type have one size |
+//! | `fixed`, `fixed_elements` | any value, or a number of elements | if its type alone determines it |
+//! | `stride` | an element of an array | if all have one size, and contain all of their data |
 //! | `extent` | any value, at its place | calls the others |
 //! | `simple_extent` | a text, a varint, a location | by its bytes |
-//! | `elements`, `simple_objects` | so many elements, at their place | all at once where possible, else one by one |
-//! | `record` | consecutive fields, at their place | those at the payload's end may be absent |
+//! | `elements`, `simple_objects` | a number of elements, at their place | all at once where possible, else one by one |
+//! | `record` | consecutive fields, at their place | fields at the payload's end may be absent |
 //! | `size_despite_fault` | a broken value | so that the fields after it can be found |
 //!
 //! All positions are relative to the payload's first byte: `RelLoc` and `DataLoc` point
 //! outside the object or array that contains them. Work is bounded: every value that is
 //! skipped is charged to a budget, values of fixed size all at once.
 
-use super::VALUE_LIMIT;
+use super::MAX_VALUES;
 use super::reading::Reading;
 use super::value::Value;
 use crate::error::{Fault, located};
@@ -59,12 +59,12 @@ impl Registers {
     }
 }
 
-/// How many values may still be skipped or decoded.
+/// Number of values that may still be skipped or decoded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget(u32);
 
 impl Budget {
-    pub(super) const FULL: Budget = Budget(VALUE_LIMIT);
+    pub(super) const FULL: Budget = Budget(MAX_VALUES);
 
     fn spend(&mut self, values: u64) -> Result<(), Fault> {
         match u32::try_from(values).ok().and_then(|values| self.0.checked_sub(values)) {
@@ -77,7 +77,7 @@ impl Budget {
     }
 }
 
-/// What a value belongs to.
+/// Whether a value may be absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// A field, which may be absent at the payload's end.
@@ -86,17 +86,17 @@ pub(super) enum Role {
     Element,
 }
 
-/// The size of a value.
+/// The size of a value, as far as the payload has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Extent {
+pub(super) struct ValueExtent {
     pub(super) size: usize,
     /// Whether nothing in it is absent or cut off by the payload's end.
     pub(super) is_whole: bool,
 }
 
-impl Extent {
-    fn whole(size: usize) -> Extent {
-        Extent { size, is_whole: true }
+impl ValueExtent {
+    fn whole(size: usize) -> ValueExtent {
+        ValueExtent { size, is_whole: true }
     }
 }
 
@@ -110,9 +110,9 @@ struct Fixed {
     is_flat: bool,
 }
 
-/// Elements, and where they are.
+/// Elements that a `RelLoc` or `DataLoc` points to.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Located<'r> {
+pub(super) struct LocatedElements<'r> {
     pub(super) element: &'r FieldType,
     pub(super) count: u32,
     pub(super) start: usize,
@@ -120,24 +120,28 @@ pub(super) struct Located<'r> {
 }
 
 impl<'r> Payload<'r> {
-    /// The bytes from a position on.
+    /// Returns the bytes from a position on.
     #[inline]
     pub(super) fn from(&self, at: usize) -> &'r [u8] {
         self.bytes.get(at..).unwrap_or_default()
     }
 
-    /// The `N` bytes at a position.
+    /// Returns the `N` bytes at a position.
     #[inline]
     pub(super) fn chunk<const N: usize>(&self, at: usize) -> Result<[u8; N], Fault> {
         self.from(at).first_chunk().copied().ok_or(Fault::Truncated)
     }
 
-    /// An extent of `size` bytes, if they are available.
-    fn within(&self, at: usize, size: usize) -> Result<Extent, Fault> {
-        if size <= self.from(at).len() { Ok(Extent::whole(size)) } else { Err(Fault::Truncated) }
+    /// Returns an extent of `size` bytes, if they are available.
+    fn within(&self, at: usize, size: usize) -> Result<ValueExtent, Fault> {
+        if size <= self.from(at).len() {
+            Ok(ValueExtent::whole(size))
+        } else {
+            Err(Fault::Truncated)
+        }
     }
 
-    /// Size of a value of a type without parts, if it is constant.
+    /// Returns the size of a value of a type without parts, if it is constant.
     fn scalar_size(&self, kind: &FieldType) -> Option<usize> {
         Some(match kind {
             FieldType::Boolean8 | FieldType::I8 | FieldType::U8 => 1,
@@ -184,8 +188,8 @@ impl<'r> Payload<'r> {
         }
     }
 
-    /// Size of each element, if they are objects of constant size that contain all of
-    /// their data.
+    /// Returns the size of each element, if they are objects of constant size that
+    /// contain all of their data.
     pub(super) fn stride(&self, element: &FieldType) -> Option<usize> {
         match (element, self.fixed(element)?) {
             (FieldType::Object(_), Fixed { size, is_flat: true, .. }) => usize::try_from(size).ok(),
@@ -209,7 +213,7 @@ impl<'r> Payload<'r> {
         })
     }
 
-    /// Size of `count` elements. All of them must be available.
+    /// Returns the size of `count` elements. All of them must be available.
     pub(super) fn elements(
         &self,
         element: &FieldType,
@@ -247,8 +251,9 @@ impl<'r> Payload<'r> {
         Ok(end.saturating_sub(at))
     }
 
-    /// Like [`Payload::elements`], for objects that only contain texts and values without
-    /// parts. `None` if they contain others, or something is wrong.
+    /// Returns the size of `count` objects that only contain texts and values without
+    /// parts, as [`Payload::elements`] does. `None` if they contain others, or something
+    /// is wrong.
     fn simple_objects(
         &self,
         fields: &[Field],
@@ -258,8 +263,8 @@ impl<'r> Payload<'r> {
     ) -> Option<usize> {
         let values_each = u64::try_from(fields.len()).ok()?.checked_add(1)?;
         let values = values_each.checked_mul(u64::from(count))?.checked_add(1)?;
-        // On a copy: if this does not fit, the elements are measured one by one, and pay
-        // then.
+        // The budget is a copy: if this does not fit, the elements are measured one by
+        // one, and are charged then.
         let mut left = *budget;
         left.spend(values).ok()?;
         let before = self.from(at);
@@ -277,7 +282,7 @@ impl<'r> Payload<'r> {
         before.len().checked_sub(rest.len())
     }
 
-    /// Size of the value of type `kind` at a position.
+    /// Returns the size of the value of type `kind` at a position.
     pub(super) fn extent(
         &self,
         kind: &FieldType,
@@ -285,13 +290,14 @@ impl<'r> Payload<'r> {
         registers: &Registers,
         role: Role,
         budget: &mut Budget,
-    ) -> Result<Extent, Fault> {
+    ) -> Result<ValueExtent, Fault> {
         if let Some(size) = self.scalar_size(kind) {
             budget.spend(1)?;
             return self.within(at, size);
         }
-        let elements =
-            |element, count, budget| self.elements(element, count, at, budget).map(Extent::whole);
+        let elements = |element, count, budget| {
+            self.elements(element, count, at, budget).map(ValueExtent::whole)
+        };
         match kind {
             FieldType::FixedArray(element, count) => elements(element, u32::from(*count), budget),
             FieldType::Repeated(element, count) => {
@@ -300,7 +306,7 @@ impl<'r> Payload<'r> {
             FieldType::Array(element) => {
                 let count = u32::from(u16::from_le_bytes(self.chunk(at)?));
                 let size = self.elements(element, count, at.saturating_add(2), budget)?;
-                Ok(Extent::whole(size.saturating_add(2)))
+                Ok(ValueExtent::whole(size.saturating_add(2)))
             }
             FieldType::Object(fields) => {
                 budget.spend(1)?;
@@ -313,18 +319,18 @@ impl<'r> Payload<'r> {
         }
     }
 
-    /// Size of a value without parts.
+    /// Returns the size of a value without parts.
     fn simple_extent(
         &self,
         kind: &FieldType,
         at: usize,
         budget: &mut Budget,
-    ) -> Result<Extent, Fault> {
+    ) -> Result<ValueExtent, Fault> {
         let bytes = self.from(at);
         let ended = |end: Option<usize>, terminator: usize| match end {
-            Some(end) => Ok(Extent::whole(end.saturating_add(terminator))),
+            Some(end) => Ok(ValueExtent::whole(end.saturating_add(terminator))),
             None if bytes.is_empty() => Err(Fault::Truncated),
-            None => Ok(Extent { size: bytes.len(), is_whole: false }),
+            None => Ok(ValueExtent { size: bytes.len(), is_whole: false }),
         };
         match kind {
             FieldType::Utf16Text => ended(utf16_end(bytes), 2),
@@ -334,14 +340,15 @@ impl<'r> Payload<'r> {
                 self.within(at, 2 + size)
             }
             FieldType::VarInt | FieldType::VarUInt => match varuint64(bytes) {
-                Ok((rest, _)) => Ok(Extent::whole(before(bytes, rest))),
+                Ok((rest, _)) => Ok(ValueExtent::whole(before(bytes, rest))),
                 Err(error) => Err(located(bytes, error).fault),
             },
             FieldType::RelLoc(_) | FieldType::DataLoc(_) => {
                 let extent = self.within(at, 4)?;
                 match self.locate(kind, at, budget) {
                     Err(Fault::ValueLimit) => Err(Fault::ValueLimit),
-                    // An invalid target only affects this field, when it is decoded.
+                    // An invalid target only affects this field, which reports it when it
+                    // is decoded.
                     _ => Ok(extent),
                 }
             }
@@ -350,7 +357,8 @@ impl<'r> Payload<'r> {
         }
     }
 
-    /// Size of consecutive fields, except for those whose bits are set in `omitted`.
+    /// Returns the size of consecutive fields, except for those whose bits are set in
+    /// `omitted`.
     pub(super) fn record(
         &self,
         fields: &[Field],
@@ -358,7 +366,7 @@ impl<'r> Payload<'r> {
         omitted: u64,
         role: Role,
         budget: &mut Budget,
-    ) -> Result<Extent, Fault> {
+    ) -> Result<ValueExtent, Fault> {
         let mut registers = Registers::default();
         let (mut end, mut is_whole) = (at, true);
         for (index, field) in fields.iter().enumerate() {
@@ -377,18 +385,18 @@ impl<'r> Payload<'r> {
             end = end.saturating_add(extent.size);
             is_whole &= extent.is_whole;
         }
-        Ok(Extent { size: end.saturating_sub(at), is_whole })
+        Ok(ValueExtent { size: end.saturating_sub(at), is_whole })
     }
 
-    /// Whether a field at a position is absent: the payload ends there, and the field
-    /// would need bytes.
+    /// Returns whether a field at a position is absent: the payload ends there, and the
+    /// field would need bytes.
     #[inline]
     pub(super) fn is_absent(&self, kind: &FieldType, at: usize, registers: &Registers) -> bool {
         at >= self.bytes.len() && !takes_no_bytes(kind, registers)
     }
 
-    /// The size of a broken field, if it is known in spite of the fault; then the fields
-    /// after it can be found.
+    /// Returns the size of a broken field, if it is known in spite of the fault; then the
+    /// fields after it can be found.
     pub(super) fn size_despite_fault(&self, kind: &FieldType, at: usize) -> Option<usize> {
         let (prefix, fixed) = match kind {
             FieldType::Array(element) => {
@@ -401,14 +409,14 @@ impl<'r> Payload<'r> {
         self.within(at, size).ok().map(|extent| extent.size)
     }
 
-    /// The elements that a `RelLoc` or `DataLoc` (u16 position, u16 size in bytes) points
-    /// to. They are charged to the budget as if they were stored inline.
+    /// Returns the elements that a `RelLoc` or `DataLoc` (u16 position, u16 size in
+    /// bytes) points to. They are charged to the budget as if they were stored inline.
     pub(super) fn locate<'t>(
         &self,
         kind: &'t FieldType,
         at: usize,
         budget: &mut Budget,
-    ) -> Result<Located<'t>, Fault> {
+    ) -> Result<LocatedElements<'t>, Fault> {
         let [a, b, c, d] = self.chunk(at)?;
         let (position, size) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
         let outside = Fault::Location { position, size };
@@ -433,11 +441,11 @@ impl<'r> Payload<'r> {
             return Err(outside);
         }
         self.elements(element, count, start, budget)?;
-        Ok(Located { element, count, start, end })
+        Ok(LocatedElements { element, count, start, end })
     }
 }
 
-/// Whether a value of this type is present although it has no bytes.
+/// Returns whether a value of this type is present although it has no bytes.
 fn takes_no_bytes(kind: &FieldType, registers: &Registers) -> bool {
     match kind {
         FieldType::Object(fields) => {
@@ -451,7 +459,7 @@ fn takes_no_bytes(kind: &FieldType, registers: &Registers) -> bool {
     }
 }
 
-/// Whether the bit for an index is set.
+/// Returns whether the bit for an index is set.
 #[inline]
 pub(super) fn is_set(places: u64, place: usize) -> bool {
     places != 0 && place < 64 && places >> place & 1 == 1

@@ -1,6 +1,6 @@
 //! Walks through a payload's fields.
 
-use super::extent::{Budget, Extent, Payload, Registers, Role};
+use super::extent::{Budget, Payload, Registers, Role, ValueExtent};
 use super::reading::{self, Reading, TextEnds};
 use super::value::Value;
 use super::{Cut, PayloadFault};
@@ -23,18 +23,19 @@ pub struct FieldValue<'r> {
 }
 
 impl<'r> FieldValue<'r> {
-    /// The field's name.
+    /// Returns the field's name.
     pub fn name(&self) -> &'r str {
         &self.field.name
     }
 
-    /// The names of the field's values, if the catalog knows them.
+    /// Returns the names of the field's values, if the catalog knows them.
     pub fn map(&self) -> Option<&'static ValueMap> {
         self.field.map
     }
 
-    /// The name of the value in [`FieldValue::map`]: a single name, or the names of the
-    /// set bits joined by `|`. `None` if there is no map, or nothing in it matches.
+    /// Returns the name of the value in [`FieldValue::map`]: a single name, or the names
+    /// of the set bits joined by `|`. `None` if there is no map, or nothing in it
+    /// matches.
     pub fn value_name(&self) -> Option<String> {
         let number = self.value.ok()?.as_u64()?;
         self.field.map?.name_of(number)
@@ -68,15 +69,16 @@ impl<'r> FieldValue<'r> {
 #[derive(Clone)]
 pub struct Fields<'r> {
     pub(super) payload: Payload<'r>,
-    /// The next fields; also empty after a broken field of unknown size.
+    /// The fields ahead; also empty after a broken field of unknown size.
     pub(super) ahead: &'r [Field],
-    /// Where the next field is.
+    /// Position of the next field in the payload.
     pub(super) at: usize,
-    /// Where the payload, or the object, ends.
+    /// Position of the end of the payload, or of the object.
     end: usize,
     registers: Registers,
     budget: Budget,
-    /// Fields that the writer omitted (see [`reading`]); bit 0 is the next field.
+    /// Fields that the writer omitted (see [`reading`]), as a bit set; bit 0 is the next
+    /// field.
     pub(super) omitted: u64,
     pub(super) text_ends: TextEnds,
     schema: Option<&'r Schema>,
@@ -99,13 +101,14 @@ impl<'r> Fields<'r> {
     /// Determines how to interpret a payload that does not end where it usually does.
     #[cold]
     fn settle(&mut self, schema: &Schema) {
-        let verdict = reading::of(schema, self.payload.bytes, self.payload.reading.pointer_size());
+        let verdict =
+            reading::decide(schema, self.payload.bytes, self.payload.reading.pointer_size());
         self.payload.reading = verdict.reading;
         self.omitted = verdict.omitted;
         self.text_ends = verdict.text_ends;
     }
 
-    /// A payload without a description: all of it is bytes.
+    /// Creates the fields of a payload without a description: all of it is bytes.
     pub(crate) fn undescribed(bytes: &'r [u8], pointer_size: u8) -> Fields<'r> {
         Fields::of_object(
             Payload { bytes, reading: Reading::usual(pointer_size) },
@@ -135,20 +138,21 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// The bytes of the payload that no field has used so far. After the last field:
-    /// surplus bytes, bytes after a broken field, or the bytes of an undescribed payload.
+    /// Returns the bytes of the payload that no field has used so far. After the last
+    /// field: surplus bytes, bytes after a broken field, or the bytes of an undescribed
+    /// payload.
     pub fn rest(&self) -> &'r [u8] {
         self.payload.bytes.get(self.at..self.end).unwrap_or_default()
     }
 
-    /// Offset in the payload of [`Fields::rest`].
+    /// Returns the offset in the payload of [`Fields::rest`].
     pub fn rest_offset(&self) -> usize {
         self.at
     }
 
-    /// The number of the next fields if the payload ends before them: all of them are
-    /// [`Value::Absent`]. 0 if the next one is there. It takes no time, however many they
-    /// are.
+    /// Returns the number of fields ahead if the payload ends before them: all of them
+    /// are [`Value::Absent`]. 0 if the next one is present. It takes no time, however
+    /// many they are.
     pub fn missing(&self) -> usize {
         let is_missing = |field: &Field| {
             self.omitted == 0 && self.payload.is_absent(&field.kind, self.at, &self.registers)
@@ -156,39 +160,40 @@ impl<'r> Fields<'r> {
         if self.ahead.first().is_some_and(is_missing) { self.ahead.len() } else { 0 }
     }
 
-    /// Why the description is incomplete, if it is.
+    /// Returns why the description is incomplete, if it is.
     pub fn opaque(&self) -> Option<Fault> {
         self.schema?.opaque
     }
 
-    /// The next field with a name. The walk continues after it; if there is none ahead,
-    /// the position does not change. Fields before it are skipped, at no cost as long as
-    /// all of them have a fixed size. So looking up several fields in payload order walks
-    /// the payload once.
+    /// Returns the next field with a name, and continues the walk after it. If there is
+    /// none ahead, the position does not change. Fields before it are skipped, at no cost
+    /// as long as all of them have a fixed size. So looking up several fields in payload
+    /// order walks the payload once.
     #[inline]
     pub fn find(&mut self, name: &str) -> Option<FieldValue<'r>> {
         let distance = place_of(self.ahead, name)?;
         self.at_distance(distance)
     }
 
-    /// The field that is `distance` fields ahead, if it can be found.
+    /// Returns the field that is `distance` fields ahead, if it can be found, and
+    /// continues the walk after it.
     #[inline]
     fn at_distance(&mut self, distance: usize) -> Option<FieldValue<'r>> {
         if distance > 0 {
-            self.pass(distance);
+            self.skip(distance);
         }
         self.next()
     }
 
-    /// Skips fields without decoding them. A broken one may end the walk.
-    fn pass(&mut self, distance: usize) {
+    /// Skips fields without decoding them. A broken field may end the walk.
+    fn skip(&mut self, distance: usize) {
         let left = distance.saturating_sub(self.jump(distance));
         for _ in 0..left {
             match self.ahead.first() {
                 Some(field) if field.register.is_some() => {
                     self.next();
                 }
-                Some(field) => self.pass_one(field),
+                Some(field) => self.skip_one(field),
                 None => return,
             }
         }
@@ -225,7 +230,7 @@ impl<'r> Fields<'r> {
     }
 
     /// Skips the next field, which is `field`.
-    fn pass_one(&mut self, field: &Field) {
+    fn skip_one(&mut self, field: &Field) {
         let is_omitted = self.advance();
         if is_omitted || self.payload.is_absent(&field.kind, self.at, &self.registers) {
             return;
@@ -244,7 +249,7 @@ impl<'r> Fields<'r> {
             &mut self.budget,
         );
         match extent {
-            Ok(Extent { size, .. }) => self.at = self.at.saturating_add(size),
+            Ok(ValueExtent { size, .. }) => self.at = self.at.saturating_add(size),
             Err(_) => self.recover(field),
         }
     }
@@ -269,7 +274,7 @@ impl<'r> Fields<'r> {
         Some(FieldValue { field, offset, value: Ok(value) })
     }
 
-    /// [`Fields::next`] for a text that is present.
+    /// Returns the next field, a text that is present, as [`Fields::next`] does.
     #[inline(never)]
     fn next_text(&mut self, field: &'r Field) -> Option<FieldValue<'r>> {
         let known = self.text_ends.take().map(|end| end.saturating_sub(self.at));
@@ -278,7 +283,7 @@ impl<'r> Fields<'r> {
         self.step(field, size, value)
     }
 
-    /// [`Fields::next`] for fields of any type.
+    /// Returns the next field, of any type, as [`Fields::next`] does.
     #[inline(never)]
     pub(super) fn next_rare(&mut self) -> Option<FieldValue<'r>> {
         loop {
@@ -310,8 +315,8 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// The next field. Inlined into both [`Fields::next`] and [`Fields::fold`], where the
-    /// value is never stored in memory.
+    /// Returns the next field. Inlined into both [`Fields::next`] and [`Fields::fold`],
+    /// where the value is never stored in memory.
     #[inline(always)]
     fn next_common(&mut self) -> Option<FieldValue<'r>> {
         let field = self.ahead.first()?;
@@ -319,7 +324,7 @@ impl<'r> Fields<'r> {
             return self.next_rare();
         }
         let rest = self.payload.from(self.at);
-        // A value of a fixed size, if all of it is there.
+        // Returns a value of a fixed size, if all of it is present.
         macro_rules! fixed {
             ($bytes:ident => $value:expr) => {
                 if let Some($bytes) = rest.first_chunk() {
@@ -361,7 +366,7 @@ impl<'r> Iterator for Fields<'r> {
         self.next_common()
     }
 
-    /// Faster than a loop over [`Fields::next`]; `for_each` uses it.
+    /// Folds all fields, faster than a loop over [`Fields::next`]; `for_each` uses it.
     #[inline]
     fn fold<B, F: FnMut(B, FieldValue<'r>) -> B>(mut self, first: B, mut fold: F) -> B {
         let mut folded = first;
@@ -390,7 +395,7 @@ impl fmt::Debug for Fields<'_> {
     }
 }
 
-/// The index of the first field with a name. Padding has no name.
+/// Returns the index of the first field with a name. Padding has no name.
 #[inline]
 fn place_of(fields: &[Field], name: &str) -> Option<usize> {
     fields
@@ -398,19 +403,19 @@ fn place_of(fields: &[Field], name: &str) -> Option<usize> {
         .position(|field| field.name == name && !matches!(field.kind, FieldType::Padding(_)))
 }
 
-/// Where a field is: its index and, if it is the same in every payload, its range of
+/// The place of a field: its index and, if it is the same in every payload, its range of
 /// bytes.
 #[derive(Debug, Clone, Copy)]
 struct FieldPlace {
     place: usize,
-    /// Where it begins and ends, if both are fixed.
+    /// Where the field begins and ends, if both are fixed.
     bytes: Option<(usize, usize)>,
 }
 
 impl FieldPlace {
-    /// The place of the first field with a name.
+    /// Returns the place of the first field with a name.
     #[inline]
-    fn of(schema: &Schema, name: &str, pointer_size: u8) -> Option<FieldPlace> {
+    fn find(schema: &Schema, name: &str, pointer_size: u8) -> Option<FieldPlace> {
         let fields = schema.payload_fields();
         let place = place_of(fields, name)?;
         let offset = fields.get(place)?.offset.filter(|offset| offset.is_certain);
@@ -421,8 +426,9 @@ impl FieldPlace {
         Some(FieldPlace { place, bytes })
     }
 
-    /// The field's value in a payload with that schema: a single read if its range is
-    /// fixed. If a broken field before it ends the walk, the fault of that field.
+    /// Returns the field's value in a payload with that schema: a single read if its
+    /// range is fixed. If a broken field before it ends the walk, returns the fault of
+    /// that field.
     #[inline]
     fn value<'r>(
         self,
@@ -465,7 +471,7 @@ impl FieldPlace {
     }
 }
 
-/// The value of a number with exactly these bytes.
+/// Returns the value of a number with exactly these bytes.
 #[inline(always)]
 fn scalar<'r>(kind: &FieldType, own: &[u8]) -> Option<Value<'r>> {
     Some(match kind {
@@ -486,7 +492,7 @@ fn first_fault(schema: &Schema, bytes: &[u8], pointer_size: u8) -> Option<Payloa
     Fields::new(schema, bytes, pointer_size).find_map(|field| field.value.err())
 }
 
-/// The value of a field by its name.
+/// Returns the value of a field by its name.
 #[inline]
 pub(crate) fn field<'r>(
     schema: &'r Schema,
@@ -494,5 +500,5 @@ pub(crate) fn field<'r>(
     pointer_size: u8,
     name: &str,
 ) -> Option<Result<Value<'r>, PayloadFault>> {
-    FieldPlace::of(schema, name, pointer_size)?.value(schema, bytes, pointer_size)
+    FieldPlace::find(schema, name, pointer_size)?.value(schema, bytes, pointer_size)
 }

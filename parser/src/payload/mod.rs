@@ -1,12 +1,12 @@
 //! Payloads: walks schema and bytes together and returns typed values borrowed from the
 //! stream (FORMAT.md 8).
 //!
-//! Nothing is decoded until it is asked for, and nothing is copied: texts stay UTF-16,
+//! Nothing is decoded before it is accessed, and nothing is copied: texts stay UTF-16,
 //! arrays and objects are walked when they are accessed. A broken field affects only
-//! itself and, if its size is unknown, the fields after it. What cannot be interpreted is
-//! returned as bytes.
+//! itself and, if its size is unknown, the fields after it. Bytes that cannot be
+//! interpreted are returned as bytes.
 //!
-//! | module | what it knows |
+//! | module | what it does |
 //! |---|---|
 //! | [`fields`] | the walk from field to field |
 //! | [`reading`] | which bytes an ambiguous description means |
@@ -65,9 +65,9 @@ use crate::error::Fault;
 use crate::schema::ValueMap;
 use std::fmt;
 
-/// Number of values in one payload, including nested ones. Without a limit, types that
-/// take no bytes could multiply for free.
-const VALUE_LIMIT: u32 = 1 << 20;
+/// Maximum number of values in one payload, including nested ones. Without a limit, types
+/// that take no bytes could multiply for free.
+const MAX_VALUES: u32 = 1 << 20;
 
 /// What is wrong with one field of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl fmt::Display for PayloadFault {
 
 impl std::error::Error for PayloadFault {}
 
-/// Shows the first 16 bytes in `Debug`.
+/// Shows only the first 16 bytes in `Debug`.
 struct Cut<'a>(&'a [u8]);
 
 impl fmt::Debug for Cut<'_> {
@@ -99,8 +99,8 @@ impl fmt::Debug for Cut<'_> {
 }
 
 impl ValueMap {
-    /// The name of a value, or the names of its bits joined by `|`, followed by bits
-    /// without a name in hexadecimal. `None` if nothing has a name.
+    /// Returns the name of a value, or the names of its bits joined by `|`, followed by
+    /// bits without a name in hexadecimal. `None` if nothing has a name.
     pub fn name_of(&self, value: u64) -> Option<String> {
         let name_of = |wanted: u64| {
             self.entries.iter().find(|(entry, _)| *entry == wanted).map(|(_, name)| *name)

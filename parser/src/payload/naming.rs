@@ -5,15 +5,15 @@ use crate::schema::{Field, FieldType};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-/// Names for fields, none of which is empty or equal to another: the third field is
-/// called `field_3` if it has no name, and the second field called `Id` becomes `Id_2`.
-/// Padding is left out.
+/// Returns names for fields, none of which is empty or equal to another. The third field
+/// is called `field_3` if it has no name, and the second field called `Id` becomes
+/// `Id_2`. Padding is left out.
 pub fn distinct_names(fields: &[Field]) -> impl Iterator<Item = String> {
     let fields = fields.iter().filter(|field| !matches!(field.kind, FieldType::Padding(_)));
     let stored: HashSet<&str> = fields.clone().map(|field| &*field.name).collect();
     let mut given: HashSet<String> = HashSet::new();
-    // The next number for each name, so that many fields with the same name do not all
-    // try all numbers.
+    // Starts each search at the next free number, so that many fields with one name do
+    // not all try all numbers.
     let mut numbers: HashMap<String, usize> = HashMap::new();
     fields.enumerate().map(move |(at, field)| {
         let mut text = field.name.to_string();

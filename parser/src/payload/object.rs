@@ -6,7 +6,7 @@ use super::value::Value;
 use crate::schema::Field;
 use std::fmt;
 
-/// Fields within a field, decoded when they are asked for.
+/// Fields within a field, decoded when they are accessed.
 #[derive(Clone, Copy)]
 pub struct Object<'r> {
     payload: Payload<'r>,
@@ -26,23 +26,23 @@ impl<'r> Object<'r> {
         Object { payload, fields, start: position(start), end: position(end) }
     }
 
-    /// The fields, in payload order.
+    /// Returns the fields, in payload order.
     pub fn fields(&self) -> Fields<'r> {
         Fields::of_object(self.payload, self.fields, self.start as usize, self.end as usize)
     }
 
-    /// The value of a field. `None` if there is no such field, or it is broken.
+    /// Returns the value of a field. `None` if there is no such field, or it is broken.
     pub fn field(&self, name: &str) -> Option<Value<'r>> {
         self.fields().find(name)?.value.ok()
     }
 
-    /// What describes the fields.
+    /// Returns the descriptions of the fields.
     #[cfg(feature = "serde")]
     pub(crate) fn described(&self) -> &'r [Field] {
         self.fields
     }
 
-    /// The bytes of all fields.
+    /// Returns the bytes of all fields.
     pub fn bytes(&self) -> &'r [u8] {
         self.payload.bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
@@ -65,7 +65,8 @@ impl fmt::Debug for Object<'_> {
 }
 
 impl fmt::Display for Object<'_> {
-    /// `{Name=value, Other=[1, 2]}`; for a broken field, the fault in angle brackets.
+    /// Writes the fields as `{Name=value, Other=[1, 2]}`; for a broken field, the fault
+    /// in angle brackets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("{")?;
         for (index, field) in self.fields().enumerate() {

@@ -17,7 +17,7 @@
 //! description is incomplete, or with data outside their fields, have no predictable end:
 //! they always get the usual interpretation.
 
-use super::extent::{Budget, Extent, Payload, Role};
+use super::extent::{Budget, Payload, Role, ValueExtent};
 use crate::primitive::utf16_end;
 use crate::schema::{Ambiguity, FieldType, FixedSize, Schema};
 use std::cmp::Ordering;
@@ -81,7 +81,7 @@ impl Reading {
         if self.has(Reading::DATES_OF_16) { 16 } else { 8 }
     }
 
-    /// Whether a bare UTF-8 code unit is a counted text.
+    /// Returns whether a bare UTF-8 code unit is read as a counted text.
     #[inline]
     pub(super) fn counts_utf8(self) -> bool {
         self.has(Reading::COUNTED_UTF8)
@@ -100,7 +100,7 @@ impl fmt::Debug for Reading {
     }
 }
 
-/// How to read a payload.
+/// How to read a payload with an ambiguous schema.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Verdict {
     pub(super) reading: Reading,
@@ -128,7 +128,7 @@ impl TextEnds {
         }
     }
 
-    /// The position at which the next text ends, if it is known.
+    /// Returns the position at which the next text ends, if it is known.
     #[inline]
     pub(super) fn take(&mut self) -> Option<usize> {
         if self.next >= self.known {
@@ -150,8 +150,8 @@ impl Verdict {
     }
 }
 
-/// Whether the usual interpretation of a payload with an ambiguous schema ends exactly;
-/// if so, the ends of its texts are recorded.
+/// Returns whether the usual interpretation of a payload with an ambiguous schema ends
+/// exactly. If so, records the ends of its texts.
 #[inline(always)]
 pub(super) fn is_usual(
     schema: &Schema,
@@ -166,7 +166,7 @@ pub(super) fn is_usual(
 }
 
 /// Decides how to read a payload with an ambiguous schema.
-pub(super) fn of(schema: &Schema, bytes: &[u8], pointer_size: u8) -> Verdict {
+pub(super) fn decide(schema: &Schema, bytes: &[u8], pointer_size: u8) -> Verdict {
     let mut usual = Verdict::usual(pointer_size);
     let fit = match &schema.runs {
         Some(runs) => fit_of_runs(runs, bytes, pointer_size, &mut usual.text_ends),
@@ -190,7 +190,7 @@ enum Fit {
 }
 
 impl Fit {
-    fn of(end: usize, bytes: &[u8]) -> Fit {
+    fn compare(end: usize, bytes: &[u8]) -> Fit {
         match end.cmp(&bytes.len()) {
             Ordering::Less => Fit::Surplus,
             Ordering::Equal => Fit::Exact,
@@ -199,8 +199,8 @@ impl Fit {
     }
 }
 
-/// The fit of the usual interpretation if there are only texts and values of fixed size;
-/// also records the ends of the texts unless bytes are missing.
+/// Returns the fit of the usual interpretation if there are only texts and values of
+/// fixed size. Also records the ends of the texts, unless bytes are missing.
 #[inline(never)]
 fn fit_of_runs(
     runs: &[FixedSize],
@@ -221,19 +221,19 @@ fn fit_of_runs(
         text_ends.push(at);
         at = at.wrapping_add(2);
     }
-    let fit = Fit::of(at.saturating_add(last.bytes(pointer_size)), bytes);
+    let fit = Fit::compare(at.saturating_add(last.bytes(pointer_size)), bytes);
     if fit == Fit::Short {
         *text_ends = TextEnds::default();
     }
     fit
 }
 
-/// The fit of an interpretation without the omitted fields.
+/// Returns the fit of an interpretation without the omitted fields.
 fn fit(schema: &Schema, bytes: &[u8], reading: Reading, omitted: u64) -> Fit {
     let mut budget = Budget::FULL;
     let payload = Payload { bytes, reading };
     match payload.record(schema.payload_fields(), 0, omitted, Role::Record, &mut budget) {
-        Ok(Extent { size, is_whole: true }) => Fit::of(size, bytes),
+        Ok(ValueExtent { size, is_whole: true }) => Fit::compare(size, bytes),
         _ => Fit::Short,
     }
 }
@@ -241,7 +241,8 @@ fn fit(schema: &Schema, bytes: &[u8], reading: Reading, omitted: u64) -> Fit {
 #[cold]
 fn unusual(schema: &Schema, bytes: &[u8], pointer_size: u8, usual_fit: Fit) -> Option<Verdict> {
     let usual = Verdict::usual(pointer_size);
-    // Each set of quirks, not each quirk alone: an old writer has several of them at once.
+    // Sets of quirks are tried, not each quirk alone: an old writer has several of them
+    // at once.
     for ambiguity in schema.ambiguity.subsets() {
         let reading = Reading::other(pointer_size, ambiguity);
         if fit(schema, bytes, reading, 0) == Fit::Exact {
@@ -257,20 +258,22 @@ fn unusual(schema: &Schema, bytes: &[u8], pointer_size: u8, usual_fit: Fit) -> O
     None
 }
 
-/// How many texts of a native event may be omitted at the same time.
-const MISSING_TEXTS: usize = 6;
+/// Maximum number of texts of a native event that may be omitted at the same time.
+const MAX_MISSING_TEXTS: usize = 6;
 
+/// Returns which texts of a payload were omitted, as a bit set of field indices.
+///
 /// Before .NET 6, runtimes write nothing at all for a null text, not even its terminator.
-/// So try to leave out one text, then two, and so on, and use the only combination that
-/// ends exactly. (Others instead end a text at a character above some limit, which breaks
-/// every message that is not in Latin script.)
+/// So this tries to leave out one text, then two, and so on, and uses the only
+/// combination that ends exactly. (Other readers instead end a text at a character above
+/// some limit, which breaks every message that is not in Latin script.)
 ///
 /// If adjacent texts are candidates, all other fields get the same values no matter which
 /// is left out, so the last one is; this is right for ExceptionThrown, whose message
 /// follows the type's name. Combinations that differ in more than that are rejected,
 /// because it cannot be known which one is meant.
 fn without_texts(schema: &Schema, bytes: &[u8], reading: Reading) -> Option<u64> {
-    let mut texts = [(0usize, 0usize); MISSING_TEXTS];
+    let mut texts = [(0usize, 0usize); MAX_MISSING_TEXTS];
     let mut count = 0;
     let (mut group, mut was_text) = (0usize, false);
     for (place, field) in schema.payload_fields().iter().enumerate().take(64) {
@@ -290,7 +293,8 @@ fn without_texts(schema: &Schema, bytes: &[u8], reading: Reading) -> Option<u64>
             .filter(move |(index, _)| choice >> index & 1 == 1)
             .map(|(_, text)| *text)
     };
-    // Few missing texts before many: the smallest number that fits is the likeliest.
+    // Combinations with few missing texts are tried first: the smallest number that fits
+    // is the likeliest.
     for missing in 1..=count {
         let mut found: Option<u32> = None;
         for choice in (0u32..1 << count).filter(|choice| choice.count_ones() as usize == missing) {

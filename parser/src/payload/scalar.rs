@@ -18,13 +18,13 @@ pub struct DateTime {
 const UNIX_EPOCH: i128 = 116_444_736_000_000_000;
 
 impl DateTime {
-    /// A date from 100 ns units since 1601-01-01 UTC.
+    /// Creates a date from 100 ns units since 1601-01-01 UTC.
     pub fn from_file_time(file_time: u64) -> DateTime {
         DateTime { file_time }
     }
 
-    /// A date from eight i16: year, month, day of week, day, hour, minute, second,
-    /// millisecond. 0 if the date does not exist.
+    /// Creates a date from eight i16: year, month, day of week, day, hour, minute,
+    /// second, millisecond. A date that does not exist becomes 0.
     pub(crate) fn from_system_time(bytes: [u8; 16]) -> DateTime {
         let (parts, _) = bytes.as_chunks::<2>();
         let part = |index: usize| parts.get(index).map_or(0, |part| i16::from_le_bytes(*part));
@@ -43,19 +43,19 @@ impl DateTime {
         DateTime { file_time: u64::try_from(file_time).unwrap_or(0) }
     }
 
-    /// Nanoseconds since 1970-01-01 UTC.
+    /// Returns the nanoseconds since 1970-01-01 UTC.
     pub fn unix_nanos(self) -> i128 {
         i128::from(self.file_time).saturating_sub(UNIX_EPOCH).saturating_mul(100)
     }
 
-    /// The date as [`SystemTime`]; `None` if it cannot be represented.
+    /// Returns the date as [`SystemTime`]; `None` if it cannot be represented.
     pub(super) fn to_system_time(self) -> Option<SystemTime> {
         system_time(self.unix_nanos())
     }
 }
 
 impl fmt::Display for DateTime {
-    /// `2024-02-29T12:34:56.0080000Z`.
+    /// Writes the date as `2024-02-29T12:34:56.0080000Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_utc(f, self.unix_nanos(), 7, 'T')?;
         f.write_str("Z")
@@ -86,13 +86,13 @@ impl Decimal {
         Decimal { high, low: u64::from_le_bytes(low), scale, is_negative: sign & 0x80 != 0 }
     }
 
-    /// The integer, without the decimal point.
+    /// Returns the integer, without the decimal point.
     fn digits(self) -> u128 {
         u128::from(self.high) << 64 | u128::from(self.low)
     }
 }
 
-/// The nearest double.
+/// Converts to the nearest double.
 impl From<Decimal> for f64 {
     fn from(decimal: Decimal) -> f64 {
         let value = decimal.digits() as f64 / 10f64.powi(i32::from(decimal.scale));

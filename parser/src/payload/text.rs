@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 
 /// UTF-16LE code units, not aligned, borrowed from the payload.
 ///
-/// Nothing is decoded until it is asked for: `Display`, `to_string` and [`Utf16::chars`]
+/// Nothing is decoded before it is accessed: `Display`, `to_string` and [`Utf16::chars`]
 /// show a lone surrogate as U+FFFD, [`Utf16::units`] and [`Utf16::bytes`] return the
 /// stored data. Two texts are equal if their units are; a text is equal to a `str` that
 /// encodes to the same units.
@@ -28,50 +28,50 @@ pub struct Utf16<'r> {
 }
 
 impl<'r> Utf16<'r> {
-    /// A text from its bytes, without the zero unit that ends it. `is_terminated`:
-    /// whether there was one.
+    /// Creates a text from its bytes, without the zero unit that ends it. `is_terminated`
+    /// says whether there was one.
     pub fn new(bytes: &'r [u8], is_terminated: bool) -> Utf16<'r> {
         Utf16 { bytes, is_terminated }
     }
 
-    /// The bytes of its units.
+    /// Returns the bytes of its units.
     pub fn bytes(&self) -> &'r [u8] {
         self.bytes
     }
 
-    /// Whether a zero unit or a count ends the text; if not, the payload's end cut it
-    /// off.
+    /// Returns whether a zero unit or a count ends the text; if not, the payload's end
+    /// cut it off.
     pub fn is_terminated(&self) -> bool {
         self.is_terminated
     }
 
-    /// Number of code units.
+    /// Returns the number of code units.
     pub fn len(&self) -> usize {
         self.bytes.len() / 2
     }
 
-    /// Whether it has no units. A null text and an empty one are stored as the same
-    /// bytes.
+    /// Returns whether it has no units. A null text and an empty one are stored as the
+    /// same bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Its code units.
+    /// Returns the code units of the text.
     pub fn units(&self) -> impl ExactSizeIterator<Item = u16> + Clone + use<'r> {
         self.pairs().iter().map(|unit| u16::from_le_bytes(*unit))
     }
 
-    /// Its characters; a lone surrogate is U+FFFD.
+    /// Returns the characters of the text; a lone surrogate is U+FFFD.
     pub fn chars(&self) -> impl Iterator<Item = char> + Clone + use<'r> {
         char::decode_utf16(self.units()).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 
-    /// Whether it equals this text.
+    /// Returns whether the text equals a string.
     fn equals(&self, text: &str) -> bool {
         self.units().eq(text.encode_utf16())
     }
 
-    /// Appends it to a string.
+    /// Appends the text to a string.
     fn append_to(&self, string: &mut String) {
         string.reserve(self.len());
         // Writing to a string cannot fail.
@@ -82,7 +82,7 @@ impl<'r> Utf16<'r> {
         self.bytes.as_chunks().0
     }
 
-    /// Writes ASCII runs as a whole, everything else by character.
+    /// Writes the text: runs of ASCII as a whole, everything else by character.
     fn write_to(&self, to: &mut impl Write) -> fmt::Result {
         let mut rest = self.pairs();
         while !rest.is_empty() {
@@ -180,22 +180,22 @@ pub struct Utf8<'r> {
 }
 
 impl<'r> Utf8<'r> {
-    /// A text from its bytes.
+    /// Creates a text from its bytes.
     pub fn new(bytes: &'r [u8]) -> Utf8<'r> {
         Utf8 { bytes }
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn bytes(&self) -> &'r [u8] {
         self.bytes
     }
 
-    /// Whether it has no bytes.
+    /// Returns whether it has no bytes.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// The text, if it is well-formed.
+    /// Returns the text, if it is well-formed.
     pub fn as_str(&self) -> Option<&'r str> {
         str::from_utf8(self.bytes).ok()
     }

@@ -120,7 +120,7 @@ kinds! {
     "a value" Value<'r>: Some;
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+#[expect(clippy::cast_possible_truncation, reason = "the caller wants the value rounded")]
 fn nearest(value: f64) -> f32 {
     value as f32
 }
@@ -197,7 +197,7 @@ pub enum FieldError {
 }
 
 impl FieldError {
-    /// The name of the field.
+    /// Returns the name of the field.
     pub fn field(&self) -> &str {
         match self {
             FieldError::Missing { field }
@@ -247,8 +247,8 @@ impl std::error::Error for FieldError {
     }
 }
 
-/// The type of a value, for messages. Numbers are shown, since a number may just be too
-/// large.
+/// Returns the type of a value, for messages. Numbers are shown, because a number may
+/// just be too large.
 fn found(value: &Value<'_>) -> String {
     let kind = match value {
         Value::Absent => "nothing",
@@ -292,7 +292,7 @@ impl<'r> FieldValue<'r> {
 }
 
 impl<'r> Object<'r> {
-    /// A field's value as a Rust type: see [`Event::get`](crate::Event::get).
+    /// Returns a field's value as a Rust type: see [`Event::get`](crate::Event::get).
     ///
     /// # Errors
     /// [`FieldError`] if there is no such field, or it has another type, is absent, or is

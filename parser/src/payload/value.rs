@@ -11,8 +11,8 @@ use std::fmt;
 /// One value of a payload, borrowed from it.
 ///
 /// `Display` formats it for people; texts, arrays and objects can also be walked. The
-/// `as_` functions return `None` unless the value has the type they ask for; those for
-/// numbers accept every width.
+/// `as_` functions return `None` unless the value has their type; those for numbers
+/// accept every width.
 ///
 /// ```
 /// use nettrace_parser::Value;
@@ -34,21 +34,21 @@ pub enum Value<'r> {
     /// A UTF-16 code unit, possibly half of a surrogate pair, which is displayed as
     /// U+FFFD.
     Char(u16),
-    /// 8 bits, signed.
+    /// A signed number of 8 bits.
     I8(i8),
-    /// 8 bits.
+    /// An unsigned number of 8 bits.
     U8(u8),
-    /// 16 bits, signed.
+    /// A signed number of 16 bits.
     I16(i16),
-    /// 16 bits.
+    /// An unsigned number of 16 bits.
     U16(u16),
-    /// 32 bits, signed.
+    /// A signed number of 32 bits.
     I32(i32),
-    /// 32 bits.
+    /// An unsigned number of 32 bits.
     U32(u32),
-    /// 64 bits, signed; also a zigzag varint.
+    /// A signed number of 64 bits; also a zigzag varint.
     I64(i64),
-    /// 64 bits; also a varint.
+    /// An unsigned number of 64 bits; also a varint.
     U64(u64),
     /// A 32-bit float.
     F32(f32),
@@ -76,12 +76,12 @@ pub enum Value<'r> {
 }
 
 impl<'r> Value<'r> {
-    /// Whether there is no value.
+    /// Returns whether there is no value.
     pub fn is_absent(&self) -> bool {
         matches!(self, Value::Absent)
     }
 
-    /// A character; U+FFFD for half of a surrogate pair.
+    /// Returns a UTF-16 code unit as a character; U+FFFD for half of a surrogate pair.
     pub(super) fn as_char(&self) -> Option<char> {
         match *self {
             Value::Char(unit) => {
@@ -91,7 +91,8 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// The bits of an integer of any size, or of an address, for hexadecimal display.
+    /// Returns the bits of an integer of any size, or of an address, for hexadecimal
+    /// display.
     #[inline]
     pub fn to_bits(&self) -> Option<u64> {
         Some(match *self {
@@ -107,7 +108,7 @@ impl<'r> Value<'r> {
         })
     }
 
-    /// A non-negative integer; also accepts addresses and booleans.
+    /// Returns a non-negative integer; also accepts addresses and booleans.
     pub fn as_u64(&self) -> Option<u64> {
         match *self {
             Value::Bool(value) => Some(u64::from(value)),
@@ -123,7 +124,7 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// An integer, if it fits.
+    /// Returns an integer, if it fits.
     pub fn as_i64(&self) -> Option<i64> {
         match *self {
             Value::I8(value) => Some(i64::from(value)),
@@ -134,7 +135,7 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// Any number; large integers are rounded.
+    /// Returns any number; large integers are rounded.
     pub fn as_f64(&self) -> Option<f64> {
         match *self {
             Value::F32(value) => Some(f64::from(value)),
@@ -145,7 +146,7 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// The text, in either encoding.
+    /// Returns the text, in either encoding.
     pub fn to_text(&self) -> Option<String> {
         match self {
             Value::Utf16(text) => Some(text.to_string()),
@@ -157,7 +158,7 @@ impl<'r> Value<'r> {
 
 macro_rules! of_kind {
     ($(#[doc = $doc:literal] $name:ident $kind:ident $type:ty;)*) => {
-        /// Values of one kind.
+        /// Access to values of one type.
         impl<'r> Value<'r> {$(
             #[doc = $doc]
             pub fn $name(&self) -> Option<$type> {
@@ -171,28 +172,28 @@ macro_rules! of_kind {
 }
 
 of_kind! {
-    /// A boolean.
+    /// Returns the value if it is a boolean.
     as_bool Bool bool;
-    /// A GUID.
+    /// Returns the value if it is a GUID.
     as_guid Guid Guid;
-    /// A date.
+    /// Returns the value if it is a date.
     as_date_time DateTime DateTime;
-    /// Text in UTF-16.
+    /// Returns the value if it is text in UTF-16.
     as_utf16 Utf16 Utf16<'r>;
-    /// Text in bytes that should be UTF-8.
+    /// Returns the value if it is text in bytes that should be UTF-8.
     as_utf8 Utf8 Utf8<'r>;
-    /// Bytes.
+    /// Returns the value if it is bytes.
     as_bytes Bytes &'r [u8];
-    /// The fields of an object.
+    /// Returns the value if it is an object.
     as_object Object Object<'r>;
-    /// The elements of an array.
+    /// Returns the value if it is an array.
     as_array Array Array<'r>;
 }
 
 impl fmt::Display for Value<'_> {
-    /// Numbers in decimal, addresses in hexadecimal, dates as
-    /// `2024-02-29T12:34:56.0080000Z`, bytes as hexadecimal digits, arrays as `[1, 2]`,
-    /// objects as `{Name=value}`; nothing for an absent value.
+    /// Writes numbers in decimal, addresses in hexadecimal, dates as
+    /// `2024-02-29T12:34:56.0080000Z`, bytes as hexadecimal digits, arrays as `[1, 2]`
+    /// and objects as `{Name=value}`. Writes nothing for an absent value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Absent => Ok(()),

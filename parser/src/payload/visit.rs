@@ -61,7 +61,7 @@ pub trait VisitValues<'r> {
     fn element(&mut self, element: Value<'r>);
 }
 
-/// Splits off the next `N` bytes, if they are available.
+/// Takes the next `N` bytes off, if they are available.
 #[inline(always)]
 fn take<'r, const N: usize>(rest: &mut &'r [u8]) -> Option<&'r [u8; N]> {
     let (bytes, after) = rest.split_first_chunk()?;
@@ -80,9 +80,9 @@ macro_rules! number {
 }
 
 /// Walks through fields as long as their types are common. `rest` is the unread part of
-/// the payload; afterwards `ahead` and `rest` begin after what was passed to the visitor.
-/// Returns whether that was everything. `KEPT`: whether some fields may be counts for
-/// other fields.
+/// the payload. Afterwards `ahead` and `rest` begin after the fields that were passed to
+/// the visitor. Returns whether these were all fields. `KEPT` says whether some fields
+/// may be counts for other fields.
 #[inline(always)]
 fn common<'r, const KEPT: bool, V: VisitValues<'r>>(
     payload: Payload<'r>,
@@ -156,7 +156,7 @@ pub(crate) fn visit<'r, V: VisitValues<'r>>(
     if schema.is_ambiguous() && !reading::is_usual(schema, bytes, pointer_size, &mut text_ends) {
         return Fields::new(schema, bytes, pointer_size).visit_apart(visitor);
     }
-    // Most payloads end here; the slow path only needs to be set up for the others.
+    // Most payloads take only this path; the slow path is set up for the others.
     let payload = Payload { bytes, reading: Reading::usual(pointer_size) };
     let (mut ahead, mut rest) = (schema.payload_fields(), bytes);
     if schema.keeps_counts
@@ -170,7 +170,7 @@ pub(crate) fn visit<'r, V: VisitValues<'r>>(
 }
 
 impl<'r> Fields<'r> {
-    /// Passes all remaining fields to a visitor: the same as
+    /// Passes all remaining fields to a visitor: those that
     /// [`Fields::next`](Iterator::next) returns, but several times as fast.
     #[inline(always)]
     pub fn visit<V: VisitValues<'r>>(&mut self, visitor: &mut V) {
@@ -200,7 +200,7 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// The same, for rarely executed places.
+    /// Passes all remaining fields to a visitor, at rarely executed places.
     #[inline(never)]
     fn visit_apart<V: VisitValues<'r>>(&mut self, visitor: &mut V) {
         self.visit(visitor);
@@ -209,8 +209,8 @@ impl<'r> Fields<'r> {
 
 impl<'r> Array<'r> {
     /// Passes all elements to a visitor; for objects it passes their fields, one object
-    /// after the other. The same as [`Array::iter`] and the fields of its objects, but
-    /// several times as fast.
+    /// after the other. These are the values of [`Array::iter`] and the fields of its
+    /// objects, but several times as fast.
     #[inline]
     pub fn visit<V: VisitValues<'r>>(self, visitor: &mut V) {
         let bytes = self.bytes();
@@ -236,7 +236,8 @@ impl<'r> Array<'r> {
         }
     }
 
-    /// Objects are adjacent, so the next one begins where one's fields end.
+    /// Passes the fields of objects to a visitor. Objects are adjacent, so each begins
+    /// where the fields of the one before end.
     #[inline(always)]
     fn visit_objects<V: VisitValues<'r>>(self, fields: &'r [Field], visitor: &mut V) {
         let payload = self.payload;

@@ -1,4 +1,4 @@
-//! The effects of blocks on the reader's tables (FORMAT.md 9).
+//! Applies blocks to the reader's tables (FORMAT.md 9).
 
 use super::state::State;
 use crate::blob::{BlobEncoding, BlobHeader};
@@ -11,7 +11,7 @@ use crate::cursor::Cursor;
 use crate::damage::{BlockDamage, Class};
 use crate::error::{Fault, located};
 use crate::frame::{BlockKind, Frame};
-use crate::limits::Room;
+use crate::limits::TableRoom;
 use crate::loss::RowPlace;
 use crate::primitive::before;
 use crate::serial::Serial;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 impl State {
     /// Takes the rows of a block without events into the context.
     pub(super) fn apply_block(&mut self, frame: Frame, content: &[u8]) {
-        let lost_before = self.unread();
+        let lost_before = self.count_unread();
         let broken_rows_before = self.damage.count(Class::RowLost);
         match (frame.kind, self.is_v6()) {
             (BlockKind::Metadata, false) => self.read_metadata_v5(frame, content),
@@ -38,7 +38,7 @@ impl State {
         }
         self.context.tables.update_covered();
         self.ids_were_lost |= self.damage.count(Class::RowLost) > broken_rows_before;
-        if self.unread() > lost_before {
+        if self.count_unread() > lost_before {
             self.blocks_were_lost = true;
             // Reading stops at a block's first row whose end is unknown, so if there is
             // such a row, it is the most recent loss.
@@ -47,13 +47,13 @@ impl State {
         }
     }
 
-    /// The number of blocks that were not read to their end.
-    fn unread(&self) -> u64 {
+    /// Returns the number of blocks that were not read to their end.
+    fn count_unread(&self) -> u64 {
         let classes = [Class::BlockLost, Class::RestOfBlockLost, Class::Incomplete];
         classes.iter().map(|class| self.damage.count(*class)).sum()
     }
 
-    /// A block of blobs, each of which is a definition.
+    /// Reads a block of blobs, each of which is a definition.
     fn read_metadata_v5(&mut self, frame: Frame, content: &[u8]) {
         let (rest, header) = match event_block_header(content) {
             Ok(done) => done,
@@ -115,8 +115,8 @@ impl State {
         self.blocks_were_lost |= self.block_is_whole;
     }
 
-    /// A definition of versions 3 to 5, in a blob's payload at offset `at` of the block's
-    /// content.
+    /// Reads a definition of versions 3 to 5, in a blob's payload at offset `at` of the
+    /// block's content.
     pub(super) fn define_v5(&mut self, payload: &[u8], at: usize, frame: Frame) {
         let mut damage = self.damage.in_block(frame);
         match metadata::payload_v5(payload, at, &mut damage) {
@@ -129,7 +129,7 @@ impl State {
             Err(error) => {
                 let error = located(payload, error);
                 let place = at.saturating_add(error.at);
-                damage.row_spoilt(place, at, payload.len(), "metadata payload", error.fault);
+                damage.add_spoilt_row(place, at, payload.len(), "metadata payload", error.fault);
                 // In version 3 definitions are among the events.
                 self.ids_were_lost = true;
             }
@@ -239,14 +239,14 @@ impl State {
                 Arc::make_mut(&mut tables.threads).remove(index);
                 losses.remove_thread(index, number, limit);
             } else {
-                damage.undefined(must_be_defined, at, "thread removal", index);
+                damage.add_undefined_thread(must_be_defined, at, "thread removal", index);
             }
         });
         self.statistics.add_rows(BlockKind::RemoveThread, rows);
     }
 
-    /// Steps in the order of [FORMAT.md 9.4](crate::format_guide#9.4). All queued events
-    /// have been delivered by now.
+    /// Reads a sequence point, in the order of steps of [FORMAT.md
+    /// 9.4](crate::format_guide#9.4). All queued events have been delivered by now.
     fn read_sequence_point(&mut self, frame: Frame, content: &[u8], is_v6: bool) {
         let must_be_defined = self.must_be_defined();
         let (tables, losses, limit) =
@@ -257,22 +257,22 @@ impl State {
             sequence_point::payload_v6(content, &mut damage, |index, number, at, damage| {
                 rows = u64::saturating_add(rows, 1);
                 if tables.threads.get(index).is_some() {
-                    losses.listed(index, number, limit);
+                    losses.count_listed(index, number, limit);
                 } else {
-                    damage.undefined(must_be_defined, at, "sequence point entry", index);
+                    damage.add_undefined_thread(must_be_defined, at, "sequence point entry", index);
                 }
             })
         } else {
             losses.begin_list_v4(RowPlace { frame, position: frame.body.start });
             sequence_point::payload_v4(content, &mut damage, |thread, number, at, damage| {
                 rows = u64::saturating_add(rows, 1);
-                // An id is there twice if the system gave it to another thread. It never gives
-                // this one.
+                // An id is listed twice if the system gave it to another thread. No
+                // system gives id 0 to a thread.
                 zeros = zeros.saturating_add(u32::from(thread == 0));
                 if thread == 0 && zeros == 2 {
-                    damage.contradicts(at, "sequence point entry", Fault::UndefinedThread(0));
+                    damage.add_contradiction(at, "sequence point entry", Fault::UndefinedThread(0));
                 }
-                losses.entry_v4(thread, number);
+                losses.add_list_entry_v4(thread, number);
             })
         };
         if let Some((point, _)) = point {
@@ -294,20 +294,20 @@ impl State {
             self.blocks_were_lost = false;
         }
         self.statistics.add_rows(BlockKind::SequencePoint, rows);
-        self.tell_contradictions();
+        self.report_contradictions();
         if let Some((_, Some(at))) = point {
             self.broken_at = Some(frame.body.start.saturating_add(at as u64));
         }
     }
 }
 
-/// Defines a metadata id ([FORMAT.md 9.2](crate::format_guide#9.2)). `true` if other ids
-/// had to give way.
+/// Defines a metadata id ([FORMAT.md 9.2](crate::format_guide#9.2)). Returns `true` if
+/// other ids had to give way.
 fn define(
     tables: &mut Tables,
     mut metadata: Metadata,
     at: usize,
-    room: Room,
+    room: TableRoom,
     damage: &mut BlockDamage<'_>,
 ) -> bool {
     let id = u64::from(metadata.id);

@@ -15,7 +15,7 @@ impl<S: Source> Reader<S> {
         self.phase = Phase::Failed { offset, context, fault };
     }
 
-    pub(super) fn header(&mut self) -> Result<(), Error> {
+    pub(super) fn read_header(&mut self) -> Result<(), Error> {
         let bytes = self.source.bytes();
         let error = match stream_header(bytes) {
             Ok((rest, version)) => {
@@ -26,15 +26,15 @@ impl<S: Source> Reader<S> {
             }
             Err(error) => located(bytes, error),
         };
-        // The same input is recognised the same way, no matter how it is split, so read
-        // enough to name another format.
+        // An input must be recognised no matter how it is split, so read enough to name
+        // another format.
         let wanted = match error.fault {
             Fault::Truncated => Some(bytes.len().saturating_add(1)),
             Fault::Foreign(_) => needed_to_name(bytes),
             _ => None,
         };
         let known = bytes.len();
-        // A short input has fewer bytes than wanted, but perhaps more than were looked at.
+        // A short input has fewer bytes than wanted, but perhaps more than were examined.
         if let Some(wanted) = wanted
             && (self.source.fill(wanted as u64)? || self.source.bytes().len() > known)
         {
@@ -58,7 +58,7 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    pub(super) fn first_block(&mut self) -> Result<Option<Frame>, Error> {
+    pub(super) fn read_first_block(&mut self) -> Result<Option<Frame>, Error> {
         let start = self.position;
         match self.framed() {
             Framed::Need(bytes) => {
@@ -85,7 +85,11 @@ impl<S: Source> Reader<S> {
                 match self.state.read_trace(frame, content) {
                     Ok(()) => {
                         if let Framed::Odd(_, fault) = framed {
-                            self.state.damage.in_block(frame).contradicts(0, "object type", fault);
+                            self.state.damage.in_block(frame).add_contradiction(
+                                0,
+                                "object type",
+                                fault,
+                            );
                         }
                         self.last_block = Some(frame);
                         self.phase = Phase::AfterContent(frame);

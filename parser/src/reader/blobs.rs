@@ -1,9 +1,9 @@
 //! Walks an event block blob by blob, and checks each event.
 
-use super::state::{LEAST_OF_ROWS, State};
+use super::state::{MIN_SEARCHED_PAYLOAD, State};
 use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::event::header as event_block_header;
-use crate::cursor::{Cursor, Times};
+use crate::cursor::{Cursor, StatedTimes};
 use crate::error::{Fault, located};
 use crate::event::Event;
 use crate::frame::{BlockKind, Frame};
@@ -14,27 +14,30 @@ use crate::source::index;
 use crate::tables::NO_SLOT;
 use crate::version::Version;
 
-/// This many undefined ids and flags in a block's rows are a contradiction. One undefined id
-/// of a type, and in version 6 of anything, is enough: it must be defined before it is used.
-const ODD_VALUES: u32 = 3;
+/// Number of undefined ids and flags in a block's rows that is a contradiction. One
+/// undefined id of a type, and in version 6 of anything, is enough: it must be defined
+/// before it is used.
+const MIN_ODD_VALUES: u32 = 3;
 
-/// This many consecutive rows of zeros are not rows.
-const BLANK_ROWS: u32 = 4;
-/// In versions 4 and 5, as many bytes of them.
-const LEAST_BLANK_BYTES: usize = 512;
-/// Where in a block of versions 4 and 5 zeros are looked for.
-const ZEROS_EVERY: usize = 8192;
+/// Number of consecutive all-zero rows that are a contradiction.
+const MIN_BLANK_ROWS: u32 = 4;
+/// Minimum size in bytes of such rows in versions 4 and 5.
+const MIN_BLANK_BYTES: usize = 512;
+/// Distance in bytes between the places of a block of versions 4 and 5 that are searched
+/// for zeros.
+const ZERO_SEARCH_STRIDE: usize = 8192;
 
-/// Fewer rows in a payload, each with a later time, may be there by chance,
-const LEAST_ROWS: u32 = 8;
-/// and fewer if they do not lead to its end.
-const MANY_ROWS: u32 = 32;
+/// Minimum number of rows that fill the payload exactly, each later than the one before.
+/// Fewer may be there by chance.
+const MIN_ROWS_TO_END: u32 = 8;
+/// Minimum number of such rows if they do not lead to the payload's end.
+const MIN_ROWS: u32 = 32;
 /// Maximum number of bytes between the fields and the rows.
-const MOST_UNDESCRIBED: u32 = 16;
+const MAX_UNDESCRIBED_BYTES: u32 = 16;
 
-/// More processors than any machine has. The stream's own number is no limit, because it
-/// may only count processors that the process could use.
-const MOST_PROCESSORS: u32 = 1 << 16;
+/// Maximum number of processors of a machine; no machine has as many. The stream's own
+/// number is no limit, because it may only count processors that the process could use.
+const MAX_PROCESSORS: u32 = 1 << 16;
 
 impl State {
     /// Skips the rest of the current event block.
@@ -54,8 +57,8 @@ impl State {
                 Ok((rest, header)) => {
                     let version = version.unwrap_or(Version::V4);
                     let from = before(content, rest);
-                    times = Some(Times::stated(&header, begin.saturating_add(from as u64)));
-                    (from, BlobEncoding::of(version, header.is_compressed))
+                    times = Some(StatedTimes::stated(&header, begin.saturating_add(from as u64)));
+                    (from, BlobEncoding::for_version(version, header.is_compressed))
                 }
                 Err(error) => {
                     self.lose_block(
@@ -78,8 +81,8 @@ impl State {
         self.losses.begin_block();
     }
 
-    /// Moves to the next event of the block. `false` if there is none; the cursor may
-    /// then be at the end, or at a definition among the events of a version 3 block.
+    /// Moves to the next event of the block. Returns `false` if there is none; the cursor
+    /// may then be at the end, or at a definition among the events of a version 3 block.
     #[inline(always)]
     pub(super) fn next_blob(&mut self, window: &[u8], start: u64) -> bool {
         if let Err(fault) = self.cursor.advance(window, start) {
@@ -89,25 +92,25 @@ impl State {
         self.accept(window, start)
     }
 
-    /// Accepts the blob at the cursor as an event, and returns whether it is one.
+    /// Accepts the blob at the cursor as an event. Returns whether it is one.
     #[inline]
     pub(super) fn accept(&mut self, window: &[u8], start: u64) -> bool {
         let header = &self.cursor.header;
         self.statistics.events = self.statistics.events.wrapping_add(1);
-        if header.metadata_id == 0 && !self.is_event_without_type(window, start) {
+        if header.metadata_id == 0 && !self.accept_without_type(window, start) {
             return false;
         }
         let is_covered = self.has_references();
-        if !is_covered && self.stops_at_block(window, start) {
+        if !is_covered && self.stop_at_block(window, start) {
             return false;
         }
         let header = &self.cursor.header;
         let is_contradicted = self.cursor.is_contradicted;
         let is_next = !is_contradicted
-            && self.losses.is_next(header.capture_thread, header.sequence, header.timestamp);
+            && self.losses.count_if_next(header.capture_thread, header.sequence, header.timestamp);
         if !is_next {
-            if self.cursor.may_be_object() && self.stops_at_object(window, start)
-                || self.stops_at_block(window, start)
+            if self.cursor.may_be_object() && self.stop_at_object(window, start)
+                || self.stop_at_block(window, start)
             {
                 return false;
             }
@@ -122,21 +125,21 @@ impl State {
         let is_within = self.cursor.times.meet(header.timestamp);
         // In a run, as on the fast path, only the largest time is checked.
         let is_outside =
-            if is_next { header.timestamp > self.cursor.times.most() } else { !is_within };
+            if is_next { header.timestamp > self.cursor.times.max() } else { !is_within };
         if is_outside {
-            self.contradicts("timestamp", Fault::TimeOutside(self.cursor.header.timestamp));
-        } else if !is_next && header.processor >= MOST_PROCESSORS && header.processor != u32::MAX {
-            self.contradicts("processor", Fault::Processor(self.cursor.header.processor));
+            self.add_contradiction("timestamp", Fault::TimeOutside(self.cursor.header.timestamp));
+        } else if !is_next && header.processor >= MAX_PROCESSORS && header.processor != u32::MAX {
+            self.add_contradiction("processor", Fault::Processor(self.cursor.header.processor));
         } else if header.header_size == 2 && self.is_v6() {
             self.check_blank(window, start);
-        } else if header.payload_size >= LEAST_OF_ROWS && self.is_v6() {
+        } else if header.payload_size >= MIN_SEARCHED_PAYLOAD && self.is_v6() {
             self.check_payload(window, start);
         }
         true
     }
 
-    /// A version 6 row that changes nothing, not even the time. If it consists of zeros,
-    /// it may not be a row.
+    /// Checks a version 6 row that changes nothing, not even the time. If it consists of
+    /// zeros, it may not be a row.
     #[cold]
     fn check_blank(&mut self, window: &[u8], start: u64) {
         let (from, to) = (index(self.cursor.blob, start), index(self.cursor.at, start));
@@ -146,13 +149,13 @@ impl State {
         let follows = self.cursor.blank_to == self.cursor.blob;
         self.cursor.blank_rows = if follows { self.cursor.blank_rows.saturating_add(1) } else { 1 };
         self.cursor.blank_to = self.cursor.at;
-        if self.cursor.blank_rows == BLANK_ROWS {
-            self.contradicts("event row", Fault::Zeros);
+        if self.cursor.blank_rows == MIN_BLANK_ROWS {
+            self.add_contradiction("event row", Fault::Zeros);
         }
     }
 
-    /// A large payload of version 6. If the bytes after its last field are rows to its end, its
-    /// size is wrong.
+    /// Checks a large payload of version 6. If the bytes after its last field are rows to
+    /// its end, its size is wrong.
     #[cold]
     fn check_payload(&mut self, window: &[u8], start: u64) {
         let (payload_at, size) = (self.cursor.payload_at, self.cursor.header.payload_size);
@@ -164,65 +167,75 @@ impl State {
         let mut fields = Fields::new(schema, payload, self.context.trace.pointer_size);
         while fields.next().is_some() {}
         let is_described = !schema.fields.is_empty() && schema.opaque.is_none();
-        if !is_described || fields.rest().len() < LEAST_OF_ROWS as usize {
+        if !is_described || fields.rest().len() < MIN_SEARCHED_PAYLOAD as usize {
             return;
         }
-        // Writers store a few bytes that they do not describe. A size that was written over may
-        // have taken the payload's bytes for its own.
-        let least = u32::try_from(fields.rest_offset()).unwrap_or(u32::MAX);
-        let sizes = least..=least.saturating_add(MOST_UNDESCRIBED);
+        // Writers store a few bytes that they do not describe. If the size was damaged,
+        // some bytes of the payload may now be taken for its size.
+        let min_size = u32::try_from(fields.rest_offset()).unwrap_or(u32::MAX);
+        let sizes = min_size..=min_size.saturating_add(MAX_UNDESCRIBED_BYTES);
         if [0].into_iter().chain(sizes).any(|size| self.has_rows_after(size, window, start)) {
-            self.contradicts("payload size", Fault::RowsInPayload(size));
+            self.add_contradiction("payload size", Fault::RowsInPayload(size));
         }
     }
 
-    /// Whether rows fill the payload at the cursor after its first `size` bytes.
+    /// Returns whether rows fill the payload at the cursor after its first `size` bytes.
     fn has_rows_after(&self, size: u32, window: &[u8], start: u64) -> bool {
         let Cursor { frame, encoding, payload_at, at: to, end, header, .. } = self.cursor;
         let mut rows = Cursor::new(frame, encoding, payload_at.saturating_add(size.into()), end);
-        // Rows that state no size have that of the row before them.
+        // Rows that state no size have the size of the row before them.
         rows.header = BlobHeader { payload_size: size, ..header };
         let mut later = 0u32;
         while rows.at < to {
             let before = rows.header.timestamp;
             if rows.advance(window, start).is_err() || self.has_unknown_id(&rows.header) {
                 // There may be further damage.
-                return later >= MANY_ROWS;
+                return later >= MIN_ROWS;
             }
-            if rows.header.timestamp > self.cursor.times.most() {
+            if rows.header.timestamp > self.cursor.times.max() {
                 return false;
             }
             later = later.saturating_add(u32::from(rows.header.timestamp > before));
         }
-        later >= LEAST_ROWS
+        later >= MIN_ROWS_TO_END
     }
 
-    /// A correct writer cannot have written the row at the cursor.
+    /// Reports that a correct writer cannot have written the row at the cursor.
     #[cold]
-    fn contradicts(&mut self, context: &'static str, fault: Fault) {
-        self.contradicts_at(self.cursor.blob, context, fault);
+    fn add_contradiction(&mut self, context: &'static str, fault: Fault) {
+        self.add_contradiction_at(self.cursor.blob, context, fault);
     }
 
-    /// The same for any position in the block. Only the first contradiction of a block is
-    /// reported, because what follows it may be arbitrary bytes.
+    /// Reports that a correct writer cannot have written the bytes at a position in the
+    /// block. Only the first contradiction of a block is reported, because the bytes
+    /// after it may be arbitrary.
     #[cold]
-    pub(super) fn contradicts_at(&mut self, position: u64, context: &'static str, fault: Fault) {
+    pub(super) fn add_contradiction_at(
+        &mut self,
+        position: u64,
+        context: &'static str,
+        fault: Fault,
+    ) {
         if std::mem::replace(&mut self.cursor.is_contradicted, true) {
             return;
         }
         self.losses.distrust_block();
         let frame = self.cursor.frame;
-        self.damage.in_block(frame).contradicts(index(position, frame.body.start), context, fault);
+        self.damage.in_block(frame).add_contradiction(
+            index(position, frame.body.start),
+            context,
+            fault,
+        );
     }
 
     /// Reports contradictions that later sequence numbers revealed. Their rows have
     /// already been delivered.
-    pub(super) fn tell_contradictions(&mut self) {
+    pub(super) fn report_contradictions(&mut self) {
         for (place, fault) in self.losses.take_contradictions() {
             // Every sequence number has its place if the reader reads the whole stream.
             let Some(place) = place else { continue };
             let at = index(place.position, place.frame.body.start);
-            self.damage.in_block(place.frame).contradicts(at, "sequence number", fault);
+            self.damage.in_block(place.frame).add_contradiction(at, "sequence number", fault);
         }
     }
 
@@ -250,35 +263,44 @@ impl State {
         }
     }
 
-    /// The same by checking every row, for writers whose threads go back in time.
+    /// Checks the times that a block states against every row, for writers whose threads
+    /// go back in time.
     #[cold]
     fn check_each_time(&mut self, window: &[u8], start: u64) {
         let Cursor { frame, encoding, end, times, .. } = self.cursor;
         let mut rows = Cursor::new(frame, encoding, times.rows_at, end);
-        rows.times = Times { earliest: u64::MAX, latest: 0, ..times };
+        rows.times = StatedTimes { earliest: u64::MAX, latest: 0, ..times };
         while !rows.is_done() && rows.advance(window, start).is_ok() {
             rows.times.meet(rows.header.timestamp);
         }
         // The two times follow size and flags in the block's header.
         if rows.times.latest < times.span {
-            let stated = times.least.saturating_add(times.span);
+            let stated = times.min.saturating_add(times.span);
             let fault = Fault::TimeUnmet { is_largest: true, stated };
-            self.contradicts_at(frame.body.start.saturating_add(12), "event block header", fault);
+            self.add_contradiction_at(
+                frame.body.start.saturating_add(12),
+                "event block header",
+                fault,
+            );
         } else if rows.times.earliest > 0 {
-            let fault = Fault::TimeUnmet { is_largest: false, stated: times.least };
-            self.contradicts_at(frame.body.start.saturating_add(4), "event block header", fault);
+            let fault = Fault::TimeUnmet { is_largest: false, stated: times.min };
+            self.add_contradiction_at(
+                frame.body.start.saturating_add(4),
+                "event block header",
+                fault,
+            );
         }
     }
 
-    /// Whether zeros lie where rows were: as compressed rows they repeat the row before them at
-    /// its time. A test of each row would cost more than what is rarely there is worth, so a few
-    /// bytes of each eight kilobytes are looked at first.
+    /// Checks whether there are zeros where rows were: as compressed rows they repeat the
+    /// row before them at its time. Since zeros are rare, checking each row would cost
+    /// too much. So a few bytes of each eight kilobytes are examined first.
     #[inline(never)]
     fn check_zeros(&mut self, window: &[u8], start: u64) {
         let (from, to) = (self.cursor.times.rows_at, self.cursor.end);
         let rows = window.get(index(from, start)..index(to, start)).unwrap_or_default();
         let is_zero = |part: &[u8]| part.first() == Some(&0) && part.starts_with(&[0; 128]);
-        if rows.chunks(ZEROS_EVERY).any(is_zero) {
+        if rows.chunks(ZERO_SEARCH_STRIDE).any(is_zero) {
             self.check_each_for_zeros(window, start);
         }
     }
@@ -300,27 +322,28 @@ impl State {
             }
             blank_rows = blank_rows.saturating_add(1);
             blank_bytes = blank_bytes.saturating_add(row.len());
-            if blank_rows >= BLANK_ROWS && blank_bytes >= LEAST_BLANK_BYTES {
-                return self.contradicts_at(from, "event row", Fault::Zeros);
+            if blank_rows >= MIN_BLANK_ROWS && blank_bytes >= MIN_BLANK_BYTES {
+                return self.add_contradiction_at(from, "event row", Fault::Zeros);
             }
         }
     }
 
-    /// The rest of the block cannot be read.
+    /// Gives up the rest of the block, which cannot be read.
     #[cold]
     pub(super) fn lose_rest(&mut self, fault: Fault) {
         let frame = self.cursor.frame;
         let at = index(self.cursor.at, frame.body.start);
         let lost = index(self.cursor.end, self.cursor.at);
         self.broken_at = Some(self.cursor.at);
-        self.damage_in(frame).rest_lost(at, lost, "event blob", fault);
+        self.damage_in(frame).add_lost_rest(at, lost, "event blob", fault);
         self.leave_block();
     }
 
-    /// Whether the blob at the cursor is really the end of an object and the beginning of
-    /// the next one. Then the block's size is wrong, and its rows end here.
+    /// Stops the block if the blob at the cursor is really the end of an object and the
+    /// beginning of the next one: the block's size is wrong, and its rows end here.
+    /// Returns whether it did.
     #[cold]
-    fn stops_at_object(&mut self, window: &[u8], start: u64) -> bool {
+    fn stop_at_object(&mut self, window: &[u8], start: u64) -> bool {
         let from = index(self.cursor.blob, start);
         if !self.cursor.is_object(window.get(from..).unwrap_or_default()) {
             return false;
@@ -329,9 +352,10 @@ impl State {
         true
     }
 
-    /// The same for a block of version 6.
+    /// Stops the block if the blob at the cursor is really a block of version 6: the size
+    /// is wrong, and the rows end here. Returns whether it did.
     #[inline]
-    fn stops_at_block(&mut self, window: &[u8], start: u64) -> bool {
+    fn stop_at_block(&mut self, window: &[u8], start: u64) -> bool {
         let stops = self.cursor.is_covered_block(window, start);
         if stops {
             self.stop_before_blob();
@@ -339,8 +363,8 @@ impl State {
         stops
     }
 
-    /// The blob at the cursor is not one, and its block's size is wrong. It was counted
-    /// as an event.
+    /// Ends the block before the blob at the cursor, which is no blob: the block's size
+    /// is wrong. The blob was counted as an event.
     #[cold]
     fn stop_before_blob(&mut self) {
         self.statistics.events = self.statistics.events.wrapping_sub(1);
@@ -349,9 +373,10 @@ impl State {
         self.lose_rest(Fault::BlockSize(size));
     }
 
-    /// Metadata id 0: a definition in version 3, otherwise an event of an undefined type.
+    /// Handles metadata id 0: a definition in version 3, otherwise an event of an
+    /// undefined type. Returns whether it is an event.
     #[cold]
-    fn is_event_without_type(&mut self, window: &[u8], start: u64) -> bool {
+    fn accept_without_type(&mut self, window: &[u8], start: u64) -> bool {
         if !self.context.is_v3() {
             return true;
         }
@@ -379,21 +404,22 @@ impl State {
             Some(Version::V4) => {
                 let ticks = header.timestamp;
                 let place = RowPlace { frame: self.cursor.frame, position: self.cursor.blob };
-                let is_in_order = self.losses.event_v4(thread, number, ticks, Some(place), limit);
-                self.tell_contradictions();
+                let is_in_order =
+                    self.losses.count_event_v4(thread, number, ticks, Some(place), limit);
+                self.report_contradictions();
                 if !is_in_order {
-                    self.contradicts("timestamp", Fault::TimeFalls(ticks));
+                    self.add_contradiction("timestamp", Fault::TimeFalls(ticks));
                 }
             }
             Some(Version::V6 { .. }) => {
-                if !self.losses.event_v6(thread, number, limit) {
-                    self.contradicts("sequence number", Fault::NumberFell(number));
+                if !self.losses.count_event_v6(thread, number, limit) {
+                    self.add_contradiction("sequence number", Fault::NumberFell(number));
                 }
             }
         }
     }
 
-    /// Whether all ids of the current event are known to be defined.
+    /// Returns whether all ids of the current event are known to be defined.
     #[inline(always)]
     fn has_references(&self) -> bool {
         self.context.tables.covered.covers(&self.cursor.header, self.is_v6())
@@ -422,26 +448,26 @@ impl State {
             Fault::UndefinedMetadata(_) => !self.context.is_v3(),
             _ => self.is_v6(),
         };
-        let most = if is_sure { 1 } else { ODD_VALUES };
+        let max_values = if is_sure { 1 } else { MIN_ODD_VALUES };
         let has_all = !self.blocks_were_lost && !self.ids_were_lost;
-        if self.cursor.odd_values >= most && has_all && !self.cursor.is_contradicted {
-            self.contradicts(context, fault);
+        if self.cursor.odd_values >= max_values && has_all && !self.cursor.is_contradicted {
+            self.add_contradiction(context, fault);
         } else {
             self.note_event(context, fault);
         }
     }
 
-    /// Whether every id that a correct writer uses is defined here.
+    /// Returns whether every id that a correct writer uses is defined here.
     pub(super) fn must_be_defined(&self) -> bool {
         self.is_v6() && !self.blocks_were_lost && !self.ids_were_lost
     }
 
-    /// Whether an event has an undefined id or flag.
+    /// Returns whether an event has an undefined id or flag.
     pub(super) fn has_unknown_id(&self, header: &BlobHeader) -> bool {
         header.has_reserved_flag || self.unknown_ids(header).iter().any(Option::is_some)
     }
 
-    /// The undefined ids of an event.
+    /// Returns the undefined ids of an event.
     fn unknown_ids(&self, header: &BlobHeader) -> [Option<(&'static str, Fault)>; 5] {
         let tables = &self.context.tables;
         let mut missing = [None; 5];
@@ -476,7 +502,7 @@ impl State {
         self.damage.in_block(frame).note(at, context, fault);
     }
 
-    /// The event at the cursor.
+    /// Returns the event at the cursor.
     #[inline(always)]
     pub(crate) fn event<'a>(&'a self, window: &'a [u8], start: u64) -> Event<'a> {
         let cursor = &self.cursor;

@@ -14,12 +14,12 @@ use crate::source::Source;
 impl<S: Source> Reader<S> {
     /// Handles an end mark at `mark`. With its content it extends to `end`, which may be
     /// beyond the end of the input.
-    pub(super) fn end_mark(&mut self, mark: u64, end: u64) -> Result<(), Error> {
+    pub(super) fn handle_end_mark(&mut self, mark: u64, end: u64) -> Result<(), Error> {
         let is_whole = self.source.fill(end)?;
         let has_content = self.has_content(mark, end);
         let end = if is_whole { end } else { self.source_end() };
         if has_content && !is_whole {
-            // No writer gives the mark content yet. More likely damage changed the kind
+            // No writer gives the mark content yet. More likely, damage changed the kind
             // of a block.
             let (class, fault) = (Class::Incomplete, Fault::Truncated);
             self.state.damage.add_outside(class, mark, 0, "end of stream", fault);
@@ -31,7 +31,8 @@ impl<S: Source> Reader<S> {
         Ok(())
     }
 
-    /// The input ends before a block's content, or before the block.
+    /// Ends reading, because the input ends before a block's content, or before the
+    /// block.
     pub(super) fn end_in_header(&mut self, start: u64) {
         let end = self.source_end();
         if end > start {
@@ -42,7 +43,7 @@ impl<S: Source> Reader<S> {
         self.end_incomplete(end);
     }
 
-    /// The input ends before the end of a block's content, which its header says.
+    /// Ends reading, because the input ends before a block's content does.
     pub(super) fn end_in_block(&mut self, body_end: u64, end: u64) {
         self.state.missing_bytes = body_end.saturating_sub(end);
         self.end_incomplete(end);
@@ -54,18 +55,19 @@ impl<S: Source> Reader<S> {
         self.phase = Phase::End;
     }
 
-    /// Bytes after the end mark do not belong to the stream; their number is reported.
-    /// Nearly every stream has none. But the mark is a single byte in versions 3 to 5 and
-    /// four zeros in version 6, and damage can create one: if a block follows, directly or
-    /// somewhere, it was not an end mark.
-    pub(super) fn tail(&mut self, tail: Tail) -> Result<Step, Error> {
+    /// Examines bytes after the end mark. They do not belong to the stream; their number
+    /// is reported. Nearly every stream has none. But the mark is a single byte in
+    /// versions 3 to 5 and four zeros in version 6, and damage can create one: if a block
+    /// follows, directly or somewhere, it was not an end mark.
+    pub(super) fn examine_tail(&mut self, tail: Tail) -> Result<Step, Error> {
         let Tail { mark, from, at, mut is_searched } = tail;
-        // What follows may be the content of a block.
+        // The bytes after the mark may be the content of a block.
         let is_near = at.saturating_sub(from) <= GROWN_BYTES;
         let needed =
             if is_near && self.state.is_v6() { mark.saturating_sub(LOOK_BACK) } else { at };
         self.source.release(self.keep_from.map_or(needed, |keep| keep.min(needed)));
-        let is_more = self.ask(at.saturating_add(STRIDE).saturating_add(FOUND_HEADER as u64))?;
+        let is_more =
+            self.request(at.saturating_add(STRIDE).saturating_add(FOUND_HEADER as u64))?;
         let present = self.window_from(at).len() as u64;
         let left = from.saturating_add(self.state.limits.tail_bytes).saturating_sub(at);
         let passed = present.min(if is_more { STRIDE } else { u64::MAX }).min(left);
@@ -91,33 +93,33 @@ impl<S: Source> Reader<S> {
                 AfterMark::Nothing => {}
             }
         }
-        Ok(self.passed_tail(Tail { at: to, is_searched, ..tail }, is_more))
+        Ok(self.pass_tail(Tail { at: to, is_searched, ..tail }, is_more))
     }
 
     /// Extends the window to a position after the end mark, if the bytes are available.
-    /// There need not be any, so only a limited number is requested, and none is waited
-    /// for unless the caller wants that.
-    pub(super) fn ask(&mut self, end: u64) -> Result<bool, Error> {
+    /// There need not be any, so only a limited number is requested, and the reader does
+    /// not wait for them unless the caller wants that.
+    pub(super) fn request(&mut self, end: u64) -> Result<bool, Error> {
         let Phase::Tail(Tail { from, .. }) = self.phase else {
             return Ok(self.source.fill(end)?);
         };
         // One more byte shows whether there are more.
-        let most = from.saturating_add(self.state.limits.tail_bytes).saturating_add(1);
+        let max_end = from.saturating_add(self.state.limits.tail_bytes).saturating_add(1);
         let is_there = if self.waits_for_tail {
-            self.source.fill(end.min(most))?
+            self.source.fill(end.min(max_end))?
         } else {
-            self.source.fill_at_once(end.min(most))?
+            self.source.fill_at_once(end.min(max_end))?
         };
-        Ok(is_there && end <= most)
+        Ok(is_there && end <= max_end)
     }
 
-    /// Whether this is an end mark of version 6 with content.
+    /// Returns whether this is an end mark of version 6 with content.
     fn has_content(&self, mark: u64, end: u64) -> bool {
         self.state.is_v6() && end.saturating_sub(mark) > v6::HEADER as u64
     }
 
-    /// The bytes after the end mark have been examined up to `at`.
-    fn passed_tail(&mut self, tail: Tail, is_more: bool) -> Step {
+    /// Notes that the bytes after the end mark have been examined up to `at`.
+    fn pass_tail(&mut self, tail: Tail, is_more: bool) -> Step {
         let Tail { mark, from, at, .. } = tail;
         let passed = at.saturating_sub(from);
         if is_more && passed < self.state.limits.tail_bytes {
@@ -129,8 +131,8 @@ impl<S: Source> Reader<S> {
                 [] => Fault::TrailingBytes(passed),
                 _ => Fault::MoreTrailingBytes(passed),
             };
-            // A mark with content may be a block whose kind damage has changed, and then
-            // what follows belongs to the stream.
+            // A mark with content may be a block whose kind damage has changed. Then the
+            // bytes after it belong to the stream.
             let class =
                 if self.has_content(mark, from) { Class::Contradiction } else { Class::Note };
             self.state.damage.add_outside(class, from, 0, "end of stream", fault);
@@ -139,8 +141,8 @@ impl<S: Source> Reader<S> {
         Step::Passed
     }
 
-    /// What looked like the end mark was not one: an object, or a version 6 block, begins
-    /// at `position`.
+    /// Continues after an end mark that was not one: an object, or a version 6 block,
+    /// begins at `position`.
     #[cold]
     fn go_on_after_mark(&mut self, mark: u64, position: u64) {
         if self.state.is_v6() {
@@ -153,7 +155,7 @@ impl<S: Source> Reader<S> {
         self.go_on(position, Phase::Frame);
     }
 
-    /// What is wrong with an end mark that the stream goes on after.
+    /// Returns what is wrong with an end mark after which the stream goes on.
     fn no_end_mark(&self) -> (&'static str, Fault) {
         match self.state.is_v6() {
             true => ("block header", Fault::UnknownBlock(0)),
@@ -161,7 +163,7 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// The stream has not ended after all.
+    /// Continues at a position: the stream has not ended after all.
     fn go_on(&mut self, position: u64, phase: Phase) {
         self.state.is_complete = false;
         self.state.end_offset = None;

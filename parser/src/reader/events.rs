@@ -22,11 +22,11 @@ pub enum Item<'r> {
 }
 
 impl<S: Source> Reader<S> {
-    /// What the stream says about the session. Reads the stream's header if that has not
+    /// Returns the facts about the session. Reads the stream's header if that has not
     /// happened yet.
     ///
     /// # Errors
-    /// See [`Reader::next_event`].
+    /// Those of [`Reader::next_event`].
     pub fn trace(&mut self) -> Result<&Trace, Error> {
         while matches!(self.phase, Phase::Header | Phase::Trace) {
             self.step()?;
@@ -34,11 +34,11 @@ impl<S: Source> Reader<S> {
         // The header has been read by now, or reading it failed before and fails again.
         match self.state.trace() {
             Some(trace) => Ok(trace),
-            None => Err(self.phase.again()),
+            None => Err(self.phase.failure()),
         }
     }
 
-    /// The next event in file order, or `None` at the end.
+    /// Returns the next event in file order, or `None` at the end.
     ///
     /// # Errors
     /// [`Error::Format`] if the beginning of the stream cannot be read; every further
@@ -57,12 +57,12 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Passes all remaining events to `take`, in file order. The fastest way to read a
-    /// stream: a block is walked without returning here for each event.
+    /// Passes all remaining events to `take`, in file order. This is the fastest way to
+    /// read a stream: a block is walked without returning here for each event.
     ///
     /// # Errors
-    /// As [`Reader::next_event`]; after [`WouldBlock`](std::io::ErrorKind::WouldBlock),
-    /// repeat the call.
+    /// Those of [`Reader::next_event`]; after
+    /// [`WouldBlock`](std::io::ErrorKind::WouldBlock), repeat the call.
     ///
     /// ```
     /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -77,15 +77,15 @@ impl<S: Source> Reader<S> {
         self.visit(&mut take)
     }
 
-    /// The same with a type that implements [`Visit`] instead of a closure, which can
-    /// control inlining and stop when it has had enough.
+    /// Passes the remaining events to a type that implements [`Visit`], in file order.
+    /// Unlike a closure, it can control inlining, and stop when it has had enough.
     ///
     /// # Errors
-    /// As [`Reader::for_each`].
+    /// Those of [`Reader::for_each`].
     #[inline]
     pub fn visit(&mut self, visitor: &mut impl Visit) -> Result<(), Error> {
         while visitor.wants_more() {
-            let is_event = match self.run(&mut Each(visitor)) {
+            let is_event = match self.pass_events(&mut Each(visitor)) {
                 RunEnd::OnBlob => self.accept(),
                 RunEnd::Between if !visitor.wants_more() => false,
                 RunEnd::Between => match self.step()? {
@@ -102,7 +102,7 @@ impl<S: Source> Reader<S> {
     }
 
     /// Passes the remaining events to `take`, in file order, until it returns an error.
-    /// The reader can then continue after the event that caused it. As fast as
+    /// The reader can then continue after the event that caused it. It is as fast as
     /// [`Reader::for_each`].
     ///
     /// # Errors
@@ -130,12 +130,12 @@ impl<S: Source> Reader<S> {
         each.result
     }
 
-    /// The next block, or `None` at the end. For tools: the remaining events of the
-    /// current block are skipped. Events of the blocks returned here do not count as
-    /// read, so losses are not counted.
+    /// Returns the next block, or `None` at the end. It is meant for tools: the remaining
+    /// events of the current block are skipped. Events of the blocks returned here do not
+    /// count as read, so losses are not counted.
     ///
     /// # Errors
-    /// As [`Reader::next_event`].
+    /// Those of [`Reader::next_event`].
     pub fn next_block(&mut self) -> Result<Option<Block<'_>>, Error> {
         self.state.leave_block();
         self.gives_blocks = true;
@@ -144,7 +144,7 @@ impl<S: Source> Reader<S> {
         Ok(frame?.map(|(frame, is_read)| self.block(frame, is_read)))
     }
 
-    /// The next block, and whether it was read.
+    /// Moves to the next block, and returns it and whether it was read.
     fn next_frame(&mut self) -> Result<Option<(Frame, bool)>, Error> {
         loop {
             match self.step()? {
@@ -162,11 +162,11 @@ impl<S: Source> Reader<S> {
         Block { kind: frame.kind, offset: frame.start, span: frame.body, content }
     }
 
-    /// The next block or event, in file order, or `None` at the end. A block is returned
-    /// after its rows have been read, but before its events.
+    /// Returns the next block or event, in file order, or `None` at the end. A block is
+    /// returned after its rows have been read, but before its events.
     ///
     /// # Errors
-    /// As [`Reader::next_event`].
+    /// Those of [`Reader::next_event`].
     ///
     /// ```
     /// use nettrace_parser::{Item, Reader};
@@ -188,7 +188,7 @@ impl<S: Source> Reader<S> {
         Ok(self.item(step))
     }
 
-    /// What a step of [`Reader::item_step`] came to.
+    /// Returns the item to which a step of [`Reader::item_step`] led.
     pub(crate) fn item(&self, step: Step) -> Option<Item<'_>> {
         match step {
             Step::Event => {
@@ -200,7 +200,7 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// The step to the next block, to the next event, or to the end.
+    /// Steps to the next block, to the next event, or to the end.
     pub(crate) fn item_step(&mut self) -> Result<Step, Error> {
         self.gives_blocks = true;
         let step = loop {

@@ -1,4 +1,4 @@
-//! From one block to the next: its frame, its content, what follows it.
+//! Reads one block after the other: its frame, its content, and the bytes that end it.
 
 use super::machine::Reader;
 use super::phase::{Origin, Phase, STRIDE, Search, Step, body_of};
@@ -12,9 +12,9 @@ use crate::resync::v6::LOOK_BACK;
 use crate::source::{Source, Span, index};
 
 impl<S: Source> Reader<S> {
-    /// Frames the block at the current position, and reads it unless its content is a run
-    /// of events.
-    pub(super) fn frame(&mut self) -> Result<Option<Step>, Error> {
+    /// Reads the frame of the block at the current position, and its content unless that
+    /// is a run of events.
+    pub(super) fn read_frame(&mut self) -> Result<Option<Step>, Error> {
         let start = self.position;
         let needed = if self.state.is_v6() { start.saturating_sub(LOOK_BACK) } else { start };
         self.source.release(self.keep_from.map_or(needed, |keep| keep.min(needed)));
@@ -26,8 +26,8 @@ impl<S: Source> Reader<S> {
             }
             Framed::End(bytes) => {
                 if self.state.is_v6() && bytes > v6::HEADER as u64 {
-                    // Future writers may give it content, but a damaged header may also
-                    // look like this.
+                    // Future writers may give the end mark content, but a damaged header
+                    // may also look like this.
                     let len =
                         u32::try_from(bytes.saturating_sub(v6::HEADER as u64)).unwrap_or(u32::MAX);
                     let body = Span { start: start.saturating_add(v6::HEADER as u64), len };
@@ -35,15 +35,15 @@ impl<S: Source> Reader<S> {
                     match self.resynced_v6(frame)? {
                         None => return Ok(None),
                         Some(block) if block.kind != frame.kind => {
-                            return self.block_content(block);
+                            return self.read_content(block);
                         }
                         Some(_) => {}
                     }
                 }
-                self.end_mark(start, start.saturating_add(bytes))?;
+                self.handle_end_mark(start, start.saturating_add(bytes))?;
                 return Ok(Some(Step::Barrier));
             }
-            // Cut off in the padding before the content.
+            // The input ends in the padding before the content.
             Framed::Block(frame) | Framed::Odd(frame, _) | Framed::Refused(frame, _)
                 if !self.source.fill(frame.body.start)? =>
             {
@@ -51,17 +51,17 @@ impl<S: Source> Reader<S> {
             }
             Framed::Block(frame) if self.state.is_v6() => {
                 if frame.body.len > self.state.limits.block_bytes {
-                    return self.block_content(frame);
+                    return self.read_content(frame);
                 }
                 if let Some(frame) = self.resynced_v6(frame)? {
-                    return self.block_content(frame);
+                    return self.read_content(frame);
                 }
             }
-            Framed::Block(frame) => return self.object(frame),
+            Framed::Block(frame) => return self.read_object(frame),
             Framed::Odd(frame, fault) => {
                 let frame = self.resynced(frame)?;
-                let step = self.block_content(frame)?;
-                self.state.damage.in_block(frame).contradicts(0, "object type", fault);
+                let step = self.read_content(frame)?;
+                self.state.damage.in_block(frame).add_contradiction(0, "object type", fault);
                 return Ok(step);
             }
             Framed::Refused(frame, fault) => {
@@ -72,7 +72,7 @@ impl<S: Source> Reader<S> {
                 if at == 0
                     && let Some(frame) = self.object_without_tag(start)?
                 {
-                    self.state.damage.in_block(frame).contradicts(0, context, fault);
+                    self.state.damage.in_block(frame).add_contradiction(0, context, fault);
                     self.phase = Phase::Object(frame);
                     return Ok(None);
                 }
@@ -89,8 +89,8 @@ impl<S: Source> Reader<S> {
         Ok(None)
     }
 
-    /// The object of versions 3 to 5 at a position if all of its header but the first byte,
-    /// the begin tag, is that of one.
+    /// Returns the object of versions 3 to 5 at a position if its header is that of an
+    /// object, but for the first byte, the begin tag.
     #[cold]
     fn object_without_tag(&mut self, start: u64) -> Result<Option<Frame>, Error> {
         if self.state.is_v6() {
@@ -102,17 +102,17 @@ impl<S: Source> Reader<S> {
         Ok(fastserial::frame_without_tag(self.window_from(after), start, self.shift))
     }
 
-    /// Reads an object of versions 3 to 5 that holds a block, or the block of version 6 that
-    /// was found in place of an end mark.
-    pub(super) fn object(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
+    /// Reads an object of versions 3 to 5 that holds a block, or the block of version 6
+    /// that was found in place of an end mark.
+    pub(super) fn read_object(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
         if self.state.is_v6() {
-            return self.block_content(frame);
+            return self.read_content(frame);
         }
         let frame = self.resynced(frame)?;
-        self.block_content(frame)
+        self.read_content(frame)
     }
 
-    fn block_content(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
+    fn read_content(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
         self.last_block = Some(frame);
         let has_objects = !self.state.is_v6();
         match frame.kind {
@@ -124,13 +124,13 @@ impl<S: Source> Reader<S> {
                 self.state.damage.in_block(frame).note(0, "block", Fault::UnknownBlock(kind));
                 self.phase = Phase::Skip { frame, at: frame.body.start, lost: None };
             }
-            BlockKind::Unknown(_) => return self.unknown_object(frame),
+            BlockKind::Unknown(_) => return self.read_unknown_object(frame),
             _ if frame.body.len > self.state.limits.block_bytes => {
                 let fault = Fault::BlockLimit(u64::from(frame.body.len));
                 let at = frame.body.start;
                 if has_objects {
-                    // Such a size is more likely damage than a block, so search the bytes
-                    // that it covers.
+                    // Such a size is more likely damage than a block, so the bytes that
+                    // it covers are searched.
                     let (context, origin) = ("block size", Origin::Limit(frame));
                     self.begin_search(Search {
                         offset: at,
@@ -147,7 +147,7 @@ impl<S: Source> Reader<S> {
             _ => {
                 let passes_over = self.passes_over(&frame);
                 if passes_over {
-                    // Whether the last byte is available shows whether all of them are.
+                    // If the last byte is available, all of them are.
                     self.source.release(frame.body_end().saturating_sub(1).max(frame.body.start));
                 }
                 let is_whole = self.source.fill(frame.body_end())?;
@@ -167,8 +167,8 @@ impl<S: Source> Reader<S> {
         Ok(None)
     }
 
-    /// Announces content that is about to be read. Reading may go back into it, but it
-    /// needs to be brought into the cache only once.
+    /// Announces content that is about to be read to the source. Reading may go back into
+    /// it, but it needs to be brought into the cache only once.
     fn approach(&mut self, body: Span) {
         let from = body.start.max(self.approached);
         self.approached = from.max(body.end());
@@ -202,15 +202,15 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    pub(super) fn sequence_point(&mut self, frame: Frame) -> Step {
+    pub(super) fn read_sequence_point(&mut self, frame: Frame) -> Step {
         let content = body_of(&self.source, &frame);
         self.state.apply_block(frame, content);
         self.end_content(frame);
         Step::Block(frame)
     }
 
-    /// Continues in the event block. `false` if it is finished.
-    pub(super) fn rows(&mut self) -> bool {
+    /// Continues in the event block. Returns `false` if it is finished.
+    pub(super) fn read_rows(&mut self) -> bool {
         while !self.state.cursor.is_done() {
             if self.state.next_blob(self.source.bytes(), self.source.start()) {
                 return true;
@@ -222,7 +222,7 @@ impl<S: Source> Reader<S> {
     }
 
     /// Opens the next block of a plan.
-    pub(super) fn planned_block(&mut self) -> Result<(), Error> {
+    pub(super) fn open_planned_block(&mut self) -> Result<(), Error> {
         let Scope::Planned { blocks, next } = &self.scope else {
             self.phase = Phase::End;
             return Ok(());
@@ -233,8 +233,8 @@ impl<S: Source> Reader<S> {
         };
         let start = block.frame.body.start;
         self.source.release(self.keep_from.map_or(start, |keep| keep.min(start)));
-        // It was available when it was found; if the file has shrunk since, read what is
-        // left.
+        // The block was available when it was found. If the file has shrunk since, what
+        // is left is read.
         self.source.fill(block.frame.body_end())?;
         if let Scope::Planned { next, .. } = &mut self.scope {
             *next = place.saturating_add(1);
@@ -247,10 +247,10 @@ impl<S: Source> Reader<S> {
         Ok(())
     }
 
-    /// Everything that could be read of a block has been read.
+    /// Finishes a block of which everything that could be read has been read.
     fn end_content(&mut self, frame: Frame) {
         if frame.kind == BlockKind::Event {
-            self.given_to = self.state.damage.lost_to_end_of(frame).unwrap_or(frame.body_end());
+            self.delivered_to = self.state.damage.lost_to_end_of(frame).unwrap_or(frame.body_end());
         }
         if matches!(self.scope, Scope::Planned { .. }) {
             self.phase = Phase::Planned;
@@ -263,11 +263,11 @@ impl<S: Source> Reader<S> {
         self.end_in_block(frame.body_end(), self.source_end());
     }
 
-    pub(super) fn after_content(&mut self, frame: Frame) -> Result<(), Error> {
+    pub(super) fn check_after_content(&mut self, frame: Frame) -> Result<(), Error> {
         let end = frame.body_end();
         if self.state.is_v6() {
             if let Some(from) = self.state.broken_at
-                && self.leaves_block(&frame, from)?
+                && self.try_leave_block(&frame, from)?
             {
                 return Ok(());
             }
@@ -275,7 +275,7 @@ impl<S: Source> Reader<S> {
             self.phase = Phase::Frame;
             return Ok(());
         }
-        if let Some(position) = self.goes_on_from.take() {
+        if let Some(position) = self.continue_at.take() {
             self.state.statistics.add_bytes(frame.kind, position.saturating_sub(end));
             self.state.broken_at = None;
             self.position = position;
@@ -283,7 +283,7 @@ impl<S: Source> Reader<S> {
             return Ok(());
         }
         if let Some(from) = self.state.broken_at
-            && self.leaves_block(&frame, from)?
+            && self.try_leave_block(&frame, from)?
         {
             return Ok(());
         }
@@ -312,8 +312,9 @@ impl<S: Source> Reader<S> {
         Ok(())
     }
 
-    /// An object of an unknown type is accepted as a block if it ends like one.
-    fn unknown_object(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
+    /// Reads an object of an unknown type, which is accepted as a block if it ends like
+    /// one.
+    fn read_unknown_object(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
         let (start, end) = (frame.start, frame.body_end());
         let mut needed = 1;
         while frame.body.len <= self.state.limits.block_bytes {
@@ -360,7 +361,7 @@ impl<S: Source> Reader<S> {
         self.state.count_block(&frame, to);
         if let Some((context, fault)) = lost {
             let bytes = index(to, frame.body.start);
-            self.state.damage.in_block(frame).block_lost(0, bytes, context, fault);
+            self.state.damage.in_block(frame).add_lost_block(0, bytes, context, fault);
         }
         if is_there {
             self.phase = Phase::AfterContent(frame);

@@ -1,4 +1,4 @@
-//! The reader's parts, and what it can be asked at any time.
+//! The reader's parts, and its functions that can be called at any time.
 
 use super::phase::Phase;
 use super::run::{RunEnd, Take};
@@ -37,24 +37,24 @@ pub struct Reader<S> {
     pub(super) source: S,
     pub(super) state: State,
     pub(super) phase: Phase,
-    /// Where the next block begins.
+    /// Position of the next block.
     pub(super) position: u64,
-    /// How far the writer was ahead of our positions, modulo 4: 0 unless bytes are
-    /// missing.
+    /// Number of bytes by which the writer was ahead of our positions, modulo 4: 0 unless
+    /// bytes are missing.
     pub(super) shift: u8,
     /// Where reading continues after the current block, if not where its size says.
-    pub(super) goes_on_from: Option<u64>,
+    pub(super) continue_at: Option<u64>,
     /// The last block.
     pub(super) last_block: Option<Frame>,
-    /// Up to where events were delivered, set when their block is finished.
-    pub(super) given_to: u64,
-    /// Content before this position has been announced to the source.
+    /// Position up to which events were delivered, set when their block is finished.
+    pub(super) delivered_to: u64,
+    /// Position before which content has been announced to the source.
     pub(super) approached: u64,
     /// Which bytes have been searched for blocks with wrong sizes.
     pub(super) explored: Explored,
     /// Whether to wait for bytes after the end mark.
     pub(super) waits_for_tail: bool,
-    /// Bytes from here on are still needed by queued events.
+    /// Position from which bytes are still needed by queued events.
     pub(super) keep_from: Option<u64>,
     /// Whether the caller wants blocks, including event blocks.
     pub(super) gives_blocks: bool,
@@ -90,9 +90,9 @@ impl<S: Source> Reader<S> {
             phase: Phase::Header,
             position: 0,
             shift: 0,
-            goes_on_from: None,
+            continue_at: None,
             last_block: None,
-            given_to: 0,
+            delivered_to: 0,
             approached: 0,
             explored: Explored::default(),
             waits_for_tail: false,
@@ -126,7 +126,8 @@ impl<S: Source> Reader<S> {
         reader
     }
 
-    /// The same, for a caller whose events are read elsewhere.
+    /// Creates a reader that finds event blocks for a caller whose events are read
+    /// elsewhere.
     pub(crate) fn index(source: S, limits: Limits) -> Self {
         let mut reader = Reader::with_limits(source, limits);
         reader.scope = Scope::Index;
@@ -147,7 +148,7 @@ impl<S: Source> Reader<S> {
         self.keep_from = None;
     }
 
-    /// Returns a finished plan for reuse.
+    /// Takes a finished plan back into `plan`, for reuse.
     pub(crate) fn end_plan(&mut self, plan: &mut Plan) {
         std::mem::swap(&mut self.state.context, &mut plan.context);
         if let Scope::Planned { blocks, .. } = std::mem::replace(&mut self.scope, Scope::All) {
@@ -156,29 +157,30 @@ impl<S: Source> Reader<S> {
         self.phase = Phase::End;
     }
 
-    /// Stream position up to which blocks were read.
+    /// Returns the stream position up to which blocks were read.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// The stream's version, once its header was read.
+    /// Returns the stream's version, once its header was read.
     pub fn version(&self) -> Option<Version> {
         self.state.version()
     }
 
-    /// Whether the stream's end mark was read. If the process was killed, there is none.
+    /// Returns whether the stream's end mark was read. If the process was killed, there
+    /// is none.
     pub fn is_complete(&self) -> bool {
         self.state.is_complete
     }
 
-    /// Where the stream ended: after its end mark, or where the input ended. `None`
-    /// before that.
+    /// Returns where the stream ended: after its end mark, or where the input ended.
+    /// `None` before that.
     pub fn end_offset(&self) -> Option<u64> {
         self.state.end_offset
     }
 
-    /// The event types defined at this point of the stream, in order of definition,
-    /// including those without events.
+    /// Returns the event types defined at this point of the stream, in order of
+    /// definition, including those without events.
     ///
     /// ```
     /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -192,36 +194,36 @@ impl<S: Source> Reader<S> {
         self.state.context.tables.metadata.live()
     }
 
-    /// Events that are missing according to the stream's sequence numbers. Version 3 has
-    /// none, so nothing is known about its losses.
+    /// Returns the events that are missing according to the stream's sequence numbers.
+    /// Version 3 has none, so nothing is known about its losses.
     pub fn losses(&self) -> &Losses {
         &self.state.losses
     }
 
-    /// What was wrong so far.
+    /// Returns what was wrong so far.
     pub fn damage(&self) -> &Damage {
         &self.state.damage
     }
 
-    /// What was read so far.
+    /// Returns what was read so far.
     pub fn statistics(&self) -> &Statistics {
         &self.state.statistics
     }
 
-    /// The source.
+    /// Returns the source.
     pub fn source(&self) -> &S {
         &self.source
     }
 
-    /// The source, for example to set a socket's timeout or to add bytes. Bytes that it
-    /// has already returned must not change, or the reader returns events that the trace
-    /// does not contain.
+    /// Returns the source, for example to set a socket's timeout or to add bytes. Bytes
+    /// that it has already returned must not change, or the reader returns events that
+    /// the trace does not contain.
     pub(crate) fn source_mut(&mut self) -> &mut S {
         &mut self.source
     }
 
-    /// Stream position up to which bytes were processed, even in the middle of a range
-    /// that is being skipped.
+    /// Returns the stream position up to which bytes were processed, even in the middle
+    /// of a range that is being skipped.
     pub(crate) fn reached(&self) -> u64 {
         self.phase.reached().unwrap_or(self.position).max(self.position)
     }
@@ -234,18 +236,18 @@ impl<S: Source> Reader<S> {
         &mut self.state
     }
 
-    /// Passes the next events to `take`; see [`State::run`].
+    /// Passes the next events to `take`, as [`State::pass_events`] does.
     #[inline(always)]
-    pub(crate) fn run(&mut self, take: &mut impl Take) -> RunEnd {
-        self.state.run(self.source.bytes(), self.source.start(), take)
+    pub(crate) fn pass_events(&mut self, take: &mut impl Take) -> RunEnd {
+        self.state.pass_events(self.source.bytes(), self.source.start(), take)
     }
 
-    /// Whether the blob at which a run stopped is an event.
+    /// Accepts the blob at which a run stopped. Returns whether it is an event.
     pub(crate) fn accept(&mut self) -> bool {
         self.state.accept(self.source.bytes(), self.source.start())
     }
 
-    /// From now on, waits for bytes after the end mark.
+    /// Makes the reader wait for bytes after the end mark from now on.
     pub(crate) fn wait_for_tail(&mut self) {
         self.waits_for_tail = true;
     }
@@ -254,13 +256,13 @@ impl<S: Source> Reader<S> {
         self.keep_from = position;
     }
 
-    /// The window's bytes from a stream position on.
+    /// Returns the window's bytes from a stream position on.
     pub(super) fn window_from(&self, position: u64) -> &[u8] {
         let index = index(position, self.source.start());
         self.source.bytes().get(index..).unwrap_or_default()
     }
 
-    /// Where the source's bytes end, as far as they have been requested.
+    /// Returns where the source's bytes end, as far as they have been requested.
     pub(super) fn source_end(&self) -> u64 {
         self.source.start().saturating_add(self.source.bytes().len() as u64)
     }

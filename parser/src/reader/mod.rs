@@ -9,9 +9,9 @@
 //! nothing. Because of this split, [`TimeOrdered`](crate::TimeOrdered) can queue events
 //! and lend them later.
 //!
-//! | file | |
+//! | file | content |
 //! |---|---|
-//! | `state`, `apply`, `blobs`, `run` | what the reader knows, and what blocks and events change about it |
+//! | `state`, `apply`, `blobs`, `run` | what the reader knows, and how blocks and events change it |
 //! | `phase`, `machine` | where the reader is in the stream, and its parts |
 //! | `begin`, `framing`, `recovery`, `end` | what each phase does |
 //! | `dispatch` | one step: hands each phase to the function for it |

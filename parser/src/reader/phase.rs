@@ -1,4 +1,4 @@
-//! Where a reader is in the stream: what comes next.
+//! Where a reader is in the stream, and what comes next.
 
 use crate::error::{Error, Fault};
 use crate::frame::Frame;
@@ -25,12 +25,12 @@ pub(crate) enum Step {
 /// A search for the next object header, after framing was lost.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Search {
-    /// Where the fault is.
+    /// Position of the fault.
     pub(super) offset: u64,
     pub(super) context: &'static str,
     pub(super) fault: Fault,
     pub(super) origin: Origin,
-    /// Bytes before this position have been searched.
+    /// Position before which bytes have been searched.
     pub(super) at: u64,
     /// First lost byte, unless it was reported as lost before.
     pub(super) lost_from: u64,
@@ -39,16 +39,16 @@ pub(super) struct Search {
 /// Why the next object is searched for.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Origin {
-    /// No object begins where one should.
+    /// An object was expected but does not begin here.
     Between,
-    /// A block's content is not followed by what ends an object.
+    /// A block's content is not followed by the bytes that end an object.
     ObjectEnd(Frame),
     /// A block is larger than the limit, which is more likely damage than a block.
     Limit(Frame),
 }
 
 impl Search {
-    /// The result of the step in which the search ends.
+    /// Returns the result of the step in which the search ends.
     pub(super) fn step(&self) -> Step {
         match self.origin {
             Origin::Limit(frame) => Step::Skipped(frame),
@@ -56,7 +56,7 @@ impl Search {
         }
     }
 
-    /// Where the search ends even if nothing was found.
+    /// Returns where the search ends even if nothing was found.
     pub(super) fn end(&self) -> Option<u64> {
         match self.origin {
             Origin::Limit(frame) => Some(frame.body_end()),
@@ -68,11 +68,11 @@ impl Search {
 /// State of the examination of bytes after an end mark.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tail {
-    /// Where the mark begins.
+    /// Position of the first byte of the mark.
     pub(super) mark: u64,
-    /// Where it ends.
+    /// Position after the mark.
     pub(super) from: u64,
-    /// Bytes before this position have been examined.
+    /// Position before which bytes have been examined.
     pub(super) at: u64,
     /// Whether to search for a block, which would prove that the mark is not one.
     pub(super) is_searched: bool,
@@ -95,7 +95,7 @@ pub(super) enum Phase {
     SequencePoint(Frame),
     /// Check what follows a block's content.
     AfterContent(Frame),
-    /// Skip content without reading it; with a fault, it is lost.
+    /// Skip content without reading it. With a fault, it is lost.
     Skip { frame: Frame, at: u64, lost: Option<(&'static str, Fault)> },
     /// Search for the next object.
     Search(Search),
@@ -110,7 +110,7 @@ pub(super) enum Phase {
 }
 
 impl Phase {
-    /// How far a range has been skipped, while in the middle of it.
+    /// Returns how far a range has been skipped, while in the middle of it.
     pub(super) fn reached(&self) -> Option<u64> {
         match *self {
             Phase::Skip { at, .. } | Phase::Tail(Tail { at, .. }) => Some(at),
@@ -120,8 +120,8 @@ impl Phase {
         }
     }
 
-    /// The error that made reading fail at the beginning.
-    pub(super) fn again(&self) -> Error {
+    /// Returns the error that made reading fail at the beginning.
+    pub(super) fn failure(&self) -> Error {
         match *self {
             Phase::Failed { offset, context, fault } => Error::Format { offset, context, fault },
             _ => {
@@ -131,10 +131,10 @@ impl Phase {
     }
 }
 
-/// How many bytes to request at a time if no size says how many there are.
+/// Number of bytes to request at a time if no size says how many there are.
 pub(super) const STRIDE: u64 = 64 * 1024;
 
-/// A block's content, as far as it is in the window.
+/// Returns a block's content, as far as it is in the window.
 pub(super) fn body_of<'s, S: Source>(source: &'s S, frame: &Frame) -> &'s [u8] {
     part(source.bytes(), source.start(), frame.body)
 }

@@ -1,5 +1,5 @@
-//! Carries out what [`resync`](crate::resync) decides about a damaged stream, and records
-//! what was lost.
+//! Carries out the decisions of [`resync`](crate::resync) about a damaged stream, and
+//! records the losses.
 
 use super::machine::Reader;
 use super::phase::{Origin, Phase, STRIDE, Search, Step};
@@ -19,7 +19,7 @@ impl<S: Source> Reader<S> {
     fn provide(&mut self, need: Need, refused: &mut Refused) -> Result<(), Error> {
         let is_tail = matches!(self.phase, Phase::Tail(_));
         if need.expects != Expects::Content && is_tail {
-            if !self.ask(need.to)? {
+            if !self.request(need.to)? {
                 refused.from = refused.from.min(need.to);
             }
         } else if !self.is_worth_waiting_for(need) {
@@ -33,8 +33,9 @@ impl<S: Source> Reader<S> {
         Ok(())
     }
 
-    /// Whether bytes should be waited for. If the available bytes end like a complete
-    /// stream, no more may follow: a pipe that is held open would block the reader.
+    /// Returns whether bytes should be waited for. If the available bytes end like a
+    /// complete stream, no more may follow: a pipe that is held open would block the
+    /// reader.
     fn is_worth_waiting_for(&self, need: Need) -> bool {
         match need.expects {
             Expects::Content => true,
@@ -93,13 +94,13 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Whether the block is only found, without requesting its content.
+    /// Returns whether the block is only found, without requesting its content.
     pub(super) fn passes_over(&self, frame: &Frame) -> bool {
         frame.kind == BlockKind::Event && matches!(self.scope, Scope::Index)
     }
 
-    /// The block with an end that fits its content and what follows. If none fits, the
-    /// frame is unchanged.
+    /// Returns the block with an end that fits its content and the bytes after it. If no
+    /// end fits, the frame is unchanged.
     pub(super) fn resynced(&mut self, frame: Frame) -> Result<Frame, Error> {
         let has_tag = !matches!(frame.kind, BlockKind::Trace | BlockKind::Unknown(_));
         if !has_tag || frame.body.len > self.state.limits.block_bytes {
@@ -120,8 +121,8 @@ impl<S: Source> Reader<S> {
         Ok(self.carry_out(frame, frame.body.start, verdict).unwrap_or(frame))
     }
 
-    /// The same for a version 6 block. `None` if there is no block, and reading continues
-    /// elsewhere.
+    /// Returns the block of version 6 with an end that fits. `None` if there is no block,
+    /// and reading continues elsewhere.
     pub(super) fn resynced_v6(&mut self, frame: Frame) -> Result<Option<Frame>, Error> {
         if self.passes_over(&frame) {
             let begins = self.decide_v6(|blocks| blocks.begins_as_stated(frame))?;
@@ -136,13 +137,13 @@ impl<S: Source> Reader<S> {
     }
 
     /// Carries out a decision about a block. A wrong size is reported at position `at`.
-    /// `None` if there is no block, and reading continues elsewhere.
+    /// Returns `None` if there is no block, and reading continues elsewhere.
     fn carry_out(&mut self, frame: Frame, at: u64, verdict: Verdict) -> Option<Frame> {
         match verdict {
             Verdict::Accept => Some(frame),
             Verdict::Resize { block, loses_blocks, next } => {
                 self.state.blocks_were_lost |= loses_blocks;
-                self.goes_on_from = next.or(self.goes_on_from);
+                self.continue_at = next.or(self.continue_at);
                 self.note_size(frame, block, at);
                 Some(block)
             }
@@ -157,7 +158,7 @@ impl<S: Source> Reader<S> {
                     kind => kind.row().map_or(0, |row| row.number),
                 };
                 let fault = Fault::ChangedKind(number);
-                self.state.damage.in_block(block).contradicts(0, "block header", fault);
+                self.state.damage.in_block(block).add_contradiction(0, "block header", fault);
                 Some(block)
             }
             Verdict::Skip { to } => {
@@ -173,9 +174,9 @@ impl<S: Source> Reader<S> {
         self.state.damage.add_framing_lost(block, at, end, 0, "block size", fault);
     }
 
-    /// A row of the block is broken from `from` on. If `true`, another block begins in
-    /// what looked like the rest of this one, and reading continues there.
-    pub(super) fn leaves_block(&mut self, frame: &Frame, from: u64) -> Result<bool, Error> {
+    /// Handles a block with a broken row at `from`. Returns `true` if another block
+    /// begins in what looked like the rest of this one, and reading continues there.
+    pub(super) fn try_leave_block(&mut self, frame: &Frame, from: u64) -> Result<bool, Error> {
         let found = match self.state.is_v6() {
             true => self.decide_v6(|blocks| blocks.block_within(frame, from))?,
             false => self.decide(|objects| objects.object_within(frame, from))?,
@@ -191,7 +192,8 @@ impl<S: Source> Reader<S> {
         Ok(true)
     }
 
-    /// What looked like a block is not one: another one begins at `position`.
+    /// Skips something that looked like a block and is not: another block begins at
+    /// `position`.
     fn pass_over(&mut self, frame: Frame, position: u64) {
         self.take_back(position);
         let (at, lost) = (frame.start, position.saturating_sub(frame.start));
@@ -202,17 +204,17 @@ impl<S: Source> Reader<S> {
         self.phase = Phase::Frame;
     }
 
-    /// Another block begins at `position`, possibly within what looked like the last rows
-    /// of the previous one, which then ends there. Of the losses reported for that block,
-    /// only the part before `position` remains.
+    /// Gives up the end of the previous block from `position` on, where another block
+    /// begins, possibly within what looked like its last rows. Only the part before
+    /// `position` remains of the losses reported for that block.
     pub(super) fn take_back(&mut self, position: u64) {
         let Some(last) = self.last_block.as_mut().filter(|last| position < last.body_end()) else {
             return;
         };
         self.state.statistics.take_bytes(last.kind, last.body_end().saturating_sub(position));
         self.state.damage.shorten_losses(last.start, position);
-        self.state.damage.spare(self.given_to);
-        // If more is taken back later, it is taken from what is left now.
+        self.state.damage.spare(self.delivered_to);
+        // The block is shortened, so that a later call takes from what is left now.
         last.body.len =
             u32::try_from(position.saturating_sub(last.body.start)).unwrap_or(last.body.len);
     }
@@ -227,8 +229,8 @@ impl<S: Source> Reader<S> {
         search_from: u64,
     ) {
         if self.state.is_v6() {
-            // Nothing marks the beginning of a block: everything before is kept, and
-            // nothing else is known.
+            // In version 6 nothing marks the beginning of a block: all blocks before the
+            // fault are kept, and nothing else is known.
             self.state.damage.add_outside(Class::FramingLost, offset, 0, context, fault);
             self.end_incomplete(offset);
             return;
@@ -252,7 +254,7 @@ impl<S: Source> Reader<S> {
                 self.phase = Phase::Frame;
             }
             Searched::Nothing(end) => {
-                // It was an ordinary block after all, only too large.
+                // The block was an ordinary one after all, only too large.
                 self.report_search(&search, end, false);
                 if let Origin::Limit(frame) = search.origin {
                     self.phase = Phase::AfterContent(frame);
@@ -273,8 +275,8 @@ impl<S: Source> Reader<S> {
         Ok(search.step())
     }
 
-    /// Reports the fault and how much was skipped because of it. `is_found`: an object
-    /// begins at `to`, and reading continues there.
+    /// Reports the fault, and how much was skipped because of it. `is_found` says that an
+    /// object begins at `to`, and reading continues there.
     fn report_search(&mut self, search: &Search, to: u64, is_found: bool) {
         let (offset, context, fault) = (search.offset, search.context, search.fault);
         let lost = to.saturating_sub(search.lost_from);
@@ -298,7 +300,7 @@ impl<S: Source> Reader<S> {
             Origin::Limit(frame) => {
                 self.state.count_block(&frame, to);
                 let lost = usize::try_from(lost).unwrap_or(usize::MAX);
-                self.state.damage.in_block(frame).block_lost(0, lost, context, fault);
+                self.state.damage.in_block(frame).add_lost_block(0, lost, context, fault);
             }
         }
     }

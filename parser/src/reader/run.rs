@@ -1,9 +1,9 @@
 //! The fast path through a block of events.
 
-use super::state::{LEAST_OF_ROWS, State};
+use super::state::{MIN_SEARCHED_PAYLOAD, State};
 use crate::blob::{
-    BlobEncoding, BlobHeader, Extent, Watch, at_end, compressed_v4, compressed_v6, quick_v4,
-    quick_v6, says_number, says_what_lasts, size_of_header,
+    BlobEncoding, BlobHeader, Extent, Watch, at_end, changes_sticky_fields, compressed_v4,
+    compressed_v6, quick_v4, quick_v6, size_of_header, stores_number,
 };
 use crate::context::Context;
 use crate::source::index;
@@ -14,7 +14,7 @@ use nettrace_guid::Guid;
 /// happen for closures passed through several layers.
 pub(crate) trait Take {
     /// Receives an event: its header, the rest of the block from the payload on, and the
-    /// stream position of that. `false` to stop for now.
+    /// stream position of the payload. Returns `false` to stop for now.
     fn take(
         &mut self,
         context: &Context,
@@ -24,54 +24,54 @@ pub(crate) trait Take {
         form: BlobForm,
     ) -> bool;
 
-    /// A run begins in a block that ends at `end`. All ids of its events are in
-    /// `covered`, and all its events are from one capture thread.
+    /// Prepares for a run of events in a block that ends at `end`. All ids of these
+    /// events are in `covered`, and one capture thread wrote them.
     #[inline(always)]
     fn begin(&mut self, _end: u64, _covered: &Covered) {}
 }
 
-/// Facts about an event of a run, beside its header.
+/// Facts about an event of a run that its header does not have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlobForm {
     pub(crate) is_v6: bool,
-    /// Whether the processor, the activities or the labels may differ from the event
-    /// before. `None` if headers are complete and do not say what changed.
-    pub(crate) changes_what_lasts: Option<bool>,
+    /// Whether sticky fields (processor, activities, labels) may differ from those of the
+    /// event before. `None` if headers are complete and do not say what changed.
+    pub(crate) changes_sticky_fields: Option<bool>,
 }
 
-/// Why a run ended.
+/// Where a run of usual events ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunEnd {
-    /// The cursor is after the last event that was passed on.
+    /// After the last event that was passed on.
     Between,
-    /// The cursor is at a blob that was not passed on, because something about it is
-    /// unusual.
+    /// At a blob that was not passed on, because something about it is unusual.
     OnBlob,
 }
 
-/// What the next blob must be like to be passed on without further checks. It is notified
-/// of every field that a header stores; inherited fields have been checked before.
+/// What the next blob must be like to be passed on without further checks. It observes
+/// every field that a header stores; inherited fields have been checked before.
 struct Expected {
     covered: Covered,
     /// Threads write many events in a row, so the thread and its next sequence number are
     /// computed once per run.
     thread: u64,
-    /// The thread's next sequence number. With compressed headers that is one more than
-    /// in the previous header, so headers do not need to track a number.
+    /// The thread's next sequence number. With compressed headers that is the number of
+    /// the previous header plus one, so headers do not need to track a number.
     number: u32,
-    /// Sequence numbers that an unusual header skips.
+    /// Number of sequence numbers that an unusual header skips.
     left_out: u32,
-    /// A row is unusual if its time is not below this: one tick after the latest time
-    /// that its block states, or 0 once anything else about the row is unusual. So one
-    /// comparison checks for both.
+    /// Time from which a row is unusual: one tick after the latest time that its block
+    /// states, or 0 once anything else about the row is unusual. So one comparison checks
+    /// for both.
     careful_from: u64,
     is_wrong: bool,
 }
 
 impl Expected {
-    /// `None` if further checks are needed in any case.
+    /// Returns what a blob must be like that inherits nothing. `None` if further checks
+    /// are needed in any case.
     #[inline]
-    fn of(covered: Covered, run: Option<(u64, u32)>, most_ticks: u64) -> Option<Expected> {
+    fn for_run(covered: Covered, run: Option<(u64, u32)>, max_ticks: u64) -> Option<Expected> {
         let (thread, number) = run?;
         // In some versions, an event of type 0 has no sequence number. If a stream
         // defines that type, use the careful path.
@@ -82,51 +82,54 @@ impl Expected {
             number,
             left_out: 0,
             // The careful path decides about the largest possible time.
-            careful_from: most_ticks.saturating_add(1),
+            careful_from: max_ticks.saturating_add(1),
             is_wrong: false,
         })
     }
 
-    /// The same, if the next blob inherits from the previous one.
+    /// Returns what the next blob must be like if it inherits from the previous one.
+    /// `None` if further checks are needed in any case.
     #[inline]
     fn after(
         header: &BlobHeader,
         covered: Covered,
         run: Option<(u64, u32)>,
-        most_ticks: u64,
+        max_ticks: u64,
     ) -> Option<Expected> {
         let is_usual = covered.metadata.contains(u64::from(header.metadata_id))
             && covered.stacks.contains(u64::from(header.stack));
-        Expected::of(covered, run, most_ticks).filter(|expected| {
+        Expected::for_run(covered, run, max_ticks).filter(|expected| {
             is_usual
                 && header.capture_thread == expected.thread
                 && header.sequence.wrapping_add(1) == expected.number
         })
     }
 
-    /// The same for version 6.
+    /// Returns what the next blob of version 6 must be like if it inherits from the
+    /// previous one. `None` if further checks are needed in any case.
     #[inline]
     fn after_v6(
         header: &BlobHeader,
         covered: Covered,
         run: Option<(u64, u32)>,
-        most_ticks: u64,
+        max_ticks: u64,
     ) -> Option<Expected> {
         let is_usual = !header.has_reserved_flag
             && covered.threads.contains(header.thread)
             && covered.labels.contains(u64::from(header.label_list));
-        Expected::after(header, covered, run, most_ticks)
+        Expected::after(header, covered, run, max_ticks)
             .filter(|expected| is_usual && covered.threads.contains(expected.thread))
     }
 
-    /// Whether the decoded row is unusual, by its time or because it was marked so.
+    /// Returns whether the decoded row is unusual, by its time or because it was marked
+    /// so.
     #[inline(always)]
     fn needs_careful_path(&self, ticks: u64) -> bool {
         ticks >= self.careful_from
     }
 }
 
-/// The time that every row reaches. Cold, so that the branch counts as unlikely.
+/// Returns a time that every row reaches. Cold, so that the branch counts as unlikely.
 #[cold]
 fn any_time() -> u64 {
     0
@@ -134,17 +137,17 @@ fn any_time() -> u64 {
 
 impl Watch for Expected {
     #[inline(always)]
-    fn next(&mut self, _: &mut u32, _: u32) {}
+    fn on_next(&mut self, _: &mut u32, _: u32) {}
 
     #[inline(always)]
-    fn metadata(&mut self, id: u32) {
+    fn on_metadata(&mut self, id: u32) {
         if !self.covered.metadata.contains(u64::from(id)) {
             self.careful_from = any_time();
         }
     }
 
     #[inline(always)]
-    fn capture(&mut self, _: &mut u32, thread: u64, step: u32) {
+    fn on_capture(&mut self, _: &mut u32, thread: u64, step: u32) {
         if thread != self.thread || step != 0 {
             self.careful_from = any_time();
             self.left_out = step;
@@ -152,61 +155,61 @@ impl Watch for Expected {
     }
 
     #[inline(always)]
-    fn thread(&mut self, id: u64) {
+    fn on_thread(&mut self, id: u64) {
         if id != self.thread && !self.covered.threads.contains(id) {
             self.careful_from = any_time();
         }
     }
 
     #[inline(always)]
-    fn stack(&mut self, id: u32) {
+    fn on_stack(&mut self, id: u32) {
         if !self.covered.stacks.contains(u64::from(id)) {
             self.careful_from = any_time();
         }
     }
 
     #[inline(always)]
-    fn labels(&mut self, id: u32, has_reserved_flag: bool) {
+    fn on_labels(&mut self, id: u32, has_reserved_flag: bool) {
         if has_reserved_flag || !self.covered.labels.contains(u64::from(id)) {
             self.careful_from = any_time();
         }
     }
 
     #[cold]
-    fn wrong(&mut self) {
+    fn on_wrong(&mut self) {
         (self.careful_from, self.is_wrong) = (0, true);
     }
 }
 
-/// The same before version 6, where threads are identified by their ids alone.
+/// Like [`Expected`], before version 6, where threads are identified by their ids alone.
 struct ExpectedV4(Expected);
 
 impl Watch for ExpectedV4 {
     #[inline(always)]
-    fn next(&mut self, _: &mut u32, _: u32) {}
+    fn on_next(&mut self, _: &mut u32, _: u32) {}
 
     #[inline(always)]
-    fn metadata(&mut self, id: u32) {
-        self.0.metadata(id);
+    fn on_metadata(&mut self, id: u32) {
+        self.0.on_metadata(id);
     }
 
     #[inline(always)]
-    fn capture(&mut self, sequence: &mut u32, thread: u64, step: u32) {
-        self.0.capture(sequence, thread, step);
+    fn on_capture(&mut self, sequence: &mut u32, thread: u64, step: u32) {
+        self.0.on_capture(sequence, thread, step);
     }
 
     #[inline(always)]
-    fn thread(&mut self, _: u64) {}
+    fn on_thread(&mut self, _: u64) {}
 
     #[inline(always)]
-    fn stack(&mut self, id: u32) {
-        self.0.stack(id);
+    fn on_stack(&mut self, id: u32) {
+        self.0.on_stack(id);
     }
 
-    fn labels(&mut self, _: u32, _: bool) {}
+    fn on_labels(&mut self, _: u32, _: bool) {}
 
-    fn wrong(&mut self) {
-        self.0.wrong();
+    fn on_wrong(&mut self) {
+        self.0.on_wrong();
     }
 }
 
@@ -217,17 +220,17 @@ trait Decode {
     /// Whether a header inherits from the previous one.
     const INHERITS: bool;
     const IS_V6: bool;
-    /// `None` if the next blob needs further checks.
+    /// Starts a run. `None` if the next blob needs further checks.
     fn begin(
         header: &mut BlobHeader,
         covered: Covered,
         run: Option<(u64, u32)>,
-        most_ticks: u64,
+        max_ticks: u64,
     ) -> Option<Self::Watch>;
     fn expected(watch: &mut Self::Watch) -> &mut Expected;
-    /// Whether the decoded blob is unusual.
+    /// Returns whether the decoded blob is unusual.
     fn needs_careful_path(header: &BlobHeader, watch: &mut Self::Watch) -> bool;
-    /// Decodes the blob at the beginning of `rest`, if all of it is there. Otherwise
+    /// Decodes the blob at the beginning of `rest`, if all of it is present. Otherwise
     /// `header` is unusable.
     fn decode(header: &mut BlobHeader, rest: &[u8], watch: &mut Self::Watch) -> Option<Extent>;
     /// Computes the sequence number of an unusual blob.
@@ -270,9 +273,9 @@ macro_rules! compressed {
                 header: &mut BlobHeader,
                 covered: Covered,
                 run: Option<(u64, u32)>,
-                most_ticks: u64,
+                max_ticks: u64,
             ) -> Option<Self::Watch> {
-                $begin(header, covered, run, most_ticks)
+                $begin(header, covered, run, max_ticks)
             }
             #[inline(always)]
             fn needs_careful_path(header: &BlobHeader, watch: &mut Self::Watch) -> bool {
@@ -300,7 +303,7 @@ macro_rules! compressed {
                 // Two zero bytes mean that nothing changed, not even the time. A large payload
                 // may have rows in it.
                 if Self::IS_V6
-                    && (matches!(window, [0, 0, ..]) || header.payload_size >= LEAST_OF_ROWS)
+                    && (matches!(window, [0, 0, ..]) || header.payload_size >= MIN_SEARCHED_PAYLOAD)
                 {
                     Self::expected(watch).careful_from = any_time();
                 }
@@ -313,7 +316,8 @@ macro_rules! compressed {
             fn compute_number(header: &mut BlobHeader, blob: &[u8], expected: &Expected) {
                 header.sequence = expected.number.wrapping_add(expected.left_out);
                 // Events of type 0 have no sequence number.
-                if header.metadata_id == 0 && !blob.first().is_some_and(|flags| says_number(*flags))
+                if header.metadata_id == 0
+                    && !blob.first().is_some_and(|flags| stores_number(*flags))
                 {
                     header.sequence = header.sequence.wrapping_sub(1);
                 }
@@ -333,15 +337,15 @@ macro_rules! fixed {
                 _: &mut BlobHeader,
                 covered: Covered,
                 run: Option<(u64, u32)>,
-                most_ticks: u64,
+                max_ticks: u64,
             ) -> Option<Self::Watch> {
-                $begin(covered, run, most_ticks)
+                $begin(covered, run, max_ticks)
             }
             #[inline(always)]
             fn needs_careful_path(header: &BlobHeader, watch: &mut Self::Watch) -> bool {
                 let (expected, has_threads) = (Self::expected(watch), $has_threads);
                 !(!expected.needs_careful_path(header.timestamp)
-                    && !(Self::IS_V6 && header.payload_size >= LEAST_OF_ROWS)
+                    && !(Self::IS_V6 && header.payload_size >= MIN_SEARCHED_PAYLOAD)
                     && expected.covered.metadata.contains(u64::from(header.metadata_id))
                     && expected.covered.stacks.contains(u64::from(header.stack))
                     && header.capture_thread == expected.thread
@@ -354,7 +358,7 @@ macro_rules! fixed {
             }
             #[inline(always)]
             fn decode(header: &mut BlobHeader, rest: &[u8], _: &mut Self::Watch) -> Option<Extent> {
-                // Stated explicitly so that the compiler does not keep fields from one
+                // Reset explicitly, so that the compiler does not keep fields from one
                 // blob to the next.
                 *header = BlobHeader::default();
                 $decode(header, rest)
@@ -369,11 +373,11 @@ fn begin_compressed_v4(
     header: &mut BlobHeader,
     covered: Covered,
     run: Option<(u64, u32)>,
-    most_ticks: u64,
+    max_ticks: u64,
 ) -> Option<ExpectedV4> {
-    // Stated explicitly for the compiler.
+    // Reset explicitly: the compiler then knows that these fields stay zero.
     (header.label_list, header.has_reserved_flag) = (0, false);
-    Expected::after(header, covered, run, most_ticks).map(ExpectedV4)
+    Expected::after(header, covered, run, max_ticks).map(ExpectedV4)
 }
 
 #[inline(always)]
@@ -381,25 +385,21 @@ fn begin_compressed_v6(
     header: &mut BlobHeader,
     covered: Covered,
     run: Option<(u64, u32)>,
-    most_ticks: u64,
+    max_ticks: u64,
 ) -> Option<Expected> {
-    // Stated explicitly for the compiler.
+    // Reset explicitly: the compiler then knows that these fields stay zero.
     (header.activity, header.related_activity) = (Guid::ZERO, Guid::ZERO);
-    Expected::after_v6(header, covered, run, most_ticks)
+    Expected::after_v6(header, covered, run, max_ticks)
 }
 
 #[inline(always)]
-fn begin_fixed_v4(
-    covered: Covered,
-    run: Option<(u64, u32)>,
-    most_ticks: u64,
-) -> Option<ExpectedV4> {
-    Expected::of(covered, run, most_ticks).map(ExpectedV4)
+fn begin_fixed_v4(covered: Covered, run: Option<(u64, u32)>, max_ticks: u64) -> Option<ExpectedV4> {
+    Expected::for_run(covered, run, max_ticks).map(ExpectedV4)
 }
 
 #[inline(always)]
-fn begin_fixed_v6(covered: Covered, run: Option<(u64, u32)>, most_ticks: u64) -> Option<Expected> {
-    Expected::of(covered, run, most_ticks)
+fn begin_fixed_v6(covered: Covered, run: Option<(u64, u32)>, max_ticks: u64) -> Option<Expected> {
+    Expected::for_run(covered, run, max_ticks)
         .filter(|expected| covered.threads.contains(expected.thread))
 }
 
@@ -413,16 +413,20 @@ impl State {
     /// `take` wants more.
     ///
     /// Most events take this path. The block's running header is a local variable here,
-    /// so that it stays in registers, and nothing is looked up unless `take` asks for it.
+    /// so that it stays in registers, and nothing is looked up unless `take` does it.
     #[inline(always)]
-    pub(crate) fn run(&mut self, window: &[u8], start: u64, take: &mut impl Take) -> RunEnd {
+    pub(crate) fn pass_events(
+        &mut self,
+        window: &[u8],
+        start: u64,
+        take: &mut impl Take,
+    ) -> RunEnd {
         match self.cursor.encoding {
-            BlobEncoding::CompressedV4 => self.run_blobs::<CompressedV4>(window, start, take),
-            BlobEncoding::CompressedV6 => self.run_blobs::<CompressedV6>(window, start, take),
-            BlobEncoding::FixedV4 => self.run_blobs::<FixedV4>(window, start, take),
-            BlobEncoding::FixedV6 => self.run_blobs::<FixedV6>(window, start, take),
-            // Version 3 has no sequence numbers, so there is no run whose next number is
-            // known.
+            BlobEncoding::CompressedV4 => self.pass_blobs::<CompressedV4>(window, start, take),
+            BlobEncoding::CompressedV6 => self.pass_blobs::<CompressedV6>(window, start, take),
+            BlobEncoding::FixedV4 => self.pass_blobs::<FixedV4>(window, start, take),
+            BlobEncoding::FixedV6 => self.pass_blobs::<FixedV6>(window, start, take),
+            // Version 3 has no sequence numbers, so the next number of a run is unknown.
             BlobEncoding::FixedV3 => RunEnd::Between,
         }
     }
@@ -432,17 +436,17 @@ impl State {
         clippy::arithmetic_side_effects,
         reason = "positions within a block, which ends within 64 bits"
     )]
-    fn run_blobs<D: Decode>(&mut self, window: &[u8], start: u64, take: &mut impl Take) -> RunEnd {
+    fn pass_blobs<D: Decode>(&mut self, window: &[u8], start: u64, take: &mut impl Take) -> RunEnd {
         if self.cursor.is_done() || self.cursor.is_contradicted {
             return RunEnd::Between;
         }
         let mut header = self.cursor.header;
         let times = self.cursor.times;
-        // For the check that a thread's times rise. Version 6 promises no such thing, so
-        // there the loop need not keep it.
+        // The last time is needed for the check that the times of a thread rise. Version
+        // 6 promises no such thing, so there the loop need not keep it.
         let mut last_ticks = header.timestamp;
         let covered = self.context.tables.covered;
-        let begun = D::begin(&mut header, covered, self.losses.run(), times.most());
+        let begun = D::begin(&mut header, covered, self.losses.current_run(), times.max());
         let Some(mut watch) = begun else { return RunEnd::Between };
         let first = D::expected(&mut watch).number;
         take.begin(self.cursor.end, &self.context.tables.covered);
@@ -461,8 +465,8 @@ impl State {
             // Deltas are unsigned, so the times of a run are never before the block's
             // first.
             if D::needs_careful_path(&header, &mut watch) {
-                // Not stepped over: the careful path decodes it again, and knows what is
-                // wrong with it.
+                // The cursor does not step over the blob: the careful path decodes it
+                // again, and finds out what is wrong with it.
                 if D::expected(&mut watch).is_wrong {
                     break;
                 }
@@ -483,11 +487,11 @@ impl State {
             if !D::IS_V6 {
                 last_ticks = header.timestamp;
             }
-            let changes_what_lasts = match rest {
-                [flags, ..] if D::INHERITS => Some(says_what_lasts(*flags)),
+            let changes_sticky_fields = match rest {
+                [flags, ..] if D::INHERITS => Some(changes_sticky_fields(*flags)),
                 _ => None,
             };
-            let form = BlobForm { is_v6: D::IS_V6, changes_what_lasts };
+            let form = BlobForm { is_v6: D::IS_V6, changes_sticky_fields };
             rest = after;
             if !take.take(&self.context, &header, payload, payload_at, form) {
                 break;
@@ -497,15 +501,15 @@ impl State {
         if !D::IS_V6 {
             // The times of one thread rise, so its last one is the latest. If they do
             // not, another check finds out.
-            self.cursor.times.latest = times.latest.max(last_ticks.wrapping_sub(times.least));
+            self.cursor.times.latest = times.latest.max(last_ticks.wrapping_sub(times.min));
         }
-        // Without an event, `last_ticks` may be that of an event without a number; then the
-        // run keeps its time.
+        // Without an event, `last_ticks` may be that of an event without a number. The
+        // run then keeps its time.
         self.losses.advance_run(next, last_ticks);
         self.statistics.events += u64::from(next.wrapping_sub(first));
         if D::INHERITS {
             if run_end == RunEnd::Between {
-                // Computed here, so that the loop does not have to keep it.
+                // The number is computed here, so that the loop does not have to keep it.
                 header.sequence = next.wrapping_sub(1);
             }
             self.cursor.header = header;

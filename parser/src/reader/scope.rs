@@ -8,9 +8,9 @@ use crate::tables::Covered;
 /// Which blocks a reader reads.
 #[derive(Debug)]
 pub(crate) enum Scope {
-    /// All of them.
+    /// All blocks.
     All,
-    /// All, but event blocks are only found, and their content is not read.
+    /// All blocks, but event blocks are only found, and their content is not read.
     Index,
     /// Only the events of blocks that were found before.
     Planned { blocks: Vec<PlannedBlock>, next: usize },
@@ -31,7 +31,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// A plan without blocks.
+    /// Returns a plan without blocks.
     pub(crate) fn empty() -> Plan {
         Plan { blocks: Vec::new(), context: Context::new() }
     }

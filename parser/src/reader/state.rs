@@ -11,8 +11,9 @@ use crate::loss::Losses;
 use crate::statistics::Statistics;
 use crate::version::Version;
 
-/// Fewer bytes after the last field of a version 6 payload are not looked at for rows.
-pub(super) const LEAST_OF_ROWS: u32 = 128;
+/// Minimum size in bytes of a version 6 payload, and of the bytes after its last field,
+/// that are searched for rows.
+pub(super) const MIN_SEARCHED_PAYLOAD: u32 = 128;
 
 /// Everything the reader knows, except for its source and its position.
 #[derive(Debug)]
@@ -27,18 +28,18 @@ pub(crate) struct State {
     pub(crate) cursor: Cursor,
     /// Whether the input contains all of the current block.
     pub(super) block_is_whole: bool,
-    /// Where the current block's first broken row begins.
+    /// Position of the current block's first broken row.
     pub(super) broken_at: Option<u64>,
     /// Whether blocks were lost since the last sequence point, possibly including a
     /// sequence point.
     pub(super) blocks_were_lost: bool,
     /// Whether definitions that outlive sequence points may be missing, because blocks or
     /// rows were lost or a table was full. Version 6 requires a definition before each
-    /// use, so otherwise an undefined id is no writer's.
+    /// use, so otherwise no writer can have written an undefined id.
     pub(super) ids_were_lost: bool,
     pub(crate) is_complete: bool,
     pub(super) end_offset: Option<u64>,
-    /// Bytes of the last block that the input lacks.
+    /// Number of bytes of the last block that the input lacks.
     pub(super) missing_bytes: u64,
     /// Whether every reference must be defined by what this reader knows; see
     /// [`State::is_irregular`].
@@ -97,8 +98,8 @@ impl State {
         self.has_trace.then_some(&self.context.trace)
     }
 
-    /// Reads the first block. A fault in it is fatal: without a session, nothing has a
-    /// meaning.
+    /// Reads the first block. A fault in it is fatal: without a session, the rest of the
+    /// stream has no meaning.
     pub(super) fn read_trace(&mut self, frame: Frame, content: &[u8]) -> Result<(), (u64, Fault)> {
         self.open_block(frame, true, u64::from(frame.body.len));
         let mut damage = self.damage.in_block(frame);
@@ -126,15 +127,15 @@ impl State {
             .add_block(frame.kind, end.min(frame.body_end()).saturating_sub(frame.start));
     }
 
-    /// Opens a block. `present` bytes of its content, and what follows, are in the
-    /// window.
+    /// Opens a block. `present` bytes of its content, and of the bytes after it, are in
+    /// the window.
     pub(super) fn open_block(&mut self, frame: Frame, is_whole: bool, present: u64) {
         self.block_is_whole = is_whole;
         self.broken_at = None;
         self.count_block(&frame, frame.body.start.saturating_add(present));
     }
 
-    /// Collects the faults of the current block.
+    /// Returns a collector for the faults of the current block.
     pub(super) fn damage_in(&mut self, frame: Frame) -> BlockDamage<'_> {
         self.damage.in_part_of_block(frame, self.block_is_whole)
     }
@@ -148,6 +149,6 @@ impl State {
     ) {
         self.broken_at = Some(frame.body.start);
         self.blocks_were_lost = true;
-        self.damage_in(frame).block_lost(0, content.len(), context, fault);
+        self.damage_in(frame).add_lost_block(0, content.len(), context, fault);
     }
 }

@@ -36,8 +36,8 @@ pub trait Visit {
     /// part of the loop over a block, and the event's fields are never stored in memory.
     fn event(&mut self, event: Event<'_>);
 
-    /// Whether more events are wanted; called after each. If not, the same reader can
-    /// continue later.
+    /// Returns whether more events are wanted; called after each event. If not, the
+    /// reader can continue later.
     #[inline(always)]
     fn wants_more(&self) -> bool {
         true
@@ -75,7 +75,7 @@ impl<F: FnMut(Event<'_>) -> Result<(), E>, E> Visit for TryEach<F, E> {
     }
 }
 
-/// Turns the output of a run into events.
+/// Turns headers and payloads into events for a visitor.
 pub(super) struct Each<'a, V>(pub(super) &'a mut V);
 
 impl<V: Visit> Take for Each<'_, V> {

@@ -70,7 +70,7 @@ impl Objects<'_> {
         Ok(has_end && tag == Some(&fastserial::TAG_END) && !self.has_object_in_tail(frame))
     }
 
-    /// Whether an object seems to begin near the end of the content.
+    /// Returns whether an object seems to begin near the end of the content.
     fn has_object_in_tail(&self, frame: &Frame) -> bool {
         let tail = tail(frame);
         let length = index(frame.body_end().saturating_add(1), tail);
@@ -78,7 +78,7 @@ impl Objects<'_> {
         fastserial::find_in_short(window.get(..length).unwrap_or(window)).is_some()
     }
 
-    /// Where a block that is not sound ends.
+    /// Returns where a block that is not sound ends.
     #[cold]
     pub(crate) fn resync(&self, frame: Frame) -> Result<Verdict, Need> {
         let end = frame.body_end();
@@ -109,8 +109,8 @@ impl Objects<'_> {
         }
     }
 
-    /// The block extended to the next object, if everything before that consists of rows
-    /// of the block: then its size was too small.
+    /// Returns the block extended to the next object, if everything before that consists
+    /// of rows of the block: then its size was too small.
     fn grown(&self, frame: Frame) -> Result<Verdict, Need> {
         let from = frame.body_end();
         self.reaches_after(
@@ -130,9 +130,9 @@ impl Objects<'_> {
         Ok(Verdict::Resize { block, loses_blocks: false, next: None })
     }
 
-    /// Whether the end of the content consists of consecutive objects: then the block
-    /// lost as many bytes as these take, and its size covers them instead. A mere copy of
-    /// an object in a payload would not end where the block does.
+    /// Returns whether the end of the content consists of consecutive objects: then the
+    /// block lost as many bytes as these take, and its size covers them instead. A mere
+    /// copy of an object in a payload would not end where the block does.
     fn ends_with_objects(&self, frame: &Frame) -> bool {
         let end = frame.body_end();
         let mut next = self.object_in(tail(frame), end);
@@ -186,13 +186,13 @@ impl Objects<'_> {
         self.window.reaches(to, Expects::After(end))
     }
 
-    /// Whether a known object begins at the position, as far as the window shows.
+    /// Returns whether a known object begins at the position, as far as the window shows.
     fn begins_at(&self, position: u64) -> bool {
         let window = self.window.from(position);
         fastserial::find(window.get(..FOUND_HEADER).unwrap_or(window)) == Some(0)
     }
 
-    /// The first known object that begins between `from` and `to`, inclusive.
+    /// Returns the first known object that begins between `from` and `to`, inclusive.
     fn object_in(&self, from: u64, to: u64) -> Option<u64> {
         let window = self.window.from(from);
         let reach = index(to.saturating_add(FOUND_HEADER as u64), from);
@@ -201,8 +201,8 @@ impl Objects<'_> {
         (position <= to).then_some(position)
     }
 
-    /// Another object begins within the bytes that the block's size covers: the block
-    /// ends there.
+    /// Returns another object begins within the bytes that the block's size covers: the
+    /// block ends there.
     fn cut_at(&self, frame: Frame, position: u64) -> Verdict {
         let before = position.saturating_sub(1);
         let has_tag = before >= frame.body.start
@@ -215,9 +215,9 @@ impl Objects<'_> {
         Verdict::Resize { block, loses_blocks: true, next: Some(position) }
     }
 
-    /// A row of the block is broken from `from` on. If another object begins in what
-    /// looks like the rest of the block, the block's size is wrong even though it happens
-    /// to fit, and reading continues at that object.
+    /// Returns a row of the block is broken from `from` on. If another object begins in
+    /// what looks like the rest of the block, the block's size is wrong even though it
+    /// happens to fit, and reading continues at that object.
     pub(crate) fn object_within(&self, frame: &Frame, from: u64) -> Result<Option<u64>, Need> {
         let end = frame.body_end();
         self.reaches_after(end, end.saturating_add(FOUND_HEADER as u64))?;
@@ -243,8 +243,8 @@ impl Objects<'_> {
         }
     }
 
-    /// The next object after `from`, within `stride` bytes. With `to`, only an object
-    /// that begins before it.
+    /// Returns the next object after `from`, within `stride` bytes. With `to`, only an
+    /// object that begins before it.
     pub(crate) fn search(&self, from: u64, to: Option<u64>, stride: u64) -> Result<Searched, Need> {
         let wanted = to.map_or(u64::MAX, |to| to).min(from.saturating_add(stride));
         let is_more =
@@ -289,8 +289,8 @@ impl Objects<'_> {
         Ok(None)
     }
 
-    /// Where the block's content begins with another shift than the one it was framed
-    /// with.
+    /// Returns where the block's content begins with another shift than the one it was
+    /// framed with.
     fn padded(&self, frame: Frame, shift: u8) -> u64 {
         let header = self.window.from(frame.start);
         match fastserial::frame(header, frame.start, shift) {
@@ -299,8 +299,8 @@ impl Objects<'_> {
         }
     }
 
-    /// Whether the content begins like that of a block of its kind. For blocks without a
-    /// header of their own, all of it is checked.
+    /// Returns whether the content begins like that of a block of its kind. For blocks
+    /// without a header of their own, all of it is checked.
     fn looks_right(&self, frame: Frame) -> bool {
         let content = self.window.content(&frame);
         match frame.kind {
@@ -316,7 +316,7 @@ impl Objects<'_> {
         }
     }
 
-    /// Whether all of the content is a block of its kind.
+    /// Returns whether all of the content is a block of its kind.
     fn is_all_rows(&self, frame: Frame) -> bool {
         let content = self.window.content(&frame);
         if !matches!(frame.kind, BlockKind::Event | BlockKind::Metadata)
@@ -339,7 +339,7 @@ impl Objects<'_> {
     }
 }
 
-/// Whether all of the content of a version 3 block consists of rows.
+/// Returns whether all of the content of a version 3 block consists of rows.
 fn is_whole_v3(content: &[u8]) -> bool {
     let mut rest = content;
     while !rest.is_empty() {
@@ -351,7 +351,7 @@ fn is_whole_v3(content: &[u8]) -> bool {
     true
 }
 
-/// Where the part of a block's content begins that is searched at its end.
+/// Returns where the part of a block's content begins that is searched at its end.
 pub(crate) fn tail(frame: &Frame) -> u64 {
     frame.body_end().saturating_sub(CHECKED_TAIL as u64).max(frame.body.start)
 }

@@ -31,8 +31,8 @@ pub fn decisions(bytes: &[u8]) {
     }
 }
 
-/// The answer to a question, with all bytes available, and with only those that it
-/// requested.
+/// Returns the answer to a question, with all bytes available, and with only those that
+/// it requested.
 fn answers<T: PartialEq + std::fmt::Debug>(
     bytes: &[u8],
     mut ask: impl FnMut(Window<'_>, bool) -> Result<T, Need>,
@@ -167,8 +167,8 @@ fn of_blocks(bytes: &[u8], start: u64, broken: u64, is_known: bool) {
     }
 }
 
-/// The answer to a question about version 6 blocks. What has been searched is remembered
-/// between calls, as in the reader.
+/// Returns the answer to a question about version 6 blocks. What has been searched is
+/// remembered between calls, as in the reader.
 fn blocks<T: PartialEq + std::fmt::Debug>(
     bytes: &[u8],
     is_known: bool,
@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    /// The bytes from some distance before a block on, and the parameters of the
+    /// Returns the bytes from some distance before a block on, and the parameters of the
     /// question.
     fn question(bytes: &[u8], start: usize, version: u8, broken: u8) -> Vec<u8> {
         let from = start.saturating_sub(200);

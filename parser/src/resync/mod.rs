@@ -115,27 +115,27 @@ pub(crate) enum AfterMark {
 }
 
 impl<'w> Window<'w> {
-    /// The available bytes, which begin at stream position `start`.
+    /// Returns the available bytes, which begin at stream position `start`.
     pub(crate) fn new(bytes: &'w [u8], start: u64, refused: &'w Refused) -> Window<'w> {
         Window { bytes, start, refused }
     }
 
-    /// Where the available bytes end.
+    /// Returns where the available bytes end.
     pub(crate) fn end(&self) -> u64 {
         self.start.saturating_add(self.bytes.len() as u64)
     }
 
-    /// The bytes from a position on.
+    /// Returns the bytes from a position on.
     pub(crate) fn from(&self, position: u64) -> &'w [u8] {
         self.bytes.get(index(position, self.start)..).unwrap_or_default()
     }
 
-    /// A block's content, as far as it is available.
+    /// Returns a block's content, as far as it is available.
     fn content(&self, frame: &Frame) -> &'w [u8] {
         part(self.bytes, self.start, frame.body)
     }
 
-    /// The bytes up to a position.
+    /// Returns the bytes up to a position.
     fn to(&self, end: u64) -> &'w [u8] {
         self.bytes.get(..index(end, self.start)).unwrap_or(self.bytes)
     }
@@ -150,7 +150,7 @@ impl<'w> Window<'w> {
     }
 }
 
-/// The fault of a block whose size is wrong.
+/// Returns the fault of a block whose size is wrong.
 pub(crate) fn size_fault(frame: &Frame) -> Fault {
     Fault::BlockSize(i32::try_from(frame.body.len).unwrap_or(i32::MAX))
 }

@@ -10,10 +10,10 @@ use crate::primitive::before;
 use crate::source::index;
 use crate::work;
 
-/// Whether the rows of a block, all of which is in the window, end exactly where it does,
-/// and up to which position they were walked. The window begins at position `start` and
-/// ends with the block. `is_unknown`: whether an event has an undefined id. Other bytes
-/// may look like a row, but hardly ever with defined ids.
+/// Returns whether the rows of a block, all of which is in the window, end exactly where
+/// it does, and up to which position they were walked. The window begins at position
+/// `start` and ends with the block. `is_unknown`: whether an event has an undefined id.
+/// Other bytes may look like a row, but hardly ever with defined ids.
 pub(crate) fn fit(
     frame: Frame,
     window: &[u8],

@@ -184,9 +184,9 @@ impl Blocks<'_> {
         Ok(found)
     }
 
-    /// The earliest position at which another block may begin, if the current one is not
-    /// a block: the last row of the previous block may have been taken to extend into its
-    /// header.
+    /// Returns the earliest position at which another block may begin, if the current one
+    /// is not a block: the last row of the previous block may have been taken to extend
+    /// into its header.
     fn least_start(&self, start: u64) -> u64 {
         start.saturating_sub(LOOK_BACK).max(self.last_content)
     }
@@ -247,9 +247,9 @@ impl Blocks<'_> {
         Ok(false)
     }
 
-    /// Whether a block's rows end where it does, and all ids in them are defined. Without
-    /// this, a sound block whose successor is damaged would be searched for blocks, and
-    /// cut short where its payloads look like some.
+    /// Returns whether a block's rows end where it does, and all ids in them are defined.
+    /// Without this, a sound block whose successor is damaged would be searched for
+    /// blocks, and cut short where its payloads look like some.
     fn seems_whole(&mut self, frame: Frame) -> bool {
         // A second Trace block is not read. It may have many pairs, so it is not walked.
         let is_second_trace = frame.kind == BlockKind::Trace && self.has_session;
@@ -383,13 +383,13 @@ impl Blocks<'_> {
         Ok(found.map_or(AfterMark::Nothing, AfterMark::Block))
     }
 
-    /// Whether the input, as far as it was requested, ends before it shows what follows a
-    /// block that ends at `end`.
+    /// Returns whether the input, as far as it was requested, ends before it shows what
+    /// follows a block that ends at `end`.
     fn is_last(&self, end: u64) -> bool {
         end.saturating_add(SHOWN as u64) > self.window.end()
     }
 
-    /// Whether whole blocks follow each other from `from` to exactly `to`.
+    /// Returns whether whole blocks follow each other from `from` to exactly `to`.
     fn covers_blocks(&mut self, from: u64, to: u64) -> bool {
         if to.saturating_sub(from) < LEAST_COVERED {
             return false;
@@ -411,7 +411,7 @@ impl Blocks<'_> {
     }
 }
 
-/// The block, cut where another one begins.
+/// Returns the block, cut where another one begins.
 fn resized(frame: Frame, end: u64, loses_blocks: bool) -> Verdict {
     let mut block = frame;
     block.body.len = u32::try_from(end.saturating_sub(frame.body.start)).unwrap_or(frame.body.len);

@@ -5,18 +5,18 @@ use super::{NO_SLOT, Slot};
 use crate::forget;
 use std::collections::HashMap;
 
-/// Gaps up to this many ids are bridged in the array; ids further away go to the map. So
-/// a hostile id cannot make the array grow by more than its own row is worth.
-const BRIDGE: u64 = 64;
-/// The maximum length of the array, in ids after the first.
-const DENSE_LIMIT: u64 = 1 << 22;
+/// Maximum number of undefined ids that the array bridges; ids further away go to the
+/// map. So a hostile id cannot make the array grow by more than its own row is worth.
+const MAX_BRIDGED: u64 = 64;
+/// Maximum length of the array, in ids after the first.
+const MAX_DENSE: u64 = 1 << 22;
 
 /// A range of ids.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct IdRange {
     first: u64,
     count: u64,
-    /// Add this to an id to get its slot, if slots are in the order of ids.
+    /// Number to add to an id to get its slot, if slots are in the order of ids.
     shift: Slot,
 }
 
@@ -26,15 +26,15 @@ impl IdRange {
         id.wrapping_sub(self.first) < self.count
     }
 
-    /// The slot of an id in the range, if [slots are in
+    /// Returns the slot of an id in the range, if [slots are in
     /// order](IdTable::has_slots_in_order). For an id 0 that was added by
-    /// [`IdRange::with_zero`], the slot before the first, or [`NO_SLOT`].
+    /// [`IdRange::with_zero`], returns the slot before the first, or [`NO_SLOT`].
     #[inline(always)]
     pub(crate) fn slot(self, id: u32) -> Slot {
         id.wrapping_add(self.shift)
     }
 
-    /// The same range including id 0, if it is then still contiguous.
+    /// Returns the range with id 0 added, if it is then still contiguous.
     pub(crate) fn with_zero(self) -> IdRange {
         match (self.first, self.count) {
             (_, 0) => IdRange { first: 0, count: 1, shift: NO_SLOT },
@@ -46,12 +46,12 @@ impl IdRange {
 
 #[derive(Debug, Default)]
 pub(super) struct IdTable {
-    /// Id of `dense[0]`: the first id that was inserted.
+    /// The first id that was inserted, which is that of `dense[0]`.
     base: u64,
     dense: Vec<Slot>,
     /// Number of ids from `base` on that are defined without a gap.
     gapless: u64,
-    /// Whether some slot in the array is not as far from the first slot as its id from
+    /// Whether some slot in the array is not as far from the first slot as its id is from
     /// the first id.
     is_bent: bool,
     sparse: HashMap<u64, Slot>,
@@ -65,7 +65,7 @@ impl Clone for IdTable {
         other
     }
 
-    /// Reuses the allocated memory.
+    /// Copies into memory that is already allocated.
     fn clone_from(&mut self, other: &IdTable) {
         (self.base, self.gapless, self.count) = (other.base, other.gapless, other.count);
         self.is_bent = other.is_bent;
@@ -95,7 +95,7 @@ impl IdTable {
         }
     }
 
-    /// The ids that are defined without a gap.
+    /// Returns the ids that are defined without a gap.
     pub(super) fn gapless(&self) -> IdRange {
         let first = self.dense.first().copied().unwrap_or_default();
         IdRange {
@@ -105,8 +105,8 @@ impl IdTable {
         }
     }
 
-    /// Whether the slots of ids without a gap are in the same order as the ids, which is
-    /// the case unless an id was redefined.
+    /// Returns whether the slots of ids without a gap are in the order of the ids, which
+    /// is the case unless an id was redefined.
     pub(super) fn has_slots_in_order(&self) -> bool {
         !self.is_bent
     }
@@ -115,8 +115,8 @@ impl IdTable {
         self.count
     }
 
-    /// What walking all ids costs, and copying them: more than the number of ids if most
-    /// were removed.
+    /// Returns the cost of walking or copying all ids: more than the number of ids if
+    /// most were removed.
     pub(super) fn room(&self) -> usize {
         self.dense.len().saturating_add(self.sparse.capacity())
     }
@@ -133,15 +133,15 @@ impl IdTable {
         self.insert_anywhere(id, slot);
     }
 
-    /// Whether the id is one more than all defined ids; all real writers number stacks
-    /// and types like this.
+    /// Returns whether the id is one more than all defined ids; all real writers number
+    /// stacks and types like this.
     #[inline]
     pub(super) fn is_next(&self, id: u64) -> bool {
         let next = self.dense.len() as u64;
         next > 0
             && next == self.gapless
             && id.wrapping_sub(self.base) == next
-            && next < DENSE_LIMIT
+            && next < MAX_DENSE
             && self.sparse.is_empty()
     }
 
@@ -154,12 +154,12 @@ impl IdTable {
             self.count = self.count.wrapping_add(1);
         }
         let index = id.wrapping_sub(self.base);
-        if index <= (self.dense.len() as u64).saturating_add(BRIDGE) && index < DENSE_LIMIT {
+        if index <= (self.dense.len() as u64).saturating_add(MAX_BRIDGED) && index < MAX_DENSE {
             let index = usize::try_from(index).unwrap_or(usize::MAX);
             if index >= self.dense.len() {
                 self.dense.resize(index.saturating_add(1), NO_SLOT);
             }
-            // The first id was redefined, so all other slots are out of order.
+            // If the first id was redefined, all other slots are out of order.
             self.is_bent |= match self.dense.first() {
                 Some(first) if index > 0 => first.wrapping_add(low_bits(index as u64)) != slot,
                 _ => self.dense.len() > 1,
@@ -212,7 +212,7 @@ impl IdTable {
             .chain(self.sparse.values().copied())
     }
 
-    /// Keeps the ids whose slots pass.
+    /// Keeps the ids whose slots pass `keep`.
     pub(super) fn retain(&mut self, keep: impl Fn(Slot) -> bool) {
         for slot in self.dense.iter_mut().filter(|slot| **slot != NO_SLOT && !keep(**slot)) {
             *slot = NO_SLOT;
@@ -240,7 +240,7 @@ impl IdTable {
     }
 }
 
-/// An id, or an index, truncated to the width of slots.
+/// Returns an id, or an index, truncated to the width of slots.
 #[expect(clippy::cast_possible_truncation, reason = "slots wrap")]
 fn low_bits(id: u64) -> Slot {
     id as Slot

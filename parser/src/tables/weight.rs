@@ -1,4 +1,4 @@
-//! How much memory a row uses, so that tables can be bounded in bytes.
+//! The memory that a row uses, so that tables can be bounded in bytes.
 
 use crate::block::metadata::Metadata;
 use crate::block::thread::Thread;
@@ -6,7 +6,7 @@ use crate::schema::{Field, FieldType};
 
 /// Something that is stored in a table.
 pub(crate) trait Weigh {
-    /// Approximate number of heap bytes that it owns.
+    /// Returns the approximate number of heap bytes that it owns.
     fn bytes_elsewhere(&self) -> usize;
 }
 
@@ -19,7 +19,7 @@ impl Weigh for (u32, u32) {
 impl Weigh for Thread {
     fn bytes_elsewhere(&self) -> usize {
         let name = self.name.as_ref().map_or(0, |name| name.len());
-        name.saturating_add(of_pairs(&self.pairs))
+        name.saturating_add(pair_bytes(&self.pairs))
     }
 }
 
@@ -29,32 +29,33 @@ impl Weigh for Metadata {
         let extra = self.extra.as_ref().map_or(0, |extra| {
             let templates = [&extra.message_template, &extra.description].into_iter().flatten();
             let templates = templates.fold(0usize, |sum, text| sum.saturating_add(text.len()));
-            size_of_val(&**extra).saturating_add(templates).saturating_add(of_pairs(&extra.pairs))
+            size_of_val(&**extra).saturating_add(templates).saturating_add(pair_bytes(&extra.pairs))
         });
-        texts.saturating_add(extra).saturating_add(of_fields(&self.schema.fields))
+        texts.saturating_add(extra).saturating_add(field_bytes(&self.schema.fields))
     }
 }
 
-fn of_pairs(pairs: &[(Box<str>, Box<str>)]) -> usize {
+fn pair_bytes(pairs: &[(Box<str>, Box<str>)]) -> usize {
     pairs.iter().fold(size_of_val(pairs), |sum, (key, value)| {
         sum.saturating_add(key.len()).saturating_add(value.len())
     })
 }
 
-fn of_fields(fields: &[Field]) -> usize {
+fn field_bytes(fields: &[Field]) -> usize {
     fields.iter().fold(size_of_val(fields), |sum, field| {
-        sum.saturating_add(field.name.len()).saturating_add(of_type(&field.kind))
+        sum.saturating_add(field.name.len()).saturating_add(type_bytes(&field.kind))
     })
 }
 
-/// Ends because the nesting of types is limited.
-fn of_type(kind: &FieldType) -> usize {
+/// Returns the heap bytes of a type. The recursion ends because the nesting of types is
+/// limited.
+fn type_bytes(kind: &FieldType) -> usize {
     match kind {
-        FieldType::Object(fields) => of_fields(fields),
+        FieldType::Object(fields) => field_bytes(fields),
         FieldType::Array(element)
         | FieldType::FixedArray(element, _)
         | FieldType::RelLoc(element)
-        | FieldType::DataLoc(element) => size_of::<FieldType>().saturating_add(of_type(element)),
+        | FieldType::DataLoc(element) => size_of::<FieldType>().saturating_add(type_bytes(element)),
         _ => 0,
     }
 }

@@ -55,7 +55,7 @@ impl<'r> View<'r> for Activity<'r> {
 }
 
 impl<'r> Activity<'r> {
-    /// The keys and values of its arguments.
+    /// Returns the keys and values of its arguments.
     pub fn arguments(&self) -> impl Iterator<Item = (Utf16<'r>, Utf16<'r>)> + use<'r> {
         self.arguments.into_iter().flat_map(|array| array.iter()).filter_map(|argument| {
             let mut fields = argument.as_object()?.fields();

@@ -50,8 +50,9 @@ pub enum CounterValue {
 }
 
 impl<'r> Counter<'r> {
-    /// How often the session publishes its counters, in seconds: the interval that was
-    /// requested ([`series`](Self::series)), else the one that this value covers.
+    /// Returns how often the session publishes its counters, in seconds: the interval
+    /// that was requested ([`series`](Self::series)), else the one that this value
+    /// covers.
     pub fn publication_seconds(&self) -> f64 {
         let series = self.series.to_string();
         let millis = series.strip_prefix("Interval=").and_then(|text| text.parse::<f64>().ok());

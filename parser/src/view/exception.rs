@@ -44,17 +44,17 @@ impl<'r> View<'r> for Exception<'r> {
 }
 
 impl<'r> Exception<'r> {
-    /// Whether it wraps another exception.
+    /// Returns whether it wraps another exception.
     pub fn has_inner(&self) -> bool {
         self.flags & 1 != 0
     }
 
-    /// Whether it was thrown while another exception was being handled.
+    /// Returns whether it was thrown while another exception was being handled.
     pub fn is_nested(&self) -> bool {
         self.flags & 2 != 0
     }
 
-    /// Whether it was rethrown.
+    /// Returns whether it was rethrown.
     pub fn is_rethrown(&self) -> bool {
         self.flags & 4 != 0
     }

@@ -231,8 +231,8 @@ impl<'r, T> Rows<'r, T> {
 }
 
 impl<'r> Rows<'r, HeapComObject> {
-    /// The two kinds of rows do not depend on the pointer size, so its parameter is used
-    /// to distinguish them.
+    /// Returns the two kinds of rows do not depend on the pointer size, so its parameter
+    /// is used to distinguish them.
     fn of_row_kind(self, is_callable: bool) -> Rows<'r, HeapComObject> {
         Rows { pointer_size: if is_callable { COM_CALLABLE } else { COM_WRAPPER }, ..self }
     }
@@ -251,7 +251,7 @@ fn name(input: &[u8]) -> Parsed<'_, Utf16<'_>> {
     utf16z(input).map(|(rest, name)| (rest, Utf16::new(name, true)))
 }
 
-/// A number of ids, and the bytes of these ids.
+/// Reads a number of ids, and the bytes of these ids.
 #[inline]
 fn ids(input: &[u8]) -> Parsed<'_, &[u8]> {
     let (rest, count) = u32(input)?;
@@ -342,8 +342,8 @@ rows!(
 );
 
 impl<T> Rows<'_, T> {
-    /// Number of rows not returned yet; after the last one, the rows that the event
-    /// states but does not contain.
+    /// Returns the number of rows not returned yet; after the last one, the rows that the
+    /// event states but does not contain.
     pub fn missing(&self) -> u32 {
         self.left
     }

@@ -71,7 +71,7 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// The tier's name in the manifest.
+    /// Returns the tier's name in the manifest.
     pub fn as_str(self) -> &'static str {
         match self {
             Tier::Unknown => "Unknown",
@@ -119,18 +119,19 @@ impl<'r> View<'r> for Method<'r> {
 }
 
 impl<'r> Method<'r> {
-    /// Whether the method has no metadata: a helper, a stub, or dynamically emitted code.
+    /// Returns whether the method has no metadata: a helper, a stub, or dynamically
+    /// emitted code.
     pub fn is_dynamic(&self) -> bool {
         self.flags & 1 != 0
     }
 
-    /// Whether the code was compiled in this process; if not, it was precompiled
+    /// Returns whether the code was compiled in this process; if not, it was precompiled
     /// (ReadyToRun).
     pub fn is_jitted(&self) -> bool {
         self.flags & 8 != 0
     }
 
-    /// How the code was compiled.
+    /// Returns how the code was compiled.
     pub fn tier(&self) -> Tier {
         match self.flags >> 7 & 7 {
             1 => Tier::MinOptJitted,
@@ -144,7 +145,7 @@ impl<'r> Method<'r> {
         }
     }
 
-    /// Which part of the method's code this is: 0 hot, 1 cold.
+    /// Returns which part of the method's code this is: 0 hot, 1 cold.
     pub fn extent(&self) -> u32 {
         self.flags >> 28
     }
@@ -166,7 +167,7 @@ pub struct MethodRange {
 }
 
 impl MethodRange {
-    /// The view of a payload that is known to belong to a method event.
+    /// Returns the view of a payload that is known to belong to a method event.
     #[inline]
     pub fn of_payload(payload: &[u8]) -> Option<MethodRange> {
         let (words, size) = payload.first_chunk::<28>()?.as_chunks::<8>();

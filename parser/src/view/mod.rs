@@ -57,13 +57,13 @@ use crate::payload::{Fields, Utf16, Value};
 
 /// A type that shows the events of a kind.
 pub trait View<'r>: Sized {
-    /// The view of an event, from which it borrows. `None` for every event of another
-    /// kind, and if the payload is too damaged to contain the required fields.
+    /// Returns the view of an event, from which it borrows. `None` for every event of
+    /// another kind, and if the payload is too damaged to contain the required fields.
     fn of(event: &Event<'r>) -> Option<Self>;
 }
 
-/// The next field with a name; continues after the previous one, so views request fields
-/// in payload order.
+/// Returns the next field with a name; continues after the previous one, so views request
+/// fields in payload order.
 fn value<'r>(fields: &mut Fields<'r>, name: &str) -> Option<Value<'r>> {
     fields.find(name)?.value.ok()
 }
@@ -76,7 +76,7 @@ fn number32(fields: &mut Fields<'_>, name: &str) -> Option<u32> {
     u32::try_from(number(fields, name)?).ok()
 }
 
-/// A text; empty if the writer omitted it.
+/// Returns a text; empty if the writer omitted it.
 fn text<'r>(fields: &mut Fields<'r>, name: &str) -> Option<Utf16<'r>> {
     match value(fields, name)? {
         Value::Utf16(text) => Some(text),

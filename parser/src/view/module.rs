@@ -79,12 +79,12 @@ impl<'r> View<'r> for Module<'r> {
 }
 
 impl<'r> Module<'r> {
-    /// Whether it contains precompiled code that the runtime uses.
+    /// Returns whether it contains precompiled code that the runtime uses.
     pub fn is_ready_to_run(&self) -> bool {
         self.flags & 0x20 != 0
     }
 
-    /// Whether it was generated in memory.
+    /// Returns whether it was generated in memory.
     pub fn is_dynamic(&self) -> bool {
         self.flags & 4 != 0
     }

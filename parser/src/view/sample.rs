@@ -37,7 +37,7 @@ impl View<'_> for Sample {
 }
 
 impl Sample {
-    /// The view of a payload that is known to belong to such an event.
+    /// Returns the view of a payload that is known to belong to such an event.
     #[inline]
     pub fn of_payload(payload: &[u8]) -> Option<Sample> {
         let state = match u32::from_le_bytes(*payload.first_chunk()?) {

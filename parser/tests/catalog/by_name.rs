@@ -5,7 +5,7 @@ use nettrace_testdata::synth::{
     EventType, Field, FieldType, Label, Session, SessionEvent, SessionThread, Step, Value, Version,
 };
 
-/// A stream with one event of one type.
+/// Returns a stream with one event of one type.
 fn one_event(
     version: Version,
     event_type: EventType,

@@ -51,7 +51,8 @@ fn key(known: &CatalogEvent) -> Key {
     (known.provider, known.id, known.version)
 }
 
-/// The rows that were used in traces of a runtime, by the folder its traces are in.
+/// Returns the rows that were used in traces of a runtime, by the folder its traces are
+/// in.
 pub(crate) fn rows_used_in(folder: &str) -> BTreeSet<Key> {
     let mut used = BTreeSet::new();
     for trace in corpus::of_repository().iter().filter(|trace| trace.name().starts_with(folder)) {
@@ -123,7 +124,7 @@ fn what_recorders_say_of_processes_is_read_by_the_catalog() {
     assert!(seen.contains("ProcessMapping") && seen.contains("ProcessSymbol"), "{seen:?}");
 }
 
-/// How many texts, each with a u16 length, take all of `bytes`.
+/// Returns how many texts, each with a u16 length, take all of `bytes`.
 fn counted_texts(mut bytes: &[u8]) -> Option<usize> {
     let mut count = 0;
     while let Some((length, rest)) = bytes.split_first_chunk::<2>() {

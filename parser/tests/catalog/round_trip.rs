@@ -150,7 +150,7 @@ impl Writer {
     }
 }
 
-/// A payload of an event of the table; another for every seed.
+/// Returns a payload of an event of the table; another for every seed.
 pub(crate) fn payload(event: &Value, pointer_size: u8, seed: u64) -> Payload {
     let mut writer = Writer { pointer_size, state: seed, counts: Vec::new() };
     let mut written = Vec::new();
@@ -158,8 +158,8 @@ pub(crate) fn payload(event: &Value, pointer_size: u8, seed: u64) -> Payload {
     Payload { written, expected }
 }
 
-/// A stream in which each event is of a type of its own, named and described as native
-/// ones are.
+/// Returns a stream in which each event is of a type of its own, named and described as
+/// native ones are.
 pub(crate) fn stream(
     types: &[(&str, &Value, u8)],
     payloads: &[Payload],

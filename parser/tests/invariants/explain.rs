@@ -66,7 +66,7 @@ pub(crate) fn assert_every_byte_is_explained(bytes: &[u8]) {
     Explained { bytes, version: reader.version(), blocks, events, lost, end }.check();
 }
 
-/// The lost stretches in order. None reaches into another.
+/// Returns the lost stretches in order. None reaches into another.
 fn stretches(findings: &[Finding]) -> Vec<(u64, u64)> {
     let mut lost: Vec<(u64, u64)> = findings
         .iter()
@@ -150,7 +150,7 @@ impl Explained<'_> {
         );
     }
 
-    /// Rows that are not compressed say where the next begins.
+    /// Returns rows that are not compressed say where the next begins.
     fn behind_row(&self, at: u64, payload_end: u64, block: &Block) -> u64 {
         let flags = self.u32(block.content).unwrap_or(0) >> 16;
         let is_compressed = self.version != Some(Version::V3) && flags & 1 == 1;

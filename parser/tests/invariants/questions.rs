@@ -13,7 +13,7 @@ pub(crate) struct Questions {
 }
 
 impl Questions {
-    /// Every question.
+    /// Returns every question.
     pub(crate) fn all() -> Questions {
         Questions { lot: None }
     }
@@ -25,7 +25,7 @@ impl Questions {
         Questions { lot: Some(mix.finish()) }
     }
 
-    /// Whether the next question is asked: always, or of one input in `count`.
+    /// Returns whether the next question is asked: always, or of one input in `count`.
     pub(crate) fn ask(&mut self, count: u64) -> bool {
         let Some(lot) = &mut self.lot else { return true };
         let drawn = *lot % count;

@@ -108,7 +108,7 @@ pub(crate) fn blobs(
             Err(error) => return (Vec::new(), Some((start, fault_of(error)))),
         },
     };
-    let encoding = BlobEncoding::of(version, is_compressed);
+    let encoding = BlobEncoding::for_version(version, is_compressed);
     let (mut blobs, mut running) = (Vec::new(), BlobHeader::default());
     while !rest.is_empty() {
         let before = running;
@@ -137,8 +137,8 @@ pub(crate) struct FoundBlock<'a> {
     pub(crate) content: &'a [u8],
 }
 
-/// The blocks of a stream as far as they are whole and their framing is right, and
-/// whether its end follows.
+/// Returns the blocks of a stream as far as they are whole and their framing is right,
+/// and whether its end follows.
 pub(crate) fn blocks(bytes: &[u8]) -> Option<(Version, Vec<FoundBlock<'_>>, bool)> {
     let (rest, version) = raw::stream_header(bytes).ok()?;
     let (mut at, mut blocks) = (bytes.len() - rest.len(), Vec::new());
@@ -253,7 +253,7 @@ pub(crate) fn assert_raw_rows_are_the_readers(bytes: &[u8]) -> Agreed {
     agreed
 }
 
-/// All rows of `input` that `row` reads, one after the other.
+/// Returns all rows of `input` that `row` reads, one after the other.
 pub(crate) fn all<'a, T>(
     row: impl Parser<&'a [u8], Output = T, Error = FaultAt<'a>>,
     input: &'a [u8],
@@ -262,7 +262,7 @@ pub(crate) fn all<'a, T>(
     rows
 }
 
-/// Whether a stream is its blocks and its end.
+/// Returns whether a stream is its blocks and its end.
 pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     blocks(bytes).is_some_and(|(.., is_ended)| is_ended)
 }

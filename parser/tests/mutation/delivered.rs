@@ -70,7 +70,7 @@ impl Said {
     }
 }
 
-/// All events of a stream.
+/// Returns all events of a stream.
 pub(crate) fn said(bytes: &[u8]) -> Vec<Said> {
     let mut reader = Reader::from_slice(bytes);
     let mut events = Vec::new();

@@ -73,7 +73,7 @@ impl Excerpt {
         Excerpt { name: name.to_owned(), version, header, blocks }
     }
 
-    /// The blocks in their framing, and the end mark.
+    /// Returns the blocks in their framing, and the end mark.
     pub(crate) fn stream(&self) -> Stream {
         let mut stream = Stream::with_header(self.version, &self.header);
         for block in &self.blocks {
@@ -97,7 +97,7 @@ fn part_kind(kind: BlockKind) -> Option<PartKind> {
     })
 }
 
-/// One of each trace in the repository.
+/// Returns one of each trace in the repository.
 pub(crate) fn excerpts() -> &'static [Excerpt] {
     static EXCERPTS: OnceLock<Vec<Excerpt>> = OnceLock::new();
     EXCERPTS.get_or_init(|| {

@@ -36,8 +36,8 @@ fn damages(part: &Part, random: &mut Random) -> Vec<Damage> {
     damages
 }
 
-/// A block's size, as many bytes as the stream has after its place: none, too few, too
-/// many, as many as a later object ends at.
+/// Returns a block's size, as many bytes as the stream has after its place: none, too
+/// few, too many, as many as a later object ends at.
 fn sizes(part: &Part, stream: &Stream, random: &mut Random) -> Vec<Damage> {
     let Some(at) = part.size_field else { return Vec::new() };
     let right = part.content.len();

@@ -104,7 +104,7 @@ fn u32_at(bytes: &[u8], at: usize) -> usize {
 }
 
 impl Sound {
-    /// The beginning of a trace up to a block, and an end mark.
+    /// Returns the beginning of a trace up to a block, and an end mark.
     pub(crate) fn of(name: &str) -> Option<Sound> {
         let whole = corpus::trace(name)?.bytes();
         let mut reader = Reader::from_slice(&whole);
@@ -285,7 +285,7 @@ impl Sound {
         if self.is_v6 { &[0; 4] } else { &[1] }
     }
 
-    /// A mutant of a class, and which bytes of it differ.
+    /// Returns a mutant of a class, and which bytes of it differ.
     pub(crate) fn mutant(&self, class: &str, random: &mut Random) -> (Vec<u8>, Range<usize>) {
         let mut bytes = self.bytes.clone();
         let touched = match class {

@@ -70,7 +70,7 @@ impl Oracle {
     }
 }
 
-/// All that an event says.
+/// Returns all that an event says.
 fn said(event: &Event<'_>) -> u64 {
     let ids = (u64::from(event.metadata_id()) << 32)
         ^ event.raw_thread()
@@ -93,8 +93,8 @@ fn by_visit<S: Source>(events: &mut TimeOrdered<S>) -> Vec<u64> {
     given
 }
 
-/// The given order is the oracle's, and losses and damage are those of file order but for
-/// notes of the limit.
+/// Returns the given order is the oracle's, and losses and damage are those of file order
+/// but for notes of the limit.
 fn assert_is<S: Source>(
     what: &str,
     bytes: &[u8],

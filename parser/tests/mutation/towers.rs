@@ -29,8 +29,8 @@ fn event(number: u32) -> Blob {
     }
 }
 
-/// A stream whose one event type has these fields: two events, with what is put between
-/// them.
+/// Returns a stream whose one event type has these fields: two events, with what is put
+/// between them.
 fn stream(version: Version, fields: Vec<Field>, between: Option<Row>) -> Vec<u8> {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());
@@ -75,7 +75,7 @@ fn assert_bounded(bytes: &[u8], what: &str) {
     invariants::assert_every_byte_is_explained(bytes);
 }
 
-/// One level: its code, and in front of a member how many there are.
+/// Returns one level: its code, and in front of a member how many there are.
 fn tower(version: Version, code: u8, depth: usize) -> Vec<u8> {
     let level = match (version, code) {
         (Version::V6, 1) => vec![1, 1, 0],

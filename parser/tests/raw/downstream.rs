@@ -12,8 +12,8 @@ use nom::multi::{length_data, many0};
 use nom::sequence::preceded;
 use nom::{Err, IResult, Parser};
 
-/// A user's own parser over all of it: the names of the event types of a metadata block
-/// of version 6.
+/// Reads a user's own parser over all of it: the names of the event types of a metadata
+/// block of version 6.
 fn names(content: &[u8]) -> Parsed<'_, Vec<&[u8]>> {
     let name = map(raw::metadata_row_v6, |row| row.name);
     let row = context("metadata row", map_parser(raw::sized_row, name));

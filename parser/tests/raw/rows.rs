@@ -261,7 +261,7 @@ fn described_v6(row: &[u8]) -> (u32, String) {
     (begin.id, format!("{said} {}", fields_text(&fields)))
 }
 
-/// Names and types. What a reader works out beside them is left out.
+/// Returns names and types. What a reader works out beside them is left out.
 fn fields_text(fields: &[Field]) -> String {
     let mut text = String::new();
     for field in fields {

@@ -18,7 +18,7 @@ fn bytes_and_blocks(bytes: &[u8]) -> (u64, u64) {
     (sum(&|kind| statistics.bytes(kind)), sum(&|kind| statistics.blocks(kind)))
 }
 
-/// The session of one event block after what a stack block leaves to be said.
+/// Returns the session of one event block after what a stack block leaves to be said.
 fn behind(mut stream: Stream, rest_of_stacks: &[u8]) -> Vec<u8> {
     stream.bytes.extend(rest_of_stacks);
     let row = MetadataRow { metadata_id: 1, provider: "Demo".into(), ..MetadataRow::default() };

@@ -344,8 +344,8 @@ fn a_length_that_ends_where_a_later_block_ends_costs_at_most_the_blocks_that_it_
     assert!(exact * 10 > tried * 8, "{exact} of {tried}");
 }
 
-/// Bytes with more zeros and small numbers than chance would give: those that blocks'
-/// headers are made of.
+/// Returns bytes with more zeros and small numbers than chance would give: those that
+/// blocks' headers are made of.
 fn payload(random: &mut Random) -> Vec<u8> {
     let count = random.below(400);
     let byte = |random: &mut Random| match random.below(10) {

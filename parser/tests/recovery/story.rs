@@ -121,7 +121,8 @@ impl Story {
         numbers
     }
 
-    /// The objects that may be spoilt: all after the first definitions but the end mark.
+    /// Returns the objects that may be spoilt: all after the first definitions but the
+    /// end mark.
     pub(crate) fn objects(&self) -> Range<usize> {
         self.says.iter().position(|says| !matches!(says, Says::Nothing)).unwrap_or(3)
             ..self.says.len()
@@ -168,7 +169,7 @@ pub(crate) fn told_by(outcome: &Outcome) -> Told {
     Told { numbers, lost: outcome.lost }
 }
 
-/// Version 3 has neither numbers nor blocks of other kinds.
+/// Returns the version 3 has neither numbers nor blocks of other kinds.
 pub(crate) fn v3_story(random: &mut Random) -> Story {
     let mut stream = Stream::new(Version::V3);
     stream.trace(&Trace::default());

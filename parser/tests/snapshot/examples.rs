@@ -21,7 +21,7 @@ pub(crate) struct Left {
     pub(crate) is_complete: bool,
 }
 
-/// Both examples.
+/// Returns both examples.
 pub(crate) fn examples() -> [Example; 2] {
     [
         Example {

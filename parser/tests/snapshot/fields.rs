@@ -6,12 +6,12 @@ use std::fmt::Write;
 /// Elements of an array that are written out; more are only counted.
 const WRITTEN_OUT: usize = 200;
 
-/// Each field as `name = value`.
+/// Returns each field as `name = value`.
 pub(crate) fn texts(event: &Event<'_>) -> Vec<String> {
     event.fields().map(|field| text_of(&field)).collect()
 }
 
-/// The bytes that no field takes.
+/// Returns the bytes that no field takes.
 pub(crate) fn rest<'r>(event: &Event<'r>) -> &'r [u8] {
     let mut fields = event.fields();
     fields.by_ref().for_each(drop);

@@ -298,7 +298,8 @@ pub(crate) fn assert_same(found: &Outcome, expected: &Outcome, fed: &dyn std::fm
     assert_eq!(without_events(found), without_events(expected), "fed in {fed:?}");
 }
 
-/// The error of a stream that cannot be read from its beginning: offset and fault.
+/// Returns the error of a stream that cannot be read from its beginning: offset and
+/// fault.
 pub(crate) fn refused(bytes: &[u8]) -> (u64, Fault) {
     let outcome = read(bytes);
     assert_eq!((outcome.events.len(), outcome.findings.len()), (0, 0));

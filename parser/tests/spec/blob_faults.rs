@@ -128,7 +128,8 @@ fn varuint64_fields() -> Vec<(Vec<u8>, Vec<u8>)> {
     vec![(vec![flag::CAPTURE, 0], vec![0, 0]), (vec![flag::THREAD], vec![0]), (vec![0], vec![])]
 }
 
-/// The blob with `value` in the place of the varuint, and room for an inherited payload.
+/// Returns the blob with `value` in the place of the varuint, and room for an inherited
+/// payload.
 fn blob_with(field: &(Vec<u8>, Vec<u8>), value: &[u8]) -> Row {
     Row::Raw([&field.0, value, &field.1, &[0; 4]].concat())
 }

@@ -64,7 +64,7 @@ fn t051_the_high_bit_of_an_uncompressed_metadata_id_means_not_sorted() {
     }
 }
 
-/// A stream in which everything two different events may refer to is defined.
+/// Creates a stream in which everything two different events may refer to is defined.
 fn with_two_of_everything(version: Version) -> Stream {
     let mut stream = opened(version);
     if version == Version::V6 {
@@ -148,7 +148,7 @@ fn second_of_two() -> Blob {
     }
 }
 
-/// The two events when the second has just these flags.
+/// Returns the two events when the second has just these flags.
 fn two_with_flags(version: Version, flags: u8) -> (Header, Header, Outcome) {
     let mut stream = with_two_of_everything(version);
     let mut second = Blob { flags: Some(flags), ..second_of_two() };
@@ -163,7 +163,7 @@ fn two_with_flags(version: Version, flags: u8) -> (Header, Header, Outcome) {
     (Header::of(&outcome.events[0]), Header::of(&outcome.events[1]), outcome)
 }
 
-/// The second event if its header says nothing but the time.
+/// Returns the second event if its header says nothing but the time.
 fn nothing_said(first: &Header) -> Header {
     let (number, capture_thread, processor) = first.capture;
     Header {

@@ -5,7 +5,7 @@ use nettrace_parser::check::Findings;
 use nettrace_parser::{Class, Fault, Losses, Reader};
 use nettrace_testdata::synth::*;
 
-/// The numbers of all events, findings but notes, and losses.
+/// Returns the numbers of all events, findings but notes, and losses.
 fn read(bytes: &[u8]) -> (Vec<u32>, Vec<(Class, u64, Fault)>, Losses) {
     let mut given = Vec::new();
     let mut reader = Reader::from_slice(bytes);

@@ -492,7 +492,7 @@ fn t186_a_stream_without_sequence_points_stays_within_the_limits() {
     assert!(usage.peak < 300 << 20, "{usage:?}");
 }
 
-/// Events and notes of a stream read in time order, and what that allocated.
+/// Returns events and notes of a stream read in time order, and what that allocated.
 fn usage_of_order(bytes: &[u8], limits: Limits) -> ((u64, u64), crate::allocation::Usage) {
     let mut in_time =
         Reader::with_limits(nettrace_parser::Whole::new(bytes), limits).time_ordered();

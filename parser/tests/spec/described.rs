@@ -4,8 +4,8 @@ use crate::snapshot::{Outcome, read};
 use crate::streams::{define, definition, event, events, opened, shape};
 use nettrace_testdata::synth::*;
 
-/// A stream with one event of each definition, all with this payload. The definitions'
-/// ids must be 1, 2 ….
+/// Returns a stream with one event of each definition, all with this payload. The
+/// definitions' ids must be 1, 2 ….
 pub(crate) fn described(version: Version, definitions: &[Definition], payload: &[u8]) -> Outcome {
     let stream = stream_of(version, definitions, payload);
     read(&stream.bytes)
@@ -24,7 +24,7 @@ pub(crate) fn stream_of(version: Version, definitions: &[Definition], payload: &
     stream
 }
 
-/// Where the payload of the definition `nth` lies.
+/// Returns where the payload of the definition `nth` lies.
 pub(crate) fn definition_payload(
     stream: &Stream,
     definitions: &[Definition],
@@ -48,7 +48,7 @@ pub(crate) fn field(name: &str, field_type: FieldType) -> Field {
     Field::new(name, field_type)
 }
 
-/// One definition with a V2Params tag of these fields.
+/// Returns one definition with a V2Params tag of these fields.
 pub(crate) fn v2(fields: &[Field]) -> Definition {
     Definition { fields: vec![], tags: vec![Tag::v2_params(fields)], ..definition(1) }
 }

@@ -169,8 +169,8 @@ fn t018_a_missing_endobject_tag_loses_the_framing_at_its_offset() {
     }
 }
 
-/// A stream whose second event block has `wrong` done to it; where that block and the
-/// third begin.
+/// Creates a stream whose second event block has `wrong` done to it; where that block and
+/// the third begin.
 fn with_wrong_second_block(
     version: Version,
     wrong: impl Fn(&Part) -> Damage,

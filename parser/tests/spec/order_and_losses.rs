@@ -7,7 +7,7 @@ use nettrace_testdata::corpus;
 use nettrace_testdata::synth::*;
 use std::collections::BTreeMap;
 
-/// Threads and times, in the order of the events.
+/// Returns threads and times, in the order of the events.
 fn threads_and_times(outcome: &Outcome) -> Vec<(u64, u64)> {
     outcome.events.iter().map(|event| (event.capture_thread, event.ticks - START)).collect()
 }

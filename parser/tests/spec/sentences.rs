@@ -33,7 +33,7 @@ const MODULES: [&str; 23] = [
     "damage",
 ];
 
-/// Names of the numbered tests, in the order of the source files.
+/// Returns names of the numbered tests, in the order of the source files.
 fn tests() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/spec");
     let mut names = Vec::new();

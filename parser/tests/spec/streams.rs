@@ -3,8 +3,8 @@
 use nettrace_parser::Class;
 use nettrace_testdata::synth::*;
 
-/// The class of an event's undefined id that is the first of its block: version 6 requires
-/// a definition before each use.
+/// Returns the class of an event's undefined id that is the first of its block: version 6
+/// requires a definition before each use.
 pub(crate) fn undefined_in(version: Version) -> Class {
     if version == Version::V6 { Class::Contradiction } else { Class::Note }
 }
@@ -19,7 +19,7 @@ pub(crate) const EACH: [Version; 3] = [Version::V3, Version::V4, Version::V6];
 /// When the sessions of these tests start, in ticks.
 pub(crate) const START: u64 = 1_000_000;
 
-/// Id 1: Demo/7 "Hi", keywords 1, level 4, one Int32 `n`.
+/// Returns the id 1: Demo/7 "Hi", keywords 1, level 4, one Int32 `n`.
 pub(crate) fn definition(metadata_id: u32) -> Definition {
     Definition {
         metadata_id,
@@ -33,7 +33,7 @@ pub(crate) fn definition(metadata_id: u32) -> Definition {
     }
 }
 
-/// The same in version 6.
+/// Returns the same in version 6.
 pub(crate) fn row(metadata_id: u32) -> MetadataRow {
     MetadataRow {
         metadata_id,
@@ -53,15 +53,15 @@ pub(crate) fn define(stream: &mut Stream, definitions: &[Definition]) {
     stream.metadata_blobs(&EventBlock::new(blobs));
 }
 
-/// A stream's header and Trace.
+/// Returns a stream's header and Trace.
 pub(crate) fn opened(version: Version) -> Stream {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());
     stream
 }
 
-/// A stream that has defined metadata id 1 and, in version 6, threads 11 and 12 (indices
-/// as OS ids) of process 1234.
+/// Returns a stream that has defined metadata id 1 and, in version 6, threads 11 and 12
+/// (indices as OS ids) of process 1234.
 pub(crate) fn begun(version: Version) -> Stream {
     let mut stream = opened(version);
     introduce(&mut stream);
@@ -79,12 +79,13 @@ pub(crate) fn introduce(stream: &mut Stream) {
     }
 }
 
-/// An event of thread 11, `later` ticks after the start, with its number as payload.
+/// Returns an event of thread 11, `later` ticks after the start, with its number as
+/// payload.
 pub(crate) fn event(number: u32, later: u64) -> Blob {
     on(11, number, later)
 }
 
-/// An event of any thread.
+/// Returns an event of any thread.
 pub(crate) fn on(thread: u64, number: u32, later: u64) -> Blob {
     Blob {
         metadata_id: 1,
@@ -97,7 +98,7 @@ pub(crate) fn on(thread: u64, number: u32, later: u64) -> Blob {
     }
 }
 
-/// The same event with the mark that nothing after it is older.
+/// Returns the same event with the mark that nothing after it is older.
 pub(crate) fn sorted(blob: Blob) -> Blob {
     Blob { is_sorted: true, ..blob }
 }
@@ -121,7 +122,8 @@ pub(crate) fn at<const N: usize>(later: [u64; N]) -> [u64; N] {
     later.map(|later| START + later)
 }
 
-/// Fields as text: `n: I32, o: {s: Utf16Text}, a: [U16]; opaque` tells all of a schema.
+/// Returns fields as text: `n: I32, o: {s: Utf16Text}, a: [U16]; opaque` tells all of a
+/// schema.
 pub(crate) fn shape(schema: &nettrace_parser::Schema) -> String {
     let mut text = fields_shape(&schema.fields);
     if let Some(fault) = schema.opaque {
@@ -148,7 +150,7 @@ fn type_shape(kind: &nettrace_parser::FieldType) -> String {
     }
 }
 
-/// A block with bytes of its own among the blobs.
+/// Returns a block with bytes of its own among the blobs.
 pub(crate) fn block_of(rows: impl IntoIterator<Item = Row>) -> EventBlock {
     EventBlock { rows: rows.into_iter().collect(), ..EventBlock::default() }
 }

@@ -6,12 +6,13 @@ use nettrace_parser::{Class, Clock, DateTimeParts, Fault, Reader, utc_text};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::*;
 
-/// The Trace of a stream as the reader gives it.
+/// Returns the Trace of a stream as the reader gives it.
 fn trace_of(bytes: &[u8]) -> nettrace_parser::Trace {
     read(bytes).trace.expect("the stream has a Trace")
 }
 
-/// A stream with a Trace of its own and an event `later` ticks after that Trace's start.
+/// Returns a stream with a Trace of its own and an event `later` ticks after that Trace's
+/// start.
 fn stream_with(version: Version, trace: &Trace, later: &[i64]) -> Vec<u8> {
     let mut stream = Stream::new(version);
     stream.trace(trace);

@@ -8,12 +8,12 @@ pub(crate) fn v6() -> Stream {
     begun(Version::V6)
 }
 
-/// The last block written.
+/// Returns the last block written.
 pub(crate) fn last_part(stream: &Stream) -> Part {
     stream.parts.last().unwrap().clone()
 }
 
-/// A stream of events of one type with these fields, one event a payload.
+/// Creates a stream of events of one type with these fields, one event a payload.
 pub(crate) fn with_payloads(fields: &[Field], payloads: &[Vec<u8>]) -> Outcome {
     let mut stream = opened(Version::V6);
     let described = MetadataRow { fields: fields.to_vec(), ..row(1) };
@@ -30,7 +30,7 @@ pub(crate) fn with_payloads(fields: &[Field], payloads: &[Vec<u8>]) -> Outcome {
     outcome
 }
 
-/// The fields of the one event with these values.
+/// Returns the fields of the one event with these values.
 pub(crate) fn decoded(fields: &[Field], values: &[Value]) -> Vec<String> {
     let outcome = with_payloads(fields, &[payload(values)]);
     assert!(outcome.is_flawless(), "{:?}", outcome.findings);

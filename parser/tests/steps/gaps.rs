@@ -1,15 +1,15 @@
 //! Streams in which many threads seem to be strays, and many gaps may be theirs. Work is
 //! counted, not timed.
 
-use super::{MOST, MOST_STRAYS};
+use super::{MAX_GAPS, MAX_STRAYS};
 use crate::reader::Reader;
 use crate::work;
 use nettrace_testdata::one_type;
 use nettrace_testdata::synth::{Blob, EventBlock, SequencePoint, Version};
 
-/// A thread with a gap before each of its events, in reach of one sequence point, with
-/// threads that the point does not list, none of which has a number of these gaps; all of
-/// it `times` over.
+/// Returns a thread with a gap before each of its events, in reach of one sequence point,
+/// with threads that the point does not list, none of which has a number of these gaps;
+/// all of it `times` over.
 fn strays(gaps: u32, strays: u32, times: u32) -> Vec<u8> {
     let mut stream = one_type(Version::V4);
     let mut ticks = 0;
@@ -46,7 +46,7 @@ fn steps(bytes: &[u8]) -> (u64, u64) {
 
 #[test]
 fn gaps_are_looked_through_for_no_more_than_256_strays_of_a_sequence_point() {
-    assert_eq!((MOST, MOST_STRAYS), (4096, 256));
+    assert_eq!((MAX_GAPS, MAX_STRAYS), (4096, 256));
     let (few, _) = steps(&strays(3000, 0, 3));
     let looked_through = |gaps: u32, count: u32| {
         let (steps, lost) = steps(&strays(gaps, count, 3));

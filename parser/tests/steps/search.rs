@@ -25,31 +25,32 @@ fn sound() -> EventBlock {
     EventBlock::new([Blob { metadata_id: 1, sequence_number: 1, payload: vec![1; 9], ..threads }])
 }
 
-/// A block's header.
+/// Returns a block's header.
 fn header(length: usize, kind: u8) -> [u8; 4] {
     let [a, b, c, _] = (length as u32).to_le_bytes();
     [a, b, c, kind]
 }
 
-/// The header of an event block's content: compressed rows. With unknown flags no block
-/// begins so.
+/// Returns the header of an event block's content: compressed rows. With unknown flags no
+/// block begins so.
 fn event_header(flags: u8) -> [u8; 20] {
     let mut content = [0; 20];
     (content[0], content[2]) = (20, flags);
     content
 }
 
-/// A compressed row of known ids, but for its payload.
+/// Returns a compressed row of known ids, but for its payload.
 fn row(size: usize) -> Vec<u8> {
     [&[0x87, 1, 0, 7, 0, 7, 0][..], &varuint3(size)].concat()
 }
 
-/// A number in three bytes.
+/// Returns a number in three bytes.
 fn varuint3(number: usize) -> [u8; 3] {
     [0, 7, 14].map(|bits| (number >> bits) as u8 & 0x7f | if bits < 14 { 0x80 } else { 0 })
 }
 
-/// The smallest blocks: thread rows without entries. Three and more of them are blocks.
+/// Returns the smallest blocks: thread rows without entries. Three and more of them are
+/// blocks.
 fn small_blocks() -> Vec<u8> {
     [3, 0, 0, 6, 1, 0, 9].repeat(9)
 }
@@ -68,8 +69,8 @@ fn nested(units: usize, kind: u8, begin: &[u8], end: &[u8], behind: &[u8]) -> Ve
     bytes
 }
 
-/// Rows that are blocks, too: each looks like the first of all that follow, which lead
-/// nowhere.
+/// Returns rows that are blocks, too: each looks like the first of all that follow, which
+/// lead nowhere.
 fn rows_that_are_chains(units: usize) -> Vec<u8> {
     let mut content = event_header(1).to_vec();
     for _ in 0..units {
@@ -86,8 +87,8 @@ fn rows_that_are_chains(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// The same, where they lead to one long chain by a block of their own, not to the next
-/// row.
+/// Returns the same, where they lead to one long chain by a block of their own, not to
+/// the next row.
 fn rows_that_lead_to_one_chain(units: usize) -> Vec<u8> {
     let mut content = event_header(1).to_vec();
     for left in (0..units).rev() {
@@ -236,8 +237,8 @@ fn broken_blocks_that_end_together(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Rows that are chains, in a block that leads to the next by many of which nothing is
-/// known.
+/// Returns rows that are chains, in a block that leads to the next by many of which
+/// nothing is known.
 fn rows_before_unknown_blocks(units: usize) -> Vec<u8> {
     let mut bytes = rows_that_are_chains(units);
     // The sound block and the end mark.
@@ -263,7 +264,7 @@ const STREAMS: Streams = [
     ("rows before unknown blocks", rows_before_unknown_blocks),
 ];
 
-/// How many events a stream gives, and in how many steps of work.
+/// Returns how many events a stream gives, and in how many steps of work.
 fn read(mut reader: Reader<impl Source>) -> (u64, u64) {
     work::take();
     let mut events = 0;
@@ -318,8 +319,9 @@ impl Read for Drops<'_> {
     }
 }
 
-/// A block of rows that say nothing of where it ends, as its size is not believed: what
-/// is after it is waited for, and asked for again with each byte that comes.
+/// Returns a block of rows that say nothing of where it ends, as its size is not
+/// believed: what is after it is waited for, and asked for again with each byte that
+/// comes.
 fn many_rows_to_wait_behind(last: &[u8]) -> Vec<u8> {
     let mut content = event_header(1).to_vec();
     content.extend(row(2));

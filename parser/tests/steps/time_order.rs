@@ -13,8 +13,8 @@ const EVENTS: u64 = 3_000;
 /// The time of an event by its number, and whether it is marked sorted.
 type Time = fn(u64) -> (u64, bool);
 
-/// Events of these times, each with whether it is marked sorted; `in_block` of them in a
-/// block.
+/// Returns events of these times, each with whether it is marked sorted; `in_block` of
+/// them in a block.
 fn stream(times: impl Iterator<Item = (u64, bool)>, in_block: usize) -> Vec<u8> {
     let mut stream = Stream::new(Version::V4);
     stream.trace(&Trace::default());

@@ -13,7 +13,7 @@
 
 use crate::error::{Fault, FaultAt, located};
 use crate::primitive::{Parsed, i32, string_v6, u8, u16, utf16_to_string, utf16z};
-use crate::schema::{DEPTH_LIMIT, FIELD_LIMIT, Field, FieldType};
+use crate::schema::{Field, FieldType, MAX_FIELDS, MAX_TYPE_DEPTH};
 use std::cell::Cell;
 
 /// The result of reading a field list.
@@ -36,7 +36,7 @@ const CODE_REL_LOC: i32 = 24;
 const CODE_DATA_LOC: i32 = 25;
 
 impl<'a> FieldList<'a> {
-    /// The fields, if all of them could be decoded.
+    /// Reads the fields, if all of them could be decoded.
     pub(crate) fn whole(self) -> Parsed<'a, Vec<Field>> {
         match (self.opaque, self.after) {
             (None, Some(after)) => Ok((after, self.fields)),
@@ -53,7 +53,7 @@ struct Room<'r> {
 }
 
 impl Room<'_> {
-    /// One nesting level down; `None` at the limit.
+    /// Returns one nesting level down; `None` at the limit.
     fn deeper(self) -> Option<Self> {
         Some(Room { depth: self.depth.checked_sub(1)?, ..self })
     }
@@ -68,7 +68,7 @@ impl Room<'_> {
 
 /// Reads a list with the full allowance of one description.
 fn described<'a>(read: impl FnOnce(Room<'_>) -> FieldList<'a>) -> FieldList<'a> {
-    read(Room { depth: DEPTH_LIMIT, fields: &Cell::new(FIELD_LIMIT) })
+    read(Room { depth: MAX_TYPE_DEPTH, fields: &Cell::new(MAX_FIELDS) })
 }
 
 /// Reads `count` fields with `field`; stops at the first that cannot be decoded.
@@ -110,8 +110,8 @@ fn unreadable(input: &[u8], fault: Fault) -> FieldList<'_> {
     FieldList { fields: Vec::new(), opaque: Some(fault), stopped_at: input, after: None }
 }
 
-/// An i32 count. A count larger than the bytes can hold costs nothing, because reading
-/// ends with the bytes.
+/// Reads an i32 count. A count larger than the bytes can hold costs nothing, because
+/// reading ends with the bytes.
 fn count_i32(input: &[u8]) -> Parsed<'_, u64> {
     let (rest, count) = i32(input)?;
     match u64::try_from(count) {
@@ -120,7 +120,7 @@ fn count_i32(input: &[u8]) -> Parsed<'_, u64> {
     }
 }
 
-/// A nested list must be decoded completely, or the object's length is unknown.
+/// Reads a nested list must be decoded completely, or the object's length is unknown.
 fn object(list: FieldList<'_>) -> Parsed<'_, FieldType> {
     let (rest, fields) = list.whole()?;
     Ok((rest, FieldType::Object(fields.into())))
@@ -130,8 +130,8 @@ fn name_utf16(input: &[u8]) -> Parsed<'_, String> {
     utf16z(input).map(|(rest, name)| (rest, utf16_to_string(name)))
 }
 
-/// A field list of versions 3 to 5 ([FORMAT.md 6.5](crate::format_guide#6.5)). If a field
-/// cannot be decoded, a reader keeps the fields before it; this rejects the list.
+/// Reads a field list of versions 3 to 5 ([FORMAT.md 6.5](crate::format_guide#6.5)). If a
+/// field cannot be decoded, a reader keeps the fields before it; this rejects the list.
 ///
 /// # Errors
 /// [`Fault::TypeCode`], [`Fault::TypeDepth`] and [`Fault::FieldLimit`] beyond the limits
@@ -141,7 +141,7 @@ pub fn whole_v1(input: &[u8]) -> Parsed<'_, Vec<Field>> {
     v1(input).whole()
 }
 
-/// The field list in a [`MetadataTag`](super::MetadataTag) of kind 2 ([FORMAT.md
+/// Reads the field list in a [`MetadataTag`](super::MetadataTag) of kind 2 ([FORMAT.md
 /// 6.7](crate::format_guide#6.7)).
 ///
 /// # Errors
@@ -150,7 +150,7 @@ pub fn whole_v2(input: &[u8]) -> Parsed<'_, Vec<Field>> {
     v2(input).whole()
 }
 
-/// A field list of version 6 ([FORMAT.md 7.3](crate::format_guide#7.3)).
+/// Reads a field list of version 6 ([FORMAT.md 7.3](crate::format_guide#7.3)).
 ///
 /// # Errors
 /// As the list of version 1.
@@ -160,7 +160,7 @@ pub fn whole_v6(input: &[u8]) -> Parsed<'_, Vec<Field>> {
 
 // -- version 1
 
-/// The list of versions 3 to 5: i32 count, then fields, type first.
+/// Returns the list of versions 3 to 5: i32 count, then fields, type first.
 pub(crate) fn v1(input: &[u8]) -> FieldList<'_> {
     described(|room| list_v1(input, room))
 }
@@ -192,7 +192,7 @@ fn field_v1<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
 
 // -- version 2
 
-/// The list of a V2Params tag: i32 count, then fields with sizes.
+/// Returns the list of a V2Params tag: i32 count, then fields with sizes.
 pub(crate) fn v2(input: &[u8]) -> FieldList<'_> {
     described(|room| list_v2(input, room))
 }
@@ -235,7 +235,7 @@ fn type_v2<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, FieldType> {
 
 // -- version 6
 
-/// The list of version 6: u16 count, then fields with sizes.
+/// Returns the list of version 6: u16 count, then fields with sizes.
 ///
 /// Because of the sizes, the list's end, and the optional metadata after it, can be found
 /// even if a field cannot be decoded.
@@ -254,7 +254,7 @@ fn list_v6<'a>(input: &'a [u8], room: Room<'_>) -> FieldList<'a> {
     }
 }
 
-/// The input after a list, found by the sizes of its fields alone.
+/// Returns the input after a list, found by the sizes of its fields alone.
 fn skip_v6(input: &[u8]) -> Option<&[u8]> {
     let (mut rest, count) = u16(input).ok()?;
     for _ in 0..count {

@@ -47,14 +47,15 @@ pub(crate) fn blob(bytes: &[u8], mut questions: Questions) {
     assert!(pieces == whole, "in pieces: {}", pieces.difference(&whole));
 }
 
-/// Where the first block ends or is passed over whose size was doubted, if any was.
+/// Returns where the first block ends or is passed over whose size was doubted, if any
+/// was.
 fn sound_until(bytes: &[u8]) -> u64 {
     let mut reader = Reader::from_slice(bytes);
     while let Ok(Some(_)) = reader.next_event() {}
     framing_lost(reader.damage()).min().unwrap_or(u64::MAX)
 }
 
-/// Where blocks end or are passed over whose size was doubted.
+/// Returns where blocks end or are passed over whose size was doubted.
 pub(super) fn framing_lost(damage: &Damage) -> impl Iterator<Item = u64> {
     damage
         .losses()
@@ -62,8 +63,8 @@ pub(super) fn framing_lost(damage: &Damage) -> impl Iterator<Item = u64> {
         .map(|finding| finding.lost_offset)
 }
 
-/// Where each row up to a place lies and what its header says. `is_sized`: rows say where
-/// they end, which may be after their payload.
+/// Returns where each row up to a place lies and what its header says. `is_sized`: rows
+/// say where they end, which may be after their payload.
 fn rows_until(
     bytes: &[u8],
     limit: u64,

@@ -40,7 +40,7 @@ type Written = (Version, [u8; 32], Rc<Recording>);
 /// How many sessions are kept, of some kilobytes each.
 const KEPT: usize = 64;
 
-/// The session that the bytes choose. What was written is read without a loss.
+/// Returns the session that the bytes choose. What was written is read without a loss.
 pub(super) fn recording(version: Version, bytes: &[u8]) -> Rc<Recording> {
     // The generator draws from a stream of numbers that the bytes seed: drawing from the
     // bytes themselves ends in endless rejections when they are used up.
@@ -105,7 +105,7 @@ fn assert_undamaged(recording: &Recording, session: &Session) {
     }
 }
 
-/// One damage, often at a place that means something.
+/// Returns one damage, often at a place that means something.
 fn damage(choices: &mut Choices<'_>, recording: &Recording, length: usize) -> Damage {
     let parts = &recording.stream.parts;
     let part = &parts[choices.below(parts.len())];

@@ -79,10 +79,11 @@ pub(crate) fn truth(bytes: &[u8], _: Questions) {
     assert!(found.is_empty(), "events that were never there: {found:?}");
 }
 
-/// Whether the header of a version 6 block is one that a writer could have written, though
-/// other blocks are not found with it: the end of the stream, after which only `check`
-/// looks; a sequence point that reaches into the next block, because it may have bytes
-/// after its entries; a block of a kind that is not known, which may have any size.
+/// Returns whether the header of a version 6 block is one that a writer could have
+/// written, though other blocks are not found with it: the end of the stream, after which
+/// only `check` looks; a sequence point that reaches into the next block, because it may
+/// have bytes after its entries; a block of a kind that is not known, which may have any
+/// size.
 fn may_be_written(part: &Part, before: &[u8], after: &[u8]) -> bool {
     const KNOWN_KINDS: std::ops::RangeInclusive<u8> = 1..=8;
     let size = part.start..part.start + 3;
