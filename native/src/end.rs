@@ -1,18 +1,18 @@
 //! Why a stack has no more frames.
 
-/// Where the way to the callers ended.
+/// Why a stack has no more frames towards the callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StackEnd {
-    /// The thread's first function.
+    /// The thread's first function was reached.
     Start,
     /// The next frame is found by a register whose value is unknown.
     RegisterUnknown,
     /// The code has no table that says how to leave it.
     NoTable,
-    /// Its file cannot be read.
+    /// The file of the code cannot be read.
     FileUnread,
-    /// A return address where there is no code.
+    /// The return address leads to a place where there is no code.
     NoCode,
     /// The stack is larger than the part that was read, or it cannot be read.
     StackUnread,
@@ -23,7 +23,7 @@ pub enum StackEnd {
 }
 
 impl StackEnd {
-    /// The name in JSON.
+    /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             StackEnd::Start => "start",
@@ -37,7 +37,7 @@ impl StackEnd {
         }
     }
 
-    /// For sentences: "the rest is unknown: …".
+    /// Returns the text for sentences such as "the rest is unknown: …".
     pub fn text(self) -> &'static str {
         match self {
             StackEnd::Start => "it is the thread's first function",

@@ -7,20 +7,20 @@ use std::io;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// Not Linux on x86-64 or AArch64.
+    /// The system is not Linux on x86-64 or AArch64.
     Unsupported,
     /// The kernel does not show where threads are blocked.
     NotShown,
-    /// It takes the right to debug the process.
+    /// The user lacks the right to debug the process.
     Forbidden {
-        /// What `kernel.yama.ptrace_scope` is set to, if it exists.
+        /// The value of `kernel.yama.ptrace_scope`, if it exists.
         ptrace_scope: Option<String>,
     },
     /// The memory of the process cannot be read.
     Unreadable {
-        /// The process.
+        /// Id of the process.
         pid: u64,
-        /// Why.
+        /// The reason of the system.
         source: io::Error,
     },
 }

@@ -13,27 +13,28 @@ pub use linux::take;
 
 use std::collections::BTreeMap;
 
-/// What is known of a thread outside of managed code.
+/// What a thread does outside of managed code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NativeStack {
     /// Whether its frames could be read.
     pub state: NativeState,
-    /// The system call that it is blocked in: its name or number.
+    /// The system call in which it is blocked: its name or number.
     pub system_call: Option<String>,
-    /// Innermost first; they go on through managed code where that was possible.
+    /// Its frames, innermost first; they go on through managed code where that was
+    /// possible.
     pub frames: Vec<NativeFrame>,
-    /// Why there are no more, if there are any.
+    /// Why there are no more frames, if there are any.
     pub end: Option<StackEnd>,
 }
 
 impl NativeStack {
-    /// Of a thread without frames.
+    /// Makes the result of a thread without frames.
     pub fn new(state: NativeState) -> NativeStack {
         NativeStack { state, system_call: None, frames: Vec::new(), end: None }
     }
 
-    /// The frames before the first one of managed code.
+    /// Returns the frames before the first one of managed code.
     pub fn above_managed(&self) -> &[NativeFrame] {
         self.frames.split(|frame| frame.is_managed).next().unwrap_or_default()
     }
@@ -43,11 +44,11 @@ impl NativeStack {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NativeState {
-    /// It waits: it has frames.
+    /// It waits, and has frames.
     Blocked,
-    /// Its registers are in the processor.
+    /// It runs: its registers are in the processor.
     Running,
-    /// It woke up while its stack was read, each time that was tried.
+    /// It woke up while its stack was read, in each attempt.
     MovedOn,
     /// There is no such thread any more.
     Ended,
@@ -56,7 +57,7 @@ pub enum NativeState {
 }
 
 impl NativeState {
-    /// The name in JSON.
+    /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             NativeState::Blocked => "blocked",
@@ -72,8 +73,8 @@ impl NativeState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NativeFrame {
-    /// The instruction: of the innermost frame the next one, of others the one after the
-    /// call.
+    /// Address of the instruction: the next one of the innermost frame, the one after the
+    /// call in others.
     pub address: u64,
     /// Name of the mapped file.
     pub module: Option<String>,
@@ -81,17 +82,17 @@ pub struct NativeFrame {
     pub symbol: Option<String>,
     /// The address as the module's linker knows it, for `addr2line` and the like.
     pub offset: Option<u64>,
-    /// Whether it is code that the runtime compiled, now or when its assembly was built.
+    /// Whether the runtime compiled the code, now or when its assembly was built.
     pub is_managed: bool,
 }
 
 impl NativeFrame {
-    /// A frame without names, of native code.
+    /// Makes a frame without names, of native code.
     pub fn new(address: u64) -> NativeFrame {
         NativeFrame { address, module: None, symbol: None, offset: None, is_managed: false }
     }
 
-    /// `libc.so.6!read`, or `libcoreclr.so+0x1234` without symbols.
+    /// Returns `libc.so.6!read`, or `libcoreclr.so+0x1234` without symbols.
     pub fn text(&self) -> String {
         match (&self.module, &self.symbol, self.offset) {
             (Some(module), Some(symbol), _) => format!("{module}!{symbol}"),
@@ -104,13 +105,13 @@ impl NativeFrame {
     }
 }
 
-/// Native stacks by thread ids of this machine.
+/// Native stacks, by thread ids of this machine.
 pub type NativeStacks = BTreeMap<u64, NativeStack>;
 
-/// What the threads of a process do outside of managed code.
+/// Reads what the threads of a process do outside of managed code.
 ///
 /// # Errors
-/// [`Error::Unsupported`].
+/// [`Error::Unsupported`] on this system.
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub fn take(_pid: u64, _threads: &[u64]) -> Result<NativeStacks, Error> {
     Err(Error::Unsupported)

@@ -9,13 +9,14 @@ use std::borrow::Cow;
 pub(super) type Bytes<'i> = EndianSlice<'i, LittleEndian>;
 pub(super) type Entry<'i> = gimli::FrameDescriptionEntry<Bytes<'i>>;
 
-/// A mapped file. Its addresses are those of the linker: without what the loader added.
+/// A mapped file. Its addresses are the linker's, without the number that the loader
+/// adds.
 #[derive(Debug)]
 pub(super) struct Image {
     symbols: SymbolFile,
     segments: Vec<Segment>,
     frames: Option<Section>,
-    /// The table by which an entry of `frames` is found.
+    /// The table in which an entry of `frames` is looked up.
     frames_index: Option<Section>,
 }
 
@@ -34,7 +35,7 @@ struct Section {
 }
 
 impl Image {
-    /// `None`: it is no ELF file of 64 bits that can be read.
+    /// Parses a file. Returns `None` unless it is an ELF file of 64 bits.
     pub(super) fn parse(bytes: &[u8]) -> Option<Image> {
         let elf = object::File::parse(bytes).ok()?;
         if elf.format() != object::BinaryFormat::Elf || !elf.is_64() || !elf.is_little_endian() {
@@ -58,9 +59,9 @@ impl Image {
         })
     }
 
-    /// The symbols that were stripped from the file.
+    /// Adds the symbols that were stripped from the file.
     pub(super) fn add_symbols(&mut self, symbols: &SymbolFile) {
-        // Those of another build are of no use.
+        // Symbols of another build are of no use.
         let _ = self.symbols.add(symbols);
     }
 
@@ -68,8 +69,8 @@ impl Image {
         self.symbols.build_id()
     }
 
-    /// The linker's address of a place in the file; `None`: no part of the program, such
-    /// as what an installer has appended to it.
+    /// Returns the linker's address of a place in the file, or `None` if the place is no
+    /// part of the program, such as what an installer has appended to it.
     pub(super) fn address_of(&self, offset: u64) -> Option<u64> {
         self.segments.iter().find_map(|segment| {
             let within = offset.checked_sub(segment.offset);
@@ -77,7 +78,7 @@ impl Image {
         })
     }
 
-    /// The function at a place in the file.
+    /// Returns the function at a place in the file.
     pub(super) fn function(&self, offset: u64) -> Option<Cow<'_, str>> {
         self.symbols.readable_name_at(offset)
     }
@@ -95,7 +96,7 @@ impl Image {
         Some(frames)
     }
 
-    /// The entry that says how to leave the function at an address of the linker.
+    /// Returns the entry that says how to leave the function at an address of the linker.
     pub(super) fn entry(&self, address: u64) -> Option<Entry<'_>> {
         let (frames, bases) = (self.frames()?, self.bases());
         let index = self.frames_index.as_ref().and_then(|section| {

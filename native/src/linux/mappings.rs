@@ -11,28 +11,28 @@
 
 const DELETED: &str = " (deleted)";
 
-/// A line.
+/// A line of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mapping {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Where in the file it begins.
+    /// Offset in the file at which the mapping begins.
     pub(super) offset: u64,
     pub(super) is_executable: bool,
-    /// Empty without a file.
+    /// Path of the file; empty without one.
     pub(super) path: String,
-    /// Whether the file is no longer there.
+    /// Whether the file no longer exists.
     pub(super) is_deleted: bool,
 }
 
 impl Mapping {
-    /// Whether a file is mapped, as opposed to memory that the kernel made.
+    /// Returns whether a file is mapped, as opposed to memory that the kernel made.
     pub(super) fn has_file(&self) -> bool {
         self.path.starts_with('/')
     }
 }
 
-/// The mappings by address, without lines of another form.
+/// Parses the mappings, by address, and leaves lines of another form out.
 pub(super) fn parse(text: &str) -> Vec<Mapping> {
     let mut mappings: Vec<Mapping> = text.lines().filter_map(line).collect();
     mappings.sort_by_key(|mapping| mapping.start);
@@ -64,7 +64,7 @@ fn hexadecimal(digits: &str) -> Option<u64> {
     is_plain.then(|| u64::from_str_radix(digits, 16).ok())?
 }
 
-/// The mapping that contains an address.
+/// Returns the mapping that contains an address.
 pub(super) fn at(mappings: &[Mapping], address: u64) -> Option<&Mapping> {
     let after = mappings.partition_point(|mapping| mapping.start <= address);
     mappings.get(after.checked_sub(1)?).filter(|mapping| address < mapping.end)

@@ -5,24 +5,25 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-const PAGE: usize = 4096;
-/// The place within a page.
-const IN_PAGE: u64 = 4095;
-/// How far above its stack pointer a thread's stack is read. Deeper frames are missing;
-/// the end of the stack then says so.
-const MOST_STACK: u64 = 256 * 1024;
+/// Size of a page, in bytes.
+const PAGE_BYTES: usize = 4096;
+/// Mask for the place within a page.
+const OFFSET_IN_PAGE_MASK: u64 = 4095;
+/// Maximum distance above its stack pointer up to which a thread's stack is read, in
+/// bytes. The end of the stack says if deeper frames are missing.
+const MAX_STACK_BYTES: u64 = 256 * 1024;
 
 /// The memory of a process.
 #[derive(Debug)]
 pub(super) struct Memory(File);
 
 impl Memory {
-    /// Opening it takes the right to trace the process.
+    /// Opens the memory, which takes the right to trace the process.
     pub(super) fn open(pid: u64) -> io::Result<Memory> {
         File::open(format!("/proc/{pid}/mem")).map(Memory)
     }
 
-    /// The bytes at an address; fewer where mapped memory ends.
+    /// Reads bytes at an address; fewer where mapped memory ends.
     pub(super) fn read(&self, address: u64, bytes: usize) -> Vec<u8> {
         let mut buffer = vec![0; bytes];
         let mut filled = 0;
@@ -39,8 +40,7 @@ impl Memory {
     }
 }
 
-/// The stack of one thread, read by pages as it is needed: a few of them, for most
-/// threads.
+/// The stack of one thread, read page by page as it is needed; most threads need a few.
 #[derive(Debug)]
 pub(super) struct StackMemory<'m> {
     memory: &'m Memory,
@@ -53,18 +53,18 @@ impl<'m> StackMemory<'m> {
         StackMemory { memory, low: stack_pointer, pages: BTreeMap::new() }
     }
 
-    /// The eight bytes at an address of the stack.
+    /// Reads eight bytes at an address of the stack.
     pub(super) fn word(&mut self, address: u64) -> Option<u64> {
         let end = address.checked_add(8)?;
-        if address < self.low || end > self.low.saturating_add(MOST_STACK) {
+        if address < self.low || end > self.low.saturating_add(MAX_STACK_BYTES) {
             return None;
         }
         let mut bytes = [0; 8];
         for (byte, at) in bytes.iter_mut().zip(address..end) {
-            let page = at & !IN_PAGE;
+            let page = at & !OFFSET_IN_PAGE_MASK;
             let held = self.pages.entry(page);
-            let held = held.or_insert_with(|| self.memory.read(page, PAGE));
-            *byte = *held.get(usize::try_from(at & IN_PAGE).ok()?)?;
+            let held = held.or_insert_with(|| self.memory.read(page, PAGE_BYTES));
+            *byte = *held.get(usize::try_from(at & OFFSET_IN_PAGE_MASK).ok()?)?;
         }
         Some(u64::from_le_bytes(bytes))
     }
@@ -83,8 +83,11 @@ mod tests {
         assert_eq!(stack.word(start + 80), Some(10));
         assert_eq!(stack.word(start + 80 + 8 * 1000), Some(1010));
         assert_eq!(stack.word(start + 72), None);
-        assert_eq!(stack.word(start + 80 + MOST_STACK - 8), Some(10 + MOST_STACK / 8 - 1));
-        assert_eq!(stack.word(start + 80 + MOST_STACK), None);
+        assert_eq!(
+            stack.word(start + 80 + MAX_STACK_BYTES - 8),
+            Some(10 + MAX_STACK_BYTES / 8 - 1)
+        );
+        assert_eq!(stack.word(start + 80 + MAX_STACK_BYTES), None);
         assert_eq!(stack.word(u64::MAX - 3), None);
         assert!(stack.pages.len() <= 6);
         // Nothing is mapped there.

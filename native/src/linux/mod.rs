@@ -18,9 +18,9 @@ use system_call::{Doing, WaitPlace};
 use unwind::{Code, Process, Step, unwind};
 
 /// Maximum number of attempts to read a stack that changes while it is read.
-const ATTEMPTS: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
-/// What the threads of a process do outside of managed code.
+/// Reads what the threads of a process do outside of managed code.
 ///
 /// # Errors
 /// The process's memory may not be read, or the kernel does not show enough.
@@ -35,7 +35,7 @@ pub fn take(pid: u64, threads: &[u64]) -> Result<NativeStacks, Error> {
     Ok(stacks)
 }
 
-/// What changes when a thread wakes up, if only to wait again.
+/// Values that change when a thread wakes up, even if it waits again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Moment {
     system_call: String,
@@ -54,7 +54,7 @@ impl Moment {
 
 fn of_thread(folder: &Path, space: &mut Space) -> io::Result<NativeStack> {
     let mut state = NativeState::MovedOn;
-    for _ in 0..ATTEMPTS {
+    for _ in 0..MAX_ATTEMPTS {
         let before = match Moment::now(folder) {
             Ok(moment) => moment,
             Err(error) if is_gone(folder, &error) => {
@@ -84,8 +84,8 @@ fn of_thread(folder: &Path, space: &mut Space) -> io::Result<NativeStack> {
     Ok(NativeStack::new(state))
 }
 
-/// The frames. Where the way leads to a file that was not read yet, it is read, and the
-/// way is gone again.
+/// Unwinds the stack. When it leads to a file that was not read yet, the file is read and
+/// unwinding restarts.
 fn steps(place: WaitPlace, space: &mut Space) -> (Vec<Step>, StackEnd) {
     loop {
         let stack = StackMemory::new(space.memory(), place.stack_pointer);
@@ -98,11 +98,11 @@ fn steps(place: WaitPlace, space: &mut Space) -> (Vec<Step>, StackEnd) {
     }
 }
 
-/// What unwinding asks for.
+/// A thread as the unwinder sees it.
 struct Thread<'s> {
     stack: StackMemory<'s>,
     space: &'s Space,
-    /// Its file has to be read first.
+    /// Address in a file that has to be read first.
     missing: Option<u64>,
 }
 
@@ -123,7 +123,8 @@ impl Process for Thread<'_> {
     }
 }
 
-/// A thread may end at any moment; a kernel may also not have the file.
+/// Returns whether the thread has ended: that may happen at any moment. A kernel may also
+/// not have the file.
 fn is_gone(folder: &Path, error: &io::Error) -> bool {
     const NO_SUCH_PROCESS: i32 = 3;
     error.raw_os_error() == Some(NO_SUCH_PROCESS)
@@ -151,7 +152,7 @@ mod tests {
         thread.file_name().unwrap().to_str().unwrap().parse().unwrap()
     }
 
-    /// A function that is on the stack of a thread that waits in it.
+    /// Waits: a function that is on the stack of a waiting thread.
     #[inline(never)]
     fn nettrace_test_waits_here(ready: &mpsc::Sender<u64>, end: &mpsc::Receiver<()>) -> u64 {
         let id = own_id();
@@ -160,7 +161,7 @@ mod tests {
         std::hint::black_box(id)
     }
 
-    /// The stack of such a thread, once it waits.
+    /// Returns the stack of such a thread, once it waits.
     fn waiting() -> NativeStack {
         let (ready, is_ready) = mpsc::channel();
         let (stop, end) = mpsc::channel::<()>();

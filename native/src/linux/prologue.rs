@@ -15,32 +15,35 @@
 
 use super::unwind::Process;
 
-/// The longest beginning: a mark for indirect jumps, both pointers, six registers, room.
+/// Maximum length of a function's beginning, in bytes: a mark for indirect jumps, both
+/// pointers, six registers, room.
 #[cfg(target_arch = "x86_64")]
-const LONGEST: usize = 32;
+const MAX_BEGINNING_BYTES: usize = 32;
 
-/// The frame pointer of the function that starts at `start` and has called another one.
+/// Computes the frame pointer of the function that starts at `start` and has called
+/// another one.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn frame_pointer(
     start: u64,
     stack_pointer: u64,
     process: &mut dyn Process,
 ) -> Option<u64> {
-    let frame = stack_pointer.checked_add(distance(&process.bytes(start, LONGEST))?)?;
+    let frame = stack_pointer.checked_add(distance(&process.bytes(start, MAX_BEGINNING_BYTES))?)?;
     let return_address = process.word(frame.checked_add(8)?)?;
     // The longest call has seven bytes.
     let before = process.bytes(return_address.checked_sub(7)?, 7);
     (before.len() == 7 && ends_with_call(&before)).then_some(frame)
 }
 
-/// On AArch64, functions that call others save it with the return address, so that it is
-/// known after the first one.
+/// Returns `None`: on AArch64, functions that call others save the frame pointer with the
+/// return address, so that it is known after the first one.
 #[cfg(target_arch = "aarch64")]
 pub(super) fn frame_pointer(_: u64, _: u64, _: &mut dyn Process) -> Option<u64> {
     None
 }
 
-/// From the stack pointer to the frame pointer after the beginning of a function.
+/// Returns the distance from the stack pointer to the frame pointer after the beginning
+/// of a function.
 #[cfg(target_arch = "x86_64")]
 fn distance(code: &[u8]) -> Option<u64> {
     // `endbr64`, where the processor checks indirect jumps.
@@ -67,7 +70,7 @@ fn distance(code: &[u8]) -> Option<u64> {
     }
 }
 
-/// Whether these bytes end with a call.
+/// Returns whether these bytes end with a call.
 #[cfg(target_arch = "x86_64")]
 fn ends_with_call(code: &[u8]) -> bool {
     // `call` with `FF /2`: by a register, or by memory with a displacement of 0, 1, 4
@@ -130,10 +133,10 @@ mod tests {
         }
     }
 
-    /// Code at 5000 and a stack.
-    struct Made(Vec<u8>, u64);
+    /// A process with code at address 5000 and a stack.
+    struct MadeCode(Vec<u8>, u64);
 
-    impl Process for Made {
+    impl Process for MadeCode {
         fn word(&mut self, address: u64) -> Option<u64> {
             (address == 1000 + 16 + 8).then_some(self.1)
         }
@@ -153,12 +156,13 @@ mod tests {
         // push rbp; mov rbp, rsp; sub rsp, 16; nop; call …
         let mut code = vec![0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 16, 0x90, 0x90];
         code.extend([0xe8, 0, 0, 0, 0, 0xc3]);
-        let pointer = |returns_to| frame_pointer(5000, 1000, &mut Made(code.clone(), returns_to));
+        let pointer =
+            |returns_to| frame_pointer(5000, 1000, &mut MadeCode(code.clone(), returns_to));
         assert_eq!(pointer(5015), Some(1016));
         assert_eq!(pointer(5014), None);
         assert_eq!(pointer(3), None);
         assert_eq!(pointer(u64::MAX), None);
-        assert_eq!(frame_pointer(5000, u64::MAX - 4, &mut Made(code.clone(), 5015)), None);
-        assert_eq!(frame_pointer(5001, 1000, &mut Made(code.clone(), 5015)), None);
+        assert_eq!(frame_pointer(5000, u64::MAX - 4, &mut MadeCode(code.clone(), 5015)), None);
+        assert_eq!(frame_pointer(5001, 1000, &mut MadeCode(code.clone(), 5015)), None);
     }
 }

@@ -1,5 +1,4 @@
-//! The code of a process: which file lies at an address, and what its functions are
-//! called.
+//! The code of a process: the file at an address, and the names of its functions.
 
 use super::image::Image;
 use super::mappings::{self, Mapping};
@@ -14,15 +13,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Larger files are not read.
-const LARGEST_FILE: u64 = 1 << 30;
-/// Larger perf maps are not read.
-const LARGEST_MAP: u64 = 1 << 28;
-/// So much of a mapped file is compared with the file: its headers, with the id of its
-/// build.
-const HEAD: usize = 4096;
-/// The kernel's own functions have a few pages.
-const MOST_VDSO: usize = 1 << 20;
+/// Maximum size of a file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 30;
+/// Maximum size of a perf map that is read, in bytes.
+const MAX_PERF_MAP_BYTES: u64 = 1 << 28;
+/// Number of bytes in which a mapped file is compared with the file: its headers, with
+/// the id of its build.
+const HEAD_BYTES: usize = 4096;
+/// Maximum size of the kernel's own functions, in bytes; they have a few pages.
+const MAX_VDSO_BYTES: usize = 1 << 20;
 const ELF: &[u8] = b"\x7fELF";
 
 /// The code of a process.
@@ -31,17 +30,17 @@ pub(super) struct Space {
     pid: u64,
     memory: Memory,
     mappings: Vec<Mapping>,
-    /// By path.
+    /// Files by path.
     files: BTreeMap<String, Found>,
-    /// Code that the runtime made, by address; read when it is needed.
+    /// Code that the runtime made, by address. It is read when it is needed.
     perf_map: Option<BTreeMap<u64, (u64, String)>>,
 }
 
-/// What a mapped file is.
+/// The kind of a mapped file.
 #[derive(Debug, Clone)]
 enum Found {
     Image(Rc<Image>),
-    /// No ELF file: an assembly, whose code is managed.
+    /// A file that is not ELF: an assembly, whose code is managed.
     Other,
     Unread,
 }
@@ -58,7 +57,8 @@ impl Space {
         &self.memory
     }
 
-    /// What lies at an address. Files must have been read ([`Space::read_file`]).
+    /// Returns the code at an address. Its file must have been read
+    /// ([`Space::read_file`]).
     pub(super) fn code(&self, address: u64) -> Code {
         let Some(mapping) = mappings::at(&self.mappings, address).filter(|m| m.is_executable)
         else {
@@ -78,7 +78,7 @@ impl Space {
         }
     }
 
-    /// Whether nothing has to be read to know what lies at an address.
+    /// Returns whether nothing has to be read to know the code at an address.
     pub(super) fn has_read(&self, address: u64) -> bool {
         let mapping = mappings::at(&self.mappings, address).filter(|m| m.is_executable);
         mapping.is_none_or(|found| is_of_runtime(found) || self.files.contains_key(&found.path))
@@ -103,7 +103,7 @@ impl Space {
             let bytes = match &*mapping.path {
                 "[vdso]" => {
                     let bytes = mapping.end.saturating_sub(mapping.start);
-                    usize::try_from(bytes).unwrap_or(0).min(MOST_VDSO)
+                    usize::try_from(bytes).unwrap_or(0).min(MAX_VDSO_BYTES)
                 }
                 _ => 0,
             };
@@ -129,17 +129,17 @@ impl Space {
         if is_assembly { Found::Other } else { Found::Unread }
     }
 
-    /// A path of the process, as it can be opened here: in a container it has other
+    /// Returns a path of the process as it can be opened here: a container has other
     /// files.
     fn inside(&self, path: &str) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root{path}", self.pid))
     }
 
-    /// The bytes of an ELF file; `Some(None)`: the file is none. `None`: it cannot be
-    /// read, or is not the one that is mapped.
+    /// Reads an ELF file. Returns `Some(None)` if it is not ELF, and `None` if it cannot
+    /// be read or is not the one that is mapped.
     fn file(&self, place: &Path, path: &str) -> Option<Option<Vec<u8>>> {
-        let mut file = open_regular(place, LARGEST_FILE)?;
-        let mut bytes = vec![0; HEAD];
+        let mut file = open_regular(place, MAX_FILE_BYTES)?;
+        let mut bytes = vec![0; HEAD_BYTES];
         let filled = read_up_to(&mut file, &mut bytes)?;
         bytes.truncate(filled);
         if !bytes.starts_with(ELF) {
@@ -153,14 +153,17 @@ impl Space {
         Some(Some(bytes))
     }
 
-    /// What was stripped from a library: beside it, or where distributions put it.
+    /// Adds the symbols that were stripped from a library: they are beside it, or where
+    /// distributions put them.
     fn add_stripped(&self, image: &mut Image, path: &str) {
         let mut places = vec![format!("{path}.dbg"), format!("{path}.debug")];
         if let Some((first, rest)) = image.build_id().and_then(|id| id.split_at_checked(2)) {
             places.push(format!("/usr/lib/debug/.build-id/{first}/{rest}.debug"));
         }
         for place in places {
-            let Some(mut file) = open_regular(&self.inside(&place), LARGEST_FILE) else { continue };
+            let Some(mut file) = open_regular(&self.inside(&place), MAX_FILE_BYTES) else {
+                continue;
+            };
             let mut bytes = Vec::new();
             if file.read_to_end(&mut bytes).is_ok()
                 && let Ok(symbols) = SymbolFile::parse(&bytes)
@@ -170,7 +173,7 @@ impl Space {
         }
     }
 
-    /// A frame with its names.
+    /// Returns a frame with its names.
     pub(super) fn frame(&mut self, step: &Step) -> NativeFrame {
         let inside = step.inside();
         let mut frame = NativeFrame::new(step.address);
@@ -198,7 +201,7 @@ impl Space {
     }
 }
 
-/// Memory in which the runtime puts code that it makes.
+/// Returns whether the runtime puts code that it makes into the memory.
 fn is_of_runtime(mapping: &Mapping) -> bool {
     mapping.path.is_empty()
         || mapping.path.starts_with("[anon")
@@ -207,14 +210,15 @@ fn is_of_runtime(mapping: &Mapping) -> bool {
         || mapping.path.starts_with("//anon")
 }
 
-/// The offset in the mapped file.
+/// Returns the offset in the mapped file.
 fn place(mapping: &Mapping, address: u64) -> u64 {
     address.saturating_sub(mapping.start).saturating_add(mapping.offset)
 }
 
-/// Reading a pipe or a device might never end.
-fn open_regular(path: &Path, most: u64) -> Option<File> {
-    let is_regular = fs::metadata(path).ok().filter(|data| data.is_file() && data.len() <= most);
+/// Opens a regular file that is not larger: reading a pipe or a device might never end.
+fn open_regular(path: &Path, max_bytes: u64) -> Option<File> {
+    let is_regular =
+        fs::metadata(path).ok().filter(|data| data.is_file() && data.len() <= max_bytes);
     is_regular.and_then(|_| File::open(path).ok())
 }
 
@@ -229,8 +233,8 @@ fn read_up_to(file: &mut File, buffer: &mut [u8]) -> Option<usize> {
     Some(filled)
 }
 
-/// Names of compiled methods, where the process writes them: `DOTNET_PerfMapEnabled`, or
-/// `nettrace process perfmap`.
+/// Reads the names of compiled methods, if the process writes them:
+/// `DOTNET_PerfMapEnabled`, or `nettrace process perfmap`.
 fn read_perf_map(pid: u64) -> BTreeMap<u64, (u64, String)> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let own = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
@@ -240,7 +244,7 @@ fn read_perf_map(pid: u64) -> BTreeMap<u64, (u64, String)> {
     let mut names = BTreeMap::new();
     for folder in perf_map_folders(&String::from_utf8_lossy(&environment)) {
         let place = PathBuf::from(format!("/proc/{pid}/root{folder}")).join(&name);
-        let Some(mut file) = open_regular(&place, LARGEST_MAP) else { continue };
+        let Some(mut file) = open_regular(&place, MAX_PERF_MAP_BYTES) else { continue };
         // Anybody may put a file there: only one of the process's user, or of root, is
         // believed.
         let owner = fs::metadata(format!("/proc/{pid}")).map(|data| data.uid());
@@ -261,8 +265,8 @@ fn read_perf_map(pid: u64) -> BTreeMap<u64, (u64, String)> {
     names
 }
 
-/// Where the runtime writes it, by the process's environment; `/tmp` is where Linux tools
-/// look for it.
+/// Returns the folders in which the runtime may write it, by the process's environment;
+/// Linux tools look into `/tmp`.
 fn perf_map_folders(environment: &str) -> Vec<&str> {
     let of = |wanted: &str| {
         let mut values = environment.split('\0').filter_map(|pair| pair.split_once('='));

@@ -8,7 +8,7 @@
 //!
 //! The number is decimal, and everything else is hexadecimal with `0x` in front.
 
-/// What the text says.
+/// What a thread does, according to the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doing {
     Running,
@@ -18,14 +18,14 @@ pub(super) enum Doing {
 /// Where a thread is blocked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WaitPlace {
-    /// `None`: not in a system call.
+    /// Number of the system call; `None` outside of one.
     pub(super) system_call: Option<u64>,
     pub(super) stack_pointer: u64,
-    /// The instruction that it returns to.
+    /// Address of the instruction that the thread returns to.
     pub(super) instruction: u64,
 }
 
-/// `None`: the text has another form.
+/// Parses the text. Returns `None` if it has another form.
 pub(super) fn parse(text: &str) -> Option<Doing> {
     let mut words = text.split_ascii_whitespace();
     let first = words.next()?;
@@ -48,7 +48,7 @@ fn hexadecimal(word: &str) -> Option<u64> {
     is_plain.then(|| u64::from_str_radix(digits, 16).ok())?
 }
 
-/// The name of a system call in which threads wait, or its number.
+/// Returns the name of a system call in which threads wait, or its number.
 pub(super) fn name(number: u64) -> String {
     let known = NAMES.iter().find(|(known, _)| *known == number);
     known.map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())

@@ -4,10 +4,10 @@
 //! `gimli`. A register whose value is unknown is `None`: all but two are at first,
 //! because the kernel shows no more of a thread that is not stopped.
 //!
-//! The frame pointer is the one that is missed most: the runtime's functions find their
-//! callers by it, and functions that only make a system call leave it where it is. Where
-//! a function begins as compilers let it begin, [`prologue`](super::prologue) works it
-//! out.
+//! The frame pointer is the register that is missed most: the runtime's functions find
+//! their callers by it, and functions that only make a system call leave it where it is.
+//! Where a function begins as compilers usually let it begin,
+//! [`prologue`](super::prologue) computes it.
 //!
 //! Compiled managed code has no such tables; its methods keep the frame pointer.
 
@@ -20,17 +20,17 @@ use gimli::{
 };
 use std::rc::Rc;
 
-/// More frames are cut off: a recursion without end would fill the memory.
-const MOST_FRAMES: usize = 512;
-/// Steps of an expression; real ones have ten.
-const MOST_STEPS: u32 = 1000;
+/// Maximum number of frames of a stack: a recursion without end would fill the memory.
+const MAX_FRAMES: usize = 512;
+/// Maximum number of steps of an expression; real ones have ten.
+const MAX_STEPS: u32 = 1000;
 
 #[cfg(target_arch = "x86_64")]
 mod machine {
     pub(super) const STACK_POINTER: usize = 7;
     pub(super) const FRAME_POINTER: usize = 6;
     pub(super) const RETURN_ADDRESS: usize = 16;
-    /// Called functions leave them as they are: rbx, rbp, r12 to r15.
+    /// Registers that called functions leave as they are: rbx, rbp, r12 to r15.
     pub(super) const KEPT: &[usize] = &[3, 6, 12, 13, 14, 15];
     pub(super) const REGISTERS: usize = 17;
     pub(super) const IN_REGISTER: bool = false;
@@ -45,13 +45,13 @@ mod machine {
     pub(super) const STACK_POINTER: usize = 31;
     pub(super) const FRAME_POINTER: usize = 29;
     pub(super) const RETURN_ADDRESS: usize = 30;
-    /// Called functions leave them as they are: x19 to x29.
+    /// Registers that called functions leave as they are: x19 to x29.
     pub(super) const KEPT: &[usize] = &[19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29];
     pub(super) const REGISTERS: usize = 32;
-    /// A function that calls no other may keep the return address in a register.
+    /// Whether a function that calls no other may keep the return address in a register.
     pub(super) const IN_REGISTER: bool = true;
 
-    /// Without the signature that protects a return address.
+    /// Removes the signature that protects a return address.
     pub(super) fn plain(address: u64) -> u64 {
         address & 0x0000_ffff_ffff_ffff
     }
@@ -59,31 +59,31 @@ mod machine {
 
 use machine::{FRAME_POINTER, IN_REGISTER, KEPT, REGISTERS, RETURN_ADDRESS, STACK_POINTER, plain};
 
-/// What lies at an address.
+/// The kind of code at an address.
 #[derive(Debug, Clone)]
 pub(super) enum Code {
-    /// A mapped file, and the linker's address.
+    /// Code of a mapped file, with the linker's address.
     File(Rc<Image>, u64),
     /// Code that the runtime made.
     Compiled,
-    /// A file that cannot be read.
+    /// Code of a file that cannot be read.
     Unread,
-    /// Nothing that is executed.
+    /// Memory that is not executed.
     None,
 }
 
-/// A frame: an instruction, and whether it is the one to go on with, or the one after a
+/// A frame: an instruction, and whether it is the next one to run or the one after a
 /// call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) address: u64,
     pub(super) is_return: bool,
-    /// The runtime has made its code.
+    /// Whether the runtime compiled the code.
     pub(super) is_compiled: bool,
 }
 
 impl Step {
-    /// An address in the call, so that it lies in the function that calls.
+    /// Returns an address in the call, so that it lies in the function that calls.
     pub(super) fn inside(&self) -> u64 {
         self.address.saturating_sub(u64::from(self.is_return))
     }
@@ -97,7 +97,7 @@ impl Registers {
         Registers([None; REGISTERS])
     }
 
-    fn of(&self, register: Register) -> Option<u64> {
+    fn in_register(&self, register: Register) -> Option<u64> {
         self.get(usize::from(register.0))
     }
 
@@ -105,7 +105,7 @@ impl Registers {
         *self.0.get(number)?
     }
 
-    /// Without effect for registers that are not followed.
+    /// Sets a register. Has no effect for registers that are not followed.
     fn set(&mut self, number: usize, value: Option<u64>) {
         if let Some(register) = self.0.get_mut(number) {
             *register = value;
@@ -115,17 +115,17 @@ impl Registers {
 
 /// The process, as far as stacks need it.
 pub(super) trait Process {
-    /// Eight bytes of the stack.
+    /// Reads eight bytes of the stack.
     fn word(&mut self, address: u64) -> Option<u64>;
 
-    /// What lies at an address.
+    /// Returns the kind of code at an address.
     fn code(&mut self, address: u64) -> Code;
 
-    /// Machine code; fewer bytes where it ends.
+    /// Reads machine code; fewer bytes where it ends.
     fn bytes(&self, address: u64, count: usize) -> Vec<u8>;
 }
 
-/// The frames from the innermost on.
+/// Returns the frames from the innermost on.
 pub(super) fn unwind(
     stack_pointer: u64,
     instruction: u64,
@@ -143,7 +143,7 @@ pub(super) fn unwind(
             return (steps, StackEnd::NoCode);
         }
         steps.push(step);
-        if steps.len() >= MOST_FRAMES {
+        if steps.len() >= MAX_FRAMES {
             return (steps, StackEnd::TooDeep);
         }
         let left = match code {
@@ -166,15 +166,15 @@ pub(super) fn unwind(
     }
 }
 
-/// Registers of the caller, its instruction, and whether that lies after a call.
+/// The caller's registers and instruction, and whether the instruction lies after a call.
 type Left = (Registers, u64, bool);
 
 /// The function of a frame.
 struct Function<'i> {
     image: &'i Image,
-    /// The frame's instruction, as the linker counts.
+    /// The frame's instruction, as the linker counts addresses.
     address: u64,
-    /// What the loader added.
+    /// The number that the loader added to the linker's addresses.
     loaded_at: u64,
 }
 
@@ -201,7 +201,7 @@ fn leave_function(
                 let found = prologue::frame_pointer(start, stack_pointer, process);
                 registers.set(FRAME_POINTER, found);
             }
-            let base = registers.of(*register).ok_or(StackEnd::RegisterUnknown)?;
+            let base = registers.in_register(*register).ok_or(StackEnd::RegisterUnknown)?;
             base.wrapping_add_signed(*offset)
         }
         CfaRule::Expression(expression) => {
@@ -251,13 +251,13 @@ fn leave_function(
 struct RuleContext<'f, 'i> {
     entry: &'f Entry<'i>,
     frames: &'f EhFrame<Bytes<'i>>,
-    /// The canonical frame address.
+    /// Value of the canonical frame address.
     frame: u64,
     registers: &'f Registers,
 }
 
 impl RuleContext<'_, '_> {
-    /// Where in memory a rule finds a register, if there, and its value.
+    /// Returns where in memory a rule finds a register, if it is there, and its value.
     fn value(
         &self,
         register: Register,
@@ -272,8 +272,8 @@ impl RuleContext<'_, '_> {
             RegisterRule::Expression(expression) => evaluated(expression)?,
             _ => {
                 let value = match rule {
-                    RegisterRule::SameValue => registers.of(register),
-                    RegisterRule::Register(other) => registers.of(*other),
+                    RegisterRule::SameValue => registers.in_register(register),
+                    RegisterRule::Register(other) => registers.in_register(*other),
                     RegisterRule::ValOffset(offset) => Some(frame.wrapping_add_signed(*offset)),
                     RegisterRule::ValExpression(expression) => Some(evaluated(expression)?),
                     RegisterRule::Constant(value) => Some(*value),
@@ -286,8 +286,8 @@ impl RuleContext<'_, '_> {
     }
 }
 
-/// A method that the runtime compiled: the frame pointer leads to that of the caller, and
-/// the return address lies beside it.
+/// Leaves a method that the runtime compiled: the frame pointer leads to the caller's,
+/// and the return address lies beside it.
 fn leave_compiled(registers: &Registers, process: &mut dyn Process) -> Result<Left, StackEnd> {
     let frame = registers.get(FRAME_POINTER).ok_or(StackEnd::RegisterUnknown)?;
     let before = registers.get(STACK_POINTER).unwrap_or(0);
@@ -315,7 +315,7 @@ fn evaluate(
 ) -> Result<u64, StackEnd> {
     let expression = expression.get(frames).map_err(|_| StackEnd::Wrong)?;
     let mut evaluation = expression.evaluation(entry.cie().encoding());
-    evaluation.set_max_iterations(MOST_STEPS);
+    evaluation.set_max_iterations(MAX_STEPS);
     if let Some(first) = first {
         evaluation.set_initial_value(first);
     }
@@ -324,7 +324,7 @@ fn evaluate(
         let next = match state {
             EvaluationResult::Complete => break,
             EvaluationResult::RequiresRegister { register, .. } => {
-                let value = registers.of(register).ok_or(StackEnd::RegisterUnknown)?;
+                let value = registers.in_register(register).ok_or(StackEnd::RegisterUnknown)?;
                 evaluation.resume_with_register(Value::Generic(value))
             }
             EvaluationResult::RequiresMemory { address, size: 8, .. } => {
@@ -346,10 +346,10 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Addresses below 100 are code that the runtime made.
-    struct Made(BTreeMap<u64, u64>);
+    /// A process with a stack. Addresses below 100 are code that the runtime made.
+    struct MadeStack(BTreeMap<u64, u64>);
 
-    impl Process for Made {
+    impl Process for MadeStack {
         fn word(&mut self, address: u64) -> Option<u64> {
             self.0.get(&address).copied()
         }
@@ -364,7 +364,7 @@ mod tests {
     }
 
     fn callers(frame: u64, words: &[(u64, u64)]) -> Result<(u64, u64), StackEnd> {
-        let mut process = Made(words.iter().copied().collect());
+        let mut process = MadeStack(words.iter().copied().collect());
         let mut registers = Registers::unknown();
         registers.set(STACK_POINTER, Some(1000));
         registers.set(FRAME_POINTER, (frame != 0).then_some(frame));
@@ -389,9 +389,9 @@ mod tests {
 
     #[test]
     fn an_instruction_outside_of_code_is_the_only_frame() {
-        let (steps, end) = unwind(1000, 5000, &mut Made(BTreeMap::new()));
+        let (steps, end) = unwind(1000, 5000, &mut MadeStack(BTreeMap::new()));
         assert_eq!((steps.len(), end), (1, StackEnd::NoCode));
-        let (steps, end) = unwind(1000, 50, &mut Made(BTreeMap::new()));
+        let (steps, end) = unwind(1000, 50, &mut MadeStack(BTreeMap::new()));
         assert_eq!((steps.len(), end), (1, StackEnd::RegisterUnknown));
         assert!(steps[0].is_compiled);
     }
