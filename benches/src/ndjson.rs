@@ -1,17 +1,15 @@
 //! Events as NDJSON, as `nettrace events --format ndjson --order file` and `--order time`
 //! write them, to where it costs nothing.
 
+use crate::checksum::Checksum;
+use crate::pass::{Input, PassResult, mapped};
+use nettrace_export::{EventForm, EventParts, EventWriter, Page, WriteOptions};
+use nettrace_parser::parallel::{self, Options, Order};
+use nettrace_parser::{Buffered, Event, PositionedFile, Reader, Source, Visit};
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
-
-use nettrace_export::{EventForm, EventParts, EventWriter, Page, WriteOptions};
-use nettrace_parser::parallel::{self, Options, Order};
-use nettrace_parser::{Buffered, Event, PositionedFile, Reader, Source, Visit};
-
-use crate::checksum::Checksum;
-use crate::pass::{Input, PassResult, mapped};
 
 /// A page is handed on when it has so many bytes, as the command does.
 const PAGE_BYTES: usize = 64 * 1024;
@@ -86,7 +84,8 @@ fn by_one<S: Source>(order: Order, source: S) -> io::Result<PassResult> {
 fn by_several(path: &Path, order: Order, threads: usize) -> io::Result<PassResult> {
     let file = PositionedFile::open(path)?;
     let options = Options { threads, order, ..Options::default() };
-    let parts = EventParts::of(&writer()).ok_or_else(|| io::Error::other("not divisible"))?;
+    let parts =
+        EventParts::for_writer(&writer()).ok_or_else(|| io::Error::other("not divisible"))?;
     let mut nowhere = Nowhere::default();
     let collect = |mut page: Page| {
         // A line for each event; only the pages come back from the threads.

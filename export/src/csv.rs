@@ -36,7 +36,7 @@ use crate::shape::{Name, Names};
 use nettrace_parser::{Event, FieldValue, Value};
 use std::borrow::Cow;
 
-/// The columns before the payload.
+/// Names of the columns before the payload.
 const COMMON: [&str; 11] = [
     "ts_ns", "tid", "provider", "id", "version", "event", "level", "pid", "activity", "related",
     "labels",
@@ -44,14 +44,14 @@ const COMMON: [&str; 11] = [
 const RAW: [&str; 7] =
     ["ticks", "keywords", "opcode", "processor", "sequence", "offset", "payload_hex"];
 
-/// Which columns the payload has.
+/// The columns of the payload.
 #[derive(Debug)]
 enum Layout {
-    /// The requested fields.
+    /// A column for each requested field.
     Selected(Vec<String>),
-    /// The fields of the first event's type, which is not known yet.
+    /// A column for each field of the first event's type, which is not known yet.
     Pending,
-    /// The names of the fields with columns.
+    /// A column for each of these fields.
     Fields(Vec<String>),
     /// One column with JSON.
     Payload,
@@ -63,12 +63,11 @@ pub(crate) struct Csv {
     detail: Detail,
     layout: Layout,
     payloads: PayloadWriter,
-    /// The column of each field, by the shape's number; `None` for fields without a
-    /// column.
+    /// Column of each field, by the shape's number; `None` for fields without a column.
     columns: Vec<Vec<Option<usize>>>,
     cells: Vec<Vec<u8>>,
-    /// The part that is the same for all events of a type, by the type's number: provider
-    /// to event.
+    /// Row from the provider to the event, which is equal for all events of a type, by
+    /// the type's number.
     fixed: Vec<Vec<u8>>,
     value: Vec<u8>,
     /// Names of the next event's frames.
@@ -77,7 +76,8 @@ pub(crate) struct Csv {
 }
 
 impl Csv {
-    /// `is_one_type`: whether the command line names a single event type.
+    /// Makes a writer. `is_one_type` says that the command line names a single event
+    /// type.
     pub(crate) fn new(detail: Detail, selection: Option<&Selection>, is_one_type: bool) -> Csv {
         let layout = match selection {
             Some(selection) => Layout::Selected(selection.wanted().to_vec()),
@@ -98,10 +98,10 @@ impl Csv {
         }
     }
 
-    /// Whether to protect spreadsheets, which execute texts that begin with `=`, `+`, `-`
-    /// or `@` as formulas: such texts are preceded by an apostrophe. Hidden characters
-    /// ([`hidden`](crate::hidden)) are replaced by U+FFFD, except for line ends and tabs.
-    /// Numbers are unchanged. Default: `false`.
+    /// Sets whether to protect spreadsheets, which execute texts that begin with `=`,
+    /// `+`, `-` or `@` as formulas: such texts are preceded by an apostrophe. Hidden
+    /// characters ([`hidden`](crate::hidden)) are replaced by U+FFFD, except for line
+    /// ends and tabs. Numbers are unchanged. Default: `false`.
     pub(crate) fn safe(mut self, is_safe: bool) -> Csv {
         self.is_safe = is_safe;
         self
@@ -116,7 +116,7 @@ impl Csv {
     /// Appends the header, if it is known already.
     pub(crate) fn begin(&self, out: &mut Vec<u8>) {
         if !matches!(self.layout, Layout::Pending) {
-            self.heading(out);
+            self.write_heading(out);
         }
     }
 
@@ -124,11 +124,11 @@ impl Csv {
     pub(crate) fn end(&mut self, out: &mut Vec<u8>) {
         if matches!(self.layout, Layout::Pending) {
             self.layout = Layout::Fields(Vec::new());
-            self.heading(out);
+            self.write_heading(out);
         }
     }
 
-    fn heading(&self, out: &mut Vec<u8>) {
+    fn write_heading(&self, out: &mut Vec<u8>) {
         let raw: &[&str] = if self.detail.raw { &RAW } else { &[] };
         let stacks: &[&str] = match (self.detail.stacks, self.detail.frames) {
             (true, true) => &["stack", "frames"],
@@ -157,7 +157,7 @@ impl Csv {
         for name in fields {
             out.push(b',');
             let prefix = if is_taken(name) { "payload." } else { "" };
-            text(out, format!("{prefix}{name}").as_bytes(), self.is_safe);
+            write_text(out, format!("{prefix}{name}").as_bytes(), self.is_safe);
         }
         for name in after.iter().chain(stacks).chain(raw) {
             out.push(b',');
@@ -167,7 +167,7 @@ impl Csv {
     }
 
     /// Appends an event.
-    pub(crate) fn event(
+    pub(crate) fn write(
         &mut self,
         out: &mut Vec<u8>,
         event: &Event<'_>,
@@ -178,9 +178,9 @@ impl Csv {
         let Some(names) = types.names(type_index) else { return };
         if matches!(self.layout, Layout::Pending) {
             self.layout = Layout::Fields(names.iter().map(|name| name.text.to_string()).collect());
-            self.heading(out);
+            self.write_heading(out);
         }
-        self.common(out, event, type_index, types);
+        self.write_common(out, event, type_index, types);
         match selection {
             Some(selection) => {
                 for chosen in selection.of_shape(type_index.shape, names) {
@@ -188,7 +188,7 @@ impl Csv {
                     if let Some(chosen) = chosen
                         && let Some(field) = chosen.path.field(event)
                     {
-                        cell(
+                        write_cell(
                             out,
                             &field,
                             &chosen.name,
@@ -198,14 +198,14 @@ impl Csv {
                         );
                     }
                 }
-                // They have no column: if fields are selected, only those are written.
+                // Faults have no column: if fields are selected, only those are written.
                 self.value.clear();
                 self.payloads.take_faults(&mut self.value, "");
             }
             None if matches!(self.layout, Layout::Fields(_)) => {
-                self.fields(out, event, type_index, names)
+                self.write_fields(out, event, type_index, names)
             }
-            None => self.payload(out, event, names),
+            None => self.write_payload(out, event, names),
         }
         if self.detail.stacks {
             out.push(b',');
@@ -223,12 +223,12 @@ impl Csv {
             write_csv_value(out, &self.value);
         }
         if self.detail.raw {
-            raw(out, event);
+            write_raw(out, event);
         }
         out.raw("\r\n");
     }
 
-    fn common(
+    fn write_common(
         &mut self,
         out: &mut Vec<u8>,
         event: &Event<'_>,
@@ -261,7 +261,7 @@ impl Csv {
             write_labels(&mut self.value, event.labels(), "", &self.payloads);
             // Activities, level and the like have columns of their own.
             if !self.value.is_empty() {
-                text(out, &self.value, self.is_safe);
+                write_text(out, &self.value, self.is_safe);
             }
         }
     }
@@ -274,13 +274,13 @@ impl Csv {
             (Some(fixed), Some(row)) => {
                 if fixed.is_empty() {
                     fixed.push(b',');
-                    text(fixed, cut(&row.provider).as_bytes(), self.is_safe);
+                    write_text(fixed, cut(&row.provider).as_bytes(), self.is_safe);
                     fixed.push(b',');
                     fixed.number(row.id);
                     fixed.push(b',');
                     fixed.number(row.version);
                     fixed.push(b',');
-                    text(fixed, cut(&row.event_name()).as_bytes(), self.is_safe);
+                    write_text(fixed, cut(&row.event_name()).as_bytes(), self.is_safe);
                     fixed.push(b',');
                 }
                 fixed
@@ -289,15 +289,15 @@ impl Csv {
         }
     }
 
-    fn payload(&mut self, out: &mut Vec<u8>, event: &Event<'_>, names: &Names) {
+    fn write_payload(&mut self, out: &mut Vec<u8>, event: &Event<'_>, names: &Names) {
         self.value.clear();
-        let rest = self.payloads.object(&mut self.value, event, names);
+        let rest = self.payloads.write_object(&mut self.value, event, names);
         out.push(b',');
         write_csv_value(out, &self.value);
-        self.rest(out, rest);
+        self.write_rest(out, rest);
     }
 
-    fn rest(&mut self, out: &mut Vec<u8>, rest: &[u8]) {
+    fn write_rest(&mut self, out: &mut Vec<u8>, rest: &[u8]) {
         out.push(b',');
         out.hex_bytes(rest);
         out.push(b',');
@@ -306,8 +306,8 @@ impl Csv {
         write_csv_value(out, &self.value);
     }
 
-    /// One column per field.
-    fn fields(
+    /// Appends one column for each field.
+    fn write_fields(
         &mut self,
         out: &mut Vec<u8>,
         event: &Event<'_>,
@@ -331,11 +331,18 @@ impl Csv {
             match column.and_then(|column| self.cells.get_mut(column)) {
                 Some(value) => {
                     self.payloads.note(&field, name);
-                    cell(value, &field, name, &mut self.payloads, &mut self.value, self.is_safe);
+                    write_cell(
+                        value,
+                        &field,
+                        name,
+                        &mut self.payloads,
+                        &mut self.value,
+                        self.is_safe,
+                    );
                 }
                 None => {
                     others.extend_from_slice(name.key(others.is_empty()));
-                    self.payloads.one(&mut others, &field, name);
+                    self.payloads.write_field(&mut others, &field, name);
                 }
             }
         }
@@ -350,12 +357,12 @@ impl Csv {
             others.push(b'}');
             write_csv_value(out, &others);
         }
-        self.rest(out, fields.rest());
+        self.write_rest(out, fields.rest());
     }
 }
 
-/// A single value.
-fn cell(
+/// Appends a single value.
+fn write_cell(
     out: &mut Vec<u8>,
     field: &FieldValue<'_>,
     name: &Name,
@@ -366,10 +373,10 @@ fn cell(
     scratch.clear();
     plain(scratch, field, name, payloads);
     let is_text = matches!(field.value, Ok(Value::Utf16(_) | Value::Utf8(_)));
-    if is_text { text(out, scratch, is_safe) } else { write_csv_value(out, scratch) }
+    if is_text { write_text(out, scratch, is_safe) } else { write_csv_value(out, scratch) }
 }
 
-fn raw(out: &mut Vec<u8>, event: &Event<'_>) {
+fn write_raw(out: &mut Vec<u8>, event: &Event<'_>) {
     out.push(b',');
     out.number(event.timestamp_ticks());
     out.push(b',');
@@ -390,7 +397,7 @@ fn raw(out: &mut Vec<u8>, event: &Event<'_>) {
 }
 
 /// Appends a text; an empty text differs from a missing one.
-fn text(out: &mut Vec<u8>, value: &[u8], is_safe: bool) {
+fn write_text(out: &mut Vec<u8>, value: &[u8], is_safe: bool) {
     match value {
         [] => out.raw("\"\""),
         value if is_safe => write_csv_value_safe(out, value),
@@ -411,7 +418,7 @@ pub fn write_csv_value_safe(out: &mut Vec<u8>, value: &[u8]) {
     write_csv_value(out, &harmless(value));
 }
 
-/// A text that no spreadsheet executes, without hidden characters.
+/// Returns a text that no spreadsheet executes, without hidden characters.
 fn harmless(value: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(value);
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);
@@ -455,7 +462,7 @@ mod tests {
     fn values_are_quoted_when_they_need_it() {
         let written = |value: &str| {
             let mut out = Vec::new();
-            text(&mut out, value.as_bytes(), false);
+            write_text(&mut out, value.as_bytes(), false);
             String::from_utf8(out).unwrap()
         };
         let cases = [
@@ -471,7 +478,7 @@ mod tests {
         ];
         let safe = |value: &str| {
             let mut out = Vec::new();
-            text(&mut out, value.as_bytes(), true);
+            write_text(&mut out, value.as_bytes(), true);
             String::from_utf8(out).unwrap()
         };
         for (value, harmless) in [

@@ -1,22 +1,24 @@
-//! Which parts of an event are written.
+//! The parts of an event that are written.
 
 use crate::json::Json;
 use nettrace_parser::Event;
 
-/// Optional parts of an event.
+/// Which optional parts of an event are written.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct Detail {
-    /// The addresses of the stack's frames, innermost first.
+    /// Whether to write the addresses of the stack's frames, innermost first.
     pub stacks: bool,
-    /// Names of frames, in addition to their addresses; in text, in place of them.
+    /// Whether to write names of frames, in addition to their addresses; in text, in
+    /// place of them.
     pub frames: bool,
-    /// Stored values: ticks, keywords, opcode, processor, sequence number, offset and the
-    /// payload's bytes.
+    /// Whether to write stored values: ticks, keywords, opcode, processor, sequence
+    /// number, offset and the payload's bytes.
     pub raw: bool,
-    /// Times in UTC, in text.
+    /// Whether to write times in UTC, in text.
     pub utc: bool,
-    /// Writes integers that a double cannot represent exactly, from 2^53 on, as strings.
+    /// Whether to write integers that a double cannot represent exactly, from 2^53 on, as
+    /// strings.
     pub big_ints_as_strings: bool,
 }
 
@@ -32,8 +34,8 @@ pub(crate) fn write_names(out: &mut Vec<u8>, names: &[String]) {
     out.push(b']');
 }
 
-/// The opcode to show, and whether the stream stores it: if not, it is implied by a name
-/// that ends in Start or Stop.
+/// Returns the opcode to show, and whether the stream stores it: if not, a name that ends
+/// in Start or Stop implies it.
 pub(crate) fn opcode(event: &Event<'_>) -> (u8, bool) {
     match event.opcode() {
         Some(opcode) => (opcode, true),

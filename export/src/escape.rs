@@ -3,20 +3,20 @@
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-/// The escape sequence of a UTF-16 unit.
+/// Returns the escape sequence of a UTF-16 unit.
 pub(crate) fn escape_of_unit(unit: u16) -> [u8; 6] {
     let digit = |shift: u32| HEX[usize::from(unit >> shift & 15)];
     [b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]
 }
 
-/// Whether a byte of UTF-8 must be escaped in a string: quotes, backslashes, control
-/// characters.
+/// Returns whether a byte of UTF-8 must be escaped in a string: quotes, backslashes,
+/// control characters.
 #[inline]
 pub const fn must_escape(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\' || byte == 0x7f
 }
 
-/// The escape sequence of an ASCII byte, and its length.
+/// Returns the escape sequence of an ASCII byte, and its length.
 pub const fn escape_of(byte: u8) -> ([u8; 6], usize) {
     match byte {
         b'"' | b'\\' => ([b'\\', byte, 0, 0, 0, 0], 2),

@@ -32,7 +32,7 @@ pub struct EventType {
     opcode: Option<u8>,
     /// The catalog's row, if the payload's layout comes from there.
     pub catalog: Option<&'static CatalogEvent>,
-    /// Numbers of its shapes.
+    /// Numbers of the shapes of its payloads.
     shapes: Vec<usize>,
 }
 
@@ -40,7 +40,7 @@ pub struct EventType {
 type Key = (Box<str>, u32, u32, Box<str>, bool);
 
 impl EventType {
-    fn of(event: &Event<'_>) -> EventType {
+    fn from_event(event: &Event<'_>) -> EventType {
         EventType {
             provider: event.provider().into(),
             id: event.id(),
@@ -53,7 +53,7 @@ impl EventType {
         }
     }
 
-    fn of_metadata(metadata: &Metadata) -> EventType {
+    fn from_metadata(metadata: &Metadata) -> EventType {
         EventType {
             provider: metadata.provider.clone(),
             id: metadata.event_id,
@@ -70,22 +70,22 @@ impl EventType {
         (self.provider.clone(), self.id, self.version, self.name.clone(), self.is_defined)
     }
 
-    /// The key by which types are sorted.
+    /// Returns the key by which types are sorted.
     pub fn sort_key(&self) -> (&str, u32, u32, &str, bool) {
         (&self.provider, self.id, self.version, &self.name, self.is_defined)
     }
 
-    /// Whether it has a name in addition to provider and id.
+    /// Returns whether it has a name in addition to provider and id.
     pub fn has_name(&self) -> bool {
         self.shown_name().is_some()
     }
 
-    /// The name without the provider; `None` if it has no name.
+    /// Returns the name without the provider, if it has one.
     fn shown_name(&self) -> Option<Cow<'_, str>> {
         event_name(&self.name, self.id, self.opcode, self.catalog)
     }
 
-    /// The name for programs: `Provider/ID` if it has no name.
+    /// Returns the name for programs: `Provider/ID` if it has no name.
     pub fn event_name(&self) -> String {
         match (self.is_defined, self.shown_name()) {
             (false, _) => "(undefined)".to_owned(),
@@ -94,7 +94,7 @@ impl EventType {
         }
     }
 
-    /// The display name: `Provider/Name`, or `Provider/ID` if it has no name.
+    /// Returns the display name: `Provider/Name`, or `Provider/ID` if it has no name.
     pub fn path(&self) -> String {
         match (self.is_defined, self.shown_name()) {
             (false, _) => "(undefined)".to_owned(),
@@ -107,8 +107,8 @@ impl EventType {
         format!("{}/{}", self.provider, self.id)
     }
 
-    /// All names, without the provider, that users may know; the display name comes
-    /// first.
+    /// Returns all names, without the provider, that users may know. The display name
+    /// comes first.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.shown_name().map(Cow::into_owned).into_iter().collect();
         let mut add = |name: String| {
@@ -126,7 +126,7 @@ impl EventType {
     }
 }
 
-/// The names in a row of the catalog: `GC/Start`, `GCStart`, `GCStart_V2`.
+/// Returns the names in a row of the catalog: `GC/Start`, `GCStart`, `GCStart_V2`.
 pub(crate) fn catalog_names(known: &CatalogEvent) -> [String; 4] {
     let symbol = known.symbol;
     let is_version =
@@ -155,9 +155,9 @@ pub struct Shape {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TypeIndex {
-    /// Number of its type.
+    /// Number of the event's type.
     pub number: usize,
-    /// Number of its payload's shape.
+    /// Number of the payload's shape.
     pub shape: usize,
     /// The level in the type's description, which a label of the event may override.
     pub level: u32,
@@ -180,12 +180,13 @@ impl Guess {
     }
 }
 
-/// No description has this serial number.
+/// A guess that matches no description: none has this serial number.
 const NO_GUESS: Guess =
     Guess { serial: 0, version: 0, type_index: TypeIndex { number: 0, shape: 0, level: 0 } };
 
-/// Larger metadata ids are looked up in a hash map.
-const DENSE_IDS: usize = 1 << 16;
+/// Maximum number of metadata ids that are indices into a vector; larger ids are looked
+/// up in a hash map.
+const MAX_DENSE_IDS: usize = 1 << 16;
 
 /// All types seen so far, numbered in the order in which they appeared.
 #[derive(Debug, Default)]
@@ -199,12 +200,12 @@ pub struct EventTypes {
     by_record: Vec<(usize, Guess)>,
 }
 
-/// As many as there are records in the catalog.
-const RECORDS: usize = 8;
+/// Number of records in the catalog.
+const MAX_RECORDS: usize = 8;
 
 impl EventTypes {
-    /// The type of an event and the shape of its payload, which are added if they are
-    /// new.
+    /// Returns the type of an event and the shape of its payload. Both are added if they
+    /// are new.
     #[inline(always)]
     pub fn index_of(&mut self, event: &Event<'_>) -> TypeIndex {
         match self.expected(event) {
@@ -213,8 +214,8 @@ impl EventTypes {
         }
     }
 
-    /// What the event's description led to before. Labels may change the version, so an
-    /// event with some is looked up.
+    /// Returns the result of the last look-up for the event's description. Labels may
+    /// change the version, so an event with labels is looked up.
     #[inline(always)]
     fn expected(&self, event: &Event<'_>) -> Option<TypeIndex> {
         let metadata = event.metadata()?;
@@ -244,19 +245,19 @@ impl EventTypes {
             return guess.type_index;
         }
         let level = event.metadata().map_or(0, |metadata| metadata.level);
-        let type_index = self.insert(EventType::of(event), event.schema(), level);
+        let type_index = self.insert(EventType::from_event(event), event.schema(), level);
         if !is_fixed {
-            self.by_record.truncate(RECORDS - 1);
+            self.by_record.truncate(MAX_RECORDS - 1);
             self.by_record.insert(0, (record, Guess { serial, version, type_index }));
         }
-        if serial != 0 && metadata_id < DENSE_IDS && is_fixed {
+        if serial != 0 && metadata_id < MAX_DENSE_IDS && is_fixed {
             self.keep_guess(metadata_id, Guess { serial, version, type_index });
         }
         type_index
     }
 
-    /// The number of an event's type, for counting: its shapes are not kept. `None` if
-    /// the type is a new one, and `most` are known already.
+    /// Returns the number of an event's type, for counting: its shapes are not kept.
+    /// Returns `None` if the type is new and `most` are known already.
     #[inline(always)]
     pub fn number_within(&mut self, most: usize, event: &Event<'_>) -> Option<usize> {
         match self.expected(event) {
@@ -276,13 +277,13 @@ impl EventTypes {
         {
             return Some(guess.type_index.number);
         }
-        let row = EventType::of(event);
+        let row = EventType::from_event(event);
         let number = match self.by_key.get(&row.key()) {
             Some(number) => *number,
             None if self.rows.len() >= most => return None,
             None => self.number_of(row),
         };
-        if serial != 0 && metadata_id < DENSE_IDS {
+        if serial != 0 && metadata_id < MAX_DENSE_IDS {
             let type_index = TypeIndex { number, shape: 0, level: 0 };
             self.keep_guess(metadata_id, Guess { serial, version, type_index });
         }
@@ -298,10 +299,11 @@ impl EventTypes {
         }
     }
 
-    /// The type and shape for the events of a description.
+    /// Returns the type and shape for the events of a description, and adds them if they
+    /// are new.
     pub fn index_of_metadata(&mut self, metadata: &Metadata) -> TypeIndex {
         let schema = metadata.catalog().map_or(&metadata.schema, CatalogEvent::schema);
-        self.insert(EventType::of_metadata(metadata), Some(schema), metadata.level)
+        self.insert(EventType::from_metadata(metadata), Some(schema), metadata.level)
     }
 
     fn insert(&mut self, row: EventType, schema: Option<&Schema>, level: u32) -> TypeIndex {
@@ -327,7 +329,7 @@ impl EventTypes {
             self.shapes.push(Shape {
                 type_number: number,
                 schema: schema.clone(),
-                names: Names::of(schema),
+                names: Names::from_schema(schema),
             });
             if let Some(row) = self.rows.get_mut(number) {
                 row.shapes.push(shape);
@@ -337,7 +339,8 @@ impl EventTypes {
         TypeIndex { number, shape, level }
     }
 
-    /// The number of a type from another instance; for counting, without its shapes.
+    /// Returns the number of a type from another instance, for counting, and adds it
+    /// without its shapes if it is new.
     pub fn number_of(&mut self, row: EventType) -> usize {
         let key = row.key();
         if let Some(number) = self.by_key.get(&key) {
@@ -349,22 +352,22 @@ impl EventTypes {
         number
     }
 
-    /// The types, in the order in which they appeared.
+    /// Returns the types, in the order in which they appeared.
     pub fn rows(&self) -> &[EventType] {
         &self.rows
     }
 
-    /// The type of an event.
+    /// Returns the type of an event.
     pub fn row(&self, type_index: TypeIndex) -> Option<&EventType> {
         self.rows.get(type_index.number)
     }
 
-    /// The shapes, in the order in which they appeared.
+    /// Returns the shapes, in the order in which they appeared.
     pub fn shapes(&self) -> &[Shape] {
         &self.shapes
     }
 
-    /// The names of an event's fields.
+    /// Returns the names of an event's fields.
     pub fn names(&self, type_index: TypeIndex) -> Option<&Names> {
         self.shapes.get(type_index.shape).map(|shape| &shape.names)
     }

@@ -1,5 +1,5 @@
-//! Regular expressions. An optional feature, because building the regex engine takes as
-//! long as building everything else.
+//! Regular expressions. They are an optional feature, because building the regex engine
+//! takes as long as building everything else.
 
 /// A regular expression.
 #[derive(Debug, Clone)]
@@ -23,13 +23,13 @@ impl Expression {
         regex::Regex::new(text).map(|regex| Expression { regex }).map_err(last_line)
     }
 
-    /// Regular expressions are not supported in this build.
+    /// Fails: regular expressions are not supported in this build.
     #[cfg(not(feature = "regex"))]
     pub(crate) fn new(_: &str) -> Result<Expression, String> {
         Err("nettrace-export was built without its feature `regex`".to_owned())
     }
 
-    /// Whether it matches anywhere in the text.
+    /// Returns whether it matches anywhere in the text.
     #[cfg(feature = "regex")]
     pub(crate) fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text)

@@ -7,7 +7,7 @@ use crate::time_range::TimeRange;
 use crate::units;
 use nettrace_parser::Event;
 
-/// Whether a type matches the filter.
+/// Returns whether a type matches the filter.
 pub fn accepts_type(
     providers: &[ProviderPattern],
     events: &[EventPattern],
@@ -17,7 +17,7 @@ pub fn accepts_type(
         && (events.is_empty() || events.iter().any(|pattern| pattern.is_match(row)))
 }
 
-/// Patterns that match none of the types, each with suggestions.
+/// Lists the patterns that match none of the types, each with suggestions.
 pub fn unmatched_types(
     providers: &[ProviderPattern],
     events: &[EventPattern],
@@ -37,13 +37,13 @@ pub struct Filter {
     threads: Vec<i64>,
     time: Option<TimeRange>,
     conditions: Conditions,
-    /// Whether each known type matches.
+    /// Whether each known type matches, by the type's number.
     passes: Vec<bool>,
-    /// Which of the threads occurred.
+    /// Whether each of the threads occurred.
     met_threads: Vec<bool>,
-    /// Whether any event was in the time range, and the times of the oldest and the
-    /// newest event.
+    /// Whether any event was in the time range.
     met_time: bool,
+    /// Times of the oldest and the newest event that were compared with the range.
     extent: Option<(i64, i64)>,
     /// Whether any event satisfied all conditions.
     passed: bool,
@@ -66,7 +66,7 @@ pub struct FilterOptions {
 }
 
 impl FilterOptions {
-    /// Whether there are no conditions.
+    /// Returns whether there are no conditions.
     pub fn is_empty(&self) -> bool {
         self.providers.is_empty()
             && self.events.is_empty()
@@ -77,7 +77,7 @@ impl FilterOptions {
 }
 
 impl Filter {
-    /// A filter that has not seen an event yet.
+    /// Makes a filter that has not seen an event yet.
     pub fn new(options: FilterOptions) -> Filter {
         Filter {
             met_threads: vec![false; options.threads.len()],
@@ -93,7 +93,7 @@ impl Filter {
         }
     }
 
-    /// Whether the filter accepts an event, which belongs to `place`.
+    /// Returns whether the filter accepts an event, which belongs to `place`.
     #[inline]
     pub fn accepts(
         &mut self,
@@ -117,9 +117,9 @@ impl Filter {
         self.passes.get(type_index.number).copied().unwrap_or(false)
     }
 
-    /// What an event adds to the question whether the filter accepts an operation that
-    /// consists of several events. Those of all its events, joined by `|`, are for
-    /// [`Filter::accepts_answers`].
+    /// Returns what an event adds to the question whether the filter accepts an operation
+    /// that consists of several events. The answers of all its events, joined by `|`, are
+    /// for [`Filter::accepts_answers`].
     ///
     /// ```
     /// use nettrace_export::{EventTypes, Fact, Filter, FilterOptions};
@@ -150,23 +150,23 @@ impl Filter {
         if passes { answers | Answers::passing() } else { answers }
     }
 
-    /// The same for facts about the operation that are not fields of its events.
+    /// Returns what facts about the operation add that are not fields of its events.
     pub fn answers_of(&mut self, facts: &[(&str, Fact<'_>)]) -> Answers {
         self.conditions.answers_of(facts)
     }
 
-    /// Whether the filter accepts an operation with these answers: its conditions are
-    /// true, and one of its events passes everything else.
+    /// Returns whether the filter accepts an operation with these answers: its conditions
+    /// are true, and one of its events passes everything else.
     pub fn accepts_answers(&mut self, answers: Answers) -> bool {
         let passes = answers.passes() && self.conditions.hold_with(answers);
         self.passed |= passes;
         passes
     }
 
-    /// Whether the conditions have more parts than [`Answers`] have room for; those
-    /// beyond are never true there.
+    /// Returns whether the conditions have more parts than [`Answers`] have room for;
+    /// those beyond are never true there.
     pub fn has_too_many_parts(&mut self) -> bool {
-        self.conditions.leaf_count() > Answers::MOST
+        self.conditions.leaf_count() > Answers::MAX_PARTS
     }
 
     #[inline(never)]
@@ -179,8 +179,8 @@ impl Filter {
         self.conditions.hold(event, type_index, types)
     }
 
-    /// Conditions on the event itself. Both are always evaluated, so that each knows
-    /// whether it was ever satisfied.
+    /// Returns whether the event's thread and time pass. Both are always evaluated, so
+    /// that each knows whether it was ever satisfied.
     fn accepts_instance(&mut self, event: &Event<'_>) -> bool {
         let is_of_thread = self.threads.is_empty() || self.is_of_thread(event);
         is_of_thread & self.is_in_time(event)
@@ -207,7 +207,8 @@ impl Filter {
         is_in_time
     }
 
-    /// Conditions that no event in the whole trace satisfied, each with suggestions.
+    /// Lists the conditions that no event in the whole trace satisfied, each with
+    /// suggestions.
     pub fn unmatched(&self, types: &EventTypes) -> Vec<String> {
         let mut messages = unmatched_types(&self.providers, &self.events, types.rows());
         for (thread, met) in self.threads.iter().zip(&self.met_threads) {
@@ -246,7 +247,7 @@ impl Filter {
         messages
     }
 
-    /// Names of the fields of events whose type matches.
+    /// Returns the names of the fields of events whose type matches.
     fn known_fields(&self, types: &EventTypes) -> Vec<String> {
         let passes = |number: usize| self.passes.get(number).copied().unwrap_or(false);
         let shapes = types.shapes().iter().filter(|shape| passes(shape.type_number));
@@ -260,7 +261,7 @@ impl Filter {
             && self.time.is_none())
     }
 
-    /// Thread and time were only checked for events whose type matches.
+    /// Names the events for which thread and time were checked: those whose type matches.
     fn among(&self) -> &'static str {
         match self.providers.is_empty() && self.events.is_empty() {
             true => "",

@@ -13,13 +13,13 @@ impl Glob {
         Glob { text: text.to_owned(), lowered: lowered(text).collect() }
     }
 
-    /// The pattern as written.
+    /// Returns the pattern as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whether it matches all of `name`. The worst case takes time proportional to the
-    /// product of both lengths.
+    /// Returns whether it matches all of `name`. The worst case takes time proportional
+    /// to the product of both lengths.
     pub fn is_match(&self, name: &str) -> bool {
         let name: Vec<char> = lowered(name).collect();
         let (mut at, mut place) = (0, 0);

@@ -6,10 +6,10 @@
 
 use std::borrow::Cow;
 
-/// Whether a character should not be shown to readers: control characters including
-/// U+0080 to U+009F, bidirectional controls, line separators, invisible characters, letters
-/// without a shape, such as the fillers of Hangul, variation selectors, tags, and U+FFFE and
-/// U+FFFF, which are no characters.
+/// Returns whether a character should not be shown to readers: control characters
+/// including U+0080 to U+009F, bidirectional controls, line separators, invisible
+/// characters, letters without a shape, such as the fillers of Hangul, variation
+/// selectors, tags, and U+FFFE and U+FFFF, which are no characters.
 ///
 /// In JSON they are escaped: `"\u200b"` reads back as the same text, so programs that read
 /// it notice nothing. Runtimes write some of them (U+200B in argument lists).
@@ -28,7 +28,7 @@ pub fn is_hidden(c: char) -> bool {
     }
 }
 
-/// The text with U+FFFD in place of each character that [`is_hidden`].
+/// Returns the text with U+FFFD in place of each character that [`is_hidden`].
 ///
 /// ```
 /// use nettrace_export::hidden::printable;
@@ -44,7 +44,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     )
 }
 
-/// Whether a UTF-16 unit [`is_hidden`]. For units beyond ASCII, which are rare.
+/// Returns whether a UTF-16 unit [`is_hidden`]. It is for units beyond ASCII, which are
+/// rare.
 pub(crate) fn is_hidden_unit(unit: u16) -> bool {
     char::from_u32(u32::from(unit)).is_some_and(is_hidden)
 }

@@ -144,9 +144,9 @@ impl Json for Vec<u8> {
     }
 }
 
-/// Floating point numbers of either size.
+/// A floating-point number of either size.
 pub trait Float: zmij::Float {
-    /// The name of a value that is not a JSON number.
+    /// Returns the name of a value that is not a JSON number.
     fn special(self) -> Option<&'static str>;
 }
 
@@ -172,7 +172,7 @@ fn is_hidden_beyond_ascii(c: char) -> bool {
     !c.is_ascii() && is_hidden(c)
 }
 
-/// A text with non-ASCII characters that must be escaped.
+/// Appends a text with non-ASCII characters that must be escaped.
 #[cold]
 fn of_any_script(out: &mut Vec<u8>, text: &str) {
     for c in text.chars() {

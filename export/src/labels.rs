@@ -1,7 +1,7 @@
 //! Labels of an event as a JSON object.
 
 use crate::json::Json;
-use crate::long::{MOST_NAME_CHARACTERS, cut_bytes};
+use crate::long::{MAX_NAME_CHARACTERS, cut_bytes};
 use crate::payload::PayloadWriter;
 use nettrace_parser::{Label, Labels};
 use std::io::Write;
@@ -14,7 +14,7 @@ enum Said<'r> {
     Span(u64),
 }
 
-/// The key and value of a label that the event's other keys do not show.
+/// Returns the key and value of a label, if the event's other keys do not show it.
 fn said(label: Label<'_>) -> Option<(&[u8], Said<'_>)> {
     match label {
         Label::Text { key, value } => Some((key, Said::Text(value))),
@@ -25,9 +25,9 @@ fn said(label: Label<'_>) -> Option<(&[u8], Said<'_>)> {
     }
 }
 
-/// Labels as an object, preceded by `before`; a key that occurs several times has an
-/// array of its values. Labels that are shown by other keys (activities, level, version,
-/// keywords, opcode) are omitted; if there are no others, nothing is written.
+/// Writes labels as an object, preceded by `before`. A key that occurs several times has
+/// an array of its values. Labels that are shown by other keys (activities, level,
+/// version, keywords, opcode) are omitted; if there are no others, nothing is written.
 pub(crate) fn write_labels(
     out: &mut Vec<u8>,
     labels: Labels<'_>,
@@ -73,7 +73,7 @@ pub(crate) fn write_labels(
 }
 
 fn label_text(out: &mut Vec<u8>, text: &[u8]) {
-    match text.len() > MOST_NAME_CHARACTERS {
+    match text.len() > MAX_NAME_CHARACTERS {
         true => out.string(&cut_bytes(text)),
         false => out.lossy_string(text),
     }
@@ -87,7 +87,7 @@ fn label_value(out: &mut Vec<u8>, value: &Said<'_>, numbers: &PayloadWriter) {
             Ok(())
         }
         Said::Number(number) => {
-            numbers.signed(out, *number);
+            numbers.write_signed(out, *number);
             Ok(())
         }
         Said::Trace(id) => write!(out, "\"{id}\""),

@@ -26,7 +26,7 @@ use std::mem;
 /// If the line is longer than the requested room.
 #[derive(Debug)]
 pub(crate) struct Writer<'b> {
-    /// The remaining room. The output is before it.
+    /// Remaining room. The output is before it.
     rest: &'b mut [u8],
 }
 
@@ -36,7 +36,7 @@ impl<'b> Writer<'b> {
         Writer { rest }
     }
 
-    /// Number of bytes after the output.
+    /// Returns the number of bytes after the output.
     #[inline(always)]
     pub(crate) fn left(&self) -> usize {
         self.rest.len()
@@ -56,7 +56,8 @@ impl<'b> Writer<'b> {
         self.pass(count);
     }
 
-    /// The same, with eight hexadecimal digits of numbers at some positions.
+    /// Writes the first `count` of `bytes`, with eight hexadecimal digits of numbers at
+    /// some positions.
     #[inline(always)]
     pub(crate) fn put_with_hex<const N: usize, const K: usize>(
         &mut self,
@@ -93,7 +94,7 @@ impl<'b> Writer<'b> {
         }
     }
 
-    /// A literal that is known to have at most [`Literal::CHUNK`] bytes.
+    /// Writes a literal that is known to have at most [`Literal::CHUNK`] bytes.
     #[inline(always)]
     pub(crate) fn short_literal(&mut self, literal: &Literal) {
         debug_assert!(literal.len <= Literal::CHUNK, "it is one piece");
@@ -106,7 +107,7 @@ impl<'b> Writer<'b> {
         self.pass(bytes.len());
     }
 
-    /// Text whose length is known at compile time.
+    /// Writes text whose length is known at compile time.
     #[inline(always)]
     pub(crate) fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
@@ -132,20 +133,20 @@ impl<'b> Writer<'b> {
         self.unsigned(number.unsigned_abs());
     }
 
-    /// A number below [`EIGHT_DIGITS`].
+    /// Writes a number below [`EIGHT_DIGITS`].
     #[inline(always)]
     fn up_to_eight(&mut self, number: u32) {
         let (digits, count) = digits::up_to_eight(number);
         self.put(&digits, count);
     }
 
-    /// A number below [`EIGHT_DIGITS`] as eight digits, including leading zeros.
+    /// Writes a number below [`EIGHT_DIGITS`] as eight digits, including leading zeros.
     #[inline(always)]
     pub(crate) fn eight(&mut self, number: u32) {
         self.put(&digits::eight(number), 8);
     }
 
-    /// Hexadecimal digits without leading zeros and without `0x`.
+    /// Writes hexadecimal digits without leading zeros and without `0x`.
     #[inline(always)]
     pub(crate) fn hex(&mut self, number: u64) {
         if let Ok(number) = u32::try_from(number) {
@@ -160,19 +161,20 @@ impl<'b> Writer<'b> {
         }
     }
 
-    /// A GUID in lower case, without quotes.
+    /// Writes a GUID in lower case, without quotes.
     #[inline(always)]
     pub(crate) fn guid(&mut self, value: Guid) {
         self.rest = guid(mem::take(&mut self.rest), value);
     }
 
-    /// A floating point number; see [`Json::float`](super::json::Json::float).
+    /// Writes a floating-point number; see [`Json::float`](super::json::Json::float).
     #[inline(always)]
     pub(crate) fn float(&mut self, number: impl Float) {
         self.rest = float(mem::take(&mut self.rest), number);
     }
 
-    /// ASCII text that needs no escaping in JSON; `None` for any other text.
+    /// Writes ASCII text that needs no escaping in JSON. Returns `None` for any other
+    /// text.
     #[inline(always)]
     pub(crate) fn plain_ascii(&mut self, text: &[u8]) -> Option<()> {
         // Checks all bytes without an early exit, so that the compiler vectorises it.
@@ -185,8 +187,8 @@ impl<'b> Writer<'b> {
         Some(())
     }
 
-    /// UTF-16 up to its zero unit, escaped. Returns the bytes consumed including the zero
-    /// unit; `None` if there is no zero unit.
+    /// Writes UTF-16 up to its zero unit, escaped. Returns the bytes consumed including
+    /// the zero unit, or `None` if there is no zero unit.
     #[inline(always)]
     pub(crate) fn utf16(&mut self, bytes: &[u8]) -> Option<usize> {
         let (taken, written) = text_until_zero(bytes, self.rest)?;
@@ -197,7 +199,7 @@ impl<'b> Writer<'b> {
 
 // The memory is passed and returned by value below, so that it stays in registers.
 
-/// Writes a number of more than eight digits; returns the remaining room.
+/// Writes a number of more than eight digits. Returns the remaining room.
 #[inline(never)]
 fn long(rest: &mut [u8], number: u64) -> &mut [u8] {
     let mut line = Writer { rest };

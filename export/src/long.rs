@@ -8,40 +8,40 @@ use std::borrow::Cow;
 /// Maximum number of characters of a name (of a provider, an event, a field, a label and
 /// its value) in a row. Longer names are cut off: `… (495904 more characters)`. Names in
 /// real runtimes have a few hundred at most.
-pub const MOST_NAME_CHARACTERS: usize = 4096;
+pub const MAX_NAME_CHARACTERS: usize = 4096;
 
-/// Maximum number of bytes of a cut off label whose characters are counted.
-const MOST_COUNTED_BYTES: usize = 1 << 13;
+/// Maximum number of bytes of a cut label in which characters are counted.
+const MAX_COUNTED_BYTES: usize = 1 << 13;
 
-/// Maximum number of elements without bytes that are shown individually. Larger arrays
-/// are shown as their length.
-pub const MOST_EMPTY_ELEMENTS: usize = 64;
+/// Maximum number of elements without bytes that are shown one by one. Larger arrays are
+/// shown as their length.
+pub const MAX_EMPTY_ELEMENTS: usize = 64;
 
 /// Maximum number of fields that are shown one by one although the payload ends before them.
 /// More are counted: a type may have a thousand, and an event of no bytes costs a stream few
 /// bytes.
-pub const MOST_MISSING_FIELDS: usize = 16;
+pub const MAX_MISSING_FIELDS: usize = 16;
 
-/// The number of the next fields if they are to be counted, because the payload ends before
-/// them and they are many.
+/// Returns the number of the next fields if they are counted instead of shown, because
+/// the payload ends before them and they are many.
 pub(crate) fn missing(fields: &Fields<'_>) -> Option<usize> {
-    Some(fields.missing()).filter(|count| *count > MOST_MISSING_FIELDS)
+    Some(fields.missing()).filter(|count| *count > MAX_MISSING_FIELDS)
 }
 
-/// A name as shown in rows.
+/// Returns a name as shown in rows.
 ///
 /// ```
-/// use nettrace_export::long::{MOST_NAME_CHARACTERS, cut};
+/// use nettrace_export::long::{MAX_NAME_CHARACTERS, cut};
 /// assert_eq!(cut("Shop"), "Shop");
-/// let long = "ä".repeat(MOST_NAME_CHARACTERS + 3);
+/// let long = "ä".repeat(MAX_NAME_CHARACTERS + 3);
 /// assert!(cut(&long).ends_with("ä… (3 more characters)"));
 /// ```
 pub fn cut(name: &str) -> Cow<'_, str> {
     // A text has at least as many bytes as characters.
-    if name.len() <= MOST_NAME_CHARACTERS {
+    if name.len() <= MAX_NAME_CHARACTERS {
         return Cow::Borrowed(name);
     }
-    match name.char_indices().nth(MOST_NAME_CHARACTERS) {
+    match name.char_indices().nth(MAX_NAME_CHARACTERS) {
         Some((end, _)) => {
             let (shown, rest) = name.split_at(end);
             let more = characters(rest.as_bytes());
@@ -51,18 +51,19 @@ pub fn cut(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// The same for a text that may not be UTF-8, of more than [`MOST_NAME_CHARACTERS`] bytes.
+/// Cuts a text as [`cut`] does, but one that may not be UTF-8, of more than
+/// [`MAX_NAME_CHARACTERS`] bytes.
 pub(crate) fn cut_bytes(name: &[u8]) -> String {
-    // One character more has at most as many bytes. The others are not looked at: events may
-    // have the same long label a hundred thousand times.
-    let begin = MOST_NAME_CHARACTERS.saturating_add(1).saturating_mul(4);
+    // One character more has at most four bytes. The others are not looked at: events may
+    // have one long label a hundred thousand times.
+    let begin = MAX_NAME_CHARACTERS.saturating_add(1).saturating_mul(4);
     let begin = name.get(..begin).unwrap_or(name);
     let text = String::from_utf8_lossy(begin);
-    match text.char_indices().nth(MOST_NAME_CHARACTERS) {
+    match text.char_indices().nth(MAX_NAME_CHARACTERS) {
         Some((end, _)) => {
             let (shown, cut_off) = text.split_at(end);
             let rest = name.get(begin.len()..).unwrap_or_default();
-            let counted = rest.get(..MOST_COUNTED_BYTES).unwrap_or(rest);
+            let counted = rest.get(..MAX_COUNTED_BYTES).unwrap_or(rest);
             let count = characters(cut_off.as_bytes()).saturating_add(characters(counted));
             let at_least = if counted.len() < rest.len() { "at least " } else { "" };
             format!("{shown}… ({at_least}{count} more characters)")
@@ -71,12 +72,12 @@ pub(crate) fn cut_bytes(name: &[u8]) -> String {
     }
 }
 
-/// The number of characters: each has one byte that is not of the form of its others.
+/// Counts the characters: each has one byte that is not a continuation byte.
 fn characters(text: &[u8]) -> usize {
     text.iter().filter(|byte| **byte & 0xc0 != 0x80).count()
 }
 
-/// Whether an array is shown as its length.
+/// Returns whether an array is shown as its length.
 pub(crate) fn is_all_empty(array: &nettrace_parser::Array<'_>) -> bool {
-    array.len() > MOST_EMPTY_ELEMENTS && array.bytes().is_empty()
+    array.len() > MAX_EMPTY_ELEMENTS && array.bytes().is_empty()
 }

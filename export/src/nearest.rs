@@ -1,6 +1,6 @@
 //! Suggestions: the names most similar to one that does not exist.
 
-/// Up to three of `names` that are similar to `wanted`, most similar first.
+/// Returns up to three of `names` that are similar to `wanted`, most similar first.
 pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted: Vec<char> =
         wanted.to_lowercase().chars().filter(|c| !matches!(c, '*' | '?')).collect();
@@ -27,7 +27,7 @@ pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'
     found.into_iter().map(|(_, name)| name).collect()
 }
 
-/// The names as a half-sentence: ` (is it a or b?)`, empty without names.
+/// Returns the names as a half-sentence: ` (is it a or b?)`, empty without names.
 pub fn suggestion(names: &[&str]) -> String {
     match names {
         [] => String::new(),
@@ -36,8 +36,8 @@ pub fn suggestion(names: &[&str]) -> String {
     }
 }
 
-/// The number of characters that must be inserted, removed, changed or swapped with the
-/// next one to convert one text to the other. Texts are cut off at 256 characters.
+/// Counts the characters that must be inserted, removed, changed or swapped with the next
+/// one to convert one text to the other. Texts are cut off at 256 characters.
 fn distance(a: &[char], b: &[char]) -> usize {
     let (a, b) = (a.get(..256).unwrap_or(a), b.get(..256).unwrap_or(b));
     // Positions outside of a row are never the cheapest.

@@ -10,16 +10,16 @@
 
 use crate::line::Writer;
 
-/// Number of bytes after the requested room that a [`Writer`] may touch.
-const OVERHANG: usize = 128;
+/// Maximum number of bytes after the requested room that a [`Writer`] may touch.
+const MAX_OVERHANG_BYTES: usize = 128;
 
-/// Minimum growth of the memory.
-const STEP: usize = 8 * 1024;
+/// Minimum growth of the memory, in bytes.
+const MIN_GROWTH_BYTES: usize = 8 * 1024;
 
-/// Above this size, memory grows by a quarter instead of doubling.
-const LARGE: usize = 8 << 20;
+/// Size in bytes above which memory grows by a quarter instead of doubling.
+const LARGE_BYTES: usize = 8 << 20;
 
-/// Output waiting to be written.
+/// Output that waits to be written.
 #[derive(Debug, Default)]
 pub struct Page {
     bytes: Vec<u8>,
@@ -29,24 +29,24 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page with room for this many bytes. Its memory is taken in one piece, and is not
-    /// touched before it is filled.
+    /// Makes a page with room for this many bytes. Its memory is allocated in one piece,
+    /// and not touched before it is filled.
     pub fn with_room(bytes: usize) -> Page {
-        Page { bytes: vec![0; bytes.saturating_add(OVERHANG)], ..Page::default() }
+        Page { bytes: vec![0; bytes.saturating_add(MAX_OVERHANG_BYTES)], ..Page::default() }
     }
 
-    /// The output so far.
+    /// Returns the output so far.
     pub fn filled(&self) -> &[u8] {
         self.bytes.get(..self.filled).unwrap_or_default()
     }
 
-    /// Length of the output.
+    /// Returns the length of the output, in bytes.
     #[inline]
     pub fn len(&self) -> usize {
         self.filled
     }
 
-    /// Whether there is no output.
+    /// Returns whether there is no output.
     pub fn is_empty(&self) -> bool {
         self.filled == 0
     }
@@ -84,16 +84,16 @@ impl Page {
     /// [`Page::keep`].
     #[inline(always)]
     pub(crate) fn writer(&mut self, room: usize) -> Writer<'_> {
-        if self.bytes.len() < self.filled + room + OVERHANG {
-            self.grow(room + OVERHANG);
+        if self.bytes.len() < self.filled + room + MAX_OVERHANG_BYTES {
+            self.grow(room + MAX_OVERHANG_BYTES);
         }
         Writer::new(&mut self.bytes[self.filled..])
     }
 
     #[cold]
     fn grow(&mut self, room: usize) {
-        let needed = self.filled + room.max(STEP);
-        if needed > self.bytes.capacity() && self.bytes.len() > LARGE {
+        let needed = self.filled + room.max(MIN_GROWTH_BYTES);
+        if needed > self.bytes.capacity() && self.bytes.len() > LARGE_BYTES {
             // Doubling a large page would exceed the limit for waiting output.
             self.bytes.reserve_exact(needed - self.bytes.len() + self.bytes.len() / 4);
         }

@@ -6,15 +6,15 @@ use nettrace_parser::Event;
 use nettrace_parser::parallel::MakeParts;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Room for an ordinary part, which ends with the line that makes it full.
+/// Room for an ordinary part, in bytes. The part ends with the line that fills it.
 const PART_BYTES: usize = 320 << 10;
-/// Bytes that a page keeps for the next part.
-const MOST_KEPT: usize = 1 << 20;
+/// Maximum number of bytes that a page keeps for the next part.
+const MAX_KEPT_BYTES: usize = 1 << 20;
 
-/// Pages that no part needs for now: memory that was touched before.
+/// Pages that no part needs at the moment: memory that was touched before.
 type SparePages = Arc<Mutex<Vec<Page>>>;
 
-/// Makes what writes the events of a part of a trace: an [`EventPart`] for each thread that
+/// Makes the writers of the parts of a trace: an [`EventPart`] for each thread that
 /// [`read_in_parts`](nettrace_parser::parallel::read_in_parts) reads with.
 #[derive(Debug)]
 pub struct EventParts {
@@ -24,25 +24,25 @@ pub struct EventParts {
 }
 
 impl EventParts {
-    /// For writing the lines of this writer with several threads, after what is on its page
-    /// already. `None` if a line depends on the events before it; one thread has to write
-    /// them then.
-    pub fn of(writer: &EventWriter) -> Option<EventParts> {
+    /// Prepares to write the lines of this writer with several threads, after what is on
+    /// its page already. Returns `None` if a line depends on the events before it: then
+    /// one thread has to write them.
+    pub fn for_writer(writer: &EventWriter) -> Option<EventParts> {
         let (form, options) = writer.of_part()?;
         Some(EventParts { form, options, spare: SparePages::default() })
     }
 
-    /// The writer of one thread.
+    /// Makes the writer of one thread.
     pub fn part(&self) -> EventPart {
         let mut writer = EventWriter::new(self.form, self.options.clone());
         // The header comes before all parts.
-        writer.page().clear(MOST_KEPT);
+        writer.page().clear(MAX_KEPT_BYTES);
         EventPart { writer, spare: Arc::clone(&self.spare) }
     }
 
     /// Takes back a page that was written to its destination, for another part.
     pub fn reuse(&self, mut page: Page) {
-        page.clear(MOST_KEPT);
+        page.clear(MAX_KEPT_BYTES);
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(page);
     }
 }

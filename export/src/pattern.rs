@@ -12,12 +12,12 @@ use std::str::FromStr;
 pub struct ProviderPattern(Glob);
 
 impl ProviderPattern {
-    /// Whether the type belongs to a matching provider.
+    /// Returns whether the type belongs to a matching provider.
     pub fn is_match(&self, row: &EventType) -> bool {
         self.0.is_match(&row.provider)
     }
 
-    /// A message for users if no event matched.
+    /// Returns a message for users if no event matched.
     pub fn unmatched(&self, rows: &[EventType]) -> Option<String> {
         if rows.iter().any(|row| self.is_match(row)) {
             return None;
@@ -26,7 +26,7 @@ impl ProviderPattern {
         Some(format!("no event is of a provider like {}{}", self.0.as_str(), suggestion(&names)))
     }
 
-    /// The pattern as written.
+    /// Returns the pattern as written.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
@@ -61,12 +61,12 @@ impl EventPattern {
         EventPattern { glob: Glob::new(text), id: text.parse().ok() }
     }
 
-    /// Whether it can only match a single name.
+    /// Returns whether it can only match a single name.
     pub fn is_exact(&self) -> bool {
         !self.glob.as_str().contains(['*', '?'])
     }
 
-    /// Whether events of a type fit.
+    /// Returns whether events of a type match.
     pub fn accepts(&self, row: &EventType) -> bool {
         self.is_match(row)
     }
@@ -83,7 +83,7 @@ impl EventPattern {
             || row.names().iter().any(|name| is(name))
     }
 
-    /// A message for users if no event matched.
+    /// Returns a message for users if no event matched.
     pub(crate) fn unmatched(&self, rows: &[EventType]) -> Option<String> {
         if rows.iter().any(|row| self.is_match(row)) {
             return None;
@@ -101,7 +101,7 @@ impl EventPattern {
         Some(format!("no event is {wanted}{}", suggestion(&found)))
     }
 
-    /// Information from the catalog about a correctly spelled event.
+    /// Returns what the catalog knows about a correctly spelled event.
     fn known(&self) -> Option<String> {
         let wanted = self.glob.as_str();
         if !self.is_exact() || wanted.is_empty() {

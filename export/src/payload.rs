@@ -24,16 +24,16 @@ use nettrace_parser::{Event, FieldValue, Fields, Value};
 use std::fmt;
 use std::io::Write;
 
-/// Larger integers cannot be represented exactly in JavaScript, nor by other readers that
-/// convert numbers to doubles.
-const LARGEST_SAFE: u64 = (1 << 53) - 1;
+/// Maximum integer that JavaScript represents exactly, and other readers that convert
+/// numbers to doubles.
+const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
 /// Writes payloads as JSON.
 #[derive(Debug, Default)]
 pub(crate) struct PayloadWriter {
     /// Whether integers that a double cannot represent exactly are written as strings.
     big_ints_as_strings: bool,
-    /// The faults of the event's fields: JSON objects separated by commas.
+    /// Faults of the event's fields: JSON objects separated by commas.
     faults: Vec<u8>,
 }
 
@@ -44,15 +44,15 @@ impl PayloadWriter {
         PayloadWriter { big_ints_as_strings, faults: Vec::new() }
     }
 
-    /// Larger integers are written as strings.
+    /// Returns the maximum number that is not written as a string.
     pub(crate) fn largest_number(&self) -> u64 {
-        if self.big_ints_as_strings { LARGEST_SAFE } else { u64::MAX }
+        if self.big_ints_as_strings { MAX_SAFE_INTEGER } else { u64::MAX }
     }
 
     /// Appends the object with all fields. Returns the bytes after them: the payload's
     /// rest.
     #[inline]
-    pub(crate) fn object<'r>(
+    pub(crate) fn write_object<'r>(
         &mut self,
         out: &mut Vec<u8>,
         event: &Event<'r>,
@@ -66,14 +66,14 @@ impl PayloadWriter {
                 let within = Within { outer: None, name };
                 let text =
                     format!("the payload ends before {count} fields, of which this is the first");
-                self.fault(Some(within), fields.rest_offset(), &text);
+                self.note_fault(Some(within), fields.rest_offset(), &text);
                 break;
             }
             // Fields after a broken one of unknown size cannot be found.
             let Some(field) = fields.next() else { break };
             out.extend_from_slice(name.key(is_first));
             is_first = false;
-            self.field(out, &field, Within { outer: None, name });
+            self.write_within(out, &field, Within { outer: None, name });
         }
         out.push(b'}');
         self.note_end(&fields);
@@ -84,7 +84,7 @@ impl PayloadWriter {
     #[inline]
     pub(crate) fn note_end(&mut self, fields: &Fields<'_>) {
         if let Some(fault) = fields.opaque() {
-            self.fault(None, fields.rest_offset(), &fault);
+            self.note_fault(None, fields.rest_offset(), &fault);
         }
     }
 
@@ -94,8 +94,8 @@ impl PayloadWriter {
     }
 
     /// Appends the value of one field.
-    pub(crate) fn one(&mut self, out: &mut Vec<u8>, field: &FieldValue<'_>, name: &Name) {
-        self.field(out, field, Within { outer: None, name });
+    pub(crate) fn write_field(&mut self, out: &mut Vec<u8>, field: &FieldValue<'_>, name: &Name) {
+        self.write_within(out, field, Within { outer: None, name });
     }
 
     /// Appends the array of all faults since the last call, if there are any, preceded by
@@ -113,8 +113,8 @@ impl PayloadWriter {
 
     /// Appends an unsigned integer.
     #[inline]
-    pub(crate) fn integer(&self, out: &mut Vec<u8>, number: u64) {
-        if self.big_ints_as_strings && number > LARGEST_SAFE {
+    pub(crate) fn write_integer(&self, out: &mut Vec<u8>, number: u64) {
+        if self.big_ints_as_strings && number > MAX_SAFE_INTEGER {
             out.push(b'"');
             out.number(number);
             out.push(b'"');
@@ -125,8 +125,8 @@ impl PayloadWriter {
 
     /// Appends a signed integer.
     #[inline]
-    pub(crate) fn signed(&self, out: &mut Vec<u8>, number: i64) {
-        if self.big_ints_as_strings && number.unsigned_abs() > LARGEST_SAFE {
+    pub(crate) fn write_signed(&self, out: &mut Vec<u8>, number: i64) {
+        if self.big_ints_as_strings && number.unsigned_abs() > MAX_SAFE_INTEGER {
             out.push(b'"');
             out.number(number);
             out.push(b'"');
@@ -136,10 +136,10 @@ impl PayloadWriter {
     }
 
     #[inline]
-    fn field(&mut self, out: &mut Vec<u8>, field: &FieldValue<'_>, within: Within<'_>) {
+    fn write_within(&mut self, out: &mut Vec<u8>, field: &FieldValue<'_>, within: Within<'_>) {
         self.note_field(field, within);
         match &field.value {
-            Ok(value) => self.value(out, value, within),
+            Ok(value) => self.write_value(out, value, within),
             Err(_) => out.raw("null"),
         }
     }
@@ -148,15 +148,15 @@ impl PayloadWriter {
     fn note_field(&mut self, field: &FieldValue<'_>, within: Within<'_>) {
         match &field.value {
             Ok(Value::Utf16(text)) if !text.is_terminated() => {
-                self.fault(Some(within), field.offset, &"the text has no end mark");
+                self.note_fault(Some(within), field.offset, &"the text has no end mark");
             }
             Ok(_) => {}
-            Err(fault) => self.fault(Some(within), fault.offset, &fault.fault),
+            Err(fault) => self.note_fault(Some(within), fault.offset, &fault.fault),
         }
     }
 
     #[inline]
-    fn value(&mut self, out: &mut Vec<u8>, value: &Value<'_>, within: Within<'_>) {
+    fn write_value(&mut self, out: &mut Vec<u8>, value: &Value<'_>, within: Within<'_>) {
         if within.name.is_hex
             && let Some(bits) = value.to_bits()
         {
@@ -166,8 +166,8 @@ impl PayloadWriter {
             Value::Utf16(text) => out.utf16_string(text.bytes()),
             Value::U32(number) => out.number(*number),
             Value::I32(number) => out.number(*number),
-            Value::U64(number) => self.integer(out, *number),
-            Value::I64(number) => self.signed(out, *number),
+            Value::U64(number) => self.write_integer(out, *number),
+            Value::I64(number) => self.write_signed(out, *number),
             Value::Pointer(number) => out.hex_string(*number),
             Value::U16(number) => out.number(*number),
             Value::I16(number) => out.number(*number),
@@ -178,12 +178,12 @@ impl PayloadWriter {
             Value::Bool(true) => out.raw("true"),
             Value::Bool(false) => out.raw("false"),
             Value::Absent => out.raw("null"),
-            value => self.long_value(out, value, within),
+            value => self.write_long_value(out, value, within),
         }
     }
 
-    /// Composite values, and the rare types.
-    fn long_value(&mut self, out: &mut Vec<u8>, value: &Value<'_>, within: Within<'_>) {
+    /// Appends composite values, and values of the rare types.
+    fn write_long_value(&mut self, out: &mut Vec<u8>, value: &Value<'_>, within: Within<'_>) {
         match value {
             Value::Char(unit) => out.utf16_string(&unit.to_le_bytes()),
             Value::Utf8(text) => out.lossy_string(text.bytes()),
@@ -224,7 +224,7 @@ impl PayloadWriter {
                     if at > 0 {
                         out.push(b',');
                     }
-                    self.value(out, &element, within);
+                    self.write_value(out, &element, within);
                 }
                 out.push(b']');
             }
@@ -234,7 +234,7 @@ impl PayloadWriter {
                 for (name, field) in within.name.inner.iter().zip(object.fields()) {
                     out.extend_from_slice(name.key(is_first));
                     is_first = false;
-                    self.field(out, &field, Within { outer: Some(&within), name });
+                    self.write_within(out, &field, Within { outer: Some(&within), name });
                 }
                 out.push(b'}');
             }
@@ -244,7 +244,7 @@ impl PayloadWriter {
     }
 
     #[cold]
-    fn fault(&mut self, within: Option<Within<'_>>, offset: usize, fault: &dyn fmt::Display) {
+    fn note_fault(&mut self, within: Option<Within<'_>>, offset: usize, fault: &dyn fmt::Display) {
         if !self.faults.is_empty() {
             self.faults.push(b',');
         }

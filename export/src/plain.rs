@@ -46,7 +46,7 @@ pub(crate) fn plain(
             Ok(())
         }
         Value::Array(_) | Value::Object(_) => {
-            json.one(out, field, name);
+            json.write_field(out, field, name);
             Ok(())
         }
         value => write!(out, "{value}"),

@@ -8,21 +8,22 @@ use crate::shape::{Name, Names, Path};
 #[derive(Debug)]
 pub(crate) struct Selection {
     wanted: Vec<String>,
-    /// The places of the fields in each shape seen so far, all of them in sequence.
+    /// Places of the fields in each shape seen so far, all of them in sequence.
     of_shapes: Vec<Vec<Option<Chosen>>>,
 }
 
 /// A requested field that an event has.
 #[derive(Debug, Clone)]
 pub(crate) struct Chosen {
-    /// Where it is in the payload.
+    /// Place in the payload.
     pub(crate) path: Path,
-    /// Its name in the schema, preceded by the names of the objects around it.
+    /// Name in the schema, preceded by the names of the objects around it.
     pub(crate) name: Name,
 }
 
 impl Selection {
-    /// `None` if nothing was requested, so that all fields are shown.
+    /// Makes a selection, or `None` if nothing was requested, so that all fields are
+    /// shown.
     pub(crate) fn new(wanted: &[String]) -> Option<Selection> {
         let mut distinct: Vec<String> = Vec::new();
         for name in wanted.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
@@ -33,13 +34,13 @@ impl Selection {
         (!distinct.is_empty()).then(|| Selection { wanted: distinct, of_shapes: Vec::new() })
     }
 
-    /// The names as requested.
+    /// Returns the names as requested.
     pub(crate) fn wanted(&self) -> &[String] {
         &self.wanted
     }
 
-    /// The places of the fields in payloads of a shape, in the requested order; `None`
-    /// for fields that it does not have.
+    /// Returns the places of the fields in payloads of a shape, in the requested order;
+    /// `None` for fields that it does not have.
     pub(crate) fn of_shape(&mut self, shape: usize, names: &Names) -> &[Option<Chosen>] {
         if shape >= self.of_shapes.len() {
             self.of_shapes.resize(shape.saturating_add(1), Vec::new());
@@ -55,11 +56,11 @@ impl Selection {
         }
     }
 
-    /// Names that no shown event has, each with suggestions.
+    /// Lists the names that no shown event has, each with suggestions.
     pub(crate) fn unmatched(&self, types: &EventTypes) -> Vec<String> {
         let shown = || self.of_shapes.iter().enumerate().filter(|(_, chosen)| !chosen.is_empty());
         if shown().next().is_none() {
-            // No event passed; that is reported elsewhere.
+            // That no event passed is reported elsewhere.
             return Vec::new();
         }
         let is_missing =
@@ -81,7 +82,7 @@ impl Selection {
 fn choose_all(names: &Names, wanted: &[String]) -> Vec<Option<Chosen>> {
     let mut all: Vec<Option<Chosen>> = Vec::new();
     for wanted in wanted {
-        // Two spellings of a field are the same field.
+        // Two spellings may mean one field.
         let is_new = |chosen: &Chosen| all.iter().flatten().all(|known| known.path != chosen.path);
         let chosen = choose(names, wanted).filter(is_new);
         all.push(chosen);

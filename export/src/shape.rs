@@ -19,7 +19,7 @@ pub struct Names(Box<[Name]>);
 pub struct Name {
     /// The display name.
     pub text: Box<str>,
-    /// `,"name":` as JSON.
+    /// The text `,"name":` as JSON.
     key: Box<[u8]>,
     /// Whether numbers are shown in hexadecimal.
     pub is_hex: bool,
@@ -46,11 +46,11 @@ impl Name {
             key: key.into_boxed_slice(),
             is_hex: field.is_hex,
             unit: field.unit,
-            inner: Names::of_type(&field.kind),
+            inner: Names::from_type(&field.kind),
         }
     }
 
-    /// The same field with another name.
+    /// Returns a copy with another text.
     pub fn renamed(&self, text: &str) -> Name {
         let mut key = Vec::new();
         key.push(b',');
@@ -59,7 +59,7 @@ impl Name {
         Name { text: text.into(), key: key.into_boxed_slice(), ..self.clone() }
     }
 
-    /// The key, preceded by a comma unless it is the first of an object.
+    /// Returns the key, preceded by a comma unless it is the first of an object.
     #[inline]
     pub fn key(&self, is_first: bool) -> &[u8] {
         self.key.get(usize::from(is_first)..).unwrap_or_default()
@@ -67,12 +67,12 @@ impl Name {
 }
 
 impl Names {
-    /// The names of the fields in a schema's payloads.
-    pub fn of(schema: &Schema) -> Names {
-        Names::of_fields(schema.payload_fields())
+    /// Names the fields in a schema's payloads.
+    pub fn from_schema(schema: &Schema) -> Names {
+        Names::from_fields(schema.payload_fields())
     }
 
-    fn of_fields(fields: &[Field]) -> Names {
+    fn from_fields(fields: &[Field]) -> Names {
         // The parser skips padding silently, so it is not shown either.
         let shown = fields.iter().filter(|field| !matches!(field.kind, FieldType::Padding(_)));
         Names(
@@ -80,25 +80,25 @@ impl Names {
         )
     }
 
-    fn of_type(kind: &FieldType) -> Names {
+    fn from_type(kind: &FieldType) -> Names {
         match kind {
-            FieldType::Object(fields) => Names::of_fields(fields),
+            FieldType::Object(fields) => Names::from_fields(fields),
             FieldType::Array(element)
             | FieldType::FixedArray(element, _)
             | FieldType::RelLoc(element)
             | FieldType::DataLoc(element)
-            | FieldType::Repeated(element, _) => Names::of_type(element),
+            | FieldType::Repeated(element, _) => Names::from_type(element),
             _ => Names::default(),
         }
     }
 
-    /// The names, in payload order.
+    /// Iterates over the names, in payload order.
     #[inline]
     pub fn iter(&self) -> std::slice::Iter<'_, Name> {
         self.0.iter()
     }
 
-    /// The place of the field with a name; the names of fields within objects are
+    /// Finds the place of the field with a name. Names of fields within objects are
     /// preceded by the object's name and a dot. Case only matters if several names match.
     pub fn find(&self, wanted: &str) -> Option<Path> {
         let exactly = |name: &str, wanted: &str| name == wanted;
@@ -118,7 +118,7 @@ impl Names {
         })
     }
 
-    /// The name at a place.
+    /// Returns the name at a place.
     pub fn at(&self, path: &Path) -> Option<&Name> {
         let (last, outer) = path.0.split_last()?;
         let mut names = self;
@@ -128,7 +128,7 @@ impl Names {
         names.0.get(*last)
     }
 
-    /// The name at a place, preceded by those of the objects around it.
+    /// Returns the name at a place, preceded by those of the objects around it.
     pub fn spelt(&self, path: &Path) -> String {
         let mut text = String::new();
         let mut names = self;
@@ -143,7 +143,8 @@ impl Names {
         text
     }
 
-    /// All names; those within objects are preceded by their object's name and a dot.
+    /// Returns all names; those within objects are preceded by their object's name and a
+    /// dot.
     pub fn all(&self) -> Vec<String> {
         let mut all = Vec::new();
         for name in self.iter() {
@@ -160,7 +161,7 @@ impl Names {
 pub struct Path(Vec<usize>);
 
 impl Path {
-    /// The index of a field that is not within an object.
+    /// Returns the index of a field that is not within an object.
     pub fn outermost(&self) -> Option<usize> {
         match self.0.as_slice() {
             [at] => Some(*at),
@@ -168,8 +169,8 @@ impl Path {
         }
     }
 
-    /// The field at this place. `None` if the payload ends before it, or a field before
-    /// it is broken.
+    /// Returns the field at this place, or `None` if the payload ends before it or a
+    /// field before it is broken.
     pub fn field<'r>(&self, event: &Event<'r>) -> Option<FieldValue<'r>> {
         let (first, inner) = self.0.split_first()?;
         let mut field = event.fields().nth(*first)?;
@@ -201,7 +202,7 @@ mod tests {
         let bytes = session.record().stream.into_bytes();
         let mut reader = Reader::from_slice(&bytes);
         let event = reader.next_event().unwrap().unwrap();
-        Names::of(event.schema().unwrap())
+        Names::from_schema(event.schema().unwrap())
     }
 
     fn texts(names: &Names) -> Vec<&str> {

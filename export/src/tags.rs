@@ -1,7 +1,8 @@
 //! Tags of counters and instruments.
 
-/// The pairs of `a=1,b=2`. `separator` is `=` for instruments and `:` for EventCounters. A comma inside a value is recognised because no `=`
-/// follows, or what is before it is no key that comes after the last one.
+/// Splits the pairs of `a=1,b=2`. `separator` is `=` for instruments and `:` for
+/// EventCounters. A comma inside a value is recognised because no `=` follows, or because
+/// the text before it is no key that comes after the last one.
 ///
 /// ```
 /// let tags = nettrace_export::tags_of("ids=1,2,route=/orders", '=');

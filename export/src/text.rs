@@ -13,32 +13,33 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::Write;
 
-/// Columns that an event's name takes at least, and at most before what follows it moves
-/// to the right. In between the column is as wide as the longest name so far.
+/// Minimum and maximum number of columns of an event's name. In between, the column is as
+/// wide as the longest name so far; a longer name moves the rest of its line to the
+/// right.
 const NAME_COLUMNS: (usize, usize) = (40, 64);
-/// Columns of a time, in milliseconds and in UTC.
+/// Number of columns of a time, in milliseconds and in UTC.
 const TIME_COLUMNS: (usize, usize) = (12, "2026-11-20 14:37:46.896123".len());
-/// The heading of the events' names.
+/// Heading of the column with the events' names.
 const EVENT: &str = "EVENT";
 
-/// What to write before and after a text to set it off, such as a terminal's sequences for
-/// colours. Nothing by default.
+/// The texts to write before and after another to set it off, such as a terminal's
+/// sequences for colours. Nothing by default.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Paint {
-    /// Before the text.
+    /// Written before the text.
     pub on: String,
-    /// After it.
+    /// Written after the text.
     pub off: String,
 }
 
 impl Paint {
-    /// Written before and after a text.
+    /// Makes a paint of the two texts.
     pub fn new(on: impl Into<String>, off: impl Into<String>) -> Paint {
         Paint { on: on.into(), off: off.into() }
     }
 
-    /// The text with what is written before and after it.
+    /// Returns the text with the two others around it.
     pub fn over(&self, text: impl fmt::Display) -> String {
         format!("{}{text}{}", self.on, self.off)
     }
@@ -48,38 +49,39 @@ impl Paint {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct TextOptions {
-    /// Whether there is a column for the process. Events of version 6 have one.
+    /// Whether there is a column for the process, which events of version 6 have.
     pub has_processes: bool,
-    /// Maximum number of columns of a value; longer values are cut off.
+    /// Maximum number of columns of a value. Longer values are cut off.
     pub value_columns: Option<usize>,
-    /// For what matters less.
+    /// Sets off less important parts.
     pub faint: Paint,
-    /// For names of events.
+    /// Sets off names of events.
     pub name: Paint,
-    /// For names of events of level 3, warning.
+    /// Sets off names of events of level 3, warning.
     pub warning: Paint,
-    /// For names of events of levels 1 and 2, critical and error.
+    /// Sets off names of events of levels 1 and 2, critical and error.
     pub bad: Paint,
 }
 
 /// Writes events as text.
 #[derive(Debug)]
-pub(crate) struct Text {
+pub(crate) struct TextLines {
     detail: Detail,
     options: TextOptions,
     name_columns: usize,
-    /// Names to show, by the type's number: without control characters, with their width.
+    /// Names to show, by the type's number, without control characters and with their
+    /// widths.
     names: Vec<Option<(String, usize)>>,
     values: TextValues,
-    /// Names of the next event's frames, and the lines of them. Many events have the stack of
-    /// the one before them.
+    /// Names of the next event's frames. Many events have the stack of the one before
+    /// them, so `frame_lines` keeps the lines for these names.
     frames: Vec<String>,
     frame_lines: Vec<u8>,
 }
 
-impl Text {
-    pub(crate) fn new(detail: Detail, options: TextOptions) -> Text {
-        Text {
+impl TextLines {
+    pub(crate) fn new(detail: Detail, options: TextOptions) -> TextLines {
+        TextLines {
             detail,
             name_columns: NAME_COLUMNS.0,
             names: Vec::new(),
@@ -115,7 +117,7 @@ impl Text {
     }
 
     /// Appends one event.
-    pub(crate) fn event(
+    pub(crate) fn write(
         &mut self,
         out: &mut Vec<u8>,
         event: &Event<'_>,
@@ -159,14 +161,14 @@ impl Text {
         out.raw("  ");
         let at = out.len();
         match (selection, types.names(type_index)) {
-            (None, Some(names)) => self.values.payload(out, event, names),
+            (None, Some(names)) => self.values.write_payload(out, event, names),
             (Some(selection), Some(names)) => {
                 for chosen in selection.of_shape(type_index.shape, names).iter().flatten() {
                     if let Some(field) = chosen.path.field(event) {
                         if out.len() > at {
                             out.push(b' ');
                         }
-                        self.values.pair(out, &field, &chosen.name);
+                        self.values.write_pair(out, &field, &chosen.name);
                     }
                 }
             }
@@ -178,10 +180,10 @@ impl Text {
         }
         out.push(b'\n');
         if self.detail.raw {
-            self.raw(out, event);
+            self.write_raw(out, event);
         }
         if self.detail.stacks {
-            self.stack(out, event);
+            self.write_stack(out, event);
         }
     }
 
@@ -189,7 +191,7 @@ impl Text {
         if self.detail.utc { TIME_COLUMNS.1 } else { TIME_COLUMNS.0 }
     }
 
-    /// Columns of the name in the next line.
+    /// Returns the number of columns of the name in the next line.
     fn name_columns_for(&mut self, number: usize, row: &EventType) -> usize {
         if number >= self.names.len() {
             self.names.resize(number.saturating_add(1), None);
@@ -205,7 +207,7 @@ impl Text {
         self.name_columns
     }
 
-    fn raw(&self, out: &mut Vec<u8>, event: &Event<'_>) {
+    fn write_raw(&self, out: &mut Vec<u8>, event: &Event<'_>) {
         let (opcode, is_stored) = opcode(event);
         let implied = if is_stored { "" } else { " (implied)" };
         let processor =
@@ -232,7 +234,7 @@ impl Text {
         out.push(b'\n');
     }
 
-    fn stack(&self, out: &mut Vec<u8>, event: &Event<'_>) {
+    fn write_stack(&self, out: &mut Vec<u8>, event: &Event<'_>) {
         if self.detail.frames {
             return out.extend_from_slice(&self.frame_lines);
         }
@@ -246,7 +248,7 @@ impl Text {
     }
 }
 
-/// Keywords in hexadecimal, with the names that the catalog has for them.
+/// Formats keywords in hexadecimal, with the names that the catalog has for them.
 struct KeywordNames<'a, 'r>(&'a Event<'r>);
 
 impl fmt::Display for KeywordNames<'_, '_> {

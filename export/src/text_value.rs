@@ -18,18 +18,18 @@ use std::io::Write;
 /// Writes payloads as text.
 #[derive(Debug, Default)]
 pub struct TextValues {
-    /// Maximum number of columns of a value; longer values are cut off.
+    /// Maximum number of columns of a value. Longer values are cut off.
     columns: Option<usize>,
 }
 
 impl TextValues {
-    /// `columns`: maximum number of columns of a value. Longer values are cut off.
+    /// Makes a writer of values that cuts off those of more than `columns` columns.
     pub fn new(columns: Option<usize>) -> TextValues {
         TextValues { columns }
     }
 
     /// Appends all fields, and the bytes after them.
-    pub fn payload(&self, out: &mut Vec<u8>, event: &Event<'_>, names: &Names) {
+    pub fn write_payload(&self, out: &mut Vec<u8>, event: &Event<'_>, names: &Names) {
         let mut fields = event.fields();
         let at = out.len();
         for name in names.iter() {
@@ -43,7 +43,7 @@ impl TextValues {
                 let _ = write!(out, "missing: {count}");
             }
             let Some(field) = field else { break };
-            self.pair(out, &field, name);
+            self.write_pair(out, &field, name);
         }
         let rest = fields.rest();
         if !rest.is_empty() {
@@ -61,7 +61,7 @@ impl TextValues {
     }
 
     /// Appends `name=value`.
-    pub fn pair(&self, out: &mut Vec<u8>, field: &FieldValue<'_>, name: &Name) {
+    pub fn write_pair(&self, out: &mut Vec<u8>, field: &FieldValue<'_>, name: &Name) {
         escaped(out, &cut(&name.text), false);
         out.push(b'=');
         match &field.value {
@@ -91,7 +91,7 @@ impl TextValues {
     }
 }
 
-/// The value's name in the catalog.
+/// Returns the value's name in the catalog.
 fn named(field: &FieldValue<'_>) -> Option<String> {
     field.map().and_then(|_| field.value_name())
 }
@@ -107,9 +107,9 @@ fn value_text(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
     bare(out, value, name);
 }
 
-/// A value without its unit.
+/// Writes a value without its unit.
 fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
-    // What has a unit is an amount, even if its manifest asks for hexadecimal digits.
+    // A field with a unit is an amount, even if its manifest asks for hexadecimal digits.
     if name.is_hex
         && name.unit.is_none()
         && let Some(bits) = value.to_bits()

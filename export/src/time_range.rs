@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// A time range since the session's start, in nanoseconds; the start is inclusive, the
+/// A range of time since the session's start, in nanoseconds. The start is inclusive, the
 /// end exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeRange {
@@ -11,17 +11,17 @@ pub struct TimeRange {
 }
 
 impl TimeRange {
-    /// The start, if there is one.
+    /// Returns the start, if there is one.
     pub fn from(self) -> Option<i64> {
         self.from
     }
 
-    /// The end (exclusive), if there is one.
+    /// Returns the end (exclusive), if there is one.
     pub fn to(self) -> Option<i64> {
         self.to
     }
 
-    /// Whether a time, in nanoseconds since the session's start, is in the range.
+    /// Returns whether a time, in nanoseconds since the session's start, is in the range.
     pub fn contains(self, nanos: i64) -> bool {
         self.from.is_none_or(|from| from <= nanos) && self.to.is_none_or(|to| nanos < to)
     }
@@ -44,7 +44,8 @@ impl FromStr for TimeRange {
     }
 }
 
-/// Units, longest name first if one is a suffix of another.
+/// Units of time with their nanoseconds, longest name first if one is a suffix of
+/// another.
 const UNITS: [(&str, i128); 7] = [
     ("ns", 1),
     ("us", 1_000),
@@ -55,7 +56,7 @@ const UNITS: [(&str, i128); 7] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// Parses `1.5s`, `200ms`, `-10us`, `3` exactly, to nanoseconds; digits below a
+/// Parses `1.5s`, `200ms`, `-10us`, `3` exactly, to nanoseconds. Digits below a
 /// nanosecond are ignored.
 pub fn nanos(text: &str) -> Result<i64, String> {
     let wrong = || format!("\"{text}\" is no time; write 1.5s, 200ms, 10us or 3 (seconds)");

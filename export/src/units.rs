@@ -1,7 +1,7 @@
-//! Formats quantities for people, the same in every locale, in reports and in the
-//! sentences of the summary.
+//! Formats quantities for people, in every locale alike, in reports and in the sentences
+//! of the summary.
 
-/// `1,234,567`.
+/// Formats a number with separators: `1,234,567`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -14,7 +14,7 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// `22,177.5`, with this many decimals.
+/// Formats a number with this many decimals: `22,177.5`.
 pub fn decimal(number: f64, digits: usize) -> String {
     let text = format!("{number:.digits$}");
     let (sign, text) = text.strip_prefix('-').map_or(("", &*text), |text| ("-", text));
@@ -25,7 +25,7 @@ pub fn decimal(number: f64, digits: usize) -> String {
     format!("{sign}{whole}{point}{fraction}")
 }
 
-/// `1 event`, `2 events`, `2 processes`.
+/// Formats a number with its noun: `1 event`, `2 events`, `2 processes`.
 pub fn counted(number: u64, noun: &str) -> String {
     let ending = match number {
         1 => "",
@@ -35,7 +35,7 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", count(number))
 }
 
-/// `17 B`, `1.5 KiB`, `12.3 MiB`.
+/// Formats a size in bytes: `17 B`, `1.5 KiB`, `12.3 MiB`.
 pub fn bytes(number: u64) -> String {
     if number < 1024 {
         return format!("{} B", count(number));
@@ -51,8 +51,8 @@ pub fn bytes(number: u64) -> String {
     format!("{} {name}", decimal(value, 1))
 }
 
-/// A duration in nanoseconds, with three decimals, truncated instead of rounded: `12.346
-/// ms`, `3.214 s`, `2 min 3.214 s`.
+/// Formats a duration in nanoseconds, with three decimals, truncated instead of rounded:
+/// `12.346 ms`, `3.214 s`, `2 min 3.214 s`.
 pub fn duration(nanos: u64) -> String {
     match nanos {
         0..1_000 => format!("{nanos} ns"),
@@ -70,20 +70,20 @@ pub fn duration(nanos: u64) -> String {
     }
 }
 
-/// [`duration`] for values that may be negative.
+/// Formats a duration as [`duration`] does, for values that may be negative.
 pub fn signed_duration(nanos: i64) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
     format!("{sign}{}", duration(nanos.unsigned_abs()))
 }
 
-/// A time since the session's start in ms, cut to µs: `1,234.567`.
+/// Formats a time since the session's start in ms, cut to µs: `1,234.567`.
 pub fn milliseconds(nanos: i64) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
     format!("{sign}{}", thousandths(nanos.unsigned_abs(), 1_000))
 }
 
-/// `number` in units of a thousand `steps` each, with three decimals. Truncated, so that
-/// nothing is shown as later than it was, or as 60 s.
+/// Formats `number` in units of a thousand `steps` each, with three decimals. It is
+/// truncated, so that nothing is shown as later than it was, or as 60 s.
 pub fn thousandths(number: u64, steps: u64) -> String {
     let thousandths = number.checked_div(steps).unwrap_or(0);
     format!("{}.{:03}", count(thousandths / 1000), thousandths % 1000)

@@ -9,33 +9,33 @@
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "places within the text, and in room for `GROWTH` times its bytes"
+    reason = "places within the text, and in room for `MAX_GROWTH` times its bytes"
 )]
 
 use crate::escape::{escape_of, escape_of_unit};
 use crate::hidden::{is_hidden, is_hidden_unit};
 
-/// Number of bytes that may be written after the end of the text.
-pub(crate) const OVERHANG: usize = 16;
+/// Maximum number of bytes that may be written after the end of the text.
+pub(crate) const MAX_OVERHANG_BYTES: usize = 16;
 
-/// Maximum number of output bytes per input byte: two become `\u001f`.
-pub(crate) const GROWTH: usize = 3;
+/// Maximum number of output bytes for each input byte: two become `\u001f`.
+pub(crate) const MAX_GROWTH: usize = 3;
 
-/// Number of units processed one by one after a special one: texts in other scripts
-/// usually continue in them.
-const SINGLE_RUN: usize = 8;
+/// Number of units that are processed one by one after a special one: texts in other
+/// scripts usually continue in them.
+const SINGLE_RUN_UNITS: usize = 8;
 
 /// Appends text without quotes. An odd byte at the end is ignored.
 pub(crate) fn escape_utf16(out: &mut Vec<u8>, bytes: &[u8]) {
     let at = out.len();
-    out.resize(at + bytes.len() * GROWTH + OVERHANG, 0);
+    out.resize(at + bytes.len() * MAX_GROWTH + MAX_OVERHANG_BYTES, 0);
     let written = convert::<false>(bytes, &mut out[at..]).map_or(0, |(_, written)| written);
     out.truncate(at + written);
 }
 
 /// Writes text up to its zero unit to the beginning of `out`, escaped. Returns the bytes
 /// consumed including the zero unit, and the bytes written; `None` if there is no zero
-/// unit. `out` must have [`GROWTH`] bytes for each of `bytes`, and [`OVERHANG`] more.
+/// unit. `out` must have [`MAX_GROWTH`] bytes for each of `bytes`, and [`MAX_OVERHANG_BYTES`] more.
 #[inline]
 pub(crate) fn text_until_zero(bytes: &[u8], out: &mut [u8]) -> Option<(usize, usize)> {
     convert::<true>(bytes, out)
@@ -65,7 +65,7 @@ fn convert<const ENDS_AT_ZERO: bool>(bytes: &[u8], out: &mut [u8]) -> Option<(us
             }
         }
         let mut singles = 0;
-        while singles < SINGLE_RUN {
+        while singles < SINGLE_RUN_UNITS {
             let unit = match bytes[from..].first_chunk::<2>() {
                 Some(unit) => u16::from_le_bytes(*unit),
                 None if ENDS_AT_ZERO => return None,
@@ -84,19 +84,19 @@ fn convert<const ENDS_AT_ZERO: bool>(bytes: &[u8], out: &mut [u8]) -> Option<(us
                     from += taken;
                     to += written;
                     // An escape among ASCII is usually alone.
-                    singles += if unit < 0x80 { SINGLE_RUN } else { 1 };
+                    singles += if unit < 0x80 { SINGLE_RUN_UNITS } else { 1 };
                 }
             }
         }
     }
 }
 
-/// Sixteen units as sixteen bytes, and how many of them, counted from the first, need no
-/// escaping in JSON.
+/// Returns sixteen units as sixteen bytes, and how many of them, counted from the first,
+/// need no escaping in JSON.
 ///
-/// Written without branches, and with each step applied to all units before the next, so
-/// that the compiler vectorises it. It must be a separate function, and use differences
-/// instead of comparisons, because otherwise the compiler does not.
+/// It is written without branches, and each step is applied to all units before the next,
+/// so that the compiler vectorises it. It must be a separate function, and use
+/// differences instead of comparisons, because otherwise the compiler does not.
 #[inline(never)]
 fn plain_block(units: &[u8; 32], out: &mut [u8; 16]) -> usize {
     let mut wide = [0i16; 16];
@@ -118,8 +118,8 @@ fn plain_block(units: &[u8; 32], out: &mut [u8; 16]) -> usize {
 const ONES: u64 = 0x0001_0001_0001_0001;
 const HIGH: u64 = 0x8000_8000_8000_8000;
 
-/// Four units as four bytes, and how many of them, counted from the first, need no
-/// escaping in JSON.
+/// Returns four units as four bytes, and how many of them, counted from the first, need
+/// no escaping in JSON.
 #[inline(always)]
 fn plain_units(units: u64) -> ([u8; 4], usize) {
     // The high bit of a lane is cleared if its ASCII part is below a space, or equals a
@@ -138,7 +138,7 @@ fn plain_units(units: u64) -> ([u8; 4], usize) {
     (((pairs | pairs >> 16) as u32).to_le_bytes(), count)
 }
 
-/// One character that needs escaping or conversion: returns the bytes consumed in
+/// Writes one character that needs escaping or conversion. Returns the bytes consumed in
 /// addition to those of its first unit, and the bytes written.
 fn escape_one(unit: u16, rest: &[u8], out: &mut [u8]) -> (usize, usize) {
     let mut write = |bytes: &[u8]| {
@@ -174,7 +174,7 @@ fn escape_one(unit: u16, rest: &[u8], out: &mut [u8]) -> (usize, usize) {
     }
 }
 
-/// The character encoded by a high surrogate and the following low surrogate.
+/// Returns the character encoded by a high surrogate and the following low surrogate.
 fn pair(high: u16, rest: &[u8]) -> Option<char> {
     let low = u16::from_le_bytes(*rest.first_chunk::<2>()?);
     char::decode_utf16([high, low]).next()?.ok()
@@ -190,7 +190,7 @@ mod tests {
         escape_utf16(&mut out, &bytes);
         // With an end mark, and with more text after it.
         let bytes = [&bytes[..], &[0, 0], &[0x41; 40]].concat();
-        let mut target = vec![0; bytes.len() * GROWTH + OVERHANG];
+        let mut target = vec![0; bytes.len() * MAX_GROWTH + MAX_OVERHANG_BYTES];
         let (taken, written) = text_until_zero(&bytes, &mut target).unwrap();
         if !units.contains(&0) {
             assert_eq!((taken, &target[..written]), (units.len() * 2 + 2, &out[1..]), "{units:x?}");

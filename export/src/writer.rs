@@ -1,5 +1,5 @@
-//! Writes events: what `nettrace events` and `watch`, the converters and `export` show of
-//! them, one call per event.
+//! Writes events as `nettrace events` and `watch`, the converters and `export` show them,
+//! one call per event.
 
 use crate::csv::Csv;
 use crate::detail::Detail;
@@ -9,11 +9,11 @@ use crate::ndjson::Ndjson;
 use crate::page::Page;
 use crate::pattern::EventPattern;
 use crate::selection::Selection;
-use crate::text::{Text, TextOptions};
+use crate::text::{TextLines, TextOptions};
 use nettrace_parser::Event;
 use std::borrow::Cow;
 
-/// In which form events are written.
+/// The form in which events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum EventForm {
@@ -22,21 +22,21 @@ pub enum EventForm {
     Ndjson,
     /// A header line and one row per event.
     Csv,
-    /// For reading: a heading and one line per event, aligned.
+    /// For people: a heading and one line per event, aligned.
     Text,
 }
 
-/// Which events are written, and what of them.
+/// Which events are written, and which parts of them.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// Optional parts of an event.
+    /// Which optional parts of an event are written.
     pub detail: Detail,
-    /// Only events that satisfy these conditions.
+    /// Conditions that an event must satisfy to be written.
     pub filter: FilterOptions,
-    /// Only these fields of payloads, in this order; all if it is empty.
+    /// Names of the payload fields to write, in this order; all fields if it is empty.
     pub fields: Vec<String>,
-    /// At most this many events.
+    /// Maximum number of events to write.
     pub limit: Option<u64>,
     /// Whether to protect spreadsheets, which execute texts that begin with `=`, `+`, `-`
     /// or `@` as formulas: such texts are preceded by an apostrophe, and hidden characters
@@ -47,15 +47,15 @@ pub struct WriteOptions {
 }
 
 impl WriteOptions {
-    /// Whether a part of a trace can be written without the events before it. Names all
-    /// options, so that a new one is looked at here.
+    /// Returns whether a part of a trace can be written without the events before it. The
+    /// function names all options, so that a new one is looked at here.
     fn is_divisible(&self, form: EventForm) -> bool {
         let WriteOptions { detail, filter, fields, limit, csv_safe: _, text: _ } = self;
         // The caller names frames, event by event.
         let Detail { stacks: _, frames, raw: _, utc: _, big_ints_as_strings: _ } = detail;
         let is_alike = match form {
             EventForm::Ndjson | EventForm::Csv => true,
-            // Aligned by what came before.
+            // Lines of text are aligned by those before them.
             EventForm::Text => false,
         };
         // A filter and chosen fields report at the end what they have never met.
@@ -65,7 +65,7 @@ impl WriteOptions {
 
 /// Writes events, as `nettrace events` does.
 ///
-/// The part that is the same for all events of a type is computed once, so use one writer
+/// The part that is equal for all events of a type is computed once, so use one writer
 /// for all events of a trace. It may also write events of several traces; there is then a
 /// single header.
 ///
@@ -86,10 +86,10 @@ impl WriteOptions {
 pub struct EventWriter {
     types: EventTypes,
     form: Form,
-    /// Without choices, the usual case, an event pays for one look at this.
+    /// `None` without choices, the usual case: an event then pays for one look at this.
     choices: Option<Box<Choices>>,
     page: Page,
-    /// What the writer of a part is made with, if there may be several.
+    /// Form and options for the writer of a part, if a trace may be written in parts.
     of_part: Option<(EventForm, WriteOptions)>,
 }
 
@@ -98,12 +98,12 @@ pub struct EventWriter {
 enum Form {
     Ndjson(Ndjson),
     Csv(Csv),
-    Text(Text),
+    Text(TextLines),
 }
 
 impl Form {
     #[inline(always)]
-    fn event(
+    fn write(
         &mut self,
         page: &mut Page,
         event: &Event<'_>,
@@ -112,12 +112,12 @@ impl Form {
         selection: Option<&mut Selection>,
     ) {
         match self {
-            Form::Ndjson(ndjson) => ndjson.event(page, event, type_index, types, selection),
+            Form::Ndjson(ndjson) => ndjson.write(page, event, type_index, types, selection),
             Form::Csv(csv) => {
-                page.append(|out| csv.event(out, event, type_index, types, selection));
+                page.append(|out| csv.write(out, event, type_index, types, selection));
             }
             Form::Text(text) => {
-                page.append(|out| text.event(out, event, type_index, types, selection));
+                page.append(|out| text.write(out, event, type_index, types, selection));
             }
         }
     }
@@ -132,19 +132,19 @@ impl Form {
     }
 }
 
-/// What makes events differ from those before them.
+/// Options and state that decide about an event by those before it.
 #[derive(Debug)]
 struct Choices {
     filter: Option<Filter>,
     selection: Option<Selection>,
-    /// Events that are still wanted.
+    /// Number of events that are still wanted.
     left: u64,
     has_frames: bool,
 }
 
 impl EventWriter {
-    /// A writer that has not written an event yet. What comes before the first one, such as
-    /// a header, is already on its page.
+    /// Makes a writer that has not written an event yet. What comes before the first one,
+    /// such as a header, is already on its page.
     pub fn new(form: EventForm, options: WriteOptions) -> EventWriter {
         let of_part = options.is_divisible(form).then(|| (form, options.clone()));
         let WriteOptions { detail, filter, fields, limit, csv_safe, text } = options;
@@ -159,7 +159,7 @@ impl EventWriter {
                 Form::Csv(csv)
             }
             EventForm::Text => {
-                let text = Text::new(detail, text);
+                let text = TextLines::new(detail, text);
                 page.append(|out| text.begin(out));
                 Form::Text(text)
             }
@@ -178,21 +178,21 @@ impl EventWriter {
         EventWriter { types, form, choices, page, of_part }
     }
 
-    /// What the writer of a part of a trace is made with. `None` if a line depends on the
-    /// events before it.
+    /// Returns form and options for the writer of a part of a trace, or `None` if a line
+    /// depends on the events before it.
     pub(crate) fn of_part(&self) -> Option<(EventForm, WriteOptions)> {
         self.of_part.clone()
     }
 
-    /// Appends an event and the end of its line. Returns `false` if it is none of those that
-    /// are written.
+    /// Appends an event and the end of its line. Returns `false` if the options leave the
+    /// event out.
     #[inline]
     pub fn write(&mut self, out: &mut Vec<u8>, event: &Event<'_>) -> bool {
         self.write_named(out, event, |_| Vec::new())
     }
 
-    /// The same with the names of the event's frames, which are asked for if
-    /// [`Detail::frames`] is set.
+    /// Appends an event as [`EventWriter::write`] does, with the names of its frames,
+    /// which are requested if [`Detail::frames`] is set.
     #[inline]
     pub fn write_named<'n>(
         &mut self,
@@ -205,14 +205,15 @@ impl EventWriter {
         is_written
     }
 
-    /// [`EventWriter::write`] to the writer's own page, which avoids a copy. See
-    /// [`EventWriter::page`].
+    /// Writes an event as [`EventWriter::write`] does, but to the writer's own page,
+    /// which avoids a copy. See [`EventWriter::page`].
     #[inline(always)]
     pub fn put(&mut self, event: &Event<'_>) -> bool {
         self.put_named(event, |_| Vec::new())
     }
 
-    /// [`EventWriter::write_named`] to the writer's own page.
+    /// Writes an event as [`EventWriter::write_named`] does, but to the writer's own
+    /// page.
     #[inline(always)]
     pub fn put_named<'n>(
         &mut self,
@@ -223,12 +224,12 @@ impl EventWriter {
         if self.choices.is_some() {
             return self.put_chosen(event, type_index, names);
         }
-        self.form.event(&mut self.page, event, type_index, &self.types, None);
+        self.form.write(&mut self.page, event, type_index, &self.types, None);
         true
     }
 
-    /// Not inlined: otherwise events would pay for the registers it needs even without
-    /// choices.
+    /// Writes an event if the choices let it through. It is not inlined: otherwise events
+    /// would pay for the registers it needs even without choices.
     #[inline(never)]
     fn put_chosen<'n>(
         &mut self,
@@ -247,25 +248,25 @@ impl EventWriter {
             self.form.name_frames(&names(event));
         }
         let selection = choices.selection.as_mut();
-        self.form.event(&mut self.page, event, type_index, &self.types, selection);
+        self.form.write(&mut self.page, event, type_index, &self.types, selection);
         true
     }
 
-    /// Whether events that follow may be written: `false` when [`WriteOptions::limit`] is
-    /// reached.
+    /// Returns whether events that follow may be written: `false` when
+    /// [`WriteOptions::limit`] is reached.
     #[inline(always)]
     pub fn wants_more(&self) -> bool {
         self.choices.as_ref().is_none_or(|choices| choices.left > 0)
     }
 
-    /// The output of [`EventWriter::put`]: write it to its destination when it has become
-    /// large, and clear it.
+    /// Returns the output of [`EventWriter::put`]. Write it to its destination when it
+    /// has become large, and clear it.
     #[inline]
     pub fn page(&mut self) -> &mut Page {
         &mut self.page
     }
 
-    /// Length of the output on the page, in bytes.
+    /// Returns the length of the output on the page, in bytes.
     #[inline]
     pub fn page_bytes(&self) -> usize {
         self.page.len()
@@ -280,9 +281,9 @@ impl EventWriter {
         }
     }
 
-    /// The conditions of the filter that no event has satisfied so far, and the fields that
-    /// none of those written has: one sentence each, with suggestions. Call it when the
-    /// whole trace has been read.
+    /// Lists the conditions of the filter that no event has satisfied so far, and the
+    /// fields that no written event has: one sentence each, with suggestions. Call it
+    /// when the whole trace has been read.
     pub fn unmatched(&self) -> Vec<String> {
         let Some(choices) = &self.choices else { return Vec::new() };
         let filter = choices.filter.iter().flat_map(|filter| filter.unmatched(&self.types));

@@ -9,19 +9,19 @@ fn trace() -> Vec<u8> {
     corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the repository").bytes()
 }
 
-/// How many events fire a condition of `--until`, and the warning about it.
+/// Returns how many events fire a condition of `--until`, and the warning about it.
 fn fired(text: &str) -> (usize, Option<String>) {
     let bytes = trace();
     let predicate = Predicate::of_event(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let mut trigger = Trigger::new(vec![predicate]);
     let (mut reader, mut count) = (Reader::from_slice(&bytes), 0);
     while let Some(event) = reader.next_event().unwrap() {
-        count += usize::from(trigger.fired(&event).is_some());
+        count += usize::from(trigger.check(&event).is_some());
     }
     (count, trigger.why_not())
 }
 
-/// How many events pass conditions of `--where`.
+/// Returns how many events pass conditions of `--where`.
 fn passed(conditions: &[&str]) -> usize {
     let bytes = trace();
     let mut options = FilterOptions::default();
@@ -106,8 +106,8 @@ fn conditions_joined_by_words_choose_what_single_ones_choose() {
     assert!(passed(&["Size > 1KB"]) > 0);
 }
 
-/// How often a condition fires in a trace of counters and instruments, published twice,
-/// and the warning about it.
+/// Returns how often a condition fires in a trace of counters and instruments, published
+/// twice, and the warning about it.
 fn fired_by_counters(text: &str) -> (usize, Vec<(String, f64)>, Option<String>) {
     let trace = corpus::trace("net10-linux-x64/metrics.nettrace").expect("it is in the repository");
     fired_in(&trace.bytes(), text)
@@ -119,7 +119,7 @@ fn fired_in(bytes: &[u8], text: &str) -> (usize, Vec<(String, f64)>, Option<Stri
     ]);
     let (mut reader, mut count, mut values) = (Reader::from_slice(bytes), 0, Vec::new());
     while let Some(event) = reader.next_event().unwrap() {
-        if trigger.fired(&event).is_some() {
+        if trigger.check(&event).is_some() {
             count += 1;
             assert_eq!(trigger.all_fired(), [0]);
             values = trigger.values(0);
@@ -312,7 +312,7 @@ fn instruments_of_a_meter_may_come_after_the_event_counters_of_its_name() {
         let mut reader = Reader::from_slice(&bytes);
         while let Some(event) = reader.next_event().unwrap() {
             if (event.provider() == "System.Diagnostics.Metrics") == is_instrument {
-                count += usize::from(trigger.fired(&event).is_some());
+                count += usize::from(trigger.check(&event).is_some());
                 assert_eq!(trigger.take_trouble(), None);
             }
         }
@@ -331,7 +331,7 @@ fn values_of_counters_are_counted_also_where_they_do_not_fulfil_anything() {
         let mut trigger = Trigger::new(vec![Predicate::of_event(text).unwrap()]);
         let mut reader = Reader::from_slice(&bytes);
         while let Some(event) = reader.next_event().unwrap() {
-            let _ = trigger.fired(&event);
+            let _ = trigger.check(&event);
         }
         assert_eq!(trigger.value_count(), expected, "{text}");
     }
@@ -380,7 +380,7 @@ fn conditions_may_be_about_several_events_together_and_what_is_known_of_them() {
 
 #[test]
 fn more_comparisons_than_answers_have_room_for_are_told() {
-    for (count, is_too_many) in [(Answers::MOST, false), (Answers::MOST + 1, true)] {
+    for (count, is_too_many) in [(Answers::MAX_PARTS, false), (Answers::MAX_PARTS + 1, true)] {
         let mut options = FilterOptions::default();
         options.conditions = (0..count).map(|n| format!("A={n}").parse().unwrap()).collect();
         assert_eq!(Filter::new(options).has_too_many_parts(), is_too_many);

@@ -7,7 +7,7 @@ use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{tiny_v4, tiny_v6};
 use serde_json::Value;
 
-/// Asserts that all events of a stream are the same objects. Gives their number.
+/// Asserts that all events of a stream serialise to equal objects. Returns their number.
 fn assert_same(bytes: &[u8], name: &str) -> u64 {
     let (mut writer, mut line, mut count) =
         (EventWriter::new(EventForm::Ndjson, WriteOptions::default()), Vec::new(), 0);

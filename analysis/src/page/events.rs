@@ -93,7 +93,7 @@ impl PageEvents {
         }
         self.scratch.clear();
         if let Some(names) = self.types.names(place) {
-            self.values.payload(&mut self.scratch, event, names);
+            self.values.write_payload(&mut self.scratch, event, names);
         }
         let text = String::from_utf8_lossy(&self.scratch);
         let end = (0..=MOST_PAYLOAD.min(text.len())).rev().find(|end| text.is_char_boundary(*end));

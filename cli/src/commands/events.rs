@@ -21,7 +21,7 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
     let options = options(args, has_processes, context);
     let has_frames = options.detail.frames;
     let mut writer = EventWriter::new(args.format.form(), options);
-    let parts = EventParts::of(&writer)
+    let parts = EventParts::for_writer(&writer)
         .and_then(|parts| trace.regions(args.threads).map(|regions| (parts, regions)));
     let file = trace.file;
     let ended = match parts {

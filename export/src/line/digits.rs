@@ -1,11 +1,11 @@
 //! Converts numbers to digits, several of them at a time in one register.
 
-/// Numbers below this can be converted by [`eight`].
+/// Upper bound of the numbers that [`eight`] can convert.
 pub(crate) const EIGHT_DIGITS: u32 = 100_000_000;
 
 const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// Numbers below this are in [`SHORT`].
+/// Upper bound of the numbers in [`SHORT`].
 pub(crate) const SHORT_DIGITS: usize = 1000;
 
 /// Numbers of up to three digits, first digit in the lowest byte; the highest byte
@@ -31,15 +31,15 @@ const fn short_numbers() -> [u32; SHORT_DIGITS] {
     all
 }
 
-/// The digits of a number below [`SHORT_DIGITS`], and their number: 1 to 3.
+/// Returns the digits of a number below [`SHORT_DIGITS`], and how many there are: 1 to 3.
 #[inline(always)]
 pub(crate) fn short(number: usize) -> ([u8; 4], usize) {
     let digits = SHORT[number % SHORT_DIGITS];
     (digits.to_le_bytes(), (digits >> 24) as usize)
 }
 
-/// The digits of a number below [`EIGHT_DIGITS`] without leading zeros, and their number:
-/// 1 to 8.
+/// Returns the digits of a number below [`EIGHT_DIGITS`] without leading zeros, and how
+/// many there are: 1 to 8.
 #[inline(always)]
 pub(crate) fn up_to_eight(number: u32) -> ([u8; 8], usize) {
     let digits = lanes(number);
@@ -48,14 +48,15 @@ pub(crate) fn up_to_eight(number: u32) -> ([u8; 8], usize) {
     (((digits | ASCII_ZEROS) >> (zeros * 8)).to_le_bytes(), 8 - zeros as usize)
 }
 
-/// A number below [`EIGHT_DIGITS`] as eight digits, including leading zeros.
+/// Returns a number below [`EIGHT_DIGITS`] as eight digits, including leading zeros.
 #[inline(always)]
 pub(crate) fn eight(number: u32) -> [u8; 8] {
     (lanes(number) | ASCII_ZEROS).to_le_bytes()
 }
 
-/// The eight decimal digits of a number below 10^8, the first one in the lowest byte:
-/// split into halves of four digits, then pairs, then digits, in lanes of one register.
+/// Returns the eight decimal digits of a number below 10^8, the first one in the lowest
+/// byte: the number is split into halves of four digits, then pairs, then digits, in
+/// lanes of one register.
 #[inline(always)]
 fn lanes(number: u32) -> u64 {
     let halves = u64::from(number / 10_000) | u64::from(number % 10_000) << 32;
@@ -67,8 +68,8 @@ fn lanes(number: u32) -> u64 {
     tens | (pairs - tens * 10) << 8
 }
 
-/// The hexadecimal digits of a 32-bit number, and how many of them are significant: 1 to
-/// 8.
+/// Returns the hexadecimal digits of a 32-bit number, and how many of them are
+/// significant: 1 to 8.
 #[inline(always)]
 pub(crate) fn hex_up_to_eight(number: u32) -> ([u8; 8], usize) {
     let zeros = (number | 1).leading_zeros() as usize / 4;
@@ -77,18 +78,19 @@ pub(crate) fn hex_up_to_eight(number: u32) -> ([u8; 8], usize) {
     (digits, 8 - zeros)
 }
 
-/// The hexadecimal digits of a number, and how many of them are significant: 1 to 16.
+/// Returns the hexadecimal digits of a number, and how many of them are significant: 1 to
+/// 16.
 #[inline(always)]
 pub(crate) fn hex(number: u64) -> ([u8; 16], usize) {
     let zeros = (number | 1).leading_zeros() as usize / 4;
     (sixteen_hex(number << (zeros * 4)), 16 - zeros)
 }
 
-/// All sixteen hexadecimal digits of a number.
+/// Returns all sixteen hexadecimal digits of a number.
 #[inline(always)]
 pub(crate) fn sixteen_hex(number: u64) -> [u8; 16] {
     let mut halves = [number >> 32, number & 0xffff_ffff];
-    // As a loop, which is vectorised wherever this is inlined.
+    // A loop is vectorised wherever this is inlined.
     for half in &mut halves {
         *half = hex_lanes(half.swap_bytes() >> 32);
     }
@@ -112,8 +114,8 @@ const fn pairs() -> [[u8; 2]; 256] {
     all
 }
 
-/// Writes all eight hexadecimal digits of a number to `to`: half as many instructions as
-/// with lanes, if there is a single number that cannot be vectorised.
+/// Writes all eight hexadecimal digits of a number to `to`. If there is a single number
+/// that cannot be vectorised, this takes half as many instructions as lanes.
 #[inline(always)]
 pub(crate) fn put_eight_hex(to: &mut [u8; 8], number: u32) {
     let (pairs, _) = to.as_chunks_mut::<2>();
@@ -122,8 +124,8 @@ pub(crate) fn put_eight_hex(to: &mut [u8; 8], number: u32) {
     }
 }
 
-/// The digits of four bytes, those of the lowest byte first: bytes are split into halves,
-/// spread over the lanes of one register. Two of these at once are vectorised.
+/// Returns the digits of four bytes, those of the lowest byte first: bytes are split into
+/// halves, spread over the lanes of one register. Two of these at once are vectorised.
 #[inline(always)]
 fn hex_lanes(bytes: u64) -> u64 {
     let spread = (bytes | bytes << 16) & 0x0000_ffff_0000_ffff;

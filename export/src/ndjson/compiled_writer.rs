@@ -17,10 +17,10 @@ use nettrace_parser::{Field, Guid};
 
 /// Maximum total number of values that counts in a payload may request. Payloads with
 /// more are left to `PayloadWriter`.
-const MOST_VALUES: usize = 1 << 16;
+const MAX_VALUES: usize = 1 << 16;
 
-/// Number of fields that can serve as counts.
-const REGISTERS: usize = 8;
+/// Maximum number of fields that can serve as counts.
+const MAX_COUNT_FIELDS: usize = 8;
 
 /// Writes payloads of one shape, or elements of one type.
 #[derive(Debug, Default)]
@@ -28,16 +28,16 @@ pub(crate) struct CompiledWriter {
     /// The text before the first value.
     begin: Literal,
     steps: Vec<Step>,
-    /// For elements: the text after the last value; between two elements, the same with a
-    /// comma and the beginning.
+    /// Text after the last value of an element.
     end: Literal,
+    /// Text between two elements: the end, a comma and the beginning.
     between: Literal,
-    /// Room for everything that occurs once, and the maximum growth for each byte of the
-    /// payload.
+    /// Room for everything that occurs once, in bytes.
     room: usize,
+    /// Maximum growth for each byte of the payload, in bytes.
     growth: usize,
-    /// Minimum size of a payload.
-    least_bytes: usize,
+    /// Minimum size of a payload, in bytes.
+    min_bytes: usize,
     /// Whether some numbers must be remembered as counts for other fields.
     keeps: bool,
 }
@@ -45,7 +45,7 @@ pub(crate) struct CompiledWriter {
 #[derive(Debug)]
 struct Step {
     value: Value,
-    /// At most [`Literal::CHUNK`] bytes.
+    /// Text to write after the value, at most [`Literal::CHUNK`] bytes.
     after: Literal,
 }
 
@@ -79,22 +79,22 @@ enum Value {
     /// Bytes that are not written.
     Skip(usize),
     Elements(Box<Elements>),
-    /// An integer used as a count, and where it is stored.
+    /// An integer that is used as a count, and where it is stored.
     Kept(Box<Value>, usize),
 }
 
 #[derive(Debug)]
 struct Elements {
-    count: Number,
+    count: ElementCount,
     each: CompiledWriter,
-    /// How all elements after the first are written if there are many, and all have the
-    /// same size.
+    /// How all elements after the first are written, if there are many and all have an
+    /// equal size.
     rows: Option<Rows>,
 }
 
 impl Value {
-    /// Its minimum size in a payload.
-    fn least_bytes(&self) -> usize {
+    /// Returns its minimum size in a payload.
+    fn min_bytes(&self) -> usize {
         match self {
             Value::U8
             | Value::I8
@@ -111,23 +111,24 @@ impl Value {
             | Value::HexPointer => 4,
             Value::U64 | Value::I64 | Value::HexU64 | Value::F64 => 8,
             Value::Guid => 16,
-            Value::Kept(value, _) => value.least_bytes(),
+            Value::Kept(value, _) => value.min_bytes(),
             Value::Skip(count) => *count,
             Value::Elements(elements) => match elements.count {
-                Number::Here => 2,
-                Number::Kept(_) | Number::Fixed(_) => 0,
+                ElementCount::Here => 2,
+                ElementCount::Kept(_) | ElementCount::Fixed(_) => 0,
             },
         }
     }
 
-    /// Its maximum size in JSON, in addition to the growth per byte of the payload.
+    /// Returns its maximum size in JSON, in addition to the growth for each byte of the
+    /// payload.
     fn room(&self) -> usize {
         match self {
             Value::Bool8 | Value::Bool32 | Value::U8 | Value::I8 => 5,
             Value::U16 | Value::I16 | Value::U32 | Value::I32 => 11,
             Value::HexU8 | Value::HexU16 | Value::HexU32 | Value::HexU64 => 16,
             Value::HexPointer | Value::HexVarUInt => 16,
-            // Including quotes.
+            // The number includes the quotes.
             Value::U64 | Value::I64 | Value::VarUInt => 22,
             Value::F32 | Value::F64 => 26,
             Value::Guid => 36,
@@ -137,32 +138,32 @@ impl Value {
     }
 }
 
-/// The number of elements.
+/// The number of elements of an array.
 #[derive(Debug, Clone, Copy)]
-enum Number {
+enum ElementCount {
     /// Stored before them as a u16.
     Here,
     Kept(usize),
     Fixed(usize),
 }
 
-/// Parameters beside the payload.
+/// How numbers are written, and how large an address is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NumberStyle {
     pub(crate) pointer_size: u8,
-    /// Larger integers are written as strings.
+    /// Maximum integer that is not written as a string.
     pub(crate) largest: u64,
 }
 
-/// State of a payload being written.
+/// The state of a payload that is being written.
 struct Progress {
-    registers: [usize; REGISTERS],
+    registers: [usize; MAX_COUNT_FIELDS],
     values_left: usize,
 }
 
 impl CompiledWriter {
-    /// Compiles the fields of a shape. `before` is written before their object. `None` if
-    /// a type needs the slow path.
+    /// Compiles the fields of a shape. `before` is written before their object. Returns
+    /// `None` if a type needs the slow path.
     pub(crate) fn new(
         fields: &[Field],
         names: &Names,
@@ -172,19 +173,19 @@ impl CompiledWriter {
         compile::compile(fields, names, before, after)
     }
 
-    /// The room that a payload of this size needs, without the beginning.
+    /// Returns the room that a payload of this size needs, without the beginning.
     #[inline(always)]
     pub(crate) fn room(&self, payload_bytes: usize) -> usize {
         self.room + payload_bytes * self.growth
     }
 
-    /// The text before the first value, which the caller writes.
+    /// Returns the text before the first value, which the caller writes.
     pub(crate) fn begin(&self) -> &Literal {
         &self.begin
     }
 
-    /// Appends the payload after its beginning. `None` if it is not the common case; then
-    /// the written bytes must be discarded.
+    /// Appends the payload after its beginning. Returns `None` if it is not the common
+    /// case; then the written bytes must be discarded.
     #[inline(always)]
     pub(crate) fn write<'b>(
         &self,
@@ -192,7 +193,7 @@ impl CompiledWriter {
         payload: &[u8],
         style: NumberStyle,
     ) -> Option<Writer<'b>> {
-        let mut state = Progress { registers: [0; REGISTERS], values_left: MOST_VALUES };
+        let mut state = Progress { registers: [0; MAX_COUNT_FIELDS], values_left: MAX_VALUES };
         match self.values(line, payload, &mut state, style) {
             // Bytes are left: the payload has more than its fields, which the slow path
             // shows as `payload_rest`.
@@ -222,7 +223,7 @@ impl CompiledWriter {
 }
 
 impl CompiledWriter {
-    /// How to write many elements if all have the same size.
+    /// Returns how to write many elements, if all have an equal size.
     fn rows(&self) -> Option<Rows> {
         let before = [&self.between].into_iter().chain(self.steps.iter().map(|step| &step.after));
         Rows::new(self.steps.iter().zip(before).map(|(step, before)| (step.cell(), before.bytes())))
@@ -248,7 +249,8 @@ pub(crate) fn unsigned(line: &mut Writer<'_>, number: u64, style: NumberStyle) {
     }
 }
 
-/// The same for a signed integer.
+/// Appends a signed integer; in quotes if it is too large for a double and that is
+/// requested.
 #[inline(always)]
 pub(crate) fn signed(line: &mut Writer<'_>, number: i64, style: NumberStyle) {
     if number.unsigned_abs() > style.largest {
@@ -261,15 +263,15 @@ pub(crate) fn signed(line: &mut Writer<'_>, number: i64, style: NumberStyle) {
 }
 
 impl Step {
-    /// The value as part of a row.
+    /// Returns the value as part of a row.
     fn cell(&self) -> Option<rows::CellKind> {
         match self.value {
             Value::HexPointer | Value::HexU64 => Some(rows::CellKind::Address),
-            Value::HexU32 => Some(rows::CellKind::Number(rows::Number::HexU32)),
-            Value::U64 => Some(rows::CellKind::Number(rows::Number::U64)),
-            Value::U32 => Some(rows::CellKind::Number(rows::Number::U32)),
-            Value::U16 => Some(rows::CellKind::Number(rows::Number::U16)),
-            Value::U8 => Some(rows::CellKind::Number(rows::Number::U8)),
+            Value::HexU32 => Some(rows::CellKind::Number(rows::NumberKind::HexU32)),
+            Value::U64 => Some(rows::CellKind::Number(rows::NumberKind::U64)),
+            Value::U32 => Some(rows::CellKind::Number(rows::NumberKind::U32)),
+            Value::U16 => Some(rows::CellKind::Number(rows::NumberKind::U16)),
+            Value::U8 => Some(rows::CellKind::Number(rows::NumberKind::U8)),
             _ => None,
         }
     }
@@ -316,7 +318,7 @@ impl Value {
         Some(())
     }
 
-    /// Integers used as counts: also returns the number.
+    /// Writes an integer that is used as a count, and also returns the number.
     #[inline(never)]
     fn write_kept<'b, 'r>(
         &self,
@@ -341,7 +343,7 @@ impl Value {
 }
 
 impl Value {
-    /// Rare values, which are not used as counts.
+    /// Writes a rare value, which is not used as a count.
     #[inline(never)]
     fn write_rare<'b, 'r>(
         &self,
@@ -376,8 +378,8 @@ fn truth(value: bool) -> &'static str {
     if value { "true" } else { "false" }
 }
 
-/// A varint of up to ten bytes that fits into 64 bits; invalid ones are reported on the
-/// slow path.
+/// Reads a varint of up to ten bytes that fits into 64 bits. Invalid ones are reported on
+/// the slow path.
 #[inline]
 fn varuint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
@@ -406,9 +408,9 @@ impl Elements {
     ) -> Option<(Writer<'b>, &'r [u8])> {
         let (mut line, mut rest) = (line, rest);
         let count = match self.count {
-            Number::Here => usize::from(u16::from_le_bytes(take(&mut rest)?)),
-            Number::Kept(register) => *state.registers.get(register)?,
-            Number::Fixed(count) => count,
+            ElementCount::Here => usize::from(u16::from_le_bytes(take(&mut rest)?)),
+            ElementCount::Kept(register) => *state.registers.get(register)?,
+            ElementCount::Fixed(count) => count,
         };
         let Some(last) = count.checked_sub(1) else { return Some((line, rest)) };
         let each = &self.each;

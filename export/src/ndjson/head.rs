@@ -5,24 +5,24 @@ use super::compiled_writer::{NumberStyle, signed, unsigned};
 use crate::line::digits::EIGHT_DIGITS;
 use crate::line::{Literal, Writer};
 
-/// The room it needs.
-pub(crate) const ROOM: usize = 64;
+/// Maximum length of the beginning, in bytes.
+pub(crate) const MAX_BYTES: usize = 64;
 
-/// Times within this many nanoseconds only differ in the last eight digits.
-const STRETCH: i64 = EIGHT_DIGITS as i64;
+/// Range of times that only differ in the last eight digits, in nanoseconds.
+const DIGITS_RANGE_NANOS: i64 = EIGHT_DIGITS as i64;
 
 /// Number of cached threads.
-const THREADS: usize = 32;
+const MAX_CACHED_THREADS: usize = 32;
 
 /// Writes the beginning of lines.
 #[derive(Debug)]
 pub(crate) struct Head {
-    /// A positive multiple of [`STRETCH`], and the line up to the digits that times after
-    /// it have in common.
+    /// Time of the cached digits, in nanoseconds: a positive multiple of [`DIGITS_RANGE_NANOS`].
     since: i64,
+    /// Text of the line up to the last eight digits of the time.
     time: Literal,
     /// Cached threads, indexed by id.
-    threads: [Thread; THREADS],
+    threads: [Thread; MAX_CACHED_THREADS],
 }
 
 /// A thread with its key and value as text.
@@ -36,7 +36,7 @@ impl Default for Head {
     fn default() -> Self {
         let unknown = Thread { id: None, text: Literal::new(b",\"tid\":-1") };
         Head {
-            since: STRETCH,
+            since: DIGITS_RANGE_NANOS,
             time: Literal::new(b"{\"ts_ns\":1"),
             threads: std::array::from_fn(|_| unknown.clone()),
         }
@@ -44,7 +44,7 @@ impl Default for Head {
 }
 
 impl Head {
-    /// `{"ts_ns":…,"tid":…`
+    /// Writes `{"ts_ns":…,"tid":…`.
     #[inline(always)]
     pub(crate) fn write(
         &mut self,
@@ -66,30 +66,32 @@ impl Head {
         }
         // A place for each remainder instead of a map: two threads that share one only
         // rewrite it more often.
-        let thread = &mut self.threads[thread_id.unwrap_or(0) as usize % THREADS];
+        let thread = &mut self.threads[thread_id.unwrap_or(0) as usize % MAX_CACHED_THREADS];
         if thread.id != thread_id {
             thread.turn_to(thread_id, style);
         }
         line.literal(&thread.text);
     }
 
-    /// Whether the time begins with the cached digits, after updating them if necessary.
+    /// Returns whether the time begins with the cached digits, after updating them if
+    /// necessary.
     #[inline(always)]
     fn is_near(&mut self, nanos: i64, style: NumberStyle) -> bool {
-        (nanos.wrapping_sub(self.since) as u64) < STRETCH as u64 || self.go_to(nanos, style)
+        (nanos.wrapping_sub(self.since) as u64) < DIGITS_RANGE_NANOS as u64
+            || self.go_to(nanos, style)
     }
 
     #[cold]
     fn go_to(&mut self, nanos: i64, style: NumberStyle) -> bool {
-        let begin = nanos - nanos % STRETCH;
+        let begin = nanos - nanos % DIGITS_RANGE_NANOS;
         // Other times begin with zeros, or are written as strings.
-        let is_expected =
-            begin > 0 && begin.checked_add(STRETCH).is_some_and(|end| end as u64 <= style.largest);
+        let is_expected = begin > 0
+            && begin.checked_add(DIGITS_RANGE_NANOS).is_some_and(|end| end as u64 <= style.largest);
         if is_expected {
             self.since = begin;
             self.time = made(|line| {
                 line.text("{\"ts_ns\":");
-                line.unsigned((begin / STRETCH) as u64);
+                line.unsigned((begin / DIGITS_RANGE_NANOS) as u64);
             });
         }
         is_expected
@@ -110,12 +112,12 @@ impl Thread {
     }
 }
 
-/// The output of `write`, for caching.
+/// Returns the output of `write`, for caching.
 fn made(write: impl FnOnce(&mut Writer<'_>)) -> Literal {
     // Writers also touch bytes after their output.
-    let mut text = [0; 2 * ROOM];
+    let mut text = [0; 2 * MAX_BYTES];
     let mut line = Writer::new(&mut text);
     write(&mut line);
     let left = line.left();
-    Literal::new(text.get(..2 * ROOM - left).unwrap_or_default())
+    Literal::new(text.get(..2 * MAX_BYTES - left).unwrap_or_default())
 }

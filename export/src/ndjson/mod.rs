@@ -38,15 +38,15 @@ use crate::shape::Names;
 use nettrace_parser::{Event, Labels};
 use std::borrow::Cow;
 
-/// Room for all keys and values except those of the type and the payload.
-const HEAD_ROOM: usize = head::ROOM + 128;
+/// Room for all keys and values except those of the type and the payload, in bytes.
+const MAX_HEAD_BYTES: usize = head::MAX_BYTES + 128;
 
 /// Writes events as NDJSON.
 #[derive(Debug)]
 pub(crate) struct Ndjson {
     detail: Detail,
     payloads: PayloadWriter,
-    /// The part that is the same for all events of a type, by the type's number.
+    /// The part that is equal for all events of a type, by the type's number.
     fixed: Vec<Vec<u8>>,
     /// The fast path for events, by the shape's number.
     fast_paths: Vec<FastPath>,
@@ -67,22 +67,22 @@ enum FastPath {
     /// Only the slow path is possible.
     None,
     Some {
-        /// From the provider to the level, or to the process.
+        /// Text from the provider to the level, or to the process.
         fixed: Literal,
-        /// The same, and on to the first value of the payload.
+        /// That text, and on to the first value of the payload.
         to_payload: Literal,
-        /// The level in that text.
+        /// The level in these texts.
         level: u32,
-        /// The process in that text. Not included in version 6, where threads have
+        /// The process in these texts. It is not there in version 6, where threads have
         /// processes.
         process: Option<u64>,
-        /// Writes the payload, and the end of the line if nothing else was requested.
+        /// Writes the payload, and the end of the line if no details were requested.
         writer: CompiledWriter,
     },
 }
 
 impl Ndjson {
-    /// A writer that has not written an event yet.
+    /// Makes a writer that has not written an event yet.
     pub(crate) fn new(detail: Detail) -> Ndjson {
         let payloads = PayloadWriter::new(detail.big_ints_as_strings);
         Ndjson {
@@ -103,7 +103,7 @@ impl Ndjson {
 
     /// Appends an event.
     #[inline(always)]
-    pub(crate) fn event(
+    pub(crate) fn write(
         &mut self,
         page: &mut Page,
         event: &Event<'_>,
@@ -129,8 +129,8 @@ impl Ndjson {
         page.append(|out| self.write_slow(out, event, type_index, types, selection));
     }
 
-    /// Appends an event on the fast path. `false` if that is not possible; then nothing
-    /// was written.
+    /// Appends an event on the fast path. Returns `false` if that is not possible; then
+    /// nothing was written.
     #[inline(never)]
     fn write_fast(
         &mut self,
@@ -168,7 +168,7 @@ impl Ndjson {
         let payload = event.payload();
         let room = writer.room(payload.len());
         let begin = page.len();
-        let mut line = page.writer(HEAD_ROOM + to_payload.len() + room);
+        let mut line = page.writer(MAX_HEAD_BYTES + to_payload.len() + room);
         self.head.write(&mut line, event.nanos(), event.thread_id(), style);
         let process_id = if process.is_none() { event.process_id() } else { None };
         let (activity, related) = (event.activity_id(), event.related_activity_id());
@@ -234,7 +234,7 @@ impl Ndjson {
                 fixed.number(level);
                 if let Some(id) = process {
                     fixed.raw(",\"pid\":");
-                    self.payloads.integer(&mut fixed, id);
+                    self.payloads.write_integer(&mut fixed, id);
                 }
                 let to_payload = Literal::new(&[&fixed, writer.begin().bytes()].concat());
                 Some(FastPath::Some {
@@ -265,19 +265,19 @@ impl Ndjson {
         }
         out.raw("{\"ts_ns\":");
         match event.nanos() {
-            Some(nanos) => self.payloads.signed(out, nanos),
+            Some(nanos) => self.payloads.write_signed(out, nanos),
             None => out.raw("null"),
         }
         out.raw(",\"tid\":");
         match event.thread_id() {
-            Some(id) => self.payloads.integer(out, id),
+            Some(id) => self.payloads.write_integer(out, id),
             None => out.raw("-1"),
         }
         out.extend_from_slice(self.fixed.get(type_index.number).map_or(&[], Vec::as_slice));
         out.number(event.level());
         if let Some(id) = event.process_id() {
             out.raw(",\"pid\":");
-            self.payloads.integer(out, id);
+            self.payloads.write_integer(out, id);
         }
         for (key, id) in [
             (",\"activity\":\"", event.activity_id()),
@@ -290,21 +290,21 @@ impl Ndjson {
             }
         }
         if !event.labels().is_empty() {
-            self.labels(out, event.labels(), ",\"labels\":");
+            self.write_labels(out, event.labels(), ",\"labels\":");
         }
         match (selection, types.names(type_index)) {
-            (None, Some(names)) => self.payload(out, event, names),
+            (None, Some(names)) => self.write_payload(out, event, names),
             (Some(selection), Some(names)) => {
-                self.selected(out, event, type_index, names, selection)
+                self.write_selected(out, event, type_index, names, selection)
             }
             (_, None) => {}
         }
         if self.detail.stacks {
             write_stack_slow(out, event);
         }
-        self.names(out);
+        self.write_frames(out);
         if self.detail.raw {
-            self.raw(out, event);
+            self.write_raw(out, event);
         }
         out.raw("}\n");
     }
@@ -315,16 +315,16 @@ impl Ndjson {
             write_stack(page, event);
         }
         page.append(|out| {
-            self.names(out);
+            self.write_frames(out);
             if self.detail.raw {
-                self.raw(out, event);
+                self.write_raw(out, event);
             }
             out.raw("}\n");
         });
     }
 
     /// Appends the names of the stack's frames, if requested.
-    fn names(&self, out: &mut Vec<u8>) {
+    fn write_frames(&self, out: &mut Vec<u8>) {
         if self.detail.frames {
             out.raw(",\"frames\":");
             write_names(out, &self.frames);
@@ -343,9 +343,9 @@ impl Ndjson {
         }
     }
 
-    fn payload(&mut self, out: &mut Vec<u8>, event: &Event<'_>, names: &Names) {
+    fn write_payload(&mut self, out: &mut Vec<u8>, event: &Event<'_>, names: &Names) {
         out.raw(",\"payload\":");
-        let rest = self.payloads.object(out, event, names);
+        let rest = self.payloads.write_object(out, event, names);
         if !rest.is_empty() {
             out.raw(",\"payload_rest\":\"");
             out.hex_bytes(rest);
@@ -354,8 +354,8 @@ impl Ndjson {
         self.payloads.take_faults(out, ",\"payload_faults\":");
     }
 
-    /// The requested fields that the event has.
-    fn selected(
+    /// Appends the requested fields that the event has.
+    fn write_selected(
         &mut self,
         out: &mut Vec<u8>,
         event: &Event<'_>,
@@ -371,16 +371,16 @@ impl Ndjson {
             {
                 out.extend_from_slice(chosen.name.key(is_first));
                 is_first = false;
-                self.payloads.one(out, &field, &chosen.name);
+                self.payloads.write_field(out, &field, &chosen.name);
             }
         }
         out.push(b'}');
         self.payloads.take_faults(out, ",\"payload_faults\":");
     }
 
-    fn raw(&self, out: &mut Vec<u8>, event: &Event<'_>) {
+    fn write_raw(&self, out: &mut Vec<u8>, event: &Event<'_>) {
         out.raw(",\"ticks\":");
-        self.payloads.integer(out, event.timestamp_ticks());
+        self.payloads.write_integer(out, event.timestamp_ticks());
         out.raw(",\"keywords\":");
         out.hex_string(event.keywords());
         let (opcode, is_stored) = opcode(event);
@@ -397,18 +397,18 @@ impl Ndjson {
         out.raw(",\"sequence\":");
         out.number(event.sequence_number());
         out.raw(",\"offset\":");
-        self.payloads.integer(out, event.offset());
+        self.payloads.write_integer(out, event.offset());
         out.raw(",\"payload_hex\":\"");
         out.hex_bytes(event.payload());
         out.push(b'"');
     }
 
-    fn labels(&self, out: &mut Vec<u8>, labels: Labels<'_>, before: &str) {
+    fn write_labels(&self, out: &mut Vec<u8>, labels: Labels<'_>, before: &str) {
         write_labels(out, labels, before, &self.payloads);
     }
 }
 
-/// From the provider to the key of the level.
+/// Returns the text from the provider to the key of the level.
 fn fixed_of(row: &EventType) -> Vec<u8> {
     let mut out = Vec::new();
     out.raw(",\"provider\":");
@@ -457,7 +457,7 @@ mod tests {
     #[test]
     fn the_fast_path_writes_what_the_slow_path_writes() {
         for trace in corpus::traces() {
-            // The largest ones take long in an unoptimised build and add nothing new.
+            // The largest traces take long in an unoptimised build and add nothing new.
             if std::fs::metadata(trace.path()).unwrap().len() > 1_500_000 {
                 continue;
             }

@@ -22,7 +22,7 @@ use nettrace_parser::Event;
 #[derive(Debug)]
 pub struct PayloadJson {
     payloads: PayloadWriter,
-    /// The fast path, by the number of the shape: `None` if it is not known yet.
+    /// Fast path by the number of the shape; `None` if it is not known yet.
     writers: Vec<Option<Option<CompiledWriter>>>,
     page: Page,
 }
@@ -34,7 +34,7 @@ impl Default for PayloadJson {
 }
 
 impl PayloadJson {
-    /// A writer that has not written a payload yet.
+    /// Makes a writer that has not written a payload yet.
     pub fn new() -> PayloadJson {
         PayloadJson {
             payloads: PayloadWriter::new(false),
@@ -57,7 +57,7 @@ impl PayloadJson {
             return &[];
         }
         match types.names(type_index) {
-            Some(names) => self.payloads.object(out, event, names),
+            Some(names) => self.payloads.write_object(out, event, names),
             None => &[],
         }
     }

@@ -7,17 +7,17 @@ use super::compiled_writer::{NumberStyle, take, unsigned};
 use crate::line::Writer;
 use crate::line::digits;
 
-/// Maximum length of a part's text.
-pub(crate) const TEXT: usize = 96;
+/// Maximum length of a part's text, in bytes.
+pub(crate) const MAX_TEXT_BYTES: usize = 96;
 
 /// Maximum number of parts of an element.
-const MOST_PARTS: usize = 8;
+const MAX_PARTS: usize = 8;
 
-/// With fewer elements, the setup does not pay off.
-const LEAST_ROWS: usize = 4;
+/// Minimum number of elements for which the setup pays off.
+const MIN_ROWS: usize = 4;
 
-/// Number of digits of half an address.
-const HALF: usize = 8;
+/// Number of hexadecimal digits of half an address.
+const HALF_DIGITS: usize = 8;
 
 /// Writes the elements after the first.
 #[derive(Debug)]
@@ -28,23 +28,23 @@ pub(crate) struct Rows {
 /// Up to two addresses followed by a number, each with its preceding text.
 #[derive(Debug, Default)]
 struct Segment {
-    /// The text before each.
+    /// Text before each address.
     addresses: Vec<Vec<u8>>,
     before_number: Vec<u8>,
-    number: Option<Number>,
+    number: Option<NumberKind>,
 }
 
-/// How a value is read and written, for traces with 8-byte addresses.
+/// How an address is read and written, for traces with 8-byte addresses, or a number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CellKind {
     /// Hexadecimal, 8 bytes.
     Address,
-    Number(Number),
+    Number(NumberKind),
 }
 
-/// The same for a number.
+/// How a number is read and written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Number {
+pub(crate) enum NumberKind {
     U64,
     U32,
     U16,
@@ -55,10 +55,10 @@ pub(crate) enum Number {
 
 /// The text of a part, with the upper halves of its addresses.
 #[derive(Debug, Clone, Copy)]
-struct Text {
-    bytes: [u8; TEXT],
+struct PartText {
+    bytes: [u8; MAX_TEXT_BYTES],
     len: usize,
-    /// Where the lower halves go.
+    /// Positions of the lower halves.
     lower: [usize; 2],
     upper: [u32; 2],
     /// Whether an upper half is zero: then the number of digits varies, and there is no
@@ -67,23 +67,24 @@ struct Text {
 }
 
 impl Segment {
-    fn most_text(&self) -> usize {
+    fn max_text_bytes(&self) -> usize {
         let of_addresses =
-            self.addresses.iter().map(|before| before.len() + 2 * HALF).sum::<usize>();
+            self.addresses.iter().map(|before| before.len() + 2 * HALF_DIGITS).sum::<usize>();
         of_addresses + self.before_number.len()
     }
 
-    /// The text for addresses with these upper halves.
+    /// Makes the text for addresses with these upper halves.
     #[cold]
-    fn text(&self, upper: [u32; 2]) -> Text {
-        let mut text = Text { bytes: [0; TEXT], len: 0, lower: [0; 2], upper, is_short: false };
+    fn text(&self, upper: [u32; 2]) -> PartText {
+        let mut text =
+            PartText { bytes: [0; MAX_TEXT_BYTES], len: 0, lower: [0; 2], upper, is_short: false };
         for (before, (upper, lower)) in self.addresses.iter().zip(upper.into_iter().zip(0..)) {
             let (digits, count) = digits::hex_up_to_eight(upper);
             text.is_short |= upper == 0;
             text.append(before);
             text.append(digits.get(..count).unwrap_or_default());
             text.lower[lower] = text.len;
-            text.append(&[b'0'; HALF]);
+            text.append(&[b'0'; HALF_DIGITS]);
         }
         text.append(&self.before_number);
         text
@@ -94,7 +95,7 @@ impl Segment {
         &self,
         line: &mut Writer<'_>,
         rest: &mut &[u8],
-        text: &mut Text,
+        text: &mut PartText,
         style: NumberStyle,
     ) -> Option<()> {
         match self.addresses.as_slice() {
@@ -127,17 +128,17 @@ impl Segment {
             }
         }
         match self.number {
-            Some(Number::U64) => unsigned(line, u64::from_le_bytes(take(rest)?), style),
-            Some(Number::U32) => line.unsigned(u64::from(u32::from_le_bytes(take(rest)?))),
-            Some(Number::U16) => line.unsigned(u64::from(u16::from_le_bytes(take(rest)?))),
-            Some(Number::U8) => line.unsigned(u64::from(u8::from_le_bytes(take(rest)?))),
-            Some(Number::HexU32) => line.hex(u64::from(u32::from_le_bytes(take(rest)?))),
+            Some(NumberKind::U64) => unsigned(line, u64::from_le_bytes(take(rest)?), style),
+            Some(NumberKind::U32) => line.unsigned(u64::from(u32::from_le_bytes(take(rest)?))),
+            Some(NumberKind::U16) => line.unsigned(u64::from(u16::from_le_bytes(take(rest)?))),
+            Some(NumberKind::U8) => line.unsigned(u64::from(u8::from_le_bytes(take(rest)?))),
+            Some(NumberKind::HexU32) => line.hex(u64::from(u32::from_le_bytes(take(rest)?))),
             None => {}
         }
         Some(())
     }
 
-    /// Addresses with fewer digits, and everything up to the number.
+    /// Writes addresses with fewer digits, and everything up to the number.
     #[cold]
     fn write_short(&self, line: &mut Writer<'_>, numbers: [u64; 2]) {
         for (before, number) in self.addresses.iter().zip(numbers) {
@@ -148,7 +149,7 @@ impl Segment {
     }
 }
 
-impl Text {
+impl PartText {
     fn append(&mut self, bytes: &[u8]) {
         if let Some(place) = self.bytes.get_mut(self.len..self.len + bytes.len()) {
             place.copy_from_slice(bytes);
@@ -158,7 +159,7 @@ impl Text {
 }
 
 impl Rows {
-    /// For elements with these values, each with its preceding text.
+    /// Makes rows for elements with these values, each with its preceding text.
     pub(crate) fn new<'a>(
         values: impl Iterator<Item = (Option<CellKind>, &'a [u8])>,
     ) -> Option<Rows> {
@@ -166,8 +167,8 @@ impl Rows {
         for (kind, before) in values {
             let kind = kind?;
             // Room for text that may precede a number.
-            let is_full =
-                part.addresses.len() == 2 || part.most_text() + before.len() + 2 * HALF > TEXT;
+            let is_full = part.addresses.len() == 2
+                || part.max_text_bytes() + before.len() + 2 * HALF_DIGITS > MAX_TEXT_BYTES;
             match kind {
                 CellKind::Address => {
                     if is_full && !part.addresses.is_empty() {
@@ -176,7 +177,7 @@ impl Rows {
                     part.addresses.push(before.to_vec());
                 }
                 CellKind::Number(number) => {
-                    if part.most_text() + before.len() > TEXT {
+                    if part.max_text_bytes() + before.len() > MAX_TEXT_BYTES {
                         parts.push(std::mem::take(&mut part));
                     }
                     part.before_number = before.to_vec();
@@ -188,14 +189,14 @@ impl Rows {
         if !part.addresses.is_empty() {
             parts.push(part);
         }
-        let fits = parts.iter().all(|part| part.most_text() <= TEXT);
-        (fits && (1..=MOST_PARTS).contains(&parts.len())).then_some(Rows { parts })
+        let fits = parts.iter().all(|part| part.max_text_bytes() <= MAX_TEXT_BYTES);
+        (fits && (1..=MAX_PARTS).contains(&parts.len())).then_some(Rows { parts })
     }
 
-    /// Whether this number of elements is worth it.
+    /// Returns whether this number of elements is worth it.
     #[inline]
     pub(crate) fn are_worth(&self, count: usize, style: NumberStyle) -> bool {
-        count >= LEAST_ROWS && style.pointer_size == 8
+        count >= MIN_ROWS && style.pointer_size == 8
     }
 
     /// Writes `count` elements, each with its preceding text. Returns the line, and the
@@ -209,7 +210,7 @@ impl Rows {
         style: NumberStyle,
     ) -> Option<(Writer<'b>, &'r [u8])> {
         let [first, others @ ..] = self.parts.as_slice() else { return None };
-        let mut texts = [first.text([0; 2]); MOST_PARTS];
+        let mut texts = [first.text([0; 2]); MAX_PARTS];
         for (text, part) in texts.iter_mut().skip(1).zip(others) {
             *text = part.text([0; 2]);
         }
@@ -237,17 +238,17 @@ mod tests {
 
     const STYLE: NumberStyle = NumberStyle { pointer_size: 8, largest: u64::MAX };
 
-    fn number(kind: Number, number: u64, bytes: &mut Vec<u8>) -> String {
+    fn number(kind: NumberKind, number: u64, bytes: &mut Vec<u8>) -> String {
         let mut put = |size: usize| {
             bytes.extend_from_slice(&number.to_le_bytes()[..size]);
             number & u64::MAX >> (64 - 8 * size)
         };
         match kind {
-            Number::U64 => put(8).to_string(),
-            Number::U32 => put(4).to_string(),
-            Number::U16 => put(2).to_string(),
-            Number::U8 => put(1).to_string(),
-            Number::HexU32 => format!("{:x}", put(4)),
+            NumberKind::U64 => put(8).to_string(),
+            NumberKind::U32 => put(4).to_string(),
+            NumberKind::U16 => put(2).to_string(),
+            NumberKind::U8 => put(1).to_string(),
+            NumberKind::HexU32 => format!("{:x}", put(4)),
         }
     }
 
@@ -272,14 +273,14 @@ mod tests {
         }
         bytes.push(7);
         let mut page = Page::default();
-        let writer = page.writer(expected.len() + TEXT);
+        let writer = page.writer(expected.len() + MAX_TEXT_BYTES);
         let (writer, rest) =
             rows.write(writer, &bytes, count, STYLE).expect("all of them are there");
         assert_eq!(rest, [7]);
         let left = writer.left();
         page.keep(left);
         assert_eq!(String::from_utf8(page.filled().to_vec()).unwrap(), expected);
-        let writer = page.writer(expected.len() + TEXT);
+        let writer = page.writer(expected.len() + MAX_TEXT_BYTES);
         assert!(rows.write(writer, &bytes, count + 1, STYLE).is_none(), "one more is not there");
     }
 
@@ -298,22 +299,23 @@ mod tests {
         ];
         let (address, of) = (CellKind::Address, CellKind::Number);
         assert_written(
-            &[address, address, of(Number::U64)],
+            &[address, address, of(NumberKind::U64)],
             &["},{\"a\":\"0x", "\",\"b\":\"0x", "\",\"c\":"],
             &numbers,
         );
-        let four = [address, of(Number::U64), address, of(Number::U8)];
+        let four = [address, of(NumberKind::U64), address, of(NumberKind::U8)];
         assert_written(&four, &["<a 0x", " b ", " c 0x", "> d "], &numbers);
-        let others = [address, of(Number::U16), of(Number::HexU32), of(Number::U32), address];
+        let others =
+            [address, of(NumberKind::U16), of(NumberKind::HexU32), of(NumberKind::U32), address];
         assert_written(&others, &["<", " ", " 0x", " ", "> "], &numbers);
         let long = "0123456789012345678901234567890123456789";
         assert_written(&[address, address, address], &[long, long, ""], &numbers);
-        assert_written(&[of(Number::U64)], &[long], &numbers);
+        assert_written(&[of(NumberKind::U64)], &[long], &numbers);
     }
 
     #[test]
     fn what_is_too_long_or_of_another_kind_is_left_to_others() {
-        let long = "0123456789".repeat(TEXT / 10 + 1);
+        let long = "0123456789".repeat(MAX_TEXT_BYTES / 10 + 1);
         assert!(Rows::new([(Some(CellKind::Address), long.as_bytes())].into_iter()).is_none());
         assert!(Rows::new([(None, &b"a"[..])].into_iter()).is_none());
         assert!(Rows::new([].into_iter()).is_none());

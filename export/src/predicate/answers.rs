@@ -7,7 +7,7 @@ use nettrace_parser::Event;
 use std::borrow::Cow;
 use std::ops::{BitOr, BitOrAssign};
 
-/// The bit that says that an event passes everything of a filter but its conditions.
+/// Bit that says that an event passes everything of a filter but its conditions.
 const PASSES: u128 = 1 << 127;
 
 /// Something known about an operation that is not a field of an event, such as how long
@@ -25,23 +25,23 @@ pub enum Fact<'t> {
     Bytes(u64),
 }
 
-/// Which of the comparisons in a filter's conditions hold for an event, or for several
-/// events together: `Path=/buy and duration > 1s` may hold for a request although its
-/// path is in its start, and the duration only known at its end. See
+/// The comparisons in a filter's conditions that hold for an event, or for several events
+/// together: `Path=/buy and duration > 1s` may hold for a request although its path is in
+/// its start, and the duration only known at its end. See
 /// [`Filter::answers`](crate::Filter::answers).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Answers(u128);
 
 impl Answers {
     /// Maximum number of comparisons and names in all conditions of a filter.
-    pub const MOST: usize = 127;
+    pub const MAX_PARTS: usize = 127;
 
-    /// The same from [`Answers::bits`].
+    /// Makes the answers from what [`Answers::bits`] returned.
     pub fn from_bits(bits: u128) -> Answers {
         Answers(bits)
     }
 
-    /// As a number. The answers of several events are joined by `|`.
+    /// Returns the answers as a number. The answers of several events are joined by `|`.
     pub fn bits(self) -> u128 {
         self.0
     }
@@ -74,7 +74,7 @@ impl Conditions {
         self.iter_mut().map(|compiled| compiled.leaf_count()).fold(0, usize::saturating_add)
     }
 
-    /// The answers of all leaves for an event.
+    /// Returns the answers of all leaves for an event.
     pub(crate) fn answers(
         &mut self,
         event: &Event<'_>,
@@ -89,7 +89,7 @@ impl Conditions {
         joined.answers
     }
 
-    /// The same for facts.
+    /// Returns the answers of all leaves for facts.
     pub(crate) fn answers_of(&mut self, facts: &[(&str, Fact<'_>)]) -> Answers {
         let mut joined = Joined::default();
         for compiled in self.iter_mut() {
@@ -99,7 +99,7 @@ impl Conditions {
         joined.answers
     }
 
-    /// Whether all conditions are true with these answers.
+    /// Returns whether all conditions are true with these answers.
     pub(crate) fn hold_with(&mut self, answers: Answers) -> bool {
         let (mut hold, mut first) = (true, 0_usize);
         for compiled in self.iter_mut() {
@@ -125,9 +125,9 @@ impl Joined {
     }
 }
 
-/// Zero if there are too many.
+/// Returns the bit at a place, or zero if there are too many.
 fn bit(at: usize) -> u128 {
-    if at >= Answers::MOST {
+    if at >= Answers::MAX_PARTS {
         return 0;
     }
     u32::try_from(at).ok().and_then(|at| 1_u128.checked_shl(at)).unwrap_or(0)

@@ -3,7 +3,7 @@
 use super::answers::Fact;
 use super::counter::{CounterTest, Sample};
 use super::hold::Held;
-use super::literal::{Literal, Number};
+use super::literal::{Amount, Number};
 use super::{Comparison, Expr, Operator, Predicate};
 use crate::event_types::{EventTypes, TypeIndex};
 use crate::expression::Expression;
@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// Maximum number of existing fields listed in a message about a missing one.
-const MOST_NAMED: usize = 12;
+const MAX_NAMED_FIELDS: usize = 12;
 
 impl Operator {
     pub(super) fn holds(self, ordering: Option<Ordering>) -> bool {
@@ -51,14 +51,15 @@ impl Scratch {
     }
 }
 
-/// A comparison, ready to be evaluated.
+/// A comparison that is ready to be evaluated.
 #[derive(Debug)]
 struct Test {
     comparison: Comparison,
-    literal: Option<Literal>,
+    literal: Option<Amount>,
     expression: Option<Expression>,
-    /// Whether it was ever true, and whether a field was ever not of the required type.
+    /// Whether it was ever true.
     has_held: bool,
+    /// Whether a field was ever not of the required type.
     has_wrong_kind: bool,
     /// Whether there was a fact with the field's name.
     has_fact: bool,
@@ -70,7 +71,7 @@ impl Test {
         // That it is valid was checked when it was parsed.
         let expression = is_expression.then(|| Expression::new(&comparison.value).ok()).flatten();
         let literal =
-            (!comparison.is_quoted).then(|| Literal::parse(comparison.value.trim())).flatten();
+            (!comparison.is_quoted).then(|| Amount::parse(comparison.value.trim())).flatten();
         Test {
             comparison: comparison.clone(),
             literal,
@@ -81,7 +82,7 @@ impl Test {
         }
     }
 
-    /// The same for a fact that is not a field of an event.
+    /// Returns whether the comparison is true for a fact that is not a field of an event.
     fn holds_for(&mut self, fact: &Fact<'_>) -> bool {
         self.has_fact = true;
         let operator = self.comparison.operator;
@@ -132,7 +133,7 @@ impl Test {
             operator,
             Operator::Fits | Operator::FitsNot | Operator::Contains | Operator::ContainsNot
         );
-        if !is_of_text && let Some(number) = Number::of(value) {
+        if !is_of_text && let Some(number) = Number::from_value(value) {
             if let Some(wanted) = self.literal.and_then(|literal| literal.in_unit(name.unit)) {
                 return operator.holds(number.compare(wanted));
             }
@@ -171,7 +172,7 @@ impl Test {
     }
 }
 
-/// A leaf of the tree.
+/// A leaf of the tree: a comparison, a name or a counter.
 #[derive(Debug)]
 enum Leaf {
     Event { pattern: EventPattern, has_held: bool },
@@ -179,7 +180,7 @@ enum Leaf {
     Counter(Box<CounterTest>),
 }
 
-/// The tree, with leaves by number.
+/// A node of the tree. Leaves are referred to by number.
 #[derive(Debug)]
 enum Node {
     Leaf(usize),
@@ -214,7 +215,8 @@ impl Node {
         self.known(&|at| Some(answers(at))) == Some(true)
     }
 
-    /// The same where some answers are unknown; `None` if it depends on these.
+    /// Returns whether the tree is true where some answers are unknown, or `None` if that
+    /// depends on them.
     fn known(&self, answers: &dyn Fn(usize) -> Option<bool>) -> Option<bool> {
         let any = |parts: &[Node], wanted: bool| {
             let mut is_known = true;
@@ -234,8 +236,8 @@ impl Node {
         }
     }
 
-    /// Whether it can be true for an event of a type, whatever the values of its fields
-    /// are.
+    /// Returns whether it can be true for an event of a type, whatever the values of its
+    /// fields are.
     fn may_hold(&self, is_named: &dyn Fn(usize) -> Option<bool>) -> bool {
         match self {
             Node::Leaf(at) => is_named(*at).unwrap_or(true),
@@ -249,14 +251,14 @@ impl Node {
     }
 }
 
-/// What is known about a leaf for events of one shape.
+/// A leaf's meaning for events of one shape.
 #[derive(Debug, Clone)]
 enum Known {
     /// Whether the type has the name.
     Named(bool),
     At(Path, Name),
     NoField,
-    /// It does not depend on events.
+    /// The leaf does not depend on events.
     Counter,
 }
 
@@ -284,7 +286,8 @@ struct Round {
 }
 
 impl Round {
-    /// Values of one interval come together, so half of it is enough to wait.
+    /// Returns whether a value belongs to a later round. Values of one interval come
+    /// together, so half of it is enough to wait.
     fn is_over_before(self, sample: &Sample) -> bool {
         sample.nanos().saturating_sub(self.start_nanos) > self.interval_nanos / 2
     }
@@ -316,8 +319,8 @@ impl Compiled {
         self.has_held
     }
 
-    /// Whether the event satisfies it. All leaves are evaluated, so that each knows
-    /// whether it was ever true.
+    /// Returns whether the event satisfies it. All leaves are evaluated, so that each
+    /// knows whether it was ever true.
     pub(crate) fn holds(
         &mut self,
         event: &Event<'_>,
@@ -379,14 +382,15 @@ impl Compiled {
         self.leaves.len()
     }
 
-    /// Whether it is true if these are the answers of its leaves.
+    /// Returns whether it is true if its leaves have these answers.
     pub(crate) fn holds_with(&mut self, answers: &dyn Fn(usize) -> bool) -> bool {
         let holds = self.root.holds(answers);
         self.has_held |= holds;
         holds
     }
 
-    /// Whether the event satisfies it, and has done so for long enough or often enough.
+    /// Returns whether the event satisfies it, and has done so for long enough or often
+    /// enough.
     pub(super) fn fires(
         &mut self,
         event: &Event<'_>,
@@ -395,12 +399,13 @@ impl Compiled {
     ) -> bool {
         !self.is_of_counters
             && self.holds(event, place, types)
-            && self.held.event(self.predicate.hold, event.nanos().unwrap_or(0))
+            && self.held.take_event(self.predicate.hold, event.nanos().unwrap_or(0))
     }
 
-    /// The same for a value of a counter. It is asked once each counter has a value for the
-    /// same interval, or what comes later shows that some have none: a counter that nobody
-    /// publishes does not matter if the others decide.
+    /// Takes a counter's value. Returns whether the condition is true and has been for
+    /// long enough. That is decided when each counter has a value for one interval, or
+    /// when later values show that some have none: a counter that nobody publishes does
+    /// not matter if the others decide.
     pub(super) fn fires_with(&mut self, sample: &Sample) -> bool {
         let over = self.round.filter(|round| round.is_over_before(sample));
         let fires_without_others = over.is_some_and(|round| self.end_round(round));
@@ -422,7 +427,7 @@ impl Compiled {
         (is_complete && self.end_round(round)) || fires_without_others
     }
 
-    /// Whether it has held for long enough, by the values of this round.
+    /// Returns whether it has held for long enough, by the values of this round.
     fn end_round(&mut self, round: Round) -> bool {
         self.round = None;
         let fresh = |at: usize| match self.leaves.get(at) {
@@ -437,13 +442,13 @@ impl Compiled {
         }
         let fires = holds.is_some_and(|holds| {
             let Round { start_nanos, interval_nanos } = round;
-            self.held.counters(self.predicate.hold, holds, start_nanos, interval_nanos)
+            self.held.take_counters(self.predicate.hold, holds, start_nanos, interval_nanos)
         });
         self.has_held |= fires;
         fires
     }
 
-    /// Its counters with their last values, if they have any.
+    /// Returns its counters with their last values, if they have any.
     pub(super) fn values(&self) -> Vec<(String, f64)> {
         let counters = self
             .counters()
@@ -483,8 +488,8 @@ impl Compiled {
         }
     }
 
-    /// Why events of the shape cannot satisfy a comparison, if they have a requested
-    /// name: a missing field, or a text compared with a number.
+    /// Returns why events of the shape cannot satisfy a comparison, if they have a
+    /// requested name: a missing field, or a text compared with a number.
     pub(crate) fn trouble(&self, place: TypeIndex, types: &EventTypes) -> Option<String> {
         let known = self.known.get(place.shape)?;
         let is_named = |at: usize| match known.get(at) {
@@ -511,7 +516,7 @@ impl Compiled {
         })
     }
 
-    /// Names that no event had, each with suggestions.
+    /// Lists the names that no event had, each with suggestions.
     pub(crate) fn unseen(&self, types: &EventTypes) -> Option<String> {
         self.leaves.iter().find_map(|leaf| match leaf {
             Leaf::Event { pattern, has_held: false, .. } => pattern.unmatched(types.rows()),
@@ -526,10 +531,14 @@ fn no_field(path: &str, field: &str, names: &Names) -> String {
     let hint = match (suggestion(&found), all.len()) {
         (hint, _) if !hint.is_empty() => hint,
         (_, 0) => ": it has none".to_owned(),
-        (_, 1..=MOST_NAMED) => format!("; it has {}", all.join(", ")),
+        (_, 1..=MAX_NAMED_FIELDS) => format!("; it has {}", all.join(", ")),
         (_, count) => {
-            let some: Vec<&str> = all.iter().take(MOST_NAMED).map(String::as_str).collect();
-            format!("; it has {} and {} more", some.join(", "), count.saturating_sub(MOST_NAMED))
+            let some: Vec<&str> = all.iter().take(MAX_NAMED_FIELDS).map(String::as_str).collect();
+            format!(
+                "; it has {} and {} more",
+                some.join(", "),
+                count.saturating_sub(MAX_NAMED_FIELDS)
+            )
         }
     };
     format!("{path} has no field {field}{hint}")
@@ -548,8 +557,8 @@ impl Conditions {
         self.0.is_empty()
     }
 
-    /// Whether the event satisfies all of them. All are evaluated, so that each knows
-    /// whether it was ever true.
+    /// Returns whether the event satisfies all of them. All are evaluated, so that each
+    /// knows whether it was ever true.
     pub(crate) fn hold(&mut self, event: &Event<'_>, place: TypeIndex, types: &EventTypes) -> bool {
         let mut hold = true;
         for compiled in &mut self.0 {
@@ -562,8 +571,8 @@ impl Conditions {
         self.0.iter_mut()
     }
 
-    /// Conditions that no event satisfied, each with suggestions. `known` are the names
-    /// of the fields of events that passed the other filters.
+    /// Lists the conditions that no event satisfied, each with suggestions. `known` are
+    /// the names of the fields of events that passed the other filters.
     pub(crate) fn unmatched(
         &self,
         known: &[String],

@@ -12,15 +12,15 @@ use nettrace_parser::view::{self, CounterValue, KnownProvider, MetricKind, View}
 use nettrace_parser::{Event, Value};
 use std::fmt;
 
-/// Maximum number of series of one counter, which differ in their tags; further ones are
+/// Maximum number of series of one counter, which differ in their tags. Further ones are
 /// ignored.
-const MOST_SERIES: usize = 1000;
+const MAX_SERIES: usize = 1000;
 /// Maximum number of metrics sessions whose interval is kept; .NET has a shared one.
-const MOST_SESSIONS: usize = 64;
-/// A series without a value for this many intervals has ended.
-const STALE_INTERVALS: i64 = 3;
-/// In nanoseconds.
-const SECOND: i64 = 1_000_000_000;
+const MAX_SESSIONS: usize = 64;
+/// Number of intervals without a value after which a series has ended.
+const MAX_SILENT_INTERVALS: i64 = 3;
+/// Length of a second, in nanoseconds.
+const SECOND_NANOS: i64 = 1_000_000_000;
 
 /// The counter that a condition is about: `PROVIDER/NAME`, with required tags and, for a
 /// histogram, the percentile.
@@ -39,7 +39,7 @@ pub struct CounterName {
     provider: String,
     name: String,
     tags: Vec<(String, String)>,
-    /// `99.9` for `p99.9`.
+    /// The text `99.9` of `p99.9`.
     percentile: Option<String>,
 }
 
@@ -90,17 +90,17 @@ impl CounterName {
         })
     }
 
-    /// The EventSource or meter that has it.
+    /// Returns the EventSource or meter that has it.
     pub fn provider(&self) -> &str {
         &self.provider
     }
 
-    /// Its own name, without tags.
+    /// Returns its own name, without tags.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether a percentile is asked for, so that it has to be a histogram.
+    /// Returns whether it has a percentile, so that it must be a histogram.
     pub fn is_histogram(&self) -> bool {
         self.percentile.is_some()
     }
@@ -130,12 +130,13 @@ impl fmt::Display for CounterName {
 pub(crate) struct CounterComparison {
     pub(crate) counter: CounterName,
     pub(crate) operator: Operator,
-    /// As written.
+    /// The number as written.
     pub(crate) value: String,
 }
 
 impl CounterComparison {
-    /// The error says whether the name (`false`) or what follows it is wrong.
+    /// Parses a comparison. The error says whether the name (`false`) or what follows it
+    /// is wrong.
     pub(super) fn parse(
         name: &str,
         operator: Operator,
@@ -158,9 +159,9 @@ impl CounterComparison {
     }
 }
 
-/// How often instruments are published: every session of System.Diagnostics.Metrics
-/// reports it at the start of a collection. The first tool that uses a shared session
-/// chooses the interval for all, so it may differ from the one requested here.
+/// The publication intervals of instruments: every session of System.Diagnostics.Metrics
+/// reports its own at the start of a collection. The first tool that uses a shared
+/// session chooses the interval for all, so it may differ from the one requested here.
 #[derive(Debug, Default)]
 pub(super) struct Intervals(Vec<(String, f64)>);
 
@@ -180,16 +181,17 @@ impl Intervals {
         if nanos <= 0 {
             return;
         }
-        let seconds = nanos as f64 / SECOND as f64;
+        let seconds = nanos as f64 / SECOND_NANOS as f64;
         if let Some((_, known)) = self.0.iter_mut().find(|(known, _)| *known == session) {
             *known = seconds;
-        } else if self.0.len() < MOST_SESSIONS {
+        } else if self.0.len() < MAX_SESSIONS {
             self.0.push((session, seconds));
         }
     }
 
-    /// One second, which tools request, unless another interval was reported.
-    fn of(&self, session: &str) -> f64 {
+    /// Returns the interval in seconds: one, which tools request, unless another was
+    /// reported.
+    fn seconds(&self, session: &str) -> f64 {
         self.0.iter().find(|(known, _)| known == session).map_or(1.0, |(_, seconds)| *seconds)
     }
 }
@@ -199,9 +201,9 @@ impl Intervals {
 pub(super) struct Sample {
     provider: String,
     pub(super) name: String,
-    /// As in the event.
+    /// The tags as in the event.
     pub(super) tags: String,
-    /// Of System.Diagnostics.Metrics.
+    /// Whether it comes from System.Diagnostics.Metrics.
     pub(super) is_instrument: bool,
     unit: String,
     value: Measured,
@@ -218,16 +220,16 @@ enum Measured {
 }
 
 impl Sample {
-    /// The counter value in an event, which may also report the interval.
-    pub(super) fn of(event: &Event<'_>, intervals: &mut Intervals) -> Option<Sample> {
+    /// Reads the counter value in an event, which may also report the interval.
+    pub(super) fn from_event(event: &Event<'_>, intervals: &mut Intervals) -> Option<Sample> {
         let nanos = event.nanos()?;
         if event.known_provider() == KnownProvider::Metrics {
             let Some(metric) = view::Metric::of(event) else {
                 intervals.take(event);
                 return None;
             };
-            let interval_seconds = intervals.of(&metric.session_id.to_string());
-            return Sample::of_metric(&metric, interval_seconds, nanos);
+            let interval_seconds = intervals.seconds(&metric.session_id.to_string());
+            return Sample::from_metric(&metric, interval_seconds, nanos);
         }
         let counter = view::Counter::of(event)?;
         let value = match counter.value {
@@ -250,7 +252,7 @@ impl Sample {
         })
     }
 
-    fn of_metric(metric: &view::Metric<'_>, interval_seconds: f64, nanos: i64) -> Option<Sample> {
+    fn from_metric(metric: &view::Metric<'_>, interval_seconds: f64, nanos: i64) -> Option<Sample> {
         let number =
             |text: Option<nettrace_parser::Utf16<'_>>| text?.to_string().parse::<f64>().ok();
         let value = match metric.kind {
@@ -306,7 +308,7 @@ impl Sample {
 pub(super) struct CounterTest {
     pub(super) comparison: CounterComparison,
     limit: Option<Quantity>,
-    /// For each set of tags: the last value, its time, and whether it satisfies the
+    /// The last value of each set of tags, with its time and whether it satisfies the
     /// comparison.
     series: Vec<Last>,
     /// Whether there is a value that has not been evaluated yet.
@@ -384,11 +386,11 @@ impl CounterTest {
         };
         let holds = self.comparison.operator.holds(value.partial_cmp(&wanted));
         let last = Last { tags: sample.tags.clone(), value, nanos: sample.nanos, holds };
-        let age = sample.interval_nanos().max(SECOND).saturating_mul(STALE_INTERVALS);
+        let age = sample.interval_nanos().max(SECOND_NANOS).saturating_mul(MAX_SILENT_INTERVALS);
         self.series.retain(|other| {
             other.tags != sample.tags && sample.nanos.saturating_sub(other.nanos) <= age
         });
-        if self.series.len() < MOST_SERIES {
+        if self.series.len() < MAX_SERIES {
             self.series.push(last);
         }
         self.has_held |= holds;
@@ -396,12 +398,12 @@ impl CounterTest {
         true
     }
 
-    /// Whether one of its series satisfies the comparison.
+    /// Returns whether one of its series satisfies the comparison.
     pub(super) fn holds(&self) -> bool {
         self.series.iter().any(|series| series.holds)
     }
 
-    /// A value that satisfies the comparison; if there is none, the newest.
+    /// Returns a value that satisfies the comparison, or the newest if there is none.
     pub(super) fn value(&self) -> Option<f64> {
         let found = self.series.iter().find(|series| series.holds).or(self.series.last());
         found.map(|series| series.value)

@@ -14,8 +14,8 @@ impl PredicateError {
         PredicateError { column, message: message.into() }
     }
 
-    /// The column of the error, counting characters from 1; one after the last if
-    /// something is missing.
+    /// Returns the column of the error, counting characters from 1. It is one after the
+    /// last if something is missing.
     pub fn column(&self) -> usize {
         self.column
     }

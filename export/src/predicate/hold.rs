@@ -1,22 +1,22 @@
-//! For how long, or how often, a condition must be true: `for 10s`, `5 times in 1min`.
+//! How long, or how often, a condition must be true: `for 10s`, `5 times in 1min`.
 
 use crate::time_range;
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Values may be early by this fraction of an interval.
+/// Divisor of an interval: a value may be early by that fraction of it.
 const SLACK_DIVISOR: i64 = 2;
-/// A condition starts over if there was no value for this many intervals.
-const GAP_INTERVALS: i64 = 3;
-/// Maximum number of events that are counted.
-const MOST_TIMES: u32 = 100_000;
+/// Number of intervals without a value after which a condition starts over.
+const MAX_GAP_INTERVALS: i64 = 3;
+/// Maximum number of times that a condition can require.
+const MAX_TIMES: u32 = 100_000;
 
 /// The suffix of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hold {
-    /// For counters: all values within this many nanoseconds satisfy it.
+    /// Counters: all values within this many nanoseconds satisfy it.
     For(i64),
-    /// For events: this many satisfy it within this many nanoseconds.
+    /// Events: this many satisfy it within this many nanoseconds.
     Times(u32, i64),
 }
 
@@ -58,11 +58,11 @@ pub(super) fn split(text: &str) -> Option<(&str, Hold)> {
     if !last.eq_ignore_ascii_case("in") || !word()?.eq_ignore_ascii_case("times") {
         return None;
     }
-    let times = word()?.parse().ok().filter(|times| (1..=MOST_TIMES).contains(times))?;
+    let times = word()?.parse().ok().filter(|times| (1..=MAX_TIMES).contains(times))?;
     Some((rest, Hold::Times(times, nanos)))
 }
 
-/// Tracks whether it has been true for long enough, or often enough.
+/// Tracks whether a condition has been true for long enough, or often enough.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     since: Option<i64>,
@@ -72,15 +72,16 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Counters have new values. Starts over when it was true for long enough.
-    pub(super) fn counters(
+    /// Takes new values of counters. Returns whether it has been true for long enough,
+    /// and then starts over.
+    pub(super) fn take_counters(
         &mut self,
         hold: Option<Hold>,
         holds: bool,
         now: i64,
         interval: i64,
     ) -> bool {
-        let gap = interval.saturating_mul(GAP_INTERVALS);
+        let gap = interval.saturating_mul(MAX_GAP_INTERVALS);
         let has_gap =
             self.last.is_some_and(|last| now.saturating_sub(last) > gap.max(1_000_000_000));
         self.last = Some(now);
@@ -102,8 +103,9 @@ impl Held {
         is_long
     }
 
-    /// An event satisfies it. Starts over when that happened often enough.
-    pub(super) fn event(&mut self, hold: Option<Hold>, now: i64) -> bool {
+    /// Takes an event that satisfies it. Returns whether that happened often enough, and
+    /// then starts over.
+    pub(super) fn take_event(&mut self, hold: Option<Hold>, now: i64) -> bool {
         let Some(Hold::Times(wanted, within)) = hold else { return true };
         while self.times.front().is_some_and(|time| now.saturating_sub(*time) >= within) {
             self.times.pop_front();
@@ -154,7 +156,7 @@ mod tests {
             let hold = Some(Hold::For(3 * S));
             values
                 .iter()
-                .filter(|(at, holds)| held.counters(hold, *holds, at * S, S))
+                .filter(|(at, holds)| held.take_counters(hold, *holds, at * S, S))
                 .map(|(at, _)| *at)
                 .collect()
         };
@@ -169,7 +171,7 @@ mod tests {
         // Values may come a little early.
         let mut held = Held::default();
         let early = [1000, 1990, 2980]
-            .map(|ms| held.counters(Some(Hold::For(3 * S)), true, ms * 1_000_000, S));
+            .map(|ms| held.take_counters(Some(Hold::For(3 * S)), true, ms * 1_000_000, S));
         assert_eq!(early, [false, false, true]);
     }
 
@@ -177,7 +179,7 @@ mod tests {
     fn events_are_counted_within_a_time() {
         let mut held = Held::default();
         let hold = Some(Hold::Times(3, 2 * S));
-        let fired = [0, 1, 2, 3, 3, 3].map(|at| held.event(hold, at * S));
+        let fired = [0, 1, 2, 3, 3, 3].map(|at| held.take_event(hold, at * S));
         assert_eq!(fired, [false, false, false, false, true, false]);
     }
 }

@@ -3,7 +3,7 @@
 use nettrace_parser::{Unit, Value};
 use std::cmp::Ordering;
 
-/// Integers are compared exactly.
+/// A number. Integers are compared exactly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Number {
     Whole(i128),
@@ -27,7 +27,7 @@ impl Number {
         text.parse().ok().map(Number::Fraction)
     }
 
-    pub(super) fn of(value: &Value<'_>) -> Option<Number> {
+    pub(super) fn from_value(value: &Value<'_>) -> Option<Number> {
         Some(match value {
             Value::Bool(_) | Value::Char(_) => return None,
             Value::F32(number) => Number::Fraction(f64::from(*number)),
@@ -63,22 +63,22 @@ impl Number {
     }
 }
 
-/// A number as written.
+/// A number as written, with the kind of its unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Literal {
+pub(super) enum Amount {
     Plain(Number),
-    /// Nanoseconds.
+    /// A duration in nanoseconds.
     Duration(Number),
-    /// Bytes.
+    /// A size in bytes.
     Size(Number),
 }
 
-/// Nanoseconds.
+/// Names of durations, with their nanoseconds.
 const DURATIONS: [(&str, f64); 7] =
     [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("min", 6e10), ("s", 1e9), ("h", 3.6e12)];
-/// Bytes; in lower case. Powers of 1,024 have an `i`, as everywhere in the command: the
-/// runtime's counters are in megabytes of a million, and `> 500MB` must mean what is
-/// shown.
+/// Names of sizes in lower case, with their bytes. Powers of 1,024 have an `i`, as
+/// everywhere in the command: the runtime's counters are in megabytes of a million, and
+/// `> 500MB` must mean what is shown.
 const SIZES: [(&str, f64); 9] = [
     ("kib", 1024.0),
     ("kb", 1e3),
@@ -91,11 +91,11 @@ const SIZES: [(&str, f64); 9] = [
     ("b", 1.0),
 ];
 
-impl Literal {
-    /// `17`, `0x1f`, `10ms`, `1.5 MiB`.
-    pub(super) fn parse(text: &str) -> Option<Literal> {
+impl Amount {
+    /// Parses `17`, `0x1f`, `10ms`, `1.5 MiB`.
+    pub(super) fn parse(text: &str) -> Option<Amount> {
         if let Some(number) = Number::parse(text) {
-            return Some(Literal::Plain(number));
+            return Some(Amount::Plain(number));
         }
         let ends = |units: &[(&str, f64)], text: &str| {
             units.iter().find_map(|(name, factor)| {
@@ -104,19 +104,19 @@ impl Literal {
                 Some(Number::parse(number).filter(|_| is_number)?.times(*factor))
             })
         };
-        let duration = ends(&DURATIONS, text).map(Literal::Duration);
-        duration.or_else(|| ends(&SIZES, &text.to_ascii_lowercase()).map(Literal::Size))
+        let duration = ends(&DURATIONS, text).map(Amount::Duration);
+        duration.or_else(|| ends(&SIZES, &text.to_ascii_lowercase()).map(Amount::Size))
     }
 
-    /// The number to compare with a field whose unit is `unit`. `None` if the field has
-    /// another kind of unit, or it is unknown.
+    /// Returns the number to compare with a field whose unit is `unit`, or `None` if the
+    /// field has another kind of unit or an unknown one.
     pub(super) fn in_unit(self, unit: Option<Unit>) -> Option<Number> {
         match (self, unit) {
-            (Literal::Plain(number), _) => Some(number),
-            (Literal::Duration(number), Some(Unit::Nanoseconds)) => Some(number),
-            (Literal::Duration(number), Some(Unit::Seconds)) => Some(number.times(1e-9)),
+            (Amount::Plain(number), _) => Some(number),
+            (Amount::Duration(number), Some(Unit::Nanoseconds)) => Some(number),
+            (Amount::Duration(number), Some(Unit::Seconds)) => Some(number.times(1e-9)),
             // Most sizes in described events have no unit.
-            (Literal::Size(number), Some(Unit::Bytes) | None) => Some(number),
+            (Amount::Size(number), Some(Unit::Bytes) | None) => Some(number),
             _ => None,
         }
     }
@@ -137,14 +137,14 @@ mod tests {
             (None, None, None, None)
         );
         let large = Number::parse("18446744073709551615").unwrap();
-        let next = Number::of(&Value::U64(u64::MAX - 1)).unwrap();
+        let next = Number::from_value(&Value::U64(u64::MAX - 1)).unwrap();
         assert_eq!(next.compare(large), Some(Ordering::Less));
     }
 
     #[test]
     fn durations_and_sizes_are_numbers_of_the_fields_unit() {
         let of = |text: &str, unit| {
-            Literal::parse(text).and_then(|l| l.in_unit(unit)).map(Number::to_f64)
+            Amount::parse(text).and_then(|l| l.in_unit(unit)).map(Number::to_f64)
         };
         assert_eq!(of("10ms", Some(Unit::Nanoseconds)), Some(1e7));
         assert_eq!(of("1.5 s", Some(Unit::Seconds)), Some(1.5));

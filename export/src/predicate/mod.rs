@@ -37,7 +37,8 @@ use counter::CounterComparison;
 use hold::Hold;
 use std::str::FromStr;
 
-/// Help text about counters, which `--until` and rules also accept; follows [`GRAMMAR`].
+/// Help text about counters, which `--until` and rules also accept. It follows
+/// [`GRAMMAR`].
 pub const COUNTER_GRAMMAR: &str = "\
 Counters:
   PROVIDER/NAME > NUMBER     of an EventCounter, or of an instrument of
@@ -51,8 +52,8 @@ the same time; next to an event, a counter means its latest value. Examples:
   'Shop.Orders/order.duration{kind=book} p99 > 0.5'
   'Microsoft-Windows-DotNETRuntime/GC/Start where Depth = 2 5 times in 1min'";
 
-/// Help text about the language, the same wherever it is used. Lines that begin with
-/// spaces fit into a terminal of 80 columns as they are.
+/// Help text about the language, wherever it is used. Lines that begin with spaces fit
+/// into a terminal of 80 columns as they are.
 pub const GRAMMAR: &str = "\
 Conditions:
   FIELD = VALUE     also == != < <= > >=
@@ -81,24 +82,25 @@ not even != or !~.";
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Predicate {
-    /// As written.
+    /// The text as written.
     text: String,
     root: Expr,
-    /// For how long, or how often.
+    /// How long, or how often, it must be true.
     hold: Option<Hold>,
 }
 
 /// A part of a predicate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Expr {
-    /// The event's name, like an [`EventPattern`](crate::EventPattern); contains a slash.
+    /// The event's name, as in an [`EventPattern`](crate::EventPattern); it contains a
+    /// slash.
     Event(String),
     Compare(Comparison),
     Counter(CounterComparison),
     Not(Box<Expr>),
-    /// At least two.
+    /// All of at least two.
     And(Vec<Expr>),
-    /// At least two.
+    /// One of at least two.
     Or(Vec<Expr>),
 }
 
@@ -108,7 +110,7 @@ pub(crate) struct Comparison {
     pub(crate) field: String,
     pub(crate) operator: Operator,
     pub(crate) value: String,
-    /// A quoted value is text, whatever it looks like.
+    /// Whether the value is quoted, and so is text whatever it looks like.
     pub(crate) is_quoted: bool,
 }
 
@@ -167,8 +169,8 @@ impl Operator {
 
 impl Predicate {
     /// Parses a condition to wait for. In addition to [`str::parse`], a single name is an
-    /// event's, counters can be compared, and it may end with for how long or how often:
-    /// see [`COUNTER_GRAMMAR`].
+    /// event's, counters can be compared, and it may end with how long or how often it
+    /// must be true: see [`COUNTER_GRAMMAR`].
     ///
     /// # Errors
     /// If it is not a valid condition.
@@ -206,8 +208,8 @@ impl Predicate {
         }
     }
 
-    /// A condition from dotnet-trace's three options: a provider, optionally an event,
-    /// and optionally `FIELD:VALUE,…`, all of which must be equal as text.
+    /// Makes a condition from dotnet-trace's three options: a provider, optionally an
+    /// event, and optionally `FIELD:VALUE,…`, all of which must be equal as text.
     ///
     /// # Errors
     /// If a part of the filter is not a pair.
@@ -235,19 +237,20 @@ impl Predicate {
         Ok(Predicate::new(&name, print::joined(parts, Expr::And), None))
     }
 
-    /// The text as written.
+    /// Returns the text as written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The names of events that it requires, as written, such as `Provider/Event`.
+    /// Returns the names of events that it requires, as written, such as
+    /// `Provider/Event`.
     pub fn events(&self) -> Vec<&str> {
         let (mut events, mut counters) = (Vec::new(), Vec::new());
         self.root.names(&mut events, &mut counters);
         events
     }
 
-    /// The counters that it compares.
+    /// Returns the counters that it compares.
     pub fn counters(&self) -> Vec<&CounterName> {
         let (mut events, mut counters) = (Vec::new(), Vec::new());
         self.root.names(&mut events, &mut counters);
@@ -272,7 +275,7 @@ impl Expr {
         }
     }
 
-    /// Whether it only depends on counters.
+    /// Returns whether it only depends on counters.
     fn is_of_counters(&self) -> bool {
         match self {
             Expr::Event(_) | Expr::Compare(_) => false,
@@ -282,7 +285,7 @@ impl Expr {
         }
     }
 
-    /// Whether it ends with a field's value.
+    /// Returns whether it ends with a field's value.
     fn ends_in_value(&self) -> bool {
         match self {
             Expr::Event(_) | Expr::Counter(_) => false,

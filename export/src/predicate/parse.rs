@@ -20,11 +20,11 @@ use super::{Comparison, Expr, Operator, SIGNS};
 use crate::expression::Expression;
 
 /// Maximum nesting of parentheses and `not`.
-const MOST_NESTED: usize = 64;
+const MAX_NESTING: usize = 64;
 const FORM: &str = "write FIELD=VALUE (= != < <= > >= ~ !~ *= !*=) or Provider/Event";
 
-/// `is_event`: for a condition to wait for, in which a single name is an event's and
-/// counters can be compared.
+/// Parses a predicate. `is_event` says that it is a condition to wait for, in which a
+/// single name is an event's and counters can be compared.
 pub(super) fn parse(text: &str, is_event: bool) -> Result<Expr, PredicateError> {
     let mut parser = Parser { text, at: 0, depth: 0, groups: 0, is_event };
     let root = parser.or()?;
@@ -52,20 +52,20 @@ struct Parser<'t> {
     is_event: bool,
 }
 
-/// The text after a keyword, if the text begins with it.
+/// Returns the text after a keyword, if the text begins with it.
 fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let (start, rest) = text.split_at_checked(word.len())?;
     let is_end = rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || c == '(');
     (start.eq_ignore_ascii_case(word) && is_end).then_some(rest)
 }
 
-/// The operator that a text begins with, and the text after it.
+/// Returns the operator that a text begins with, and the text after it.
 fn sign(text: &str) -> Option<(Operator, &'static str, &str)> {
     SIGNS.iter().find_map(|(sign, operator)| Some((*operator, *sign, text.strip_prefix(sign)?)))
 }
 
-/// Where the brace at the beginning is closed. Values of tags have braces, too: a route is
-/// `/orders/{id}`.
+/// Returns where the brace at the beginning is closed. Values of tags have braces, too: a
+/// route is `/orders/{id}`.
 fn closing(text: &str) -> Option<usize> {
     let mut open = 0_usize;
     text.char_indices().find_map(|(at, letter)| {
@@ -78,7 +78,7 @@ fn closing(text: &str) -> Option<usize> {
     })
 }
 
-/// A quoted text at the beginning, and the text after it.
+/// Returns a quoted text at the beginning, and the text after it.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let mut inner = String::new();
@@ -101,7 +101,7 @@ impl<'t> Parser<'t> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Continues at `rest`, a suffix of the text.
+    /// Continues at `rest`, which is a suffix of the text.
     fn go_to(&mut self, rest: &str) {
         self.at = self.text.len().saturating_sub(rest.len());
     }
@@ -147,9 +147,9 @@ impl<'t> Parser<'t> {
         &mut self,
         inner: impl FnOnce(&mut Self) -> Result<Expr, PredicateError>,
     ) -> Result<Expr, PredicateError> {
-        if self.depth >= MOST_NESTED {
+        if self.depth >= MAX_NESTING {
             return Err(self
-                .error_at(self.at, format!("more than {MOST_NESTED} parentheses in each other")));
+                .error_at(self.at, format!("more than {MAX_NESTING} parentheses in each other")));
         }
         self.depth = self.depth.saturating_add(1);
         let parsed = inner(self)?;
@@ -213,8 +213,8 @@ impl<'t> Parser<'t> {
         Ok(Expr::And(parts))
     }
 
-    /// A field or an event's name: up to an operator, a keyword, a closing parenthesis,
-    /// or the end. The second value is whether it was quoted.
+    /// Reads a field or an event's name: up to an operator, a keyword, a closing
+    /// parenthesis, or the end. The second value is whether it was quoted.
     fn name(&mut self) -> (String, bool) {
         if let Some((name, after)) = quoted(self.rest())
             && sign(after.trim_start()).is_some()
@@ -296,7 +296,7 @@ impl<'t> Parser<'t> {
         Ok(Expr::Compare(Comparison { field, operator, value, is_quoted }))
     }
 
-    /// Whether a value ends here.
+    /// Returns whether a value ends here.
     fn ends_value(&self, text: &str) -> bool {
         let rest = text.trim_start();
         rest.is_empty()
@@ -304,7 +304,7 @@ impl<'t> Parser<'t> {
             || rest.len() < text.len() && self.begins_condition(rest)
     }
 
-    /// Whether `and` or `or` follows, and after it what looks like a condition.
+    /// Returns whether `and` or `or` follows, and after it what looks like a condition.
     fn begins_condition(&self, text: &str) -> bool {
         let Some(mut rest) = ["and", "or"].iter().find_map(|word| after_word(text, word)) else {
             return false;

@@ -77,7 +77,7 @@ fn list(f: &mut fmt::Formatter<'_>, parts: &[Expr], word: &str, binding: Binding
     Ok(())
 }
 
-/// A single part itself, several parts joined.
+/// Returns a single part itself, and several parts joined.
 pub(super) fn joined(mut parts: Vec<Expr>, join: impl FnOnce(Vec<Expr>) -> Expr) -> Expr {
     match (parts.len(), parts.pop()) {
         (1, Some(only)) => only,

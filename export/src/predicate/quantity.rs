@@ -1,9 +1,9 @@
 //! Amounts in the unit of a counter: `80%`, `500MB`, `250ms`.
 
-use super::literal::{Literal, Number};
+use super::literal::{Amount, Number};
 use std::str::FromStr;
 
-/// A number as people write it, with its unit or without.
+/// A number as people write it, with or without its unit.
 ///
 /// Durations are `ns`, `us`, `µs`, `ms`, `s`, `min` or `h`; sizes are `B`, `KB`, `MB`,
 /// `GB` and `TB`, which are powers of 1,000, and `KiB` to `TiB`, which are powers of
@@ -20,9 +20,9 @@ use std::str::FromStr;
 /// assert!("a lot".parse::<Quantity>().is_err());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Quantity(Literal);
+pub struct Quantity(Amount);
 
-/// A text is not a number with a unit that is known.
+/// The text is not a number with a known unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuantityError;
 
@@ -40,20 +40,21 @@ impl FromStr for Quantity {
     fn from_str(text: &str) -> Result<Quantity, QuantityError> {
         let text = text.trim();
         let literal = match text.strip_suffix('%') {
-            Some(number) => Number::parse(number.trim_end()).map(Literal::Plain),
-            None => Literal::parse(text),
+            Some(number) => Number::parse(number.trim_end()).map(Amount::Plain),
+            None => Amount::parse(text),
         };
         literal.map(Quantity).ok_or(QuantityError)
     }
 }
 
 impl Quantity {
-    /// The number to compare with values in `unit`, as runtimes and instruments write
-    /// units. `None` if it is a duration or a size and `unit` is another kind of unit.
+    /// Returns the number to compare with values in `unit`, as runtimes and instruments
+    /// write units. Returns `None` if it is a duration or a size and `unit` is another
+    /// kind of unit.
     pub fn in_unit(self, unit: &str) -> Option<f64> {
         let (number, divisor) = match self.0 {
-            Literal::Plain(number) => (number, 1.0),
-            Literal::Duration(nanos) => {
+            Amount::Plain(number) => (number, 1.0),
+            Amount::Duration(nanos) => {
                 let divisor = match unit {
                     "ns" => 1.0,
                     "us" | "µs" => 1e3,
@@ -64,7 +65,7 @@ impl Quantity {
                 };
                 (nanos, divisor)
             }
-            Literal::Size(bytes) => {
+            Amount::Size(bytes) => {
                 let divisor = match unit {
                     "B" | "By" | "bytes" | "{bytes}" | "" => 1.0,
                     "KB" | "kB" | "kBy" => 1e3,
@@ -81,8 +82,8 @@ impl Quantity {
         Some(number.to_f64() / divisor)
     }
 
-    /// Whether it is a number without a unit that is fixed, such as `80` or `80%`.
+    /// Returns whether it is a number without a fixed unit, such as `80` or `80%`.
     pub fn is_plain(self) -> bool {
-        matches!(self.0, Literal::Plain(_))
+        matches!(self.0, Amount::Plain(_))
     }
 }

@@ -30,8 +30,8 @@ fn expr() -> impl Strategy<Value = Expr> {
     })
 }
 
-/// A value that is printed in quotes is parsed as text, even if it was not written as
-/// text.
+/// Marks a value that is printed in quotes as quoted: it is parsed as text, even if it
+/// was not written as text.
 fn quoted(expr: Expr) -> Expr {
     match expr {
         Expr::Compare(comparison) => {

@@ -9,11 +9,13 @@ use nettrace_parser::Event;
 
 /// Maximum number of counters of the requested providers that are remembered, to list
 /// them if a requested counter does not exist.
-const MOST_COUNTERS: usize = 500;
-/// When an EventCounter has its second value, every other one of its provider has had one.
+const MAX_COUNTERS: usize = 500;
+/// Number of an EventCounter's values after which every other counter of its provider has
+/// had one.
 const ROUNDS: u32 = 2;
-/// Instruments of the meter of the same name come in turns of their own, and those that grow
-/// have no value in the first: by then one would have come.
+/// Number of an EventCounter's values after which instruments of the meter of that name
+/// would have come, too. They come in turns of their own, and those that grow have no
+/// value in the first.
 const ROUNDS_OF_ALL: u32 = 5;
 
 /// Watches for events that satisfy one of several predicates, and detects predicates that
@@ -25,7 +27,7 @@ const ROUNDS_OF_ALL: u32 = 5;
 /// let mut trigger = Trigger::new(vec![Predicate::of_event("*/Hi where m > 1")?]);
 /// let mut reader = nettrace_parser::Reader::from_slice(&bytes);
 /// while let Some(event) = reader.next_event()? {
-///     assert!(trigger.fired(&event).is_none());
+///     assert!(trigger.check(&event).is_none());
 /// }
 /// let why = trigger.take_trouble().unwrap();
 /// assert!(why.contains("has no field m"), "{why}");
@@ -35,7 +37,7 @@ const ROUNDS_OF_ALL: u32 = 5;
 pub struct Trigger {
     all: Vec<Compiled>,
     types: EventTypes,
-    /// For each shape, whether it has been checked for problems with the predicates.
+    /// Whether each shape has been checked for problems with the predicates.
     is_looked_at: Vec<bool>,
     trouble: Option<String>,
     has_taken: bool,
@@ -45,7 +47,7 @@ pub struct Trigger {
     /// Counters of the requested providers.
     counters: Vec<Seen>,
     intervals: Intervals,
-    /// How many values came of counters that are asked for.
+    /// Number of values that came of the predicates' counters.
     value_count: u64,
 }
 
@@ -56,12 +58,12 @@ struct Seen {
     name: String,
     tags: String,
     is_instrument: bool,
-    /// Number of values.
+    /// Number of values of the series.
     rounds: u32,
 }
 
 impl Trigger {
-    /// Watches for any of these.
+    /// Makes a trigger that watches for any of these.
     pub fn new(predicates: Vec<Predicate>) -> Trigger {
         Trigger {
             all: predicates.iter().map(Compiled::new).collect(),
@@ -77,8 +79,8 @@ impl Trigger {
         }
     }
 
-    /// The first predicate that the event satisfies.
-    pub fn fired(&mut self, event: &Event<'_>) -> Option<&Predicate> {
+    /// Checks an event. Returns the first predicate that it satisfies.
+    pub fn check(&mut self, event: &Event<'_>) -> Option<&Predicate> {
         let place = self.types.index_of(event);
         self.fired.clear();
         for (at, compiled) in self.all.iter_mut().enumerate() {
@@ -103,27 +105,27 @@ impl Trigger {
         self.all.get(*self.fired.first()?).map(Compiled::predicate)
     }
 
-    /// All predicates that the last event satisfied, as indices into the argument of
-    /// [`Trigger::new`].
+    /// Returns all predicates that the last event satisfied, as indices into the argument
+    /// of [`Trigger::new`].
     pub fn all_fired(&self) -> &[usize] {
         &self.fired
     }
 
-    /// The counters of a predicate with their last values; for those that grow, the
-    /// growth per second.
+    /// Returns the counters of a predicate with their last values. Those that grow have
+    /// their growth per second.
     pub fn values(&self, place: usize) -> Vec<(String, f64)> {
         self.all.get(place).map(Compiled::values).unwrap_or_default()
     }
 
-    /// How many values have come of the predicates' counters. If it stands still, they
-    /// are not published any more, or not yet, and no predicate about them can be
-    /// fulfilled.
+    /// Returns how many values have come of the predicates' counters. If the number
+    /// stands still, the counters are not published any more, or not yet, and no
+    /// predicate about them can be satisfied.
     pub fn value_count(&self) -> u64 {
         self.value_count
     }
 
     fn take_counter(&mut self, event: &Event<'_>) {
-        let Some(sample) = Sample::of(event, &mut self.intervals) else { return };
+        let Some(sample) = Sample::from_event(event, &mut self.intervals) else { return };
         let is_wanted = self
             .all
             .iter()
@@ -153,7 +155,7 @@ impl Trigger {
                 let wanted = self.all.iter().flat_map(Compiled::counters);
                 let mut providers = wanted.map(|test| test.comparison.counter.provider());
                 if let Some(provider) = providers.find(|provider| sample.is_of(provider))
-                    && self.counters.len() < MOST_COUNTERS
+                    && self.counters.len() < MAX_COUNTERS
                 {
                     self.counters.push(Seen {
                         provider: provider.to_owned(),
@@ -174,7 +176,8 @@ impl Trigger {
         self.trouble = wrong().or_else(|| is_time.then(|| self.missing(false)).flatten());
     }
 
-    /// A counter that its provider does not have. `is_end`: nothing more will come.
+    /// Returns a message about a counter that its provider does not have. `is_end` says
+    /// that nothing more will come.
     fn missing(&self, is_end: bool) -> Option<String> {
         let wanted = self.all.iter().flat_map(Compiled::counters).filter(|test| !test.has_value);
         wanted.map(|test| &test.comparison.counter).find_map(|counter| {
@@ -209,8 +212,9 @@ impl Trigger {
         })
     }
 
-    /// Why an event with a requested name cannot satisfy a predicate: a missing field, or
-    /// a text compared with a number. Returned once, as soon as an event shows it.
+    /// Returns why an event with a requested name cannot satisfy a predicate: a missing
+    /// field, or a text compared with a number. Returns it once, as soon as an event
+    /// shows it.
     pub fn take_trouble(&mut self) -> Option<String> {
         if self.has_taken || self.trouble.is_none() {
             return None;
@@ -219,9 +223,9 @@ impl Trigger {
         self.trouble.clone()
     }
 
-    /// At the end: why no predicate was satisfied, if that is known and
-    /// [`Trigger::take_trouble`] has not returned it already: the same reasons, or that
-    /// no event had the name, with suggestions.
+    /// Returns why no predicate was satisfied, at the end, if that is known and
+    /// [`Trigger::take_trouble`] has not returned it already. There is one further
+    /// reason: no event had the name, with suggestions.
     pub fn why_not(&self) -> Option<String> {
         if self.has_taken || self.all.iter().any(Compiled::has_held) {
             return None;

@@ -140,7 +140,7 @@ impl Consumer for Recorder {
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
         let (report, mut sought) = (&self.report, self.sought());
         if let Some(trigger) = &mut sought.trigger {
-            if let Some(predicate) = trigger.fired(event) {
+            if let Some(predicate) = trigger.check(event) {
                 report(Report::Event(predicate.text().to_owned()));
             }
             if let Some(trouble) = trigger.take_trouble() {
@@ -148,7 +148,7 @@ impl Consumer for Recorder {
             }
         }
         for (rule, watcher) in sought.watchers.iter_mut().enumerate() {
-            let has_fired = watcher.trigger.fired(event).is_some();
+            let has_fired = watcher.trigger.check(event).is_some();
             watcher.value_count.store(watcher.trigger.value_count(), Ordering::Relaxed);
             // Disarmed here and not by who is notified: until then the condition may be
             // fulfilled a thousand times more.

@@ -45,7 +45,7 @@ impl EventRows {
         if filter.has_too_many_parts() {
             let text = format!(
                 "--where has more than {} comparisons; --format ndjson can do more",
-                Answers::MOST
+                Answers::MAX_PARTS
             );
             return Err(Failure::Usage(text));
         }

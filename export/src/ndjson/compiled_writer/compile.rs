@@ -1,13 +1,13 @@
 //! Compiles the fields of a shape: joins the texts between two values, and gives up at
 //! fields that a compiled writer does not support.
 
-use super::{CompiledWriter, Elements, Number, REGISTERS, Step, Value};
+use super::{CompiledWriter, ElementCount, Elements, MAX_COUNT_FIELDS, Step, Value};
 use crate::line::Literal;
 use crate::shape::Names;
 use crate::utf16;
 use nettrace_parser::{Count, Field, FieldType};
 
-/// See [`CompiledWriter::new`].
+/// Compiles the fields of a shape for [`CompiledWriter::new`].
 pub(crate) fn compile(
     fields: &[Field],
     names: &Names,
@@ -15,7 +15,7 @@ pub(crate) fn compile(
     after: &[u8],
 ) -> Option<CompiledWriter> {
     let mut compiler = Compiler { pending: before.to_vec(), ..Compiler::default() };
-    compiler.object(fields, names)?;
+    compiler.add_object(fields, names)?;
     compiler.pending.extend_from_slice(after);
     Some(compiler.finish())
 }
@@ -56,20 +56,20 @@ impl Compiler {
                 let each = &elements.each;
                 // The room for the separator before an element covers the beginning of
                 // the first.
-                Some(each.growth + each.room.div_ceil(each.least_bytes.max(1)))
+                Some(each.growth + each.room.div_ceil(each.min_bytes.max(1)))
             }
             _ => None,
         });
         let of_texts = self.steps.iter().map(|step| match step.value {
-            Value::Text => utf16::GROWTH,
+            Value::Text => utf16::MAX_GROWTH,
             Value::Utf8 => 1,
             _ => 0,
         });
         let growth = of_elements.chain(of_texts).max().unwrap_or(0);
-        let least_bytes = self.steps.iter().map(|step| step.value.least_bytes()).sum();
+        let min_bytes = self.steps.iter().map(|step| step.value.min_bytes()).sum();
         let keeps = self.steps.iter().any(|step| matches!(step.value, Value::Kept(..)));
         let Compiler { begin, steps, .. } = self;
-        CompiledWriter { begin, steps, end, between, room, growth, least_bytes, keeps }
+        CompiledWriter { begin, steps, end, between, room, growth, min_bytes, keeps }
     }
 
     /// Attaches the pending text to the last value, or puts it before the first.
@@ -90,13 +90,13 @@ impl Compiler {
         }
     }
 
-    fn object(&mut self, fields: &[Field], names: &Names) -> Option<()> {
+    fn add_object(&mut self, fields: &[Field], names: &Names) -> Option<()> {
         self.pending.push(b'{');
         let mut names = names.iter();
         let mut is_first = true;
         for field in fields {
             if let FieldType::Padding(count) = field.kind {
-                // It writes nothing, so the pending text continues after it.
+                // A skipped field writes nothing, so the pending text continues after it.
                 let value = Value::Skip(usize::from(count));
                 self.steps.push(Step { value, after: Literal::default() });
                 continue;
@@ -106,11 +106,11 @@ impl Compiler {
             is_first = false;
             let register = match field.register() {
                 Some(register) => Some(usize::from(register))
-                    .filter(|register| *register < REGISTERS)
+                    .filter(|register| *register < MAX_COUNT_FIELDS)
                     .map(Some)?,
                 None => None,
             };
-            self.value(&field.kind, &name.inner, field.is_hex, register)?;
+            self.add_value(&field.kind, &name.inner, field.is_hex, register)?;
         }
         self.pending.push(b'}');
         Some(())
@@ -121,7 +121,7 @@ impl Compiler {
         self.steps.push(Step { value, after: Literal::default() });
     }
 
-    fn value(
+    fn add_value(
         &mut self,
         kind: &FieldType,
         inner: &Names,
@@ -152,15 +152,25 @@ impl Compiler {
             FieldType::Boolean32 => Value::Bool32,
             FieldType::Guid => Value::Guid,
             FieldType::Utf16Text => Value::Text,
-            FieldType::Object(fields) => return self.object(fields, inner),
+            FieldType::Object(fields) => return self.add_object(fields, inner),
             FieldType::Array(element) => {
-                return self.elements(element, inner, is_hex, Number::Here);
+                return self.add_elements(element, inner, is_hex, ElementCount::Here);
             }
             FieldType::FixedArray(element, count) => {
-                return self.elements(element, inner, is_hex, Number::Fixed(usize::from(*count)));
+                return self.add_elements(
+                    element,
+                    inner,
+                    is_hex,
+                    ElementCount::Fixed(usize::from(*count)),
+                );
             }
             FieldType::Repeated(element, Count::Earlier { register, .. }) => {
-                return self.elements(element, inner, is_hex, Number::Kept(usize::from(*register)));
+                return self.add_elements(
+                    element,
+                    inner,
+                    is_hex,
+                    ElementCount::Kept(usize::from(*register)),
+                );
             }
             _ => return None,
         };
@@ -193,21 +203,21 @@ impl Compiler {
         Some(())
     }
 
-    fn elements(
+    fn add_elements(
         &mut self,
         element: &FieldType,
         inner: &Names,
         is_hex: bool,
-        count: Number,
+        count: ElementCount,
     ) -> Option<()> {
-        // Arrays of these are texts or bytes.
+        // Arrays of these types are texts or bytes.
         if matches!(element, FieldType::U8 | FieldType::Utf16CodeUnit | FieldType::Utf8CodeUnit) {
             return None;
         }
         let mut each = Compiler::default();
-        each.value(element, inner, is_hex, None)?;
+        each.add_value(element, inner, is_hex, None)?;
         let each = each.finish_element();
-        if each.least_bytes == 0 || each.steps.is_empty() {
+        if each.min_bytes == 0 || each.steps.is_empty() {
             // Any number of them would fit into any payload.
             return None;
         }
