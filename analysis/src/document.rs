@@ -26,14 +26,22 @@ pub(crate) fn percent(part: u64, whole: u64) -> f64 {
 #[cfg(feature = "serde")]
 mod members {
     use serde::Serializer;
-    use std::sync::Arc;
+    use std::ops::Deref;
 
-    pub(crate) fn as_text<S: Serializer>(text: &Arc<str>, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(text)
+    pub(crate) fn as_text<T, S>(text: &T, to: S) -> Result<S::Ok, S::Error>
+    where
+        T: Deref<Target: AsRef<str>>,
+        S: Serializer,
+    {
+        to.serialize_str((**text).as_ref())
     }
 
-    pub(crate) fn as_texts<S: Serializer>(texts: &[Arc<str>], to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(texts.iter().map(|text| &**text))
+    pub(crate) fn as_texts<T, S>(texts: &[T], to: S) -> Result<S::Ok, S::Error>
+    where
+        T: Deref<Target: AsRef<str>>,
+        S: Serializer,
+    {
+        to.collect_seq(texts.iter().map(|text| (**text).as_ref()))
     }
 
     pub(crate) fn is_zero(count: &u64) -> bool {

@@ -22,12 +22,13 @@ pub mod page;
 mod recording;
 pub mod report;
 mod sorted;
+mod words;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{
-    CutStacks, EventSelector, Filter, Folding, Frame, FrameGroup, FrameKind, FrameNames, Kind,
-    Mode, Model, NameOptions, NameStyle, NamesSoFar, Pattern, Profile, Resolved, Sample,
-    ThreadState, perf_map,
+    CutStacks, EventSelector, Filter, Folding, Frame, FrameCall, FrameGroup, FrameKind, FrameNames,
+    Kind, Mode, Model, NameOptions, NameOrigin, NameStyle, NamesSoFar, Pattern, Profile, Resolved,
+    Sample, ThreadState, perf_map,
 };
 #[cfg(feature = "symbols")]
 pub use model::{SymbolFile, SymbolFileError};

@@ -62,7 +62,7 @@ fn ninety_four_rounds_throw_940_exceptions() {
     assert_eq!(messages, [("widget λ #", 470)]);
     assert_eq!(widget.caught_in.len(), 1);
     assert_eq!(widget.caught_in[0].method, "Workload.Program.ExceptionRound");
-    assert!(invalid.stacks[0].frames[0].contains("Thrower"), "{:?}", invalid.stacks[0]);
+    assert!(invalid.stacks[0].frames[0].text.contains("Thrower"), "{:?}", invalid.stacks[0]);
     assert_eq!(invalid.stacks.iter().map(|row| row.count).sum::<u64>(), 188);
 }
 
@@ -169,7 +169,7 @@ fn each_wait_for_a_lock_that_began_ended() {
     let gate = &report.locks[0];
     assert!(gate.lock_id.as_deref().is_some_and(|id| id.starts_with("0x")));
     assert!(
-        gate.stacks[0].frames.iter().any(|frame| frame.contains("ContentionRound")),
+        gate.stacks[0].frames.iter().any(|frame| frame.text.contains("ContentionRound")),
         "{:?}",
         gate.stacks[0]
     );

@@ -210,7 +210,7 @@ fn every_address_inside_a_symbol_of_a_version_6_trace_is_named() {
                 symbols.iter().filter(|(start, last, _)| (*start..=*last).contains(&address));
             let names: Vec<&str> = holding.map(|(_, _, name)| &**name).collect();
             if names.is_empty() {
-                assert!(!frame.is_named, "{address:#x} is {}", frame.text);
+                assert!(!frame.is_named(), "{address:#x} is {}", frame.text);
                 let is_shown = frame.text.starts_with("0x") || frame.text.contains("+0x");
                 assert!(is_shown, "{}", frame.text);
             } else {
@@ -226,7 +226,7 @@ fn every_address_inside_a_symbol_of_a_version_6_trace_is_named() {
     assert!(inside > 1000 && deepest >= 17, "{inside} {deepest}");
     for module in ["vmlinux", "libcoreclr.so", "libc.so.6"] {
         assert!(
-            resolved.all_frames().iter().any(|frame| frame.is_named && frame.module == module),
+            resolved.all_frames().iter().any(|frame| frame.is_named() && frame.module == module),
             "{module}"
         );
     }

@@ -199,7 +199,7 @@ fn a_wait_that_never_ends_counts_until_the_end_and_comes_first() {
     let waits = pass.finish().output;
     let [wait] = &*waits.open else { panic!("{:?}", waits.open) };
     assert_eq!((wait.thread_id, wait.at_least_ns / 1_000_000), (Some(24), 2_880));
-    assert!(wait.frames[0].contains("App.Startup.WaitForReply"));
+    assert!(wait.frames[0].text.contains("App.Startup.WaitForReply"));
 }
 
 #[test]
@@ -227,8 +227,8 @@ fn awaits_of_each_others_semaphore_are_waits_without_end() {
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let open = pass.finish().output.open;
     let [second, first] = &*open else { panic!("{open:?}") };
-    assert!(second.wait.frames[0].contains("Bank.Program.Second"), "{second:?}");
-    assert!(first.wait.frames[0].contains("Bank.Program.First"), "{first:?}");
+    assert!(second.wait.frames[0].text.contains("Bank.Program.Second"), "{second:?}");
+    assert!(first.wait.frames[0].text.contains("Bank.Program.First"), "{first:?}");
     for wait in [first, second] {
         assert!(!wait.is_blocking && wait.wait.at_least_ns > 3_200_000_000, "{wait:?}");
     }

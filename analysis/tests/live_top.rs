@@ -48,7 +48,7 @@ fn self_is_the_innermost_frame_and_total_any_however_often() {
     let rows: Vec<_> = snapshot
         .methods
         .iter()
-        .map(|row| (&*row.name, row.self_samples, row.total_samples))
+        .map(|row| (&*row.name.text, row.self_samples, row.total_samples))
         .collect();
     assert_eq!(rows, [(WORK, 2, 2), (MAIN, 1, 3)]);
     let threads: Vec<_> =
@@ -82,7 +82,7 @@ fn waiting_threads_count_as_waits_and_not_as_hot_methods() {
     assert_eq!((snapshot.header.samples, snapshot.header.running_samples), (2, 1));
     let wait = &snapshot.waits[0];
     assert_eq!((&*wait.place, wait.waits_for, wait.threads), (WORK, WaitFor::Sleep, 1));
-    assert_eq!(&*top.report.callers(top.now_ns(), TopCallee::Wait(WORK))[1].name, MAIN);
+    assert_eq!(&*top.report.callers(top.now_ns(), TopCallee::Wait(WORK))[1].name.text, MAIN);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn locks_are_counted_by_the_place_that_takes_them() {
     let row = &snapshot.contention[0];
     assert_eq!((&*row.place, row.count, row.total_ns), (WORK, 1, 400));
     assert_eq!(snapshot.waits[0].waits_for, WaitFor::Lock);
-    assert_eq!(&*top.report.callers(top.now_ns(), TopCallee::Contention(WORK))[1].name, MAIN);
+    assert_eq!(&*top.report.callers(top.now_ns(), TopCallee::Contention(WORK))[1].name.text, MAIN);
 }
 
 #[test]
@@ -123,14 +123,15 @@ fn a_thread_that_took_no_processor_time_ranks_behind_one_that_did_whatever_its_s
     // Waits that no method shows: native code below an inlined method.
     let steps = vec![at(0, 1, 1, &[0x1010]), at(0, 1, 1, &[0x1010]), at(1, 1, 2, &[0x2010])];
     let mut top = fed(60, [steps.clone(), steps].concat());
-    assert_eq!(&*top.snapshot().methods[0].name, MAIN);
+    assert_eq!(&*top.snapshot().methods[0].name.text, MAIN);
     let now = top.now_ns();
     top.report.set_threads(now, 0, [(11, "", 0), (12, "", 0)].into_iter());
     assert!(!top.snapshot().header.is_by_processor_time);
     top.report.set_threads(now + 1000, 900, [(11, "", 0), (12, "", 900)].into_iter());
     let snapshot = top.snapshot_at(now + 1000);
     assert!(snapshot.header.is_by_processor_time);
-    let rows: Vec<_> = snapshot.methods.iter().map(|row| (&*row.name, row.self_samples)).collect();
+    let rows: Vec<_> =
+        snapshot.methods.iter().map(|row| (&*row.name.text, row.self_samples)).collect();
     assert_eq!(rows, [(WORK, 2)]);
     assert_eq!(snapshot.threads[0].thread_id, 12);
 }

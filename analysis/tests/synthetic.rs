@@ -271,7 +271,7 @@ fn stacks_of_reports_mark_guessed_names() {
     for (row, has_guess) in report.types[0].stacks.iter().zip(stacks) {
         assert_eq!(has_guess.get("guessed").is_some(), !row.guessed.is_empty(), "{json}");
         for (place, name) in row.frames.iter().enumerate() {
-            assert_eq!(name.starts_with('~'), row.guessed.contains(&place), "{name}");
+            assert_eq!(name.text.starts_with('~'), row.guessed.contains(&place), "{name}");
         }
     }
 }

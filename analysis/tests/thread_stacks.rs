@@ -52,7 +52,7 @@ fn a_round_is_complete_when_a_thread_of_it_is_sampled_again() {
     let report = finish(stacks);
     let rows: Vec<_> = report.threads.iter().map(|t| (t.thread_id, t.is_in_last_round)).collect();
     assert_eq!(rows, [(11, true), (12, false)]);
-    assert_eq!(*report.threads[0].frames[0], *"app!N.T.Main(int)");
+    assert_eq!(report.threads[0].frames[0].text, "app!N.T.Main(int)");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn code_without_a_name_is_shown_as_what_it_lies_in() {
     let frames = &finish(stacks).threads[0].frames;
     let expected =
         ["System.Private.CoreLib!(no name)", "app!N.T.Main(int)", "(generated code)", "0x7010"];
-    assert_eq!(frames.iter().map(|frame| &**frame).collect::<Vec<_>>(), expected);
+    assert_eq!(frames.iter().map(|frame| &*frame.text).collect::<Vec<_>>(), expected);
 }
 
 #[test]

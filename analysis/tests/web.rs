@@ -415,8 +415,8 @@ fn exceptions_collections_and_locks_are_counted_exactly() {
     }
     let Some(report) = reported("dt-noinline", Contention::default()) else { return };
     let did = &report.locks[0].owner_stacks[0];
-    assert!(did.frames[0].contains("Thread.Sleep"), "{did:?}");
-    assert!(did.frames[1].contains("Shop.Inventory.ReserveUnderLock"), "{did:?}");
+    assert!(did.frames[0].text.contains("Thread.Sleep"), "{did:?}");
+    assert!(did.frames[1].text.contains("Shop.Inventory.ReserveUnderLock"), "{did:?}");
     let Some(report) = reported("dt-gcverbose", Alloc::default()) else { return };
     let large = report.sources[0].kinds.iter().find(|row| row.kind == "large").unwrap();
     // What is allocated between two of them counts with the later one.

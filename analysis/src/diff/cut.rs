@@ -254,7 +254,7 @@ impl Cut {
             self.trace.samples = self.trace.samples.saturating_add(row.samples);
             let leaf = resolved.frames(row.key.stack).first();
             let leaf = leaf.and_then(|leaf| resolved.frame(*leaf));
-            let is_named = leaf.is_some_and(|leaf| leaf.is_named);
+            let is_named = leaf.is_some_and(|leaf| leaf.is_named());
             let module = leaf.map_or("", |leaf| &leaf.module);
             self.trace.names.count(module, is_named, row.weight);
             let is_running =
@@ -311,9 +311,9 @@ impl Cut {
         for (subject, sums) in [(Subject::Method, own), (Subject::MethodTotal, with_callees)] {
             for ((frame, slice), weight) in sums {
                 let frame = resolved.all_frames().get(frame as usize);
-                self.add(subject, name_of(frame), Some(slice), weight);
+                self.add(subject, name_of(frame.map(|frame| &**frame)), Some(slice), weight);
                 if let Some(frame) =
-                    frame.filter(|frame| frame.is_named && !frame.module.is_empty())
+                    frame.filter(|frame| frame.is_named() && !frame.module.is_empty())
                     && !self.trace.modules.contains_key(&frame.text)
                 {
                     self.trace.modules.insert(frame.text.clone(), frame.module.clone());
@@ -481,7 +481,7 @@ fn plus(sum: &mut (f64, f64), other: (f64, f64)) {
 /// Addresses differ from run to run, so frames without a name share one row per module.
 fn name_of(frame: Option<&Frame>) -> &str {
     match frame {
-        Some(frame) if frame.is_named => &frame.text,
+        Some(frame) if frame.is_named() => &frame.text,
         Some(frame) if !frame.module.is_empty() => &frame.module,
         _ => NO_NAME,
     }

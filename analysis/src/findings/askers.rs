@@ -2,11 +2,12 @@
 //! thread that asks.
 
 use super::own::OwnModules;
-use crate::model::{FrameHandle, Kind, Model, Moment, Resolved, StackHandle, ThreadHandle};
+use crate::model::{Frame, FrameHandle, Kind, Model, Moment, Resolved, StackHandle, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::view::{KnownProvider, MethodJitting, View};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// From fewer samples it is not known how long threads lived,
 const FEWEST_SAMPLES: u64 = 50;
@@ -70,7 +71,7 @@ impl Askers {
         &self,
         own: &OwnModules,
         resolved: &'r Resolved<'_>,
-    ) -> Option<&'r str> {
+    ) -> Option<&'r Arc<Frame>> {
         most(&self.collections, own, resolved)
     }
 
@@ -79,7 +80,7 @@ impl Askers {
         &self,
         own: &OwnModules,
         resolved: &'r Resolved<'_>,
-    ) -> Option<&'r str> {
+    ) -> Option<&'r Arc<Frame>> {
         most(&self.threads, own, resolved)
     }
 
@@ -88,7 +89,7 @@ impl Askers {
         &self,
         own: &OwnModules,
         resolved: &'r Resolved<'_>,
-    ) -> Option<&'r str> {
+    ) -> Option<&'r Arc<Frame>> {
         most(&self.dynamic_methods, own, resolved)
     }
 
@@ -115,7 +116,7 @@ fn most<'r>(
     stacks: &HashMap<StackHandle, u64>,
     own: &OwnModules,
     resolved: &'r Resolved<'_>,
-) -> Option<&'r str> {
+) -> Option<&'r Arc<Frame>> {
     let mut methods: BTreeMap<FrameHandle, u64> = BTreeMap::new();
     let mut all = 0_u64;
     for (stack, count) in stacks {
@@ -127,5 +128,5 @@ fn most<'r>(
         }
     }
     let (method, count) = methods.into_iter().max_by_key(|(it, count)| (*count, Reverse(*it)))?;
-    (count.saturating_mul(2) >= all).then(|| resolved.text(method))
+    (count.saturating_mul(2) >= all).then(|| resolved.frame(method)).flatten()
 }

@@ -1,12 +1,13 @@
 //! Why collections come, and why they are dear.
 
-use super::finding::without_arguments;
 use super::own::OwnModules;
 use crate::document::percent;
-use crate::model::rounded;
+use crate::model::{Frame, rounded};
 use crate::report::{AllocReport, Collection, GcReport};
+use crate::words::frames::place_name;
 use nettrace_export::units::{bytes, count, counted};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Promoted bytes that are worth a sentence, and the share that survives where few should.
 const LEAST_PROMOTED: u64 = 50 << 20;
@@ -31,11 +32,11 @@ const MOST_REASONS: usize = 2;
 #[derive(Debug, Default)]
 pub(super) struct Places<'r> {
     /// Who calls `GC.Collect`.
-    pub(super) collector: Option<&'r str>,
+    pub(super) collector: Option<&'r Arc<Frame>>,
     /// In which most collections begin.
-    pub(super) begins: Option<&'r str>,
+    pub(super) begins: Option<&'r Arc<Frame>>,
     /// In which most samples are, if no other finding names it.
-    pub(super) busiest: Option<&'r str>,
+    pub(super) busiest: Option<&'r Arc<Frame>>,
     /// What most of the allocations are, and where.
     pub(super) allocates: Option<String>,
 }
@@ -51,10 +52,8 @@ pub(super) fn why(
     let place = match (&places.allocates, places.begins, places.busiest) {
         _ if asked.is_some() => None,
         (Some(what), ..) => Some(what.clone()),
-        (None, Some(method), _) => Some(format!("most begin in {}", without_arguments(method))),
-        (None, None, Some(method)) => {
-            Some(format!("most samples are in {}", without_arguments(method)))
-        }
+        (None, Some(method), _) => Some(format!("most begin in {}", place_name(method))),
+        (None, None, Some(method)) => Some(format!("most samples are in {}", place_name(method))),
         (None, None, None) => None,
     };
     let large = large_objects(&report.collections, large_type(alloc, own));
@@ -73,9 +72,9 @@ pub(super) fn why(
     reasons.into_iter().chain(place).map(|reason| format!("; {reason}")).collect()
 }
 
-fn asked_for(report: &GcReport, collector: Option<&str>) -> Option<String> {
+fn asked_for(report: &GcReport, collector: Option<&Arc<Frame>>) -> Option<String> {
     let (asked, all) = (report.totals.induced, report.totals.count);
-    let by = collector.map_or(String::new(), |by| format!(" in {}", without_arguments(by)));
+    let by = collector.map_or(String::new(), |by| format!(" in {}", place_name(by)));
     let how_many = if asked == all { "all".to_owned() } else { count(asked) };
     // The collection of a heap dump was asked for by whoever wanted the dump.
     (all >= FEWEST_COLLECTIONS as u64 && asked.saturating_mul(2) >= all)
@@ -112,8 +111,7 @@ fn large_type(alloc: &AllocReport, own: &OwnModules) -> Option<(String, bool)> {
     let stack = source.stacks.iter().find(|stack| stack.type_name == row.type_name)?;
     let place = own.frame(&stack.frames);
     let has_place = place.is_some();
-    let place =
-        place.map_or_else(String::new, |(_, frame)| format!(" in {}", without_arguments(frame)));
+    let place = place.map_or_else(String::new, |(_, frame)| format!(" in {}", place_name(frame)));
     let size =
         row.max_object_bytes.map_or_else(String::new, |most| format!(" of up to {}", bytes(most)));
     let text = format!(
@@ -129,7 +127,7 @@ fn large_type(alloc: &AllocReport, own: &OwnModules) -> Option<(String, bool)> {
 /// say so.
 pub(super) fn allocates(alloc: &AllocReport, own: &OwnModules) -> Option<String> {
     let source = alloc.sources.first()?;
-    let mut places: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    let mut places: BTreeMap<(&Frame, &str), u64> = BTreeMap::new();
     for stack in &source.stacks {
         let Some((_, frame)) = own.frame(&stack.frames) else { continue };
         let sum = places.entry((frame, &stack.type_name)).or_default();
@@ -138,7 +136,7 @@ pub(super) fn allocates(alloc: &AllocReport, own: &OwnModules) -> Option<String>
     let ((method, type_name), most) = places.into_iter().max_by_key(|(_, bytes)| *bytes)?;
     let share = percent(most, source.bytes);
     (share >= LEAST_ALLOCATED).then(|| {
-        format!("{share:.0} % of what is allocated is {type_name} in {}", without_arguments(method))
+        format!("{share:.0} % of what is allocated is {type_name} in {}", place_name(method))
     })
 }
 

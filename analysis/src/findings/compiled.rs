@@ -1,9 +1,12 @@
 //! Findings about methods that are compiled.
 
-use super::finding::{Finding, lost, without_arguments};
+use super::finding::{Finding, lost};
 use crate::document::percent;
+use crate::model::Frame;
 use crate::report::JitReport;
+use crate::words::frames::place_name;
 use nettrace_export::units::{count, counted, duration};
+use std::sync::Arc;
 
 /// Compilation that takes less of the trace, in percent and summed over threads, is not notable.
 const LEAST_JIT: f64 = 2.0;
@@ -15,7 +18,11 @@ const DYNAMIC: &str = "dynamicClass.";
 
 impl Finding {
     /// `asker`: the method of the program's own that most dynamic methods are compiled for.
-    pub(super) fn jit(report: &JitReport, asker: Option<&str>, trace_ns: u64) -> Option<Finding> {
+    pub(super) fn jit(
+        report: &JitReport,
+        asker: Option<&Arc<Frame>>,
+        trace_ns: u64,
+    ) -> Option<Finding> {
         let totals = &report.totals;
         let share = percent(totals.duration_ns, trace_ns);
         // Others wait for what is not compiled in the background.
@@ -39,7 +46,7 @@ impl Finding {
 
 /// `; 3,000 of them dynamic, 172.1 ms, asked for in Rules.Build`: those that the program makes
 /// while it runs.
-fn dynamic_methods(report: &JitReport, asker: Option<&str>) -> String {
+fn dynamic_methods(report: &JitReport, asker: Option<&Arc<Frame>>) -> String {
     let dynamic = report.methods.iter().filter(|row| row.name.starts_with(DYNAMIC));
     let (methods, nanos) = dynamic.fold((0_u64, 0_u64), |(methods, nanos), row| {
         (methods.saturating_add(1), nanos.saturating_add(row.duration_ns))
@@ -49,7 +56,7 @@ fn dynamic_methods(report: &JitReport, asker: Option<&str>) -> String {
     if methods < LEAST_DYNAMIC || part < report.totals.methods {
         return String::new();
     }
-    let by = asker.map_or(String::new(), |by| format!(", asked for in {}", without_arguments(by)));
+    let by = asker.map_or(String::new(), |by| format!(", asked for in {}", place_name(by)));
     format!("; {} of them dynamic, {}{by}", count(methods), duration(nanos))
 }
 

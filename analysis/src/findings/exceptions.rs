@@ -1,11 +1,13 @@
 //! The finding about exceptions: how many were thrown, and how many again.
 
-use super::finding::{Finding, LEAST_METHOD, short_name, without_arguments};
+use super::finding::{Finding, LEAST_METHOD};
 use super::own::OwnModules;
-use crate::model::rounded;
+use crate::model::{Frame, rounded};
 use crate::report::{ExceptionsReport, StackRow};
+use crate::words::frames::{call_name, place_name};
 use nettrace_export::units::{count, counted};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Exceptions per second.
 const LEAST_EXCEPTIONS: f64 = 1.0;
@@ -14,16 +16,11 @@ const EXCEPTION_PERCENT: f64 = 0.001;
 /// and the weight of exceptions that take none.
 const LEAST_WEIGHT: f64 = 14.5;
 /// Methods that throw what was caught before.
-const RETHROWS: [&str; 4] = [
-    "System.Runtime.CompilerServices.TaskAwaiter",
-    "System.Runtime.CompilerServices.Configured",
-    "System.Runtime.CompilerServices.ValueTaskAwaiter",
-    "System.Runtime.ExceptionServices.ExceptionDispatchInfo",
-];
+const AWAITERS: [&str; 3] = ["TaskAwaiter", "Configured", "ValueTaskAwaiter"];
 /// What gives a method the result of what it awaits, if that is no task.
 const SOURCE: &str = ".IValueTaskSource";
 /// Methods between the one that awaits and the task.
-const SERVICES: &str = "System.Runtime.CompilerServices.";
+const SERVICES: &str = "System.Runtime.CompilerServices";
 
 impl Finding {
     /// `throwing`: the percentage of the running time that throwing and catching takes.
@@ -85,16 +82,16 @@ fn thrown_again(stacks: &[StackRow]) -> u64 {
     let (mut thrown, mut given) = (0_u64, 0_u64);
     // By the method that awaits: what it threw again, and what it was given by a source of
     // tasks, which throws it at the first await.
-    let mut awaits: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    let mut awaits: BTreeMap<Option<&Arc<Frame>>, (u64, u64)> = BTreeMap::new();
     for stack in stacks {
-        let first = stack.frames.first().map_or("", |frame| frame);
-        let is_source = first.contains(SOURCE);
-        if !is_source && !is_again(first) {
+        let first = stack.frames.first();
+        let is_source = first.is_some_and(|frame| is_source(frame));
+        if !is_source && !first.is_some_and(|frame| is_again(frame)) {
             thrown = thrown.saturating_add(stack.count);
             continue;
         }
-        let awaiting = stack.frames.iter().skip(1).find(|frame| !frame.contains(SERVICES));
-        let (again, sources) = awaits.entry(awaiting.map_or("", |frame| frame)).or_default();
+        let awaiting = stack.frames.iter().skip(1).find(|frame| !is_service(frame));
+        let (again, sources) = awaits.entry(awaiting).or_default();
         if is_source {
             *sources = sources.saturating_add(stack.count);
             given = given.saturating_add(stack.count);
@@ -114,14 +111,25 @@ fn thrown_again(stacks: &[StackRow]) -> u64 {
 }
 
 /// Whether a frame throws what was caught before.
-fn is_again(frame: &str) -> bool {
-    RETHROWS.iter().any(|word| frame.contains(word))
+fn is_again(frame: &Frame) -> bool {
+    (frame.namespace == SERVICES && AWAITERS.iter().any(|begin| frame.type_name.starts_with(begin)))
+        || frame.namespace == "System.Runtime.ExceptionServices"
+            && frame.type_name.starts_with("ExceptionDispatchInfo")
+}
+
+/// Returns whether a frame gives a method the result of what it awaits, if that is no task.
+fn is_source(frame: &Frame) -> bool {
+    frame.method.contains(SOURCE)
+}
+
+fn is_service(frame: &Frame) -> bool {
+    frame.namespace == SERVICES
 }
 
 /// `, most thrown by Int32.Parse in Input.Read`. Where the compiler has put the call into its
 /// caller, the call is that of the other stacks.
 fn thrown_by(stacks: &[StackRow], own: &OwnModules) -> Option<String> {
-    let mut methods: BTreeMap<&str, (u64, BTreeMap<String, u64>)> = BTreeMap::new();
+    let mut methods: BTreeMap<&Frame, (u64, BTreeMap<String, u64>)> = BTreeMap::new();
     let mut all = 0_u64;
     for stack in stacks {
         all = all.saturating_add(stack.count);
@@ -130,7 +138,7 @@ fn thrown_by(stacks: &[StackRow], own: &OwnModules) -> Option<String> {
         *sum = sum.saturating_add(stack.count);
         if let Some(call) = at.checked_sub(1).and_then(|at| stack.frames.get(at)) {
             let is_await = is_again(call);
-            let call = if is_await { "an await".to_owned() } else { short_name(call) };
+            let call = if is_await { "an await".to_owned() } else { call_name(call) };
             let sum = calls.entry(call).or_default();
             *sum = sum.saturating_add(stack.count);
         }
@@ -139,18 +147,22 @@ fn thrown_by(stacks: &[StackRow], own: &OwnModules) -> Option<String> {
     let most = if sum == all { "" } else { "most " };
     let call = calls.into_iter().max_by_key(|(_, sum)| *sum);
     let by = call.map_or_else(String::new, |(call, _)| format!(" by {call}"));
-    Some(format!(", {most}thrown{by} in {}", without_arguments(method)))
+    Some(format!(", {most}thrown{by} in {}", place_name(method)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const AWAITER: &str = "L!System.Runtime.CompilerServices.TaskAwaiter.ThrowForNonSuccess(Task)";
+    const AWAITER: &str = "System.Runtime.CompilerServices.TaskAwaiter::ThrowForNonSuccess";
 
     fn stacks(rows: &[(u64, &[&str])]) -> Vec<StackRow> {
+        let frame = |name: &&str| {
+            let (type_name, method) = name.split_once("::").unwrap_or(("T", name));
+            Arc::new(Frame::for_method("a", type_name, method, "void ()"))
+        };
         let row = |(count, frames): &(u64, &[&str])| {
-            let frames = frames.iter().map(|frame| (*frame).into()).collect();
+            let frames = frames.iter().map(frame).collect();
             StackRow { count: *count, frames, guessed: Vec::new() }
         };
         rows.iter().map(row).collect()
@@ -159,10 +171,10 @@ mod tests {
     #[test]
     fn what_awaiting_methods_throw_was_thrown_before() {
         let rows = stacks(&[
-            (3, &["a!Read"]),
-            (3, &[AWAITER, "a!Load"]),
+            (3, &["Read"]),
+            (3, &[AWAITER, "Load"]),
             // Recursive.
-            (6, &[AWAITER, "a!Walk"]),
+            (6, &[AWAITER, "Walk"]),
         ]);
         assert_eq!(thrown_again(&rows), 9);
     }
@@ -170,16 +182,16 @@ mod tests {
     #[test]
     fn what_a_task_was_given_is_thrown_first_where_it_is_awaited() {
         // Nobody threw it: the method that awaits it and then its caller.
-        let given = stacks(&[(4, &[AWAITER, "a!Connect"]), (4, &[AWAITER, "a!Send"])]);
+        let given = stacks(&[(4, &[AWAITER, "Connect"]), (4, &[AWAITER, "Send"])]);
         assert_eq!(thrown_again(&given), 4);
         // Some came from a source of tasks, and some from tasks, to the same method.
-        let source = "S!Args.System.Threading.Tasks.Sources.IValueTaskSource.GetResult(short)";
-        let mixed = stacks(&[(2, &[source, "a!Connect"]), (1, &[AWAITER, "a!Connect"])]);
+        let source = "Args::System.Threading.Tasks.Sources.IValueTaskSource.GetResult";
+        let mixed = stacks(&[(2, &[source, "Connect"]), (1, &[AWAITER, "Connect"])]);
         assert_eq!(thrown_again(&mixed), 0);
         let passed = stacks(&[
-            (2, &[source, "a!Connect"]),
-            (1, &[AWAITER, "a!Connect"]),
-            (3, &[AWAITER, "a!Send"]),
+            (2, &[source, "Connect"]),
+            (1, &[AWAITER, "Connect"]),
+            (3, &[AWAITER, "Send"]),
         ]);
         assert_eq!(thrown_again(&passed), 3);
     }

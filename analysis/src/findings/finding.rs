@@ -4,9 +4,10 @@
 use super::collections::LARGE_OBJECTS;
 use super::own::OwnModules;
 use crate::document::percent as share;
-use crate::model::{CALLS, Coverage, Resolved, is_compiled_handler, rounded, with_endpoint};
+use crate::model::{Coverage, Frame, NameOrigin, Resolved, rounded, with_endpoint};
 use crate::report::{ActivitiesReport, AllocReport, ContentionReport, GcTotals, WaitsReport};
 use crate::sorted::SortFew;
+use crate::words::frames::{caller_name, place_name};
 use nettrace_export::units::{bytes, count, counted, duration};
 use std::sync::Arc;
 
@@ -35,10 +36,6 @@ const SEVERE: f64 = 60.0;
 const NOTABLE: f64 = 30.0;
 /// Bytes per second: 100 MiB.
 const LEAST_ALLOCATED: f64 = 104_857_600.0;
-
-/// Types that a user knows, of `RuntimeType` and others.
-const REFLECTION: [&str; 6] =
-    ["Type.", "MethodInfo.", "PropertyInfo.", "FieldInfo.", "ConstructorInfo.", "Assembly."];
 
 /// A notable fact about a trace.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,8 +95,8 @@ impl Finding {
     }
 
     /// The same, about a method of the program.
-    pub(super) fn at(mut self, method: &str) -> Finding {
-        self.place = Some(without_arguments(method));
+    pub(super) fn at(mut self, method: &Frame) -> Finding {
+        self.place = Some(place_name(method));
         self
     }
 
@@ -198,12 +195,12 @@ impl Finding {
     /// A method is innermost for `nanos` of the running time `of`, which was sampled
     /// `samples` times.
     pub(super) fn hottest_method(
-        method: &str,
+        method: &Frame,
         nanos: u64,
         of: u64,
         samples: u64,
     ) -> Option<Finding> {
-        let name = without_arguments(method);
+        let name = place_name(method);
         let finding = running("hottest_method", nanos, of, samples, &format!("in {name}"))?;
         Some(finding.at(method))
     }
@@ -211,7 +208,7 @@ impl Finding {
     /// So much of the running time is in a method of the program's own and in what it calls
     /// of others.
     pub(super) fn own_method(
-        method: &str,
+        method: &Frame,
         call: &str,
         (nanos, of): (u64, u64),
         (samples, few): (u64, &str),
@@ -220,7 +217,7 @@ impl Finding {
         let text = format!(
             "{share:.2} % of the running time ({}{few}) in {}{call}",
             counted(samples, "sample"),
-            without_arguments(method)
+            place_name(method)
         );
         let value = (nanos, "ns");
         (share >= LEAST_METHOD).then(|| {
@@ -230,11 +227,11 @@ impl Finding {
     }
 
     /// On the finalizer's thread a method has `nanos` of the running time `of`.
-    pub(super) fn finalizer(method: &str, (nanos, of): (u64, u64)) -> Option<Finding> {
+    pub(super) fn finalizer(method: &Frame, (nanos, of): (u64, u64)) -> Option<Finding> {
         let share = share(nanos, of);
         let text = format!(
             "{share:.2} % of the running time is on the finalizer's thread in {}",
-            without_arguments(method)
+            place_name(method)
         );
         (share >= LEAST_METHOD).then(|| {
             let (value, command) = ((nanos, "ns"), "report topN --my-code");
@@ -244,7 +241,7 @@ impl Finding {
 
     /// Threads waited for a lock in a method, by samples.
     pub(super) fn sampled_lock_waits(
-        method: &str,
+        method: &Frame,
         held: &str,
         (nanos, trace_ns): (u64, u64),
         threads: u64,
@@ -254,7 +251,7 @@ impl Finding {
             "{} waited {} for a lock in {}{held}",
             counted(threads, "thread"),
             duration(nanos),
-            without_arguments(method)
+            place_name(method)
         );
         (share >= LEAST_SAMPLED_WAITS).then(|| {
             let value = (nanos, "ns");
@@ -269,9 +266,9 @@ impl Finding {
         (threads, started): (u64, u64),
         trace_ns: u64,
         lives: Option<u64>,
-        starter: Option<&str>,
+        starter: Option<&Arc<Frame>>,
     ) -> Option<Finding> {
-        let by = starter.map_or(String::new(), |by| format!(", by {}", without_arguments(by)));
+        let by = starter.map_or(String::new(), |by| format!(", by {}", place_name(by)));
         let lives = lives.map_or_else(String::new, |nanos| {
             format!(", each alive for about {}", duration(nanos))
         });
@@ -297,12 +294,12 @@ impl Finding {
 
     /// Threads spun for a lock, in the method that takes it.
     pub(super) fn spinning_for_locks(
-        method: &str,
+        method: &Frame,
         nanos: u64,
         of: u64,
         samples: u64,
     ) -> Option<Finding> {
-        let name = without_arguments(method.split(CALLS).next().unwrap_or(method));
+        let name = caller_name(method);
         running("lock_spinning", nanos, of, samples, &format!("taking a lock in {name}"))
     }
 
@@ -337,9 +334,9 @@ impl Finding {
     /// Names the handlers in its sentence by their endpoints, where these are known.
     pub(super) fn name_endpoints(&mut self, resolved: &Resolved<'_>) {
         for (frame, endpoint) in resolved.endpoints() {
-            let name = without_arguments(frame);
+            let name = place_name(frame);
             if let Some(at) = place_of(&self.text, &name) {
-                let named = with_endpoint(frame, endpoint);
+                let named = with_endpoint(&frame.text, endpoint);
                 self.text.replace_range(at..at.saturating_add(name.len()), &named);
             }
         }
@@ -388,66 +385,20 @@ fn place_of(text: &str, name: &str) -> Option<usize> {
 }
 
 /// `, most in Program.Main`; empty without a stack.
-pub(super) fn most_in(frames: Option<&[Arc<str>]>, own: &OwnModules) -> String {
-    let is_library = |frame: &&Arc<str>| {
-        frame.contains("System.Threading.") || frame.contains("System.Private.CoreLib!Interop")
+pub(super) fn most_in(frames: Option<&[Arc<Frame>]>, own: &OwnModules) -> String {
+    let is_library = |frame: &&Arc<Frame>| {
+        frame.text.contains("System.Threading.")
+            || frame.text.contains("System.Private.CoreLib!Interop")
     };
     let frames = frames.unwrap_or_default();
     let other = || frames.iter().find(|frame| !is_library(frame)).or(frames.first());
     let frame = own.frame(frames).map(|(_, frame)| frame).or_else(other);
     match frame {
-        Some(frame) if !frame.starts_with("0x") => {
-            format!(", most in {}", without_arguments(frame))
+        Some(frame) if frame.origin != NameOrigin::Address => {
+            format!(", most in {}", place_name(frame))
         }
         _ => String::new(),
     }
-}
-
-/// `Regex.IsMatch` for `System.Text.RegularExpressions!System.Text.RegularExpressions.Regex.IsMatch(string)`.
-pub(crate) fn short_name(frame: &str) -> String {
-    let name = bare(frame);
-    let name = name.split_once('!').map_or(&*name, |(_, name)| name);
-    // Dots within type arguments do not separate.
-    let mut depth = 0_usize;
-    let mut dots = Vec::new();
-    for (at, letter) in name.char_indices() {
-        match letter {
-            '<' | '[' => depth = depth.saturating_add(1),
-            '>' | ']' => depth = depth.saturating_sub(1),
-            '.' if depth == 0 => dots.push(at),
-            _ => {}
-        }
-    }
-    // A constructor's name begins with a dot.
-    let is_constructor = name.ends_with("..ctor") || name.ends_with("..cctor");
-    // A lambda is that of a method.
-    let is_lambda = name.contains(".lambda_");
-    let back = if is_constructor || is_lambda { 3 } else { 2 };
-    let from = dots.len().checked_sub(back).and_then(|at| dots.get(at));
-    let name = from.and_then(|at| name.get(at.saturating_add(1)..)).unwrap_or(name);
-    // Reflection's types have the names of their base types, and more.
-    let name = REFLECTION
-        .iter()
-        .find_map(|known| name.strip_prefix("Runtime").filter(|rest| rest.starts_with(known)))
-        .unwrap_or(name);
-    // As users write them.
-    if let Some((_, method)) = name.rsplit_once('.').filter(|_| is_of_task(name)) {
-        return if method.contains("Result") { "Task.Result" } else { "Task.Wait" }.to_owned();
-    }
-    // What a method is implemented by has its name: `GetPropertyImpl`.
-    ["Impl", "Internal", "Core"]
-        .iter()
-        .find_map(|end| name.strip_suffix(end).filter(|name| !name.ends_with('.')))
-        .unwrap_or(name)
-        .to_owned()
-}
-
-/// Whether a method waits for a task.
-fn is_of_task(name: &str) -> bool {
-    let waits = [".InternalWait", ".SpinThenBlockingWait", ".GetResult", ".get_Result"];
-    name.starts_with("Task")
-        && !name.contains("Awaiter")
-        && waits.iter().any(|wait| name.contains(wait))
 }
 
 /// A share of the running time.
@@ -459,30 +410,16 @@ fn running(about: &str, nanos: u64, of: u64, samples: u64, place: &str) -> Optio
         .then(|| Finding::new(about, ran(share), (nanos, "ns"), text, "report topN"))
 }
 
-/// `app!Program.Main` for `app!Program.Main(string[])`. A method around a handler says what it is.
-pub(crate) fn without_arguments(frame: &str) -> String {
-    let name = bare(frame);
-    match name.split_once('!').filter(|_| is_compiled_handler(&name)) {
-        Some((_, method)) => format!("an endpoint's handler ({method})"),
-        None => name,
-    }
-}
-
-fn bare(frame: &str) -> String {
-    let (method, called) = frame.split_once(CALLS).unwrap_or((frame, ""));
-    let name = method.split_once('(').map_or(method, |(name, _)| name);
-    if called.is_empty() { name.to_owned() } else { format!("{name}{CALLS}{called}") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_negligible_share_of_the_trace_is_no_finding() {
-        assert_eq!(Finding::hottest_method("a!B.C()", 4, 100, 7), None);
+        let method = Frame::for_method("a", "B", "C", "void ()");
+        assert_eq!(Finding::hottest_method(&method, 4, 100, 7), None);
         assert_eq!(
-            Finding::hottest_method("a!B.C()", 1_500, 3_000, 1_234).unwrap().text,
+            Finding::hottest_method(&method, 1_500, 3_000, 1_234).unwrap().text,
             "50.00 % of the running time (1,234 samples) in a!B.C"
         );
         assert_eq!(Finding::log_errors(0), None);

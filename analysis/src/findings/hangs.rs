@@ -1,14 +1,15 @@
 //! Findings about what does not go on: deadlocks, waits without end, a starved thread pool.
 
-use super::finding::{Finding, most_in, short_name, without_arguments};
+use super::finding::{Finding, most_in};
 use super::overview::Overviewed;
 use super::own::OwnModules;
 use crate::document::percent as share;
-use crate::model::WaitFor;
+use crate::model::{Frame, WaitFor};
 use crate::report::{
     ContentionReport, OpenLockWait, OpenWait, StuckThread, StuckThreads, TasksReport,
     ThreadPoolReport, WaitsReport,
 };
+use crate::words::frames::{call_name, place_name};
 use nettrace_export::units::{count, counted, duration};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,8 +25,6 @@ const LEAST_AWAIT: f64 = 20.0;
 const LEAST_AWAIT_NANOS: u64 = 1_000_000_000;
 /// nor are workers of the thread pool that have just begun to wait.
 const LEAST_BLOCKED_NANOS: u64 = 500_000_000;
-/// Tasks, and what awaits them.
-const TASK: &str = "System.Threading.Tasks.Task";
 /// The reason of adjustments of the thread pool for workers that wait for tasks.
 const COOPERATIVE_BLOCKING: &str = "CooperativeBlocking";
 const STARVATION: &str = "Starvation";
@@ -104,7 +103,7 @@ impl Finding {
     ) -> Option<Finding> {
         let long = report.open.iter().filter_map(|row| {
             let (_, frame) = own.frame(&row.wait.frames)?;
-            let place = without_arguments(frame);
+            let place = place_name(frame);
             // A method that awaits another one, or time, is not what is stuck; a program's
             // main method waits for its end.
             let is_cause = !row.is_blocking
@@ -152,7 +151,7 @@ impl Finding {
         };
         let place = blocked.map_or_else(String::new, |Blocked { nanos, call, method }| {
             let call = call.map_or_else(String::new, |call| format!(" in {call}"));
-            let method = without_arguments(method);
+            let method = place_name(method);
             format!("; its workers were blocked {}{call} under {method}", duration(nanos))
         });
         let text = format!(
@@ -202,7 +201,7 @@ fn grown(pool: &ThreadPoolReport) -> Option<(u64, u64)> {
 }
 
 /// `, one in Program.Main`; empty without a stack.
-fn one_in(frames: Option<&[Arc<str>]>, own: &OwnModules) -> String {
+fn one_in(frames: Option<&[Arc<Frame>]>, own: &OwnModules) -> String {
     most_in(frames, own).replacen(", most in", ", one in", 1)
 }
 
@@ -232,18 +231,18 @@ fn stuck(threads: &[StuckThread], own: &OwnModules) -> Option<Finding> {
 pub(super) struct Blocked<'r> {
     pub(super) nanos: u64,
     pub(super) call: Option<String>,
-    pub(super) method: &'r str,
+    pub(super) method: &'r Arc<Frame>,
 }
 
 impl<'r> Blocked<'r> {
     /// Waits for tasks, by the events of waits: for traces without samples.
     pub(super) fn of(report: &'r WaitsReport, own: &OwnModules) -> Option<Blocked<'r>> {
-        let mut methods: BTreeMap<(&str, String), u64> = BTreeMap::new();
+        let mut methods: BTreeMap<(&'r Arc<Frame>, String), u64> = BTreeMap::new();
         for place in &report.places {
             let Some((at, method)) = own.frame(&place.frames) else { continue };
             let call = at.checked_sub(1).and_then(|at| place.frames.get(at));
-            let Some(call) = call.filter(|call| call.contains(TASK)) else { continue };
-            let sum = methods.entry((method, short_name(call))).or_default();
+            let Some(call) = call.filter(|call| is_of_task(call)) else { continue };
+            let sum = methods.entry((method, call_name(call))).or_default();
             *sum = sum.saturating_add(place.waits.total_ns);
         }
         let ((method, call), nanos) = methods.into_iter().max_by_key(|(_, nanos)| *nanos)?;
@@ -251,8 +250,13 @@ impl<'r> Blocked<'r> {
     }
 }
 
+/// Returns whether a frame is a method of a task, or of what awaits one.
+fn is_of_task(frame: &Frame) -> bool {
+    frame.namespace == "System.Threading.Tasks" && frame.type_name.starts_with("Task")
+}
+
 /// A blocked worker: for how long, what it waits for, and where.
-type BlockedWorker<'r> = (u64, WaitFor, Option<&'r Arc<str>>);
+type BlockedWorker<'r> = (u64, WaitFor, Option<&'r Arc<Frame>>);
 
 /// All workers of the thread pool wait, and have for long.
 fn all_blocked(
@@ -302,7 +306,7 @@ fn all_blocked(
         return None;
     }
     let mut kinds: BTreeMap<WaitFor, usize> = BTreeMap::new();
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut places: BTreeMap<&Frame, usize> = BTreeMap::new();
     for (_, what, place) in blocked.values() {
         let kind = kinds.entry(*what).or_default();
         *kind = kind.saturating_add(1);
@@ -317,8 +321,8 @@ fn all_blocked(
     }
     let shortest = blocked.values().map(|(nanos, ..)| *nanos).min().unwrap_or(0);
     let place = places.into_iter().max_by_key(|(_, count)| *count);
-    let place = place
-        .map_or_else(String::new, |(place, _)| format!(", most in {}", without_arguments(place)));
+    let place =
+        place.map_or_else(String::new, |(place, _)| format!(", most in {}", place_name(place)));
     let waiting = match pool.never_dequeued {
         0 => String::new(),
         waiting => format!(", and {} for them", counted(waiting, "work item")),

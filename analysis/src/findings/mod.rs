@@ -22,6 +22,5 @@ mod subject;
 mod summary;
 
 pub use finding::Finding;
-pub(crate) use finding::{short_name, without_arguments};
 pub use own_events::OwnEvents;
 pub use summary::{Answer, Summary, SummaryReport};

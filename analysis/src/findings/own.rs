@@ -65,7 +65,7 @@ impl OwnModules {
     }
 
     pub(super) fn has(&self, resolved: &Resolved<'_>, frame: FrameHandle) -> bool {
-        let Some(frame) = resolved.frame(frame).filter(|frame| frame.is_named) else {
+        let Some(frame) = resolved.frame(frame).filter(|frame| frame.is_named()) else {
             return false;
         };
         match &self.chosen {
@@ -77,13 +77,11 @@ impl OwnModules {
 
     /// The innermost own frame of a stack in a report, and its place. Without any, a compiled
     /// handler stands in, or a package.
-    pub(super) fn frame<'f>(&self, frames: &'f [Arc<str>]) -> Option<(usize, &'f Arc<str>)> {
-        let find = |is: &dyn Fn(&str) -> bool| frames.iter().enumerate().find(|(_, it)| is(it));
-        let is_of_module = |frame: &str| {
-            frame.split_once('!').is_some_and(|(module, _)| self.modules.contains(module))
-        };
+    pub(super) fn frame<'f>(&self, frames: &'f [Arc<Frame>]) -> Option<(usize, &'f Arc<Frame>)> {
+        let find = |is: &dyn Fn(&Frame) -> bool| frames.iter().enumerate().find(|(_, it)| is(it));
+        let is_of_module = |frame: &Frame| self.modules.contains(&frame.module);
         match &self.chosen {
-            Some(chosen) => find(&|frame| chosen.is_match(frame)),
+            Some(chosen) => find(&|frame| chosen.is_match(&frame.text)),
             None if self.has_main => find(&is_of_module)
                 .or_else(|| find(&is_compiled_handler))
                 .or_else(|| find(&Folding::is_own)),
@@ -94,6 +92,5 @@ impl OwnModules {
 
 /// Whether a frame is neither the framework's nor without a name.
 pub(super) fn is_package(frame: &Frame) -> bool {
-    let text = &*frame.text;
-    frame.is_named && !frame.is_guessed && !text.starts_with('(') && !Folding::is_framework(text)
+    frame.is_named() && !frame.is_guessed && Folding::is_own(frame)
 }

@@ -2,18 +2,19 @@
 //! innermost frame of own code, as what the framework does there was asked for there.
 
 use super::Finding;
-use super::finding::short_name;
 use super::hangs::Blocked;
 use super::own::{OwnModules, is_package};
 use crate::document::percent;
 use crate::model::{
-    FrameHandle, Kind, Mode, ProfileKey, Resolved, Running as Certainty, StackHandle, ThreadHandle,
-    Totals, WaitFor, is_compiled_handler, is_for_recording,
+    Frame, FrameHandle, Kind, Mode, ProfileKey, Resolved, Running as Certainty, StackHandle,
+    ThreadHandle, Totals, WaitFor, is_compiled_handler, is_for_recording,
 };
 use crate::report::is_pool_worker;
+use crate::words::frames::call_name;
 use nettrace_export::units::count;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// A method is notable if it has as many samples, which is 50 ms at the usual rate, and one
 /// in so many of all samples, waiting ones included.
@@ -77,12 +78,11 @@ impl Method {
     /// helpers of it are seen there; then the call that is seen elsewhere is an example.
     fn call(&self, resolved: &Resolved<'_>) -> Option<String> {
         let most = |is: &dyn Fn(&str) -> bool| {
-            let calls =
-                self.calls.iter().filter(|(call, _)| is(&short_name(resolved.text(**call))));
+            let calls = self.calls.iter().filter(|(call, _)| is(&called(resolved, **call)));
             calls.max_by_key(|(call, nanos)| (**nanos, Reverse(**call)))
         };
         let (call, nanos) = most(&|_| true)?;
-        let name = short_name(resolved.text(*call));
+        let name = called(resolved, *call);
         if !is_helper(&name) {
             let share = percent(*nanos, self.nanos);
             return (share >= LEAST_CALL).then(|| format!(", of it {share:.0} % in {name}"));
@@ -90,9 +90,13 @@ impl Method {
         let all =
             percent(self.calls.values().fold(0, |sum, it| sum.saturating_add(*it)), self.nanos);
         let (example, _) = most(&|name| !is_helper(name))?;
-        let example = short_name(resolved.text(*example));
+        let example = called(resolved, *example);
         (all >= LEAST_CALL).then(|| format!(", of it {all:.0} % in calls such as {example}"))
     }
+}
+
+fn called(resolved: &Resolved<'_>, frame: FrameHandle) -> String {
+    resolved.frame(frame).map_or_else(String::new, |frame| call_name(frame))
 }
 
 /// Whether a method is one that only the framework calls.
@@ -270,8 +274,8 @@ impl OwnCode {
         let is_enough = |row: &PoolWait| row.nanos.saturating_mul(MOST_TIMES_LONGER) >= all.1.nanos;
         let ((_, method), row) = for_task.filter(|(_, row)| is_enough(row)).unwrap_or(all);
         let call = row.calls.iter().max_by_key(|(call, nanos)| (**nanos, Reverse(**call)));
-        let call = call.map(|(call, _)| short_name(resolved.text(*call)));
-        Some(Blocked { nanos: row.nanos, call, method: resolved.text(*method) })
+        let call = call.map(|(call, _)| called(resolved, *call));
+        Some(Blocked { nanos: row.nanos, call, method: resolved.frame(*method)? })
     }
 
     /// The percentage of the running time in which exceptions were thrown and caught, as far
@@ -288,7 +292,7 @@ impl OwnCode {
         if !is_enough || self.hottest_row().is_some_and(|(hottest, _)| hottest == method) {
             return None;
         }
-        Finding::finalizer(resolved.text(*method), (row.nanos, self.nanos))
+        Finding::finalizer(resolved.frame(*method)?, (row.nanos, self.nanos))
     }
 
     /// Waits for a lock, by samples alone: for traces without the events of locks.
@@ -299,7 +303,7 @@ impl OwnCode {
         let held =
             if self.sleeps.contains_key(method) { ", in which the holder sleeps" } else { "" };
         Finding::sampled_lock_waits(
-            resolved.text(*method),
+            resolved.frame(*method)?,
             held,
             (*nanos, trace_ns),
             threads.len() as u64,
@@ -349,7 +353,7 @@ impl OwnCode {
             false => String::new(),
         };
         Finding::own_method(
-            resolved.text(*method),
+            resolved.frame(*method)?,
             &format!("{where_from}{}{emitted}", row.call(resolved).unwrap_or_default()),
             (row.nanos, of),
             (row.samples, &how),
@@ -366,24 +370,24 @@ impl OwnCode {
 
     /// The method that most samples are in which are not known to have waited. Those in native
     /// calls are among them: allocating is one.
-    pub(super) fn busiest<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r str> {
+    pub(super) fn busiest<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r Arc<Frame>> {
         let most = self.methods.iter().max_by_key(|(method, row)| (row.nanos, Reverse(**method)));
         let (method, _) = most.filter(|(_, row)| row.samples >= FEW_SAMPLES)?;
-        Some(resolved.text(*method))
+        resolved.frame(*method)
     }
 
     /// The own method of the latest sample that has one.
-    pub(super) fn latest<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r str> {
-        self.latest.map(|(_, method)| resolved.text(method))
+    pub(super) fn latest<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r Arc<Frame>> {
+        self.latest.and_then(|(_, method)| resolved.frame(method))
     }
 
     /// The method that asks for collections.
-    pub(super) fn collector<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r str> {
+    pub(super) fn collector<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r Arc<Frame>> {
         most(&self.collects, resolved)
     }
 
     /// The method that starts threads.
-    pub(super) fn starter<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r str> {
+    pub(super) fn starter<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r Arc<Frame>> {
         most(&self.starts, resolved)
     }
 }
@@ -405,9 +409,12 @@ fn dynamic_methods(resolved: &Resolved<'_>) -> String {
     }
 }
 
-fn most<'r>(callers: &BTreeMap<FrameHandle, u64>, resolved: &'r Resolved<'_>) -> Option<&'r str> {
+fn most<'r>(
+    callers: &BTreeMap<FrameHandle, u64>,
+    resolved: &'r Resolved<'_>,
+) -> Option<&'r Arc<Frame>> {
     let most = callers.iter().max_by_key(|(method, samples)| (**samples, Reverse(**method)));
-    most.map(|(method, _)| resolved.text(*method))
+    most.and_then(|(method, _)| resolved.frame(*method))
 }
 
 /// What a stack is about.
@@ -455,8 +462,8 @@ impl FrameFacts {
         let text = resolved.text(frame);
         FrameFacts {
             is_own: own.has(resolved, frame),
-            is_handler: is_compiled_handler(text),
-            is_package: resolved.frame(frame).is_some_and(is_package),
+            is_handler: resolved.frame(frame).is_some_and(|frame| is_compiled_handler(frame)),
+            is_package: resolved.frame(frame).is_some_and(|frame| is_package(frame)),
             records: is_for_recording(text),
             collects: text.contains("System.GC.Collect("),
             starts: text.contains("System.Threading.Thread.Start"),

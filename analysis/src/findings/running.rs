@@ -2,8 +2,8 @@
 
 use super::Finding;
 use crate::model::{
-    Coverage, FrameHandle, Kind, RECORDING, Resolved, Running as Certainty, StackHandle,
-    ThreadHandle,
+    Coverage, FrameHandle, Kind, NameOrigin, RECORDING, Resolved, Running as Certainty,
+    StackHandle, ThreadHandle,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -108,13 +108,15 @@ impl Running {
             leaves.sort_unstable_by_key(|(leaf, (nanos, _))| (Reverse(*nanos), **leaf));
             // Nor is what it takes to write events, or to record at all.
             let is_named = |(leaf, _): &(&FrameHandle, _)| {
-                let text = resolved.text(**leaf);
-                !text.starts_with("0x") && !text.contains(TRACING) && text != RECORDING
+                let Some(frame) = resolved.frame(**leaf) else { return false };
+                frame.origin != NameOrigin::Address
+                    && !frame.text.contains(TRACING)
+                    && frame.text != RECORDING
             };
             let (leaf, (nanos, samples)) = leaves.into_iter().take(3).find(is_named)?;
             let is_enough =
                 *samples >= LEAST_SAMPLES && samples.saturating_mul(LEAST_SHARE) >= self.sampled;
-            is_enough.then(|| (resolved.text(*leaf), *nanos, *samples))
+            is_enough.then_some((resolved.frame(*leaf)?, *nanos, *samples))
         };
         let ran = found(&self.ran).and_then(|(method, nanos, samples)| {
             Finding::hottest_method(method, nanos, self.all, samples)

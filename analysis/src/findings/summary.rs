@@ -11,9 +11,11 @@ use super::running::Running;
 use super::subject::{Subject, kind};
 use crate::document::SCHEMA;
 use crate::heap::HeapReport;
-use crate::model::{Model, Moment, Resolved};
+use crate::model::{Frame, Model, Moment, Resolved};
 use crate::report::{LogLevel, Recording, Report, ReportInput, StuckThreads};
+use crate::words::frames::place_name;
 use nettrace_parser::{Event, Outcome};
+use std::sync::Arc;
 
 /// Whoever makes a dump wants to know what holds the heap: such findings come first.
 const HEAP_WEIGHT: u8 = 99;
@@ -291,15 +293,14 @@ fn findings(
 }
 
 /// `; the last exception was System.FormatException; last seen in die!Program.Busy`.
-fn last_seen(reports: &Overviewed, latest: Option<&str>, duration_ns: u64) -> String {
+fn last_seen(reports: &Overviewed, latest: Option<&Arc<Frame>>, duration_ns: u64) -> String {
     let since = i64::try_from(duration_ns.saturating_sub(LAST_NANOS)).unwrap_or(i64::MAX);
     let thrown = reports.exceptions.types.iter().filter(|row| row.last_ns >= since);
     let thrown = thrown.max_by_key(|row| row.last_ns);
     let thrown = thrown
         .map_or_else(String::new, |row| format!("; the last exception was {}", row.type_name));
-    let seen = latest.map_or_else(String::new, |method| {
-        format!("; last seen in {}", finding::without_arguments(method))
-    });
+    let seen =
+        latest.map_or_else(String::new, |method| format!("; last seen in {}", place_name(method)));
     format!("{thrown}{seen}")
 }
 

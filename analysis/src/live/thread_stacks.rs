@@ -11,10 +11,10 @@
 use crate::document::SCHEMA;
 use crate::model::intervals::LockWaits;
 use crate::model::{
-    Filter, Folding, MemoryMap, Mode, Model, NameOptions, Profile, Resolved, SessionSpan,
+    Filter, Folding, Frame, MemoryMap, Mode, Model, NameOptions, Profile, Resolved, SessionSpan,
     StackHandle, ThreadHandle, ThreadState, WaitFor,
 };
-use crate::report::{guessed_of, names_of};
+use crate::report::{guessed_of, shared_frames};
 use nettrace_parser::view::{ContentionStart, KnownProvider, Sample, View};
 use nettrace_parser::{Clock, Event};
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,7 +129,7 @@ pub struct SampledThread {
     pub lock: Option<HeldLock>,
     /// Names of the frames, innermost first.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
-    pub frames: Vec<Arc<str>>,
+    pub frames: Vec<Arc<Frame>>,
     /// Addresses of the sample, innermost first; there may be another number of them than
     /// of frames. The native stack of a thread that still waits there contains them, too.
     pub addresses: Vec<u64>,
@@ -289,7 +289,7 @@ impl ThreadStacks {
                     state: resolved.state(stack, mode),
                     waits_for: resolved.waits_for(stack, mode),
                     lock: seen.lock.filter(|_| is_latest && mode == Mode::Blocked),
-                    frames: names_of(&resolved, frames),
+                    frames: shared_frames(&resolved, frames),
                     addresses: self.model.addresses(stack).to_vec(),
                     guessed: guessed_of(&resolved, frames),
                 }

@@ -1,8 +1,8 @@
 //! What the stacks of all threads say together: who looks at them wants to know that first.
 
-use crate::findings::{short_name, without_arguments};
-use crate::model::{Folding, ThreadState, WaitFor};
+use crate::model::{Folding, Frame, ThreadState, WaitFor};
 use crate::report::is_pool_frame;
+use crate::words::frames::{call_name, place_name};
 use nettrace_export::units;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct SeenThread<'t> {
     /// Whether the operating system says that it sleeps, though its stack names no wait.
     pub is_blocked: bool,
     /// Names of its frames, innermost first.
-    pub frames: &'t [Arc<str>],
+    pub frames: &'t [Arc<Frame>],
     /// Processor time that it used while stacks were taken, as a part of that time; `None` if
     /// that is not known.
     pub used: Option<f64>,
@@ -39,19 +39,19 @@ pub struct SeenThread<'t> {
 
 impl<'t> SeenThread<'t> {
     /// A thread that was in this state.
-    pub fn new(name: &'t str, state: ThreadState, frames: &'t [Arc<str>]) -> SeenThread<'t> {
+    pub fn new(name: &'t str, state: ThreadState, frames: &'t [Arc<Frame>]) -> SeenThread<'t> {
         SeenThread { name, state, waits_for: None, is_blocked: false, frames, used: None }
     }
 
     /// `Program.Forward`: the innermost method of the program's own.
     fn own(&self) -> Option<String> {
-        self.frames.iter().find(|frame| Folding::is_own(frame)).map(|frame| short_name(frame))
+        self.frames.iter().find(|frame| Folding::is_own(frame)).map(|frame| call_name(frame))
     }
 
     /// What that calls.
     fn call(&self) -> Option<String> {
         let at = self.frames.iter().position(|frame| Folding::is_own(frame))?;
-        self.frames.get(at.checked_sub(1)?).map(|frame| short_name(frame))
+        self.frames.get(at.checked_sub(1)?).map(|frame| call_name(frame))
     }
 
     fn runs(&self) -> bool {
@@ -59,7 +59,7 @@ impl<'t> SeenThread<'t> {
     }
 
     fn is_pool_worker(&self) -> bool {
-        self.frames.iter().any(|frame| is_pool_frame(frame))
+        self.frames.iter().any(|frame| is_pool_frame(&frame.text))
     }
 }
 
@@ -145,7 +145,7 @@ fn busy(thread: &SeenThread<'_>) -> Option<String> {
         // Others may want the processors, too.
         false => format!("{:.0} % of a core", used * 100.0),
     };
-    let place = thread.own().or_else(|| thread.frames.first().map(|it| without_arguments(it)));
+    let place = thread.own().or_else(|| thread.frames.first().map(|it| place_name(it)));
     let place = place.map_or_else(String::new, |place| format!(", in {place}"));
     Some(format!("thread {} used {core}{place}", thread.name))
 }
@@ -164,19 +164,24 @@ fn listed<T: AsRef<str>>(names: &[T]) -> String {
 mod tests {
     use super::*;
 
-    fn frames(names: &[&str]) -> Vec<Arc<str>> {
-        names.iter().map(|name| Arc::from(*name)).collect()
+    /// Frames by type and method, of the runtime's library if the type has a namespace.
+    fn frames(methods: &[(&str, &str)]) -> Vec<Arc<Frame>> {
+        let frame = |(type_name, method): &(&str, &str)| {
+            let is_library = type_name.starts_with("System.");
+            let module = if is_library { "System.Private.CoreLib" } else { "hang" };
+            Arc::new(Frame::for_method(module, type_name, method, "void ()"))
+        };
+        methods.iter().map(frame).collect()
     }
 
-    const ENTER: &str = "System.Private.CoreLib!System.Threading.Monitor.Enter_Slowpath(object)";
-    const RESULT: &str = "System.Private.CoreLib!System.Threading.Tasks.Task`1.GetResultCore(bool)";
-    const DISPATCH: &str = "System.Private.CoreLib!System.Threading.ThreadPoolWorkQueue.Dispatch()";
+    const ENTER: (&str, &str) = ("System.Threading.Monitor", "Enter_Slowpath");
+    const RESULT: (&str, &str) = ("System.Threading.Tasks.Task`1", "GetResultCore");
+    const DISPATCH: (&str, &str) = ("System.Threading.ThreadPoolWorkQueue", "Dispatch");
 
     #[test]
     fn threads_that_wait_for_locks_while_nothing_runs_may_be_a_deadlock() {
-        let stacks = ["Forward", "Backward"]
-            .map(|method| frames(&[ENTER, &format!("hang!Program.{method}()")]));
-        let main = frames(&["System.Private.CoreLib!System.Threading.Thread.Join()"]);
+        let stacks = ["Forward", "Backward"].map(|method| frames(&[ENTER, ("Program", method)]));
+        let main = frames(&[("System.Threading.Thread", "Join")]);
         let mut threads: Vec<SeenThread<'_>> = ["forward", "backward"]
             .iter()
             .zip(&stacks)
@@ -194,7 +199,7 @@ mod tests {
         let deadlock = "it may be a deadlock (stacks do not say who holds a lock)";
         let none = || None;
         assert_eq!(verdicts(&threads, &none), [format!("{waits}, and nothing runs: {deadlock}")]);
-        let runs = frames(&["hang!Program.Poll()"]);
+        let runs = frames(&[("Program", "Poll")]);
         threads.push(SeenThread {
             used: Some(0.97),
             ..SeenThread::new("poller", ThreadState::Managed, &runs)
@@ -205,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_pool_whose_workers_all_wait_for_tasks_is_starved() {
-        let blocked = frames(&[RESULT, "hang!Program.Main.lambda_0_0()", DISPATCH]);
+        let blocked = frames(&[RESULT, ("Program", "<Main>b__0_0"), DISPATCH]);
         let worker = SeenThread {
             waits_for: Some(WaitFor::Task),
             ..SeenThread::new("1", ThreadState::Waiting, &blocked)

@@ -6,7 +6,7 @@
 //! ASP.NET Core's `EndpointMiddleware` calls there. A method that was seen below one endpoint
 //! only is named after it; one that several requests share keeps its own name.
 
-use super::folding::Folding;
+use super::folding::is_framework;
 use super::handle::{StackHandle, ThreadHandle};
 use super::inside::is_inside;
 use super::names::{CALLS, Frame};
@@ -20,6 +20,8 @@ const MOST_OWN_FRAMES: usize = 32;
 /// What compilers call a lambda, and the runtime a method that it compiles around a handler.
 const LAMBDA: &str = ".lambda_";
 const COMPILED: &str = "dynamicClass.lambda_method";
+const COMPILED_TYPE: &str = "dynamicClass";
+const COMPILED_METHOD: &str = "lambda_method";
 /// What runs between ASP.NET Core and a handler.
 const BETWEEN: [&str; 2] = ["Microsoft.AspNetCore", "System.Runtime.CompilerServices"];
 /// Frames below which a request runs through the application once more.
@@ -28,8 +30,8 @@ const RUN_AGAIN: [&str; 2] =
 
 /// Whether a frame is a method that ASP.NET Core has compiled around a handler: often the handler
 /// is inlined there, and has no frame of its own.
-pub(crate) fn is_compiled_handler(frame: &str) -> bool {
-    frame.contains(COMPILED)
+pub(crate) fn is_compiled_handler(frame: &Frame) -> bool {
+    frame.type_name == COMPILED_TYPE && frame.method.starts_with(COMPILED_METHOD)
 }
 
 /// What stacks show of endpoints. Memory is bounded by the number of threads and stacks.
@@ -110,9 +112,8 @@ pub(super) fn handlers<'f>(frames: &[&'f Frame]) -> Vec<&'f Frame> {
         return found;
     }
     for frame in inner.iter().rev() {
-        let text = &*frame.text;
-        let is_compiled = is_compiled_handler(text);
-        if !is_compiled && text.contains(LAMBDA) && !Folding::is_framework(text) {
+        let is_compiled = is_compiled_handler(frame);
+        if !is_compiled && frame.is_lambda() && !is_framework(frame) {
             found.push(*frame);
             break;
         } else if is_compiled && found.is_empty() {
@@ -126,7 +127,7 @@ pub(super) fn handlers<'f>(frames: &[&'f Frame]) -> Vec<&'f Frame> {
 
 /// What all frames of one method have in common.
 pub(super) fn method_key(frame: &Frame) -> String {
-    let method = frame.method.split(CALLS).next().unwrap_or_default();
+    let method = frame.caller_method();
     format!("{}!{}.{}.{method}", frame.module, frame.namespace, frame.type_name)
 }
 
@@ -137,7 +138,7 @@ pub(crate) fn with_endpoint(name: &str, endpoint: &str) -> String {
     let (method, rest) = lambda.split_once(['(', ' ']).unwrap_or((lambda, ""));
     let called = rest.find(CALLS).and_then(|at| rest.get(at..)).unwrap_or_default();
     // The module of a compiled method says nothing.
-    let before = before.rsplit('!').next().filter(|_| is_compiled_handler(name)).unwrap_or(before);
+    let before = before.rsplit('!').next().filter(|_| name.contains(COMPILED)).unwrap_or(before);
     format!("{endpoint} ({before}{method}){called}")
 }
 

@@ -14,8 +14,7 @@
 use super::demangle::{mangled, of_fsharp};
 use super::handle::FrameHandle;
 #[cfg(feature = "page")]
-use super::names::CALLS;
-use super::names::{Frame, FrameKind, MethodName};
+use super::names::{Frame, FrameKind, MethodName, NameOrigin};
 use super::pattern::Pattern;
 use super::recording::{RECORDING, is_for_recording};
 use super::type_name::rsplit_outside;
@@ -54,19 +53,15 @@ pub struct Folding {
 }
 
 impl Folding {
-    /// Whether a frame has a name, and [`Folding::is_my_code`] does not omit it, judging by the
-    /// name alone: `System.Private.CoreLib!System.Threading.Monitor.Enter(object)`. Without
-    /// a module, the namespace is looked at.
-    ///
-    /// ```
-    /// use nettrace_analysis::Folding;
-    /// assert!(Folding::is_own("Shop!Shop.Orders.Add(int)"));
-    /// assert!(!Folding::is_own("System.Private.CoreLib!System.Threading.Thread.Join()"));
-    /// assert!(!Folding::is_own("libc.so.6!read"));
-    /// assert!(!Folding::is_own("0x7f0012345678"));
-    /// ```
-    pub fn is_own(name: &str) -> bool {
-        !name.starts_with("0x") && !name.starts_with('(') && !Folding::is_framework(name)
+    /// Returns whether a frame is code that [`Folding::is_my_code`] does not omit: neither the
+    /// framework's, nor an address of which nothing is known. Of a method without a module the
+    /// namespace is looked at.
+    pub fn is_own(frame: &Frame) -> bool {
+        match frame.origin {
+            NameOrigin::Address | NameOrigin::Label => false,
+            NameOrigin::Module if frame.module.is_empty() => false,
+            _ => !is_framework(frame),
+        }
     }
 
     pub(crate) fn is_framework(name: &str) -> bool {
@@ -251,7 +246,7 @@ impl<'f> Folder<'f> {
                 || self.options.folds.iter().any(|fold| fold.is_match(shown_text)),
             is_framework,
             is_recording: self.options.is_recording && shown_text == RECORDING,
-            is_unknown: self.options.is_my_code && !frame.is_named && frame.module.is_empty(),
+            is_unknown: self.options.is_my_code && !frame.is_named() && frame.module.is_empty(),
             method: None,
             machine_of: None,
         });
@@ -363,7 +358,10 @@ pub(crate) fn is_framework(frame: &Frame) -> bool {
     let begins = begins_as_framework;
     match frame.kind {
         FrameKind::Kernel => true,
-        FrameKind::Native => NATIVE_FRAMEWORK.iter().any(|begin| frame.module.starts_with(begin)),
+        FrameKind::Native => {
+            begins(&frame.module)
+                || NATIVE_FRAMEWORK.iter().any(|begin| frame.module.starts_with(begin))
+        }
         FrameKind::Managed if !frame.module.is_empty() => {
             begins(&frame.module) || frame.namespace.is_empty() && frame.type_name == "dynamicClass"
         }
@@ -416,7 +414,7 @@ pub(crate) fn shows_async(frame: &Frame) -> bool {
     let method = frame.method.split('<').next().unwrap_or_default();
     // What such a method calls is shown.
     frame.kind == FrameKind::Managed
-        && !frame.method.contains(CALLS)
+        && frame.call.is_none()
         && carries_async(&MethodName { module: "", type_name, method, signature: "" })
 }
 

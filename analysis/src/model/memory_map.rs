@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 /// Stretches of memory of one process.
 const MOST: usize = 100_000;
 
-/// Files and other memory with code, by first address: last address, and what is shown
-/// for code in it that has no name.
+/// Files and other memory with code, by first address: last address, and the module's short
+/// name, which is empty for memory that belongs to no file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MemoryMap(BTreeMap<u64, (u64, Box<str>)>);
 
@@ -16,19 +16,16 @@ impl MemoryMap {
     /// First and last address of each stretch, and its file; empty for memory that belongs
     /// to no file.
     pub(crate) fn new<'m>(stretches: impl IntoIterator<Item = (u64, u64, &'m str)>) -> MemoryMap {
-        let shown = |(first, last, file): (u64, u64, &str)| {
-            let text = match file {
-                "" => "(generated code)".to_owned(),
-                file => format!("{}!(no name)", short_name(file)),
-            };
-            (first, (last, text.into()))
+        let named = |(first, last, file): (u64, u64, &str)| {
+            let module = if file.is_empty() { "" } else { short_name(file) };
+            (first, (last, module.into()))
         };
-        MemoryMap(stretches.into_iter().take(MOST).map(shown).collect())
+        MemoryMap(stretches.into_iter().take(MOST).map(named).collect())
     }
 
-    /// What an address without a name lies in.
-    pub(crate) fn text(&self, address: u64) -> Option<&str> {
-        let (_, (last, text)) = self.0.range(..=address).next_back()?;
-        (address <= *last).then_some(text)
+    /// Returns the module that an address without a name lies in.
+    pub(crate) fn module(&self, address: u64) -> Option<&str> {
+        let (_, (last, module)) = self.0.range(..=address).next_back()?;
+        (address <= *last).then_some(module)
     }
 }

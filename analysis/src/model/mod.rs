@@ -90,7 +90,7 @@ pub use moment::Moment;
 pub(crate) use mono_names::name_of_mono;
 pub(crate) use names::RUNTIME_FRAMES;
 pub(crate) use names::{CALLS, short, shorten};
-pub use names::{Frame, FrameKind, NameOptions, NameStyle};
+pub use names::{Frame, FrameCall, FrameKind, NameOptions, NameOrigin, NameStyle};
 pub use names_so_far::NamesSoFar;
 use native_images::NativeImages;
 pub use pattern::Pattern;

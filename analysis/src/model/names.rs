@@ -5,6 +5,9 @@ use super::demangle::demangle;
 use super::folding::is_machine;
 use super::mono_names::{is_of_mono, name_of_mono};
 use super::type_name::{TypeName, arguments, rsplit_outside, type_parameters};
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// How much of a name is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -49,8 +52,48 @@ pub enum FrameKind {
     Unknown,
 }
 
-/// A frame with its display names. Frames that look the same are merged.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+/// Where a frame's name comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum NameOrigin {
+    /// The runtime has reported the method, or a symbol stands for one.
+    Method,
+    /// A symbol file, a perf map or a recorder has named the function.
+    Symbol,
+    /// Nothing has, but what code the address lies in is known: `libfoo.so+0x1234`.
+    Module,
+    /// Nothing has: the text is an address.
+    Address,
+    /// The frame stands for several frames, or for none: `(recording)`.
+    Label,
+}
+
+/// What a method has called, in a frame that stands for the call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum FrameCall {
+    /// Native code without a name.
+    Native,
+    /// The runtime's code that takes a lock.
+    TakingLock,
+}
+
+impl FrameCall {
+    fn text(self) -> &'static str {
+        match self {
+            FrameCall::Native => " → native call",
+            FrameCall::TakingLock => " → taking a lock",
+        }
+    }
+}
+
+/// A frame with its display names. Frames that look the same are the same: they are compared by
+/// their texts.
+#[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Frame {
@@ -66,12 +109,20 @@ pub struct Frame {
     pub method: String,
     /// The kind of code.
     pub kind: FrameKind,
-    /// Whether it has a name; if not, the text is an address.
-    pub is_named: bool,
+    /// Where its name comes from.
+    pub origin: NameOrigin,
+    /// What it has called, if it stands for that call. Text and method say it, too:
+    /// `Sockets.SocketPal.Send → native call`.
+    pub call: Option<FrameCall>,
     /// Whether the name is a guess: that of a method whose entry point is a little below
     /// the address, and whose size is unknown. Text and method are marked:
     /// `~Program.Run+0x1f0`, with the distance from the entry point in bytes.
     pub is_guessed: bool,
+    /// Distance from the entry point of a guessed method, in bytes; 0 for other frames.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) guess_offset: u64,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) ends: Ends,
     /// Whether it may be the state machine of an async method or an iterator, which is shown
     /// under that method's name.
     #[cfg(feature = "page")]
@@ -94,13 +145,102 @@ pub(crate) const RUNTIME_FRAMES: usize = 100;
 /// Between a method and what it has called, in the text of a frame.
 pub(crate) const CALLS: &str = " → ";
 
+/// Where parts of a frame's names end, in bytes. A name that was cut off may end before.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Ends {
+    /// In the text, of the module and what separates it from the name.
+    module: usize,
+    /// In the text, of the method's name: the arguments follow.
+    name: usize,
+    /// In the text, of the arguments: how far a guess is off follows, and what is called.
+    arguments: usize,
+    /// In the method, of its name: what is called follows.
+    method: usize,
+}
+
+impl PartialEq for Frame {
+    fn eq(&self, other: &Frame) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Frame {}
+
+impl PartialOrd for Frame {
+    fn partial_cmp(&self, other: &Frame) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Frame {
+    fn cmp(&self, other: &Frame) -> Ordering {
+        self.text.cmp(&other.text)
+    }
+}
+
+impl Hash for Frame {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+
+impl fmt::Display for Frame {
+    /// Writes the text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
+}
+
+impl AsRef<str> for Frame {
+    /// Returns the text.
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
+}
+
 impl Frame {
-    /// What a method has called: `Sockets.SocketPal.Send → native call`.
-    pub(crate) fn calling(&self, what: &str) -> Frame {
-        let called = |name: &str| format!("{name}{CALLS}{what}");
+    /// Returns whether it has a name; if not, the text is an address, or tells what code the
+    /// address lies in.
+    pub fn is_named(&self) -> bool {
+        !matches!(self.origin, NameOrigin::Module | NameOrigin::Address)
+    }
+
+    /// Returns the text without the method's arguments and without what it has called:
+    /// `app!Program.Main` for `app!Program.Main(string[])`.
+    pub fn without_arguments(&self) -> &str {
+        self.text.get(..self.ends.name).unwrap_or(&self.text)
+    }
+
+    /// Returns the text without module, arguments and what the method has called:
+    /// `N.Program.Main` for `app!N.Program.Main(string[])`.
+    pub fn qualified_name(&self) -> &str {
+        self.text.get(self.ends.module..self.ends.name).unwrap_or(&self.text)
+    }
+
+    /// Returns whether it is a lambda, or lies in one.
+    pub(crate) fn is_lambda(&self) -> bool {
+        self.method.starts_with("lambda_")
+            || [&self.method, &self.type_name].iter().any(|name| name.contains(".lambda_"))
+    }
+
+    /// Returns the method without what it has called.
+    pub fn caller_method(&self) -> &str {
+        self.method.get(..self.ends.method).unwrap_or(&self.method)
+    }
+
+    /// Returns how the text says what the method has called: ` → native call`. Empty for a
+    /// frame that stands for no call.
+    pub fn call_text(&self) -> &'static str {
+        self.call.map_or("", FrameCall::text)
+    }
+
+    /// Makes the frame that stands for what this method has called.
+    pub(crate) fn calling(&self, call: FrameCall) -> Frame {
+        let called = |name: &str| format!("{name}{}", call.text());
         Frame {
             text: called(&self.text),
             method: called(&self.method),
+            call: Some(call),
             #[cfg(feature = "page")]
             is_machine: false,
             ..self.clone()
@@ -129,29 +269,22 @@ impl Frame {
             };
             (namespace, segments.join("."), method, arguments)
         };
-        let text = match options.style {
-            NameStyle::Short => dotted(["", &type_name, &method]),
-            NameStyle::Full => in_module(name.module, &dotted([&namespace, &type_name, &method])),
-            NameStyle::Signature => {
-                in_module(name.module, &(dotted([&namespace, &type_name, &method]) + &arguments))
-            }
-        };
-        let module = name.module.to_owned();
-        Frame {
-            text,
-            module,
+        let namespace_shown = if options.style == NameStyle::Short { "" } else { &*namespace };
+        let shown = dotted([namespace_shown, &type_name, &method]);
+        let arguments = if options.style == NameStyle::Signature { &*arguments } else { "" };
+        let end = shown.len();
+        let frame = Frame {
             namespace,
             type_name,
             method,
-            kind: FrameKind::Managed,
-            is_named: true,
-            is_guessed: false,
             #[cfg(feature = "page")]
             is_machine: is_machine(name),
-        }
+            ..Frame::unnamed(name.module, FrameKind::Managed)
+        };
+        frame.named([&shown, arguments], end, options.style, NameOrigin::Method)
     }
 
-    /// The same for an address that only probably belongs to the method.
+    /// Marks the name as a guess, for an address that only probably belongs to the method.
     ///
     /// Each offset is a separate frame. A single frame for the whole method would have to
     /// show one offset for all, or none, and would then not distinguish code that
@@ -160,56 +293,109 @@ impl Frame {
     /// [`Frame::guessed_of`].
     pub(crate) fn guessed(self, offset: u64) -> Frame {
         let mark = |name: &str| format!("~{name}+{offset:#x}");
-        Frame { text: mark(&self.text), method: mark(&self.method), is_guessed: true, ..self }
-    }
-
-    /// The text without the offset, and the offset, of a guessed name.
-    pub(crate) fn guessed_of(&self) -> Option<(&str, u64)> {
-        let (name, digits) = self.text.rsplit_once("+0x").filter(|_| self.is_guessed)?;
-        Some((name, u64::from_str_radix(digits, 16).ok()?))
-    }
-
-    /// A function with a name.
-    pub(crate) fn native(module: &str, name: &str, kind: FrameKind, options: NameOptions) -> Frame {
-        let text = match options.style {
-            NameStyle::Short => name.to_owned(),
-            _ => in_module(module, name),
+        let (text, method) = (mark(&self.text), mark(&self.method));
+        // The mark in front of the name is a byte.
+        let Ends { module, name, arguments, .. } = self.ends;
+        let ends = Ends {
+            module: module.saturating_add(1),
+            name: name.saturating_add(1),
+            arguments: arguments.saturating_add(1),
+            method: method.len(),
         };
-        Frame { text, method: name.to_owned(), ..Frame::unnamed(module, kind) }.named()
+        Frame { text, method, is_guessed: true, guess_offset: offset, ends, ..self }
     }
 
-    /// Code of a module, without a name: `module+0x1234`.
+    /// Returns the text without the offset, and the offset, of a guessed name; `None` for other
+    /// frames, and those that stand for a call.
+    pub(crate) fn guess(&self) -> Option<(&str, u64)> {
+        let name = self.text.get(..self.ends.arguments)?;
+        (self.is_guessed && self.call.is_none()).then_some((name, self.guess_offset))
+    }
+
+    /// Returns the frame of a guessed method without the offset, so that the addresses of one
+    /// method have one frame; other frames as they are.
+    pub(crate) fn without_offset(mut self) -> Frame {
+        if let Some(end) = self.guess().map(|(name, _)| name.len()) {
+            self.text.truncate(end);
+        }
+        self
+    }
+
+    /// Returns the size of the frame and its names in memory, in bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let names = [&self.text, &self.module, &self.namespace, &self.type_name, &self.method];
+        let names = names.iter().map(|name| name.len()).fold(0, usize::saturating_add);
+        size_of::<Frame>().saturating_add(names)
+    }
+
+    /// Cuts off names that are too long.
+    pub(crate) fn shortened(mut self) -> Frame {
+        let Frame { text, module, namespace, type_name, method, .. } = &mut self;
+        [text, module, namespace, type_name, method].into_iter().for_each(shorten);
+        self
+    }
+
+    /// Makes the frame of a function with a name.
+    pub(crate) fn native(module: &str, name: &str, kind: FrameKind, options: NameOptions) -> Frame {
+        let frame = Frame { method: name.to_owned(), ..Frame::unnamed(module, kind) };
+        // Names of C++ have arguments.
+        let end = name.find('(').unwrap_or(name.len());
+        frame.named([name, ""], end, options.style, NameOrigin::Symbol)
+    }
+
+    /// Makes the frame of code of a module, without a name: `module+0x1234`.
     pub(crate) fn in_mapping(module: &str, offset: u64, kind: FrameKind) -> Frame {
-        let text = format!("{module}+{offset:#x}");
-        Frame { method: text.clone(), text, ..Frame::unnamed(module, kind) }
+        Frame::unnamed(module, kind).only(format!("{module}+{offset:#x}"), NameOrigin::Module)
     }
 
-    /// Code of which is only known what it lies in: `System.Private.CoreLib!(no name)`.
-    pub(crate) fn lies_in(text: &str, kind: FrameKind) -> Frame {
-        Frame { method: text.to_owned(), text: text.to_owned(), ..Frame::unnamed("", kind) }
+    /// Makes the frame of code of which only is known what it lies in:
+    /// `System.Private.CoreLib!(no name)`, or `(generated code)` in no module.
+    pub(crate) fn lies_in(module: &str, kind: FrameKind) -> Frame {
+        let text = match module {
+            "" => "(generated code)".to_owned(),
+            module => format!("{module}!(no name)"),
+        };
+        Frame::unnamed(module, kind).only(text, NameOrigin::Module)
     }
 
-    /// Only an address.
+    /// Makes the frame of a method from the names that the runtime stores, for frames that come
+    /// from elsewhere than a trace.
+    ///
+    /// ```
+    /// use nettrace_analysis::Frame;
+    /// let frame = Frame::for_method("shop", "Shop.Orders", "Add", "void (int32)");
+    /// assert_eq!(frame.text, "shop!Shop.Orders.Add(int)");
+    /// assert_eq!(frame.qualified_name(), "Shop.Orders.Add");
+    /// ```
+    pub fn for_method(module: &str, type_name: &str, method: &str, signature: &str) -> Frame {
+        let name = MethodName { module, type_name, method, signature };
+        Frame::managed(&name, NameOptions::default())
+    }
+
+    /// Makes the frame of an address about which nothing is known.
+    pub fn for_address(address: u64) -> Frame {
+        Frame::address(address, FrameKind::Unknown)
+    }
+
+    /// Makes a frame that is only an address.
     pub(crate) fn address(address: u64, kind: FrameKind) -> Frame {
-        let text = format!("{address:#x}");
-        Frame { method: text.clone(), text, ..Frame::unnamed("", kind) }
+        Frame::unnamed("", kind).only(format!("{address:#x}"), NameOrigin::Address)
     }
 
-    /// Represents the outer frames of a stack with too many frames.
+    /// Makes the frame that represents the outer frames of a stack with too many frames.
     pub(crate) fn left_out() -> Frame {
-        let text = "(outer frames left out)".to_owned();
-        Frame { method: text.clone(), text, ..Frame::unnamed("", FrameKind::Unknown) }.named()
+        Frame::group("(outer frames left out)".to_owned(), FrameKind::Unknown)
     }
 
-    /// Represents the callers of a stack with as many frames as the runtime keeps.
+    /// Makes the frame that represents the callers of a stack with as many frames as the runtime
+    /// keeps.
     pub(crate) fn callers_cut_off() -> Frame {
-        let text = format!("(callers cut off at {RUNTIME_FRAMES} frames)");
-        Frame { method: text.clone(), text, ..Frame::unnamed("", FrameKind::Unknown) }.named()
+        Frame::group(format!("(callers cut off at {RUNTIME_FRAMES} frames)"), FrameKind::Unknown)
     }
 
-    /// Represents several frames.
+    /// Makes a frame that represents several frames.
     pub(crate) fn group(name: String, kind: FrameKind) -> Frame {
-        Frame { text: name.clone(), method: name, ..Frame::unnamed("", kind) }.named()
+        Frame::unnamed("", kind).only(name, NameOrigin::Label)
     }
 
     fn unnamed(module: &str, kind: FrameKind) -> Frame {
@@ -220,15 +406,42 @@ impl Frame {
             type_name: String::new(),
             method: String::new(),
             kind,
-            is_named: false,
+            origin: NameOrigin::Address,
+            call: None,
             is_guessed: false,
+            guess_offset: 0,
+            ends: Ends::default(),
             #[cfg(feature = "page")]
             is_machine: false,
         }
     }
 
-    fn named(self) -> Frame {
-        Frame { is_named: true, ..self }
+    /// Sets a text that is all there is of a name.
+    fn only(self, text: String, origin: NameOrigin) -> Frame {
+        let ends = Ends { module: 0, name: text.len(), arguments: text.len(), method: text.len() };
+        Frame { method: text.clone(), text, origin, ends, ..self }
+    }
+
+    /// Sets the text from the shown name, which ends after `end` bytes, and its arguments.
+    fn named(
+        self,
+        [name, arguments]: [&str; 2],
+        end: usize,
+        style: NameStyle,
+        origin: NameOrigin,
+    ) -> Frame {
+        let module = match (style, &*self.module) {
+            (NameStyle::Short, _) | (_, "") => String::new(),
+            (_, module) => format!("{module}!"),
+        };
+        let text = format!("{module}{name}{arguments}");
+        let ends = Ends {
+            module: module.len(),
+            name: module.len().saturating_add(end),
+            arguments: text.len(),
+            method: self.method.len(),
+        };
+        Frame { text, origin, ends, ..self }
     }
 }
 
@@ -272,10 +485,6 @@ fn dotted(parts: [&str; 3]) -> String {
     if text.is_empty() { "?".to_owned() } else { text }
 }
 
-fn in_module(module: &str, name: &str) -> String {
-    if module.is_empty() { name.to_owned() } else { format!("{module}!{name}") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -314,8 +523,8 @@ mod tests {
         let named = Frame::managed(&NAME, NameOptions { style: NameStyle::Short, is_raw: false });
         let guess = named.clone().guessed(0x1f0);
         assert_eq!((&*guess.text, &*guess.method), ("~Box<int>.Run+0x1f0", "~Run+0x1f0"));
-        assert_eq!(guess.guessed_of(), Some(("~Box<int>.Run", 0x1f0)));
-        assert_eq!((named.is_guessed, named.guessed_of()), (false, None));
+        assert_eq!(guess.guess(), Some(("~Box<int>.Run", 0x1f0)));
+        assert_eq!((named.is_guessed, named.guess()), (false, None));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use nettrace_parser::view::{self, KnownProvider, MethodChange, ModuleChange, Vie
 use nettrace_parser::{Event, Utf16};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// The default limit of memory for names, and the cost of each name beside its text: a
 /// row, its place in the tree, and the allocator's overhead.
@@ -73,7 +74,7 @@ enum Name {
     /// Namespace with type, name, and signature, as stored. The display name is only
     /// computed when it is needed, which it usually never is.
     Stored([Box<str>; 3]),
-    Shown(Box<str>),
+    Shown(Arc<Frame>),
 }
 
 impl Code {
@@ -82,7 +83,7 @@ impl Code {
             Name::Stored(parts) => {
                 parts.iter().map(|part| part.len()).fold(0, usize::saturating_add)
             }
-            Name::Shown(text) => text.len(),
+            Name::Shown(frame) => frame.held_bytes(),
         };
         COST.saturating_add(text)
     }
@@ -297,10 +298,10 @@ impl NamesSoFar {
             .collect();
         let text = |found| match found {
             FrameName::Method(place) => match self.codes.get(&place).map(|code| &code.name) {
-                Some(Name::Shown(text)) => Cow::Borrowed(&**text),
+                Some(Name::Shown(frame)) => Cow::Borrowed(&*frame.text),
                 _ => Cow::Borrowed("?"),
             },
-            FrameName::Text(text) => Cow::Owned(text),
+            FrameName::Frame(frame) => Cow::Owned(frame.text),
         };
         found.into_iter().map(text).collect()
     }
@@ -312,25 +313,27 @@ impl NamesSoFar {
         process: Option<u64>,
         address: u64,
         is_leaf: bool,
-    ) -> (String, Role) {
+    ) -> (Arc<Frame>, Role) {
         let at = (process, if is_leaf { address } else { address.saturating_sub(1) });
-        let text = match self.name(at, address) {
+        let frame = match self.name(at, address) {
             FrameName::Method(place) => match self.codes.get(&place).map(|code| &code.name) {
-                Some(Name::Shown(text)) => text.to_string(),
-                _ => "?".to_owned(),
+                Some(Name::Shown(frame)) => Arc::clone(frame),
+                _ => Arc::new(Frame::group("?".to_owned(), FrameKind::Unknown)),
             },
-            FrameName::Text(text) => text,
+            FrameName::Frame(frame) => Arc::new(frame),
         };
-        (text, self.over(at).map_or(Role::NATIVE, |(_, code)| code.role))
+        (frame, self.over(at).map_or(Role::NATIVE, |(_, code)| code.role))
     }
 
     /// Computes the name of the method that is currently at an address, if there is one.
     fn name(&mut self, at: CodeKey, shown: u64) -> FrameName {
         let Some((place, code)) = self.over(at) else {
             let memory = self.memory.get(&at.0);
-            let lies_in = memory.and_then(|memory| memory.text(at.1)).map(str::to_owned);
-            let text = || Frame::address(shown, FrameKind::Unknown).text;
-            return FrameName::Text(lies_in.unwrap_or_else(text));
+            let module = memory.and_then(|memory| memory.module(at.1));
+            return FrameName::Frame(match module {
+                Some(module) => Frame::lies_in(module, FrameKind::Native),
+                None => Frame::address(shown, FrameKind::Unknown),
+            });
         };
         let Name::Stored([type_name, method, signature]) = &code.name else {
             return FrameName::Method(place);
@@ -344,17 +347,17 @@ impl NamesSoFar {
         if code.last.is_none() && offset > 0 {
             frame = frame.guessed(offset);
         }
-        shorten(&mut frame.text);
+        let frame = frame.shortened();
         let (cost, has_module) = (code.cost(), module.is_some());
         if let Some(code) = self.codes.get_mut(&place) {
             code.role = role;
         }
         // A module may be reported after its methods.
         if !has_module {
-            return FrameName::Text(frame.text);
+            return FrameName::Frame(frame);
         }
         if let Some(code) = self.codes.get_mut(&place) {
-            code.name = Name::Shown(frame.text.into());
+            code.name = Name::Shown(Arc::new(frame));
             self.held_bytes = self.held_bytes.saturating_sub(cost).saturating_add(code.cost());
         }
         FrameName::Method(place)
@@ -364,7 +367,8 @@ impl NamesSoFar {
 enum FrameName {
     /// A method whose name has been computed.
     Method(CodeKey),
-    Text(String),
+    /// One that may get a better name later, or an address.
+    Frame(Frame),
 }
 
 fn stored(parts: [Utf16<'_>; 3]) -> Name {

@@ -17,14 +17,13 @@ use super::sample::{Kind, Mode, Running, ThreadState};
 use super::wait_for::WaitFor;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::sync::OnceLock;
 
 /// A trace that was read to its end, with a name for every frame.
 #[derive(Debug)]
 pub struct Resolved<'m> {
     model: &'m Model,
     profile: &'m Profile,
-    frames: Vec<Frame>,
+    frames: Vec<Arc<Frame>>,
     kept: KeptFrames,
     stacks: Vec<StackRow>,
     /// Whether the filter accepts samples of which only the stack is not known.
@@ -37,8 +36,6 @@ pub struct Resolved<'m> {
     my_code: Option<Pattern>,
     /// The endpoints of frames that are handlers of only one, by handle.
     endpoints: BTreeMap<FrameHandle, u32>,
-    /// The texts of all frames, for users that keep many of them.
-    texts: OnceLock<Vec<Arc<str>>>,
 }
 
 impl<'m> Resolved<'m> {
@@ -86,7 +83,7 @@ impl<'m> Resolved<'m> {
         let mut resolved = Resolved {
             model,
             profile,
-            frames: resolver.frames,
+            frames: resolver.frames.into_iter().map(Arc::new).collect(),
             kept,
             stacks: rows,
             admits_unknown_stacks: filter.frame.is_none() && filter.exclude.is_none(),
@@ -96,7 +93,6 @@ impl<'m> Resolved<'m> {
             joins_recursion: folding.is_recursion,
             my_code: folding.my_code.clone(),
             endpoints,
-            texts: OnceLock::new(),
         };
         resolved.fold_small(profile, folding.least_percent);
         resolved
@@ -117,7 +113,7 @@ impl<'m> Resolved<'m> {
         Resolved {
             model,
             profile,
-            frames,
+            frames: frames.into_iter().map(Arc::new).collect(),
             kept,
             stacks: rows,
             admits_unknown_stacks: true,
@@ -127,7 +123,6 @@ impl<'m> Resolved<'m> {
             joins_recursion: false,
             my_code: None,
             endpoints: BTreeMap::new(),
-            texts: OnceLock::new(),
         }
     }
 
@@ -218,12 +213,12 @@ impl<'m> Resolved<'m> {
     }
 
     /// All distinct frames, in the order of their handles.
-    pub fn all_frames(&self) -> &[Frame] {
+    pub fn all_frames(&self) -> &[Arc<Frame>] {
         &self.frames
     }
 
     /// A frame.
-    pub fn frame(&self, frame: FrameHandle) -> Option<&Frame> {
+    pub fn frame(&self, frame: FrameHandle) -> Option<&Arc<Frame>> {
         self.frames.get(frame.index())
     }
 
@@ -238,17 +233,10 @@ impl<'m> Resolved<'m> {
         self.endpoints.get(&frame).map(|endpoint| self.model.endpoints.name(*endpoint))
     }
 
-    /// Each frame's text that has an endpoint, and that endpoint.
-    pub(crate) fn endpoints(&self) -> impl Iterator<Item = (&str, &str)> {
+    /// Returns each frame that has an endpoint, and that endpoint.
+    pub(crate) fn endpoints(&self) -> impl Iterator<Item = (&Arc<Frame>, &str)> {
         let frames = self.endpoints.keys();
-        frames.filter_map(|frame| Some((self.text(*frame), self.endpoint(*frame)?)))
-    }
-
-    /// A frame's text as a shared string.
-    pub(crate) fn shared_text(&self, frame: FrameHandle) -> Arc<str> {
-        let all = || self.frames.iter().map(|frame| Arc::from(&*frame.text)).collect();
-        let texts = self.texts.get_or_init(all);
-        texts.get(frame.index()).map_or_else(|| Arc::from("?"), Arc::clone)
+        frames.filter_map(|frame| Some((self.frame(*frame)?, self.endpoint(*frame)?)))
     }
 
     /// The frames of a stack, innermost first, regardless of the filter. One per address,

@@ -12,7 +12,9 @@ use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle};
 use super::hash::NumberMap;
 use super::kept_frames::FramesPlace;
 use super::kernel::KernelOwners;
-use super::names::{Frame, FrameKind, MethodName, NameOptions, RUNTIME_FRAMES, shorten};
+use super::names::{
+    Frame, FrameCall, FrameKind, MethodName, NameOptions, NameOrigin, RUNTIME_FRAMES, shorten,
+};
 use super::native_images::NativeImage;
 use super::pattern::Pattern;
 use super::perf_map::ManagedName;
@@ -139,9 +141,9 @@ impl<'m, 'f> Resolver<'m, 'f> {
                 continue;
             };
             self.coverage.frames = self.coverage.frames.saturating_add(1);
-            self.coverage.named = self.coverage.named.saturating_add(u64::from(frame.is_named));
+            self.coverage.named = self.coverage.named.saturating_add(u64::from(frame.is_named()));
             row.counted.0 = row.counted.0.saturating_add(1);
-            row.counted.1 = row.counted.1.saturating_add(u16::from(frame.is_named));
+            row.counted.1 = row.counted.1.saturating_add(u16::from(frame.is_named()));
             self.coverage.guessed =
                 self.coverage.guessed.saturating_add(u64::from(frame.is_guessed));
             is_wanted |= facts.is_wanted;
@@ -255,13 +257,15 @@ impl<'m, 'f> Resolver<'m, 'f> {
             Wait::Lock => frames.get(chain.length).copied().filter(|frame| is_method(frame)),
             Wait::No | Wait::Computes | Wait::Always | Wait::InNative => {
                 let is_unnamed = |frame: &FrameHandle| {
-                    self.frames.get(frame.index()).is_some_and(|row| row.text.starts_with("0x"))
+                    self.frames
+                        .get(frame.index())
+                        .is_some_and(|row| row.origin == NameOrigin::Address)
                 };
                 let unnamed = frames.iter().take_while(|frame| is_unnamed(frame)).count();
                 let place = frames.get(unnamed).copied().filter(|frame| is_method(frame));
                 if unnamed > 0 {
                     let Some(place) = place.filter(|_| is_returning) else { return false };
-                    let call = self.intern_call(place, "native call");
+                    let call = self.intern_call(place, FrameCall::Native);
                     frames.splice(..unnamed, [call]);
                     return false;
                 }
@@ -270,16 +274,19 @@ impl<'m, 'f> Resolver<'m, 'f> {
             }
         };
         let Some(place) = place else { return false };
-        let what = if chain.wait == Wait::Lock { "taking a lock" } else { "native call" };
+        let what = match chain.wait {
+            Wait::Lock => FrameCall::TakingLock,
+            _ => FrameCall::Native,
+        };
         let call = self.intern_call(place, what);
         frames.insert(0, call);
         true
     }
 
     /// A frame for what a method has called.
-    fn intern_call(&mut self, place: FrameHandle, what: &str) -> FrameHandle {
+    fn intern_call(&mut self, place: FrameHandle, call: FrameCall) -> FrameHandle {
         let Some(caller) = self.frames.get(place.index()) else { return place };
-        let frame = caller.calling(what);
+        let frame = caller.calling(call);
         if let Some(known) = self.by_text.get(&frame.text) {
             return *known;
         }
@@ -404,7 +411,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             return Some(FoundFrame { frame: self.in_image(image, address), is_always: true });
         }
         let Some((mapping, is_always)) = mapping else {
-            let frame = Frame::lies_in(row.memory.text(address)?, kind);
+            let frame = Frame::lies_in(row.memory.module(address)?, kind);
             return Some(FoundFrame { frame: self.intern(frame, Role::NATIVE), is_always: false });
         };
         let offset = address.wrapping_sub(mapping.start).wrapping_add(mapping.file_offset);
@@ -521,9 +528,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         }
     }
 
-    fn intern(&mut self, mut frame: Frame, role: Role) -> FrameHandle {
-        let Frame { text, module, namespace, type_name, method, .. } = &mut frame;
-        [text, module, namespace, type_name, method].into_iter().for_each(shorten);
+    fn intern(&mut self, frame: Frame, role: Role) -> FrameHandle {
+        let frame = frame.shortened();
         if let Some(known) = self.by_text.get(&frame.text) {
             #[cfg(feature = "page")]
             if let Some(known) = self.frames.get_mut(known.index()) {

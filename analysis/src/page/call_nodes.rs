@@ -85,7 +85,7 @@ impl CallNodes {
             *numbers.entry(frame).or_insert_with(|| {
                 let number = frames.len() as u64;
                 let name = if frame == REST_FRAME { REST_NAME } else { Call::DEEPER };
-                frames.push(all.get(frame as usize).ok_or(name));
+                frames.push(all.get(frame as usize).map(|frame| &**frame).ok_or(name));
                 number
             })
         };
@@ -103,7 +103,7 @@ impl CallNodes {
             Ok(FrameKind::Unknown) | Err(_) => 3,
         };
         let named =
-            |frame: &Result<&Frame, _>| u8::from(frame.map_or(true, |frame| frame.is_named));
+            |frame: &Result<&Frame, _>| u8::from(frame.map_or(true, |frame| frame.is_named()));
         let flag =
             |frame: &Result<&Frame, _>, of: fn(&Frame) -> bool| u8::from(frame.is_ok_and(of));
         let texts = |of: fn(&Frame) -> &str| -> Vec<&str> {

@@ -111,7 +111,7 @@ pub use series::SeriesPoint;
 pub use set::{Reports, Resolving};
 pub use sql::{Sql, SqlPlace, SqlReport, SqlRequests, SqlSource, SqlStatement};
 pub use stack_rows::StackRow;
-pub(crate) use stack_rows::{guessed_of, names_of};
+pub(crate) use stack_rows::{guessed_of, shared_frames};
 pub use startup::{Startup, StartupReport};
 pub use stuck::StuckThread;
 pub(crate) use stuck::StuckThreads;

@@ -1,6 +1,6 @@
 //! The stacks in a report, by weight.
 
-use crate::model::{FrameHandle, Resolved, StackHandle};
+use crate::model::{Frame, FrameHandle, FrameKind, Resolved, StackHandle};
 use crate::sorted::SortFew;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ pub struct StackRow {
     /// Names of the frames, innermost first. Empty if the trace has no stack. The last is
     /// `(N more frames)` if a document's frames would take too much memory.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
-    pub frames: Vec<Arc<str>>,
+    pub frames: Vec<Arc<Frame>>,
     /// Indices of the frames with guessed names
     /// ([`Frame::is_guessed`](crate::Frame::is_guessed)), counting from 0.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub guessed: Vec<usize>,
 }
 
-/// The names of a stack's frames. Each name is in memory once, however many stacks
-/// contain it.
-pub(crate) fn names_of(resolved: &Resolved<'_>, frames: &[FrameHandle]) -> Vec<Arc<str>> {
-    frames.iter().map(|frame| resolved.shared_text(*frame)).collect()
+/// Returns a stack's frames, which the document shares with the names of all frames.
+pub(crate) fn shared_frames(resolved: &Resolved<'_>, frames: &[FrameHandle]) -> Vec<Arc<Frame>> {
+    let unknown = || Arc::new(Frame::group("?".to_owned(), FrameKind::Unknown));
+    frames.iter().map(|frame| resolved.frame(*frame).map_or_else(unknown, Arc::clone)).collect()
 }
 
 /// Indices of a stack's frames whose names are guesses.
@@ -61,7 +61,7 @@ impl<'r, 'm> ShownFrames<'r, 'm> {
 
     /// The names of a stack's frames, and the places of those that are guesses. If there is
     /// no room for all, the innermost, and `(N more frames)`.
-    pub(crate) fn of(&mut self, frames: &[FrameHandle]) -> (Vec<Arc<str>>, Vec<usize>) {
+    pub(crate) fn of(&mut self, frames: &[FrameHandle]) -> (Vec<Arc<Frame>>, Vec<usize>) {
         // A single stack leaves room for others.
         let most = self.room.min(MOST_FRAME_BYTES / 8);
         let (mut count, mut taken) = (0usize, 0usize);
@@ -75,13 +75,14 @@ impl<'r, 'm> ShownFrames<'r, 'm> {
         }
         self.room = self.room.saturating_sub(taken);
         let shown = frames.get(..count).unwrap_or(frames);
-        let mut names = names_of(self.resolved, shown);
-        match frames.len().saturating_sub(count) {
-            0 => {}
-            1 => names.push("(1 more frame)".into()),
-            more => names.push(format!("({more} more frames)").into()),
-        }
-        (names, guessed_of(self.resolved, shown))
+        let mut rows = shared_frames(self.resolved, shown);
+        let more = match frames.len().saturating_sub(count) {
+            0 => None,
+            1 => Some("(1 more frame)".to_owned()),
+            more => Some(format!("({more} more frames)")),
+        };
+        rows.extend(more.map(|text| Arc::new(Frame::group(text, FrameKind::Unknown))));
+        (rows, guessed_of(self.resolved, shown))
     }
 }
 

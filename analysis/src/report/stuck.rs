@@ -5,8 +5,8 @@ use super::stack_rows::ShownFrames;
 use super::waiting::is_pool_worker;
 use crate::model::intervals::nanos_between;
 use crate::model::{
-    FrameHandle, Kind, Mode, ProfileKey, Resolved, Running, StackHandle, ThreadHandle, Totals,
-    WaitFor,
+    Frame, FrameHandle, Kind, Mode, ProfileKey, Resolved, Running, StackHandle, ThreadHandle,
+    Totals, WaitFor,
 };
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
@@ -45,7 +45,7 @@ pub struct StuckThread {
     pub samples: u64,
     /// Where, innermost first.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
-    pub frames: Vec<Arc<str>>,
+    pub frames: Vec<Arc<Frame>>,
 }
 
 /// All threads that are stuck.

@@ -415,7 +415,7 @@ impl Report for Tasks {
             open: waited.open,
             waits: waited.rows,
             activities,
-            has_runtime_async: resolved.all_frames().iter().any(is_of_runtime_async),
+            has_runtime_async: resolved.all_frames().iter().any(|frame| is_of_runtime_async(frame)),
             each,
         }
     }

@@ -436,10 +436,10 @@ impl Groups {
             // A row represents a method, and its guesses with all their offsets are about
             // one method. No method name begins with `~`, so they are not mixed with what
             // is certain.
-            let guess = frame.guessed_of().filter(|_| by == GroupBy::Method);
+            let guess = frame.guess().filter(|_| by == GroupBy::Method);
             // An address alone means nothing, and the samples of one method are at many
             // addresses.
-            let is_nameless = !frame.is_named && by == GroupBy::Method;
+            let is_nameless = !frame.is_named() && by == GroupBy::Method;
             let name = match (guess, is_nameless, frame.module.is_empty()) {
                 (Some((name, _)), ..) => name.to_owned(),
                 (None, true, true) if frame.kind == FrameKind::Kernel => {

@@ -3,7 +3,7 @@
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::ShownFrames;
 use crate::model::intervals::{Edge, Interval, Matcher, nanos_between};
-use crate::model::{FrameHandle, Model, Resolved, ThreadHandle, WaitFor};
+use crate::model::{Frame, FrameHandle, Model, Resolved, ThreadHandle, WaitFor};
 use crate::sorted::SortFew;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -159,7 +159,7 @@ pub struct OpenWait {
     pub is_pool_worker: bool,
     /// Where, innermost first.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
-    pub frames: Vec<Arc<str>>,
+    pub frames: Vec<Arc<Frame>>,
 }
 
 impl<P> Begun<P> {

@@ -8,7 +8,7 @@ use super::contract::{Moment, Recording, Report, ReportInput, SCHEMA};
 use super::distribution::{Distribution, Spread};
 use super::stuck::{StuckThread, StuckThreads};
 use super::waiting::{Begun, MOST_OPEN, OpenWait, WaitTotals, Waited, Waiting};
-use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle, WaitFor};
+use crate::model::{Frame, Mode, Model, Resolved, StackHandle, ThreadHandle, WaitFor};
 use crate::report::stack_rows::ShownFrames;
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
@@ -62,7 +62,7 @@ pub struct WaitPlace {
     pub waits: Spread,
     /// Names of the frames, innermost first. Empty if the trace has no stack.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
-    pub frames: Vec<Arc<str>>,
+    pub frames: Vec<Arc<Frame>>,
     /// Indices of the frames with guessed names, counting from 0.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub guessed: Vec<usize>,

@@ -58,7 +58,7 @@ impl<'r> Code<'r> {
                 row.text(kind_name(frame.kind));
                 row.text(&*frame.text);
                 row.whole(method_id(frame));
-                row.flag(frame.is_named);
+                row.flag(frame.is_named());
                 row.flag(frame.is_guessed);
                 let bytes = row.end();
                 sheet.end_row(bytes);
@@ -102,7 +102,7 @@ impl<'r> Code<'r> {
 
 fn method_id(frame: &Frame) -> Option<i64> {
     let Frame { module, namespace, type_name, method, .. } = frame;
-    (frame.is_named && !frame.is_guessed)
+    (frame.is_named() && !frame.is_guessed)
         .then(|| id_of_texts(&[module, namespace, type_name, method]))
 }
 

@@ -6,6 +6,7 @@ use super::slice::Counted;
 use super::snapshot::label_text;
 use crate::document::percent;
 use crate::model::ThreadState;
+use crate::model::{Frame, FrameKind};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
@@ -26,7 +27,7 @@ pub struct TopCaller {
     pub depth: usize,
     /// Its name.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_text"))]
-    pub name: Arc<str>,
+    pub name: Arc<Frame>,
     /// Samples, bytes, occurrences or nanoseconds.
     pub weight: u64,
     /// Percentage of what was asked for.
@@ -36,11 +37,11 @@ pub struct TopCaller {
 #[derive(Default)]
 struct Node {
     weight: u64,
-    callers: HashMap<Arc<str>, Node>,
+    callers: HashMap<Arc<Frame>, Node>,
 }
 
 impl Node {
-    fn add<'f>(&mut self, frames: impl Iterator<Item = &'f Arc<str>>, weight: u64) {
+    fn add<'f>(&mut self, frames: impl Iterator<Item = &'f Arc<Frame>>, weight: u64) {
         let mut node = self;
         node.weight = node.weight.saturating_add(weight);
         for frame in frames.take(DEEPEST) {
@@ -102,7 +103,7 @@ impl LiveTop {
         self.callers_with(now_ns, method, |slice, stacks, add| {
             for ((_, stack, mode), count) in &slice.samples {
                 let Some(stack) = stacks.get(*stack as usize) else { continue };
-                let at = stack.frames.iter().position(|frame| **frame == *method);
+                let at = stack.frames.iter().position(|frame| frame.text == *method);
                 if let Some(at) = at.filter(|_| stack.state(*mode) != ThreadState::Waiting) {
                     add(stack, at.saturating_add(1), *count);
                 }
@@ -117,7 +118,7 @@ impl LiveTop {
                 let is_waiting_here =
                     stack.state(*mode) == ThreadState::Waiting && stack.waiting_place() == place;
                 if is_waiting_here {
-                    let at = stack.frames.iter().position(|frame| **frame == *place);
+                    let at = stack.frames.iter().position(|frame| frame.text == *place);
                     add(stack, at.map_or(0, |at| at.saturating_add(1)), *count);
                 }
             }
@@ -132,7 +133,7 @@ impl LiveTop {
                     continue;
                 };
                 if label_text(*kind, label, stack) == wanted {
-                    let at = stack.frames.iter().position(|frame| **frame == *wanted);
+                    let at = stack.frames.iter().position(|frame| frame.text == *wanted);
                     add(stack, at.map_or(0, |at| at.saturating_add(1)), sum.weight);
                 }
             }
@@ -157,7 +158,7 @@ impl LiveTop {
                 root.add(stack.frames.iter().skip(at), weight);
             });
         }
-        let name = Arc::from(what);
+        let name = Arc::new(Frame::group(what.to_owned(), FrameKind::Unknown));
         let percent = if root.weight > 0 { 100.0 } else { 0.0 };
         let mut lines = vec![TopCaller { depth: 0, name, weight: root.weight, percent }];
         root.list(1, root.weight, &mut lines);

@@ -1,10 +1,10 @@
 //! Stacks with their names.
 
 use crate::model::{
-    Leaf, Mode, NamesSoFar, Role, ThreadState, WaitChain, WaitFor, is_for_recording, state_of,
+    Frame, FrameKind, Leaf, Mode, NamesSoFar, Role, ThreadState, WaitChain, WaitFor,
+    is_for_recording, state_of,
 };
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// What stands for code that runs because somebody looks: samples, counters, manifests.
@@ -12,7 +12,7 @@ pub(super) const OURS: &str = "(ours: samples, counters and manifests of session
 
 /// A stack of a second with its names.
 pub(super) struct NamedStack {
-    pub(super) frames: Vec<Arc<str>>,
+    pub(super) frames: Vec<Arc<Frame>>,
     chain: WaitChain,
 }
 
@@ -30,7 +30,7 @@ impl NamedStack {
         let is_idle = self.chain.wait_for == Some(WaitFor::Work);
         let place = self.chain.length.saturating_sub(usize::from(is_idle));
         let frame = self.frames.get(place).or(self.frames.last());
-        frame.map_or("(no managed frames)", |frame| frame)
+        frame.map_or("(no managed frames)", |frame| &frame.text)
     }
 
     pub(super) fn wait_for(&self, mode: Mode) -> WaitFor {
@@ -45,15 +45,15 @@ impl NamedStack {
 pub(super) struct Namer<'n> {
     names: &'n mut NamesSoFar,
     process: Option<u64>,
-    known: HashMap<(u64, bool), (Arc<str>, Role)>,
-    texts: HashMap<String, Arc<str>>,
-    ours: Arc<str>,
+    known: HashMap<(u64, bool), (Arc<Frame>, Role)>,
+    frames: HashSet<Arc<Frame>>,
+    ours: Arc<Frame>,
 }
 
 impl<'n> Namer<'n> {
     pub(super) fn new(names: &'n mut NamesSoFar, process: Option<u64>) -> Namer<'n> {
-        let ours = Arc::from(OURS);
-        Namer { names, process, known: HashMap::new(), texts: HashMap::new(), ours }
+        let ours = Arc::new(Frame::group(OURS.to_owned(), FrameKind::Unknown));
+        Namer { names, process, known: HashMap::new(), frames: HashSet::new(), ours }
     }
 
     pub(super) fn stack(&mut self, addresses: &[u64]) -> NamedStack {
@@ -61,30 +61,27 @@ impl<'n> Namer<'n> {
         for (index, address) in addresses.iter().enumerate() {
             let key = (*address, index == 0);
             if !self.known.contains_key(&key) {
-                let (mut text, role) = self.names.frame(self.process, key.0, key.1);
+                let (mut frame, role) = self.names.frame(self.process, key.0, key.1);
                 // How far into a guessed method it is would make a row of each address.
-                if text.starts_with('~')
-                    && let Some(at) = text.rfind("+0x")
-                {
-                    text.truncate(at);
+                if frame.is_guessed {
+                    frame = Arc::new(Frame::clone(&frame).without_offset());
                 }
-                let shared = self.texts.entry(text);
-                let text = match shared {
-                    Entry::Occupied(known) => Arc::clone(known.get()),
-                    Entry::Vacant(place) => {
-                        let text = Arc::from(place.key().as_str());
-                        Arc::clone(place.insert(text))
+                let shared = match self.frames.get(&frame) {
+                    Some(known) => Arc::clone(known),
+                    None => {
+                        self.frames.insert(Arc::clone(&frame));
+                        frame
                     }
                 };
-                self.known.insert(key, (text, role));
+                self.known.insert(key, (shared, role));
             }
-            if let Some((text, role)) = self.known.get(&key) {
-                frames.push(Arc::clone(text));
+            if let Some((frame, role)) = self.known.get(&key) {
+                frames.push(Arc::clone(frame));
                 chain.push(*role);
             }
         }
         // What the program does comes first, so this is one row.
-        if let Some(at) = frames.iter().rposition(|frame| is_for_recording(frame)) {
+        if let Some(at) = frames.iter().rposition(|frame| is_for_recording(&frame.text)) {
             frames.splice(..=at, [Arc::clone(&self.ours)]);
         }
         NamedStack { frames, chain }

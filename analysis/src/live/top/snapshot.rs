@@ -7,7 +7,7 @@ use super::{LiveTop, SECOND_NS};
 use crate::document::SCHEMA;
 use crate::document::percent;
 use crate::live::verdict::{SeenThread, verdicts};
-use crate::model::{Mode, NameOptions, ThreadState, WaitFor, rounded, type_text};
+use crate::model::{Frame, Mode, NameOptions, ThreadState, WaitFor, rounded, type_text};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError};
@@ -106,7 +106,7 @@ pub struct TopHeader {
 pub struct TopMethod {
     /// Its name.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_text"))]
-    pub name: Arc<str>,
+    pub name: Arc<Frame>,
     /// Samples with it as the innermost frame, as much as their threads ran.
     pub self_samples: u64,
     /// Samples with it on the stack.
@@ -225,7 +225,7 @@ pub struct TopRequest {
 /// Methods with what they weigh alone and in total, and the weight of all samples; in
 /// [`WHOLE`]s.
 #[derive(Default)]
-struct Methods(HashMap<Arc<str>, (u64, u64)>, u64);
+struct Methods(HashMap<Arc<Frame>, (u64, u64)>, u64);
 
 /// As many samples as this weight is worth.
 fn samples(weight: u64) -> u64 {
@@ -239,7 +239,7 @@ impl Methods {
             let row = self.0.entry(Arc::clone(leaf)).or_default();
             row.0 = row.0.saturating_add(count);
         }
-        let distinct: BTreeSet<&Arc<str>> = stack.frames.iter().collect();
+        let distinct: BTreeSet<&Arc<Frame>> = stack.frames.iter().collect();
         for frame in distinct {
             let row = self.0.entry(Arc::clone(frame)).or_default();
             row.1 = row.1.saturating_add(count);
@@ -262,7 +262,7 @@ impl Methods {
         rows.sort_by(|a, b| {
             let by = |of: fn(&TopMethod) -> f64| of(b).total_cmp(&of(a));
             let by_self = by(|row| row.self_percent);
-            let last = (&*a.name == OURS).cmp(&(&*b.name == OURS));
+            let last = (a.name.text == OURS).cmp(&(b.name.text == OURS));
             last.then(by_self).then(by(|row| row.total_percent)).then_with(|| a.name.cmp(&b.name))
         });
         rows.truncate(limit);
@@ -424,7 +424,7 @@ struct Window {
 struct ThreadLook {
     state: ThreadState,
     waits_for: Option<WaitFor>,
-    frames: Vec<Arc<str>>,
+    frames: Vec<Arc<Frame>>,
 }
 
 /// Samples of waiting threads, and the threads, by place and what they wait for.
@@ -472,7 +472,7 @@ impl Window {
         for (thread, (count, stack, mode)) in most {
             let Some(stack) = stacks.get(stack as usize) else { continue };
             let is_short = !samples.get(&thread).is_some_and(|all| is_half(*all));
-            if is_short || stack.frames.iter().any(|frame| &**frame == OURS) {
+            if is_short || stack.frames.iter().any(|frame| frame.text == OURS) {
                 continue;
             }
             let state = stack.state(mode);

@@ -1,7 +1,7 @@
 //! Rows of the report of allocations: by type, stack, thread and kind.
 
 use super::{Ledger, Sums, TypeKey};
-use crate::model::{FrameHandle, Mode, Model, Resolved, ThreadHandle, rounded};
+use crate::model::{Frame, FrameHandle, Mode, Model, Resolved, ThreadHandle, rounded};
 use crate::report::stack_rows::ShownFrames;
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
@@ -93,7 +93,7 @@ pub struct AllocStack {
     pub percent: f64,
     /// The stack, innermost frame first; empty if it was not recorded.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
-    pub frames: Vec<Arc<str>>,
+    pub frames: Vec<Arc<Frame>>,
     /// Indices of the frames with guessed names, counting from 0.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub guessed: Vec<usize>,

@@ -20,7 +20,7 @@ use super::logs::{LogScopes, LoggedMessage};
 use super::requests::{HttpFacts, OpenRequests};
 use crate::model::activity_edge::{ActivityEdge, hash_of};
 use crate::model::intervals::OpenActivities;
-use crate::model::{Folding, Mode, Model, Resolved, StackHandle, TextHandle};
+use crate::model::{Folding, Frame, Mode, Model, Resolved, StackHandle, TextHandle};
 use crate::sorted::SortFew;
 pub(crate) use command::{CommandEvent, Phase, may_be_command};
 use nettrace_parser::Event;
@@ -28,6 +28,7 @@ use nettrace_parser::view::KnownProvider;
 use statement::normalised;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 use units::{Unit, UnitRow, Units};
 
 /// Maximum number of different statements and sources; further ones share a row.
@@ -445,7 +446,7 @@ impl<'r> Ran<'r> {
             if !is_counted(stack) {
                 continue;
             }
-            let frames = resolved.frames(stack).iter().map(|frame| resolved.text(*frame));
+            let frames = resolved.frames(stack).iter().filter_map(|at| resolved.frame(*at));
             let place = label.unwrap_or_else(|| (false, own_method(frames).unwrap_or_default()));
             let sums = of_unit.entry((texts.get(statement), place)).or_default();
             *sums = (sums.0.saturating_add(count), sums.1.saturating_add(nanos));
@@ -511,9 +512,7 @@ impl PlaceSums {
     }
 }
 
-/// The innermost frame of the program's own code, without arguments and module.
-fn own_method<'r>(mut frames: impl Iterator<Item = &'r str>) -> Option<&'r str> {
-    let frame = frames.find(|frame| Folding::is_own(frame))?;
-    let name = frame.split_once('(').map_or(frame, |(name, _)| name);
-    Some(name.split_once('!').map_or(name, |(_, name)| name))
+/// Returns the innermost frame of the program's own code, without arguments and module.
+fn own_method<'r>(mut frames: impl Iterator<Item = &'r Arc<Frame>>) -> Option<&'r str> {
+    frames.find(|frame| Folding::is_own(frame)).map(|frame| frame.qualified_name())
 }

@@ -101,7 +101,7 @@ fn stacks(rows: usize, source: &AllocSource, context: &mut Context<'_>) -> io::R
             left("TYPE; FRAMES", 12, 0).of(&|row| (&*row.type_name).into()),
         ],
         |row| {
-            let frames = row.frames.iter().take(SHOWN_FRAMES).map(|frame| printable(frame));
+            let frames = row.frames.iter().take(SHOWN_FRAMES).map(|frame| printable(&frame.text));
             let more = row.frames.len().saturating_sub(SHOWN_FRAMES);
             let more = (more > 0).then(|| format!("… {} more", units::count(more as u64)));
             frames.chain(more).map(|text| Detail::new(" ".repeat(20), text)).collect()

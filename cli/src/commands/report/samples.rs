@@ -1,6 +1,6 @@
 //! `report topN`, `tree`, `threads` and `modules` as tables.
 
-use super::words::{id, ms, prose, short, thread, time};
+use super::words::{id, ms, prose, thread, time};
 use crate::args::{GroupByArg, ModulesArgs, TopNArgs, TreeArgs};
 use crate::context::Context;
 use crate::cut::{Text, fixed, main, other};
@@ -8,6 +8,7 @@ use crate::printable::printable;
 use crate::style::Paint;
 use crate::table::{Column, Table, first, layout_of, left, list, right};
 use crate::{sparkline, units};
+use nettrace_analysis::NameOrigin;
 use nettrace_analysis::report::{
     CallTree, GroupBy, MethodRow, Modules, ModulesReport, ProcessorLimit, RunningSamples,
     StuckThread, ThreadsReport, TopN, TopNOptions, TreeOptions,
@@ -237,10 +238,11 @@ fn cut_off(samples: u64, cut_off: u64, repaired: u64, context: &mut Context<'_>)
 
 /// Threads of which no sample shows that they did anything.
 fn always_in(threads: &[StuckThread], context: &mut Context<'_>) -> io::Result<()> {
-    let is_named =
-        |row: &&StuckThread| row.frames.first().is_some_and(|frame| !frame.starts_with("0x"));
+    let is_named = |row: &&StuckThread| {
+        row.frames.first().is_some_and(|frame| frame.origin != NameOrigin::Address)
+    };
     for row in threads.iter().filter(is_named).take(SHOWN_ALWAYS) {
-        let place = row.frames.first().map_or("(no stack)", |frame| short(frame));
+        let place = row.frames.first().map_or("(no stack)", |frame| frame.qualified_name());
         let line = format!(
             "thread {} is always in {}, in all of its {}: its stack does not tell whether it runs or waits",
             thread(row.thread_id, row.name.as_deref()),

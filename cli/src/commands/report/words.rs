@@ -7,8 +7,8 @@ use crate::style::Paint;
 pub(super) use crate::table::prose;
 use crate::table::{Cell, Column, Table, first, left, right};
 use crate::units;
-use nettrace_analysis::Folding;
 use nettrace_analysis::report::{Spread, StuckThread, WaitTotals};
+use nettrace_analysis::{Folding, Frame};
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ pub(super) fn errors(count: u64, bad: &Paint) -> Cell {
 
 /// The innermost frames, without modules and arguments: `Program.Thrower ← Program.Main`.
 /// If none of them is of the user's own code, the first one that is.
-pub(super) fn innermost(frames: &[Arc<str>], count: usize) -> Text {
+pub(super) fn innermost(frames: &[Arc<Frame>], count: usize) -> Text {
     if frames.is_empty() {
         return "(no stack)".into();
     }
@@ -60,7 +60,11 @@ pub(super) fn innermost(frames: &[Arc<str>], count: usize) -> Text {
     let shown =
         frames.iter().enumerate().filter(|(place, _)| *place < count || own == Some(*place));
     let shown: Vec<Caller<'_>> = shown
-        .map(|(place, frame)| Caller { place, name: short(frame), is_own: Folding::is_own(frame) })
+        .map(|(place, frame)| Caller {
+            place,
+            name: frame.qualified_name(),
+            is_own: Folding::is_own(frame),
+        })
         .collect();
     callers(&shown)
 }
@@ -112,13 +116,6 @@ pub(super) fn thread(thread: Option<u64>, name: Option<&str>) -> String {
     }
 }
 
-/// `Program.Main` of `app!Program.Main(string[])`.
-pub(super) fn short(frame: &str) -> &str {
-    let without_arguments = frame.split_once('(').map_or(frame, |(name, _)| name);
-    let name = without_arguments.split_once('!').map_or(without_arguments, |(_, name)| name);
-    if name.is_empty() { frame } else { name }
-}
-
 /// Sums waits up: how many there were, how long they took, and how many lack a start or a
 /// stop. `of_what`: such as ` for 3 locks`.
 pub(super) fn wait_totals(
@@ -153,29 +150,26 @@ pub(super) fn wait_totals(
 mod tests {
     use super::*;
 
+    fn frames(methods: &[(&str, &str, &str)]) -> Vec<Arc<Frame>> {
+        let frame = |(module, type_name, method): &(&str, &str, &str)| {
+            Arc::new(Frame::for_method(module, type_name, method, "void ()"))
+        };
+        methods.iter().map(frame).collect()
+    }
+
     #[test]
     fn frames_are_shown_without_module_and_arguments() {
-        for (frame, name) in [
-            ("app!N.Program.Main(string[])", "N.Program.Main"),
-            ("app!N.T<a>.M<b>()", "N.T<a>.M<b>"),
-            ("0x7f00", "0x7f00"),
-            ("libc.so.6!read", "read"),
-            ("(unknown)", "(unknown)"),
-        ] {
-            assert_eq!(short(frame), name);
-        }
-        let frames = ["a!B.C()", "a!D.E()", "a!F.G()"].map(Arc::from);
-        assert_eq!(innermost(&frames, 2).whole(), "B.C ← D.E");
+        let three = frames(&[("a", "B", "C"), ("a", "D", "E"), ("a", "F", "G")]);
+        assert_eq!(innermost(&three, 2).whole(), "B.C ← D.E");
+        assert_eq!(innermost(&[Arc::new(Frame::for_address(0x7f00))], 2).whole(), "0x7f00");
         assert_eq!(innermost(&[], 2).whole(), "(no stack)");
     }
 
     #[test]
     fn ones_own_code_is_shown_however_deep_it_lies() {
-        let frames =
-            ["System.Net!System.A.B()", "System.Net!System.C.D()", "(unknown)", "a!My.E()"];
-        assert_eq!(
-            innermost(&frames.map(Arc::from), 2).whole(),
-            "System.A.B ← System.C.D ← … ← My.E"
-        );
+        let mut stack = frames(&[("System.Net", "System.A", "B"), ("System.Net", "System.C", "D")]);
+        stack.push(Arc::new(Frame::for_address(0x7f00)));
+        stack.extend(frames(&[("a", "My", "E")]));
+        assert_eq!(innermost(&stack, 2).whole(), "System.A.B ← System.C.D ← … ← My.E");
     }
 }

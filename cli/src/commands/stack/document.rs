@@ -8,7 +8,7 @@ use crate::live::os_threads::OsThread;
 use crate::live::pool_queue;
 use crate::live::target::Reached;
 use nettrace_analysis::live::SampledThread;
-use nettrace_analysis::{NameOptions, ThreadState};
+use nettrace_analysis::{Frame, NameOptions, ThreadState};
 use nettrace_native::NativeStacks;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -101,7 +101,7 @@ pub(super) struct ThreadDocument {
     #[serde(skip)]
     pub(super) waits_for_text: Option<String>,
     #[serde(skip)]
-    pub(super) shared: Vec<Arc<str>>,
+    pub(super) shared: Vec<Arc<Frame>>,
 }
 
 /// A stack and who has it.
@@ -254,7 +254,7 @@ impl ThreadDocument {
 /// Identical stacks, those of most threads first; of threads with managed frames.
 fn merged(threads: &[ThreadDocument], has_ended: bool) -> Vec<StackDocument> {
     type Key<'t> =
-        (&'t [Arc<str>], Option<&'static str>, Option<&'static str>, Option<&'t [String]>);
+        (&'t [Arc<Frame>], Option<&'static str>, Option<&'static str>, Option<&'t [String]>);
     let mut groups: BTreeMap<Key<'_>, Vec<usize>> = BTreeMap::new();
     let is_shown = |thread: &ThreadDocument| thread.is_current() || (thread.managed && has_ended);
     for (place, thread) in threads.iter().enumerate().filter(|(_, thread)| is_shown(thread)) {

@@ -65,7 +65,7 @@ pub(super) fn rows(snapshot: &TopSnapshot, view: TopView) -> Vec<TopRow> {
         TopView::Threads => all(&snapshot.threads, |one| {
             let samples = [one.managed_samples, one.native_samples, one.waiting_samples];
             let cells = [decimal(one.percent)].into_iter().chain(samples.map(count));
-            let top = one.methods.first().map_or("", |method| &method.name);
+            let top = one.methods.first().map_or("", |method| &*method.name.text);
             let before = format!("{} ", one.thread_id);
             TopRow { before, ..TopRow::new(cells.collect(), top) }
         }),
@@ -95,7 +95,7 @@ pub(super) fn rows(snapshot: &TopSnapshot, view: TopView) -> Vec<TopRow> {
 pub(super) fn method(method: &TopMethod) -> TopRow {
     let TopMethod { name, self_percent, total_percent, total_samples, .. } = method;
     let cells = vec![decimal(*self_percent), decimal(*total_percent), units::count(*total_samples)];
-    TopRow::new(cells, name)
+    TopRow::new(cells, &name.text)
 }
 
 /// A sum in two forms: in full, and where there is not much room.

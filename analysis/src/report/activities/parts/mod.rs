@@ -229,7 +229,8 @@ impl ThreadWork {
         let is_idle = |stack| resolved.waits_for(stack, Mode::External) == Some(WaitFor::Work);
         let is_of_pool = |stack| {
             let frames = resolved.frames(stack);
-            let runs_work = |frame: &FrameHandle| resolved.frame(*frame).is_some_and(runs_work);
+            let runs_work =
+                |frame: &FrameHandle| resolved.frame(*frame).is_some_and(|frame| runs_work(frame));
             is_pool_worker(frames, resolved) && frames.iter().all(runs_work)
         };
         match self {

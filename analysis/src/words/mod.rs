@@ -1,0 +1,5 @@
+//! The English of the analysis: the only module that makes sentences of facts, for the command,
+//! for pages and for the texts in JSON documents. Nothing is decided here, and nothing reads a
+//! sentence again.
+
+pub(crate) mod frames;
