@@ -1,4 +1,4 @@
-//! Reading without blocking: bytes are pushed in as they arrive, and events are taken
+//! Reading without blocking: the caller pushes bytes as they arrive, and takes events
 //! out.
 
 use crate::error::Error;
@@ -86,11 +86,11 @@ use std::io;
 /// [`Limits::queue_bytes`](crate::Limits::queue_bytes).
 #[derive(Debug)]
 pub struct Feed {
-    way: Way,
+    order: FeedOrder,
 }
 
 #[derive(Debug)]
-enum Way {
+enum FeedOrder {
     File(Box<Reader<Pushed>>),
     Time(Box<TimeOrdered<Pushed>>),
 }
@@ -102,14 +102,14 @@ impl Default for Feed {
 }
 
 impl Feed {
-    /// Returns events in stream order.
+    /// Creates a feed that returns events in stream order.
     pub fn new() -> Feed {
-        Feed { way: Way::File(Box::new(Reader::new(Pushed::default()))) }
+        Feed { order: FeedOrder::File(Box::new(Reader::new(Pushed::default()))) }
     }
 
-    /// Returns events in time order, as [`TimeOrdered`] does.
+    /// Creates a feed that returns events in time order, as [`TimeOrdered`] does.
     pub fn in_time_order() -> Feed {
-        Feed { way: Way::Time(Box::new(Reader::new(Pushed::default()).time_ordered())) }
+        Feed { order: FeedOrder::Time(Box::new(Reader::new(Pushed::default()).time_ordered())) }
     }
 
     /// Appends the next bytes of the stream; they are copied. Bytes pushed after
@@ -124,25 +124,25 @@ impl Feed {
         self.source_mut().is_ended = true;
     }
 
-    /// In time order, releases all queued events, for example when no bytes have arrived
-    /// for a while: see [`TimeOrdered::release`].
+    /// Releases all queued events, if the feed is in time order: for example when no
+    /// bytes have arrived for a while, as [`TimeOrdered::release`] does.
     pub fn release(&mut self) {
-        if let Way::Time(ordered) = &mut self.way {
+        if let FeedOrder::Time(ordered) = &mut self.order {
             ordered.release();
         }
     }
 
-    /// The next event. `None` if more bytes are needed or, once [`Feed::is_ended`], if
-    /// there are no more events.
+    /// Returns the next event. `None` if more bytes are needed or, once
+    /// [`Feed::is_ended`], if there are no more events.
     ///
     /// # Errors
     /// [`Error::Format`] if the beginning of the stream cannot be read. Every further
     /// call returns the same error.
     #[inline]
     pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
-        let event = match &mut self.way {
-            Way::File(reader) => reader.next_event(),
-            Way::Time(ordered) => ordered.next_event(),
+        let event = match &mut self.order {
+            FeedOrder::File(reader) => reader.next_event(),
+            FeedOrder::Time(ordered) => ordered.next_event(),
         };
         match event {
             Err(error) if error.is_would_block() => Ok(None),
@@ -153,25 +153,25 @@ impl Feed {
     /// Returns whether everything was read and all events were returned: the stream's end
     /// mark arrived, or [`Feed::end`] was called.
     pub fn is_ended(&self) -> bool {
-        let waiting = match &self.way {
-            Way::File(_) => 0,
-            Way::Time(ordered) => ordered.waiting(),
+        let waiting = match &self.order {
+            FeedOrder::File(_) => 0,
+            FeedOrder::Time(ordered) => ordered.waiting(),
         };
         waiting == 0 && self.reader().end_offset().is_some()
     }
 
     /// Returns the reader, for everything except events.
     pub fn reader(&self) -> &Reader<impl Source + use<>> {
-        match &self.way {
-            Way::File(reader) => reader,
-            Way::Time(ordered) => ordered.reader(),
+        match &self.order {
+            FeedOrder::File(reader) => reader,
+            FeedOrder::Time(ordered) => ordered.reader(),
         }
     }
 
     fn reader_mut(&mut self) -> &mut Reader<Pushed> {
-        match &mut self.way {
-            Way::File(reader) => reader,
-            Way::Time(ordered) => ordered.reader_mut(),
+        match &mut self.order {
+            FeedOrder::File(reader) => reader,
+            FeedOrder::Time(ordered) => ordered.reader_mut(),
         }
     }
 
@@ -179,11 +179,11 @@ impl Feed {
         self.reader_mut().source_mut()
     }
 
-    /// Returns the result so far: see [`Reader::outcome`].
+    /// Returns the result so far, as [`Reader::outcome`] does.
     pub fn outcome(&self) -> Outcome {
-        match &self.way {
-            Way::File(reader) => reader.outcome(),
-            Way::Time(ordered) => ordered.outcome(),
+        match &self.order {
+            FeedOrder::File(reader) => reader.outcome(),
+            FeedOrder::Time(ordered) => ordered.outcome(),
         }
     }
 }
@@ -192,7 +192,7 @@ impl Feed {
 #[derive(Debug, Default)]
 struct Pushed {
     held: Held,
-    /// Bytes before this position are no longer needed, even if they have not arrived
+    /// Position before which bytes are no longer needed, even if they have not arrived
     /// yet.
     wanted_from: u64,
     is_ended: bool,
@@ -237,8 +237,8 @@ impl Source for Pushed {
         }
     }
 
-    /// Bytes pushed after the end mark are examined when they arrive; until then the feed
-    /// has ended.
+    /// Examines bytes that are pushed after the end mark when they arrive; until then the
+    /// feed has ended.
     fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
         self.fill(end)
     }

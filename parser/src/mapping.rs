@@ -1,4 +1,4 @@
-//! Memory-mapped files. The only `unsafe` code in this crate.
+//! Memory-mapped files: the only `unsafe` code in this crate.
 
 use crate::source::{Source, Span, look_at_lines, part};
 use std::fs::File;
@@ -6,11 +6,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How many bytes are mapped at a time. Mapped pages count as this process's memory, so a
-/// file of any size costs no more than this plus what the reader holds.
+/// Number of bytes that are mapped at a time. Mapped pages count as this process's
+/// memory, so a file of any size costs no more than this plus the bytes that the reader
+/// holds.
 const WINDOW_BYTES: u64 = 8 << 20;
-/// Mappings begin at multiples of this, which is a multiple of the page size of every
-/// system.
+/// Alignment of mappings in bytes, a multiple of the page size of every system.
 const ALIGNMENT: u64 = 64 << 10;
 
 /// A mapped part of a file.
@@ -80,11 +80,11 @@ impl MappedFile {
         Ok(MappedFile { file: Arc::new(file), piece: None, start: 0 })
     }
 
-    /// Returns the same open file read with positioned reads, starting at its beginning.
-    /// For several threads, whose mappings would block each other.
+    /// Returns a view of the open file that reads at positions, starting at its
+    /// beginning. It is meant for several threads, whose mappings would block each other.
     #[cfg(any(unix, windows))]
     pub fn positioned(&self) -> crate::positioned::PositionedFile {
-        crate::positioned::PositionedFile::of(Arc::clone(&self.file))
+        crate::positioned::PositionedFile::from_file(Arc::clone(&self.file))
     }
 
     fn piece_end(&self) -> u64 {
@@ -119,7 +119,7 @@ impl Source for MappedFile {
         let ahead = WINDOW_BYTES.max(held.saturating_add(held / 2));
         let map_end = self.start.saturating_add(ahead).min(length);
         if map_end > self.piece_end() {
-            // Unmap the old piece first, so that both do not count as memory at the same
+            // The old piece is unmapped first, so that both do not count as memory at one
             // time.
             self.piece = None;
             self.piece = Some(Piece::new(&self.file, map_start, map_end)?);

@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 /// A regular file, read piece by piece into a reusable buffer.
 ///
-/// The best way to read a file that must not be mapped: it needs no `unsafe`, and memory
-/// is bounded by the largest block. Also the way to read with several threads: each has
-/// its own position and buffer, and they do not block each other in the operating system.
-/// If the file is truncated while it is read, the stream ends early, as with
-/// [`Buffered`](crate::Buffered).
+/// This is the best way to read a file that must not be mapped: it needs no `unsafe`, and
+/// memory is bounded by the largest block. It is also the way to read with several
+/// threads: each has its own position and buffer, and they do not block each other in the
+/// operating system. If the file is truncated while it is read, the stream ends early, as
+/// with [`Buffered`](crate::Buffered).
 ///
 /// ```no_run
 /// use nettrace_parser::{PositionedFile, Reader};
@@ -26,15 +26,16 @@ use std::sync::Arc;
 pub struct PositionedFile {
     file: Arc<File>,
     held: Held,
-    /// How many bytes to read even if fewer are requested.
+    /// Number of bytes to read even if fewer are requested.
     ahead: usize,
 }
 
-/// Minimum read-ahead, used after a range was skipped, because another skip may follow.
-const AHEAD_LEAST: usize = 1024;
-/// Maximum read-ahead, used if everything is requested. Blocks are larger, and are read
-/// in one piece.
-const AHEAD_MOST: usize = 64 * 1024;
+/// Minimum read-ahead in bytes, used after a range was skipped, because another skip may
+/// follow.
+const MIN_AHEAD: usize = 1024;
+/// Maximum read-ahead in bytes, used if everything is requested. Blocks are larger, and
+/// are read in one piece.
+const MAX_AHEAD: usize = 64 * 1024;
 
 impl PositionedFile {
     /// Opens a regular file.
@@ -50,18 +51,18 @@ impl PositionedFile {
                 "only regular files have positions",
             ));
         }
-        Ok(PositionedFile::of(Arc::new(file)))
+        Ok(PositionedFile::from_file(Arc::new(file)))
     }
 
     /// Reads from a regular file that is already open.
-    pub(crate) fn of(file: Arc<File>) -> PositionedFile {
-        PositionedFile { file, held: Held::default(), ahead: AHEAD_MOST }
+    pub(crate) fn from_file(file: Arc<File>) -> PositionedFile {
+        PositionedFile { file, held: Held::default(), ahead: MAX_AHEAD }
     }
 
     /// Returns another view of the same open file, starting at its beginning, for another
     /// thread.
     pub fn reopened(&self) -> PositionedFile {
-        PositionedFile::of(Arc::clone(&self.file))
+        PositionedFile::from_file(Arc::clone(&self.file))
     }
 }
 
@@ -79,11 +80,11 @@ impl Source for PositionedFile {
     fn fill(&mut self, end: u64) -> io::Result<bool> {
         while self.held.end() < end {
             let (position, ahead) = (self.held.end(), self.ahead);
-            // Usually a block's content is requested. Read the header of the next block
-            // along with it.
-            let end = end.saturating_add(AHEAD_LEAST as u64);
+            // Usually a block's content is requested. The header of the next block is
+            // read along with it.
+            let end = end.saturating_add(MIN_AHEAD as u64);
             let missing = usize::try_from(end.saturating_sub(position)).unwrap_or(usize::MAX);
-            // Do not fill the room that larger reads have left over.
+            // The room that larger reads have left over is not filled.
             let room = self.held.room_towards(end, ahead);
             let wanted = room.len().min(missing.max(ahead));
             let room = room.get_mut(..wanted).unwrap_or_default();
@@ -93,7 +94,7 @@ impl Source for PositionedFile {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             }
-            self.ahead = ahead.saturating_mul(2).min(AHEAD_MOST);
+            self.ahead = ahead.saturating_mul(2).min(MAX_AHEAD);
         }
         Ok(true)
     }
@@ -105,7 +106,7 @@ impl Source for PositionedFile {
     fn release(&mut self, before: u64) {
         if before > self.held.end() {
             self.held.skip_to(before);
-            self.ahead = AHEAD_LEAST;
+            self.ahead = MIN_AHEAD;
         } else {
             self.held.release(before);
         }

@@ -1,4 +1,4 @@
-//! The parsers of the format, functions of [nom](https://docs.rs/nom/8)'s shape: for
+//! The parsers of the format as functions of [nom](https://docs.rs/nom/8)'s shape: for
 //! reading a part of a stream, or for streams with custom kinds of blocks.
 //!
 //! To read events, use a [`Reader`](crate::Reader) instead: it resolves ids, and
@@ -19,7 +19,7 @@
 //! fn blobs(version: Version, content: &[u8]) -> Parsed<'_, Vec<Blob<'_>>> {
 //!     let (rest, header) = raw::event_block_header(content)?;
 //!     let encoding = BlobEncoding::for_version(version, header.is_compressed);
-//!     // What a compressed header does not say is as in the blob before.
+//!     // A compressed header inherits the fields that it does not store from the blob before.
 //!     let mut running = BlobHeader::default();
 //!     all_consuming(many0(raw::blob(encoding, &mut running))).parse(rest)
 //! }

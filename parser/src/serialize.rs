@@ -1,5 +1,5 @@
-//! Serde support for events (feature `serde`): produces the same objects as `nettrace
-//! events --format ndjson`.
+//! Serde support for events (feature `serde`): produces the objects that `nettrace events
+//! --format ndjson` writes.
 //!
 //! Nothing is copied first: the serializer walks the payload in the stream's bytes.
 
@@ -18,7 +18,7 @@ use std::fmt;
 
 macro_rules! as_shown {
     ($($kind:ty)*) => {$(
-        /// Serialized like its `Display` output.
+        /// Serializes to the text that `Display` writes.
         impl Serialize for $kind {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -29,7 +29,8 @@ macro_rules! as_shown {
 
 as_shown!(DateTime Utf16<'_> Utf8<'_>);
 
-/// A number if a double can represent all of its digits, else a string of digits.
+/// Serializes to a number if a double can represent all of its digits, else to a string
+/// of digits.
 impl Serialize for Decimal {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let text = self.to_string();
@@ -43,9 +44,9 @@ impl Serialize for Decimal {
     }
 }
 
-/// Finite numbers as numbers, addresses as `"0x7f00"`, bytes as hexadecimal digits,
-/// arrays and objects as such, everything else as text. Absent values and broken fields
-/// are null.
+/// Serializes finite numbers to numbers, addresses to strings such as `"0x7f00"`, bytes
+/// to hexadecimal digits, arrays and objects to their kind, and everything else to text.
+/// Absent values and broken fields become null.
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Shown {
@@ -58,8 +59,8 @@ impl Serialize for Value<'_> {
     }
 }
 
-/// An object with the following members. Those in brackets are omitted if they would be
-/// empty.
+/// Serializes to an object with the following members. Those in brackets are omitted if
+/// they would be empty.
 ///
 /// | member | |
 /// |---|---|
@@ -67,7 +68,7 @@ impl Serialize for Value<'_> {
 /// | `tid` | OS id of the thread; -1 if it is not known |
 /// | `provider`, `id`, `version`, `event`, `level` | the type; `event` is its name, `GC/Start` |
 /// | \[`pid`\], \[`activity`\], \[`related`\] | process, activities |
-/// | `payload` | its fields by name, like [`Value`]; flags in hexadecimal |
+/// | `payload` | the payload's fields by name, like [`Value`]; flags in hexadecimal |
 /// | \[`payload_rest`\] | the bytes of the payload after its fields, in hexadecimal |
 /// | \[`payload_faults`\] | what is wrong with fields: `field`, `offset`, `fault` |
 ///
@@ -113,7 +114,7 @@ impl Serialize for Event<'_> {
             "payload",
             &Members { fields: &fields, described, outer: None, faults: &faults },
         )?;
-        // Writing the fields has walked them; only now is their end known.
+        // Writing the fields has walked them, so their end is known only now.
         let mut after = fields;
         after.by_ref().for_each(drop);
         if let Some(fault) = after.opaque() {
@@ -199,8 +200,8 @@ impl Members<'_, '_> {
     }
 }
 
-/// Up to this many names are compared pairwise; more are put in a set.
-const FEW: usize = 24;
+/// Maximum number of names that are compared pairwise; more are put in a set.
+const MAX_PAIRWISE: usize = 24;
 
 /// Returns the names of fields, none of which is empty or equal to another: `field_2`,
 /// `Name_2`.
@@ -210,7 +211,7 @@ fn names(fields: &[Field]) -> Box<dyn Iterator<Item = Cow<'_, str>> + '_> {
     let mut seen = HashSet::new();
     let mut before = shown.clone().enumerate();
     let are_distinct = match fields.len() {
-        0..=FEW => before.all(|(at, field)| {
+        0..=MAX_PAIRWISE => before.all(|(at, field)| {
             !field.name.is_empty() && shown.clone().take(at).all(|other| other.name != field.name)
         }),
         _ => before.all(|(_, field)| !field.name.is_empty() && seen.insert(&*field.name)),
@@ -221,7 +222,7 @@ fn names(fields: &[Field]) -> Box<dyn Iterator<Item = Cow<'_, str>> + '_> {
     Box::new(distinct_names(fields).map(Cow::Owned))
 }
 
-/// A value, and how its field says to show it.
+/// A value, and how its field wants it to be shown.
 struct Shown<'a, 'r> {
     value: Value<'r>,
     within: Within<'a>,
@@ -299,48 +300,51 @@ impl Serialize for Hexadecimal<'_> {
 }
 
 /// The value of a label that the event's own members do not show.
-enum Said<'r> {
+enum LabelValue<'r> {
     Text(Cow<'r, str>),
     Number(i64),
 }
 
-impl Serialize for Said<'_> {
+impl Serialize for LabelValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Said::Text(text) => serializer.serialize_str(text),
-            Said::Number(number) => serializer.serialize_i64(*number),
+            LabelValue::Text(text) => serializer.serialize_str(text),
+            LabelValue::Number(number) => serializer.serialize_i64(*number),
         }
     }
 }
 
 /// Returns the labels that no other member shows, grouped by key, in stored order for
 /// each key.
-fn labels_of<'r>(event: &Event<'r>) -> Vec<(&'r [u8], Said<'r>)> {
-    let said = |label: Label<'r>| -> Option<(&'r [u8], Said<'r>)> {
+fn labels_of<'r>(event: &Event<'r>) -> Vec<(&'r [u8], LabelValue<'r>)> {
+    let value_of = |label: Label<'r>| -> Option<(&'r [u8], LabelValue<'r>)> {
         Some(match label {
-            Label::Text { key, value } => (key, Said::Text(String::from_utf8_lossy(value))),
-            Label::Number { key, value, .. } => (key, Said::Number(value)),
-            Label::TraceId(id) => (b"trace_id", Said::Text(id.to_string().into())),
-            Label::SpanId(id) => (b"span_id", Said::Text(format!("{id:016x}").into())),
+            Label::Text { key, value } => (key, LabelValue::Text(String::from_utf8_lossy(value))),
+            Label::Number { key, value, .. } => (key, LabelValue::Number(value)),
+            Label::TraceId(id) => (b"trace_id", LabelValue::Text(id.to_string().into())),
+            Label::SpanId(id) => (b"span_id", LabelValue::Text(format!("{id:016x}").into())),
             _ => return None,
         })
     };
-    let mut labels: Vec<_> = event.labels().iter().filter_map(said).collect();
+    let mut labels: Vec<_> = event.labels().iter().filter_map(value_of).collect();
     labels.sort_by_key(|(key, _)| *key);
     labels
 }
 
-/// Labels by key; a key that occurs several times has an array of its values.
-struct Grouped<'a, 'r>(&'a [(&'r [u8], Said<'r>)]);
+/// Labels by key. A key that occurs several times has an array of its values.
+struct Grouped<'a, 'r>(&'a [(&'r [u8], LabelValue<'r>)]);
 
 impl Serialize for Grouped<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for group in self.0.chunk_by(|one, other| one.0 == other.0) {
             match group {
-                [(key, said)] => map.serialize_entry(&String::from_utf8_lossy(key), said)?,
+                [(key, value_of)] => {
+                    map.serialize_entry(&String::from_utf8_lossy(key), value_of)?
+                }
                 [(key, _), ..] => {
-                    let values: Vec<&Said<'_>> = group.iter().map(|(_, said)| said).collect();
+                    let values: Vec<&LabelValue<'_>> =
+                        group.iter().map(|(_, value_of)| value_of).collect();
                     map.serialize_entry(&String::from_utf8_lossy(key), &values)?;
                 }
                 [] => {}
@@ -350,7 +354,7 @@ impl Serialize for Grouped<'_, '_> {
     }
 }
 
-/// Returns the name for display, such as `GC/Start` or `Request/Start`: see
+/// Returns the name for display, such as `GC/Start` or `Request/Start`, like
 /// [`event_name`](catalog::event_name). `Provider/7` for an event with id 7 and no name,
 /// `(undefined)` if the type is not defined.
 fn shown_name<'r>(event: &Event<'r>) -> Cow<'r, str> {

@@ -1,5 +1,5 @@
-//! What was found wrong, for serde (feature `serde`): the keys are those of `nettrace
-//! --json`, so that a document of one's own and the command's can be read by one program.
+//! Serde support for findings (feature `serde`). The keys are those of `nettrace --json`,
+//! so that one program can read your documents and those of the command.
 
 use crate::check::{Severity, Violation};
 use crate::damage::{Class, Finding};
@@ -11,7 +11,7 @@ use std::fmt;
 
 macro_rules! by_name {
     ($($kind:ty)*) => {$(
-        /// By its name.
+        /// Serializes to its name.
         impl Serialize for $kind {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.as_str())
@@ -22,31 +22,31 @@ macro_rules! by_name {
 
 by_name!(BlockKind Class Severity);
 
-/// Something as `Display` shows it.
-struct Shown<'a, T>(&'a T);
+/// Serializes a value as `Display` writes it.
+struct AsText<'a, T>(&'a T);
 
-impl<T: fmt::Display> Serialize for Shown<'_, T> {
+impl<T: fmt::Display> Serialize for AsText<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self.0)
     }
 }
 
-/// A map of `offset`, `block` (null between blocks), `context`, `fault` in words, `class`
-/// and `lost_bytes`: a row of `outcome.damage` in the command's documents.
+/// Serializes to a map of `offset`, `block` (null between blocks), `context`, `fault` in
+/// words, `class` and `lost_bytes`: a row of `outcome.damage` in the command's documents.
 impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(6))?;
         map.serialize_entry("offset", &self.offset)?;
         map.serialize_entry("block", &self.block)?;
         map.serialize_entry("context", self.context)?;
-        map.serialize_entry("fault", &Shown(&self.fault))?;
+        map.serialize_entry("fault", &AsText(&self.fault))?;
         map.serialize_entry("class", &self.class)?;
         map.serialize_entry("lost_bytes", &self.lost_bytes)?;
         map.end()
     }
 }
 
-/// A map of `total` and `threads`.
+/// Serializes to a map of `total` and `threads`.
 impl Serialize for Losses {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(2))?;
@@ -56,10 +56,10 @@ impl Serialize for Losses {
     }
 }
 
-/// The member `outcome` of the command's documents: `complete`, `end_offset`, `missing_bytes` if
-/// the stream ends within a block, `lost`,
-/// `losses_known`, `lost_threads`, `damage_count`, `damage_bytes`, and `damage`, at most 64
-/// findings of a kind. Notes are not listed.
+/// Serializes to the member `outcome` of the command's documents: `complete`,
+/// `end_offset`, `missing_bytes` if the stream ends within a block, `lost`,
+/// `losses_known`, `lost_threads`, `damage_count`, `damage_bytes`, and `damage` with at
+/// most 64 findings of a kind. Notes are not listed.
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (losses, damage) = (&self.losses, &self.damage);
@@ -79,8 +79,8 @@ impl Serialize for Outcome {
     }
 }
 
-/// A map of `kind`, `severity`, `offset`, `block` (null between blocks), `section` and
-/// `message`: a row of `findings` in `nettrace check --json`.
+/// Serializes to a map of `kind`, `severity`, `offset`, `block` (null between blocks),
+/// `section` and `message`: a row of `findings` in `nettrace check --json`.
 impl Serialize for Violation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(6))?;

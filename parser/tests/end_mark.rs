@@ -143,7 +143,7 @@ fn a_check_waits_for_what_follows_the_end_mark() {
         }
     }
     let mut reader = Reader::from_read(Slow(&bytes));
-    let findings = Findings::of(&mut reader).unwrap();
+    let findings = Findings::from_reader(&mut reader).unwrap();
     assert!(findings.counts().any(|count| count == ("trailing_bytes", 1)), "{findings:?}");
     // Others do not: nothing was at hand.
     let mut reader = Reader::from_read(Slow(&bytes));

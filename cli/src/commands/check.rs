@@ -19,7 +19,8 @@ const SHOWN_PER_KIND: usize = 5;
 pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let limits = Limits { tail_bytes: args.tail_limit.0, ..Limits::default() };
     let mut trace = context.open_with(&args.input, limits)?;
-    let findings = Findings::of(&mut trace.reader).map_err(|error| trace.failed(&error))?;
+    let findings =
+        Findings::from_reader(&mut trace.reader).map_err(|error| trace.failed(&error))?;
     context.progress.end();
     if args.form.json {
         context.write_json(&CheckReport::of(&trace, &findings))?;

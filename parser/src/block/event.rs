@@ -29,7 +29,7 @@ pub struct EventBlockHeader {
     pub max_ticks: i64,
 }
 
-const LEAST_SIZE: u16 = 20;
+const MIN_SIZE: u16 = 20;
 const FLAG_COMPRESSED: u16 = 1;
 
 /// Reads the header of event blocks of versions 4 to 6, and of metadata blocks of
@@ -48,7 +48,7 @@ const FLAG_COMPRESSED: u16 = 1;
 /// [`Fault::Truncated`].
 pub fn header(input: &[u8]) -> Parsed<'_, EventBlockHeader> {
     let (_, (size, flags, min_ticks, max_ticks)) = (u16, u16, i64, i64).parse(input)?;
-    if size < LEAST_SIZE {
+    if size < MIN_SIZE {
         return FaultAt::error(input, Fault::HeaderSize(size));
     }
     let header = EventBlockHeader {
@@ -63,12 +63,12 @@ pub fn header(input: &[u8]) -> Parsed<'_, EventBlockHeader> {
     }
 }
 
-/// Returns whether a block content of `len` bytes can begin like this. No writer stores a
-/// longer header, or flags other than the first.
+/// Returns whether a block content of `len` bytes can begin with these bytes. No writer
+/// stores a longer header, or flags other than the first.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((_, (size, flags, min_ticks, max_ticks))) = (u16, u16, i64, i64).parse(content) else {
         return false;
     };
-    let is_known = size == LEAST_SIZE && flags <= FLAG_COMPRESSED;
+    let is_known = size == MIN_SIZE && flags <= FLAG_COMPRESSED;
     is_known && usize::from(size) <= len && min_ticks <= max_ticks
 }

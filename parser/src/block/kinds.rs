@@ -17,19 +17,19 @@ pub(crate) struct KindRow {
     pub(crate) object: Option<ObjectKind>,
     /// The section of `FORMAT.md` that describes the kind in version 6.
     pub(crate) section_v6: &'static str,
-    /// How to walk its rows in version 6.
+    /// How to walk the rows in version 6.
     pub(crate) rows: RowWalk,
-    /// Whether a version 6 block content of this length can begin like this. The slice
-    /// holds at most [`SIGNS`] bytes.
+    /// Whether a version 6 block content of this length can begin with these bytes. The
+    /// slice holds at most [`SIGN_BYTES`] bytes.
     pub(crate) begins: fn(len: usize, content: &[u8]) -> bool,
-    /// The longest content that recovery accepts as plausible. Longer blocks are read
-    /// normally, but a corrupt length is usually larger than this.
-    pub(crate) most_bytes: u32,
+    /// Maximum size in bytes of a content that recovery accepts as plausible. Longer
+    /// blocks are read normally, but a corrupt length is usually larger than this.
+    pub(crate) max_bytes: u32,
     /// Whether [`KindRow::begins`] is specific enough that unrelated bytes rarely pass
     /// it.
     pub(crate) is_telling: bool,
-    /// Whether recovery may resume at a block of this kind. Not at `Trace`, which is the
-    /// first block of a stream and has been read by then.
+    /// Whether recovery may resume at a block of this kind. It may not at `Trace`, which
+    /// is the first block of a stream and has been read by then.
     pub(crate) is_searched: bool,
 }
 
@@ -38,13 +38,13 @@ pub(crate) struct ObjectKind {
     pub(crate) name: &'static [u8],
     /// The type versions that writers use.
     pub(crate) versions: RangeInclusive<i32>,
-    /// The highest minimum reader version that this reader satisfies.
+    /// Maximum minimum reader version that this reader satisfies.
     pub(crate) reader: i32,
     /// The sections of `FORMAT.md` for version 3 and for versions 4 and 5.
     pub(crate) sections: [&'static str; 2],
 }
 
-/// Steps over a row.
+/// A function that steps over a row.
 pub(crate) type StepOver = fn(&[u8]) -> Parsed<'_, ()>;
 
 /// How to walk the rows of a version 6 block.
@@ -53,12 +53,12 @@ pub(crate) enum RowWalk {
     Blobs,
     /// The content is one row.
     Whole(StepOver),
-    /// `first` reads what precedes the first row, including the number of rows if it is
-    /// stated; `next` steps over one row.
+    /// Each row is read by `next`, which steps over it. `first` reads the part before the
+    /// first row, including the number of rows if it is stated.
     Each { first: fn(&[u8]) -> Parsed<'_, Option<u32>>, next: StepOver },
 }
 
-/// Reads the first row starts at once.
+/// Reads nothing before the first row, which starts at once.
 fn at_once(content: &[u8]) -> Parsed<'_, Option<u32>> {
     Ok((content, None))
 }
@@ -69,8 +69,8 @@ impl ObjectKind {
     }
 }
 
-/// How many bytes of content [`KindRow::begins`] looks at.
-pub(crate) const SIGNS: usize = 40;
+/// Number of bytes of content that [`KindRow::begins`] examines.
+pub(crate) const SIGN_BYTES: usize = 40;
 
 const MIB: u32 = 1 << 20;
 
@@ -88,9 +88,9 @@ pub(crate) static KINDS: [KindRow; 8] = [
             sections: ["4", "4"],
         }),
         section_v6: "7.2",
-        rows: RowWalk::Whole(trace::skipped_v6),
+        rows: RowWalk::Whole(trace::skip_v6),
         begins: |_, content| trace::begins_v6(content),
-        most_bytes: MIB,
+        max_bytes: MIB,
         is_telling: false,
         is_searched: false,
     },
@@ -102,7 +102,7 @@ pub(crate) static KINDS: [KindRow; 8] = [
         section_v6: "7.4",
         rows: RowWalk::Blobs,
         begins: event::begins,
-        most_bytes: 4 * MIB,
+        max_bytes: 4 * MIB,
         is_telling: true,
         is_searched: true,
     },
@@ -114,7 +114,7 @@ pub(crate) static KINDS: [KindRow; 8] = [
         section_v6: "7.3",
         rows: RowWalk::Each { first: metadata::first_row_v6, next: metadata::next_row_v6 },
         begins: metadata::begins_v6,
-        most_bytes: MIB,
+        max_bytes: MIB,
         is_telling: false,
         is_searched: true,
     },
@@ -129,7 +129,7 @@ pub(crate) static KINDS: [KindRow; 8] = [
             next: sequence_point::next_entry_v6,
         },
         begins: sequence_point::begins_v6,
-        most_bytes: MIB,
+        max_bytes: MIB,
         is_telling: true,
         is_searched: true,
     },
@@ -141,7 +141,7 @@ pub(crate) static KINDS: [KindRow; 8] = [
         section_v6: "7.5",
         rows: RowWalk::Each { first: stack::first_row, next: stack::next_row },
         begins: stack::begins,
-        most_bytes: MIB,
+        max_bytes: MIB,
         is_telling: true,
         is_searched: true,
     },
@@ -153,7 +153,7 @@ pub(crate) static KINDS: [KindRow; 8] = [
         section_v6: "7.6",
         rows: RowWalk::Each { first: at_once, next: thread::next_row },
         begins: thread::begins,
-        most_bytes: MIB,
+        max_bytes: MIB,
         is_telling: false,
         is_searched: true,
     },
@@ -165,7 +165,7 @@ pub(crate) static KINDS: [KindRow; 8] = [
         section_v6: "7.7",
         rows: RowWalk::Each { first: at_once, next: sequence_point::next_entry_v6 },
         begins: sequence_point::begins_removals,
-        most_bytes: MIB,
+        max_bytes: MIB,
         is_telling: false,
         // Any two numbers form a valid row, so this kind proves nothing.
         is_searched: false,
@@ -178,13 +178,13 @@ pub(crate) static KINDS: [KindRow; 8] = [
         section_v6: "7.8",
         rows: RowWalk::Each { first: stack::first_row, next: label_list::next_list },
         begins: label_list::begins,
-        most_bytes: MIB,
+        max_bytes: MIB,
         is_telling: false,
         is_searched: true,
     },
 ];
 
-/// Known kinds plus one slot shared by all unknown ones.
+/// Number of known kinds, plus one slot shared by all unknown kinds.
 pub(crate) const COUNT: usize = KINDS.len() + 1;
 
 impl BlockKind {
@@ -195,13 +195,13 @@ impl BlockKind {
 
     /// Returns the kind with this number in version 6; `None` for 0, which ends the
     /// stream.
-    pub(crate) fn of_number(number: u8) -> Option<BlockKind> {
+    pub(crate) fn from_number(number: u8) -> Option<BlockKind> {
         let known = KINDS.iter().find(|row| row.number == number).map(|row| row.kind);
         known.or((number != 0).then_some(BlockKind::Unknown(number)))
     }
 
     /// Returns the kind of objects with this type name, versions 3 to 5.
-    pub(crate) fn of_object(name: &[u8]) -> BlockKind {
+    pub(crate) fn from_object(name: &[u8]) -> BlockKind {
         let is_of = |row: &&KindRow| row.object.as_ref().is_some_and(|object| object.name == name);
         KINDS.iter().find(is_of).map_or(BlockKind::UNKNOWN_OBJECT, |row| row.kind)
     }
@@ -237,14 +237,14 @@ mod tests {
     fn numbers_and_type_names_lead_to_the_kind_that_has_them() {
         for (place, row) in KINDS.iter().enumerate() {
             assert_eq!(usize::from(row.number), place + 1, "numbers rise by one");
-            assert_eq!(BlockKind::of_number(row.number), Some(row.kind));
+            assert_eq!(BlockKind::from_number(row.number), Some(row.kind));
             if let Some(object) = &row.object {
-                assert_eq!(BlockKind::of_object(object.name), row.kind);
+                assert_eq!(BlockKind::from_object(object.name), row.kind);
             }
         }
-        assert_eq!(BlockKind::of_number(0), None);
-        assert_eq!(BlockKind::of_number(9), Some(BlockKind::Unknown(9)));
-        assert_eq!(BlockKind::of_object(b"GCBlock"), BlockKind::UNKNOWN_OBJECT);
+        assert_eq!(BlockKind::from_number(0), None);
+        assert_eq!(BlockKind::from_number(9), Some(BlockKind::Unknown(9)));
+        assert_eq!(BlockKind::from_object(b"GCBlock"), BlockKind::UNKNOWN_OBJECT);
         let indexes: Vec<usize> = BlockKind::all().map(BlockKind::index).collect();
         assert_eq!(indexes, (0..COUNT).collect::<Vec<_>>());
     }

@@ -41,7 +41,7 @@ pub enum Label<'r> {
         key: &'r [u8],
         /// The number, zigzag-decoded as the format requires.
         value: i64,
-        /// The same bits without zigzag decoding.
+        /// The number without zigzag decoding.
         ///
         /// Quirk: one-collect does not zigzag-encode, so its 4 decodes as 2 ([FORMAT.md
         /// Q14](crate::format_guide#Q14)). Use this field for its traces.
@@ -69,7 +69,7 @@ impl fmt::Display for TraceId {
 
 const LAST: u8 = 0x80;
 
-/// Reads a label, and whether it is the last of its list ([FORMAT.md
+/// Reads a label, and returns whether it is the last of its list ([FORMAT.md
 /// 7.8](crate::format_guide#7.8)). Version 6.
 ///
 /// # Errors
@@ -95,10 +95,11 @@ pub fn label(input: &[u8]) -> Parsed<'_, (Label<'_>, bool)> {
     Ok((rest, (label, kind & LAST != 0)))
 }
 
-/// Reads a list of labels, up to the one marked as the last: the bytes of its labels.
+/// Reads a list of labels, up to the one marked as the last, and returns the bytes of its
+/// labels.
 ///
 /// # Errors
-/// As for a label.
+/// Those of [`label`].
 pub fn list(input: &[u8]) -> Parsed<'_, &[u8]> {
     let mut rest = input;
     loop {
@@ -117,23 +118,24 @@ pub(crate) fn next_list(input: &[u8]) -> Parsed<'_, ()> {
     list(input).map(|(rest, _)| (rest, ()))
 }
 
-/// Lists longer than this are not walked on every access to one of an event's labels.
-const SHORT: usize = 256;
-/// Marks the end of a short list's labels.
+/// Maximum size in bytes of a list that is walked on every access to one of an event's
+/// labels.
+const MAX_WALKED_BYTES: usize = 256;
+/// Byte after the labels of a short list.
 const IS_SHORT: u8 = u8::MAX;
 
-/// What the table stores after the labels of a list. For a long list: a second copy of
-/// the labels that are effective where a kind occurs twice, and a byte with the length of
-/// that copy.
+/// The bytes that the table stores after the labels of a list. For a long list these are
+/// a second copy of the labels that are effective if a kind occurs twice, and the length
+/// of that copy in one byte.
 #[derive(Debug)]
 pub(crate) struct Counting {
-    bytes: [u8; MOST_COUNTING],
+    bytes: [u8; MAX_COUNTING_BYTES],
     length: usize,
 }
 
-/// Three kinds of 16 bytes, two of 8 and three of one, each with its kind byte; plus the
-/// length byte.
-const MOST_COUNTING: usize = 76;
+/// Maximum size in bytes: three kinds of 16 bytes, two of 8 and three of one, each with
+/// its kind byte, plus the length byte.
+const MAX_COUNTING_BYTES: usize = 76;
 
 impl Counting {
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -149,10 +151,10 @@ impl Counting {
     }
 }
 
-/// Computes what is stored after the labels of a list.
+/// Computes the bytes that are stored after the labels of a list.
 pub(crate) fn counting(labels: &[u8]) -> Counting {
-    let mut counting = Counting { bytes: [0; MOST_COUNTING], length: 0 };
-    if labels.len() <= SHORT {
+    let mut counting = Counting { bytes: [0; MAX_COUNTING_BYTES], length: 0 };
+    if labels.len() <= MAX_WALKED_BYTES {
         counting.push(&[IS_SHORT]);
         return counting;
     }
@@ -162,8 +164,8 @@ pub(crate) fn counting(labels: &[u8]) -> Counting {
         let bytes = rest.get(..before(rest, after)).unwrap_or_default();
         let kind = bytes.first().map_or(0, |kind| usize::from(kind & !LAST));
         let adds_up = matches!(found, Label::Text { .. } | Label::Number { .. });
-        if let Some(of_kind) = last.get_mut(kind).filter(|_| !adds_up) {
-            *of_kind = bytes;
+        if let Some(place) = last.get_mut(kind).filter(|_| !adds_up) {
+            *place = bytes;
         }
         rest = after;
     }
@@ -173,11 +175,11 @@ pub(crate) fn counting(labels: &[u8]) -> Counting {
     counting
 }
 
-/// The labels of one event. Empty for most.
+/// The labels of one event. Most events have none.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Labels<'r> {
-    /// Labels that were validated when they were read, followed by what [`counting`]
-    /// computed for them.
+    /// Labels that were validated when they were read, followed by the [`Counting`]
+    /// bytes.
     row: &'r [u8],
 }
 
@@ -186,7 +188,7 @@ impl<'r> Labels<'r> {
         Labels { row }
     }
 
-    /// Returns all labels, and those that are effective where a kind occurs twice.
+    /// Returns all labels, and the labels that are effective if a kind occurs twice.
     fn parts(&self) -> (&'r [u8], &'r [u8]) {
         let Some((length, bytes)) = self.row.split_last() else { return Default::default() };
         if *length == IS_SHORT {
@@ -201,13 +203,14 @@ impl<'r> Labels<'r> {
         self.row.is_empty()
     }
 
-    /// Returns the labels in stored order. If a kind occurs more than once, the last one
-    /// is effective, except for texts and numbers, which accumulate.
+    /// Returns the labels in stored order. If a kind occurs more than once, the last
+    /// label is effective, except for texts and numbers, which accumulate.
     pub fn iter(&self) -> impl Iterator<Item = Label<'r>> + use<'r> {
         labels_in(self.parts().0)
     }
 
-    /// Returns the last value that `pick` finds. For kinds that do not accumulate.
+    /// Returns the last value that `pick` finds. It is meant for kinds that do not
+    /// accumulate.
     pub(crate) fn last<T>(&self, pick: impl Fn(Label<'r>) -> Option<T>) -> Option<T> {
         if self.row.is_empty() {
             return None;
@@ -238,14 +241,14 @@ pub(crate) fn header(content: &[u8]) -> Parsed<'_, (u32, u32)> {
     (u32, u32).parse(content)
 }
 
-/// Returns whether a block content of `len` bytes can begin like this.
+/// Returns whether a block content of `len` bytes can begin with these bytes.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((rest, (first_id, count))) = header(content) else { return false };
     let lists = len.saturating_sub(8);
     if count == 0 {
         return lists == 0;
     }
-    let has_room = (count as usize).checked_mul(2).is_some_and(|least| least <= lists);
+    let has_room = (count as usize).checked_mul(2).is_some_and(|min_bytes| min_bytes <= lists);
     first_id != 0 && has_room && rest.first().is_some_and(|kind| (1..=10).contains(&(kind & !LAST)))
 }
 
@@ -256,12 +259,13 @@ pub(crate) fn block<'a>(
     damage: &mut BlockDamage<'_>,
     mut define: impl FnMut(u32, &'a [u8], usize, &mut BlockDamage<'_>),
 ) {
-    let Some((rest, (first_id, count))) = rows::begin(content, "label list header", damage, header)
+    let Some((rest, (first_id, count))) =
+        rows::read_header(content, "label list header", damage, header)
     else {
         return;
     };
     let mut id = first_id;
-    let found = rows::each(content, rest, "label list", damage, list, |at, labels, damage| {
+    let found = rows::read_each(content, rest, "label list", damage, list, |at, labels, damage| {
         match id {
             0 => damage.note(at, "label list", Fault::DefinesNothing(0)),
             id => define(id, labels, at, damage),

@@ -22,7 +22,7 @@ use nettrace_guid::Guid;
 use nom::Parser;
 use nom::error::context;
 
-/// One event type: what a metadata id stands for.
+/// An event type: the description that a metadata id stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metadata {
@@ -34,11 +34,12 @@ pub struct Metadata {
     pub event_id: u32,
     /// Event name; empty for native runtime events.
     pub name: Box<str>,
-    /// Keywords. Manifest EventSources carry `0xF00000000000` in addition to their own.
+    /// Keywords. EventSources with a manifest set `0xF00000000000` in addition to their
+    /// own.
     pub keywords: u64,
-    /// The event version.
+    /// Event version.
     pub version: u32,
-    /// 0 log always, 1 critical, 2 error, 3 warning, 4 informational, 5 verbose.
+    /// Level: 0 log always, 1 critical, 2 error, 3 warning, 4 informational, 5 verbose.
     pub level: u32,
     /// Opcode; `None` if the stream does not store one, which is different from 0.
     pub opcode: Option<u8>,
@@ -49,19 +50,19 @@ pub struct Metadata {
     /// The catalog's row, if the payload's fields come from there and not from
     /// [`Metadata::schema`].
     pub(crate) catalog: Option<&'static CatalogEvent>,
-    /// The schema of that row, if it is the same for every payload.
+    /// The schema of that row, if every payload has it.
     pub(crate) catalog_schema: Option<&'static Schema>,
-    /// The provider, if it is one that has views.
+    /// The provider, if it has [views](crate::view).
     pub(crate) known_provider: KnownProvider,
     pub(crate) serial: Serial,
 }
 
 impl Metadata {
-    /// Returns a description with only an identity.
+    /// Creates a description with only an identity.
     fn named(id: u32, provider: Box<str>, event_id: u32, name: Box<str>) -> Metadata {
         Metadata {
             id,
-            known_provider: KnownProvider::of_name(&provider),
+            known_provider: KnownProvider::from_name(&provider),
             serial: Serial::default(),
             provider,
             event_id,
@@ -83,8 +84,8 @@ impl Metadata {
         self.catalog_schema = self.catalog.filter(|row| !row.has_records).map(CatalogEvent::schema);
     }
 
-    /// Returns the provider's GUID: the one that the stream stores (version 6), else the
-    /// one that follows from the name.
+    /// Returns the provider's GUID: the one that the stream stores (version 6), or else
+    /// the one that follows from the name.
     pub fn provider_guid(&self) -> Guid {
         let given = self.extra.as_ref().and_then(|extra| extra.provider_guid);
         given.unwrap_or_else(|| catalog::provider_guid(&self.provider))
@@ -198,7 +199,7 @@ pub(crate) fn payload_v5<'a>(
         return Ok((&[], metadata));
     }
     let tags_at = place(list.stopped_at);
-    rows::entries(list.stopped_at, tags_at, "metadata tag", damage, tag, |at, tag, damage| {
+    rows::read_entries(list.stopped_at, tags_at, "metadata tag", damage, tag, |at, tag, damage| {
         apply_tag(&mut metadata, tag, at, damage);
     });
     Ok((&[], metadata))
@@ -260,16 +261,16 @@ fn apply_tag(
     }
 }
 
-/// The rows of a version 6 metadata block. Each row stores its size, so a broken row does
-/// not affect the next; a size that leaves the block loses the rest.
+/// Reads the rows of a version 6 metadata block. Each row stores its size, so a broken
+/// row does not affect the next; a size that leaves the block loses the rest.
 pub(crate) fn block_v6(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
     mut define: impl FnMut(usize, Metadata, &mut BlockDamage<'_>),
 ) {
-    let header = rows::begin(content, "metadata block header", damage, header_v6);
+    let header = rows::read_header(content, "metadata block header", damage, header_v6);
     let Some((rest, ())) = header else { return };
-    rows::each(content, rest, "metadata row", damage, sized_row, |at, row, damage| {
+    rows::read_each(content, rest, "metadata row", damage, sized_row, |at, row, damage| {
         let row_at = at.saturating_add(2);
         match row_v6(row, row_at, damage) {
             Ok((_, metadata)) if metadata.id == 0 => {
@@ -285,7 +286,7 @@ pub(crate) fn block_v6(
     });
 }
 
-/// Returns whether a version 6 block content of `len` bytes can begin like this.
+/// Returns whether a version 6 block content of `len` bytes can begin with these bytes.
 pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
     let Ok((rest, size)) = u16(content) else { return false };
     let rows_at = usize::from(size).saturating_add(2);
@@ -299,19 +300,19 @@ pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
             let size = usize::from(size);
             size >= 4 && size <= rows.saturating_sub(2) && begins_row_v6(row, size)
         }
-        // The header is longer than the bytes that are looked at.
+        // The header is longer than the examined bytes.
         _ => false,
     }
 }
 
-/// Returns whether a row of `size` bytes can begin like this: an id and the provider's
-/// name.
+/// Returns whether a row of `size` bytes can begin with these bytes: an id and the
+/// provider's name.
 pub(crate) fn begins_row_v6(row: &[u8], size: usize) -> bool {
     let Ok((rest, (id, length))) = (varuint32, varuint32).parse(row) else { return false };
     let (length, room) = (length as usize, size.saturating_sub(before(row, rest)));
     let name = rest.get(..length.min(rest.len())).unwrap_or_default();
     work::count(name.len());
-    // Event id and event name follow.
+    // The event id and the event's name follow.
     id != 0 && length.saturating_add(2) <= room && name.iter().all(|byte| *byte >= b' ')
 }
 
@@ -334,7 +335,7 @@ pub(crate) fn first_row_v6(content: &[u8]) -> Parsed<'_, Option<u32>> {
     header_v6(content).map(|(rest, ())| (rest, None))
 }
 
-/// Steps over a row. Since any two bytes can be a size, the row's beginning is checked
+/// Steps over a row. Since any two bytes can be a size, the row's beginning is checked,
 /// too.
 pub(crate) fn next_row_v6(input: &[u8]) -> Parsed<'_, ()> {
     match sized_row(input)? {
@@ -363,7 +364,7 @@ pub struct MetadataRow<'a> {
 /// [sized](sized_row) list of [optional metadata](OptionalMetadata).
 ///
 /// # Errors
-/// As [`varuint32`] and [`string_v6`].
+/// Those of [`varuint32`] and [`string_v6`].
 pub fn row_begin_v6(row: &[u8]) -> Parsed<'_, MetadataRow<'_>> {
     let (rest, (id, provider, event_id, name)) =
         (varuint32, string_v6, varuint32, string_v6).parse(row)?;
@@ -392,7 +393,7 @@ fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<
         Ok((after, optional)) => {
             let optional_at = place(rest).saturating_add(2);
             let apply = |_, entry, _: &mut BlockDamage<'_>| apply_optional(&mut metadata, entry);
-            rows::entries(
+            rows::read_entries(
                 optional,
                 optional_at,
                 "optional metadata",
@@ -459,7 +460,7 @@ pub fn optional_entry(input: &[u8]) -> Parsed<'_, OptionalMetadata<'_>> {
     }
 }
 
-/// Stores an entry's value; if a kind occurs twice, the last one wins.
+/// Stores an entry's value; if a kind occurs twice, the last entry wins.
 fn apply_optional(metadata: &mut Metadata, entry: OptionalMetadata<'_>) {
     let extra = &mut metadata.extra;
     match entry {

@@ -1,5 +1,5 @@
-//! Blocks: one file per kind. Each reads complete content only; framing has already found
-//! its end.
+//! Blocks: one file per kind. Each function reads complete content only; framing has
+//! already found its end.
 
 pub(crate) mod event;
 pub(crate) mod kinds;
@@ -21,16 +21,16 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Block<'r> {
-    /// What kind of block it is.
+    /// Kind of the block.
     pub kind: BlockKind,
-    /// Stream offset of its first byte: of the object's begin tag, or of the block
-    /// header.
+    /// Stream offset of the block's first byte: of the object's begin tag, or of the
+    /// block header.
     pub offset: u64,
-    /// Where the header says that its content lies.
+    /// Where the content lies according to the header.
     pub span: Span,
-    /// Its content. Shorter than `span` if the stream ends inside the block; empty if the
-    /// block was skipped, because its kind is unknown, it is a second Trace, or it is
-    /// larger than the limit.
+    /// Content of the block. Shorter than `span` if the stream ends inside the block;
+    /// empty if the block was skipped, because its kind is unknown, it is a second Trace,
+    /// or it is larger than the limit.
     pub content: &'r [u8],
 }
 

@@ -1,11 +1,11 @@
-//! Goes from row to row of a block, and accounts for what cannot be read.
+//! Walks the rows of a block, and records the rows that cannot be read.
 
 use crate::damage::BlockDamage;
 use crate::error::{Fault, located};
 use crate::primitive::{Parsed, before};
 
-/// Reads what precedes the rows; without it, the block is lost.
-pub(super) fn begin<'a, T>(
+/// Reads the part before the rows; without it, the block is lost.
+pub(super) fn read_header<'a, T>(
     content: &'a [u8],
     context: &'static str,
     damage: &mut BlockDamage<'_>,
@@ -17,9 +17,9 @@ pub(super) fn begin<'a, T>(
 }
 
 /// Reads the rows from `rest` to the end of `content`, and passes on each with its
-/// offset. Where one cannot be read, the next one cannot be found, so the rest of the
+/// offset. If a row cannot be read, the next one cannot be found, so the rest of the
 /// block is lost. Returns the number of rows, if all could be read.
-pub(super) fn each<'a, T>(
+pub(super) fn read_each<'a, T>(
     content: &'a [u8],
     mut rest: &'a [u8],
     context: &'static str,
@@ -45,7 +45,7 @@ pub(super) fn each<'a, T>(
     Some(found)
 }
 
-/// Notes a stated number of rows that differs from the one found. Where the input ends
+/// Reports a stated number of rows that differs from the number found. If the input ends
 /// inside the block, rows are missing anyway.
 pub(super) fn check_count(
     stated: u32,
@@ -61,8 +61,8 @@ pub(super) fn check_count(
 
 /// Reads the entries of a row, which lies at `row_at`, and passes on each with its
 /// offset. An entry of unknown kind has no known size, so the entries after it are
-/// skipped; a broken one loses them.
-pub(super) fn entries<'a, T>(
+/// skipped; a broken entry loses them.
+pub(super) fn read_entries<'a, T>(
     row: &'a [u8],
     row_at: usize,
     context: &'static str,

@@ -31,7 +31,7 @@ pub struct SequencePoint {
 const FLAG_THREADS: u32 = 1;
 const FLAG_METADATA: u32 = 2;
 
-/// Returns the timestamp of a sequence point, in ticks. It comes first in the content in
+/// Returns the timestamp of a sequence point in ticks. It comes first in the content in
 /// all versions.
 pub(crate) fn timestamp_of(content: &[u8]) -> Option<u64> {
     u64(content).ok().map(|(_, timestamp)| timestamp)
@@ -80,12 +80,12 @@ pub fn entry_v4(input: &[u8]) -> Parsed<'_, (u64, u32)> {
 /// index of a thread, and the varuint32 sequence number of its last event.
 ///
 /// # Errors
-/// As [`varuint64`].
+/// Those of [`varuint64`].
 pub fn entry_v6(input: &[u8]) -> Parsed<'_, (u64, u32)> {
     (varuint64, varuint32).parse(input)
 }
 
-/// Reads the header of version 6, and the number of entries it states.
+/// Reads the header of version 6, and returns the number of entries it states.
 pub(crate) fn first_entry_v6(content: &[u8]) -> Parsed<'_, Option<u32>> {
     header_v6(content).map(|(rest, point)| (rest, Some(point.thread_count)))
 }
@@ -95,7 +95,7 @@ pub(crate) fn next_entry_v6(input: &[u8]) -> Parsed<'_, ()> {
     entry_v6(input).map(|(rest, _)| (rest, ()))
 }
 
-/// Returns the content of versions 4 and 5: passes on each thread id with its last
+/// Reads the content of versions 4 and 5, and passes on each thread id with its last
 /// sequence number and its offset.
 pub(crate) fn payload_v4(
     content: &[u8],
@@ -112,31 +112,31 @@ pub(crate) fn is_whole_v4(content: &[u8]) -> bool {
     u64::from(point.thread_count).checked_mul(12) == Some(rest.len() as u64)
 }
 
-/// Returns whether a version 6 block content of `len` bytes can begin like this.
+/// Returns whether a version 6 block content of `len` bytes can begin with these bytes.
 pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
     let Ok((_, point)) = header_v6(content) else { return false };
     let has_known_flags =
         u32(content.get(8..).unwrap_or_default()).is_ok_and(|(_, flags)| flags <= 3);
     let (entries, count) = (len.saturating_sub(16), point.thread_count as usize);
     // An entry has 2 to 15 bytes.
-    let fits = count.checked_mul(2).is_some_and(|least| least <= entries)
-        && count.checked_mul(15).is_none_or(|most| entries <= most);
+    let fits = count.checked_mul(2).is_some_and(|min_bytes| min_bytes <= entries)
+        && count.checked_mul(15).is_none_or(|max_bytes| entries <= max_bytes);
     has_known_flags && fits
 }
 
-/// Returns whether a RemoveThread block of `len` bytes can begin like this.
+/// Returns whether a RemoveThread block of `len` bytes can begin with these bytes.
 pub(crate) fn begins_removals(len: usize, content: &[u8]) -> bool {
     let mut rest = content;
     while let Ok((after, _)) = entry_v6(rest) {
         rest = after;
     }
-    // There are few threads. The bytes at hand may end within a pair.
+    // There are few threads. The available bytes may end within a pair.
     len <= 4096
         && !content.is_empty()
         && (rest.is_empty() || (len > content.len() && rest.len() < 15))
 }
 
-/// Returns the content of version 6: passes on each thread index with its last sequence
+/// Reads the content of version 6, and passes on each thread index with its last sequence
 /// number.
 pub(crate) fn payload_v6(
     content: &[u8],
@@ -146,21 +146,22 @@ pub(crate) fn payload_v6(
     payload(content, damage, header_v6, entry_v6, entry)
 }
 
-/// Also returns where the entries end, if more follows: no writer stores any, so it may
-/// belong to other blocks. `None` if even the header could not be read.
+/// Reads the content of any version. Also returns where the entries end, if more bytes
+/// follow: no writer stores any, so they may belong to other blocks. `None` if even the
+/// header could not be read.
 fn payload<'a>(
     content: &'a [u8],
     damage: &mut BlockDamage<'_>,
     header: impl Fn(&'a [u8]) -> Parsed<'a, SequencePoint>,
     entry: impl Fn(&'a [u8]) -> Parsed<'a, (u64, u32)>,
-    mut give: impl FnMut(u64, u32, usize, &mut BlockDamage<'_>),
+    mut take: impl FnMut(u64, u32, usize, &mut BlockDamage<'_>),
 ) -> Option<(SequencePoint, Option<usize>)> {
-    let (mut rest, point) = rows::begin(content, "sequence point", damage, header)?;
+    let (mut rest, point) = rows::read_header(content, "sequence point", damage, header)?;
     for found in 0..point.thread_count {
         let at = before(content, rest);
         match entry(rest) {
             Ok((after, (thread, number))) => {
-                give(thread, number, at, damage);
+                take(thread, number, at, damage);
                 rest = after;
             }
             Err(error) => {
@@ -180,20 +181,20 @@ fn payload<'a>(
     Some((point, (!rest.is_empty()).then(|| before(content, rest))))
 }
 
-/// Content of a RemoveThread block (version 6): pairs up to the block's end.
+/// Reads the content of a RemoveThread block (version 6): pairs up to the block's end.
 pub(crate) fn removals(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
-    mut give: impl FnMut(u64, u32, usize, &mut BlockDamage<'_>),
+    mut take: impl FnMut(u64, u32, usize, &mut BlockDamage<'_>),
 ) {
-    rows::each(
+    rows::read_each(
         content,
         content,
         "thread removal",
         damage,
         entry_v6,
         |at, (thread, number), damage| {
-            give(thread, number, at, damage);
+            take(thread, number, at, damage);
         },
     );
 }

@@ -3,15 +3,16 @@
 
 use crate::frame::BlockKind;
 
-/// How many bytes of a content are examined.
-pub(crate) use super::kinds::SIGNS;
+/// Number of bytes of a content that are examined.
+pub(crate) use super::kinds::SIGN_BYTES;
 
-/// Blocks of other kinds than events could be larger, but no writer makes them so.
-pub(crate) const MOST_OTHER_BYTES: u32 = 1 << 20;
+/// Maximum size in bytes of blocks of other kinds than events. They could be larger, but
+/// no writer makes them so.
+pub(crate) const MAX_OTHER_BYTES: u32 = 1 << 20;
 
-/// Returns whether `content`, the first [`SIGNS`] bytes of a content of `len` bytes or
-/// all of it if it is shorter, can belong to a block of this kind. `false` for unknown
-/// kinds, about which nothing is known.
+/// Returns whether `content` can belong to a block of this kind. It is the first
+/// [`SIGN_BYTES`] bytes of a content of `len` bytes, or all of it if it is shorter.
+/// `false` for unknown kinds, about which nothing is known.
 pub(crate) fn begins_as(kind: BlockKind, len: u32, content: &[u8]) -> bool {
-    kind.row().is_some_and(|row| len <= row.most_bytes && (row.begins)(len as usize, content))
+    kind.row().is_some_and(|row| len <= row.max_bytes && (row.begins)(len as usize, content))
 }

@@ -17,7 +17,7 @@ use std::fmt;
 /// The addresses of one stack, innermost frame first, borrowed from where they are
 /// stored.
 ///
-/// Frame 0 is the instruction that the thread was at; the others are return addresses.
+/// Frame 0 is the current instruction of the thread; the others are return addresses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Stack<'r> {
     bytes: &'r [u8],
@@ -52,8 +52,8 @@ impl<'r> Stack<'r> {
     }
 }
 
-/// The remaining addresses. Unlike `chunks`, it does not divide by a width that is only
-/// known at run time.
+/// The remaining addresses. Unlike `chunks`, this iterator does not divide by a width
+/// that is only known at run time.
 struct Addresses<'r> {
     bytes: &'r [u8],
     is_narrow: bool,
@@ -131,7 +131,7 @@ pub fn header(content: &[u8]) -> Parsed<'_, (u32, u32)> {
     (u32, u32).parse(content)
 }
 
-/// Reads the header, and the number of rows it states.
+/// Reads the header, and returns the number of rows it states.
 pub(crate) fn first_row(content: &[u8]) -> Parsed<'_, Option<u32>> {
     header(content).map(|(rest, (_, count))| (rest, Some(count)))
 }
@@ -141,14 +141,14 @@ pub(crate) fn next_row(input: &[u8]) -> Parsed<'_, ()> {
     row(input).map(|(rest, _)| (rest, ()))
 }
 
-/// Returns whether a block content of `len` bytes can begin like this.
+/// Returns whether a block content of `len` bytes can begin with these bytes.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((rest, (_, count))) = header(content) else { return false };
     let rows = len.saturating_sub(8);
     if count == 0 {
         return rows == 0;
     }
-    let has_room = (count as usize).checked_mul(4).is_some_and(|least| least <= rows);
+    let has_room = (count as usize).checked_mul(4).is_some_and(|min_bytes| min_bytes <= rows);
     has_room
         && u32(rest).is_ok_and(|(_, size)| size % 4 == 0 && size as usize <= rows.saturating_sub(4))
 }
@@ -174,12 +174,12 @@ pub(crate) fn block<'a>(
     mut define: impl FnMut(u32, &'a [u8], usize, &mut BlockDamage<'_>),
 ) {
     let Some((rest, (first_id, count))) =
-        rows::begin(content, "stack block header", damage, header)
+        rows::read_header(content, "stack block header", damage, header)
     else {
         return;
     };
     let mut id = first_id;
-    let found = rows::each(content, rest, "stack", damage, row, |at, stack, damage| {
+    let found = rows::read_each(content, rest, "stack", damage, row, |at, stack, damage| {
         let extra = match pointer_size {
             8 => stack.len() % 8,
             4 => stack.len() % 4,

@@ -15,13 +15,13 @@ use nom::Parser;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Thread {
-    /// The index.
+    /// The index by which events refer to the thread.
     pub index: u64,
-    /// Name.
+    /// Name of the thread.
     pub name: Option<Box<str>>,
     /// OS process id.
     pub process_id: Option<u64>,
-    /// OS thread id. Several indices may have the same one.
+    /// OS thread id. Several indices may have one id.
     pub os_thread_id: Option<u64>,
     /// Other keys and values, in stored order.
     pub pairs: Vec<(Box<str>, Box<str>)>,
@@ -42,7 +42,7 @@ pub enum ThreadEntry<'a> {
 }
 
 impl Thread {
-    /// Stores an entry's value; if a kind occurs twice, the last one wins.
+    /// Stores an entry's value; if a kind occurs twice, the last entry wins.
     fn apply(&mut self, entry: ThreadEntry<'_>) {
         let text = |bytes: &[u8]| -> Box<str> { String::from_utf8_lossy(bytes).into() };
         match entry {
@@ -79,7 +79,7 @@ pub(crate) fn next_row(input: &[u8]) -> Parsed<'_, ()> {
     }
 }
 
-/// Returns whether a block content of `len` bytes can begin like this.
+/// Returns whether a block content of `len` bytes can begin with these bytes.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((rest, size)) = u16(content) else { return false };
     let size = usize::from(size);
@@ -99,7 +99,7 @@ pub(crate) fn block(
     damage: &mut BlockDamage<'_>,
     mut define: impl FnMut(usize, Thread, &mut BlockDamage<'_>),
 ) {
-    rows::each(content, content, "thread row", damage, sized_row, |at, row, damage| {
+    rows::read_each(content, content, "thread row", damage, sized_row, |at, row, damage| {
         let row_at = at.saturating_add(2);
         let (rest, index) = match varuint64(row) {
             Ok(done) => done,
@@ -110,7 +110,7 @@ pub(crate) fn block(
         };
         let mut thread = Thread { index, ..Thread::default() };
         let entries_at = row_at.saturating_add(before(row, rest));
-        rows::entries(rest, entries_at, "thread entry", damage, entry, |_, entry, _| {
+        rows::read_entries(rest, entries_at, "thread entry", damage, entry, |_, entry, _| {
             thread.apply(entry);
         });
         define(row_at, thread, damage);

@@ -20,13 +20,13 @@ use crate::work;
 use nom::Parser;
 use nom::error::context;
 
-/// What a stream says about its session.
+/// The facts about a session that its stream stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Trace {
     /// When the session started, as stored.
     pub start: DateTimeParts,
-    /// The same instant on the event clock, in ticks.
+    /// Tick count of the event clock at `start`.
     pub sync_ticks: i64,
     /// Ticks per second. If it is not positive, as in a broken stream, timestamps cannot
     /// be converted.
@@ -49,7 +49,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// A session about which nothing is known.
+    /// The facts about a session of which nothing is known.
     pub(crate) const UNKNOWN: Trace = Trace {
         start: DateTimeParts {
             year: 0,
@@ -102,7 +102,7 @@ fn common(input: &[u8]) -> Parsed<'_, (Trace, i32)> {
     Ok((rest, (trace, last)))
 }
 
-/// Where the pointer size is.
+/// Offset of the pointer size, in bytes.
 const POINTER_SIZE_AT: usize = 32;
 
 fn pointer_size(input: &[u8]) -> Parsed<'_, u8> {
@@ -113,8 +113,9 @@ fn pointer_size(input: &[u8]) -> Parsed<'_, u8> {
     }
 }
 
-/// Returns the same content with a pointer size of 8 if it has an impossible one, and
-/// that: nearly all processes have 64 bits, and most of a trace does not depend on it.
+/// Returns a copy of the content with a pointer size of 8, and the fault, if its pointer
+/// size is impossible. Nearly all processes have 64 bits, and most of a trace does not
+/// depend on the size.
 fn with_pointer_size(content: &[u8]) -> Option<(Vec<u8>, Fault)> {
     let (before, rest) = content.split_at_checked(POINTER_SIZE_AT)?;
     let (after, stated) = i32(rest).ok()?;
@@ -122,8 +123,8 @@ fn with_pointer_size(content: &[u8]) -> Option<(Vec<u8>, Fault)> {
     (!matches!(stated, 4 | 8)).then_some((content, Fault::PointerSize(stated)))
 }
 
-/// Reads the content of a Trace object or block with `read`. A pointer size that cannot be
-/// is reported, and taken for 8.
+/// Reads the content of a Trace object or block with `read`. An impossible pointer size
+/// is reported, and read as 8.
 pub(crate) fn read_sized(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
@@ -177,9 +178,11 @@ impl Trace {
     }
 }
 
-/// Pairs that a Trace block states but does not contain.
+/// The pairs that a Trace block states but does not contain.
 struct Missing<'a> {
+    /// Number of pairs that the block states.
     stated: u64,
+    /// Number of pairs that could be read.
     found: u64,
     /// Why the next pair cannot be read.
     error: nom::Err<FaultAt<'a>>,
@@ -211,8 +214,8 @@ fn pairs_v6(input: &[u8]) -> Parsed<'_, (Trace, Option<Missing<'_>>)> {
 /// 7.2](crate::format_guide#7.2)).
 ///
 /// # Errors
-/// As for the object of earlier versions, and those of a pair that cannot be read. (A
-/// reader keeps the pairs before it.)
+/// Those of [`object`], and those of a pair that cannot be read. (A reader keeps the
+/// pairs before it.)
 pub fn whole_v6(input: &[u8]) -> Parsed<'_, Trace> {
     match pairs_v6(input)? {
         (rest, (trace, None)) => Ok((rest, trace)),
@@ -220,7 +223,8 @@ pub fn whole_v6(input: &[u8]) -> Parsed<'_, Trace> {
     }
 }
 
-/// Reads the same, but if pairs do not fit, this is reported and the session is kept.
+/// Reads the content of a Trace block, version 6. If pairs do not fit, this is reported
+/// and the session is kept.
 pub(crate) fn block_v6<'a>(input: &'a [u8], damage: &mut BlockDamage<'_>) -> Parsed<'a, Trace> {
     let (rest, (trace, missing)) = pairs_v6(input)?;
     if let Some(Missing { stated, found, .. }) = missing {
@@ -231,7 +235,7 @@ pub(crate) fn block_v6<'a>(input: &'a [u8], damage: &mut BlockDamage<'_>) -> Par
 }
 
 /// Skips the content of a version 6 Trace block up to its last pair.
-pub(crate) fn skipped_v6(input: &[u8]) -> Parsed<'_, ()> {
+pub(crate) fn skip_v6(input: &[u8]) -> Parsed<'_, ()> {
     let (mut rest, (_, count)) = common(input)?;
     for _ in 0..count.max(0) {
         work::count(1);
@@ -240,7 +244,7 @@ pub(crate) fn skipped_v6(input: &[u8]) -> Parsed<'_, ()> {
     Ok((rest, ()))
 }
 
-/// Returns whether the content of a Trace block can begin like this.
+/// Returns whether the content of a Trace block can begin with these bytes.
 pub(crate) fn begins_v6(content: &[u8]) -> bool {
     common(content)
         .is_ok_and(|(_, (trace, count))| count >= 0 && trace.start.unix_nanos().is_some())

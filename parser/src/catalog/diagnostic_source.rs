@@ -19,8 +19,8 @@ pub(super) static PROVIDER: CatalogProvider = CatalogProvider {
 };
 
 const ARGUMENTS: FieldRow = counted_records("Arguments", &[utf16("Key"), utf16("Value")]);
-const OF_EVENT: &[FieldRow] = &[utf16("SourceName"), utf16("EventName"), ARGUMENTS];
-const OF_ACTIVITY: &[FieldRow] = &[utf16("SourceName"), utf16("ActivityName"), ARGUMENTS];
+const EVENT_FIELDS: &[FieldRow] = &[utf16("SourceName"), utf16("EventName"), ARGUMENTS];
+const ACTIVITY_FIELDS: &[FieldRow] = &[utf16("SourceName"), utf16("ActivityName"), ARGUMENTS];
 
 const fn named(
     id: u32,
@@ -33,15 +33,15 @@ const fn named(
 }
 
 static EVENTS: [CatalogEvent; 9] = [
-    named(2, "Event", "Event", 0, OF_EVENT),
-    named(4, "Activity1Start", "Activity1/Start", 1, OF_EVENT),
-    named(5, "Activity1Stop", "Activity1/Stop", 2, OF_EVENT),
-    named(6, "Activity2Start", "Activity2/Start", 1, OF_EVENT),
-    named(7, "Activity2Stop", "Activity2/Stop", 2, OF_EVENT),
-    named(8, "RecursiveActivity1Start", "RecursiveActivity1/Start", 1, OF_EVENT),
-    named(9, "RecursiveActivity1Stop", "RecursiveActivity1/Stop", 2, OF_EVENT),
+    named(2, "Event", "Event", 0, EVENT_FIELDS),
+    named(4, "Activity1Start", "Activity1/Start", 1, EVENT_FIELDS),
+    named(5, "Activity1Stop", "Activity1/Stop", 2, EVENT_FIELDS),
+    named(6, "Activity2Start", "Activity2/Start", 1, EVENT_FIELDS),
+    named(7, "Activity2Stop", "Activity2/Stop", 2, EVENT_FIELDS),
+    named(8, "RecursiveActivity1Start", "RecursiveActivity1/Start", 1, EVENT_FIELDS),
+    named(9, "RecursiveActivity1Stop", "RecursiveActivity1/Stop", 2, EVENT_FIELDS),
     // The package of .NET 5 also runs on older runtimes, which cannot describe this
     // event.
-    named(11, "ActivityStart", "Activity/Start", 1, OF_ACTIVITY),
-    named(12, "ActivityStop", "Activity/Stop", 2, OF_ACTIVITY),
+    named(11, "ActivityStart", "Activity/Start", 1, ACTIVITY_FIELDS),
+    named(12, "ActivityStop", "Activity/Stop", 2, ACTIVITY_FIELDS),
 ];

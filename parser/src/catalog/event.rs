@@ -30,13 +30,13 @@ pub struct CatalogEvent {
     /// informational, 5 verbose. The level that was actually sent is in the trace and may
     /// differ.
     pub level: u8,
-    /// Keywords in the newest manifest. Those that were actually sent are in the trace
-    /// and may differ.
+    /// Keywords in the newest manifest. The keywords that were actually sent are in the
+    /// trace and may differ.
     pub keywords: u64,
-    /// Whether payloads of this event can differ in their fields. GCDynamicEvent (event 39
-    /// of the runtime) carries a record in its field `Data`, which its field `Name` names;
-    /// if the record has the expected size, [`Event::fields`](crate::Event::fields) shows
-    /// its fields in place of `Data`.
+    /// Whether payloads of this event can differ in their fields. GCDynamicEvent (event
+    /// 39 of the runtime) carries a record in its field `Data`, which its field `Name`
+    /// names. If the record has the expected size,
+    /// [`Event::fields`](crate::Event::fields) shows its fields in place of `Data`.
     pub has_records: bool,
     rows: &'static [FieldRow],
     /// Whether its writer, up to .NET 5, writes nothing at all for a null text
@@ -45,7 +45,7 @@ pub struct CatalogEvent {
     schema: OnceLock<Schema>,
 }
 
-/// How the manifest says an event is sent.
+/// How an event is sent, according to the manifest.
 pub(super) struct Sent {
     pub(super) task: &'static str,
     pub(super) opcode: u8,
@@ -54,17 +54,18 @@ pub(super) struct Sent {
     omits_null_texts: bool,
 }
 
-/// Returns an event of the native runtime.
+/// Describes how an event of the native runtime is sent.
 pub(super) const fn sent(task: &'static str, opcode: u8, level: u8, keywords: u64) -> Sent {
     Sent { task, opcode, level, keywords, omits_null_texts: true }
 }
 
-/// Returns an event of another provider: no task, and null texts are written like others.
+/// Describes how an event of another provider is sent: it has no task, and null texts are
+/// written like others.
 pub(super) const fn sent_by_others(opcode: u8, level: u8, keywords: u64) -> Sent {
     Sent { omits_null_texts: false, ..sent("", opcode, level, keywords) }
 }
 
-/// Returns a row of a table.
+/// Creates a row of a table.
 pub(super) const fn event(
     provider: &'static str,
     id: u32,
@@ -91,7 +92,7 @@ pub(super) const fn event(
     }
 }
 
-/// Rows are constants, so each is equal only to itself.
+/// Compares identity: rows are constants, so each is equal only to itself.
 impl PartialEq for CatalogEvent {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
@@ -107,7 +108,7 @@ impl CatalogEvent {
         self.schema.get_or_init(|| row::schema(self.rows, self.omits_null_texts))
     }
 
-    /// Returns the fields of one payload. If it carries a record, the payload says which
+    /// Returns the fields of one payload. If it carries a record, the payload tells which
     /// one.
     #[inline(always)]
     pub(crate) fn schema_of(&'static self, payload: &[u8]) -> &'static Schema {
@@ -147,7 +148,7 @@ impl CatalogEvent {
     }
 }
 
-/// `GCStart_V2` without `_V2`.
+/// Returns `GCStart_V2` without `_V2`.
 fn without_version(symbol: &str) -> &str {
     match symbol.rsplit_once("_V") {
         Some((stem, version))

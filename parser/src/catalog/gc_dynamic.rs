@@ -17,11 +17,11 @@ use crate::primitive::utf16_end;
 use crate::schema::{Field, Schema};
 use std::sync::OnceLock;
 
-/// The carrier event's id. Other providers use this id for other events.
+/// Id of the carrier event. Other providers use this id for other events.
 pub(super) const ID: u32 = 39;
-/// The carrier event's symbol.
+/// Symbol of the carrier event.
 const CARRIER: &str = "GCDynamicEvent";
-/// The field that the record's fields replace.
+/// Name of the field that the record's fields replace.
 const DATA: &str = "Data";
 
 const fn record(

@@ -27,12 +27,12 @@ pub enum KnownProvider {
     UniversalSystem,
     /// `Universal.Events`.
     UniversalEvents,
-    /// Any other.
+    /// Any other provider.
     Other,
 }
 
 impl KnownProvider {
-    pub(crate) fn of_name(name: &str) -> KnownProvider {
+    pub(crate) fn from_name(name: &str) -> KnownProvider {
         match name {
             "Microsoft-Windows-DotNETRuntime" => KnownProvider::Runtime,
             "Microsoft-Windows-DotNETRuntimeRundown" => KnownProvider::Rundown,

@@ -19,10 +19,10 @@ pub(super) static PROVIDER: CatalogProvider = CatalogProvider {
 };
 
 const ARGUMENTS: FieldRow = counted_records("Arguments", &[utf16("Key"), utf16("Value")]);
-const OF_START: &[FieldRow] = &[i32("ID"), i32("FactoryID"), utf16("LoggerName"), ARGUMENTS];
-const OF_STOP: &[FieldRow] = &[i32("ID"), i32("FactoryID"), utf16("LoggerName")];
+const START_FIELDS: &[FieldRow] = &[i32("ID"), i32("FactoryID"), utf16("LoggerName"), ARGUMENTS];
+const STOP_FIELDS: &[FieldRow] = &[i32("ID"), i32("FactoryID"), utf16("LoggerName")];
 
 static EVENTS: [CatalogEvent; 2] = [
-    event(NAME, 3, 0, "ActivityStart", "Activity/Start", sent_by_others(1, 0, 0x6), OF_START),
-    event(NAME, 4, 0, "ActivityStop", "Activity/Stop", sent_by_others(2, 0, 0x6), OF_STOP),
+    event(NAME, 3, 0, "ActivityStart", "Activity/Start", sent_by_others(1, 0, 0x6), START_FIELDS),
+    event(NAME, 4, 0, "ActivityStop", "Activity/Stop", sent_by_others(2, 0, 0x6), STOP_FIELDS),
 ];

@@ -58,7 +58,7 @@ fn providers() -> impl Iterator<Item = &'static CatalogProvider> {
     generated::PROVIDERS.iter().copied().chain(by_hand)
 }
 
-/// Returns all events: each provider's, in all their versions.
+/// Returns all events of all providers, in all their versions.
 pub fn events() -> impl Iterator<Item = &'static CatalogEvent> {
     providers().flat_map(CatalogProvider::events)
 }
@@ -67,7 +67,7 @@ fn provider(name: &str) -> Option<&'static CatalogProvider> {
     providers().find(|provider| provider.name == name)
 }
 
-/// Returns names of a provider's keywords, lowest bit first; empty if the provider is
+/// Returns the names of a provider's keywords, lowest bit first; empty if the provider is
 /// unknown.
 pub fn keywords(provider_name: &str) -> &'static [(u64, &'static str)] {
     provider(provider_name).map_or(&[], |provider| provider.keywords)
@@ -89,7 +89,7 @@ pub fn find(provider_name: &str, id: u32, version: u32) -> Option<&'static Catal
     provider(provider_name).filter(|provider| provider.key == Key::Id)?.version_of(id, version)
 }
 
-/// What a stream says about an event type.
+/// The facts about an event type that a stream stores.
 pub(crate) struct Described<'a> {
     pub(crate) provider: &'a str,
     pub(crate) event_id: u32,

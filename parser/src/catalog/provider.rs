@@ -11,25 +11,25 @@ pub(crate) struct CatalogProvider {
     /// The GUID that its manifest fixes; `None` if the GUID follows from the name
     /// ([FORMAT.md 15](crate::format_guide#15)).
     pub(crate) guid: Option<Guid>,
-    /// Names of its keywords, lowest bit first.
+    /// Names of the provider's keywords, lowest bit first.
     pub(crate) keywords: &'static [(u64, &'static str)],
-    /// How its events are identified.
+    /// How the provider's events are identified.
     pub(super) key: Key,
     /// The row for events with any other name.
     pub(super) others: Option<&'static CatalogEvent>,
     /// When the rows are used instead of the stream's description.
     pub(super) used: Use,
-    /// Its events in groups, each sorted by id, then version. All versions of an id are
-    /// in one group.
+    /// The provider's events in groups, each sorted by id, then version. All versions of
+    /// an id are in one group.
     pub(super) groups: &'static [&'static [CatalogEvent]],
 }
 
 /// How the events of a provider are identified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
-    /// Id and version.
+    /// By id and version.
     Id,
-    /// Name.
+    /// By name.
     Name,
 }
 
@@ -45,7 +45,7 @@ pub(super) enum Use {
 }
 
 impl CatalogProvider {
-    /// Its events.
+    /// Returns the provider's events.
     pub(crate) fn events(&self) -> impl Iterator<Item = &'static CatalogEvent> + use<> {
         self.groups.iter().copied().flatten().chain(self.others)
     }
@@ -106,8 +106,8 @@ const NAMESPACE: [u8; 16] = [
     0x48, 0x2c, 0x2d, 0xb2, 0xc3, 0x90, 0x47, 0xc8, 0x87, 0xf8, 0x1a, 0x15, 0xbf, 0xc1, 0x30, 0xfb,
 ];
 
-/// SHA-1 over the namespace and the upper-cased name in big-endian UTF-16. The GUID is
-/// the first 16 bytes, with version 5 set in byte 7.
+/// Derives a GUID from a name: SHA-1 over the namespace and the upper-cased name in
+/// big-endian UTF-16. The GUID is the first 16 bytes, with version 5 set in byte 7.
 fn from_name(name: &str) -> Guid {
     let mut hash = sha1_smol::Sha1::from(NAMESPACE);
     let mut units = [0; 2];
@@ -122,8 +122,8 @@ fn from_name(name: &str) -> Guid {
     Guid::from_bytes([b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15])
 }
 
-/// .NET's invariant upper-casing: every letter maps to exactly one letter, and no other
-/// letter maps to an ASCII one.
+/// Returns a letter in upper case by .NET's invariant rules: every letter maps to exactly
+/// one letter, and no other letter maps to an ASCII one.
 fn invariant_upper(letter: char) -> char {
     if letter.is_ascii() {
         return letter.to_ascii_uppercase();

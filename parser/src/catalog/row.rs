@@ -23,9 +23,9 @@ pub(super) struct FieldRow {
 #[derive(Debug, Clone, Copy)]
 enum Times {
     Once,
-    /// As often as the value in this register.
+    /// As often as the value in this register says.
     Kept(Register),
-    /// As often as the u16 before it.
+    /// As often as the u16 before it says.
     CountedHere,
 }
 
@@ -96,7 +96,7 @@ pub(super) const fn f64(name: &'static str) -> FieldRow {
     row(name, RowType::F64)
 }
 
-/// Returns a boolean of one byte.
+/// Describes a boolean of one byte.
 pub(super) const fn boolean8(name: &'static str) -> FieldRow {
     row(name, RowType::Boolean8)
 }
@@ -129,12 +129,12 @@ pub(super) const fn var_uint(name: &'static str) -> FieldRow {
     row(name, RowType::VarUInt)
 }
 
-/// Unused bytes between fields.
+/// Describes unused bytes between fields.
 pub(super) const fn padding(bytes: u8) -> FieldRow {
     row("", RowType::Padding(bytes))
 }
 
-/// Records, as many as the value in register `count`.
+/// Describes records, as many as the value in register `count`.
 pub(super) const fn records(
     name: &'static str,
     count: Register,
@@ -143,33 +143,33 @@ pub(super) const fn records(
     row(name, RowType::Record(rows)).times(count)
 }
 
-/// Records preceded by their number, a u16.
+/// Describes records preceded by their number, a u16.
 pub(super) const fn counted_records(name: &'static str, rows: &'static [FieldRow]) -> FieldRow {
     FieldRow { count: Times::CountedHere, ..row(name, RowType::Record(rows)) }
 }
 
 impl FieldRow {
-    /// Shown in hexadecimal.
+    /// Marks the field to be shown in hexadecimal.
     pub(super) const fn hex(self) -> FieldRow {
         FieldRow { is_hex: true, ..self }
     }
 
-    /// Returns the value is a number of bytes.
+    /// Marks the value as a number of bytes.
     pub(super) const fn bytes(self) -> FieldRow {
         FieldRow { unit: Some(Unit::Bytes), ..self }
     }
 
-    /// Returns the value is a number of nanoseconds.
+    /// Marks the value as a number of nanoseconds.
     pub(super) const fn nanoseconds(self) -> FieldRow {
         FieldRow { unit: Some(Unit::Nanoseconds), ..self }
     }
 
-    /// Returns the value is a number of seconds.
+    /// Marks the value as a number of seconds.
     pub(super) const fn seconds(self) -> FieldRow {
         FieldRow { unit: Some(Unit::Seconds), ..self }
     }
 
-    /// Returns the values have names.
+    /// Gives names to the values.
     pub(super) const fn named(self, map: &'static ValueMap) -> FieldRow {
         FieldRow { map: Some(map), ..self }
     }

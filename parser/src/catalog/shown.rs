@@ -9,7 +9,7 @@ use std::borrow::Cow;
 /// (`RequestStart` becomes `Request/Start`), unless its opcode says otherwise. `None` if
 /// the stream has no name, or only `Unknown(ID)`, and the catalog has none.
 ///
-/// `opcode` is the one that the stream stores with the type.
+/// `opcode` is the opcode that the stream stores with the type.
 pub fn event_name<'n>(
     name: &'n str,
     id: u32,
@@ -22,11 +22,11 @@ pub fn event_name<'n>(
     {
         return catalog.map(|known| known.name).filter(|name| !name.is_empty()).map(Cow::Borrowed);
     }
-    for (ending, of_ending) in [("Start", 1), ("Stop", 2)] {
+    for (ending, implied) in [("Start", 1), ("Stop", 2)] {
         let stem_len = name.len().checked_sub(ending.len()).filter(|len| *len > 0);
         let split = stem_len.and_then(|len| name.split_at_checked(len));
         if let Some((stem, _)) = split.filter(|(_, end)| end.eq_ignore_ascii_case(ending))
-            && opcode.unwrap_or(of_ending) == of_ending
+            && opcode.unwrap_or(implied) == implied
         {
             return Some(Cow::Owned(format!(
                 "{}/{ending}",

@@ -34,7 +34,7 @@ fn metadata(
         extra: None,
         catalog: None,
         catalog_schema: None,
-        known_provider: KnownProvider::of_name(provider),
+        known_provider: KnownProvider::from_name(provider),
         serial: Default::default(),
     }
 }

@@ -1,10 +1,10 @@
 //! The two providers of Linux recorders that write version 6 (FORMAT.md 15).
 //!
 //! Their metadata declares text as type 23, one UTF-8 code unit, but the payload has a
-//! u16 length and UTF-8 (FORMAT.md Q12). So for `Universal.System` this table is used and
-//! the stream's description is not. Events of `Universal.Events` all begin with the same
+//! u16 length and UTF-8 (FORMAT.md Q12). So this table is used for `Universal.System`,
+//! and the stream's description is not. Events of `Universal.Events` all begin with one
 //! field, which may be followed by fields that the recorder copied from elsewhere and
-//! described correctly; there the table is used only if the stream has no description.
+//! described correctly; the table is used for them only if the stream has no description.
 
 use super::event::{CatalogEvent, event, sent_by_others};
 use super::provider::{CatalogProvider, Key, Use};

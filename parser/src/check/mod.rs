@@ -1,10 +1,10 @@
 //! Checks whether a stream conforms to the format: for authors of writers, and for
 //! anybody who wants to know what is wrong with a trace.
 //!
-//! The reader reports what it could not read ([`Damage`]). A check also verifies rules
-//! that a reader can do without: times and sequence points rise as promised, payloads
-//! match their fields, no event is missing. Every breach is a [`Violation`] that cites
-//! the section of `FORMAT.md` with the rule.
+//! The reader reports the parts that it could not read ([`Damage`]). A check also
+//! verifies rules that a reader can do without: times and sequence points rise as
+//! promised, payloads match their fields, no event is missing. Every breach is a
+//! [`Violation`] that cites the section of `FORMAT.md` with the rule.
 //!
 //! | severity | meaning |
 //! |---|---|
@@ -21,12 +21,13 @@ use crate::event::Event;
 use crate::reader::{Item, Reader};
 use crate::source::Source;
 use crate::{BlockKind, Fault};
-use order::Order;
+use order::TimeRules;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Violations of one kind that are kept in full; further ones are only counted.
-const KEPT_PER_KIND: u64 = 64;
+/// Maximum number of violations of one kind that are kept in full; further ones are only
+/// counted.
+const MAX_KEPT_PER_KIND: u64 = 64;
 
 /// How bad a [`Violation`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,7 +41,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// `damage` or `note`.
+    /// Returns `damage` or `note`.
     pub fn as_str(self) -> &'static str {
         match self {
             Severity::Damage => "damage",
@@ -55,12 +56,12 @@ impl Severity {
 pub struct Violation {
     /// Machine-readable name of the rule, such as `row_size`.
     pub kind: &'static str,
-    /// How bad it is.
+    /// How bad the violation is.
     pub severity: Severity,
     /// Stream offset of the first byte concerned.
     pub offset: u64,
-    /// The kind of block it lies in; `None` between blocks, and if it concerns the whole
-    /// stream.
+    /// The kind of block in which it lies; `None` between blocks, and if it concerns the
+    /// whole stream.
     pub block: Option<BlockKind>,
     /// The section of `FORMAT.md` with the rule, such as `6.3`.
     pub section: &'static str,
@@ -88,12 +89,12 @@ impl fmt::Display for Violation {
 /// use nettrace_parser::Reader;
 ///
 /// # let mut bytes = nettrace_testdata::synth::tiny_v4().bytes;
-/// let findings = Findings::of(&mut Reader::from_slice(&bytes))?;
+/// let findings = Findings::from_reader(&mut Reader::from_slice(&bytes))?;
 /// // The example in the format's description lacks one event, and says so.
 /// assert_eq!(findings.counts().collect::<Vec<_>>(), [("events_lost", 1)]);
 ///
 /// bytes.truncate(500);
-/// let findings = Findings::of(&mut Reader::from_slice(&bytes))?;
+/// let findings = Findings::from_reader(&mut Reader::from_slice(&bytes))?;
 /// assert!(findings.is_damaged());
 /// assert!(findings.counts().any(|(kind, _)| kind == "truncated"));
 /// # Ok::<(), nettrace_parser::Error>(())
@@ -107,30 +108,30 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Reads a stream to its end and checks it. Bytes after the end mark are waited for
-    /// and examined up to [`Limits::tail_bytes`](crate::Limits::tail_bytes).
+    /// Reads a stream to its end and checks it. Waits for bytes after the end mark, and
+    /// examines them up to [`Limits::tail_bytes`](crate::Limits::tail_bytes).
     ///
     /// # Errors
-    /// As [`Reader::next_event`]. After [`Error::Io`], start again with a reader at the
-    /// stream's beginning.
-    pub fn of<S: Source>(reader: &mut Reader<S>) -> Result<Findings, Error> {
+    /// Those of [`Reader::next_event`]. After [`Error::Io`], start again with a reader at
+    /// the stream's beginning.
+    pub fn from_reader<S: Source>(reader: &mut Reader<S>) -> Result<Findings, Error> {
         let mut findings = Findings::default();
         reader.wait_for_tail();
         reader.trace()?;
-        let mut order = Order::new(reader.version().map_or(0, |version| version.major()));
+        let mut order = TimeRules::new(reader.version().map_or(0, |version| version.major()));
         loop {
             let step = reader.item_step()?;
-            // The reader has reported the contradiction. The times of what follows it in
-            // the block prove nothing.
+            // The reader has reported the contradiction. The times after it in the block
+            // prove nothing.
             let is_contradicted = reader.state().cursor.is_contradicted;
             match reader.item(step) {
-                Some(Item::Block(block)) => order.block(&block, &mut findings),
+                Some(Item::Block(block)) => order.check_block(&block, &mut findings),
                 Some(Item::Event(event)) => {
                     findings.events = findings.events.saturating_add(1);
                     if !is_contradicted {
-                        order.event(&event, &mut findings);
+                        order.check_event(&event, &mut findings);
                     }
-                    findings.payload(&event);
+                    findings.check_payload(&event);
                 }
                 None => break,
             }
@@ -184,7 +185,7 @@ impl Findings {
         self.is_damaged |= severity == Severity::Damage;
         let count = self.counts.entry(kind).or_insert(0);
         *count = count.saturating_add(1);
-        if *count <= KEPT_PER_KIND {
+        if *count <= MAX_KEPT_PER_KIND {
             self.violations.push(Violation {
                 kind,
                 severity,
@@ -198,7 +199,7 @@ impl Findings {
 
     /// Compares a payload with its fields (section 8). Payloads that the catalog
     /// describes may be longer, because later runtimes append fields.
-    fn payload(&mut self, event: &Event<'_>) {
+    fn check_payload(&mut self, event: &Event<'_>) {
         let is_described = event
             .schema()
             .is_some_and(|schema| !schema.fields.is_empty() && schema.opaque.is_none());
@@ -269,7 +270,7 @@ impl Findings {
         }
     }
 
-    /// Events that were numbered by the writer but are missing (section 12).
+    /// Adds the events that the writer numbered but that are missing (section 12).
     fn take_losses<S: Source>(&mut self, reader: &Reader<S>) {
         let mut threads: Vec<(u64, u64)> = reader.losses().by_thread().collect();
         threads.sort_unstable();

@@ -1,5 +1,5 @@
-//! Rules about time that a stream promises and readers may rely on (`FORMAT.md` 11), and
-//! the times in block headers.
+//! Rules about time on which readers may rely (`FORMAT.md` 11), and the times in block
+//! headers.
 //!
 //! | kind | rule |
 //! |---|---|
@@ -15,17 +15,17 @@ use crate::event::Event;
 use crate::{Block, BlockKind};
 use std::collections::HashMap;
 
-/// Capture threads that are tracked at a time. Only hostile streams have more; then
-/// tracking starts over.
+/// Maximum number of capture threads that are tracked at a time. Only hostile streams
+/// have more; then tracking starts over.
 const MAX_THREADS: usize = 1 << 16;
 
-/// Timestamps from here on mean "time unknown" (10).
+/// Timestamp from which on the value means "time unknown" (10), in ticks.
 const NO_TIME: u64 = i64::MAX as u64;
 
-/// The times seen so far, in ticks.
+/// Checks the times of a stream, in ticks.
 #[derive(Debug)]
-pub(super) struct Order {
-    /// Blocks of version 3 have no header.
+pub(super) struct TimeRules {
+    /// Whether event blocks have headers; those of version 3 do not.
     has_block_headers: bool,
     by_thread: HashMap<u64, u64>,
     /// Time of the newest event that was marked sorted.
@@ -38,10 +38,10 @@ pub(super) struct Order {
     block: Option<(u64, u64)>,
 }
 
-impl Order {
-    pub(super) fn new(major: u32) -> Order {
+impl TimeRules {
+    pub(super) fn new(major: u32) -> TimeRules {
         let by_thread = HashMap::new();
-        Order {
+        TimeRules {
             has_block_headers: major > 3,
             by_thread,
             sorted: 0,
@@ -51,7 +51,7 @@ impl Order {
         }
     }
 
-    pub(super) fn block(&mut self, block: &Block<'_>, findings: &mut Findings) {
+    pub(super) fn check_block(&mut self, block: &Block<'_>, findings: &mut Findings) {
         self.block = None;
         match block.kind {
             BlockKind::Event if self.has_block_headers => {
@@ -63,14 +63,14 @@ impl Order {
             }
             BlockKind::SequencePoint => {
                 if let Some(ticks) = timestamp_of(block.content).filter(|ticks| *ticks < NO_TIME) {
-                    self.sequence_point(ticks, block, findings);
+                    self.check_sequence_point(ticks, block, findings);
                 }
             }
             _ => {}
         }
     }
 
-    fn sequence_point(&mut self, ticks: u64, block: &Block<'_>, findings: &mut Findings) {
+    fn check_sequence_point(&mut self, ticks: u64, block: &Block<'_>, findings: &mut Findings) {
         let (last, youngest) = (self.point, self.youngest);
         let mut add = |message: String| {
             let severity = super::Severity::Note;
@@ -86,19 +86,19 @@ impl Order {
         (self.point, self.youngest) = (ticks, 0);
     }
 
-    pub(super) fn event(&mut self, event: &Event<'_>, findings: &mut Findings) {
+    pub(super) fn check_event(&mut self, event: &Event<'_>, findings: &mut Findings) {
         let (ticks, offset) = (event.timestamp_ticks(), event.offset());
         if self.by_thread.len() >= MAX_THREADS {
             self.by_thread.clear();
         }
-        let of_thread = self.by_thread.entry(event.capture_thread()).or_insert(ticks);
-        if ticks < *of_thread {
-            let (thread, last) = (event.capture_thread(), *of_thread);
+        let last_of_thread = self.by_thread.entry(event.capture_thread()).or_insert(ticks);
+        if ticks < *last_of_thread {
+            let (thread, last) = (event.capture_thread(), *last_of_thread);
             findings.note("thread_time", "11", offset, || {
                 format!("capture thread {thread} falls from {last} to {ticks} ticks")
             });
         }
-        *of_thread = ticks;
+        *last_of_thread = ticks;
         if ticks < self.sorted {
             let sorted = self.sorted;
             findings.note("sorted_time", "11", offset, || {

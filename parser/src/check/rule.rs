@@ -4,7 +4,7 @@
 use crate::BlockKind;
 use crate::error::Fault;
 
-/// Returns the machine-readable name.
+/// Returns the machine-readable name of the rule that a fault breaks.
 pub(super) fn kind(fault: Fault) -> &'static str {
     match fault {
         Fault::HeaderTruncated | Fault::Truncated => "truncated",

@@ -29,9 +29,9 @@ const TAG_BEGIN: u8 = 4;
 const TAG_BEGIN_PRIVATE: u8 = 5;
 pub(crate) const TAG_END: u8 = 6;
 
-/// Longest type name that is accepted; the known names have at most 13 bytes.
-const NAME_LIMIT: i32 = 255;
-/// Size of a Trace object's content, which has no size field.
+/// Maximum length in bytes of a type name; the known names have at most 13.
+const MAX_NAME_BYTES: i32 = 255;
+/// Size in bytes of a Trace object's content, which has no size field.
 const TRACE_SIZE: u32 = 48;
 
 /// The part of an object before its content, up to the end of its type ([FORMAT.md
@@ -41,16 +41,16 @@ const TRACE_SIZE: u32 = 48;
 pub struct ObjectType<'a> {
     /// Version of the type: 3 or 4 for `Trace`, 1 or 2 for the others.
     pub version: i32,
-    /// The lowest reader version that understands it.
+    /// Minimum version of a reader that understands the type.
     pub minimum_version: i32,
     /// The name, such as `EventBlock`; UTF-8, unless the writer made a mistake.
     pub name: &'a [u8],
 }
 
 impl ObjectType<'_> {
-    /// What objects of this type hold; `Unknown(0)` if the type is unknown.
+    /// Returns the kind of objects of this type; `Unknown(0)` if the type is unknown.
     pub fn kind(&self) -> BlockKind {
-        BlockKind::of_object(self.name)
+        BlockKind::from_object(self.name)
     }
 
     /// Returns whether this crate can read objects of the type: the type is known and its
@@ -78,7 +78,7 @@ fn tag(expected: u8) -> impl Fn(&[u8]) -> Parsed<'_, ()> {
 fn name_length(input: &[u8]) -> Parsed<'_, usize> {
     let (rest, length) = i32(input)?;
     match usize::try_from(length) {
-        Ok(bytes) if length <= NAME_LIMIT => Ok((rest, bytes)),
+        Ok(bytes) if length <= MAX_NAME_BYTES => Ok((rest, bytes)),
         _ => FaultAt::error(input, Fault::NameLength(length)),
     }
 }
@@ -86,9 +86,9 @@ fn name_length(input: &[u8]) -> Parsed<'_, usize> {
 /// Reads the beginning of an object, up to the end of its type.
 pub(crate) fn object_type(input: &[u8]) -> Parsed<'_, ObjectType<'_>> {
     let begin = (begin_tag, begin_tag, tag(TAG_NULL));
-    let says = (i32, i32, flat_map(name_length, take));
+    let description = (i32, i32, flat_map(name_length, take));
     let (rest, (version, minimum_version, name)) =
-        delimited(begin, says, tag(TAG_END)).parse(input)?;
+        delimited(begin, description, tag(TAG_END)).parse(input)?;
     Ok((rest, ObjectType { version, minimum_version, name }))
 }
 
@@ -101,10 +101,10 @@ fn block_size(input: &[u8]) -> Parsed<'_, u32> {
 }
 
 /// Reads an object of versions 3 to 5 up to its content ([FORMAT.md
-/// 3](crate::format_guide#3)): its type, and where its content lies in the stream. The
-/// input begins at this position of the stream as it was written: content is padded to a
-/// multiple of 4 of that. The remaining input begins with the padding; a byte 6 follows
-/// the content.
+/// 3](crate::format_guide#3)), and returns its type and where its content lies in the
+/// stream. The input begins at this position of the stream as it was written: content is
+/// padded to a multiple of 4 of that. The remaining input begins with the padding; a byte
+/// 6 follows the content.
 ///
 /// # Errors
 /// [`Fault::Tag`], [`Fault::NameLength`], [`Fault::BlockSize`] for a negative size,
@@ -122,9 +122,9 @@ pub fn object_header<'a>(position: u64) -> impl Fn(&'a [u8]) -> Parsed<'a, (Obje
     }
 }
 
-/// Returns the object at `position`. `input` is the window from there on. `shift` is the
-/// number of bytes, modulo 4, that were lost before it: the writer padded for a position
-/// that much further on. 0 if nothing was lost.
+/// Reads the frame of the object at `position`. `input` is the window from there on.
+/// `shift` is the number of bytes, modulo 4, that were lost before it: the writer padded
+/// for a position that much further on. It is 0 if nothing was lost.
 pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
     match input.first() {
         None => return Framed::Need(1),
@@ -146,7 +146,7 @@ pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
         // A type can be read if its minimum version is supported, whatever its version
         // is.
         Framed::Block(frame)
-    } else if object.minimum_version > object.version && is_of_known_version(&object) {
+    } else if object.minimum_version > object.version && has_known_version(&object) {
         // No writer requires a newer reader than the version it writes.
         Framed::Odd(frame, newer)
     } else {
@@ -154,10 +154,10 @@ pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
     }
 }
 
-/// Returns the block of a known object whose begin tag is the byte at `position`,
-/// whatever that is. `rest` begins after it.
+/// Returns the frame of a known object whose begin tag is the byte at `position`,
+/// whatever its value. `rest` begins after it.
 pub(crate) fn frame_without_tag(rest: &[u8], position: u64, shift: u8) -> Option<Frame> {
-    // The header and the size of the content.
+    // Holds the header and the size of the content.
     let mut header = [TAG_BEGIN_PRIVATE; FOUND_HEADER + 4];
     header.get_mut(1..)?.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
     let header = header.get(..rest.len().saturating_add(1)).unwrap_or(&header);
@@ -167,13 +167,13 @@ pub(crate) fn frame_without_tag(rest: &[u8], position: u64, shift: u8) -> Option
     }
 }
 
-fn is_of_known_version(object: &ObjectType<'_>) -> bool {
+fn has_known_version(object: &ObjectType<'_>) -> bool {
     let known = object.kind().row().and_then(|row| row.object.as_ref());
     known.is_some_and(|known| known.versions.contains(&object.version))
 }
 
-/// Returns the kind whose name differs from an unknown name in a single letter, as after
-/// damage.
+/// Returns the kind whose name differs from an unknown name in a single letter, as it
+/// would after damage.
 fn near_kind(object: &ObjectType<'_>) -> Option<BlockKind> {
     if object.kind() != BlockKind::UNKNOWN_OBJECT {
         return None;
@@ -191,7 +191,8 @@ fn near_kind(object: &ObjectType<'_>) -> Option<BlockKind> {
     KINDS.iter().find(is_near).map(|row| row.kind)
 }
 
-/// If the only fault is that the window is too short, asks for more bytes.
+/// Returns the fault of an object, or asks for more bytes if the only fault is that the
+/// window is too short.
 fn broken<'a>(input: &'a [u8], error: nom::Err<FaultAt<'a>>) -> Framed {
     let located = located(input, error);
     if located.fault == Fault::Truncated {
@@ -200,21 +201,21 @@ fn broken<'a>(input: &'a [u8], error: nom::Err<FaultAt<'a>>) -> Framed {
     Framed::Broken { at: located.at, fault: located.fault, context: located.context }
 }
 
-/// Tagged values after one content that are accepted. All of them are held until the end
+/// Maximum number of tagged values after one content. All of them are held until the end
 /// tag arrives, and are parsed again whenever more bytes arrive.
-const TAGGED_LIMIT: usize = 256;
-/// Maximum size of all of them together.
-const TAGGED_BYTES: usize = 1 << 20;
+const MAX_TAGGED_VALUES: usize = 256;
+/// Maximum size in bytes of all tagged values of an object together.
+const MAX_TAGGED_BYTES: usize = 1 << 20;
 
-/// What comes after an object's content.
+/// The bytes after an object's content.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ObjectEnd {
-    /// The end tag, and its distance in bytes from the end of the content. Tagged values
-    /// may come before it.
+    /// The end tag follows, at this distance in bytes from the end of the content. Tagged
+    /// values may come before it.
     At(usize),
-    /// More bytes are needed.
+    /// Undecided until this many bytes are available.
     Need(usize),
-    /// A byte that is not allowed here, and its distance in bytes from the end of the
+    /// A byte that is not allowed here, at a distance in bytes from the end of the
     /// content.
     Broken { at: usize, fault: Fault },
 }
@@ -224,7 +225,7 @@ pub(crate) enum ObjectEnd {
 pub(crate) fn object_end(input: &[u8]) -> ObjectEnd {
     let (mut at, mut last) = (0usize, 0usize);
     let mut found = TAG_END;
-    for _ in 0..TAGGED_LIMIT {
+    for _ in 0..MAX_TAGGED_VALUES {
         last = at;
         found = match input.get(at) {
             Some(found) => *found,
@@ -243,18 +244,19 @@ pub(crate) fn object_end(input: &[u8]) -> ObjectEnd {
                 };
                 match usize::try_from(length) {
                     // More than a megabyte of tagged values cannot be genuine.
-                    Ok(length) if length <= TAGGED_BYTES => length.saturating_add(4),
+                    Ok(length) if length <= MAX_TAGGED_BYTES => length.saturating_add(4),
                     _ => return ObjectEnd::Broken { at, fault: Fault::BlockSize(length) },
                 }
             }
             _ => return ObjectEnd::Broken { at, fault: Fault::Tag { expected: TAG_END, found } },
         };
         at = at.saturating_add(1).saturating_add(value);
-        if at > TAGGED_BYTES {
+        if at > MAX_TAGGED_BYTES {
             break;
         }
     }
-    // Too many, or too long. The bytes after the last one may not be available.
+    // There are too many values, or they are too long. The bytes after the last one may
+    // not be available.
     ObjectEnd::Broken { at: last, fault: Fault::Tag { expected: TAG_END, found } }
 }
 
@@ -263,11 +265,11 @@ pub(crate) fn may_begin(byte: u8) -> bool {
     matches!(byte, TAG_NULL | TAG_BEGIN | TAG_BEGIN_PRIVATE)
 }
 
-/// How many bytes [`goes_on`] examines.
+/// Number of bytes that [`goes_on`] examines.
 pub(crate) const NEXT_HEADER: usize = 32;
 
-/// Returns whether these bytes begin an object or end the stream. `is_all`: the input
-/// ends with them.
+/// Returns whether these bytes begin an object or end the stream. `is_all` says that the
+/// input ends with them.
 pub(crate) fn goes_on(bytes: &[u8], is_all: bool) -> bool {
     match bytes.first() {
         None => is_all,
@@ -285,15 +287,15 @@ pub(crate) fn is_end(bytes: &[u8]) -> bool {
     bytes == [TAG_END, TAG_NULL]
 }
 
-/// Returns the fault if the stream continues after an end mark.
+/// Returns the fault of an end mark after which the stream continues.
 pub(crate) fn not_the_end() -> Fault {
     Fault::Tag { expected: TAG_BEGIN_PRIVATE, found: TAG_NULL }
 }
 
-/// Bytes of the longest object header that [`find`] looks for.
+/// Size in bytes of the longest object header that [`find`] recognises.
 pub(crate) const FOUND_HEADER: usize = 29;
 
-/// What [`find_any`] found, and its offset.
+/// The object that [`find_any`] found, and its offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     /// A block.
@@ -304,22 +306,23 @@ pub(crate) enum Found {
 
 /// Searches for the beginning of an object after framing was lost ([FORMAT.md
 /// 13.3](crate::format_guide#13.3)): begin tags, a known name of a known version, end
-/// tag. 23 to 29 bytes must match, so a false positive is out of the question.
+/// tag. 23 to 29 bytes must match, so there are no false positives in practice.
 pub(crate) fn find(bytes: &[u8]) -> Option<usize> {
     (0..bytes.len()).find(|at| matches!(found_at(bytes, *at), Some(Found::Block(_))))
 }
 
-/// Returns the same, but also finds a Trace object.
+/// Searches for the beginning of an object, including a Trace object.
 pub(crate) fn find_any(bytes: &[u8]) -> Option<Found> {
     (0..bytes.len()).find_map(|at| found_at(bytes, at))
 }
 
-/// Returns the same for a few bytes that probably contain no object; fast if they do not.
+/// Searches for the beginning of an object in a few bytes that probably contain none. It
+/// is fast if they do not.
 #[inline]
 pub(crate) fn find_in_short(bytes: &[u8]) -> Option<usize> {
     let seconds = bytes.get(1..).unwrap_or_default();
     let thirds = bytes.get(2..).unwrap_or_default();
-    // Without an early exit, the compiler vectorises this.
+    // There is no early exit, so that the compiler vectorises this.
     let seems =
         bytes.iter().zip(seconds).zip(thirds).fold(false, |seems, ((first, second), third)| {
             seems | ((*first | 1 == TAG_BEGIN_PRIVATE) & (first == second) & (*third == TAG_NULL))
@@ -334,7 +337,7 @@ fn found_at(bytes: &[u8], at: usize) -> Option<Found> {
         return None;
     }
     let (_, object) = object_type(bytes).ok()?;
-    let known = BlockKind::of_object(object.name).row()?.object.as_ref()?;
+    let known = BlockKind::from_object(object.name).row()?.object.as_ref()?;
     let is_written = known.versions.contains(&object.version)
         && (0..=known.reader).contains(&object.minimum_version);
     let found = if object.name == b"Trace" { Found::Trace(at) } else { Found::Block(at) };
@@ -348,7 +351,7 @@ mod tests {
     #[test]
     fn tagged_values_that_are_too_long_are_told_alike_however_much_of_them_is_there() {
         let mut values = vec![8, 0, 13];
-        values.extend_from_slice(&(TAGGED_BYTES as u32).to_le_bytes());
+        values.extend_from_slice(&(MAX_TAGGED_BYTES as u32).to_le_bytes());
         let fault = Fault::Tag { expected: TAG_END, found: 13 };
         for more in [0, 1, 1000] {
             values.resize(7 + more, 0);

@@ -1,6 +1,6 @@
 //! Versions: how a stream begins, and how its blocks are framed (FORMAT.md 1, 3, 7.1).
 //!
-//! Where the versions differ, and which function holds the difference:
+//! The versions differ in these points, each of which is in one function or module:
 //!
 //! | difference | V3 NetPerf | V4, V5 | V6 | where |
 //! |---|---|---|---|---|
@@ -25,13 +25,13 @@ use crate::version::Version;
 use nom::Parser;
 use nom::error::context;
 
-/// What was found where a block should begin.
+/// The result of looking for a block at a place where one should begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framed {
     /// A block.
     Block(Frame),
-    /// A block with one field that contradicts the others: report it, then read the
-    /// block.
+    /// A block with one field that contradicts the others: it is reported, then the block
+    /// is read.
     Odd(Frame, Fault),
     /// A block that must not be read; its content can be skipped.
     Refused(Frame, Fault),
@@ -119,7 +119,7 @@ fn version_of_objects(first: &[u8], with_magic: bool) -> Parsed<'_, Version> {
 pub(crate) const MAGIC: &[u8; 8] = b"Nettrace";
 const FAST_SERIALIZATION: &[u8; 24] = b"\x14\0\0\0!FastSerialization.1";
 
-/// Examines the first bytes of a stream, in the order of [FORMAT.md
+/// Recognises the framing by the first bytes of a stream, in the order of [FORMAT.md
 /// 1](crate::format_guide#1).
 fn framing(input: &[u8]) -> Parsed<'_, Framing> {
     let Some((first, rest)) = input.split_first_chunk::<8>() else {
@@ -144,11 +144,11 @@ fn framing_v6(input: &[u8]) -> Parsed<'_, Framing> {
     }
 }
 
-/// Reads the text that streams of objects begin with, and its length before it.
+/// Reads the text with which streams of objects begin, and its length before it.
 fn objects(input: &[u8], with_magic: bool) -> Parsed<'_, Framing> {
     let known = input.len().min(FAST_SERIALIZATION.len());
-    // Compare the bytes available before asking for more: a wrong beginning should not be
-    // reported as "truncated".
+    // The available bytes are compared before more are requested: a wrong beginning
+    // should not be reported as "truncated".
     if input.get(..known) != FAST_SERIALIZATION.get(..known) {
         return FaultAt::error(input, Fault::FastSerializationHeader);
     }
@@ -170,14 +170,16 @@ fn foreign(bytes: &[u8], first: [u8; 8]) -> Foreign {
     }
 }
 
-/// Returns how many bytes are needed to recognise another format, if more than these.
+/// Returns the number of bytes that are needed to recognise another format, if more than
+/// these.
 pub(crate) fn needed_to_name(bytes: &[u8]) -> Option<usize> {
     let is_json = bytes.first() == Some(&b'{') && bytes.len() < JSON_BYTES;
-    let is_etl = size_is_of_etl(bytes) && bytes.len() < ETL_BYTES;
+    let is_etl = is_etl_size(bytes) && bytes.len() < ETL_BYTES;
     is_json.then_some(JSON_BYTES).or(is_etl.then_some(ETL_BYTES))
 }
 
-/// How far a JSON text is searched for the schema that it names: writers put it first.
+/// Number of bytes of a JSON text that are searched for the schema that it names: writers
+/// put it first.
 const JSON_BYTES: usize = 256;
 
 fn is_speedscope(bytes: &[u8]) -> bool {
@@ -186,16 +188,17 @@ fn is_speedscope(bytes: &[u8]) -> bool {
     start.windows(NAME.len()).any(|part| part == NAME)
 }
 
+/// Number of bytes that are needed to recognise an ETL file.
 const ETL_BYTES: usize = 76;
 
-fn size_is_of_etl(bytes: &[u8]) -> bool {
+fn is_etl_size(bytes: &[u8]) -> bool {
     u32(bytes).is_ok_and(|(_, size)| size % 1024 == 0 && (1024..=0x100_0000).contains(&size))
 }
 
-/// Returns an ETL file begins with a WMI_BUFFER_HEADER: buffer size, saved offset and
-/// current offset of one buffer, and a system trace header (marker 0xC001 or 0xC002 and
-/// version) after its 72 bytes.
+/// Returns whether these are the first bytes of an ETL file. It begins with a
+/// WMI_BUFFER_HEADER: buffer size, saved offset and current offset of one buffer, and
+/// after its 72 bytes a system trace header (marker 0xC001 or 0xC002, and version).
 fn is_etl(bytes: &[u8]) -> bool {
     let marker = bytes.get(74..ETL_BYTES);
-    size_is_of_etl(bytes) && (marker == Some(&[0x01, 0xc0]) || marker == Some(&[0x02, 0xc0]))
+    is_etl_size(bytes) && (marker == Some(&[0x01, 0xc0]) || marker == Some(&[0x02, 0xc0]))
 }

@@ -5,20 +5,21 @@
 //! | 0–23 | size of the content in bytes, at most 16,777,215 |
 //! | 24–31 | kind |
 //!
-//! No padding, no alignment, no trailer: only the content of blocks reveals where they
-//! begin.
+//! There is no padding, no alignment and no trailer: only the content of blocks reveals
+//! where they begin.
 
 use super::Framed;
 use crate::block::kinds::KINDS;
-use crate::block::signs::{SIGNS, begins_as};
+use crate::block::signs::{SIGN_BYTES, begins_as};
 use crate::frame::{BlockKind, Frame};
 use crate::primitive::{Parsed, u32};
 use crate::source::Span;
 use crate::work;
 
+/// Size of a block header in bytes.
 pub(crate) const HEADER: usize = 4;
-/// How many bytes are examined to see whether a block begins.
-pub(crate) const SHOWN: usize = HEADER + SIGNS;
+/// Number of bytes that are examined to see whether a block begins.
+pub(crate) const SHOWN: usize = HEADER + SIGN_BYTES;
 
 /// Reads the header of a version 6 block ([FORMAT.md 7.1](crate::format_guide#7.1)): the
 /// number of its kind, and the size of its content, which follows. Kind 0 ends the
@@ -36,16 +37,16 @@ pub fn header(input: &[u8]) -> Parsed<'_, (u8, u32)> {
 pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
     let Ok((_, (code, len))) = header(input) else { return Framed::Need(4) };
     let start = position.saturating_add(HEADER as u64);
-    match BlockKind::of_number(code) {
+    match BlockKind::from_number(code) {
         Some(kind) => Framed::Block(Frame { kind, start: position, body: Span { start, len } }),
         // A future end mark may have content; it is part of the end.
         None => Framed::End((HEADER as u64).saturating_add(u64::from(len))),
     }
 }
 
-/// What is at a place where a block may begin.
+/// The result of looking for a block at a place where one may begin.
 enum Sign {
-    /// A block of a known kind: its length in bytes, including the header.
+    /// A block of a known kind, with its length in bytes, including the header.
     Block(usize),
     /// An end mark without content.
     End,
@@ -66,12 +67,12 @@ fn sign(input: &[u8]) -> Sign {
     if matches!(frame.kind, BlockKind::Unknown(_)) {
         return Sign::Nothing;
     }
-    match after.get(..len.min(SIGNS)) {
+    match after.get(..len.min(SIGN_BYTES)) {
         Some(content) if begins_as(frame.kind, frame.body.len, content) => {
             Sign::Block(len.saturating_add(HEADER))
         }
         Some(_) => Sign::Nothing,
-        None => Sign::Need(len.min(SIGNS).saturating_add(HEADER)),
+        None => Sign::Need(len.min(SIGN_BYTES).saturating_add(HEADER)),
     }
 }
 
@@ -80,8 +81,8 @@ fn is_weak(block: &[u8]) -> bool {
     !KINDS.iter().any(|row| row.is_telling && block.get(3) == Some(&row.number))
 }
 
-/// Whether a block certainly begins here. If its kind has few recognisable features,
-/// another block must follow.
+/// Returns whether a block certainly begins here. If its kind has few recognisable
+/// features, another block must follow.
 #[inline]
 pub(crate) fn leads_on(input: &[u8], is_ended: bool) -> Chain {
     match sign(input) {
@@ -97,26 +98,27 @@ pub(crate) fn leads_on(input: &[u8], is_ended: bool) -> Chain {
 pub(crate) enum Chain {
     Yes,
     No,
-    /// Undecided: this many bytes are needed.
+    /// Undecided until this many bytes are available.
     Need(usize),
 }
 
-/// Whether a chain of at least `least` blocks begins at `input`; fewer are enough if they
-/// end exactly where the input does. `is_ended`: no more input will come.
-pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
-    let (mut at, mut count, mut least) = (0usize, 0u32, least);
+/// Returns whether a chain of at least `min_blocks` blocks begins at `input`. Fewer are
+/// enough if they end exactly where the input does. `is_ended` says that no more input
+/// will come.
+pub(crate) fn chain(input: &[u8], min_blocks: u32, is_ended: bool) -> Chain {
+    let (mut at, mut count, mut min_blocks) = (0usize, 0u32, min_blocks);
     let mut is_all_weak = true;
     loop {
-        if count >= least {
+        if count >= min_blocks {
             return Chain::Yes;
         }
         // If a block's content is cut off, only its beginning counts as evidence.
-        let of_cut = |bytes: usize| match is_ended {
+        let verdict_if_cut = |bytes: usize| match is_ended {
             true if count >= 2 && !is_all_weak => Chain::Yes,
             true => Chain::No,
             false => Chain::Need(at.saturating_add(bytes)),
         };
-        let Some(rest) = input.get(at..) else { return of_cut(SHOWN) };
+        let Some(rest) = input.get(at..) else { return verdict_if_cut(SHOWN) };
         if rest.is_empty() && is_ended {
             return if count > 0 { Chain::Yes } else { Chain::No };
         }
@@ -124,8 +126,8 @@ pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
             Sign::Block(bytes) => {
                 // Short byte sequences in many payloads look like small blocks of the
                 // kinds with few recognisable features.
-                if is_weak(rest) && least >= 3 {
-                    least = least.saturating_add(1).min(8);
+                if is_weak(rest) && min_blocks >= 3 {
+                    min_blocks = min_blocks.saturating_add(1).min(8);
                 }
                 is_all_weak &= is_weak(rest);
                 at = at.saturating_add(bytes);
@@ -135,48 +137,48 @@ pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
             Sign::End if count == 0 || rest.len() > HEADER => return Chain::No,
             Sign::End if is_ended => return Chain::Yes,
             Sign::End => return Chain::Need(at.saturating_add(HEADER).saturating_add(1)),
-            Sign::Need(bytes) => return of_cut(bytes),
+            Sign::Need(bytes) => return verdict_if_cut(bytes),
             Sign::Nothing => return Chain::No,
         }
     }
 }
 
-/// Consecutive blocks.
+/// Consecutive blocks, as [`leads_to`] found them.
 pub(crate) struct Led {
     pub(crate) count: u64,
     /// Whether one of them is of a kind with enough recognisable features.
     pub(crate) has_telling: bool,
-    /// Whether the last one ends where it was to.
+    /// Whether the last block ends at the expected position.
     pub(crate) leads_there: bool,
 }
 
 impl Led {
-    /// Returns whether they lead to that place, and are not there by chance: one or two
-    /// count only if their kind has enough recognisable features. Blocks of threads, for
-    /// example, easily occur in payloads.
+    /// Returns whether the blocks lead to the expected position, and are not there by
+    /// chance. One or two count only if their kind has enough recognisable features:
+    /// blocks of threads, for example, easily occur in payloads.
     pub(crate) fn are_blocks(&self) -> bool {
         self.leads_there && (self.count > 2 || self.has_telling)
     }
 }
 
-/// Returns whether a header is that of a block of a known kind other than Trace, which
-/// has at most `most` bytes with its header.
+/// Returns whether a header may be that of a block of a known kind other than Trace,
+/// which has at most `max_bytes` bytes with its header.
 #[inline]
-pub(crate) fn may_be_known([a, b, c, number]: [u8; HEADER], most: u64) -> bool {
+pub(crate) fn may_be_known([a, b, c, number]: [u8; HEADER], max_bytes: u64) -> bool {
     (2..=KINDS.len()).contains(&usize::from(number))
-        && u64::from(u32::from_le_bytes([a, b, c, 0])).saturating_add(HEADER as u64) <= most
+        && u64::from(u32::from_le_bytes([a, b, c, 0])).saturating_add(HEADER as u64) <= max_bytes
 }
 
 /// Returns the consecutive blocks of known kinds from the beginning of `input` to `to`.
-/// Gives up after `most` blocks and treats them as not leading there.
-pub(crate) fn leads_to(input: &[u8], to: usize, most: u64) -> Led {
+/// Gives up after `max_blocks` blocks, and treats them as not leading there.
+pub(crate) fn leads_to(input: &[u8], to: usize, max_blocks: u64) -> Led {
     let mut led = Led { count: 0, has_telling: false, leads_there: false };
     let mut at = 0usize;
     while at < to {
         let rest = input.get(at..).unwrap_or_default();
         let Framed::Block(block) = frame(rest, 0) else { return led };
         // Bytes after `to` need not be available.
-        if led.count >= most || matches!(sign(rest), Sign::Nothing | Sign::End) {
+        if led.count >= max_blocks || matches!(sign(rest), Sign::Nothing | Sign::End) {
             return led;
         }
         at = at.saturating_add(HEADER).saturating_add(block.body.len as usize);
@@ -192,7 +194,7 @@ pub(crate) fn leads_to(input: &[u8], to: usize, most: u64) -> Led {
 pub(crate) enum Found {
     /// A chain of blocks begins here.
     At(usize),
-    /// Undecided about offset `at`: this many bytes are needed from there.
+    /// Offset `at` is undecided until `bytes` bytes from there are available.
     Need {
         at: usize,
         bytes: usize,

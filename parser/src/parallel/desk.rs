@@ -1,4 +1,4 @@
-//! Where threads leave what they made, and where they get their next region.
+//! The desk at which threads leave the parts that they made, and take their next region.
 
 use super::parts::Part;
 use crate::error::Error;
@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What a thread says of a region.
+/// A message from a thread about a region.
 #[derive(Debug)]
-pub(super) enum Message<T> {
+pub(super) enum DeskMessage<T> {
     Part(Part<T>, Counted),
     Done(Box<Done>),
 }
@@ -18,11 +18,11 @@ pub(super) enum Message<T> {
 /// How the bytes of a part that was not collected yet are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counted {
-    /// Its region's turn had not come.
+    /// Made before the turn of its region.
     Ahead,
-    /// It had.
+    /// Made during the turn of its region.
     InTurn,
-    /// It is not: the caller's thread collects it as soon as it is made.
+    /// Not counted: the caller's thread collects it as soon as it is made.
     Not,
 }
 
@@ -30,8 +30,9 @@ pub(super) enum Counted {
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) result: Result<(), Error>,
+    /// Observations about sequence numbers, to be counted in stream order.
     pub(super) losses: Vec<loss::Observation>,
-    /// What was read.
+    /// The plan of the region, for reuse.
     pub(super) plan: Box<Plan>,
     pub(super) events: u64,
     pub(super) oldest: u64,
@@ -39,30 +40,31 @@ pub(super) struct Done {
     pub(super) is_irregular: bool,
 }
 
-/// What the threads share.
+/// The state that all threads share.
 #[derive(Debug)]
 pub(super) struct Desk<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<DeskState<T>>,
     /// Workers wait here for regions, for their region's turn, and for room.
     moved: Condvar,
     /// The caller's thread waits here for messages.
     came: Condvar,
-    /// Bytes of parts that may wait for their region's turn, whatever the regions' size.
-    most_ahead: usize,
-    /// Threads whose region is not the one in turn.
+    /// Maximum number of bytes of parts that may wait for their region's turn, whatever
+    /// the size of regions.
+    max_ahead: usize,
+    /// Number of threads whose region is not the one in turn.
     others: usize,
 }
 
 #[derive(Debug)]
-struct State<T> {
+struct DeskState<T> {
     /// Regions that no thread has begun to read, with their numbers.
     jobs: VecDeque<(u64, Box<Plan>)>,
-    messages: VecDeque<(u64, Message<T>)>,
+    messages: VecDeque<(u64, DeskMessage<T>)>,
     /// Number of the region whose parts are being collected.
     turn: u64,
     ahead: usize,
     in_turn: usize,
-    /// Bytes made of the largest region so far.
+    /// Number of bytes made from the largest region so far.
     largest: usize,
     /// Number of waiting workers: if it is 0, the call that wakes them is saved.
     waiting: usize,
@@ -70,24 +72,24 @@ struct State<T> {
     is_over: bool,
 }
 
-/// Bytes of parts of the region in turn that may wait to be collected.
-const MOST_IN_TURN: usize = 4 << 20;
-/// Bytes of parts that each thread may be ahead, in addition to half a region, because
-/// threads are not equally fast all the time.
-const AHEAD_LEAST: usize = 4 << 20;
+/// Maximum number of bytes of parts of the region in turn that may wait to be collected.
+const MAX_BYTES_IN_TURN: usize = 4 << 20;
+/// Number of bytes of parts that each thread may be ahead, in addition to half a region,
+/// because threads are not equally fast all the time.
+const MIN_BYTES_AHEAD: usize = 4 << 20;
 
-/// What there is to do for the caller's thread.
+/// The next task of the caller's thread.
 #[derive(Debug)]
 pub(super) enum Task<T> {
-    Messages(VecDeque<(u64, Message<T>)>),
+    Messages(VecDeque<(u64, DeskMessage<T>)>),
     Job(u64, Box<Plan>),
-    /// A worker has panicked.
+    /// A worker has panicked, so there is nothing to do any more.
     Over,
 }
 
 impl<T> Desk<T> {
-    pub(super) fn new(threads: usize, most_ahead: usize) -> Desk<T> {
-        let state = State {
+    pub(super) fn new(threads: usize, max_ahead: usize) -> Desk<T> {
+        let state = DeskState {
             jobs: VecDeque::new(),
             messages: VecDeque::new(),
             turn: 0,
@@ -102,42 +104,46 @@ impl<T> Desk<T> {
             state: Mutex::new(state),
             moved: Condvar::new(),
             came: Condvar::new(),
-            most_ahead,
+            max_ahead,
             others: threads.saturating_sub(1),
         }
     }
 
-    /// Returns bytes of parts that may wait now. Two threads never wait for each other if
-    /// one is half a region ahead when its turn comes: it makes the other half while the
-    /// other thread makes half of the next region. To hold more would only touch more
-    /// memory for the first time, which takes longer than making what is held.
-    fn room(&self, state: &State<T>) -> usize {
-        let each = AHEAD_LEAST.saturating_add(state.largest / 2);
-        each.saturating_mul(self.others).min(self.most_ahead)
+    /// Returns the number of bytes of parts that may wait now. Two threads never wait for
+    /// each other if one is half a region ahead when its turn comes: it makes the other
+    /// half while the other thread makes half of the next region. To hold more would only
+    /// touch more memory for the first time, which takes longer than making the parts.
+    fn room(&self, state: &DeskState<T>) -> usize {
+        let each = MIN_BYTES_AHEAD.saturating_add(state.largest / 2);
+        each.saturating_mul(self.others).min(self.max_ahead)
     }
 
-    /// Returns a thread that panicked left the state intact.
-    fn state(&self) -> MutexGuard<'_, State<T>> {
+    /// Locks the state. A thread that panicked left it intact.
+    fn state(&self) -> MutexGuard<'_, DeskState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'s>(&self, mut state: MutexGuard<'s, State<T>>) -> MutexGuard<'s, State<T>> {
+    fn wait<'s>(&self, mut state: MutexGuard<'s, DeskState<T>>) -> MutexGuard<'s, DeskState<T>> {
         state.waiting = state.waiting.saturating_add(1);
         let mut state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
         state.waiting = state.waiting.saturating_sub(1);
         state
     }
 
-    fn wait_as_caller<'s>(&self, mut state: MutexGuard<'s, State<T>>) -> MutexGuard<'s, State<T>> {
+    fn wait_as_caller<'s>(
+        &self,
+        mut state: MutexGuard<'s, DeskState<T>>,
+    ) -> MutexGuard<'s, DeskState<T>> {
         state.is_caller_waiting = true;
         let mut state = self.came.wait(state).unwrap_or_else(PoisonError::into_inner);
         state.is_caller_waiting = false;
         state
     }
 
-    /// Wakes workers that wait for what has changed.
-    fn wake(&self, state: MutexGuard<'_, State<T>>) {
-        // Counted, because a notification is a system call even if nobody waits.
+    /// Wakes the workers that wait for the state to change.
+    fn wake(&self, state: MutexGuard<'_, DeskState<T>>) {
+        // Waiting workers are counted, because a notification is a system call even if
+        // nobody waits.
         let is_waited_for = state.waiting > 0;
         drop(state);
         if is_waited_for {
@@ -145,7 +151,7 @@ impl<T> Desk<T> {
         }
     }
 
-    fn send(&self, mut state: MutexGuard<'_, State<T>>, number: u64, message: Message<T>) {
+    fn send(&self, mut state: MutexGuard<'_, DeskState<T>>, number: u64, message: DeskMessage<T>) {
         state.messages.push_back((number, message));
         let is_waited_for = state.is_caller_waiting;
         drop(state);
@@ -182,10 +188,10 @@ impl<T> Desk<T> {
             if state.is_over {
                 return ControlFlow::Break(());
             }
-            // The region whose turn it is has a limit of its own: were it to wait for room
-            // that others take up, nobody could go on.
+            // The region in turn has a limit of its own: if it waited for room that
+            // others take up, nobody could go on.
             if number <= state.turn {
-                if state.in_turn < MOST_IN_TURN {
+                if state.in_turn < MAX_BYTES_IN_TURN {
                     break Counted::InTurn;
                 }
             } else if state.ahead.saturating_add(part.bytes) <= self.room(&state) {
@@ -194,16 +200,17 @@ impl<T> Desk<T> {
             state = self.wait(state);
         };
         state.count(counted, part.bytes);
-        self.send(state, number, Message::Part(part, counted));
+        self.send(state, number, DeskMessage::Part(part, counted));
         ControlFlow::Continue(())
     }
 
     /// Leaves the end of a worker's region.
     pub(super) fn finish(&self, number: u64, done: Box<Done>) {
-        self.send(self.state(), number, Message::Done(done));
+        self.send(self.state(), number, DeskMessage::Done(done));
     }
 
-    /// What the caller's thread does next: it collects before it reads a region itself.
+    /// Returns the next task of the caller's thread, which collects before it reads a
+    /// region itself.
     pub(super) fn next_task(&self) -> Task<T> {
         let mut state = self.state();
         loop {
@@ -220,8 +227,8 @@ impl<T> Desk<T> {
         }
     }
 
-    /// Messages that are there; with `is_waiting`, waits for some.
-    pub(super) fn messages(&self, is_waiting: bool) -> VecDeque<(u64, Message<T>)> {
+    /// Takes the available messages. With `is_waiting`, waits for some.
+    pub(super) fn take_messages(&self, is_waiting: bool) -> VecDeque<(u64, DeskMessage<T>)> {
         let mut state = self.state();
         while is_waiting && state.messages.is_empty() && !state.is_over {
             state = self.wait_as_caller(state);
@@ -229,24 +236,24 @@ impl<T> Desk<T> {
         std::mem::take(&mut state.messages)
     }
 
-    /// Counts a part that the caller's thread has made before its region's turn. `false`
-    /// if there is no room for more.
+    /// Counts a part that the caller's thread has made before its region's turn. Returns
+    /// `false` if there is no room for more.
     pub(super) fn count_own(&self, bytes: usize) -> bool {
         let mut state = self.state();
         state.count(Counted::Ahead, bytes);
         state.ahead < self.room(&state)
     }
 
-    /// Returns whether there is room for parts whose turn has not come.
+    /// Returns whether there is room for parts before the turn of their region.
     pub(super) fn has_room(&self) -> bool {
         let state = self.state();
         state.ahead < self.room(&state)
     }
 
-    /// A part was collected; its region has come to `of_region` bytes so far.
-    pub(super) fn collected(&self, counted: Counted, bytes: usize, of_region: usize) {
+    /// Counts a part as collected. Its region has `region_bytes` bytes so far.
+    pub(super) fn count_collected(&self, counted: Counted, bytes: usize, region_bytes: usize) {
         let mut state = self.state();
-        state.largest = state.largest.max(of_region);
+        state.largest = state.largest.max(region_bytes);
         match counted {
             Counted::Ahead => state.ahead = state.ahead.saturating_sub(bytes),
             Counted::InTurn => state.in_turn = state.in_turn.saturating_sub(bytes),
@@ -255,14 +262,14 @@ impl<T> Desk<T> {
         self.wake(state);
     }
 
-    /// It is the next region's turn.
+    /// Sets the region whose turn it is.
     pub(super) fn set_turn(&self, number: u64) {
         let mut state = self.state();
         state.turn = number;
         self.wake(state);
     }
 
-    /// Nothing more is read.
+    /// Ends reading for all threads.
     pub(super) fn close(&self) {
         self.state().is_over = true;
         self.moved.notify_all();
@@ -270,7 +277,7 @@ impl<T> Desk<T> {
     }
 }
 
-impl<T> State<T> {
+impl<T> DeskState<T> {
     fn count(&mut self, counted: Counted, bytes: usize) {
         match counted {
             Counted::Ahead => self.ahead = self.ahead.saturating_add(bytes),

@@ -13,13 +13,13 @@ use crate::tables::Tables;
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) plan: Box<Plan>,
-    /// Loss-counting steps to replay before the region's events.
+    /// Observations about sequence numbers to count before the region's events.
     pub(super) before: Vec<loss::Observation>,
-    /// Total size of its event blocks, in bytes.
+    /// Total size of the region's event blocks in bytes.
     pub(super) bytes: u64,
 }
 
-/// What the index found next.
+/// The result of looking for the next region.
 #[derive(Debug)]
 pub(super) enum Next {
     Job(Job),
@@ -31,15 +31,15 @@ pub(super) enum Next {
 /// Maximum size of a region, in event bytes. The result of a region is held in memory
 /// until its turn comes, so streams with larger regions are read by one thread, which
 /// delivers events as it goes. Runtimes write a sequence point every 10 MiB.
-const REGION_BYTES: u64 = 16 << 20;
+const MAX_REGION_BYTES: u64 = 16 << 20;
 
-/// Bytes of tables that may be copied per byte of the stream. Rows are larger in memory
-/// than in the stream.
-const COPIES: u64 = 64;
+/// Maximum number of bytes of tables that may be copied per byte of the stream. Rows are
+/// larger in memory than in the stream.
+const MAX_COPIES: u64 = 64;
 
-/// Size of a table in bytes above which it must not change between regions: each region
-/// in flight would have a copy. No real trace comes near it.
-const MOST_COPIED: u64 = 4 << 20;
+/// Maximum size in bytes of a table that may change between regions: each region in
+/// flight would have a copy. No real trace comes near it.
+const MAX_COPIED_BYTES: u64 = 4 << 20;
 
 /// Walks the stream block by block.
 #[derive(Debug)]
@@ -51,21 +51,21 @@ pub(super) struct Index<S> {
     spare: Vec<Box<Plan>>,
     nothing: Tables,
     bytes: u64,
-    /// Bytes of shared tables that had to be copied because they changed.
+    /// Number of bytes of shared tables that had to be copied because they changed.
     copied: u64,
     /// The tables that were shared most recently.
     shared: [usize; 2],
     /// Whether a large table changed.
     is_copy_large: bool,
     /// Minimum size of a region that ends between blocks, in event bytes. `None` if
-    /// regions must not, because their events have to be sorted.
+    /// regions must end at sequence points, because their events have to be sorted.
     cut_bytes: Option<u64>,
     is_ended: bool,
 }
 
 impl<S: Source> Index<S> {
     pub(super) fn new(source: S, limits: Limits, cut_bytes: Option<u64>) -> Index<S> {
-        let reader = Reader::index(source, limits);
+        let reader = Reader::for_index(source, limits);
         Index {
             reader,
             blocks: Vec::new(),
@@ -80,7 +80,7 @@ impl<S: Source> Index<S> {
         }
     }
 
-    /// The next region. Empty regions are skipped.
+    /// Returns the next region. Empty regions are skipped.
     pub(super) fn next(&mut self) -> Result<Next, Error> {
         while !self.is_ended {
             match self.reader.step()? {
@@ -90,13 +90,13 @@ impl<S: Source> Index<S> {
                         self.blocks.push(PlannedBlock { frame, covered });
                         self.bytes = self.bytes.saturating_add(u64::from(frame.body.len));
                     }
-                    let is_large = self.bytes > REGION_BYTES;
-                    // A thread that ends within a region: its number may be given to
+                    let is_large = self.bytes > MAX_REGION_BYTES;
+                    // If a thread ends within a region, its number may be given to
                     // another one there.
                     if frame.kind == BlockKind::RemoveThread || is_large || self.is_surprised() {
                         return Ok(Next::Irregular);
                     }
-                    if self.cut_bytes.is_some_and(|least| self.bytes >= least)
+                    if self.cut_bytes.is_some_and(|min_bytes| self.bytes >= min_bytes)
                         && self.bytes >= self.copied_bytes()
                     {
                         return Ok(self.job(false));
@@ -114,9 +114,9 @@ impl<S: Source> Index<S> {
         if self.blocks.is_empty() { Ok(Next::End) } else { Ok(self.job(true)) }
     }
 
-    /// Returns whether there was something that several threads cannot handle correctly:
-    /// version 3, a block cut off by the input's end, damage. Faults after or between
-    /// blocks do not matter.
+    /// Returns whether the index met something that several threads cannot handle
+    /// correctly: version 3, a block cut off by the input's end, damage. Faults after or
+    /// between blocks do not matter.
     fn is_surprised(&self) -> bool {
         let state = self.reader.state();
         state.is_irregular
@@ -125,14 +125,14 @@ impl<S: Source> Index<S> {
             // Many small regions with large tables that change in between are faster on
             // one thread.
             || self.is_copy_large
-            || self.copied > self.reader.position().saturating_mul(COPIES)
+            || self.copied > self.reader.position().saturating_mul(MAX_COPIES)
             || state.damage.findings().iter().any(|finding| {
                 finding.block.is_some() || !matches!(finding.class, Class::Note | Class::Incomplete)
             })
     }
 
-    /// Hands over the blocks found so far. At a sequence point the tables are handed over
-    /// too; the point itself is read in the next step.
+    /// Hands over the blocks found so far. At a sequence point the tables are handed
+    /// over, too; the point itself is read in the next step.
     fn job(&mut self, is_at_barrier: bool) -> Next {
         let before = self.reader.state_mut().losses.take_log();
         let mut plan = self.spare.pop().unwrap_or_else(|| Box::new(Plan::empty()));
@@ -141,7 +141,7 @@ impl<S: Source> Index<S> {
             let before = std::mem::replace(last, table);
             if before != table {
                 self.copied = self.copied.saturating_add(bytes);
-                self.is_copy_large |= before != 0 && bytes > MOST_COPIED;
+                self.is_copy_large |= before != 0 && bytes > MAX_COPIED_BYTES;
             }
         }
         if is_at_barrier {
@@ -154,14 +154,14 @@ impl<S: Source> Index<S> {
         Next::Job(Job { plan, before, bytes: std::mem::take(&mut self.bytes) })
     }
 
-    /// What has to be copied with a region. If there are many stacks, regions are made
-    /// larger.
+    /// Returns the number of bytes that have to be copied with a region. If there are
+    /// many stacks, regions are made larger.
     fn copied_bytes(&self) -> u64 {
         self.reader.state().context.tables.copied_bytes()
     }
 
-    /// Takes back a finished plan. Drops what it shared, because shared tables are copied
-    /// when they change.
+    /// Takes back a finished plan. Drops the tables that it shared, because shared tables
+    /// are copied when they change.
     pub(super) fn take_back(&mut self, mut plan: Box<Plan>) {
         // A spare plan must not keep the tables alive: they could then not be changed in
         // place.
@@ -173,7 +173,7 @@ impl<S: Source> Index<S> {
         self.reader.state().context.is_v6()
     }
 
-    /// Loss-counting steps to replay after the last region.
+    /// Takes the observations to count after the last region.
     pub(super) fn take_log(&mut self) -> Vec<loss::Observation> {
         self.reader.state_mut().losses.take_log()
     }

@@ -8,8 +8,8 @@
 //! find and nothing to pass on.
 //!
 //! [`read`] passes on one result for each region. [`read_in_parts`] is for output that is
-//! larger than what it is made from, such as text: parts of the region whose turn it is
-//! are passed on while it is being read, and those of others wait, up to
+//! larger than its input, such as text: parts of the region whose turn it is are passed
+//! on while it is being read, and parts of other regions wait, up to
 //! [`Options::held_bytes`].
 //!
 //! This only works for streams without surprises. Anything that can only be reported
@@ -53,39 +53,39 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::reader::Reader;
 use crate::source::Source;
-use parts::{InParts, Whole as WholeRegions, Work};
+use parts::{InParts, WholeRegion, Work};
 use region::Events;
 use std::ops::ControlFlow;
 
-/// The order of events.
+/// The order in which events are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Order {
     /// By time, and by position in the file if times are equal.
     #[default]
     Time,
-    /// As in the stream.
+    /// By position in the file.
     File,
 }
 
 /// How to read: `Options { threads: 2, ..Options::default() }`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Number of threads that read events, the caller's thread included; at least
-    /// one. Default: the number of processors.
+    /// Number of threads that read events, the caller's thread included; at least one.
+    /// Default: the number of processors.
     pub threads: usize,
     /// The order of events.
     pub order: Order,
-    /// How many resources the stream may use.
+    /// Limits for the resources that the stream may use.
     pub limits: Limits,
-    /// Bytes of parts that may wait because it is not their region's turn, of all threads
-    /// together; see [`read_in_parts`]. A thread that has no room left waits for its
-    /// turn. Default: 64 MiB per processor. A region of most traces is up to 40 MiB as
-    /// NDJSON.
+    /// Maximum number of bytes of parts that wait for the turn of their region, of all
+    /// threads together; see [`read_in_parts`]. A thread that has no room left waits for
+    /// its turn. Default: 64 MiB per processor. A region of most traces is up to 40 MiB
+    /// as NDJSON.
     pub held_bytes: usize,
 }
 
-/// Default of [`Options::held_bytes`], per processor.
+/// Default of [`Options::held_bytes`] per processor, in bytes.
 const HELD_PER_PROCESSOR: usize = 64 << 20;
 
 impl Default for Options {
@@ -100,29 +100,29 @@ impl Default for Options {
     }
 }
 
-/// Reads a stream through sources of which each thread has its own: a
-/// [`Whole`](crate::Whole) of bytes in memory, or such as
-/// [`PositionedFile::reopened`](crate::PositionedFile::reopened) gives. Each begins at the stream's
-/// first byte. `work` computes something from the events of each region, on any thread.
-/// `collect` receives the results in stream order on the caller's thread, and may stop
-/// reading.
+/// Reads a stream through sources, one for each thread: a [`Whole`](crate::Whole) of
+/// bytes in memory, or a source such as
+/// [`PositionedFile::reopened`](crate::PositionedFile::reopened) returns. Each begins at
+/// the stream's first byte. `work` computes something from the events of each region, on
+/// any thread. `collect` receives the results in stream order on the caller's thread, and
+/// may stop reading.
 ///
 /// # Errors
-/// As [`Reader::next_event`](crate::Reader::next_event).
+/// Those of [`Reader::next_event`](crate::Reader::next_event).
 pub fn read<S: Source, T: Send>(
     source: impl Fn() -> S + Sync,
     options: Options,
     work: impl Fn(&mut Region<'_, S>) -> Result<T, Error> + Sync,
     mut collect: impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
-    read_with(&source, options, &WholeRegions::new(work), &mut collect)
+    read_with(&source, options, &WholeRegion::new(work), &mut collect)
 }
 
-/// Reads like [`read`], but what is made of the events is passed on in parts of a few
-/// hundred kilobytes, however large regions are. Each thread that reads has a `maker`.
+/// Reads like [`read`], but passes on the result in parts of a few hundred kilobytes,
+/// however large regions are. Each thread that reads has a `maker`.
 ///
-/// With one thread, or where a stream has to be read by one, parts are passed on as they
-/// are made.
+/// With one thread, or if a stream has to be read by one, parts are passed on as they are
+/// made.
 ///
 /// ```
 /// use nettrace_parser::parallel::{self, MakeParts, Options};
@@ -160,7 +160,7 @@ pub fn read<S: Source, T: Send>(
 /// ```
 ///
 /// # Errors
-/// As [`Reader::next_event`](crate::Reader::next_event).
+/// Those of [`Reader::next_event`](crate::Reader::next_event).
 pub fn read_in_parts<S: Source, M: MakeParts + Send>(
     source: impl Fn() -> S + Sync,
     options: Options,
@@ -214,9 +214,9 @@ fn in_one_thread<S: Source, W: Work<S>>(
     collect: &mut impl FnMut(W::Made) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     let mut events = Events::new(reader, order);
-    // What several threads have passed on already.
+    // These events have already been passed on by several threads.
     Region::new(&mut events, done).for_each(|_| {})?;
-    // Stopped or not, this is the end.
+    // Whether reading was stopped or not, this is the end.
     let _ = in_portions(&mut events, work, collect)?;
     let (reader, out_of_order) = events.into_reader();
     Ok(Outcome::from_reader(&reader, out_of_order))

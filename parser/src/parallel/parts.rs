@@ -1,4 +1,4 @@
-//! What is done with the events of a region: one result for all of them, or parts.
+//! The work on the events of a region: one result for all of them, or parts.
 
 use super::region::Region;
 use crate::error::Error;
@@ -9,10 +9,10 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-/// Makes something from events, for example lines of text, and hands it on in parts. See
-/// [`read_in_parts`](super::read_in_parts).
+/// Makes something from events, for example lines of text, and passes it on in parts,
+/// with [`read_in_parts`](super::read_in_parts).
 pub trait MakeParts {
-    /// What is handed on.
+    /// A part of the result.
     type Part: Send;
 
     /// Adds the next event to the current part. As for [`Visit::event`], mark short
@@ -26,25 +26,25 @@ pub trait MakeParts {
     fn part(&mut self) -> Self::Part;
 }
 
-/// A part is handed on as soon as it has this many bytes. It takes about a tenth of a
-/// millisecond to make, much longer than handing it on, and fits the processor's cache.
+/// Size in bytes at which a part is passed on. It takes about a tenth of a millisecond to
+/// make, much longer than passing it on, and fits the processor's cache.
 const PART_BYTES: usize = 256 << 10;
 
-/// What was made of the next events of a region.
+/// The result of the next events of a region.
 #[derive(Debug)]
 pub(super) struct Part<T> {
     pub(super) made: T,
     pub(super) bytes: usize,
-    /// Events of the region so far, including those of this part.
+    /// Number of events of the region so far, including those of this part.
     pub(super) events: u64,
     /// Time of the region's oldest event so far.
     pub(super) oldest: u64,
 }
 
-/// Receives parts; may stop the work on a region.
+/// Function that receives parts and may stop the work on a region.
 pub(super) type Give<'g, T> = &'g mut dyn FnMut(Part<T>) -> ControlFlow<()>;
 
-/// What is done with the events of a region.
+/// The work on the events of a region.
 pub(super) trait Work<S> {
     type Made;
     /// Number of events in a portion, if there are no regions.
@@ -52,30 +52,30 @@ pub(super) trait Work<S> {
     /// Minimum size of a region in file order, in event bytes.
     const CUT_BYTES: u64;
 
-    /// Reads the region, and hands on what it makes of it as long as that is what one
-    /// thread would make.
+    /// Reads the region, and passes on its result as long as one thread would make the
+    /// same.
     fn work(&self, region: &mut Region<'_, S>, give: Give<'_, Self::Made>) -> Result<(), Error>;
 }
 
-/// One result for each region.
-pub(super) struct Whole<F, T> {
+/// Work with one result for each region.
+pub(super) struct WholeRegion<F, T> {
     work: F,
     made: PhantomData<fn() -> T>,
 }
 
-impl<F, T> Whole<F, T> {
-    pub(super) fn new(work: F) -> Whole<F, T> {
-        Whole { work, made: PhantomData }
+impl<F, T> WholeRegion<F, T> {
+    pub(super) fn new(work: F) -> WholeRegion<F, T> {
+        WholeRegion { work, made: PhantomData }
     }
 }
 
-impl<S: Source, T, F> Work<S> for Whole<F, T>
+impl<S: Source, T, F> Work<S> for WholeRegion<F, T>
 where
     F: Fn(&mut Region<'_, S>) -> Result<T, Error>,
 {
     type Made = T;
     const PORTION_EVENTS: u64 = 8192;
-    /// So that starting a worker pays off.
+    /// Large enough that starting a worker pays off.
     const CUT_BYTES: u64 = 1 << 20;
 
     fn work(&self, region: &mut Region<'_, S>, give: Give<'_, T>) -> Result<(), Error> {
@@ -84,17 +84,17 @@ where
         region.for_each(|_| {})?;
         if region.is_regular() {
             let (events, oldest) = (region.count, region.oldest);
-            // Whatever is returned, the region is finished.
+            // The region is finished, whatever is returned.
             let _ = give(Part { made, bytes: 0, events, oldest });
         }
         Ok(())
     }
 }
 
-/// Parts, each thread with a maker of its own.
+/// Work with parts; each thread has a maker of its own.
 pub(super) struct InParts<F, M> {
     maker: F,
-    /// Makers that no thread has now.
+    /// Makers that no thread uses now.
     spare: Mutex<Vec<M>>,
 }
 
@@ -106,9 +106,10 @@ impl<F, M> InParts<F, M> {
 
 impl<S: Source, M: MakeParts, F: Fn() -> M> Work<S> for InParts<F, M> {
     type Made = M::Part;
-    /// All of them: parts are bounded by their size.
+    /// Unlimited: parts are bounded by their size.
     const PORTION_EVENTS: u64 = u64::MAX - 1;
-    /// What is made of a region waits for its turn, and may be many times as large.
+    /// Smaller than for `WholeRegion`, because the result of a region waits for its turn,
+    /// and may be many times as large.
     const CUT_BYTES: u64 = 256 << 10;
 
     fn work(&self, region: &mut Region<'_, S>, give: Give<'_, M::Part>) -> Result<(), Error> {
@@ -117,8 +118,8 @@ impl<S: Source, M: MakeParts, F: Fn() -> M> Work<S> for InParts<F, M> {
         let mut flow = ControlFlow::Continue(());
         while flow.is_continue() && !region.is_at_end() {
             let visited = region.visit(&mut Filling(&mut maker));
-            // Later events may already have been read, so this says more than that the
-            // events of this part are right.
+            // Later events may already have been read, so this check covers more than the
+            // events of this part.
             if !region.is_regular() {
                 break;
             }
@@ -137,7 +138,7 @@ impl<S: Source, M: MakeParts, F: Fn() -> M> Work<S> for InParts<F, M> {
     }
 }
 
-/// Fills a part.
+/// Visitor that fills a part.
 struct Filling<'m, M>(&'m mut M);
 
 impl<M: MakeParts> Visit for Filling<'_, M> {

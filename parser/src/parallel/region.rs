@@ -7,7 +7,7 @@ use crate::order::TimeOrdered;
 use crate::reader::{Plan, Reader, Visit};
 use crate::source::Source;
 
-/// A reader in one of the two orders.
+/// A reader in file order or in time order.
 #[derive(Debug)]
 pub(super) enum Events<S> {
     File(Box<Reader<S>>),
@@ -31,11 +31,11 @@ impl<S: Source> Events<S> {
     }
 
     /// Starts over with a plan, keeping the allocated memory.
-    pub(super) fn plan(&mut self, plan: &mut Plan) {
+    pub(super) fn begin_plan(&mut self, plan: &mut Plan) {
         match self {
-            Events::File(reader) => reader.plan(plan),
+            Events::File(reader) => reader.begin_plan(plan),
             Events::Time(ordered) => {
-                ordered.reader_mut().plan(plan);
+                ordered.reader_mut().begin_plan(plan);
                 ordered.begin_again();
             }
         }
@@ -88,14 +88,17 @@ pub struct Region<'r, S> {
     left: u64,
     is_done: bool,
     is_portion: bool,
-    /// Times of the oldest and the newest event returned.
+    /// Time of the oldest event returned, in ticks.
     pub(super) oldest: u64,
+    /// Time of the newest event returned, in ticks.
     pub(super) youngest: u64,
+    /// Number of events returned.
     pub(super) count: u64,
 }
 
 impl<'r, S: Source> Region<'r, S> {
-    /// At most `left` events; `u64::MAX` for all of a region between two sequence points.
+    /// Creates a region of at most `left` events; `u64::MAX` for all events between two
+    /// sequence points.
     pub(super) fn new(events: &'r mut Events<S>, left: u64) -> Region<'r, S> {
         Region {
             events,
@@ -108,10 +111,10 @@ impl<'r, S: Source> Region<'r, S> {
         }
     }
 
-    /// The next event of the region, or `None` after the last.
+    /// Returns the next event of the region, or `None` after the last.
     ///
     /// # Errors
-    /// As [`Reader::next_event`](crate::Reader::next_event).
+    /// Those of [`Reader::next_event`](crate::Reader::next_event).
     #[inline]
     pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
         if self.left == 0 {
@@ -133,26 +136,26 @@ impl<'r, S: Source> Region<'r, S> {
     /// Passes the remaining events of the region to `take`.
     ///
     /// # Errors
-    /// As [`Reader::next_event`](crate::Reader::next_event).
+    /// Those of [`Reader::next_event`](crate::Reader::next_event).
     #[inline]
     pub fn for_each(&mut self, mut take: impl FnMut(Event<'_>)) -> Result<(), Error> {
         self.visit(&mut take)
     }
 
-    /// Passes the remaining events of the region to a visitor until it wants no more; see
-    /// [`Reader::visit`](crate::Reader::visit). It can be called again for the rest.
+    /// Passes the remaining events of the region to a visitor until it wants no more,
+    /// like [`Reader::visit`](crate::Reader::visit). It can be called again for the rest.
     ///
     /// # Errors
-    /// As [`Reader::next_event`](crate::Reader::next_event).
+    /// Those of [`Reader::next_event`](crate::Reader::next_event).
     #[inline(always)]
     pub fn visit(&mut self, visitor: &mut impl Visit) -> Result<(), Error> {
         let before = self.left;
-        let mut counted = Counted { visitor, left: before };
+        let mut counted = CountingVisitor { visitor, left: before };
         let result = match &mut *self.events {
             Events::File(reader) => reader.visit(&mut counted),
             Events::Time(ordered) => {
                 let (oldest, youngest) = (self.oldest, self.youngest);
-                let mut timed = Timed { counted: &mut counted, oldest, youngest };
+                let mut timed = TimingVisitor { counted: &mut counted, oldest, youngest };
                 let result = ordered.visit(&mut timed);
                 (self.oldest, self.youngest) = (timed.oldest, timed.youngest);
                 result
@@ -169,13 +172,13 @@ impl<'r, S: Source> Region<'r, S> {
         Ok(())
     }
 
-    /// Returns whether the events so far are those that one thread passes. A portion is
-    /// read by one thread.
+    /// Returns whether the events so far are those that one thread would pass. A portion
+    /// is read by one thread.
     pub(super) fn is_regular(&self) -> bool {
         self.is_portion || self.events.is_regular()
     }
 
-    /// What the stream says about the session.
+    /// Returns the facts about the session.
     pub fn session(&self) -> &crate::Trace {
         &self.events.reader().state().context.trace
     }
@@ -191,13 +194,13 @@ impl<'r, S: Source> Region<'r, S> {
     }
 }
 
-/// Counts events on their way to a visitor.
-struct Counted<'v, V> {
+/// Visitor that counts events for another one.
+struct CountingVisitor<'v, V> {
     visitor: &'v mut V,
     left: u64,
 }
 
-impl<V: Visit> Visit for Counted<'_, V> {
+impl<V: Visit> Visit for CountingVisitor<'_, V> {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         self.left = self.left.saturating_sub(1);
@@ -210,14 +213,14 @@ impl<V: Visit> Visit for Counted<'_, V> {
     }
 }
 
-/// Notes their times as well.
-struct Timed<'c, V> {
+/// Visitor that also notes the times of the events.
+struct TimingVisitor<'c, V> {
     counted: &'c mut V,
     oldest: u64,
     youngest: u64,
 }
 
-impl<V: Visit> Visit for Timed<'_, V> {
+impl<V: Visit> Visit for TimingVisitor<'_, V> {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         let ticks = event.timestamp_ticks();

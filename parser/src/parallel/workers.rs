@@ -1,7 +1,7 @@
 //! Threads that read regions. The caller's thread is one of them: it also finds regions
-//! and collects what is made of them.
+//! and collects their results.
 
-use super::desk::{CloseOnPanic, Counted, Desk, Done, Message, Task};
+use super::desk::{CloseOnPanic, Counted, Desk, DeskMessage, Done, Task};
 use super::index::{Index, Next};
 use super::parts::{Part, Work};
 use super::region::{Events, Region};
@@ -21,11 +21,11 @@ pub(super) enum End {
     Irregular { events: u64 },
 }
 
-/// Regions in flight per thread: one being read, and one waiting.
-const REGIONS_PER_THREAD: u64 = 2;
-/// Event bytes in flight per thread, above which no further region is sent. The results
-/// may be much larger than the events.
-const BYTES_PER_THREAD: u64 = 16 << 20;
+/// Maximum number of regions in flight per thread: one being read, and one waiting.
+const MAX_REGIONS_PER_THREAD: u64 = 2;
+/// Number of event bytes in flight per thread above which no further region is sent. The
+/// results may be much larger than the events.
+const MAX_BYTES_PER_THREAD: u64 = 16 << 20;
 
 pub(super) fn read<S: Source, W: Work<S, Made: Send> + Sync>(
     source: &(impl Fn() -> S + Sync),
@@ -68,14 +68,14 @@ fn worker<S: Source, W: Work<S>>(
     }
 }
 
-/// Reads a region and hands on what is made of it.
+/// Reads a region and passes on its result.
 fn read_region<S: Source, W: Work<S>>(
     events: &mut Events<S>,
     mut plan: Box<Plan>,
     work: &W,
     give: &mut dyn FnMut(Part<W::Made>) -> ControlFlow<()>,
 ) -> Box<Done> {
-    events.plan(&mut plan);
+    events.begin_plan(&mut plan);
     let mut region = Region::new(events, u64::MAX);
     let result = work.work(&mut region, give);
     let (count, oldest, youngest) = (region.count, region.oldest, region.youngest);
@@ -92,27 +92,27 @@ struct Early<T> {
     done: Option<Box<Done>>,
 }
 
-/// The caller's thread.
+/// The state of the caller's thread.
 struct Caller<'a, S, T, C> {
     index: Index<S>,
     options: Options,
     desk: &'a Desk<T>,
     collect: &'a mut C,
-    /// For each region in flight, by number: the loss-counting steps to replay before it,
-    /// and its size in bytes.
+    /// For each region in flight, by number: the observations to count before it, and its
+    /// size in bytes.
     before: BTreeMap<u64, (Vec<loss::Observation>, u64)>,
     early: BTreeMap<u64, Early<T>>,
-    /// Event bytes of the regions in flight.
+    /// Number of event bytes of the regions in flight.
     bytes: u64,
     found: u64,
     collected: u64,
     losses: loss::Losses,
-    /// Events of regions that were collected completely.
+    /// Number of events of regions that were collected completely.
     events: u64,
-    /// Events of the current region whose parts were collected.
-    events_of_region: u64,
-    /// Bytes of its parts that were collected.
-    made_of_region: usize,
+    /// Number of events of the current region whose parts were collected.
+    collected_events: u64,
+    /// Number of bytes of the current region's parts that were collected.
+    collected_bytes: usize,
     youngest: u64,
     is_all_found: bool,
     is_irregular: bool,
@@ -136,8 +136,8 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
             collected: 0,
             losses: loss::Losses::default(),
             events: 0,
-            events_of_region: 0,
-            made_of_region: 0,
+            collected_events: 0,
+            collected_bytes: 0,
             youngest: 0,
             is_all_found: false,
             is_irregular: false,
@@ -149,8 +149,10 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
     /// Finds regions, as many as may be in flight.
     fn find(&mut self) {
         let threads = self.options.threads.max(1) as u64;
-        let (ahead, ahead_bytes) =
-            (threads.saturating_mul(REGIONS_PER_THREAD), threads.saturating_mul(BYTES_PER_THREAD));
+        let (ahead, ahead_bytes) = (
+            threads.saturating_mul(MAX_REGIONS_PER_THREAD),
+            threads.saturating_mul(MAX_BYTES_PER_THREAD),
+        );
         while !self.is_all_found
             && !self.is_ended()
             && self.found.saturating_sub(self.collected) < ahead
@@ -173,8 +175,8 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
     /// Returns how many threads have something to read besides this one.
     fn wanted_workers(&self) -> usize {
         let others = self.options.threads.saturating_sub(1);
-        // No more threads than there are regions for them: a small trace is read faster by
-        // one.
+        // No more threads are started than there are regions for them: a small trace is
+        // read faster by one.
         others.min(usize::try_from(self.found).unwrap_or(usize::MAX).saturating_sub(1))
     }
 
@@ -201,7 +203,7 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
                     let events = own.get_or_insert_with(new);
                     let done =
                         read_region(events, plan, work, &mut |part| self.take_own(number, part));
-                    self.take(number, Message::Done(done));
+                    self.take(number, DeskMessage::Done(done));
                 }
                 // The scope propagates the panic.
                 Task::Over => break,
@@ -224,25 +226,25 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
             has_room = self.desk.count_own(part.bytes);
             counted = Counted::Ahead;
         }
-        self.take(number, Message::Part(part, counted));
-        self.take_all(self.desk.messages(false));
+        self.take(number, DeskMessage::Part(part, counted));
+        self.take_all(self.desk.take_messages(false));
         self.find();
         while !has_room && number > self.collected && !self.is_ended() {
-            self.take_all(self.desk.messages(true));
+            self.take_all(self.desk.take_messages(true));
             self.find();
             has_room = self.desk.has_room();
         }
         if self.is_ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn take_all(&mut self, messages: VecDeque<(u64, Message<T>)>) {
+    fn take_all(&mut self, messages: VecDeque<(u64, DeskMessage<T>)>) {
         for (number, message) in messages {
             self.take(number, message);
         }
     }
 
-    /// Takes what a thread says, and collects what is in turn.
-    fn take(&mut self, number: u64, message: Message<T>) {
+    /// Takes a message from a thread, and collects all parts that are in turn.
+    fn take(&mut self, number: u64, message: DeskMessage<T>) {
         if self.is_ended() {
             return;
         }
@@ -251,8 +253,8 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
             .entry(number)
             .or_insert_with(|| Early { parts: VecDeque::new(), done: None });
         match message {
-            Message::Part(part, counted) => early.parts.push_back((part, counted)),
-            Message::Done(done) => early.done = Some(done),
+            DeskMessage::Part(part, counted) => early.parts.push_back((part, counted)),
+            DeskMessage::Done(done) => early.done = Some(done),
         }
         self.collect_early();
     }
@@ -277,10 +279,10 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
             self.end = Some(Ok(self.irregular()));
             return;
         }
-        self.events_of_region = part.events;
+        self.collected_events = part.events;
         self.is_stopped = (self.collect)(part.made).is_break();
-        self.made_of_region = self.made_of_region.saturating_add(part.bytes);
-        self.desk.collected(counted, part.bytes, self.made_of_region);
+        self.collected_bytes = self.collected_bytes.saturating_add(part.bytes);
+        self.desk.count_collected(counted, part.bytes, self.collected_bytes);
     }
 
     fn finish_region(&mut self, done: Done) {
@@ -298,37 +300,37 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
             self.end = Some(Err(error));
             return;
         }
-        self.events_of_region = done.events;
+        self.collected_events = done.events;
         self.youngest = self.youngest.max(done.youngest);
         self.index.take_back(done.plan);
-        self.events = self.events.saturating_add(std::mem::take(&mut self.events_of_region));
-        self.made_of_region = 0;
+        self.events = self.events.saturating_add(std::mem::take(&mut self.collected_events));
+        self.collected_bytes = 0;
         self.collected = self.collected.saturating_add(1);
         self.desk.set_turn(self.collected);
     }
 
-    /// In time order, a region must not contain events older than those already
-    /// collected.
+    /// Returns whether a region contains events older than those already collected. In
+    /// time order, it must not.
     fn reaches_back(&self, events: u64, oldest: u64) -> bool {
         self.options.order == Order::Time && events > 0 && oldest < self.youngest
     }
 
-    /// Counts losses; `false` if they cannot be counted correctly in this way.
+    /// Counts losses. Returns `false` if they cannot be counted correctly in this way.
     fn replay(&mut self, steps: &[loss::Observation]) -> bool {
         self.losses.replay(steps, self.index.is_v6(), self.options.limits.table_rows)
     }
 
     fn irregular(&self) -> End {
-        End::Irregular { events: self.events.saturating_add(self.events_of_region) }
+        End::Irregular { events: self.events.saturating_add(self.collected_events) }
     }
 
     fn outcome(self) -> Outcome {
         let mut reader = self.index.into_reader();
         let state = reader.state_mut();
         state.losses = self.losses;
-        // The index is ahead of what was collected.
+        // The index is ahead of the regions that were collected.
         state.is_complete &= !self.is_stopped;
-        state.statistics.events = self.events.saturating_add(self.events_of_region);
+        state.statistics.events = self.events.saturating_add(self.collected_events);
         Outcome::from_reader(&reader, 0)
     }
 }

@@ -128,7 +128,7 @@ impl<S: Source> Reader<S> {
 
     /// Creates a reader that finds event blocks for a caller whose events are read
     /// elsewhere.
-    pub(crate) fn index(source: S, limits: Limits) -> Self {
+    pub(crate) fn for_index(source: S, limits: Limits) -> Self {
         let mut reader = Reader::with_limits(source, limits);
         reader.scope = Scope::Index;
         reader.state.losses = Losses::deferred();
@@ -138,7 +138,7 @@ impl<S: Source> Reader<S> {
     /// Starts to read the events in blocks that were found before, and discards the
     /// previous state. The source continues: the blocks of each plan come after those of
     /// the plan before.
-    pub(crate) fn plan(&mut self, plan: &mut Plan) {
+    pub(crate) fn begin_plan(&mut self, plan: &mut Plan) {
         self.state = State::new(self.state.limits);
         std::mem::swap(&mut self.state.context, &mut plan.context);
         self.state.losses = Losses::deferred();

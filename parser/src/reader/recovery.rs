@@ -11,12 +11,12 @@ use crate::format::{fastserial, v6};
 use crate::frame::{BlockKind, Frame};
 use crate::resync::fastserial::{Objects, Searched, tail};
 use crate::resync::v6::{Blocks, LOOK_BACK};
-use crate::resync::{Expects, Need, Refused, Verdict, Window, size_fault};
+use crate::resync::{Expects, Need, RefusedBytes, Verdict, Window, size_fault};
 use crate::source::Source;
 
 impl<S: Source> Reader<S> {
     /// Requests the bytes that a decision needs from the source.
-    fn provide(&mut self, need: Need, refused: &mut Refused) -> Result<(), Error> {
+    fn provide(&mut self, need: Need, refused: &mut RefusedBytes) -> Result<(), Error> {
         let is_tail = matches!(self.phase, Phase::Tail(_));
         if need.expects != Expects::Content && is_tail {
             if !self.request(need.to)? {
@@ -56,13 +56,13 @@ impl<S: Source> Reader<S> {
         &mut self,
         decide: impl Fn(&Objects<'_>) -> Result<T, Need>,
     ) -> Result<T, Error> {
-        let mut refused = Refused::NOTHING;
+        let mut refused = RefusedBytes::NOTHING;
         loop {
             let objects = Objects {
                 window: Window::new(self.source.bytes(), self.source.start(), &refused),
                 version: self.state.version(),
                 shift: self.shift,
-                most_bytes: self.state.limits.block_bytes,
+                max_bytes: self.state.limits.block_bytes,
             };
             match decide(&objects) {
                 Ok(decided) => return Ok(decided),
@@ -77,7 +77,7 @@ impl<S: Source> Reader<S> {
         &mut self,
         decide: impl Fn(&mut Blocks<'_>) -> Result<T, Need>,
     ) -> Result<T, Error> {
-        let mut refused = Refused::NOTHING;
+        let mut refused = RefusedBytes::NOTHING;
         loop {
             let state = &self.state;
             let mut blocks = Blocks {

@@ -3,16 +3,16 @@
 //!
 //! A size is trusted if the end tag follows the bytes that it covers. If not, the block
 //! is searched for another object *before* its rows are read: rows that have been
-//! delivered cannot be taken back, and what looks like the rest of this block may be rows
-//! of the next one.
+//! delivered cannot be taken back, and the bytes that look like the rest of this block
+//! may be rows of the next one.
 //!
 //! Writers pad so that the content of a block begins at a position of the stream that is
 //! divisible by 4. After bytes were lost or inserted, our positions differ from the
 //! writer's, and padding computed from them would place the content up to three bytes off
 //! (see [`Objects::shift`]).
 //!
-//! Each decision looks at the bytes that are there. `Err(Need)` is no failure: the reader
-//! fetches these bytes and asks again, so some calls are made only for their `?`.
+//! Each decision looks at the available bytes. `Err(Need)` is no failure: the reader
+//! fetches these bytes and calls again, so some calls are made only for their `?`.
 
 use super::{AfterMark, Expects, GROWN_BYTES, Need, Verdict, Window};
 use crate::blob::{BlobEncoding, BlobHeader, fixed_v3};
@@ -26,45 +26,46 @@ use crate::primitive::before;
 use crate::source::index;
 use crate::version::Version;
 
-/// How many bytes at the end of each block are searched even though the end tag follows.
-/// If bytes are missing, the 6 that is found there may be the end tag of the next
-/// object's type, or any byte of its content.
+/// Number of bytes at the end of each block that are searched even though the end tag
+/// follows. If bytes are missing, the 6 that is found there may be the end tag of the
+/// next object's type, or any byte of its content.
 const CHECKED_TAIL: usize = 256;
 
-/// Three bytes of padding, the end tag, and the next header.
-const AHEAD: u64 = 3 + 1 + NEXT_HEADER as u64;
+/// Number of bytes after a block: three of padding, the end tag, and the next header.
+const BYTES_AFTER_BLOCK: u64 = 3 + 1 + NEXT_HEADER as u64;
 
-/// What the decisions need.
+/// The bytes and facts on which decisions about objects depend.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Objects<'w> {
     pub(crate) window: Window<'w>,
     pub(crate) version: Option<Version>,
-    /// Bytes that were lost before this position, modulo 4: the writer padded for a
-    /// position that much further on.
+    /// Number of bytes that were lost before this position, modulo 4: the writer padded
+    /// for a position that much further on.
     pub(crate) shift: u8,
-    /// The limit above which blocks are not read.
-    pub(crate) most_bytes: u32,
+    /// Maximum size in bytes of blocks that are read.
+    pub(crate) max_bytes: u32,
 }
 
 /// Result of a search for an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Searched {
-    /// An object begins here.
+    /// An object begins at this position.
     Object(u64),
-    /// None begins before this position, and there are more bytes.
+    /// No object begins before this position, and there are more bytes.
     Further(u64),
-    /// None begins in the range that was searched, which ends here.
+    /// No object begins in the range that was searched, which ends at this position.
     Nothing(u64),
-    /// None begins before the input's end.
+    /// No object begins before the input's end.
     Ended,
 }
 
 impl Objects<'_> {
-    /// Whether a block ends where its size says, and there is no reason to doubt it.
+    /// Returns whether a block ends where its size says, and there is no reason to doubt
+    /// it.
     pub(crate) fn is_sound(&self, frame: &Frame) -> Result<bool, Need> {
         // In a stream that is still being written, the end tag arrives together with the
-        // content, but nothing after it for a while. Do not wait for that as long as
-        // nothing is odd.
+        // content, but nothing after it for a while. The reader does not wait for that as
+        // long as nothing is odd.
         let has_end = self.window.reaches(frame.body_end().saturating_add(1), Expects::Content)?;
         let tag = self.window.from(frame.body_end()).first();
         Ok(has_end && tag == Some(&fastserial::TAG_END) && !self.has_object_in_tail(frame))
@@ -78,15 +79,16 @@ impl Objects<'_> {
         fastserial::find_in_short(window.get(..length).unwrap_or(window)).is_some()
     }
 
-    /// Returns where a block that is not sound ends.
+    /// Decides where a block that is not sound ends.
     #[cold]
     pub(crate) fn resync(&self, frame: Frame) -> Result<Verdict, Need> {
         let end = frame.body_end();
         self.reaches_after(end, end.saturating_add(1).saturating_add(FOUND_HEADER as u64))?;
-        // Something follows where the size says, so at most the end tag is wrong. The
+        // Something follows at the stated end, so at most the end tag is wrong. The
         // exception: the content ends with whole objects and is not all rows. Then bytes
-        // of this block are missing, and its size covers the objects after it. That it
-        // ends with an object is not enough, because a payload may contain a copy of one.
+        // of this block are missing, and its size covers the objects after it. It is not
+        // enough that it ends with an object, because a payload may contain a copy of
+        // one.
         let goes_on = self.begins_at(end.saturating_add(1)) || self.is_followed(&frame)?;
         if goes_on && (!self.ends_with_objects(&frame) || self.is_all_rows(frame)) {
             return Ok(Verdict::Accept);
@@ -97,21 +99,21 @@ impl Objects<'_> {
         // padding is. Deciding this first ensures that a block that contains others is
         // never walked, so the work stays linear.
         if found.is_none_or(|position| position.saturating_add(3) >= end)
-            && let Some(realigned) = self.realigned(frame)?
+            && let Some(realign) = self.realign(frame)?
         {
-            return Ok(realigned);
+            return Ok(realign);
         }
         match found {
-            // Only the tag is missing.
+            // The size is right; only the tag is missing.
             Some(position) if position == end => Ok(Verdict::Accept),
             Some(position) => Ok(self.cut_at(frame, position)),
-            None => self.grown(frame),
+            None => self.grow(frame),
         }
     }
 
-    /// Returns the block extended to the next object, if everything before that consists
-    /// of rows of the block: then its size was too small.
-    fn grown(&self, frame: Frame) -> Result<Verdict, Need> {
+    /// Decides whether the block extends to the next object: if everything before that
+    /// consists of rows of the block, its size was too small.
+    fn grow(&self, frame: Frame) -> Result<Verdict, Need> {
         let from = frame.body_end();
         self.reaches_after(
             from,
@@ -124,13 +126,13 @@ impl Objects<'_> {
         let is_ended = end > from && self.window.from(end).first() == Some(&fastserial::TAG_END);
         let mut block = frame;
         block.body.len = u32::try_from(end.saturating_sub(frame.body.start)).unwrap_or(u32::MAX);
-        if !is_ended || block.body.len > self.most_bytes || !self.is_all_rows(block) {
+        if !is_ended || block.body.len > self.max_bytes || !self.is_all_rows(block) {
             return Ok(Verdict::Accept);
         }
         Ok(Verdict::Resize { block, loses_blocks: false, next: None })
     }
 
-    /// Returns whether the end of the content consists of consecutive objects: then the
+    /// Returns whether the end of the content consists of consecutive objects. Then the
     /// block lost as many bytes as these take, and its size covers them instead. A mere
     /// copy of an object in a payload would not end where the block does.
     fn ends_with_objects(&self, frame: &Frame) -> bool {
@@ -156,14 +158,16 @@ impl Objects<'_> {
         false
     }
 
-    /// Whether the end tag, possibly after tagged values, and another object follow.
+    /// Returns whether the end tag, possibly after tagged values, and another object
+    /// follow.
     fn is_followed(&self, frame: &Frame) -> Result<bool, Need> {
         let end = frame.body_end();
         match fastserial::object_end(self.window.from(end)) {
             ObjectEnd::At(bytes) => self.goes_on_at(end.saturating_add(bytes as u64)),
             ObjectEnd::Need(bytes) => {
-                // Returns if these bytes can still come, and is asked again with them.
-                // Else the stream ends first, and nothing follows.
+                // If these bytes can still come, this returns `Err(Need)`, and the caller
+                // tries again with them. Otherwise the stream ends first, and nothing
+                // follows.
                 self.window.reaches(end.saturating_add(bytes as u64), Expects::Content)?;
                 Ok(false)
             }
@@ -171,17 +175,18 @@ impl Objects<'_> {
         }
     }
 
-    /// Whether an object begins at the position, or the stream ends there.
+    /// Returns whether an object begins at the position, or the stream ends there.
     fn goes_on_at(&self, position: u64) -> Result<bool, Need> {
-        // Start at its end tag, if an object ends just before.
+        // The window must begin at the end tag, if an object ends just before.
         let tag = position.saturating_sub(1);
         let is_more = self.reaches_after(tag, position.saturating_add(NEXT_HEADER as u64))?;
         let window = self.window.from(position);
         Ok(fastserial::goes_on(window.get(..NEXT_HEADER).unwrap_or(window), !is_more))
     }
 
-    /// Whether the stream reaches `to`. The block that ends at `end` may be the last one,
-    /// so no more bytes are waited for if the stream looks complete there.
+    /// Returns whether the stream reaches `to`. The block that ends at `end` may be the
+    /// last one, so the reader does not wait for more bytes if the stream looks complete
+    /// there.
     fn reaches_after(&self, end: u64, to: u64) -> Result<bool, Need> {
         self.window.reaches(to, Expects::After(end))
     }
@@ -201,8 +206,7 @@ impl Objects<'_> {
         (position <= to).then_some(position)
     }
 
-    /// Returns another object begins within the bytes that the block's size covers: the
-    /// block ends there.
+    /// Cuts a block at another object that begins within the bytes that its size covers.
     fn cut_at(&self, frame: Frame, position: u64) -> Verdict {
         let before = position.saturating_sub(1);
         let has_tag = before >= frame.body.start
@@ -215,17 +219,17 @@ impl Objects<'_> {
         Verdict::Resize { block, loses_blocks: true, next: Some(position) }
     }
 
-    /// Returns a row of the block is broken from `from` on. If another object begins in
-    /// what looks like the rest of the block, the block's size is wrong even though it
-    /// happens to fit, and reading continues at that object.
+    /// Returns where another object begins in what looks like the rest of a block with a
+    /// broken row at `from`. Then the block's size is wrong even though it happens to
+    /// fit, and reading continues at that object.
     pub(crate) fn object_within(&self, frame: &Frame, from: u64) -> Result<Option<u64>, Need> {
         let end = frame.body_end();
         self.reaches_after(end, end.saturating_add(FOUND_HEADER as u64))?;
         Ok(self.object_in(from, end).filter(|position| *position < end))
     }
 
-    /// What is between `at` and `to`, after an end mark at `mark`. `is_more`: the input
-    /// does not end there.
+    /// Returns what is between `at` and `to`, after an end mark at `mark`. `is_more` says
+    /// that the input does not end there.
     pub(crate) fn after_mark(&self, mark: u64, at: u64, to: u64, is_more: bool) -> AfterMark {
         let window = self.window.from(at);
         if at == mark.saturating_add(1)
@@ -243,8 +247,8 @@ impl Objects<'_> {
         }
     }
 
-    /// Returns the next object after `from`, within `stride` bytes. With `to`, only an
-    /// object that begins before it.
+    /// Searches for the next object after `from`, within `stride` bytes. With `to`, only
+    /// an object that begins before it counts.
     pub(crate) fn search(&self, from: u64, to: Option<u64>, stride: u64) -> Result<Searched, Need> {
         let wanted = to.map_or(u64::MAX, |to| to).min(from.saturating_add(stride));
         let is_more =
@@ -253,7 +257,7 @@ impl Objects<'_> {
         let ahead = index(wanted, from);
         let searched = window.get(..ahead.saturating_add(FOUND_HEADER)).unwrap_or(window);
         // `to` is the end of a block that is too large to read. An object that begins
-        // exactly there is simply the next one, not part of what is lost.
+        // exactly there is simply the next one, not part of the loss.
         let is_within = |found: &usize| to.is_none() || *found < ahead;
         if let Some(found) = fastserial::find(searched).filter(is_within) {
             return Ok(Searched::Object(from.saturating_add(found as u64)));
@@ -266,10 +270,10 @@ impl Objects<'_> {
     }
 
     /// Tries the three other paddings. One fits if the content looks like its kind, and
-    /// the object's end tag and another object, or the end of the stream, follow. `None`
-    /// if something else is wrong.
-    fn realigned(&self, frame: Frame) -> Result<Option<Verdict>, Need> {
-        self.reaches_after(frame.body_end(), frame.body_end().saturating_add(AHEAD))?;
+    /// the object's end tag and another object, or the end of the stream, follow. Returns
+    /// `None` if something else is wrong.
+    fn realign(&self, frame: Frame) -> Result<Option<Verdict>, Need> {
+        self.reaches_after(frame.body_end(), frame.body_end().saturating_add(BYTES_AFTER_BLOCK))?;
         if self.looks_right(frame) {
             return Ok(None);
         }
@@ -305,8 +309,8 @@ impl Objects<'_> {
         let content = self.window.content(&frame);
         match frame.kind {
             BlockKind::Event if self.version == Some(Version::V3) => is_whole_v3(content),
-            // All writers store the smallest header, 20 bytes. Nothing else tells blocks
-            // of these kinds apart from other bytes.
+            // All writers store the smallest header, 20 bytes. Nothing else distinguishes
+            // blocks of these kinds from other bytes.
             BlockKind::Event | BlockKind::Metadata => {
                 event_block_header(content).is_ok_and(|(_, header)| header.size == 20)
             }
@@ -351,7 +355,7 @@ fn is_whole_v3(content: &[u8]) -> bool {
     true
 }
 
-/// Returns where the part of a block's content begins that is searched at its end.
+/// Returns where the searched part at the end of a block's content begins.
 pub(crate) fn tail(frame: &Frame) -> u64 {
     frame.body_end().saturating_sub(CHECKED_TAIL as u64).max(frame.body.start)
 }

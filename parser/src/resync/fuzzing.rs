@@ -1,22 +1,22 @@
-//! Asks for decisions about a block with arbitrary bytes around it: for the fuzzer, and
-//! for the replay of its corpus.
+//! Makes decisions about a block with arbitrary bytes around it: for the fuzzer, and for
+//! the replay of its corpus.
 
 use super::fastserial::{Objects, Searched};
 use super::v6::{Blocks, Explored, LOOK_BACK};
-use super::{AfterMark, GROWN_BYTES, Need, Refused, Verdict, Window};
+use super::{AfterMark, GROWN_BYTES, Need, RefusedBytes, Verdict, Window};
 use crate::blob::BlobHeader;
 use crate::format::{Framed, fastserial, v6};
 use crate::frame::{BlockKind, Frame};
 use crate::source::Span;
 use crate::version::Version;
 
-/// How many bytes of an input select the question: the version, where the block is, where
-/// it is broken.
+/// Number of bytes of an input that select the question: the version, where the block is,
+/// where it is broken.
 const CHOICES: usize = 4;
 
-/// Asks about the block at the beginning of these bytes, once with all of them available
-/// and once with only those that were requested. Both must give the same answers, and
-/// every answer must lie within the bytes.
+/// Makes decisions about the block at the beginning of these bytes, once with all of them
+/// available and once with only those that were requested. Both must give the same
+/// answers, and every answer must lie within the bytes.
 pub fn decisions(bytes: &[u8]) {
     let Some((&[version, start, broken, is_known], bytes)) = bytes.split_first_chunk::<CHOICES>()
     else {
@@ -25,14 +25,14 @@ pub fn decisions(bytes: &[u8]) {
     let (start, broken) = (u64::from(start), u64::from(broken));
     let known = is_known & 1 == 1;
     match version % 3 {
-        0 => of_objects(bytes, Version::V3, start, broken),
-        1 => of_objects(bytes, Version::V4, start, broken),
-        _ => of_blocks(bytes, start, broken, known),
+        0 => decide_objects(bytes, Version::V3, start, broken),
+        1 => decide_objects(bytes, Version::V4, start, broken),
+        _ => decide_blocks(bytes, start, broken, known),
     }
 }
 
-/// Returns the answer to a question, with all bytes available, and with only those that
-/// it requested.
+/// Returns the answer to a question. It must be the same with all bytes available, and
+/// with only those that were requested.
 fn answers<T: PartialEq + std::fmt::Debug>(
     bytes: &[u8],
     mut ask: impl FnMut(Window<'_>, bool) -> Result<T, Need>,
@@ -48,7 +48,7 @@ fn answer<T>(
     mut len: usize,
     mut ask: impl FnMut(Window<'_>) -> Result<T, Need>,
 ) -> T {
-    let mut refused = Refused::NOTHING;
+    let mut refused = RefusedBytes::NOTHING;
     loop {
         let window = Window::new(bytes.get(..len).unwrap_or(bytes), 0, &refused);
         match ask(window) {
@@ -94,11 +94,11 @@ fn assert_within(verdict: Verdict, frame: Frame, end: u64) {
 }
 
 fn objects(window: Window<'_>, version: Version) -> Objects<'_> {
-    Objects { window, version: Some(version), shift: 0, most_bytes: 1 << 20 }
+    Objects { window, version: Some(version), shift: 0, max_bytes: 1 << 20 }
 }
 
-fn of_objects(bytes: &[u8], version: Version, start: u64, broken: u64) {
-    let refused = Refused::NOTHING;
+fn decide_objects(bytes: &[u8], version: Version, start: u64, broken: u64) {
+    let refused = RefusedBytes::NOTHING;
     let window = Window::new(bytes, 0, &refused);
     let Framed::Block(frame) = fastserial::frame(window.from(start), start, 0) else { return };
     let end = bytes.len() as u64;
@@ -127,8 +127,8 @@ fn of_objects(bytes: &[u8], version: Version, start: u64, broken: u64) {
     }
 }
 
-fn of_blocks(bytes: &[u8], start: u64, broken: u64, is_known: bool) {
-    let refused = Refused::NOTHING;
+fn decide_blocks(bytes: &[u8], start: u64, broken: u64, is_known: bool) {
+    let refused = RefusedBytes::NOTHING;
     let window = Window::new(bytes, 0, &refused);
     let end = bytes.len() as u64;
     let frame = match v6::frame(window.from(start), start) {
@@ -152,7 +152,7 @@ fn of_blocks(bytes: &[u8], start: u64, broken: u64, is_known: bool) {
         assert!((from..frame.body_end()).contains(&position), "{position}");
     }
     blocks(bytes, is_known, |blocks| blocks.is_followed(frame.body_end()));
-    // The reader has examined the bytes after a mark before it asks.
+    // The reader has examined the bytes after a mark before it decides.
     let (from, to) = (frame.body.start, frame.body.start.saturating_add(256).min(end));
     let bytes = bytes.get(..usize::try_from(to).unwrap_or(usize::MAX)).unwrap_or(bytes);
     let after = |window, explored: &mut Explored| {
@@ -160,15 +160,15 @@ fn of_blocks(bytes: &[u8], start: u64, broken: u64, is_known: bool) {
             blocks.after_mark(frame.start, from, from, to)
         })
     };
-    let refused = Refused { from: to.saturating_add(1), ..Refused::NOTHING };
+    let refused = RefusedBytes { from: to.saturating_add(1), ..RefusedBytes::NOTHING };
     let window = Window::new(bytes, 0, &refused);
     if let Ok(AfterMark::Block(position)) = after(window, &mut Explored::default()) {
         assert!(position.saturating_add(LOOK_BACK) >= frame.start && position <= end, "{position}");
     }
 }
 
-/// Returns the answer to a question about version 6 blocks. What has been searched is
-/// remembered between calls, as in the reader.
+/// Returns the answer to a question about version 6 blocks. `Explored` is kept between
+/// calls, as in the reader.
 fn blocks<T: PartialEq + std::fmt::Debug>(
     bytes: &[u8],
     is_known: bool,

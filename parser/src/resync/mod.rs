@@ -1,11 +1,11 @@
-//! How reading continues where a stream is damaged (FORMAT.md 13.3).
+//! Decides how reading continues where a stream is damaged (FORMAT.md 13.3).
 //!
 //! Everything here is a pure function of the available bytes. The reader passes a
-//! [`Window`] and asks about a block whose size it distrusts. The answer is a [`Verdict`],
-//! or the bytes that are needed to decide ([`Need`]). Nothing here reads, waits or
-//! changes the reader. So the same bytes get the same answer whether they come from a
-//! file or one by one from a socket, and the fuzz target `resync` can test the decisions
-//! alone.
+//! [`Window`] and asks about a block whose size it distrusts. The answer is a
+//! [`Verdict`], or the bytes that are needed to decide ([`Need`]). Nothing here reads,
+//! waits or changes the reader. So the same bytes get the same answer whether they come
+//! from a file or one by one from a socket, and the fuzz target `resync` can test the
+//! decisions alone.
 //!
 //! | file | decides |
 //! |---|---|
@@ -33,8 +33,8 @@ use crate::error::Fault;
 use crate::frame::Frame;
 use crate::source::{index, part};
 
-/// How far after the stated end of a block the real end is searched. The blocks of
-/// runtimes are smaller than this.
+/// Maximum distance in bytes after the stated end of a block at which the real end is
+/// searched. The blocks of runtimes are smaller than this.
 pub(crate) const GROWN_BYTES: u64 = 128 * 1024;
 
 /// The available bytes of a stream.
@@ -42,81 +42,81 @@ pub(crate) const GROWN_BYTES: u64 = 128 * 1024;
 pub(crate) struct Window<'w> {
     bytes: &'w [u8],
     start: u64,
-    refused: &'w Refused,
+    refused: &'w RefusedBytes,
 }
 
-/// Positions that the source was asked to reach but does not.
+/// Positions that the source was requested to reach but does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refused {
-    /// It will not reach this position or any later one.
+pub(crate) struct RefusedBytes {
+    /// The source will not reach this position or any later one.
     pub(crate) from: u64,
-    /// It would have to wait to reach these, which is not worth it.
+    /// The source would have to wait to reach these positions, which is not worth it.
     pub(crate) unawaited: Vec<u64>,
 }
 
-impl Refused {
-    /// Nothing has been requested yet.
-    pub(crate) const NOTHING: Refused = Refused { from: u64::MAX, unawaited: Vec::new() };
+impl RefusedBytes {
+    /// The state before anything has been requested.
+    pub(crate) const NOTHING: RefusedBytes = RefusedBytes { from: u64::MAX, unawaited: Vec::new() };
 }
 
 /// Bytes that a decision needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Need {
-    /// The window has to reach this position.
+    /// Position that the window has to reach.
     pub(crate) to: u64,
     pub(crate) expects: Expects,
 }
 
-/// Whether bytes that are not available yet are worth waiting for.
+/// Whether the reader should wait for bytes that are not available yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expects {
-    /// A block says that it has them.
+    /// A block's size includes them.
     Content,
     /// The stream may end before them.
     More,
-    /// They come after a block that ends here and may be the last one.
+    /// They come after a block that ends at this position and may be the last one.
     After(u64),
 }
 
 /// The decision about a block whose size was doubted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It ends where it says, or no better end was found.
+    /// The block ends at its stated end, or no better end was found.
     Accept,
-    /// It is this block instead.
+    /// The block is this one instead.
     Resize {
         block: Frame,
-        /// Its size covered other blocks, and more of them may be damaged.
+        /// Whether the block's size covered other blocks, of which more may be damaged.
         loses_blocks: bool,
         /// Where the next block begins, if not where this one ends.
         next: Option<u64>,
     },
-    /// Versions 3 to 5: its content is shifted by up to three bytes, because bytes before
-    /// it are missing or were inserted.
+    /// The content of the block, in versions 3 to 5, is shifted by up to three bytes,
+    /// because bytes before it are missing or were inserted.
     Realign { block: Frame, shift: u8 },
-    /// It is of this kind, and damage has changed the kind that it states.
+    /// The block is of this kind; damage has changed the stated kind.
     Retype { block: Frame },
-    /// It is not a block. The next one begins here.
+    /// There is no block. The next one begins at this position.
     Skip { to: u64 },
 }
 
-/// What follows an end mark.
+/// The bytes after an end mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AfterMark {
-    /// A block begins here: the mark is not an end mark.
+    /// A block begins at this position: the mark is not an end mark.
     Block(u64),
     /// The rest of this object, or version 6 block: the mark was its first byte, or its
     /// header, before damage changed that.
     Rest(Frame),
-    /// Another stream.
+    /// The beginning of another stream.
     Other,
-    /// Nothing, or bytes that mean nothing.
+    /// No bytes, or bytes that mean nothing.
     Nothing,
 }
 
 impl<'w> Window<'w> {
-    /// Returns the available bytes, which begin at stream position `start`.
-    pub(crate) fn new(bytes: &'w [u8], start: u64, refused: &'w Refused) -> Window<'w> {
+    /// Creates a window of the available bytes, which begin at stream position `start`.
+    pub(crate) fn new(bytes: &'w [u8], start: u64, refused: &'w RefusedBytes) -> Window<'w> {
         Window { bytes, start, refused }
     }
 
@@ -140,7 +140,7 @@ impl<'w> Window<'w> {
         self.bytes.get(..index(end, self.start)).unwrap_or(self.bytes)
     }
 
-    /// Whether the stream reaches a position.
+    /// Returns whether the stream reaches a position.
     fn reaches(&self, to: u64, expects: Expects) -> Result<bool, Need> {
         if to <= self.end() {
             return Ok(true);

@@ -11,9 +11,9 @@ use crate::source::index;
 use crate::work;
 
 /// Returns whether the rows of a block, all of which is in the window, end exactly where
-/// it does, and up to which position they were walked. The window begins at position
-/// `start` and ends with the block. `is_unknown`: whether an event has an undefined id.
-/// Other bytes may look like a row, but hardly ever with defined ids.
+/// it does, and the position up to which they were walked. The window begins at position
+/// `start` and ends with the block. `is_unknown` says whether an event has an undefined
+/// id: other bytes may look like a row, but hardly ever with defined ids.
 pub(crate) fn fit(
     frame: Frame,
     window: &[u8],
@@ -52,8 +52,8 @@ pub(crate) fn fit(
     }
 }
 
-/// Whether rows take all of the input, and are as many as stated; and how many bytes were
-/// examined.
+/// Returns whether rows take all of the input and are as many as stated, and how many
+/// bytes were examined.
 fn each_fits(rows: &[u8], stated: Option<u32>, next: StepOver) -> (bool, usize) {
     let (mut rest, mut left) = (rows, stated.unwrap_or(u32::MAX));
     while !rest.is_empty() && left > 0 {

@@ -3,7 +3,7 @@
 //! There are no marks. A size is trusted if another block seems to begin after the bytes
 //! that it covers, if the input ends there, or if the block's rows end there. The first
 //! test comes first and costs nothing. But in a stream that is still being written
-//! nothing follows a block for a while, and that is not waited for.
+//! nothing follows a block for a while, and the reader does not wait for that.
 //!
 //! Payloads may look like blocks, so a block within another one counts only if it leads
 //! to the end of the outer one.
@@ -12,7 +12,7 @@ use super::rows;
 use super::{AfterMark, Expects, GROWN_BYTES, Need, Verdict, Window};
 use crate::blob::BlobHeader;
 use crate::block::kinds::{KINDS, KindRow};
-use crate::block::signs::{MOST_OTHER_BYTES, SIGNS, begins_as};
+use crate::block::signs::{MAX_OTHER_BYTES, SIGN_BYTES, begins_as};
 use crate::format::Framed;
 use crate::format::MAGIC;
 use crate::format::v6::{self, Chain, Found, SHOWN};
@@ -20,42 +20,44 @@ use crate::frame::{BlockKind, Frame};
 use crate::source::{Span, index};
 use std::fmt;
 
-/// How many bytes before its expected place a block may begin. Where bytes of a block are
-/// missing, its last row was taken to reach into the block after it: into the block's
-/// header, or, since that alone is four bytes, into the 20 bytes that event blocks have
-/// next. Further back lie rows that have been delivered.
+/// Maximum number of bytes before its expected place at which a block may begin. If bytes
+/// of a block are missing, its last row was taken to reach into the block after it: into
+/// the block's header, or, since that alone is four bytes, into the 20 bytes that event
+/// blocks have next. Further back lie rows that have been delivered.
 pub(crate) const LOOK_BACK: u64 = 24;
 
-/// Blocks that take fewer bytes than this together are considered a payload. An event
-/// block has its header, 20 bytes and rows; of the other kinds many bytes look like one.
-const LEAST_COVERED: u64 = 24;
+/// Minimum size in bytes of covered blocks together; fewer are considered a payload. An
+/// event block has its header, 20 bytes and rows; many bytes look like a block of another
+/// kind.
+const MIN_COVERED_BYTES: u64 = 24;
 
-/// A block of fewer bytes is of the kind that it states: a few bytes may be rows of any.
-const LEAST_RETYPED: u32 = 16;
+/// Minimum size in bytes of a block whose kind may be wrong: a few bytes may be rows of
+/// any kind.
+const MIN_RETYPED_BYTES: u32 = 16;
 
-/// How many blocks of unknown kinds, or with broken content, may lie between a block and
+/// Maximum number of blocks of unknown kinds, or with broken content, between a block and
 /// the one that confirms its size.
-// Each walk begins anew, and a hostile stream may need one for every block.
-const MOST_BETWEEN: usize = 16;
+// It is small, because each walk begins anew, and a hostile stream may need one for every
+// block.
+const MAX_BLOCKS_BETWEEN: usize = 16;
 
-/// Up to where bytes have been examined, and how much work that was. What has been
-/// searched once is not searched again for the same reason: in a hostile stream, the same
-/// blocks and rows may be part of very many others. Positions are the same when a
-/// decision that had to wait for bytes starts over; to the sums, only completed decisions
-/// add.
+/// How far bytes have been examined, and how much work that was. No bytes are searched
+/// again for the same reason: in a hostile stream, the same blocks and rows may be part
+/// of very many others. The positions do not change if a decision that had to wait for
+/// bytes starts over; only completed decisions add to the sums.
 #[derive(Debug, Default)]
 pub(crate) struct Explored {
-    /// No chain of blocks begins before this position.
+    /// Position before which no chain of blocks begins.
     bytes: u64,
-    /// Rows before this position were walked to check a block's size.
+    /// Position before which rows were walked to check a block's size.
     rows: u64,
-    /// How many blocks were walked to see where they lead.
+    /// Number of blocks that were walked to see where they lead.
     blocks: u64,
-    /// How many bytes were read of blocks that reading then went back into.
+    /// Number of bytes that were read of blocks to which reading then went back.
     reread: u64,
 }
 
-/// Decisions about blocks.
+/// Makes decisions about blocks.
 pub(crate) struct Blocks<'w> {
     pub(crate) window: Window<'w>,
     pub(crate) explored: &'w mut Explored,
@@ -63,7 +65,7 @@ pub(crate) struct Blocks<'w> {
     pub(crate) is_unknown: &'w dyn Fn(&BlobHeader) -> bool,
     /// Whether the first block, which describes the session, has been read.
     pub(crate) has_session: bool,
-    /// Where the content of the previous block begins; 0 if there is none.
+    /// Position of the content of the previous block; 0 if there is none.
     pub(crate) last_content: u64,
 }
 
@@ -74,24 +76,24 @@ impl fmt::Debug for Blocks<'_> {
 }
 
 impl Blocks<'_> {
-    /// Where a block with the stated end [`Frame::body_end`] really ends. If nothing
-    /// fits, the stated end is trusted.
+    /// Decides where a block with the stated end [`Frame::body_end`] really ends. If
+    /// nothing fits, the stated end is trusted.
     pub(crate) fn resync(&mut self, frame: Frame) -> Result<Verdict, Need> {
         // A block of an unknown kind is skipped. But most damaged block headers look like
-        // one, so search the beginning of what it covers for other blocks.
+        // one, so the beginning of the bytes that it covers is searched for other blocks.
         if matches!(frame.kind, BlockKind::Unknown(_)) {
             if let Some(to) = self.blocks_instead(frame)? {
                 return Ok(Verdict::Skip { to });
             }
-            let block = self.of_another_kind(frame)?;
+            let block = self.retype(frame)?;
             return Ok(block.map_or(Verdict::Accept, |block| Verdict::Retype { block }));
         }
         let is_whole = self.window.reaches(frame.body_end(), Expects::Content)?;
-        // Before what follows is looked at, which may not have come yet: a reader of a file
-        // and one of a socket must decide alike.
+        // This comes before a look at the bytes after the block, which may not have
+        // arrived yet: a reader of a file and one of a socket must decide alike.
         if is_whole
             && !self.begins_as_stated(frame)?
-            && let Some(block) = self.of_another_kind(frame)?
+            && let Some(block) = self.retype(frame)?
         {
             return Ok(Verdict::Retype { block });
         }
@@ -101,22 +103,22 @@ impl Blocks<'_> {
         self.doubt(frame, is_whole)
     }
 
-    /// Where a chain of blocks begins within something that looks like a block of unknown
-    /// kind, which then is not a block.
+    /// Returns where a chain of blocks begins within something that looks like a block of
+    /// unknown kind, which then is not a block.
     pub(crate) fn blocks_instead(&mut self, frame: Frame) -> Result<Option<u64>, Need> {
         let to = frame.body_end().min(frame.body.start.saturating_add(GROWN_BYTES));
-        let found = self.chain_in(self.least_start(frame.start), to)?;
+        let found = self.chain_in(self.earliest_start(frame.start), to)?;
         Ok(found.filter(|found| *found < frame.body_end()))
     }
 
-    /// Whether a block begins as its kind does, as far as its first bytes show. Any numbers
-    /// can be those of a block that removes threads.
+    /// Returns whether a block begins as its kind does, as far as its first bytes show.
+    /// Any numbers can be those of a block that removes threads.
     pub(crate) fn begins_as_stated(&self, frame: Frame) -> Result<bool, Need> {
-        let shown = (frame.body.len as usize).min(SIGNS) as u64;
+        let shown = (frame.body.len as usize).min(SIGN_BYTES) as u64;
         if !self.window.reaches(frame.body.start.saturating_add(shown), Expects::Content)? {
             return Ok(true);
         }
-        let is_long = frame.kind != BlockKind::RemoveThread || frame.body.len < LEAST_RETYPED;
+        let is_long = frame.kind != BlockKind::RemoveThread || frame.body.len < MIN_RETYPED_BYTES;
         Ok(is_long && self.begins(frame))
     }
 
@@ -124,15 +126,16 @@ impl Blocks<'_> {
         let content = self.window.content(&frame);
         let len = match frame.kind {
             BlockKind::Event => frame.body.len,
-            // A larger one is read, too.
-            _ => frame.body.len.min(MOST_OTHER_BYTES),
+            // A larger block is read, too.
+            _ => frame.body.len.min(MAX_OTHER_BYTES),
         };
-        begins_as(frame.kind, len, content.get(..SIGNS).unwrap_or(content))
+        begins_as(frame.kind, len, content.get(..SIGN_BYTES).unwrap_or(content))
     }
 
-    /// The block as one of another kind, if it has the rows of that: one changed bit of the
-    /// kind would lose all events without a trace, or what they refer to.
-    fn of_another_kind(&mut self, frame: Frame) -> Result<Option<Frame>, Need> {
+    /// Returns the block as one of another kind, if it has the rows of that kind. A
+    /// single changed bit of the kind would silently lose all its events, or the rows to
+    /// which they refer.
+    fn retype(&mut self, frame: Frame) -> Result<Option<Frame>, Need> {
         let number = match frame.kind {
             BlockKind::Unknown(number) => number,
             kind => kind.row().map_or(0, |row| row.number),
@@ -141,39 +144,41 @@ impl Blocks<'_> {
             let is_event = row.kind == BlockKind::Event && frame.kind.row().is_none();
             is_event || (row.number ^ number).is_power_of_two()
         };
-        self.of_kinds(frame, is_near)
+        self.retype_if(frame, is_near)
     }
 
-    /// The block as one of the kinds that are searched and `is_it`, if it has the rows of one.
-    fn of_kinds(
+    /// Returns the block as one of the searched kinds for which `is_it` holds, if it has
+    /// the rows of one.
+    fn retype_if(
         &mut self,
         frame: Frame,
         is_it: impl Fn(&KindRow) -> bool,
     ) -> Result<Option<Frame>, Need> {
-        // Of a few bytes too little is known. No byte is walked again for another block.
-        if frame.body.len < LEAST_RETYPED || frame.body.start < self.explored.rows {
+        // Too little is known about a few bytes. And no byte is walked again for another
+        // block.
+        if frame.body.len < MIN_RETYPED_BYTES || frame.body.start < self.explored.rows {
             return Ok(None);
         }
-        let shown = (frame.body.len as usize).min(SIGNS) as u64;
+        let shown = (frame.body.len as usize).min(SIGN_BYTES) as u64;
         if !self.window.reaches(frame.body.start.saturating_add(shown), Expects::Content)? {
             return Ok(None);
         }
-        let of_kind = |row: &KindRow| Frame { kind: row.kind, ..frame };
+        let with_kind = |row: &KindRow| Frame { kind: row.kind, ..frame };
         let is_possible =
-            |row: &&KindRow| row.is_searched && is_it(row) && self.begins(of_kind(row));
+            |row: &&KindRow| row.is_searched && is_it(row) && self.begins(with_kind(row));
         let kinds: Vec<&KindRow> = KINDS.iter().filter(is_possible).collect();
         if kinds.is_empty() || !self.window.reaches(frame.body_end(), Expects::Content)? {
             return Ok(None);
         }
         let (window, start) = (self.window.to(frame.body_end()), self.window.start);
-        // A writer may have added to the header of a block that has the rows of its kind. Any
-        // numbers are those of a block that removes threads.
+        // A writer may have added to the header of a block that has the rows of its kind.
+        // But any numbers are those of a block that removes threads.
         let is_telling = frame.kind.row().is_some() && frame.kind != BlockKind::RemoveThread;
         if is_telling && rows::fit(frame, window, start, self.is_unknown).0 {
             return Ok(None);
         }
         let mut found = None;
-        for block in kinds.into_iter().map(of_kind) {
+        for block in kinds.into_iter().map(with_kind) {
             let (fits, passed) = rows::fit(block, window, start, self.is_unknown);
             self.explored.rows = self.explored.rows.max(passed);
             if fits {
@@ -187,7 +192,7 @@ impl Blocks<'_> {
     /// Returns the earliest position at which another block may begin, if the current one
     /// is not a block: the last row of the previous block may have been taken to extend
     /// into its header.
-    fn least_start(&self, start: u64) -> u64 {
+    fn earliest_start(&self, start: u64) -> u64 {
         start.saturating_sub(LOOK_BACK).max(self.last_content)
     }
 
@@ -197,18 +202,18 @@ impl Blocks<'_> {
         if is_whole && self.seems_whole(frame) {
             return Ok(Verdict::Accept);
         }
-        // That the input ends together with the block may be a coincidence, since its
-        // rows do not.
+        // The input may end together with the block by coincidence, since its rows do
+        // not.
         if is_whole && self.is_followed(end)? && !self.window.from(end).is_empty() {
             return Ok(Verdict::Accept);
         }
         let reach = end.max(start.saturating_add(GROWN_BYTES));
         self.window.reaches(reach.saturating_add(SHOWN as u64), Expects::After(end))?;
         let content = self.window.content(&frame);
-        // Whatever its length is: that may be what is wrong.
-        let len = frame.body.len.min(MOST_OTHER_BYTES);
-        let has_signs = begins_as(frame.kind, len, content.get(..SIGNS).unwrap_or(content));
-        let from = if has_signs { start } else { self.least_start(frame.start) };
+        // Any length is accepted: the length may be what is wrong.
+        let len = frame.body.len.min(MAX_OTHER_BYTES);
+        let has_signs = begins_as(frame.kind, len, content.get(..SIGN_BYTES).unwrap_or(content));
+        let from = if has_signs { start } else { self.earliest_start(frame.start) };
         // Streams of killed processes end anywhere. Then the only evidence against the
         // size is a chain of blocks that leads to the input's end.
         let is_last = self.is_last(end);
@@ -216,20 +221,20 @@ impl Blocks<'_> {
         Ok(match found.filter(|place| !is_last || self.leads_to_end(*place)) {
             // The size is too large, bytes of the block are missing, or the size is too
             // small.
-            Some(found) if has_signs => resized(frame, found, found <= end),
-            // Without a session nothing has a meaning, so the first block is never
+            Some(found) if has_signs => resize(frame, found, found <= end),
+            // Without a session the rest has no meaning, so the first block is never
             // skipped.
             Some(to) if self.has_session => Verdict::Skip { to },
             _ => Verdict::Accept,
         })
     }
 
-    /// Whether another block begins at the position, or the input ends there, possibly
-    /// after an end mark. Blocks of unknown kinds, which a writer may add, or with broken
-    /// content may come in between.
+    /// Returns whether another block begins at the position, or the input ends there,
+    /// possibly after an end mark. Blocks of unknown kinds, which a writer may add, or
+    /// with broken content may come in between.
     pub(crate) fn is_followed(&mut self, from: u64) -> Result<bool, Need> {
         let mut at = from;
-        for _ in 0..MOST_BETWEEN {
+        for _ in 0..MAX_BLOCKS_BETWEEN {
             self.window.reaches(at.saturating_add(v6::HEADER as u64), Expects::Content)?;
             let is_shown =
                 self.window.reaches(at.saturating_add(SHOWN as u64), Expects::After(at))?;
@@ -262,7 +267,7 @@ impl Blocks<'_> {
         fits
     }
 
-    /// Whether a block certainly begins at a position.
+    /// Returns whether a block certainly begins at a position.
     fn is_block(&mut self, position: u64) -> Result<bool, Need> {
         let mut is_ended = false;
         loop {
@@ -278,7 +283,7 @@ impl Blocks<'_> {
         }
     }
 
-    /// Whether a chain of blocks begins at a position where one is expected.
+    /// Returns whether a chain of blocks begins at a position where one is expected.
     fn is_chain(&mut self, position: u64) -> Result<bool, Need> {
         let mut is_ended = false;
         loop {
@@ -294,13 +299,13 @@ impl Blocks<'_> {
         }
     }
 
-    /// The first position in `from..to` at which a chain of blocks begins.
+    /// Returns the first position in `from..to` at which a chain of blocks begins.
     fn chain_in(&mut self, from: u64, to: u64) -> Result<Option<u64>, Need> {
         let mut at = from.max(self.explored.bytes);
         let mut is_ended =
             !self.window.reaches(to.saturating_add(SHOWN as u64), Expects::After(to))?;
         while at <= to {
-            // Positions in the window are relative to here.
+            // Offsets in the window are relative to `at`.
             match v6::find(self.window.from(at), 0, index(to, at), is_ended) {
                 Found::At(found) => {
                     let found = at.saturating_add(found as u64);
@@ -320,9 +325,9 @@ impl Blocks<'_> {
         Ok(None)
     }
 
-    /// A row of the block is broken from `from` on. If a chain of blocks begins in what
-    /// looks like the rest of the block, the block's size is wrong even though it happens
-    /// to fit, and reading continues at the chain.
+    /// Returns where a chain of blocks begins in what looks like the rest of a block with
+    /// a broken row at `from`. Then the block's size is wrong even though it happens to
+    /// fit, and reading continues at the chain.
     pub(crate) fn block_within(&mut self, frame: &Frame, from: u64) -> Result<Option<u64>, Need> {
         let end = frame.body_end();
         let begins_here = self.is_chain(from)?;
@@ -347,8 +352,8 @@ impl Blocks<'_> {
         Ok(Some(position))
     }
 
-    /// What is between `at` and `to`, after an end mark that extends from `mark` to
-    /// `from`.
+    /// Returns what is between `at` and `to`, after an end mark that extends from `mark`
+    /// to `from`.
     pub(crate) fn after_mark(
         &mut self,
         mark: u64,
@@ -357,21 +362,21 @@ impl Blocks<'_> {
         to: u64,
     ) -> Result<AfterMark, Need> {
         if self.window.from(at).is_empty() {
-            // The mark is at the end of the input, where it belongs. What precedes it has
-            // been read, whatever it looks like.
+            // The mark is at the end of the input, where it belongs. The bytes before it
+            // have been read, whatever they look like.
             return Ok(AfterMark::Nothing);
         }
         // The previous block's last row may have been taken to extend into a block's
         // header.
-        let found = self.chain_in(if at == from { self.least_start(mark) } else { at }, to)?;
+        let found = self.chain_in(if at == from { self.earliest_start(mark) } else { at }, to)?;
         if let Some(end) = found.filter(|end| *end > from)
             && self.window.start <= from
         {
-            // Zeros in place of the block's header.
+            // Zeros may have replaced the block's header.
             let len = u32::try_from(end.saturating_sub(from)).unwrap_or(u32::MAX);
             let body = Span { start: from, len };
             let frame = Frame { kind: BlockKind::Unknown(0), start: mark, body };
-            if let Some(block) = self.of_kinds(frame, |_| true)? {
+            if let Some(block) = self.retype_if(frame, |_| true)? {
                 return Ok(AfterMark::Rest(block));
             }
         }
@@ -383,25 +388,26 @@ impl Blocks<'_> {
         Ok(found.map_or(AfterMark::Nothing, AfterMark::Block))
     }
 
-    /// Returns whether the input, as far as it was requested, ends before it shows what
-    /// follows a block that ends at `end`.
+    /// Returns whether the input, as far as it was requested, ends before it shows the
+    /// bytes after a block that ends at `end`.
     fn is_last(&self, end: u64) -> bool {
         end.saturating_add(SHOWN as u64) > self.window.end()
     }
 
     /// Returns whether whole blocks follow each other from `from` to exactly `to`.
     fn covers_blocks(&mut self, from: u64, to: u64) -> bool {
-        if to.saturating_sub(from) < LEAST_COVERED {
+        if to.saturating_sub(from) < MIN_COVERED_BYTES {
             return false;
         }
-        // In total, no more blocks are walked than there are bytes.
-        let most = to.saturating_sub(self.explored.blocks);
-        let led = v6::leads_to(self.window.from(from), index(to, from), most);
+        // Over all calls, no more blocks are walked than there are bytes.
+        let max_blocks = to.saturating_sub(self.explored.blocks);
+        let led = v6::leads_to(self.window.from(from), index(to, from), max_blocks);
         self.explored.blocks = self.explored.blocks.saturating_add(led.count);
         led.are_blocks()
     }
 
-    /// The same up to the input's end, or up to its end mark.
+    /// Returns whether whole blocks follow each other from `from` to the input's end, or
+    /// to its end mark.
     fn leads_to_end(&mut self, from: u64) -> bool {
         let end = self.window.end();
         let mark = end.saturating_sub(v6::HEADER as u64);
@@ -411,8 +417,8 @@ impl Blocks<'_> {
     }
 }
 
-/// Returns the block, cut where another one begins.
-fn resized(frame: Frame, end: u64, loses_blocks: bool) -> Verdict {
+/// Cuts the block where another one begins.
+fn resize(frame: Frame, end: u64, loses_blocks: bool) -> Verdict {
     let mut block = frame;
     block.body.len = u32::try_from(end.saturating_sub(frame.body.start)).unwrap_or(frame.body.len);
     Verdict::Resize { block, loses_blocks, next: None }

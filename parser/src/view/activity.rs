@@ -9,7 +9,7 @@ use crate::payload::{Array, Utf16};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Activity<'r> {
-    /// Whether it starts, stops, or is a single point in time.
+    /// Whether the activity starts, stops, or is a single point in time.
     pub edge: ActivityEdge,
     /// The source's name.
     pub source: Utf16<'r>,
@@ -26,7 +26,7 @@ pub enum ActivityEdge {
     Start,
     /// The activity stops.
     Stop,
-    /// Neither.
+    /// The event is a single point in time.
     Instant,
 }
 
@@ -55,7 +55,7 @@ impl<'r> View<'r> for Activity<'r> {
 }
 
 impl<'r> Activity<'r> {
-    /// Returns the keys and values of its arguments.
+    /// Returns the keys and values of the activity's arguments.
     pub fn arguments(&self) -> impl Iterator<Item = (Utf16<'r>, Utf16<'r>)> + use<'r> {
         self.arguments.into_iter().flat_map(|array| array.iter()).filter_map(|argument| {
             let mut fields = argument.as_object()?.fields();

@@ -12,11 +12,11 @@ use crate::payload::Utf16;
 pub struct Allocation<'r> {
     /// Whether the object was chosen at random (303) or by a byte counter (10).
     pub is_random_sample: bool,
-    /// 0 small objects, 1 large objects, 2 pinned objects.
+    /// Kind of heap: 0 small objects, 1 large objects, 2 pinned objects.
     pub kind: u32,
-    /// For ticks: bytes allocated since the last one.
+    /// Number of bytes allocated since the last tick; ticks only.
     pub bytes_since_last: Option<u64>,
-    /// The object's type.
+    /// Id of the object's type.
     pub type_id: u64,
     /// The type's name.
     pub type_name: Utf16<'r>,

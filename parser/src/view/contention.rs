@@ -7,13 +7,13 @@ use crate::event::Event;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContentionStart {
-    /// 0 managed, 1 native.
+    /// Kind of lock: 0 managed, 1 native.
     pub flags: u32,
-    /// Identifies the lock, from version 2 on.
+    /// Id of the lock, from version 2 on.
     pub lock_id: Option<u64>,
-    /// The object that is locked, from version 2 on.
+    /// Address of the locked object, from version 2 on.
     pub object_id: Option<u64>,
-    /// OS id of the thread that holds it, from version 2 on.
+    /// OS id of the thread that holds the lock, from version 2 on.
     pub owner_thread_id: Option<u64>,
 }
 
@@ -42,9 +42,9 @@ impl View<'_> for ContentionStart {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct ContentionStop {
-    /// 0 managed, 1 native.
+    /// Kind of lock: 0 managed, 1 native.
     pub flags: u32,
-    /// How long it waited, in nanoseconds, from version 1 on.
+    /// How long the thread waited, in nanoseconds, from version 1 on.
     pub duration_nanos: Option<f64>,
 }
 

@@ -10,7 +10,7 @@ use crate::payload::{Utf16, Value};
 pub struct Counter<'r> {
     /// The counter's name.
     pub name: Utf16<'r>,
-    /// Its display name.
+    /// The counter's display name.
     pub display_name: Utf16<'r>,
     /// The unit for display, possibly empty.
     pub display_units: Utf16<'r>,
@@ -18,7 +18,7 @@ pub struct Counter<'r> {
     pub value: CounterValue,
     /// Length of the interval that the value covers, in seconds.
     pub interval_seconds: f64,
-    /// `Interval=1000`: the requested interval in milliseconds. Concurrent sessions
+    /// The requested interval in milliseconds: `Interval=1000`. Concurrent sessions
     /// receive each other's values; this field distinguishes them.
     pub series: Utf16<'r>,
     /// Keys and values of the counter, `key:value,…`.
@@ -42,7 +42,7 @@ pub enum CounterValue {
         /// Largest value.
         max: f64,
     },
-    /// How much a sum grew in the interval.
+    /// Growth of a sum in the interval.
     Sum {
         /// The increase.
         increment: f64,
@@ -95,7 +95,7 @@ impl<'r> View<'r> for Counter<'r> {
     }
 }
 
-/// The numbers of both kinds, as far as they are present.
+/// The numbers of both kinds of counters, as far as they are present.
 #[derive(Debug, Default)]
 struct Numbers {
     mean: Option<f64>,

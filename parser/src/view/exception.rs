@@ -13,11 +13,11 @@ use crate::payload::Utf16;
 pub struct Exception<'r> {
     /// The exception's type.
     pub type_name: Utf16<'r>,
-    /// Its message; .NET 6 and later write `NULL` if there is none.
+    /// The exception's message; .NET 6 and later write `NULL` if there is none.
     pub message: Utf16<'r>,
-    /// Address of the instruction that threw it.
+    /// Address of the instruction that threw the exception.
     pub address: u64,
-    /// Its HRESULT.
+    /// The exception's HRESULT.
     pub hresult: u32,
     /// Flags as stored: 1 has an inner exception, 2 is nested, 4 was rethrown, 8
     /// corrupted state, which cannot be caught, 16 is CLS compliant.
@@ -44,17 +44,17 @@ impl<'r> View<'r> for Exception<'r> {
 }
 
 impl<'r> Exception<'r> {
-    /// Returns whether it wraps another exception.
+    /// Returns whether the exception wraps another one.
     pub fn has_inner(&self) -> bool {
         self.flags & 1 != 0
     }
 
-    /// Returns whether it was thrown while another exception was being handled.
+    /// Returns whether the exception was thrown while another one was being handled.
     pub fn is_nested(&self) -> bool {
         self.flags & 2 != 0
     }
 
-    /// Returns whether it was rethrown.
+    /// Returns whether the exception was rethrown.
     pub fn is_rethrown(&self) -> bool {
         self.flags & 4 != 0
     }

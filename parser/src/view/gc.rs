@@ -7,9 +7,9 @@ use crate::event::Event;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GcStart {
-    /// Its number, counting from 1.
+    /// Number of the collection, counting from 1.
     pub number: u32,
-    /// The generation it collects; `None` in version 0.
+    /// The generation that is collected; `None` in version 0.
     pub generation: Option<u32>,
     /// The reason, as stored: see `GCReasonMap` in the catalog.
     pub reason: u32,
@@ -38,9 +38,9 @@ impl View<'_> for GcStart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GcEnd {
-    /// Its number, counting from 1.
+    /// Number of the collection, counting from 1.
     pub number: u32,
-    /// The generation it collected.
+    /// The generation that was collected.
     pub generation: u32,
 }
 
@@ -61,17 +61,18 @@ pub struct GcHeapStats {
     /// Size in bytes of generations 0, 1 and 2, of the large object heap and, from
     /// version 2 on, of the pinned object heap, including free space.
     pub size_bytes: [u64; 5],
-    /// Bytes promoted from each of them.
+    /// Number of bytes promoted from each of these.
     pub promoted_bytes: [u64; 5],
-    /// Bytes kept alive only by their finalizers.
+    /// Number of bytes kept alive only by their finalizers.
     pub finalization_bytes: u64,
     /// Number of objects kept alive only by their finalizers.
     pub finalization_count: u64,
-    /// Objects that could not be moved.
+    /// Number of objects that could not be moved.
     pub pinned_objects: u32,
-    /// Synchronisation blocks in use; the runtime's field is misspelt `SinkBlockCount`.
+    /// Number of synchronisation blocks in use; the runtime's field is misspelt
+    /// `SinkBlockCount`.
     pub sync_blocks: u32,
-    /// Handles in use.
+    /// Number of handles in use.
     pub handles: u32,
 }
 
@@ -109,18 +110,19 @@ impl View<'_> for GcHeapStats {
     }
 }
 
-/// All threads are suspended, and resumed: runtime 9, 8, 7 and 3, versions 0 and 1.
+/// A step of suspending and resuming all threads: runtime 9, 8, 7 and 3, versions 0 and
+/// 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Suspension {
     /// A thread starts to suspend the others; the reason, as stored: see
     /// `GCSuspendEEReasonMap` in the catalog.
     SuspendStart(u32),
-    /// All are suspended.
+    /// All threads are suspended.
     SuspendStop,
-    /// They are about to be resumed.
+    /// The threads are about to be resumed.
     RestartStart,
-    /// They have been resumed.
+    /// The threads have been resumed.
     RestartStop,
 }
 
@@ -190,36 +192,36 @@ impl View<'_> for GcGlobalHistory {
     }
 }
 
-/// What a collection did to one heap: runtime 204, version 3.
+/// The effect of a collection on one heap: runtime 204, version 3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GcHeapHistory {
-    /// Which heap.
+    /// Index of the heap.
     pub heap_index: u32,
     /// Generations 0, 1 and 2, large objects and, from .NET 5 on, pinned objects; `None`
     /// if the runtime does not report them.
     pub generations: [Option<GcGenerationHistory>; 5],
 }
 
-/// What a collection did to one generation of one heap. All values are in bytes.
+/// The effect of a collection on one generation of one heap. All values are in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct GcGenerationHistory {
-    /// Size before, including free space.
+    /// Size before the collection, including free space.
     pub before_bytes: u64,
-    /// Free space before: free lists, and gaps too small for them.
+    /// Free space before the collection: free lists, and gaps too small for them.
     pub free_before_bytes: u64,
-    /// Size after, including free space.
+    /// Size after the collection, including free space.
     pub after_bytes: u64,
-    /// Free space after.
+    /// Free space after the collection.
     pub free_after_bytes: u64,
-    /// What was moved into it.
+    /// Size of the objects that were moved into the generation.
     pub in_bytes: u64,
-    /// What survived because it is pinned.
+    /// Size of the objects that survived because they are pinned.
     pub pinned_survived_bytes: u64,
-    /// What survived for other reasons.
+    /// Size of the objects that survived for other reasons.
     pub survived_bytes: u64,
-    /// How much may be allocated in it until the next collection.
+    /// Number of bytes that may be allocated in the generation until the next collection.
     pub budget_bytes: u64,
 }
 

@@ -2,15 +2,15 @@
 //! event.
 //!
 //! Every event is a header followed by rows. Views borrow the rows and decode them one by
-//! one, so that nothing is allocated per object.
+//! one, so nothing is allocated per object.
 //!
 //! | event | header | row |
 //! |---|---|---|
 //! | 15 BulkType | u32 count, u16 instance | u64 type, u64 module, u32 token, u32 flags, u8 element kind, UTF-16 name, u32 n, n × u64 parameters |
 //! | 16 GCBulkRootEdge | u32 index, u32 count, u16 instance | ptr object, u8 kind, u32 flags, ptr root |
-//! | 17 GCBulkRootConditionalWeakTableElementEdge | the same | ptr key, ptr value, ptr root |
-//! | 18 GCBulkNode | the same | ptr address, u64 size, u64 type, u64 edges |
-//! | 19 GCBulkEdge | the same | ptr target, u32 field |
+//! | 17 GCBulkRootConditionalWeakTableElementEdge | u32 index, u32 count, u16 instance | ptr key, ptr value, ptr root |
+//! | 18 GCBulkNode | u32 index, u32 count, u16 instance | ptr address, u64 size, u64 type, u64 edges |
+//! | 19 GCBulkEdge | u32 index, u32 count, u16 instance | ptr target, u32 field |
 //! | 36 GCBulkRootCCW | u32 count, u16 instance | u64 root, u64 object, u64 type, u64 interface, u32 references, u32 pegged, u32 flags |
 //! | 37 GCBulkRCW | u32 count, u16 instance | u64 object, u64 type, u64 interface, u64 table, u32 references, u32 flags |
 //! | 38 GCBulkRootStaticVar | u32 count, u64 domain, u16 instance | u64 root, u64 object, u64 type, u32 flags, UTF-16 name |
@@ -21,7 +21,7 @@ use crate::payload::Utf16;
 use crate::primitive::{Parsed, take, u8, u16, u32, u64, utf16z};
 use std::marker::PhantomData;
 
-/// What an event says about the heap: runtime 15 to 19, 23, and 36 to 38, version 0.
+/// Rows of an event about the heap: runtime 15 to 19, 23, and 36 to 38, version 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HeapRows<'r> {
@@ -45,7 +45,7 @@ pub enum HeapRows<'r> {
     Range(HeapRange),
 }
 
-/// Rows of an event.
+/// The rows of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rows<'r, T> {
     /// Number of the event among those of its kind in a dump, counting from 0; `None` if
@@ -63,24 +63,24 @@ pub struct Rows<'r, T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapType<'r> {
-    /// Identifies it; objects refer to this number.
+    /// Id of the type, by which objects refer to it.
     pub type_id: u64,
-    /// Id of its module; 0 if unknown.
+    /// Id of the type's module; 0 if unknown.
     pub module_id: u64,
-    /// Its metadata token, `0x02…`; 0x02000000 for arrays and similar types.
+    /// Metadata token of the type, `0x02…`; 0x02000000 for arrays and similar types.
     pub token: u32,
-    /// As stored: see `TypeFlagsMap` in the catalog.
+    /// Flags as stored: see `TypeFlagsMap` in the catalog.
     pub flags: u32,
     /// Element type, as stored: ECMA-335 II.23.1.16.
     pub element_kind: u8,
-    /// Its name. A nested type's name lacks its outer type, except inside generic
+    /// Name of the type. A nested type's name lacks its outer type, except inside generic
     /// arguments.
     pub name: Utf16<'r>,
     parameters: &'r [u8],
 }
 
 impl<'r> HeapType<'r> {
-    /// Generic arguments, or the element of an array.
+    /// Returns the ids of the generic arguments, or of the element of an array.
     pub fn parameters(&self) -> impl ExactSizeIterator<Item = u64> + use<'r> {
         let (ids, _) = self.parameters.as_chunks::<8>();
         ids.iter().map(|id| u64::from_le_bytes(*id))
@@ -91,13 +91,13 @@ impl<'r> HeapType<'r> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapObject {
-    /// Its address.
+    /// Address of the object.
     pub address: u64,
-    /// Its own size in bytes.
+    /// Size of the object itself in bytes.
     pub bytes: u64,
-    /// Its type.
+    /// Type of the object.
     pub type_id: u64,
-    /// Number of references that it holds.
+    /// Number of references that the object holds.
     pub references: u64,
 }
 
@@ -105,9 +105,9 @@ pub struct HeapObject {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapReference {
-    /// The referenced object.
+    /// Address of the referenced object.
     pub target: u64,
-    /// The field that holds it; runtimes up to .NET 10 write 0.
+    /// The field that holds the reference; runtimes up to .NET 10 write 0.
     pub field: u32,
 }
 
@@ -115,14 +115,14 @@ pub struct HeapReference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapRoot {
-    /// The object; 0 if there is none.
+    /// Address of the object; 0 if there is none.
     pub object: u64,
-    /// As stored: see `GCRootKindMap` in the catalog.
+    /// Kind as stored: see `GCRootKindMap` in the catalog.
     pub kind: u8,
-    /// As stored: see `GCRootFlagsMap` in the catalog. Bit 1: a weak reference, which
-    /// does not keep the object alive.
+    /// Flags as stored: see `GCRootFlagsMap` in the catalog. Bit 1: a weak reference,
+    /// which does not keep the object alive.
     pub flags: u32,
-    /// Identifies the root: the address of the handle, or of the stack frame's method.
+    /// Id of the root: the address of the handle, or of the stack frame's method.
     pub root_id: u64,
 }
 
@@ -132,12 +132,12 @@ pub struct HeapRoot {
 pub struct HeapStatic<'r> {
     /// Address of the variable.
     pub root_id: u64,
-    /// The object that it holds.
+    /// Address of the object that the variable holds.
     pub object: u64,
     /// Type of that object, not of the class that declares the variable; no event
     /// contains that class.
     pub type_id: u64,
-    /// As stored. Bit 0: thread-static.
+    /// Flags as stored. Bit 0: thread-static.
     pub flags: u32,
     /// Name of the variable.
     pub name: Utf16<'r>,
@@ -147,11 +147,11 @@ pub struct HeapStatic<'r> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapDependent {
-    /// The key.
+    /// Address of the key.
     pub key: u64,
-    /// The value.
+    /// Address of the value.
     pub value: u64,
-    /// The handle.
+    /// Address of the handle.
     pub root_id: u64,
 }
 
@@ -159,11 +159,11 @@ pub struct HeapDependent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapComObject {
-    /// The object.
+    /// Address of the object.
     pub object: u64,
-    /// Its type.
+    /// Type of the object.
     pub type_id: u64,
-    /// The interface's address.
+    /// Address of the interface.
     pub interface: u64,
     /// Number of references through COM.
     pub references: u32,
@@ -173,11 +173,11 @@ pub struct HeapComObject {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapRange {
-    /// 0 to 2; 3 large objects, 4 pinned objects.
+    /// Generation: 0 to 2; 3 large objects, 4 pinned objects.
     pub generation: u8,
-    /// Its first address.
+    /// First address of the range.
     pub start: u64,
-    /// Bytes in use.
+    /// Number of bytes in use.
     pub used_bytes: u64,
 }
 
@@ -198,8 +198,10 @@ impl<'r> View<'r> for HeapRows<'r> {
             17 => HeapRows::Dependents(Rows::numbered(payload, pointer)?),
             18 => HeapRows::Objects(Rows::numbered(payload, pointer)?),
             19 => HeapRows::References(Rows::numbered(payload, pointer)?),
-            36 => HeapRows::ComCallable(Rows::unnumbered(payload, pointer, 0)?.of_row_kind(true)),
-            37 => HeapRows::ComWrappers(Rows::unnumbered(payload, pointer, 0)?.of_row_kind(false)),
+            36 => HeapRows::ComCallable(Rows::unnumbered(payload, pointer, 0)?.with_row_kind(true)),
+            37 => {
+                HeapRows::ComWrappers(Rows::unnumbered(payload, pointer, 0)?.with_row_kind(false))
+            }
             38 => HeapRows::Statics(Rows::unnumbered(payload, pointer, 8)?),
             _ => {
                 let fields = &mut event.fields();
@@ -221,7 +223,8 @@ impl<'r, T> Rows<'r, T> {
         Some(Rows { index: Some(index), ..rows })
     }
 
-    /// `between`: number of bytes between the count and the runtime's instance id.
+    /// Reads the header of rows without an index. `between` is the number of bytes
+    /// between the count and the runtime's instance id.
     fn unnumbered(payload: &'r [u8], pointer_size: u8, between: usize) -> Option<Rows<'r, T>> {
         let (rest, count) = u32(payload).ok()?;
         let (rest, _) = take(between)(rest).ok()?;
@@ -231,9 +234,9 @@ impl<'r, T> Rows<'r, T> {
 }
 
 impl<'r> Rows<'r, HeapComObject> {
-    /// Returns the two kinds of rows do not depend on the pointer size, so its parameter
-    /// is used to distinguish them.
-    fn of_row_kind(self, is_callable: bool) -> Rows<'r, HeapComObject> {
+    /// Sets the kind of rows. The two kinds do not depend on the pointer size, so that
+    /// field distinguishes them.
+    fn with_row_kind(self, is_callable: bool) -> Rows<'r, HeapComObject> {
         Rows { pointer_size: if is_callable { COM_CALLABLE } else { COM_WRAPPER }, ..self }
     }
 }
@@ -251,15 +254,15 @@ fn name(input: &[u8]) -> Parsed<'_, Utf16<'_>> {
     utf16z(input).map(|(rest, name)| (rest, Utf16::new(name, true)))
 }
 
-/// Reads a number of ids, and the bytes of these ids.
+/// Reads a number of ids, and returns the bytes of these ids.
 #[inline]
 fn ids(input: &[u8]) -> Parsed<'_, &[u8]> {
     let (rest, count) = u32(input)?;
     take((count as usize).saturating_mul(8))(rest)
 }
 
-/// Rows whose fields lie one after the other. The name between the bars stands for the
-/// field that is as large as a pointer of the process.
+/// Implements rows whose fields lie one after the other. The name between the bars stands
+/// for the field that is as large as a pointer of the process.
 macro_rules! from_row {
     (|$pointer:ident| $($row:ident $(<$life:lifetime>)? { $($field:ident: $parse:ident),* })*) => {$(
         impl<'r> FromRow<'r> for $row $(<$life>)? {
@@ -292,8 +295,8 @@ from_row! {
 
 impl<'r> FromRow<'r> for HeapComObject {
     fn parse(input: &'r [u8], kind: u8) -> Parsed<'r, HeapComObject> {
-        // The sizes of what precedes the object, follows the interface, and follows the
-        // number of references.
+        // Sizes of the bytes before the object, after the interface, and after the number
+        // of references.
         let (front, middle, after) = if kind == COM_CALLABLE { (8, 0, 8) } else { (0, 8, 4) };
         let (rest, _) = take(front)(input)?;
         let (rest, object) = u64(rest)?;
@@ -308,7 +311,7 @@ impl<'r> FromRow<'r> for HeapComObject {
 
 macro_rules! rows {
     ($($row:ty),*) => {$(
-        /// Ends early if the payload does: see [`Rows::missing`].
+        /// Returns the rows. Ends early if the payload does, as [`Rows::missing`] shows.
         impl<'r> Iterator for Rows<'r, $row> {
             type Item = $row;
 
@@ -342,8 +345,8 @@ rows!(
 );
 
 impl<T> Rows<'_, T> {
-    /// Returns the number of rows not returned yet; after the last one, the rows that the
-    /// event states but does not contain.
+    /// Returns the number of rows not returned yet; after the last one, that of the rows
+    /// that the event states but does not contain.
     pub fn missing(&self) -> u32 {
         self.left
     }

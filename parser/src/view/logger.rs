@@ -4,19 +4,19 @@ use super::{KnownProvider, View};
 use crate::event::Event;
 use crate::payload::Utf16;
 
-/// Texts of a message after its event id; it has seven in the newest version.
-const MOST_TEXTS: usize = 8;
+/// Maximum number of texts of a message after its event id; the newest version has seven.
+const MAX_TEXTS: usize = 8;
 
 /// A log message: `FormattedMessage` and `MessageJson` of `Microsoft-Extensions-Logging`,
 /// any version.
 ///
-/// .NET Core 3.1 does not write a text that is null, usually the event's name: the texts after it
-/// stand one place earlier than the stream describes, and the last one is absent. They are
-/// moved back here.
+/// .NET Core 3.1 does not write a text that is null, usually the event's name: the texts
+/// after it stand one place earlier than the stream describes, and the last one is
+/// absent. The view moves them back.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct LogMessage<'r> {
-    /// 0 trace, 1 debug, 2 information, 3 warning, 4 error, 5 critical.
+    /// Level: 0 trace, 1 debug, 2 information, 3 warning, 4 error, 5 critical.
     pub level: u32,
     /// The logger's category.
     pub logger: Utf16<'r>,
@@ -27,9 +27,9 @@ pub struct LogMessage<'r> {
     /// The text. For `MessageJson`, the formatted text if the writer includes it, else
     /// empty.
     pub message: Utf16<'r>,
-    /// `MessageJson` only: the arguments as JSON.
+    /// The arguments as JSON; `MessageJson` only.
     pub arguments_json: Option<Utf16<'r>>,
-    /// `MessageJson` only: the exception as JSON.
+    /// The exception as JSON; `MessageJson` only.
     pub exception_json: Option<Utf16<'r>>,
 }
 
@@ -50,8 +50,8 @@ impl<'r> View<'r> for LogMessage<'r> {
             arguments_json: None,
             exception_json: None,
         };
-        // The texts after the event's id, as they are described.
-        let (mut names, mut texts) = ([""; MOST_TEXTS], [None; MOST_TEXTS]);
+        // The texts after the event's id, as the stream describes them.
+        let (mut names, mut texts) = ([""; MAX_TEXTS], [None; MAX_TEXTS]);
         let (mut described, mut present) = (0_usize, 0_usize);
         for field in event.fields() {
             let Ok(value) = field.value else { continue };

@@ -10,15 +10,15 @@ use crate::payload::Utf16;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Method<'r> {
-    /// What happened to it.
+    /// What happened to the method.
     pub change: MethodChange,
-    /// Identifies the method.
+    /// Id of the method.
     pub method_id: u64,
-    /// Identifies its module; see [`Module`](super::Module).
+    /// Id of the method's module; see [`Module`](super::Module).
     pub module_id: u64,
-    /// First address of its code.
+    /// First address of the method's code.
     pub start: u64,
-    /// Size of its code in bytes.
+    /// Size of the method's code in bytes.
     pub size: u32,
     /// Metadata token; 0 for helpers and stubs.
     pub token: u32,
@@ -30,7 +30,7 @@ pub struct Method<'r> {
     pub name: Utf16<'r>,
     /// Signature in IL notation.
     pub signature: Utf16<'r>,
-    /// Identifies the code version, from version 2 on.
+    /// Id of the code version, from version 2 on.
     pub rejit_id: Option<u64>,
 }
 
@@ -38,13 +38,13 @@ pub struct Method<'r> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MethodChange {
-    /// Its code was compiled or loaded.
+    /// The method's code was compiled or loaded.
     Load,
-    /// Its code was unloaded.
+    /// The method's code was unloaded.
     Unload,
-    /// It existed when the session started.
+    /// The method existed when the session started.
     AtStart,
-    /// It existed when the session ended.
+    /// The method existed when the session ended.
     AtEnd,
 }
 
@@ -52,11 +52,11 @@ pub enum MethodChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Tier {
-    /// Not reported.
+    /// The tier is not reported.
     Unknown,
-    /// Without optimisation, as requested.
+    /// Compiled without optimisation, as requested.
     MinOptJitted,
-    /// With optimisation from the start, without tiers.
+    /// Compiled with optimisation from the start, without tiers.
     Optimized,
     /// Tier 0.
     QuickJitted,
@@ -151,18 +151,19 @@ impl<'r> Method<'r> {
     }
 }
 
-/// The code of a method event without its name: how the payloads of all of them begin. For
-/// the many that list code which is known already.
+/// The code of a method event without its name: the fields with which the payloads of all
+/// method events begin. It is meant for the many events that list code which is known
+/// already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MethodRange {
-    /// As [`Method::method_id`].
+    /// Id of the method, as [`Method::method_id`].
     pub method_id: u64,
-    /// As [`Method::module_id`].
+    /// Id of the method's module, as [`Method::module_id`].
     pub module_id: u64,
-    /// As [`Method::start`].
+    /// First address of the code, as [`Method::start`].
     pub start: u64,
-    /// As [`Method::size`].
+    /// Size of the code in bytes, as [`Method::size`].
     pub size: u32,
 }
 
@@ -186,17 +187,17 @@ impl MethodRange {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct MethodJitting<'r> {
-    /// Identifies the method.
+    /// Id of the method.
     pub method_id: u64,
-    /// Identifies its module; see [`Module`](super::Module).
+    /// Id of the method's module; see [`Module`](super::Module).
     pub module_id: u64,
     /// Metadata token; 0 for helpers and stubs.
     pub token: u32,
-    /// Size of its IL in bytes; 0 for dynamically emitted code.
+    /// Size of the method's IL in bytes; 0 for dynamically emitted code.
     pub il_bytes: u32,
     /// Namespace and type.
     pub namespace: Utf16<'r>,
-    /// Name.
+    /// Name of the method.
     pub name: Utf16<'r>,
     /// Signature in IL notation.
     pub signature: Utf16<'r>,

@@ -14,7 +14,7 @@ use crate::payload::Utf16;
 pub struct Metric<'r> {
     /// The kind of instrument.
     pub kind: MetricKind,
-    /// The session for which it was published.
+    /// The session for which the value was published.
     pub session_id: Utf16<'r>,
     /// The meter.
     pub meter: Utf16<'r>,
@@ -22,15 +22,15 @@ pub struct Metric<'r> {
     pub meter_version: Utf16<'r>,
     /// The instrument.
     pub instrument: Utf16<'r>,
-    /// Its unit.
+    /// The instrument's unit.
     pub unit: Utf16<'r>,
-    /// `key=value,…`.
+    /// Tags of the series: `key=value,…`.
     pub tags: Utf16<'r>,
     /// Change since the last publication; counters and up-down counters only.
     pub rate: Option<Utf16<'r>>,
     /// The value: a gauge's last value, a counter's sum (from version 1 on).
     pub value: Option<Utf16<'r>>,
-    /// `0.5=10.125;0.95=18.9375;…`; histograms only.
+    /// Quantiles of the interval: `0.5=10.125;0.95=18.9375;…`; histograms only.
     pub quantiles: Option<Utf16<'r>>,
     /// Number of values in the interval; histograms only.
     pub count: Option<i64>,
@@ -44,13 +44,13 @@ pub struct Metric<'r> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MetricKind {
-    /// Only grows.
+    /// An instrument that only grows.
     Counter,
-    /// Grows and shrinks.
+    /// An instrument that grows and shrinks.
     UpDownCounter,
-    /// Has a current value.
+    /// An instrument with a current value.
     Gauge,
-    /// Has a distribution.
+    /// An instrument with a distribution.
     Histogram,
 }
 

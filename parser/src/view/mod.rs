@@ -55,14 +55,14 @@ pub use sample::{Sample, SampleState};
 use crate::event::Event;
 use crate::payload::{Fields, Utf16, Value};
 
-/// A type that shows the events of a kind.
+/// A typed view of the events of a kind.
 pub trait View<'r>: Sized {
     /// Returns the view of an event, from which it borrows. `None` for every event of
     /// another kind, and if the payload is too damaged to contain the required fields.
     fn of(event: &Event<'r>) -> Option<Self>;
 }
 
-/// Returns the next field with a name; continues after the previous one, so views request
+/// Returns the next field with a name. Continues after the previous one, so views request
 /// fields in payload order.
 fn value<'r>(fields: &mut Fields<'r>, name: &str) -> Option<Value<'r>> {
     fields.find(name)?.value.ok()

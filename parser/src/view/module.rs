@@ -10,11 +10,11 @@ use nettrace_guid::Guid;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Module<'r> {
-    /// What happened to it.
+    /// What happened to the module.
     pub change: ModuleChange,
-    /// Identifies the module.
+    /// Id of the module.
     pub module_id: u64,
-    /// Identifies its assembly.
+    /// Id of the module's assembly.
     pub assembly_id: u64,
     /// Flags as stored.
     pub flags: u32,
@@ -34,13 +34,13 @@ pub struct Module<'r> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ModuleChange {
-    /// It was loaded.
+    /// The module was loaded.
     Load,
-    /// It was unloaded.
+    /// The module was unloaded.
     Unload,
-    /// It existed when the session started.
+    /// The module existed when the session started.
     AtStart,
-    /// It existed when the session ended.
+    /// The module existed when the session ended.
     AtEnd,
 }
 
@@ -79,12 +79,12 @@ impl<'r> View<'r> for Module<'r> {
 }
 
 impl<'r> Module<'r> {
-    /// Returns whether it contains precompiled code that the runtime uses.
+    /// Returns whether the module contains precompiled code that the runtime uses.
     pub fn is_ready_to_run(&self) -> bool {
         self.flags & 0x20 != 0
     }
 
-    /// Returns whether it was generated in memory.
+    /// Returns whether the module was generated in memory.
     pub fn is_dynamic(&self) -> bool {
         self.flags & 4 != 0
     }

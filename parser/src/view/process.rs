@@ -39,7 +39,8 @@ pub struct RuntimeInformation<'r> {
     pub version: [u32; 3],
     /// Command line.
     pub command_line: Utf16<'r>,
-    /// Path of the runtime's library; for .NET Core 3.1 the only hint at its version.
+    /// Path of the runtime's library; for .NET Core 3.1 this is the only hint at its
+    /// version.
     pub runtime_path: Utf16<'r>,
 }
 

@@ -3,8 +3,8 @@
 use super::{KnownProvider, View};
 use crate::event::Event;
 
-/// `Microsoft-DotNETCore-SampleProfiler` 0, version 0: the stack of one thread at one
-/// moment. Thread and stack are those of the event.
+/// A CPU sample: `Microsoft-DotNETCore-SampleProfiler` 0, version 0. It is the stack of
+/// one thread at one moment; thread and stack are those of the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sample {
@@ -18,9 +18,9 @@ pub struct Sample {
 pub enum SampleState {
     /// The sampler failed.
     Error,
-    /// In native code or blocked; the thread may or may not have used a processor.
+    /// The thread was in native code or blocked; it may or may not have used a processor.
     External,
-    /// In managed code.
+    /// The thread was in managed code.
     Managed,
     /// An unknown value.
     Unknown(u32),

@@ -333,7 +333,7 @@ fn a_type_name_with_one_wrong_letter_is_read_as_the_one_it_resembles_and_said_so
             "{findings:?}"
         );
         assert!(!Fault::TypeName.to_string().contains("skipped"));
-        let report = Findings::of(&mut Reader::from_slice(&bytes)).unwrap();
+        let report = Findings::from_reader(&mut Reader::from_slice(&bytes)).unwrap();
         let kinds: Vec<_> = report.counts().map(|(kind, _)| kind).collect();
         assert_eq!(kinds, ["type_name"]);
     }

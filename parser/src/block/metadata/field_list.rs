@@ -20,7 +20,7 @@ use std::cell::Cell;
 pub(crate) struct FieldList<'a> {
     /// The fields that could be decoded.
     pub(crate) fields: Vec<Field>,
-    /// Why the remaining ones could not.
+    /// Why the remaining fields could not be decoded.
     pub(crate) opaque: Option<Fault>,
     /// Where reading stopped: after the list, or at the field that could not be decoded.
     pub(crate) stopped_at: &'a [u8],
@@ -45,20 +45,20 @@ impl<'a> FieldList<'a> {
     }
 }
 
-/// How many more fields and levels a description may have.
+/// Number of further fields and levels that a description may have.
 #[derive(Clone, Copy)]
-struct Room<'r> {
+struct Allowance<'r> {
     depth: usize,
     fields: &'r Cell<usize>,
 }
 
-impl Room<'_> {
-    /// Returns one nesting level down; `None` at the limit.
+impl Allowance<'_> {
+    /// Returns the allowance one nesting level down; `None` at the limit.
     fn deeper(self) -> Option<Self> {
-        Some(Room { depth: self.depth.checked_sub(1)?, ..self })
+        Some(Allowance { depth: self.depth.checked_sub(1)?, ..self })
     }
 
-    /// Counts one field; `false` at the limit.
+    /// Counts one field. Returns `false` at the limit.
     fn take(self) -> bool {
         let left = self.fields.get().checked_sub(1);
         self.fields.set(left.unwrap_or(0));
@@ -67,22 +67,22 @@ impl Room<'_> {
 }
 
 /// Reads a list with the full allowance of one description.
-fn described<'a>(read: impl FnOnce(Room<'_>) -> FieldList<'a>) -> FieldList<'a> {
-    read(Room { depth: MAX_TYPE_DEPTH, fields: &Cell::new(MAX_FIELDS) })
+fn described<'a>(read: impl FnOnce(Allowance<'_>) -> FieldList<'a>) -> FieldList<'a> {
+    read(Allowance { depth: MAX_TYPE_DEPTH, fields: &Cell::new(MAX_FIELDS) })
 }
 
 /// Reads `count` fields with `field`; stops at the first that cannot be decoded.
 fn fields<'a>(
     mut input: &'a [u8],
     count: u64,
-    room: Room<'_>,
+    allowance: Allowance<'_>,
     mut field: impl FnMut(&'a [u8]) -> Parsed<'a, Field>,
 ) -> FieldList<'a> {
     // The count is not trusted: the loop ends when the bytes do, and nothing is reserved
     // for it.
     let mut read = Vec::new();
     for _ in 0..count {
-        if !room.take() {
+        if !allowance.take() {
             let fault = Some(Fault::FieldLimit);
             return FieldList { fields: read, opaque: fault, stopped_at: input, after: None };
         }
@@ -120,7 +120,8 @@ fn count_i32(input: &[u8]) -> Parsed<'_, u64> {
     }
 }
 
-/// Reads a nested list must be decoded completely, or the object's length is unknown.
+/// Converts a nested list to a type. The list must be decoded completely, or the object's
+/// length is unknown.
 fn object(list: FieldList<'_>) -> Parsed<'_, FieldType> {
     let (rest, fields) = list.whole()?;
     Ok((rest, FieldType::Object(fields.into())))
@@ -131,7 +132,8 @@ fn name_utf16(input: &[u8]) -> Parsed<'_, String> {
 }
 
 /// Reads a field list of versions 3 to 5 ([FORMAT.md 6.5](crate::format_guide#6.5)). If a
-/// field cannot be decoded, a reader keeps the fields before it; this rejects the list.
+/// field cannot be decoded, a reader keeps the fields before it; this function rejects
+/// the list.
 ///
 /// # Errors
 /// [`Fault::TypeCode`], [`Fault::TypeDepth`] and [`Fault::FieldLimit`] beyond the limits
@@ -145,7 +147,7 @@ pub fn whole_v1(input: &[u8]) -> Parsed<'_, Vec<Field>> {
 /// 6.7](crate::format_guide#6.7)).
 ///
 /// # Errors
-/// As the list of version 1.
+/// Those of [`whole_v1`].
 pub fn whole_v2(input: &[u8]) -> Parsed<'_, Vec<Field>> {
     v2(input).whole()
 }
@@ -153,30 +155,30 @@ pub fn whole_v2(input: &[u8]) -> Parsed<'_, Vec<Field>> {
 /// Reads a field list of version 6 ([FORMAT.md 7.3](crate::format_guide#7.3)).
 ///
 /// # Errors
-/// As the list of version 1.
+/// Those of [`whole_v1`].
 pub fn whole_v6(input: &[u8]) -> Parsed<'_, Vec<Field>> {
     v6(input).whole()
 }
 
 // -- version 1
 
-/// Returns the list of versions 3 to 5: i32 count, then fields, type first.
+/// Reads the list of versions 3 to 5: i32 count, then fields, type first.
 pub(crate) fn v1(input: &[u8]) -> FieldList<'_> {
-    described(|room| list_v1(input, room))
+    described(|allowance| list_v1(input, allowance))
 }
 
-fn list_v1<'a>(input: &'a [u8], room: Room<'_>) -> FieldList<'a> {
+fn list_v1<'a>(input: &'a [u8], allowance: Allowance<'_>) -> FieldList<'a> {
     match count_i32(input) {
-        Ok((rest, count)) => fields(rest, count, room, |input| field_v1(input, room)),
+        Ok((rest, count)) => fields(rest, count, allowance, |input| field_v1(input, allowance)),
         Err(_) => unreadable(input, Fault::FieldList),
     }
 }
 
-fn field_v1<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
+fn field_v1<'a>(input: &'a [u8], allowance: Allowance<'_>) -> Parsed<'a, Field> {
     let (rest, code) = i32(input)?;
     let (rest, kind) = if code == CODE_OBJECT {
-        match room.deeper() {
-            Some(room) => object(list_v1(rest, room))?,
+        match allowance.deeper() {
+            Some(allowance) => object(list_v1(rest, allowance))?,
             None => return FaultAt::error(input, Fault::TypeDepth),
         }
     } else {
@@ -192,19 +194,19 @@ fn field_v1<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
 
 // -- version 2
 
-/// Returns the list of a V2Params tag: i32 count, then fields with sizes.
+/// Reads the list of a V2Params tag: i32 count, then fields with sizes.
 pub(crate) fn v2(input: &[u8]) -> FieldList<'_> {
-    described(|room| list_v2(input, room))
+    described(|allowance| list_v2(input, allowance))
 }
 
-fn list_v2<'a>(input: &'a [u8], room: Room<'_>) -> FieldList<'a> {
+fn list_v2<'a>(input: &'a [u8], allowance: Allowance<'_>) -> FieldList<'a> {
     match count_i32(input) {
-        Ok((rest, count)) => fields(rest, count, room, |input| field_v2(input, room)),
+        Ok((rest, count)) => fields(rest, count, allowance, |input| field_v2(input, allowance)),
         Err(_) => unreadable(input, Fault::FieldList),
     }
 }
 
-fn field_v2<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
+fn field_v2<'a>(input: &'a [u8], allowance: Allowance<'_>) -> Parsed<'a, Field> {
     let (_, size) = i32(input)?;
     // The size counts itself; bytes beyond what the field needs are skipped.
     let split = usize::try_from(size).ok().filter(|size| *size >= 4);
@@ -213,19 +215,21 @@ fn field_v2<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
     };
     let (description, _) = i32(description)?;
     let (description, name) = name_utf16(description)?;
-    let (_, kind) = type_v2(description, room)?;
+    let (_, kind) = type_v2(description, allowance)?;
     Ok((rest, Field::new(name, kind)))
 }
 
-fn type_v2<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, FieldType> {
-    let Some(room) = room.deeper() else { return FaultAt::error(input, Fault::TypeDepth) };
+fn type_v2<'a>(input: &'a [u8], allowance: Allowance<'_>) -> Parsed<'a, FieldType> {
+    let Some(allowance) = allowance.deeper() else {
+        return FaultAt::error(input, Fault::TypeDepth);
+    };
     let (rest, code) = i32(input)?;
     match code {
         CODE_ARRAY => {
-            let (rest, element) = type_v2(rest, room)?;
+            let (rest, element) = type_v2(rest, allowance)?;
             Ok((rest, FieldType::Array(Box::new(element))))
         }
-        CODE_OBJECT => object(list_v2(rest, room)),
+        CODE_OBJECT => object(list_v2(rest, allowance)),
         code => match FieldType::scalar(code) {
             Some(kind) => Ok((rest, kind)),
             None => FaultAt::error(input, Fault::TypeCode(code)),
@@ -235,21 +239,23 @@ fn type_v2<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, FieldType> {
 
 // -- version 6
 
-/// Returns the list of version 6: u16 count, then fields with sizes.
+/// Reads the list of version 6: u16 count, then fields with sizes.
 ///
 /// Because of the sizes, the list's end, and the optional metadata after it, can be found
 /// even if a field cannot be decoded.
 pub(crate) fn v6(input: &[u8]) -> FieldList<'_> {
-    let mut list = described(|room| list_v6(input, room));
+    let mut list = described(|allowance| list_v6(input, allowance));
     if list.opaque.is_some() {
         list.after = skip_v6(input);
     }
     list
 }
 
-fn list_v6<'a>(input: &'a [u8], room: Room<'_>) -> FieldList<'a> {
+fn list_v6<'a>(input: &'a [u8], allowance: Allowance<'_>) -> FieldList<'a> {
     match u16(input) {
-        Ok((rest, count)) => fields(rest, u64::from(count), room, |input| field_v6(input, room)),
+        Ok((rest, count)) => {
+            fields(rest, u64::from(count), allowance, |input| field_v6(input, allowance))
+        }
         Err(_) => unreadable(input, Fault::FieldList),
     }
 }
@@ -264,32 +270,34 @@ fn skip_v6(input: &[u8]) -> Option<&[u8]> {
     Some(rest)
 }
 
-fn field_v6<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
+fn field_v6<'a>(input: &'a [u8], allowance: Allowance<'_>) -> Parsed<'a, Field> {
     let (rest, size) = u16(input)?;
     let Some((description, rest)) = rest.split_at_checked(usize::from(size)) else {
         return FaultAt::error(input, Fault::FieldList);
     };
     let (description, name) = string_v6(description)?;
-    let (_, kind) = type_v6(description, room)?;
+    let (_, kind) = type_v6(description, allowance)?;
     Ok((rest, Field::new(String::from_utf8_lossy(name).into_owned(), kind)))
 }
 
-fn type_v6<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, FieldType> {
-    let Some(room) = room.deeper() else { return FaultAt::error(input, Fault::TypeDepth) };
+fn type_v6<'a>(input: &'a [u8], allowance: Allowance<'_>) -> Parsed<'a, FieldType> {
+    let Some(allowance) = allowance.deeper() else {
+        return FaultAt::error(input, Fault::TypeDepth);
+    };
     let (rest, code) = u8(input)?;
     match i32::from(code) {
         CODE_ARRAY => {
-            let (rest, element) = type_v6(rest, room)?;
+            let (rest, element) = type_v6(rest, allowance)?;
             Ok((rest, FieldType::Array(Box::new(element))))
         }
         CODE_FIXED_ARRAY => {
-            let (rest, element) = type_v6(rest, room)?;
+            let (rest, element) = type_v6(rest, allowance)?;
             let (rest, count) = u16(rest)?;
             Ok((rest, FieldType::FixedArray(Box::new(element), count)))
         }
-        CODE_REL_LOC => located_type(rest, room, FieldType::RelLoc),
-        CODE_DATA_LOC => located_type(rest, room, FieldType::DataLoc),
-        CODE_OBJECT => object(list_v6(rest, room)),
+        CODE_REL_LOC => located_type(rest, allowance, FieldType::RelLoc),
+        CODE_DATA_LOC => located_type(rest, allowance, FieldType::DataLoc),
+        CODE_OBJECT => object(list_v6(rest, allowance)),
         code => match FieldType::scalar_v6(code) {
             Some(kind) => Ok((rest, kind)),
             None => FaultAt::error(input, Fault::TypeCode(code)),
@@ -297,14 +305,14 @@ fn type_v6<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, FieldType> {
     }
 }
 
-/// RelLoc and DataLoc store the size of their elements in bytes, so the size of one
-/// element must be known.
+/// Reads the type of a RelLoc or DataLoc. These store the size of their elements in
+/// bytes, so the size of one element must be known.
 fn located_type<'a>(
     input: &'a [u8],
-    room: Room<'_>,
+    allowance: Allowance<'_>,
     make: impl Fn(Box<FieldType>) -> FieldType,
 ) -> Parsed<'a, FieldType> {
-    let (rest, element) = type_v6(input, room)?;
+    let (rest, element) = type_v6(input, allowance)?;
     match element.fixed_size() {
         Some(_) => Ok((rest, make(Box::new(element)))),
         None => FaultAt::error(input, Fault::FieldList),
