@@ -1,5 +1,5 @@
-//! The values of a column until its writer encodes them, many at once: a call for each value
-//! would cost more than encoding it.
+//! The values of a column until its writer encodes many of them at once: a call for each
+//! value would cost more than encoding it.
 
 use crate::column::{ColumnKind, Layout};
 use bytes::Bytes;
@@ -7,16 +7,16 @@ use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
 
-/// Values of some rows.
+/// BatchValues of some rows.
 pub(crate) struct Batch {
     is_optional: bool,
-    /// 1 for each value, 0 for each null; empty if there can be no null.
+    /// Has 1 for each value and 0 for each null; empty if there can be no null.
     levels: Vec<i16>,
-    values: Values,
+    values: BatchValues,
 }
 
 /// The values that are not null.
-enum Values {
+enum BatchValues {
     Small(Vec<i32>),
     Whole(Vec<i64>),
     Real(Vec<f64>),
@@ -33,30 +33,30 @@ enum Values {
     },
 }
 
-impl Values {
-    fn new(kind: ColumnKind, layout: Layout) -> Values {
+impl BatchValues {
+    fn new(kind: ColumnKind, layout: Layout) -> BatchValues {
         match kind {
             ColumnKind::Text if layout == Layout::Plain => {
-                Values::LongText { bytes: Vec::new(), ends: Vec::new() }
+                BatchValues::LongText { bytes: Vec::new(), ends: Vec::new() }
             }
-            ColumnKind::Small => Values::Small(Vec::new()),
+            ColumnKind::Small => BatchValues::Small(Vec::new()),
             ColumnKind::Whole | ColumnKind::Unsigned | ColumnKind::Instant => {
-                Values::Whole(Vec::new())
+                BatchValues::Whole(Vec::new())
             }
-            ColumnKind::Real => Values::Real(Vec::new()),
-            ColumnKind::Flag => Values::Flag(Vec::new()),
-            ColumnKind::Text => Values::Text { all: Vec::new(), named: Vec::new() },
+            ColumnKind::Real => BatchValues::Real(Vec::new()),
+            ColumnKind::Flag => BatchValues::Flag(Vec::new()),
+            ColumnKind::Text => BatchValues::Text { all: Vec::new(), named: Vec::new() },
         }
     }
 
     fn clear(&mut self) {
         match self {
-            Values::Small(all) => all.clear(),
-            Values::Whole(all) => all.clear(),
-            Values::Real(all) => all.clear(),
-            Values::Flag(all) => all.clear(),
-            Values::Text { all, .. } => all.clear(),
-            Values::LongText { bytes, ends } => {
+            BatchValues::Small(all) => all.clear(),
+            BatchValues::Whole(all) => all.clear(),
+            BatchValues::Real(all) => all.clear(),
+            BatchValues::Flag(all) => all.clear(),
+            BatchValues::Text { all, .. } => all.clear(),
+            BatchValues::LongText { bytes, ends } => {
                 bytes.clear();
                 ends.clear();
             }
@@ -66,66 +66,66 @@ impl Values {
 
 impl Batch {
     pub(crate) fn new(kind: ColumnKind, layout: Layout, is_optional: bool) -> Batch {
-        Batch { is_optional, levels: Vec::new(), values: Values::new(kind, layout) }
+        Batch { is_optional, levels: Vec::new(), values: BatchValues::new(kind, layout) }
     }
 
     #[inline(always)]
-    fn level(&mut self, is_value: bool) {
+    fn add_level(&mut self, is_value: bool) {
         debug_assert!(is_value || self.is_optional, "null in a column that has none");
         if self.is_optional {
             self.levels.push(i16::from(is_value));
         }
     }
 
-    /// A whole number, or the bits of an unsigned one.
+    /// Adds a whole number, or the bits of an unsigned one.
     #[inline(always)]
-    pub(crate) fn whole(&mut self, value: Option<i64>) {
-        self.level(value.is_some());
+    pub(crate) fn add_whole(&mut self, value: Option<i64>) {
+        self.add_level(value.is_some());
         match &mut self.values {
-            Values::Whole(all) => all.extend(value),
+            BatchValues::Whole(all) => all.extend(value),
             _ => wrong_kind(),
         }
     }
 
     #[inline(always)]
-    pub(crate) fn small(&mut self, value: Option<i32>) {
-        self.level(value.is_some());
+    pub(crate) fn add_small(&mut self, value: Option<i32>) {
+        self.add_level(value.is_some());
         match &mut self.values {
-            Values::Small(all) => all.extend(value),
+            BatchValues::Small(all) => all.extend(value),
             _ => wrong_kind(),
         }
     }
 
     #[inline(always)]
-    pub(crate) fn real(&mut self, value: Option<f64>) {
-        self.level(value.is_some());
+    pub(crate) fn add_real(&mut self, value: Option<f64>) {
+        self.add_level(value.is_some());
         match &mut self.values {
-            Values::Real(all) => all.extend(value),
+            BatchValues::Real(all) => all.extend(value),
             _ => wrong_kind(),
         }
     }
 
     #[inline(always)]
-    pub(crate) fn flag(&mut self, value: Option<bool>) {
-        self.level(value.is_some());
+    pub(crate) fn add_flag(&mut self, value: Option<bool>) {
+        self.add_level(value.is_some());
         match &mut self.values {
-            Values::Flag(all) => all.extend(value),
+            BatchValues::Flag(all) => all.extend(value),
             _ => wrong_kind(),
         }
     }
 
     #[inline]
-    pub(crate) fn text(&mut self, value: Option<&[u8]>) {
-        self.level(value.is_some());
+    pub(crate) fn add_text(&mut self, value: Option<&[u8]>) {
+        self.add_level(value.is_some());
         match (&mut self.values, value) {
             (_, None) => {}
-            (Values::Text { all, .. }, Some(text)) => {
+            (BatchValues::Text { all, .. }, Some(text)) => {
                 // Texts often repeat the one before. Otherwise each has memory of its own,
                 // because the writer's dictionary keeps some of them.
                 let same = all.last().filter(|last| last.data() == text).cloned();
                 all.push(same.unwrap_or_else(|| ByteArray::from(text.to_vec())));
             }
-            (Values::LongText { bytes, ends }, Some(text)) => {
+            (BatchValues::LongText { bytes, ends }, Some(text)) => {
                 bytes.extend_from_slice(text);
                 ends.push(bytes.len());
             }
@@ -133,10 +133,13 @@ impl Batch {
         }
     }
 
-    /// A text that `write` appends. Returns its length and the result of `write`.
+    /// Adds a text that `write` appends. Returns its length and the result of `write`.
     #[inline]
-    pub(crate) fn text_of<R>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> R) -> (usize, R) {
-        if let Values::LongText { bytes, ends } = &mut self.values {
+    pub(crate) fn add_written_text<R>(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u8>) -> R,
+    ) -> (usize, R) {
+        if let BatchValues::LongText { bytes, ends } = &mut self.values {
             self.levels.extend(self.is_optional.then_some(1));
             let start = bytes.len();
             let result = write(bytes);
@@ -145,15 +148,15 @@ impl Batch {
         }
         let mut text = Vec::new();
         let result = write(&mut text);
-        self.text(Some(&text));
+        self.add_text(Some(&text));
         (text.len(), result)
     }
 
-    /// A text that the caller has numbered among those of this column.
+    /// Adds a text that the caller has numbered among those of this column.
     #[inline]
-    pub(crate) fn named(&mut self, name: usize, text: &str) {
-        self.level(true);
-        let Values::Text { all, named } = &mut self.values else {
+    pub(crate) fn add_named(&mut self, name: usize, text: &str) {
+        self.add_level(true);
+        let BatchValues::Text { all, named } = &mut self.values else {
             return wrong_kind();
         };
         if name >= named.len() {
@@ -166,10 +169,10 @@ impl Batch {
         }
     }
 
-    /// Whole numbers that are not null.
+    /// Returns the whole numbers that are not null.
     pub(crate) fn wholes(&self) -> &[i64] {
         match &self.values {
-            Values::Whole(all) => all,
+            BatchValues::Whole(all) => all,
             _ => &[],
         }
     }
@@ -184,22 +187,25 @@ impl Batch {
     pub(crate) fn write(&mut self, writer: &mut ColumnWriter<'_>) -> Result<()> {
         let levels = self.is_optional.then_some(self.levels.as_slice());
         let written = match (writer, &mut self.values) {
-            (ColumnWriter::Int32ColumnWriter(writer), Values::Small(all)) => {
+            (ColumnWriter::Int32ColumnWriter(writer), BatchValues::Small(all)) => {
                 writer.write_batch(all, levels, None)
             }
-            (ColumnWriter::Int64ColumnWriter(writer), Values::Whole(all)) => {
+            (ColumnWriter::Int64ColumnWriter(writer), BatchValues::Whole(all)) => {
                 writer.write_batch(all, levels, None)
             }
-            (ColumnWriter::DoubleColumnWriter(writer), Values::Real(all)) => {
+            (ColumnWriter::DoubleColumnWriter(writer), BatchValues::Real(all)) => {
                 writer.write_batch(all, levels, None)
             }
-            (ColumnWriter::BoolColumnWriter(writer), Values::Flag(all)) => {
+            (ColumnWriter::BoolColumnWriter(writer), BatchValues::Flag(all)) => {
                 writer.write_batch(all, levels, None)
             }
-            (ColumnWriter::ByteArrayColumnWriter(writer), Values::Text { all, .. }) => {
+            (ColumnWriter::ByteArrayColumnWriter(writer), BatchValues::Text { all, .. }) => {
                 writer.write_batch(all, levels, None)
             }
-            (ColumnWriter::ByteArrayColumnWriter(writer), Values::LongText { bytes, ends }) => {
+            (
+                ColumnWriter::ByteArrayColumnWriter(writer),
+                BatchValues::LongText { bytes, ends },
+            ) => {
                 // The writer takes the bytes without a copy, and the next batch is about as
                 // long.
                 let capacity = bytes.capacity();
@@ -216,7 +222,7 @@ impl Batch {
     }
 }
 
-/// The caller mixed up the columns of its table, which its tests find.
+/// Notes that the caller mixed up the columns of its table, which its tests find.
 fn wrong_kind() {
     debug_assert!(false, "a value of the wrong kind for its column");
 }

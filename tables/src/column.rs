@@ -4,24 +4,24 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ColumnKind {
-    /// 32 bits, signed.
+    /// A signed number of 32 bits.
     Small,
-    /// 64 bits, signed. Counts and ids that engines join and add up.
+    /// A signed number of 64 bits: counts, and ids that engines join.
     Whole,
-    /// 64 bits, unsigned: addresses and sets of bits.
+    /// An unsigned number of 64 bits: addresses and sets of bits.
     Unsigned,
     /// A double.
     Real,
     /// A boolean.
     Flag,
-    /// UTF-8.
+    /// A text in UTF-8.
     Text,
     /// An instant: nanoseconds since 1970-01-01 UTC, as a timestamp of nanoseconds.
     Instant,
 }
 
 impl ColumnKind {
-    /// The name of the type in Parquet and its readers.
+    /// Returns the name of the type in Parquet and its readers.
     pub fn name(self) -> &'static str {
         match self {
             ColumnKind::Small => "int32",
@@ -40,14 +40,15 @@ impl ColumnKind {
 pub(crate) enum Layout {
     /// A dictionary of the distinct values, and indices into it.
     Dictionary,
-    /// Differences to the previous value: for values that grow.
+    /// Differences to the previous value, for values that grow.
     Delta,
-    /// As they are, without ranges of pages: for long texts, of which nobody asks for a range.
+    /// The values as they are, without ranges of pages: for long texts, which no query
+    /// selects by range.
     Plain,
 }
 
-/// What a column's values are looked up by when the trace has ended, if they depend on
-/// names of frames, which are complete only then.
+/// The number by which a column's values are looked up when the trace has ended, if they
+/// depend on names of frames, which are complete only then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Deferred {
     /// The id of a stack.
@@ -60,18 +61,18 @@ pub(crate) enum Deferred {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Column {
-    /// Its name.
+    /// Name of the column.
     pub name: &'static str,
     /// How its values are stored.
     pub kind: ColumnKind,
-    /// The unit; empty if there is none.
+    /// Unit of the values; empty if there is none.
     pub unit: &'static str,
-    /// What it means.
+    /// Meaning of the values.
     pub about: &'static str,
-    /// When it is null; `None` if it never is.
+    /// Says when a value is null; `None` if it never is.
     pub null: Option<&'static str>,
     pub(crate) layout: Layout,
-    /// `None` if a row's value is known when the row is added.
+    /// Set if a row's value is known only when the trace has ended.
     pub(crate) deferred: Option<Deferred>,
 }
 
@@ -105,12 +106,12 @@ impl Column {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Table {
-    /// Its name, and that of its folder.
+    /// Name of the table, and of its folder.
     pub name: &'static str,
-    /// What a row is.
+    /// Meaning of a row.
     pub about: &'static str,
     /// The events that rows come from, and the report that counts the same.
     pub source: &'static str,
-    /// Its columns, in the order in which files have them.
+    /// The columns, in the order in which files have them.
     pub columns: &'static [Column],
 }

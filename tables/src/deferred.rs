@@ -6,17 +6,18 @@ use crate::column::Deferred;
 use nettrace_analysis::model::StackHandle;
 use nettrace_analysis::{Mode, Resolved, ThreadState};
 
-/// How a thread was found by the sampler. A thread's state follows from it and the stack.
+/// The modes in which the sampler finds a thread. A thread's state follows from its mode
+/// and its stack.
 const MODES: [Mode; 5] = [Mode::Managed, Mode::External, Mode::Blocked, Mode::OnCpu, Mode::Unknown];
-/// Bits of a number that hold the place of a mode in [`MODES`].
+/// Number of bits of a number that hold the place of a mode in [`MODES`].
 const MODE_BITS: u32 = 8;
 
-/// The number of a stack; -1 for none.
+/// Returns the number of a stack, or -1 for none.
 pub(crate) fn stack_number(stack: Option<StackHandle>) -> i64 {
     stack.and_then(|stack| i64::try_from(stack.index()).ok()).unwrap_or(-1)
 }
 
-/// The number of a sampled thread's state.
+/// Returns the number of a sampled thread's state.
 pub(crate) fn state_number(stack: StackHandle, mode: Mode) -> i64 {
     let mode = MODES.iter().position(|known| *known == mode).unwrap_or(MODES.len());
     // Both in one number, since a column of numbers is what waits until names are known.
@@ -26,9 +27,9 @@ pub(crate) fn state_number(stack: StackHandle, mode: Mode) -> i64 {
 /// The stacks of a trace that has been read.
 #[derive(Default)]
 pub(crate) struct ResolvedStacks {
-    /// By the stack's handle; `None` for stacks without frames.
+    /// Ids by the stack's handle; `None` for stacks without frames.
     ids: Vec<Option<i64>>,
-    /// By the stack's handle, for each of [`MODES`].
+    /// States by the stack's handle, for each of [`MODES`].
     states: Vec<[ThreadState; MODES.len()]>,
 }
 
@@ -41,10 +42,10 @@ impl ResolvedStacks {
     /// Adds the value with this number to a batch.
     pub(crate) fn add(&self, batch: &mut Batch, deferred: Deferred, number: i64) {
         match deferred {
-            Deferred::StackId => batch.whole(self.id(number)),
+            Deferred::StackId => batch.add_whole(self.id(number)),
             Deferred::State => {
                 let state = self.state(number);
-                batch.named(state as usize, state.name());
+                batch.add_named(state as usize, state.name());
             }
         }
     }

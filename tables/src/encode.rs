@@ -11,18 +11,18 @@ use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::{ColumnDescPtr, ColumnPath};
 use std::io::Write;
 
-/// Rows of a page.
-const PAGE_ROWS: usize = 8192;
-/// Bytes of a page before compression, from which on it ends. Snappy compresses pieces of
-/// 64 KiB, so pages a little below that are one piece each.
-const PAGE_BYTES: usize = 62 << 10;
+/// Maximum number of rows of a page.
+const MAX_PAGE_ROWS: usize = 8192;
+/// Maximum size of a page before compression, in bytes. Snappy compresses pieces of 64
+/// KiB, so pages a little below that are one piece each.
+const MAX_PAGE_BYTES: usize = 62 << 10;
 
 /// Sets the size and the compression of pages.
 pub(crate) fn with_pages(properties: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
     properties
         .set_compression(Compression::SNAPPY)
-        .set_data_page_row_count_limit(PAGE_ROWS)
-        .set_data_page_size_limit(PAGE_BYTES)
+        .set_data_page_row_count_limit(MAX_PAGE_ROWS)
+        .set_data_page_size_limit(MAX_PAGE_BYTES)
 }
 
 /// Sets how the values of a column are encoded.
@@ -43,8 +43,8 @@ pub(crate) fn with_layout(
     }
 }
 
-/// A writer for a column of a row group, which puts its pages into the spill. `number` is the
-/// place of the column in its table.
+/// Makes a writer for a column of a row group, which puts its pages into the spill.
+/// `number` is the place of the column in its table.
 pub(crate) fn column_writer(
     number: usize,
     descriptor: ColumnDescPtr,
@@ -59,7 +59,7 @@ pub(crate) fn column_writer(
 struct Pages {
     spill: Spill,
     column: usize,
-    /// Bytes of the chunk so far.
+    /// Size of the chunk so far, in bytes.
     written: u64,
 }
 
@@ -81,7 +81,7 @@ impl PageWriter for Pages {
     }
 }
 
-/// The physical type of a kind.
+/// Returns the physical type of a kind.
 pub(crate) fn physical(kind: ColumnKind) -> Type {
     match kind {
         ColumnKind::Small => Type::INT32,

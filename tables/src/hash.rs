@@ -2,14 +2,15 @@
 
 use twox_hash::{XxHash3_128, XxHash64};
 
-/// XXH64 with seed 0, as a signed number, because some engines have no unsigned ones.
+/// Returns XXH64 with seed 0, as a signed number, because some engines have no unsigned
+/// ones.
 pub(crate) fn id_of(bytes: &[u8]) -> i64 {
     XxHash64::oneshot(0, bytes).cast_signed()
 }
 
-/// The id of several texts together.
+/// Returns the id of several texts together.
 pub(crate) fn id_of_texts(texts: &[&str]) -> i64 {
-    // With a separator: "a" and "bc" must not get the id of "ab" and "c".
+    // A separator is between them: "a" and "bc" must not get the id of "ab" and "c".
     id_of(texts.join("\0").as_bytes())
 }
 
@@ -36,7 +37,7 @@ impl Default for ContentHash {
 }
 
 impl ContentHash {
-    /// The hash of no bytes.
+    /// Makes the hash of no bytes.
     pub fn new() -> ContentHash {
         ContentHash(XxHash3_128::new())
     }
@@ -46,12 +47,12 @@ impl ContentHash {
         self.0.write(bytes);
     }
 
-    /// 32 hexadecimal digits, as `xxhsum -H2` prints them.
+    /// Returns 32 hexadecimal digits, as `xxhsum -H2` prints them.
     pub fn hex(&self) -> String {
         format!("{:032x}", self.0.finish_128())
     }
 
-    /// The first 64 bits: [`inputs.input_id`](crate::schema::INPUTS).
+    /// Returns the first 64 bits: [`inputs.input_id`](crate::schema::INPUTS).
     pub fn input_id(&self) -> i64 {
         let [a, b, c, d, e, f, g, h, ..] = self.0.finish_128().to_be_bytes();
         i64::from_be_bytes([a, b, c, d, e, f, g, h])

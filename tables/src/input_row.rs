@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// What is known of an input. The members are the columns of
+/// What is known about an input. The members are the columns of
 /// [`INPUTS`](crate::schema::INPUTS).
 #[derive(Debug, Clone, Default, PartialEq)]
 #[allow(missing_docs, reason = "each is described in the schema")]
@@ -21,15 +21,15 @@ pub struct InputRow {
     pub file_bytes: Option<u64>,
     pub status: &'static str,
     pub reason: Option<String>,
-    /// The program that was traced.
+    /// Name of the program that was traced.
     pub process_name: Option<String>,
-    /// What was read; `None` if nothing could be.
+    /// What was read, or `None` if nothing could be.
     pub info: Option<TraceInfo>,
 }
 
 impl InputRow {
-    /// Writes the table of this row. `options` is a text that [`WrittenInput::of`] finds again:
-    /// with what options the trace was exported.
+    /// Writes the table of this row. `options` is a text that says with what options the
+    /// trace was exported; [`WrittenInput::read`] finds it again.
     ///
     /// # Errors
     /// If writing fails.
@@ -93,12 +93,12 @@ impl InputRow {
     }
 }
 
-/// A list, as the document of [`TraceInfo`] has it.
+/// Returns a list as JSON, as the document of [`TraceInfo`] has it.
 fn json(list: Option<&impl Serialize>) -> io::Result<Option<String>> {
     Ok(list.map(serde_json::to_string).transpose()?)
 }
 
-/// Tables of a row never need one.
+/// Returns a spill that fails: a table of one row never needs one.
 pub(crate) fn no_spill() -> MakeSpill {
     Arc::new(|| Err(io::Error::other("no temporary file is needed")))
 }
@@ -112,12 +112,12 @@ const STATUS: &str = "nettrace.status";
 pub struct WrittenInput {
     /// The options with which the trace was exported.
     pub options: String,
-    /// [`InputRow::status`].
+    /// The value of [`InputRow::status`].
     pub status: String,
 }
 
-/// Whether a file of a table can be read: its end describes it, and all of its columns are
-/// there. What is in them is not read.
+/// Returns whether a file of a table can be read: its end describes it, and all of its
+/// columns are there. The values are not read.
 pub fn is_whole(file: File) -> bool {
     let Ok(bytes) = file.metadata().map(|metadata| metadata.len()) else { return false };
     let Ok(reader) = SerializedFileReader::new(file) else { return false };
@@ -129,8 +129,8 @@ pub fn is_whole(file: File) -> bool {
 }
 
 impl WrittenInput {
-    /// Reads a file of [`InputRow::write`]; `None` if it is no such file.
-    pub fn of(file: File) -> Option<WrittenInput> {
+    /// Reads a file that [`InputRow::write`] wrote. Returns `None` if it is no such file.
+    pub fn read(file: File) -> Option<WrittenInput> {
         let reader = SerializedFileReader::new(file).ok()?;
         let pairs = reader.metadata().file_metadata().key_value_metadata()?;
         let value = |key: &str| pairs.iter().find(|pair| pair.key == key)?.value.clone();

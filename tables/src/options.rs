@@ -1,4 +1,4 @@
-//! Which tables are written.
+//! The tables that are written, and how.
 
 use crate::column::Table;
 use crate::sheet::Sheet;
@@ -8,7 +8,7 @@ use nettrace_export::EventPattern;
 use std::collections::BTreeSet;
 use std::io;
 
-/// What to write.
+/// Options of a [`TablePass`](crate::TablePass).
 #[derive(Clone)]
 #[expect(missing_debug_implementations, reason = "it holds a function")]
 pub struct TableOptions {
@@ -20,8 +20,8 @@ pub struct TableOptions {
 }
 
 impl TableOptions {
-    /// Options for these tables. `make_spill` makes the temporary files in which large tables
-    /// wait until the trace ends.
+    /// Makes options for these tables. `make_spill` makes the temporary files in which
+    /// large tables wait until the trace ends.
     pub fn new(tables: &[&'static Table], make_spill: MakeSpill) -> TableOptions {
         let tables = tables.iter().map(|table| table.name).collect();
         let cut_stacks = CutStacks::default();
@@ -34,7 +34,8 @@ impl TableOptions {
         TableOptions { has_payload, ..self }
     }
 
-    /// Sets what becomes of stacks that have lost their callers: the runtime keeps 100 frames.
+    /// Sets what happens to stacks that have lost their callers: the runtime keeps 100
+    /// frames.
     #[must_use]
     pub fn cut_stacks(self, cut_stacks: CutStacks) -> TableOptions {
         TableOptions { cut_stacks, ..self }

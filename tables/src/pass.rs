@@ -5,8 +5,8 @@ use crate::deferred::ResolvedStacks;
 use crate::options::TableOptions;
 use crate::rows::code;
 use crate::rows::events::EventRows;
-use crate::rows::exceptions::exception;
-use crate::rows::marks::{Marks, Shared, shared_of};
+use crate::rows::exceptions::add_exception;
+use crate::rows::marks::{Marks, SharedTables, shared_of};
 use crate::rows::{self, RowPrefix};
 use crate::schema::{
     ACTIVITIES, ALLOCATIONS, CONTENTIONS, COUNTERS, EVENTS, EXCEPTIONS, FRAMES, GCS, JIT, LOGS,
@@ -21,10 +21,10 @@ use nettrace_analysis::{AnalysisOptions, Kind, Model};
 use nettrace_parser::{Event, Outcome, Source, TimeOrdered, Trace};
 use std::io::{self, Write};
 
-/// Messages that are gathered before they are written as rows.
-const MESSAGE_BATCH: u32 = 1024;
+/// Maximum number of messages that are gathered before they are written as rows.
+const MAX_WAITING_MESSAGES: u32 = 1024;
 
-/// Where the files of a trace go.
+/// Creates the files of a trace.
 pub trait Destination {
     /// Creates the file of a table; called only for tables with rows. `part` is the end of
     /// the file's name: a table of one event type has a file for each layout of its payload.
@@ -48,10 +48,10 @@ pub struct TablePass {
 pub struct TableRows {
     /// The name and the number of rows of each table with rows.
     pub tables: Vec<(String, u64)>,
-    /// Events of [`TableOptions::wide`] that have no row, because only 256 layouts of payloads
-    /// get files.
+    /// Number of events of [`TableOptions::wide`] that have no row, because only 256
+    /// layouts of payloads get files.
     pub wide_left_out: u64,
-    /// For each pattern of [`TableOptions::wide`], whether the trace has such an event.
+    /// Whether the trace has such an event, for each pattern of [`TableOptions::wide`].
     pub wide_matched: Vec<bool>,
     /// How reading ended: if the trace is truncated or damaged, rows are missing. `None` if
     /// the caller read the events itself.
@@ -59,7 +59,7 @@ pub struct TableRows {
 }
 
 impl TablePass {
-    /// A pass for the trace `input_id`.
+    /// Makes a pass for the trace `input_id`.
     ///
     /// # Errors
     /// If a schema cannot be made.
@@ -67,7 +67,7 @@ impl TablePass {
         let (patterns, make_spill) = options.wide_events();
         let shared = shared_of(options)?;
         let (wants_samples, wants_marks) = (shared.wants_samples(), shared.wants_marks());
-        let shared = Shared::new(shared, input_id);
+        let shared = SharedTables::new(shared, input_id);
         let observers = Observers {
             prefix: RowPrefix { input_id, start: None, has_start: false },
             wants_samples: wants_samples || wants_marks,
@@ -89,7 +89,7 @@ impl TablePass {
             shared: shared.clone(),
         };
         let mut analysis = AnalysisOptions::default();
-        // Each sample is a row, so the sums by stack would be computed for nobody.
+        // Each sample is a row, so nobody would use the sums by stack.
         analysis.skips_profile = true;
         analysis.cut_stacks = options.how_cut_stacks();
         analysis.kinds = vec![
@@ -117,7 +117,8 @@ impl TablePass {
         self.pass.event(event);
     }
 
-    /// For information that the trace does not contain, such as perf maps.
+    /// Returns the model, for information that the trace does not contain, such as perf
+    /// maps.
     pub fn model_mut(&mut self) -> &mut Model {
         self.pass.model_mut()
     }
@@ -169,13 +170,13 @@ struct Observers {
     jit: Option<(Jit, Sheet)>,
     counters: Option<(Counters, Sheet)>,
     logs: Option<(Logs, Sheet)>,
-    /// Messages that are not rows yet.
+    /// Number of messages that are not rows yet.
     messages: u32,
     threads: Option<Sheet>,
     stacks: Option<Sheet>,
     frames: Option<Sheet>,
     methods: Option<Sheet>,
-    shared: Shared,
+    shared: SharedTables,
 }
 
 impl Observers {
@@ -184,7 +185,8 @@ impl Observers {
         self.shared.begin(self.prefix);
     }
 
-    /// Whether a table has rows of events, and not only of samples, threads and code.
+    /// Returns whether a table has rows of events, and not only of samples, threads and
+    /// code.
     fn wants_events(&self) -> bool {
         self.events.is_some()
             || self.wide.is_some()
@@ -222,12 +224,12 @@ impl Reports for Observers {
             wide.add(event, moment, model, prefix);
         }
         if let Some(sheet) = &mut self.exceptions {
-            exception(sheet, event, moment, model, prefix);
+            add_exception(sheet, event, moment, model, prefix);
         }
         if let Some(sheet) = &mut self.allocations {
-            rows::allocations::allocation(sheet, event, &self.shared, model, prefix);
+            rows::allocations::add_allocation(sheet, event, &self.shared, model, prefix);
         }
-        self.shared.event(event, moment);
+        self.shared.note_lock(event, moment);
         if let Some((report, _)) = &mut self.gcs {
             report.event(event, moment, model);
         }
@@ -243,9 +245,9 @@ impl Reports for Observers {
             self.messages = self.messages.saturating_add(1);
             // Messages may be most of a trace, so they do not wait in the report until its
             // end.
-            if self.messages >= MESSAGE_BATCH {
+            if self.messages >= MAX_WAITING_MESSAGES {
                 self.messages = 0;
-                report.take().iter().for_each(|row| rows::logs::message(sheet, row, prefix));
+                report.take().iter().for_each(|row| rows::logs::add_message(sheet, row, prefix));
             }
         }
         1
@@ -263,23 +265,23 @@ impl Reports for Observers {
         let resolved_stacks = ResolvedStacks::new(code.into_stack_ids(), resolved);
         let mut threads = self.threads;
         if let Some(sheet) = &mut threads {
-            rows::threads(sheet, model, prefix);
+            rows::write_threads(sheet, model, prefix);
         }
         let gcs = self.gcs.map(|(report, mut sheet)| {
-            rows::gcs::collections(&mut sheet, &report.finish(resolved), prefix);
+            rows::gcs::write_collections(&mut sheet, &report.finish(resolved), prefix);
             sheet
         });
         let jit = self.jit.map(|(report, mut sheet)| {
-            rows::jit::methods(&mut sheet, &report.finish(resolved), prefix);
+            rows::jit::write_methods(&mut sheet, &report.finish(resolved), prefix);
             sheet
         });
         let counters = self.counters.map(|(report, mut sheet)| {
-            rows::counters::values(&mut sheet, &report.finish(resolved), prefix);
+            rows::counters::write_values(&mut sheet, &report.finish(resolved), prefix);
             sheet
         });
         let logs = self.logs.map(|(report, mut sheet)| {
             let report = report.finish(resolved);
-            report.messages.iter().for_each(|row| rows::logs::message(&mut sheet, row, prefix));
+            report.messages.iter().for_each(|row| rows::logs::add_message(&mut sheet, row, prefix));
             sheet
         });
         let sheets = [
@@ -319,7 +321,7 @@ impl Reports for Observers {
 struct Encoded(io::Result<EncodedTables>);
 
 struct EncodedTables {
-    /// Table, end of the file's name, rows.
+    /// Table, end of the file's name, and rows.
     sheets: Vec<(String, String, Sheet)>,
     resolved_stacks: ResolvedStacks,
     wide_left_out: u64,

@@ -7,7 +7,8 @@ const fn column(name: &'static str, kind: crate::ColumnKind, about: &'static str
     Column::new(name, kind, about)
 }
 
-// The same in all rows of a file: differences cost less than a look-up in a dictionary.
+// The value is equal in all rows of a file: differences cost less than a look-up in a
+// dictionary.
 const INPUT: Column =
     column("input_id", Whole, "the trace: `inputs.input_id`").layout(Layout::Delta);
 pub(crate) const TIME: Column =
@@ -23,7 +24,7 @@ pub(crate) const STACK: Column = column("stack_id", Whole, "the stack: `stacks.s
     .null("there is no stack")
     .deferred(Deferred::StackId);
 
-/// Inputs, including those that could not be read.
+/// Table with a row for each input, including those that could not be read.
 pub const INPUTS: Table = Table {
     name: "inputs",
     about: "One row per input, including those that could not be read: what `nettrace info --json` reports, losses and damage.",
@@ -62,7 +63,8 @@ pub const INPUTS: Table = Table {
             .null("`status` is `failed`"),
         column("compressed", Flag, "whether the file is compressed with gzip")
             .null("`status` is `failed`"),
-        column("writer", Text, "who wrote the stream, such as `.NET 10.0.1`").null("unknown"),
+        column("writer", Text, "the program that wrote the stream, such as `.NET 10.0.1`")
+            .null("unknown"),
         column("process_id", Whole, "OS id of the traced process")
             .null("unknown, or several processes"),
         column("processes", Whole, "number of processes that events are about")
@@ -139,7 +141,7 @@ pub const INPUTS: Table = Table {
     ],
 };
 
-/// Events.
+/// Table with a row for each event.
 pub const EVENTS: Table = Table {
     name: "events",
     about: "One row per event, in time order.",
@@ -177,7 +179,7 @@ pub const EVENTS: Table = Table {
     ],
 };
 
-/// CPU samples.
+/// Table with a row for each CPU sample.
 pub const SAMPLES: Table = Table {
     name: "samples",
     about: "One row per CPU sample; recorders of operating systems add one for each time that a thread was switched out.",
@@ -207,7 +209,7 @@ pub const SAMPLES: Table = Table {
     ],
 };
 
-/// Stacks.
+/// Table with a row for each frame of a distinct stack.
 pub const STACKS: Table = Table {
     name: "stacks",
     about: "One row per frame of each distinct stack. Equal stacks of different traces have equal ids.",
@@ -229,7 +231,7 @@ pub const STACKS: Table = Table {
     ],
 };
 
-/// Frames.
+/// Table with a row for each distinct frame.
 pub const FRAMES: Table = Table {
     name: "frames",
     about: "One row per distinct frame. Equal frames of different traces have equal ids.",
@@ -253,12 +255,12 @@ pub const FRAMES: Table = Table {
         column(
             "is_guessed",
             Flag,
-            "whether the name is that of a method at a slightly lower address",
+            "whether the name belongs to a method at a slightly lower address",
         ),
     ],
 };
 
-/// Methods.
+/// Table with a row for each method.
 pub const METHODS: Table = Table {
     name: "methods",
     about: "One row per distinct method or function on a stack; overloads share it.",
@@ -277,7 +279,7 @@ pub const METHODS: Table = Table {
     ],
 };
 
-/// Threads.
+/// Table with a row for each thread.
 pub const THREADS: Table = Table {
     name: "threads",
     about: "One row per thread that events are about.",
@@ -291,7 +293,7 @@ pub const THREADS: Table = Table {
     ],
 };
 
-/// Collections.
+/// Table with a row for each collection.
 pub const GCS: Table = Table {
     name: "gcs",
     about: "One row per garbage collection.",
@@ -390,7 +392,7 @@ pub const GCS: Table = Table {
     ],
 };
 
-/// Allocations.
+/// Table with a row for each allocation.
 pub const ALLOCATIONS: Table = Table {
     name: "allocations",
     about: "One row per sampled allocation. Ticks and random samples both stand for all allocations: do not add them up together.",
@@ -412,7 +414,7 @@ pub const ALLOCATIONS: Table = Table {
     ],
 };
 
-/// Exceptions.
+/// Table with a row for each exception.
 pub const EXCEPTIONS: Table = Table {
     name: "exceptions",
     about: "One row per exception that was thrown.",
@@ -437,7 +439,7 @@ pub const EXCEPTIONS: Table = Table {
     ],
 };
 
-/// Waits for locks.
+/// Table with a row for each wait for a lock.
 pub const CONTENTIONS: Table = Table {
     name: "contentions",
     about: "One row per wait for a lock, at the time when it started.",
@@ -466,7 +468,7 @@ pub const CONTENTIONS: Table = Table {
     ],
 };
 
-/// Compiled methods.
+/// Table with a row for each compiled method.
 pub const JIT: Table = Table {
     name: "jit",
     about: "One row for each time that a method was compiled.",
@@ -494,7 +496,7 @@ pub const JIT: Table = Table {
     ],
 };
 
-/// Counters.
+/// Table with a row for each value of a counter.
 pub const COUNTERS: Table = Table {
     name: "counters",
     about: "One row per value of a counter, at the time when it was published.",
@@ -524,7 +526,7 @@ pub const COUNTERS: Table = Table {
     ],
 };
 
-/// Activities.
+/// Table with a row for each activity.
 pub const ACTIVITIES: Table = Table {
     name: "activities",
     about: "One row per activity: an operation with a start and a stop, such as a request.",
@@ -555,7 +557,7 @@ pub const ACTIVITIES: Table = Table {
     ],
 };
 
-/// Messages.
+/// Table with a row for each log message.
 pub const LOGS: Table = Table {
     name: "logs",
     about: "One row per message.",
@@ -600,7 +602,7 @@ pub const TABLES: &[Table] = &[
 ];
 
 impl Table {
-    /// The table with this name.
+    /// Returns the table with this name.
     pub fn by_name(name: &str) -> Option<&'static Table> {
         TABLES.iter().find(|table| table.name == name)
     }

@@ -1,4 +1,4 @@
-//! A table being written.
+//! A table that is being written.
 //!
 //! Each value goes to its column's batch, and batches to the column writers of the row
 //! group, which encode and compress them as pages. Pages wait in the spill, because the file
@@ -22,14 +22,14 @@ use parquet::schema::types::{ColumnPath, SchemaDescPtr, SchemaDescriptor, Type, 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-/// Rows of a row group.
-const GROUP_ROWS: usize = 1 << 20;
-/// Bytes from which on a row group ends earlier: with very long texts.
-const GROUP_BYTES: u64 = 256 << 20;
-/// Rows that are gathered before they are encoded.
-const BATCH_ROWS: usize = 1024;
-/// Bytes of their texts from which on they are encoded earlier.
-const BATCH_BYTES: usize = 1 << 20;
+/// Maximum number of rows of a row group.
+const MAX_GROUP_ROWS: usize = 1 << 20;
+/// Maximum size of a row group, in bytes: very long texts end it early.
+const MAX_GROUP_BYTES: u64 = 256 << 20;
+/// Maximum number of rows that are gathered before they are encoded.
+const MAX_BATCH_ROWS: usize = 1024;
+/// Maximum size of the texts in these rows, in bytes: long texts are encoded early.
+const MAX_BATCH_BYTES: usize = 1 << 20;
 
 /// A column of a sheet.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ pub(crate) struct SheetColumn {
 }
 
 impl SheetColumn {
-    pub(crate) fn of(column: &Column) -> SheetColumn {
+    pub(crate) fn from_column(column: &Column) -> SheetColumn {
         SheetColumn {
             name: column.name.to_owned(),
             kind: column.kind,
@@ -52,12 +52,12 @@ impl SheetColumn {
         }
     }
 
-    /// Long texts, which hardly repeat.
+    /// Makes a column of long texts, which hardly repeat.
     pub(crate) fn long(name: String) -> SheetColumn {
         SheetColumn { layout: Layout::Plain, ..SheetColumn::field(name, ColumnKind::Text) }
     }
 
-    /// A field of a payload, which may be missing.
+    /// Makes a column for a field of a payload, which may be missing.
     pub(crate) fn field(name: String, kind: ColumnKind) -> SheetColumn {
         let layout = Layout::Dictionary;
         SheetColumn { name, kind, is_optional: true, layout, deferred: None }
@@ -71,47 +71,48 @@ impl SheetColumn {
 /// A column of the current row group.
 struct Open {
     column: SheetColumn,
-    /// Values that are not encoded yet; numbers if they are deferred.
+    /// Values that are not encoded yet, or their numbers if they are deferred.
     batch: Batch,
-    /// `None` until the row group has values, and for deferred ones.
+    /// Writer of the values. There is none before the row group has values, and for
+    /// deferred ones.
     writer: Option<ColumnWriter<'static>>,
 }
 
 /// A column of a row group that ended.
 enum Closed {
     Encoded(Box<ColumnCloseResult>, Chunk),
-    /// The numbers of its values.
+    /// Numbers of its values.
     Deferred(Deferred, Chunk),
 }
 
-/// A table being written.
+/// A table that is being written.
 pub(crate) struct Sheet {
     schema: TypePtr,
     descriptor: SchemaDescPtr,
     properties: WriterPropertiesPtr,
     columns: Vec<Open>,
-    /// Rows of the batch, and bytes of their texts.
-    batch: usize,
+    /// Number of rows in the batch.
+    batch_rows: usize,
     batch_bytes: usize,
-    /// Rows in the row group, without those of the batch.
-    group: usize,
-    /// Bytes of all row groups before this one.
+    /// Number of rows in the row group, without those of the batch.
+    group_rows: usize,
+    /// Number of bytes of all row groups before this one.
     group_start: u64,
-    /// Rows of all batches that ended.
+    /// Number of rows of all batches that ended.
     rows: u64,
     groups: Vec<Vec<Closed>>,
-    /// Bytes at which a row group ends.
-    group_bytes: u64,
+    /// Size at which a row group ends, in bytes.
+    max_group_bytes: u64,
     spill: Spill,
     /// Keys and values in the file's metadata.
     notes: Vec<KeyValue>,
-    /// The first fault; nothing is written after it.
+    /// The first fault. Nothing is written after it.
     fault: Option<ParquetError>,
 }
 
 impl Sheet {
     pub(crate) fn new(name: &str, columns: &[Column], make_spill: MakeSpill) -> io::Result<Sheet> {
-        Sheet::of_columns(name, columns.iter().map(SheetColumn::of).collect(), make_spill)
+        Sheet::of_columns(name, columns.iter().map(SheetColumn::from_column).collect(), make_spill)
     }
 
     pub(crate) fn of_columns(
@@ -138,13 +139,13 @@ impl Sheet {
             properties: Arc::new(properties(name, &columns)),
             spill: Spill::new(make_spill, columns.len()),
             columns: columns.into_iter().map(open).collect(),
-            batch: 0,
+            batch_rows: 0,
             batch_bytes: 0,
-            group: 0,
+            group_rows: 0,
             group_start: 0,
             rows: 0,
             groups: Vec::new(),
-            group_bytes: GROUP_BYTES,
+            max_group_bytes: MAX_GROUP_BYTES,
             notes: Vec::new(),
             fault: None,
         })
@@ -155,7 +156,7 @@ impl Sheet {
         self.notes.push(KeyValue::new(key.to_owned(), value.to_owned()));
     }
 
-    /// The next row. Its values must be given in the order of the columns.
+    /// Begins the next row. Its values must be given in the order of the columns.
     #[inline]
     pub(crate) fn row(&mut self) -> SheetRow<'_> {
         SheetRow { columns: self.columns.iter_mut(), text_bytes: 0 }
@@ -164,21 +165,21 @@ impl Sheet {
     /// Counts a row whose values were given.
     #[inline]
     pub(crate) fn end_row(&mut self, text_bytes: usize) {
-        self.batch = self.batch.saturating_add(1);
+        self.batch_rows = self.batch_rows.saturating_add(1);
         self.batch_bytes = self.batch_bytes.saturating_add(text_bytes);
-        if self.batch >= BATCH_ROWS || self.batch_bytes >= BATCH_BYTES {
+        if self.batch_rows >= MAX_BATCH_ROWS || self.batch_bytes >= MAX_BATCH_BYTES {
             self.end_batch();
         }
     }
 
     #[inline(never)]
     fn end_batch(&mut self) {
-        if self.batch == 0 {
+        if self.batch_rows == 0 {
             return;
         }
-        self.rows = self.rows.saturating_add(self.batch as u64);
-        self.group = self.group.saturating_add(self.batch);
-        (self.batch, self.batch_bytes) = (0, 0);
+        self.rows = self.rows.saturating_add(self.batch_rows as u64);
+        self.group_rows = self.group_rows.saturating_add(self.batch_rows);
+        (self.batch_rows, self.batch_bytes) = (0, 0);
         // The fault is kept and not returned: a row is added in the midst of an event,
         // where a full disk is not the reader's fault. `finish` returns it.
         if self.fault.is_none() {
@@ -205,7 +206,7 @@ impl Sheet {
             column.batch.write(writer)?;
         }
         let bytes = self.spill.len().saturating_sub(self.group_start);
-        if self.group >= GROUP_ROWS || bytes >= self.group_bytes {
+        if self.group_rows >= MAX_GROUP_ROWS || bytes >= self.max_group_bytes {
             self.end_group()
         } else {
             Ok(())
@@ -226,12 +227,12 @@ impl Sheet {
             });
         }
         self.groups.push(closed);
-        self.group = 0;
+        self.group_rows = 0;
         self.group_start = self.spill.len();
         Ok(())
     }
 
-    /// Writes a table without deferred columns: see [`Sheet::finish_with`].
+    /// Writes a table without deferred columns, as [`Sheet::finish_with`] does.
     pub(crate) fn finish(
         self,
         create: impl FnOnce() -> io::Result<Box<dyn Write + Send>>,
@@ -239,14 +240,14 @@ impl Sheet {
         self.finish_with(&ResolvedStacks::default(), create)
     }
 
-    /// Writes the file and returns its number of rows; without rows, no file is created.
+    /// Writes the file and returns its number of rows. Without rows, no file is created.
     pub(crate) fn finish_with(
         mut self,
         stacks: &ResolvedStacks,
         create: impl FnOnce() -> io::Result<Box<dyn Write + Send>>,
     ) -> io::Result<u64> {
         self.end_batch();
-        if self.fault.is_none() && self.group > 0 {
+        if self.fault.is_none() && self.group_rows > 0 {
             self.fault = self.end_group().err();
         }
         if let Some(fault) = self.fault.take() {
@@ -260,7 +261,7 @@ impl Sheet {
         Ok(rows)
     }
 
-    /// A file without rows, from which query engines learn the columns.
+    /// Writes a file without rows, from which query engines learn the columns.
     pub(crate) fn write_empty(self, out: Box<dyn Write + Send>) -> io::Result<()> {
         self.write(&ResolvedStacks::default(), out).map_err(io_error)
     }
@@ -289,7 +290,7 @@ impl Sheet {
     }
 }
 
-/// Writes the values of a column that wait as numbers.
+/// Writes the values of a column that were kept as numbers.
 fn write_deferred(
     column: &SheetColumn,
     deferred: Deferred,
@@ -299,7 +300,7 @@ fn write_deferred(
 ) -> Result<()> {
     let mut batch = column.batch();
     let (mut numbers, mut bytes) = (chunk.bytes(), Vec::new());
-    let batch_bytes = (BATCH_ROWS as u64).saturating_mul(8);
+    let batch_bytes = (MAX_BATCH_ROWS as u64).saturating_mul(8);
     loop {
         bytes.clear();
         (&mut numbers).take(batch_bytes).read_to_end(&mut bytes)?;
@@ -314,7 +315,7 @@ fn write_deferred(
     }
 }
 
-/// A row being added. Each value goes to the next column.
+/// A row that is being added. Each value goes to the next column.
 pub(crate) struct SheetRow<'s> {
     columns: std::slice::IterMut<'s, Open>,
     text_bytes: usize,
@@ -331,23 +332,24 @@ impl SheetRow<'_> {
     #[inline(always)]
     pub(crate) fn small(&mut self, value: impl Into<Option<i32>>) {
         let value = value.into();
-        self.put(|column| column.small(value));
+        self.put(|column| column.add_small(value));
     }
 
     #[inline(always)]
     pub(crate) fn whole(&mut self, value: impl Into<Option<i64>>) {
         let value = value.into();
-        self.put(|column| column.whole(value));
+        self.put(|column| column.add_whole(value));
     }
 
-    /// A count. One too large for the column becomes the largest that it can hold.
+    /// Writes a count. One that is too large for the column becomes the largest that it
+    /// can hold.
     #[inline(always)]
     pub(crate) fn count(&mut self, value: impl Into<Option<u64>>) {
         let value: Option<u64> = value.into();
         self.whole(value.map(|value| i64::try_from(value).unwrap_or(i64::MAX)));
     }
 
-    /// An address, with all of its bits.
+    /// Writes an address, with all of its bits.
     #[inline(always)]
     pub(crate) fn unsigned(&mut self, value: impl Into<Option<u64>>) {
         let value: Option<u64> = value.into();
@@ -357,19 +359,19 @@ impl SheetRow<'_> {
     #[inline(always)]
     pub(crate) fn real(&mut self, value: impl Into<Option<f64>>) {
         let value = value.into();
-        self.put(|column| column.real(value));
+        self.put(|column| column.add_real(value));
     }
 
     #[inline(always)]
     pub(crate) fn flag(&mut self, value: impl Into<Option<bool>>) {
         let value = value.into();
-        self.put(|column| column.flag(value));
+        self.put(|column| column.add_flag(value));
     }
 
     #[inline(always)]
     pub(crate) fn bytes(&mut self, value: Option<&[u8]>) {
         self.text_bytes = self.text_bytes.saturating_add(value.map_or(0, <[u8]>::len));
-        self.put(|column| column.text(value));
+        self.put(|column| column.add_text(value));
     }
 
     #[inline(always)]
@@ -377,28 +379,29 @@ impl SheetRow<'_> {
         self.bytes(value.into().map(str::as_bytes));
     }
 
-    /// A text that `write` appends.
+    /// Writes a text that `write` appends.
     #[inline(always)]
     pub(crate) fn write<R: Default>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         let Some(column) = self.columns.next() else { return R::default() };
-        let (length, result) = column.batch.text_of(write);
+        let (length, result) = column.batch.add_written_text(write);
         self.text_bytes = self.text_bytes.saturating_add(length);
         result
     }
 
-    /// A text that the caller has numbered, one number for each text of this column.
+    /// Writes a text that the caller has numbered, one number for each text of this
+    /// column.
     #[inline(always)]
     pub(crate) fn named(&mut self, name: usize, text: &str) {
-        self.put(|column| column.named(name, text));
+        self.put(|column| column.add_named(name, text));
     }
 
-    /// The id of a stack.
+    /// Writes the id of a stack.
     #[inline(always)]
     pub(crate) fn stack(&mut self, stack: Option<StackHandle>) {
         self.whole(stack_number(stack));
     }
 
-    /// The state of a sampled thread.
+    /// Writes the state of a sampled thread.
     #[inline(always)]
     pub(crate) fn state(&mut self, stack: StackHandle, mode: Mode) {
         self.whole(state_number(stack, mode));
@@ -462,7 +465,7 @@ mod tests {
     fn a_row_group_ends_early_where_its_texts_are_large() {
         let column = SheetColumn::long("text".to_owned());
         let mut sheet = Sheet::of_columns("t", vec![column], Arc::new(tempfile)).unwrap();
-        sheet.group_bytes = 100_000;
+        sheet.max_group_bytes = 100_000;
         // Sixteen hexadecimal digits after each other are hardly compressed.
         let mut state = 1u64;
         let texts: Vec<String> = (0..4000)
@@ -545,7 +548,7 @@ mod tests {
             let row = row.unwrap();
             assert!(row.get_column_iter().map(|(_, field)| field).eq(&expected), "{at}: {row}");
         }
-        // Unsigned numbers compare as such: -1 stands for the largest.
+        // Unsigned numbers compare as such: -1 is the maximum.
         let range = reader.metadata().row_group(0).column(2).statistics().unwrap().clone();
         let Statistics::Int64(range) = range else { panic!("{range:?}") };
         assert_eq!((range.min_opt(), range.max_opt()), (Some(&0), Some(&-1)));

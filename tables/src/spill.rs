@@ -9,11 +9,12 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Makes a temporary file that nobody else sees.
+/// Makes a temporary file that no other process sees.
 pub type MakeSpill = Arc<dyn Fn() -> io::Result<File> + Send + Sync>;
 
-/// Bytes that a table keeps in memory before it moves them to its temporary file.
-const MEMORY_BYTES: usize = 4 << 20;
+/// Maximum number of bytes that a table keeps in memory before it moves them to its
+/// temporary file.
+const MAX_MEMORY_BYTES: usize = 4 << 20;
 
 /// The waiting bytes of one table. Clones share them, because the writer of each column
 /// adds to them.
@@ -23,10 +24,10 @@ pub(crate) struct Spill(Arc<Mutex<Waiting>>);
 struct Waiting {
     make: MakeSpill,
     file: Option<File>,
-    /// Bytes in the file; those in memory follow them.
+    /// Number of bytes in the file. The bytes in memory follow them.
     in_file: u64,
     memory: Vec<u8>,
-    /// Where the bytes of each column's current chunk are.
+    /// Ranges of the bytes of each column's current chunk.
     columns: Vec<Vec<Range<u64>>>,
 }
 
@@ -41,12 +42,12 @@ impl Spill {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes of all columns since the table began.
+    /// Returns the number of bytes of all columns since the table began.
     pub(crate) fn len(&self) -> u64 {
         self.lock().end()
     }
 
-    /// Appends what `write` appends to the chunk of a column.
+    /// Appends the output of `write` to the chunk of a column.
     pub(crate) fn append<R>(
         &self,
         column: usize,
@@ -59,7 +60,7 @@ impl Spill {
         Ok(result)
     }
 
-    /// Ends the chunk of a column.
+    /// Ends the chunk of a column and returns it.
     pub(crate) fn take_chunk(&self, column: usize) -> Chunk {
         let pieces = self.lock().columns.get_mut(column).map(std::mem::take).unwrap_or_default();
         Chunk { spill: self.clone(), pieces }
@@ -71,7 +72,7 @@ impl Waiting {
         self.in_file.saturating_add(self.memory.len() as u64)
     }
 
-    /// The bytes from `start` on belong to the chunk of a column.
+    /// Adds the bytes from `start` on to the chunk of a column.
     fn end_piece(&mut self, column: usize, start: u64) -> io::Result<()> {
         let end = self.end();
         if let Some(pieces) = self.columns.get_mut(column) {
@@ -80,7 +81,7 @@ impl Waiting {
                 _ => pieces.push(start..end),
             }
         }
-        if self.memory.len() >= MEMORY_BYTES {
+        if self.memory.len() >= MAX_MEMORY_BYTES {
             self.move_to_file()?;
         }
         Ok(())
@@ -113,7 +114,7 @@ impl Waiting {
     }
 }
 
-/// What a column has in a row group.
+/// The bytes of a column in a row group.
 pub(crate) struct Chunk {
     spill: Spill,
     pieces: Vec<Range<u64>>,

@@ -16,11 +16,11 @@ use nettrace_parser::{Event, FieldType, Value};
 use std::collections::HashMap;
 use std::io;
 
-/// Most layouts of a trace that get files, because each has buffers for its columns. Events of
-/// other layouts are left out and counted.
-const MOST_LAYOUTS: usize = 256;
-/// Most fields that get columns; further ones are only in `payload`.
-const MOST_FIELDS: usize = 256;
+/// Maximum number of a trace's layouts that get files, because each has buffers for its
+/// columns. Events of other layouts are left out and counted.
+const MAX_LAYOUTS: usize = 256;
+/// Maximum number of fields that get columns. Further ones are only in `payload`.
+const MAX_FIELD_COLUMNS: usize = 256;
 
 /// The first columns of each file.
 const FIRST: &[Column] = &[
@@ -42,25 +42,25 @@ pub(crate) struct Wide {
     make_spill: MakeSpill,
     types: EventTypes,
     payloads: PayloadJson,
-    /// By the index of the shape.
+    /// Targets by the index of the shape.
     layouts: HashMap<usize, Target>,
     left_out: u64,
-    sheets: Vec<Layout>,
+    sheets: Vec<WideLayout>,
     text: Vec<u8>,
     fault: Option<io::Error>,
 }
 
-/// Where events of a shape go.
+/// The place where the rows of a shape go.
 #[derive(Debug, Clone, Copy)]
 enum Target {
     Sheet(usize),
     NotWanted,
-    /// There are too many layouts.
+    /// The events are left out: there are too many layouts.
     LeftOut,
 }
 
-/// A layout of a payload.
-struct Layout {
+/// The files of a layout of a payload.
+struct WideLayout {
     folder: String,
     part: String,
     kinds: Vec<ColumnKind>,
@@ -144,7 +144,7 @@ impl Wide {
         }
         let target = if !is_wanted {
             Target::NotWanted
-        } else if self.sheets.len() >= MOST_LAYOUTS {
+        } else if self.sheets.len() >= MAX_LAYOUTS {
             Target::LeftOut
         } else {
             match self.layout(index) {
@@ -163,26 +163,27 @@ impl Wide {
         target
     }
 
-    /// Whether an event matched, for each pattern.
+    /// Returns whether an event matched, for each pattern.
     pub(crate) fn matched(&self) -> &[bool] {
         &self.matched
     }
 
-    /// Number of events that were left out, because there are too many layouts.
+    /// Returns the number of events that were left out because there are too many
+    /// layouts.
     pub(crate) fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    fn layout(&self, index: TypeIndex) -> io::Result<Option<Layout>> {
+    fn layout(&self, index: TypeIndex) -> io::Result<Option<WideLayout>> {
         let (Some(row), Some(shape), Some(names)) =
             (self.types.row(index), self.types.shapes().get(index.shape), self.types.names(index))
         else {
             return Ok(None);
         };
-        let mut columns: Vec<SheetColumn> = FIRST.iter().map(SheetColumn::of).collect();
+        let mut columns: Vec<SheetColumn> = FIRST.iter().map(SheetColumn::from_column).collect();
         let mut kinds = Vec::new();
         let fields = shape.schema.payload_fields();
-        for (field, name) in fields.iter().zip(names.iter()).take(MOST_FIELDS) {
+        for (field, name) in fields.iter().zip(names.iter()).take(MAX_FIELD_COLUMNS) {
             let kind = kind_of(&field.kind);
             let name = free_name(&name.text, &columns);
             columns.push(SheetColumn::field(name, kind));
@@ -193,10 +194,10 @@ impl Wide {
         let of_type = self.sheets.iter().filter(|layout| layout.folder == folder).count();
         let part = format!("-{}", of_type.saturating_add(1));
         let sheet = Sheet::of_columns(&folder, columns, self.make_spill.clone())?;
-        Ok(Some(Layout { folder, part, kinds, sheet }))
+        Ok(Some(WideLayout { folder, part, kinds, sheet }))
     }
 
-    /// The table, the end of the file's name, and the rows of each file.
+    /// Returns the table, the end of the file's name, and the rows of each file.
     pub(crate) fn into_sheets(self) -> io::Result<Vec<(String, String, Sheet)>> {
         match self.fault {
             Some(fault) => Err(fault),
@@ -209,7 +210,8 @@ impl Wide {
     }
 }
 
-/// How values of a field are stored. Types that Parquet does not have are text, as in CSV.
+/// Returns how values of a field are stored. Types that Parquet does not have are text,
+/// as in CSV.
 fn kind_of(field: &FieldType) -> ColumnKind {
     match field {
         FieldType::Boolean32 | FieldType::Boolean8 => ColumnKind::Flag,
@@ -248,7 +250,7 @@ fn put(row: &mut SheetRow<'_>, kind: ColumnKind, value: Option<&Value<'_>>, text
     }
 }
 
-/// A name that no other column has. Engines compare names without regard to case.
+/// Returns a name that no other column has. Engines compare names without regard to case.
 fn free_name(name: &str, columns: &[SheetColumn]) -> String {
     let is_taken = |name: &str| columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
     let mut free = if name.is_empty() { "field".to_owned() } else { name.to_owned() };
@@ -264,7 +266,7 @@ fn free_name(name: &str, columns: &[SheetColumn]) -> String {
     free
 }
 
-/// A name for a folder: letters, digits, dots, dashes.
+/// Returns a name for a folder: letters, digits, dots, dashes.
 fn file_name(name: &str) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' }

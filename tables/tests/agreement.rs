@@ -123,7 +123,7 @@ fn counts_and_sums_are_those_of_the_reports() {
     }
 }
 
-/// A pass for one table skips work for the others, which must not change its rows.
+/// Compares a pass for one table, which skips work for the others, with a pass for all.
 #[test]
 fn a_table_alone_has_the_bytes_that_it_has_among_all() {
     for name in ["net10-linux-x64/all.nettrace", "one-collect-v6/cpu-and-switches.nettrace"] {
@@ -239,8 +239,8 @@ fn events_and_their_payloads_are_those_of_ndjson() {
     }
 }
 
-/// A stream with one event of each of many types, whose payloads differ in the name of their
-/// field.
+/// Writes a stream with one event of each of many types, whose payloads differ in the
+/// name of their field.
 fn many_layouts(count: u32) -> Vec<u8> {
     let mut session = Session::new(Version::V5);
     session.threads = vec![SessionThread::new(11)];

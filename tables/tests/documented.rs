@@ -1,5 +1,5 @@
-//! `docs/tables.md` is written by this test: `UPDATE_EXPECT=1 cargo test -p
-//! nettrace-tables documented`.
+//! The test writes `docs/tables.md`:
+//! `UPDATE_EXPECT=1 cargo test -p nettrace-tables documented`.
 
 use nettrace_tables::schema::TABLES;
 use std::fmt::Write;

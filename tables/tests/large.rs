@@ -15,8 +15,8 @@ use std::fs::{self, File};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Rows of a row group, as docs/fleet.md says: about a million.
-const GROUP: i64 = 1 << 20;
+/// Maximum number of rows of a row group, as docs/fleet.md says: about a million.
+const MAX_GROUP_ROWS: i64 = 1 << 20;
 const THREADS: u64 = 3;
 const METHODS: u64 = 7;
 const MANAGED: u32 = 2;
@@ -41,7 +41,7 @@ fn tables(names: &[&str]) -> Vec<&'static Table> {
     names.iter().map(|name| Table::by_name(name).unwrap()).collect()
 }
 
-/// The files by table, and the rows of each.
+/// Returns the files by table, and the rows of each.
 fn read(bytes: &[u8], options: &TableOptions) -> (BTreeMap<String, Vec<u8>>, TableRows) {
     let mut pass = TablePass::new(7, options).unwrap();
     let outcome = pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap();
@@ -74,7 +74,7 @@ fn columns(
     }
 }
 
-/// The values of a column that has no nulls here.
+/// Returns the values of a column that has no nulls here.
 fn wholes(file: &SerializedFileReader<bytes::Bytes>, name: &str) -> Vec<i64> {
     let mut all = Vec::new();
     columns(file, name, |reader, rows| {
@@ -122,8 +122,8 @@ fn event(event_type: usize, thread: u64, stack: &[u64], values: Vec<Value>) -> S
     })
 }
 
-/// A stream of samples, a microsecond apart; stack, thread and state follow from a sample's
-/// number.
+/// Writes a stream of samples, a microsecond apart. Stack, thread and state follow from a
+/// sample's number.
 fn samples(count: u64) -> Vec<u8> {
     let rundown = "Microsoft-Windows-DotNETRuntimeRundown";
     let mut writer =
@@ -155,7 +155,7 @@ fn samples(count: u64) -> Vec<u8> {
 #[test]
 fn a_trace_of_more_rows_than_a_row_group_has_is_written_whole_through_a_temporary_file() {
     // Not a multiple of a batch, page or row group.
-    let count = GROUP as u64 + 15_001;
+    let count = MAX_GROUP_ROWS as u64 + 15_001;
     let bytes = samples(count);
     let (spill, made) = counting_spill();
     let wanted = tables(&["events", "samples", "stacks", "frames"]);
@@ -183,7 +183,10 @@ fn a_trace_of_more_rows_than_a_row_group_has_is_written_whole_through_a_temporar
         let groups = rows_of_groups(&file);
         assert_eq!(groups.iter().sum::<i64>(), rows, "{table}");
         // A row group ends with a batch of rows.
-        assert!(groups.len() == 2 && (GROUP..GROUP + 4096).contains(&groups[0]), "{groups:?}");
+        assert!(
+            groups.len() == 2 && (MAX_GROUP_ROWS..MAX_GROUP_ROWS + 4096).contains(&groups[0]),
+            "{groups:?}"
+        );
         let times = wholes(&file, "time_ns");
         let mut order: Vec<usize> = (0..times.len()).collect();
         // Samples are known when the next one of their thread comes.
@@ -220,7 +223,7 @@ fn a_trace_of_more_rows_than_a_row_group_has_is_written_whole_through_a_temporar
     }
 }
 
-/// A text that does not compress, made of a number.
+/// Returns a text that does not compress, made from a number.
 fn noise(number: u64) -> String {
     let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = |_| {

@@ -26,7 +26,7 @@ impl Write for MemoryFile {
 }
 
 impl MemoryFiles {
-    /// The files that were written, by name.
+    /// Returns the files that were written, by name.
     pub(crate) fn all(&self) -> BTreeMap<String, Vec<u8>> {
         self.0.lock().unwrap().clone()
     }
@@ -42,7 +42,8 @@ pub(crate) fn spill() -> nettrace_tables::MakeSpill {
     Arc::new(|| Err(io::Error::other("these traces are small")))
 }
 
-/// The files of a trace by table, without that of events, which is large and has its own test.
+/// Returns the files of a trace by table, without the file of events, which is large and
+/// has its own test.
 pub(crate) fn files_of(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
     let tables: Vec<&Table> = TABLES.iter().filter(|table| table.name != "events").collect();
     files_with(bytes, &TableOptions::new(&tables, spill()))
@@ -108,7 +109,7 @@ pub(crate) fn real(row: &Values, column: &str) -> Option<f64> {
     }
 }
 
-/// The sum of a column.
+/// Returns the sum of a column.
 pub(crate) fn sum(rows: &[Values], column: &str) -> u64 {
     rows.iter().filter_map(|row| whole(row, column)).sum::<i64>() as u64
 }

@@ -1,6 +1,6 @@
 //! Allocations.
 
-use super::marks::Shared;
+use super::marks::SharedTables;
 use super::{RowPrefix, ids};
 use crate::sheet::Sheet;
 use nettrace_analysis::{Kind, Model};
@@ -8,10 +8,10 @@ use nettrace_parser::view::View;
 use nettrace_parser::{Event, view};
 
 /// Adds a row for the allocation of this event, with the weight from the analysis.
-pub(crate) fn allocation(
+pub(crate) fn add_allocation(
     sheet: &mut Sheet,
     event: &Event<'_>,
-    shared: &Shared,
+    shared: &SharedTables,
     model: &Model,
     prefix: RowPrefix,
 ) {

@@ -9,9 +9,9 @@ use std::collections::HashSet;
 /// The code of a trace.
 pub(crate) struct Code<'r> {
     resolved: &'r Resolved<'r>,
-    /// By the frame's handle.
+    /// Ids by the frame's handle.
     frame_ids: Vec<i64>,
-    /// By the stack's handle; `None` for stacks without frames.
+    /// Ids by the stack's handle; `None` for stacks without frames.
     stack_ids: Vec<Option<i64>>,
 }
 
@@ -48,7 +48,7 @@ impl<'r> Code<'r> {
         prefix: RowPrefix,
     ) {
         if let Some(sheet) = stacks {
-            self.stacks(sheet, prefix);
+            self.write_stacks(sheet, prefix);
         }
         if let Some(sheet) = frames {
             for (frame, id) in self.resolved.all_frames().iter().zip(&self.frame_ids) {
@@ -80,7 +80,7 @@ impl<'r> Code<'r> {
         }
     }
 
-    fn stacks(&self, sheet: &mut Sheet, prefix: RowPrefix) {
+    fn write_stacks(&self, sheet: &mut Sheet, prefix: RowPrefix) {
         let mut written = HashSet::new();
         let mut seen = HashSet::new();
         for (stack, id) in self.resolved.model().stacks().zip(&self.stack_ids) {

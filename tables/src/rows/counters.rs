@@ -4,10 +4,10 @@ use super::{RowPrefix, json};
 use crate::sheet::Sheet;
 use nettrace_analysis::report::CountersReport;
 
-pub(crate) fn values(sheet: &mut Sheet, report: &CountersReport, prefix: RowPrefix) {
+pub(crate) fn write_values(sheet: &mut Sheet, report: &CountersReport, prefix: RowPrefix) {
     let mut tags = Vec::new();
     for series in &report.series {
-        json::texts(&mut tags, series.tags.iter().map(|(name, value)| (&**name, &**value)));
+        json::write_texts(&mut tags, series.tags.iter().map(|(name, value)| (&**name, &**value)));
         for point in &series.points {
             let mut row = sheet.row();
             prefix.begin_row(&mut row, point.ts_ns);

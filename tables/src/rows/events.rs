@@ -12,7 +12,7 @@ use nettrace_parser::Event;
 pub(crate) struct EventRows {
     sheet: Sheet,
     types: EventTypes,
-    /// By the number of the event type.
+    /// Names by the number of the event type.
     names: Vec<TypeNames>,
     payloads: Option<PayloadJson>,
     activity: Vec<u8>,

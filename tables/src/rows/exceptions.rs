@@ -7,7 +7,7 @@ use nettrace_analysis::{Model, NameOptions};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
 
-pub(crate) fn exception(
+pub(crate) fn add_exception(
     sheet: &mut Sheet,
     event: &Event<'_>,
     moment: &Moment,
@@ -27,7 +27,7 @@ pub(crate) fn exception(
     prefix.begin_row(&mut row, moment.nanos);
     row.count(process);
     row.count(thread);
-    // The same text as in the report of exceptions.
+    // The report of exceptions shows that text, too.
     row.text(type_name.map_or("(unknown type)", |name| model.text(name)));
     // .NET 6 and later write NULL if there is no message.
     row.text(message.as_deref().filter(|text| !text.is_empty() && *text != "NULL"));

@@ -4,7 +4,7 @@ use super::RowPrefix;
 use crate::sheet::Sheet;
 use nettrace_analysis::report::GcReport;
 
-pub(crate) fn collections(sheet: &mut Sheet, report: &GcReport, prefix: RowPrefix) {
+pub(crate) fn write_collections(sheet: &mut Sheet, report: &GcReport, prefix: RowPrefix) {
     for gc in &report.collections {
         let after = |name: &str| {
             let row = gc.generations.iter().find(|row| row.name == name);

@@ -4,7 +4,7 @@ use super::RowPrefix;
 use crate::sheet::Sheet;
 use nettrace_analysis::report::JitReport;
 
-pub(crate) fn methods(sheet: &mut Sheet, report: &JitReport, prefix: RowPrefix) {
+pub(crate) fn write_methods(sheet: &mut Sheet, report: &JitReport, prefix: RowPrefix) {
     for method in &report.methods {
         let mut row = sheet.row();
         prefix.begin_row(&mut row, method.start_ns);

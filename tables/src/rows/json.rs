@@ -4,15 +4,18 @@ use nettrace_analysis::model::Argument;
 use nettrace_export::json::Json;
 use std::borrow::Cow;
 
-/// An object of texts.
-pub(crate) fn texts<'t>(out: &mut Vec<u8>, pairs: impl IntoIterator<Item = (&'t str, &'t str)>) {
-    object(out, pairs, |out, value| out.string(value));
+/// Writes an object of texts.
+pub(crate) fn write_texts<'t>(
+    out: &mut Vec<u8>,
+    pairs: impl IntoIterator<Item = (&'t str, &'t str)>,
+) {
+    write_object(out, pairs, |out, value| out.string(value));
 }
 
-/// The arguments of a span.
-pub(crate) fn arguments(out: &mut Vec<u8>, arguments: &[(Cow<'static, str>, Argument)]) {
+/// Writes the arguments of a span.
+pub(crate) fn write_arguments(out: &mut Vec<u8>, arguments: &[(Cow<'static, str>, Argument)]) {
     let pairs = arguments.iter().map(|(name, value)| (&**name, value));
-    object(out, pairs, |out, value| match value {
+    write_object(out, pairs, |out, value| match value {
         Argument::Number(number) => out.number(*number),
         Argument::Real(real) => out.float(*real),
         Argument::Address(address) => out.hex_string(*address),
@@ -21,8 +24,8 @@ pub(crate) fn arguments(out: &mut Vec<u8>, arguments: &[(Cow<'static, str>, Argu
     });
 }
 
-/// A list of texts.
-pub(crate) fn list<'t>(out: &mut Vec<u8>, texts: impl IntoIterator<Item = &'t str>) {
+/// Writes a list of texts.
+pub(crate) fn write_list<'t>(out: &mut Vec<u8>, texts: impl IntoIterator<Item = &'t str>) {
     out.clear();
     out.push(b'[');
     for (at, text) in texts.into_iter().enumerate() {
@@ -34,7 +37,7 @@ pub(crate) fn list<'t>(out: &mut Vec<u8>, texts: impl IntoIterator<Item = &'t st
     out.push(b']');
 }
 
-fn object<'t, T>(
+fn write_object<'t, T>(
     out: &mut Vec<u8>,
     pairs: impl IntoIterator<Item = (&'t str, T)>,
     write: impl Fn(&mut Vec<u8>, T),

@@ -4,9 +4,9 @@ use super::{RowPrefix, json};
 use crate::sheet::Sheet;
 use nettrace_analysis::report::{LogLevel, LogRow};
 
-pub(crate) fn message(sheet: &mut Sheet, message: &LogRow, prefix: RowPrefix) {
+pub(crate) fn add_message(sheet: &mut Sheet, message: &LogRow, prefix: RowPrefix) {
     let mut scopes = Vec::new();
-    json::list(&mut scopes, message.scopes.iter().map(|scope| &**scope));
+    json::write_list(&mut scopes, message.scopes.iter().map(|scope| &**scope));
     let mut row = sheet.row();
     prefix.begin_row(&mut row, message.ts_ns);
     row.count(message.thread_id);

@@ -16,10 +16,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Most open waits that are kept for a thread. More than a few are waits whose ends were lost.
-const MOST_OPEN: usize = 64;
+/// Maximum number of open waits that are kept for a thread. More are waits whose ends
+/// were lost.
+const MAX_OPEN_WAITS: usize = 64;
 
-/// The tables, and what their rows are made of.
+/// The tables, and the data for their rows.
 #[derive(Default)]
 pub(crate) struct SharedSheets {
     pub(crate) samples: Option<Sheet>,
@@ -55,21 +56,23 @@ impl SharedSheets {
     }
 }
 
-/// Shared between the converter, which gets samples and marks, and the pass, which gets events.
+/// The tables, shared between the converter, which gets samples and marks, and the pass,
+/// which gets events.
 #[derive(Clone)]
-pub(crate) struct Shared(Arc<Mutex<SharedSheets>>);
+pub(crate) struct SharedTables(Arc<Mutex<SharedSheets>>);
 
-impl Shared {
-    pub(crate) fn new(sheets: SharedSheets, input_id: i64) -> Shared {
+impl SharedTables {
+    pub(crate) fn new(sheets: SharedSheets, input_id: i64) -> SharedTables {
         let prefix = Some(RowPrefix { input_id, start: None, has_start: false });
-        Shared(Arc::new(Mutex::new(SharedSheets { prefix, ..sheets })))
+        SharedTables(Arc::new(Mutex::new(SharedSheets { prefix, ..sheets })))
     }
 
     fn lock(&self) -> MutexGuard<'_, SharedSheets> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether rows need events as well: they have the locks of waits, and sizes of objects.
+    /// Returns whether rows need events as well: they have the locks of waits, and sizes
+    /// of objects.
     pub(crate) fn wants_events(&self) -> bool {
         self.lock().contentions.is_some()
     }
@@ -78,9 +81,9 @@ impl Shared {
         self.lock().prefix = Some(prefix);
     }
 
-    /// Remembers which lock a wait is for.
+    /// Remembers the lock of a wait.
     #[inline]
-    pub(crate) fn event(&self, event: &Event<'_>, moment: &Moment) {
+    pub(crate) fn note_lock(&self, event: &Event<'_>, moment: &Moment) {
         if event.known_provider() != KnownProvider::Runtime || event.id() != 81 {
             return;
         }
@@ -90,7 +93,8 @@ impl Shared {
         {
             shared.locks.insert((moment.thread, moment.nanos), start);
             let of_thread = (moment.thread, i64::MIN)..=(moment.thread, i64::MAX);
-            let oldest = shared.locks.range(of_thread).rev().nth(MOST_OPEN).map(|(key, _)| *key);
+            let oldest =
+                shared.locks.range(of_thread).rev().nth(MAX_OPEN_WAITS).map(|(key, _)| *key);
             oldest.map(|key| shared.locks.remove(&key));
         }
     }
@@ -106,7 +110,7 @@ impl Shared {
 
 /// Writes samples, waits and activities to the tables.
 pub(crate) struct Marks {
-    shared: Shared,
+    shared: SharedTables,
     /// The table of samples, taken out of `shared` so that a sample does not lock it.
     samples: Option<(Sheet, RowPrefix)>,
     wants_samples: bool,
@@ -114,7 +118,7 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    pub(crate) fn new(shared: Shared, wants_samples: bool, wants_marks: bool) -> Marks {
+    pub(crate) fn new(shared: SharedTables, wants_samples: bool, wants_marks: bool) -> Marks {
         Marks { shared, samples: None, wants_samples, wants_marks }
     }
 }
@@ -131,7 +135,7 @@ impl Convert for Marks {
     fn sample(&mut self, sample: &Sample, model: &Model) -> Result<(), ConvertError> {
         let is_cpu = matches!(sample.kind, Kind::Cpu | Kind::OffCpu);
         if is_cpu && let Some((sheet, prefix)) = &mut self.samples {
-            cpu_sample(sheet, sample, model, *prefix);
+            add_cpu_sample(sheet, sample, model, *prefix);
             return Ok(());
         }
         let mut shared = self.shared.lock();
@@ -140,7 +144,7 @@ impl Convert for Marks {
         match sample.kind {
             Kind::Cpu | Kind::OffCpu => {
                 if let Some(sheet) = &mut shared.samples {
-                    cpu_sample(sheet, sample, model, prefix);
+                    add_cpu_sample(sheet, sample, model, prefix);
                 }
                 if prefix.has_start {
                     self.samples = shared.samples.take().map(|sheet| (sheet, prefix));
@@ -154,7 +158,7 @@ impl Convert for Marks {
                 let key = shared.locks.range(began).next().map(|(key, _)| *key);
                 let start = key.and_then(|key| shared.locks.remove(&key));
                 if let Some(sheet) = &mut shared.contentions {
-                    contention(sheet, sample, start, model, prefix);
+                    add_contention(sheet, sample, start, model, prefix);
                 }
             }
             _ => {}
@@ -168,7 +172,7 @@ impl Convert for Marks {
             let mut shared = self.shared.lock();
             let SharedSheets { activities, text, prefix, .. } = &mut *shared;
             if let (Some(sheet), Some(prefix)) = (activities, *prefix) {
-                activity(sheet, span, model, prefix, text);
+                add_activity(sheet, span, model, prefix, text);
             }
         }
         Ok(())
@@ -182,7 +186,7 @@ impl Convert for Marks {
     }
 }
 
-fn cpu_sample(sheet: &mut Sheet, sample: &Sample, model: &Model, prefix: RowPrefix) {
+fn add_cpu_sample(sheet: &mut Sheet, sample: &Sample, model: &Model, prefix: RowPrefix) {
     let (process, thread) = ids(model, sample.thread);
     let has_stack = !model.addresses(sample.stack).is_empty();
     let mut row = sheet.row();
@@ -202,7 +206,7 @@ fn cpu_sample(sheet: &mut Sheet, sample: &Sample, model: &Model, prefix: RowPref
     sheet.end_row(bytes);
 }
 
-fn contention(
+fn add_contention(
     sheet: &mut Sheet,
     sample: &Sample,
     start: Option<ContentionStart>,
@@ -224,10 +228,16 @@ fn contention(
     sheet.end_row(bytes);
 }
 
-fn activity(sheet: &mut Sheet, span: &Span, model: &Model, prefix: RowPrefix, text: &mut Vec<u8>) {
+fn add_activity(
+    sheet: &mut Sheet,
+    span: &Span,
+    model: &Model,
+    prefix: RowPrefix,
+    text: &mut Vec<u8>,
+) {
     let (process, thread) = ids(model, span.thread);
     let (_, end_thread) = ids(model, span.end_thread);
-    json::arguments(text, &span.arguments);
+    json::write_arguments(text, &span.arguments);
     let mut row = sheet.row();
     prefix.begin_row(&mut row, span.start_nanos);
     row.count(process);

@@ -40,7 +40,7 @@ impl RowPrefix {
     }
 }
 
-/// OS ids of a thread and of its process.
+/// Returns the OS ids of a thread and of its process.
 #[inline]
 pub(crate) fn ids(model: &Model, thread: ThreadHandle) -> (Option<u64>, Option<u64>) {
     let row = model.thread(thread);
@@ -48,8 +48,8 @@ pub(crate) fn ids(model: &Model, thread: ThreadHandle) -> (Option<u64>, Option<u
     (process, row.and_then(|row| row.os_thread_id))
 }
 
-/// The table of threads.
-pub(crate) fn threads(sheet: &mut Sheet, model: &Model, prefix: RowPrefix) {
+/// Writes the table of threads.
+pub(crate) fn write_threads(sheet: &mut Sheet, model: &Model, prefix: RowPrefix) {
     for (_, thread) in model.threads() {
         let mut row = sheet.row();
         row.whole(prefix.input_id);

@@ -134,7 +134,7 @@ impl Dataset {
 
     /// What an earlier export wrote about the trace with this hash.
     pub(super) fn written(&self, hash: &str) -> Option<WrittenInput> {
-        self.existing.get(hash).and_then(|path| File::open(path).ok()).and_then(WrittenInput::of)
+        self.existing.get(hash).and_then(|path| File::open(path).ok()).and_then(WrittenInput::read)
     }
 
     /// Whether the files of the trace with this hash can be read.
