@@ -13,7 +13,6 @@
 
 use super::demangle::{mangled, of_fsharp};
 use super::handle::FrameHandle;
-#[cfg(feature = "page")]
 use super::names::{Frame, FrameKind, MethodName, NameOrigin};
 use super::pattern::Pattern;
 use super::recording::{RECORDING, is_for_recording};

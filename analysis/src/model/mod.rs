@@ -88,9 +88,11 @@ use methods::MethodCode;
 pub(crate) use modules::Module;
 pub use moment::Moment;
 pub(crate) use mono_names::name_of_mono;
+#[cfg(feature = "page")]
+pub(crate) use names::CALLS;
 pub(crate) use names::RUNTIME_FRAMES;
-pub(crate) use names::{CALLS, short, shorten};
 pub use names::{Frame, FrameCall, FrameKind, NameOptions, NameOrigin, NameStyle};
+pub(crate) use names::{short, shorten};
 pub use names_so_far::NamesSoFar;
 use native_images::NativeImages;
 pub use pattern::Pattern;
