@@ -5,8 +5,6 @@
 
 mod shared;
 
-use std::hint::black_box;
-
 use criterion::{Criterion, criterion_group, criterion_main};
 use nettrace_analysis::TopNOptions;
 use nettrace_analysis::report::{
@@ -15,8 +13,9 @@ use nettrace_analysis::report::{
 use nettrace_benches::make::Case;
 use nettrace_benches::pass::{self, Input, Mode};
 use nettrace_benches::{analyse, gate};
+use std::hint::black_box;
 
-/// Stacks summed up; stacks one after the other; timelines.
+/// Formats of three kinds: stacks summed up, stacks one after the other, timelines.
 const FORMATS: [&str; 7] =
     ["folded", "pprof", "svg", "speedscope", "chromium", "perfetto", "firefox"];
 

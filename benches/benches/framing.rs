@@ -5,14 +5,13 @@
 
 mod shared;
 
-use std::hint::black_box;
-
 use criterion::{Criterion, criterion_group, criterion_main};
 use nettrace_benches::floor;
 use nettrace_benches::gate;
 use nettrace_benches::make::Case;
 use nettrace_benches::pass::{self, Input, Mode};
 use nettrace_parser::Reader;
+use std::hint::black_box;
 
 fn blocks(stream: &[u8]) -> u64 {
     let mut reader = Reader::from_slice(stream);

@@ -1,18 +1,18 @@
-//! Reading in each mode, beside every byte looked at once and nom's idiom: in memory, so
-//! that no page fault is measured, but for NDJSON, which is made of a mapped file.
+//! Reading in each mode, beside every byte looked at once and nom's idiom. Traces are in
+//! memory, so that no page fault is measured, except for NDJSON, which is made from a
+//! mapped file.
 
 #![allow(missing_docs, reason = "criterion's macros")]
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod shared;
 
-use std::hint::black_box;
-
 use criterion::{Criterion, criterion_group, criterion_main};
 use nettrace_benches::floor::{self, idiom};
 use nettrace_benches::gate;
 use nettrace_benches::make::Case;
 use nettrace_benches::pass::{self, Input, Mode};
+use std::hint::black_box;
 
 fn passes(criterion: &mut Criterion) {
     let folder = gate::folder().expect("the program knows its path");

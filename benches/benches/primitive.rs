@@ -1,22 +1,20 @@
-//! Texts, guids and times: what events are made of, beside what the standard library
-//! does.
+//! Texts, guids and times, of which events are made, beside the standard library's.
 
 #![allow(missing_docs, reason = "criterion's macros")]
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod shared;
 
-use std::fmt::Write;
-use std::hint::black_box;
-
 use criterion::{Criterion, criterion_group, criterion_main};
 use nettrace_benches::floor;
 use nettrace_benches::random::Random;
 use nettrace_parser::{Guid, Utf16};
+use std::fmt::Write;
+use std::hint::black_box;
 
 const TEXTS: usize = 2_000;
 
-/// Texts of so many code units, one after the other as payloads hold them.
+/// Makes texts of this many code units, one after the other as payloads hold them.
 fn texts(letters: &[char], units: usize) -> Vec<Vec<u8>> {
     let mut random = Random::new(units as u64);
     let text = |_| {

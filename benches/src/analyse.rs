@@ -1,18 +1,16 @@
-//! What analysis makes of a trace, thrown away: files of other formats, and reports, alone
-//! and several in one pass.
+//! Analyses of a trace whose results are thrown away: files of other formats, and
+//! reports, alone and several in one pass.
 
-use std::fs::File;
-use std::io;
-use std::path::Path;
-
+use crate::pass::{Input, mapped};
 use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::report::{Contention, Exceptions, Gc, ReportPass, Reports, TreeOptions};
 use nettrace_analysis::{Analysis, AnalysisOptions, TopNOptions};
 use nettrace_parser::{Buffered, Outcome, Reader, Source};
+use std::fs::File;
+use std::io;
+use std::path::Path;
 
-use crate::pass::{Input, mapped};
-
-/// Converts a trace as `nettrace convert` does. Gives the number of events.
+/// Converts a trace as `nettrace convert` does. Returns the number of events.
 ///
 /// # Errors
 /// When there is no such format, or the trace cannot be read or has nothing to show.
@@ -34,8 +32,8 @@ fn converted<S: Source>(reader: Reader<S>, format: &Format) -> io::Result<u64> {
     events(&outcome, 1)
 }
 
-/// Makes the reports of a trace in one pass: of `gc` and the like, or of `gc+exceptions`.
-/// Gives the number of events.
+/// Makes the reports of a trace in one pass: `gc` and the like, or `gc+exceptions`.
+/// Returns the number of events.
 ///
 /// # Errors
 /// When there are no such reports, or the trace cannot be read or has nothing for them.
@@ -54,7 +52,7 @@ pub fn report(file: &Path, name: &str) -> io::Result<u64> {
     }
 }
 
-/// Reports of a stream.
+/// Makes the reports of a stream.
 ///
 /// # Errors
 /// As [`report`].
@@ -65,7 +63,7 @@ pub fn reports<R: Reports>(reports: R, stream: &[u8]) -> io::Result<u64> {
     events(&outcome, pass.finish().events)
 }
 
-/// The events of a trace in which `found` of them were for a report.
+/// Returns the events of a trace if `found` of them, at least one, were for a report.
 fn events(outcome: &Outcome, found: u64) -> io::Result<u64> {
     if !outcome.is_complete || found == 0 {
         return Err(io::Error::other(format!("the trace has nothing for a report: {outcome}")));

@@ -1,27 +1,28 @@
-//! What a pass saw, in one number.
-
-use nettrace_parser::{Event, Guid};
+//! A pass over events in one number.
 
 use crate::floor::Header;
+use nettrace_parser::{Event, Guid};
 
-/// Events folded together. Independent of their order, so that passes over blocks in any
-/// order agree; several sums side by side, so that they do not wait for each other.
+/// Events folded together. The result does not depend on their order, so that passes over
+/// blocks in any order agree. It has several sums side by side, so that they do not wait
+/// for each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Checksum {
-    /// Events folded in.
+    /// Number of events that were folded in.
     pub events: u64,
     sums: [u64; 4],
 }
 
 impl Checksum {
-    /// Of a pass that writes events instead of folding them: lines and bytes.
+    /// Makes the checksum of a pass that writes events instead of folding them: lines and
+    /// bytes.
     pub fn of_output(lines: u64, bytes: u64) -> Checksum {
         Checksum { events: lines, sums: [bytes, 0, 0, 0] }
     }
 
     /// Folds every field of an event's header, and the payload's length.
     #[inline(always)]
-    pub fn header(&mut self, event: &Event<'_>) {
+    pub fn fold_header(&mut self, event: &Event<'_>) {
         self.events += 1;
         self.add(0, event.timestamp_ticks() ^ u64::from(event.metadata_id()));
         self.add(1, event.raw_thread() ^ u64::from(event.sequence_number()));
@@ -30,24 +31,24 @@ impl Checksum {
         let place = u64::from(processor ^ event.stack_id() ^ event.label_list_id());
         self.add(3, place.wrapping_add(u64::from(event.is_sorted())));
         if let Some(id) = event.activity_id() {
-            self.guid(0, id);
+            self.fold_guid(0, id);
         }
         if let Some(id) = event.related_activity_id() {
-            self.guid(2, id);
+            self.fold_guid(2, id);
         }
     }
 
     #[inline(always)]
-    fn guid(&mut self, at: usize, id: Guid) {
+    fn fold_guid(&mut self, at: usize, id: Guid) {
         let id = u128::from_le_bytes(id.to_bytes());
         self.add(at, id as u64);
         self.add(at + 1, (id >> 64) as u64);
     }
 
-    /// Folds a header as it is stored, in as few instructions as still notice a change of
-    /// any field.
+    /// Folds a header as it is stored, in the fewest instructions that still notice a
+    /// change of any field.
     #[inline(always)]
-    pub fn stored(&mut self, header: &Header) {
+    pub fn fold_stored(&mut self, header: &Header) {
         self.events += 1;
         self.add(0, header.timestamp ^ u64::from(header.metadata_id));
         self.add(1, header.thread ^ u64::from(header.sequence));
@@ -62,11 +63,11 @@ impl Checksum {
 
     /// Folds a number in.
     #[inline(always)]
-    pub fn number(&mut self, number: u64) {
+    pub fn fold_number(&mut self, number: u64) {
         self.add(3, number);
     }
 
-    /// The sum that [`Checksum::number`] adds to.
+    /// Returns the sum that [`Checksum::fold_number`] adds to.
     #[inline(always)]
     pub(crate) fn numbers(&self) -> u64 {
         self.sums[3]
@@ -87,7 +88,7 @@ impl Checksum {
         joined
     }
 
-    /// All of it in 64 bits.
+    /// Returns all of it in 64 bits.
     pub fn value(&self) -> u64 {
         let mix = |value: u64, sum: &u64| {
             (value ^ sum).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
@@ -119,7 +120,7 @@ mod tests {
         ];
         let sum_of = |headers: &[Header]| {
             let mut sum = Checksum::default();
-            headers.iter().for_each(|header| sum.stored(header));
+            headers.iter().for_each(|header| sum.fold_stored(header));
             sum.value()
         };
         for (at, change) in changes.iter().enumerate() {

@@ -1,30 +1,30 @@
-//! What the process allocates and holds.
-
-use std::alloc::System;
-use std::fs;
+//! Allocations and memory of the process.
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use std::alloc::System;
+use std::fs;
 
 /// The system's allocator, counting. A binary that wants counts installs it:
 /// `#[global_allocator] static ALLOCATOR: &Counting = &COUNTING;`
 pub type Counting = StatsAlloc<System>;
 
-/// The one instance of it.
+/// The one instance of [`Counting`].
 pub use stats_alloc::INSTRUMENTED_SYSTEM as COUNTING;
 
-/// Allocations and reallocations so far; 0 if [`COUNTING`] is not installed.
+/// Returns the number of allocations and reallocations so far, or 0 if [`COUNTING`] is
+/// not installed.
 pub fn allocations() -> u64 {
     let stats = INSTRUMENTED_SYSTEM.stats();
     (stats.allocations + stats.reallocations) as u64
 }
 
-/// Most bytes of memory that the process has held, pages of mapped files among them.
-/// `None` where the system does not say.
+/// Returns the maximum number of bytes that the process has held, with pages of mapped
+/// files, or `None` where the system does not say.
 pub fn peak_bytes() -> Option<u64> {
     status("VmHWM:")
 }
 
-/// Bytes that the process holds now and that no file backs.
+/// Returns the number of bytes that the process holds now and that no file backs.
 pub fn anonymous_bytes() -> Option<u64> {
     status("RssAnon:")
 }

@@ -1,5 +1,5 @@
 //! Events as NDJSON, as `nettrace events --format ndjson --order file` and `--order time`
-//! write them, to where it costs nothing.
+//! write them, to a destination that costs nothing.
 
 use crate::checksum::Checksum;
 use crate::pass::{Input, PassResult, mapped};
@@ -11,13 +11,13 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// A page is handed on when it has so many bytes, as the command does.
+/// Size at which a page is handed on, in bytes, as in the command.
 const PAGE_BYTES: usize = 64 * 1024;
 
-/// Writes a trace; the checksum is the number of bytes.
+/// Writes a trace. The checksum is the number of bytes.
 ///
 /// # Errors
-/// What reading reports.
+/// The errors of reading.
 pub fn pass(path: &Path, order: Order, input: Input, threads: usize) -> io::Result<PassResult> {
     match input {
         Input::Read => by_one(order, Buffered::new(File::open(path)?)),
@@ -26,7 +26,7 @@ pub fn pass(path: &Path, order: Order, input: Input, threads: usize) -> io::Resu
     }
 }
 
-/// Counts what is written.
+/// Counts the output.
 #[derive(Debug, Default)]
 struct Nowhere {
     events: u64,
@@ -88,7 +88,7 @@ fn by_several(path: &Path, order: Order, threads: usize) -> io::Result<PassResul
         EventParts::for_writer(&writer()).ok_or_else(|| io::Error::other("not divisible"))?;
     let mut nowhere = Nowhere::default();
     let collect = |mut page: Page| {
-        // A line for each event; only the pages come back from the threads.
+        // Each event has a line; only the pages come back from the threads.
         nowhere.events += page.filled().iter().filter(|byte| **byte == b'\n').count() as u64;
         nowhere.take(&mut page);
         parts.reuse(page);

@@ -1,40 +1,38 @@
 //! One pass over a trace: opened, read to its end, folded into a checksum.
 
-use std::fs::File;
-use std::io;
-use std::ops::ControlFlow;
-use std::path::Path;
-
+use crate::checksum::Checksum;
+use crate::{memory, ndjson};
 use nettrace_parser::parallel::{self, Options, Order, Region};
 use nettrace_parser::{
     Buffered, Event, FieldValue, MappedFile, Outcome, PositionedFile, Reader, Source, Value, Visit,
     VisitValues, Whole,
 };
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
 
-use crate::checksum::Checksum;
-use crate::{memory, ndjson};
-
-/// What is done with each event.
+/// What a pass does with each event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// File order; all header fields.
+    /// All header fields, in file order.
     Raw,
-    /// Time order; header fields, schema and stack.
+    /// Header fields, schema and stack, in time order.
     Ordered,
-    /// File order; header fields and every payload value.
+    /// Header fields and every payload value, in file order.
     Fields,
-    /// Time order and every payload value, as TraceEvent's `timefields`.
+    /// Every payload value in time order, as TraceEvent's `timefields`.
     OrderedFields,
-    /// Formatted as NDJSON, file order.
+    /// NDJSON in file order.
     Ndjson,
-    /// The same in time order.
+    /// NDJSON in time order.
     OrderedNdjson,
-    /// Blocks only: where they lie.
+    /// Places of blocks, without their events.
     Index,
 }
 
 impl Mode {
-    /// All of them, with their names on the command line.
+    /// All modes, with their names on the command line.
     pub const ALL: [(Mode, &'static str); 7] = [
         (Mode::Raw, "raw"),
         (Mode::Ordered, "ordered"),
@@ -45,12 +43,12 @@ impl Mode {
         (Mode::Index, "index"),
     ];
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         Mode::ALL.into_iter().find(|(mode, _)| *mode == self).map_or("", |(_, name)| name)
     }
 
-    /// The one of that name.
+    /// Returns the mode with that name.
     pub fn of_name(name: &str) -> Option<Mode> {
         Mode::ALL.into_iter().find(|(_, known)| *known == name).map(|(mode, _)| mode)
     }
@@ -59,19 +57,19 @@ impl Mode {
 /// How a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// The fastest way: mapped into memory piece by piece, or by several threads in file
-    /// order at positions.
+    /// The fastest way: mapped into memory piece by piece, or read at positions by
+    /// several threads in file order.
     Mapped,
     /// By `read`, through a buffer, with one thread.
     Read,
 }
 
-/// What a pass saw.
+/// The result of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PassResult {
-    /// Events, and what they sum up to.
+    /// The events, folded together.
     pub checksum: Checksum,
-    /// Nothing is lost, damaged, out of order or missing at the end.
+    /// Whether nothing is lost, damaged, out of order or missing at the end.
     pub is_intact: bool,
 }
 
@@ -84,7 +82,7 @@ impl PassResult {
 /// Opens `path` and makes one pass.
 ///
 /// # Errors
-/// What reading reports.
+/// The errors of reading.
 pub fn file(path: &Path, mode: Mode, input: Input, threads: usize) -> io::Result<PassResult> {
     match (mode, input) {
         (Mode::Ndjson, _) => ndjson::pass(path, Order::File, input, threads),
@@ -113,7 +111,7 @@ pub fn mapped(path: &Path) -> io::Result<MappedFile> {
 /// Makes one pass over a stream in memory.
 ///
 /// # Errors
-/// As `file`.
+/// As [`file`].
 pub fn memory(stream: &[u8], mode: Mode) -> io::Result<PassResult> {
     source(Whole::new(stream), mode)
 }
@@ -137,17 +135,18 @@ fn index<S: Source>(mut reader: Reader<S>) -> io::Result<PassResult> {
     let mut sum = Checksum::default();
     while let Some(block) = reader.next_block().map_err(io::Error::other)? {
         sum.events += 1;
-        sum.number(block.span.start.rotate_left(20) ^ u64::from(block.span.len));
+        sum.fold_number(block.span.start.rotate_left(20) ^ u64::from(block.span.len));
     }
-    // Without events nothing is known of losses.
+    // Without events nothing is known about losses.
     let is_intact = reader.is_complete() && reader.damage().findings().is_empty();
     Ok(PassResult { checksum: sum, is_intact })
 }
 
-/// The most memory that no file backs while a mapped file is read, looked at now and then.
+/// Measures the maximum memory that no file backs while a mapped file is read, by looking
+/// now and then.
 ///
 /// # Errors
-/// As `file`.
+/// As [`file`].
 pub fn anonymous_peak(path: &Path) -> io::Result<u64> {
     const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
     let (mut count, mut peak) = (0u64, 0);
@@ -162,7 +161,7 @@ pub fn anonymous_peak(path: &Path) -> io::Result<u64> {
     Ok(peak)
 }
 
-/// Folds events: a short visitor, inlined into the loop over a block.
+/// Folds events: a short visitor that is inlined into the loop over a block.
 trait Fold: Visit + Default {
     fn sum(self) -> Checksum;
 }
@@ -204,14 +203,14 @@ fn in_regions<S: Source, F: Fold>(
     Ok(PassResult::new(sum, &outcome))
 }
 
-/// The header alone.
+/// Folds the header alone.
 #[derive(Default)]
 struct Headers(Checksum);
 
 impl Visit for Headers {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
-        self.0.header(&event);
+        self.0.fold_header(&event);
     }
 }
 
@@ -221,18 +220,18 @@ impl Fold for Headers {
     }
 }
 
-/// Header, schema and stack.
+/// Folds the header, the schema and the stack.
 #[derive(Default)]
 struct SchemaAndStack(Checksum);
 
 impl Visit for SchemaAndStack {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
-        self.0.header(&event);
-        // What only the event's type and its stack have.
+        self.0.fold_header(&event);
+        // Only the event's type and its stack have these.
         let fields = event.schema().map_or(0, |schema| schema.fields.len() as u64);
         let leaf = event.stack().addresses().next().unwrap_or(0);
-        self.0.number(fields ^ leaf);
+        self.0.fold_number(fields ^ leaf);
     }
 }
 
@@ -242,14 +241,14 @@ impl Fold for SchemaAndStack {
     }
 }
 
-/// Header and every value of the payload.
+/// Folds the header and every value of the payload.
 #[derive(Default)]
 struct AllFields(Checksum);
 
 impl Visit for AllFields {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
-        self.0.header(&event);
+        self.0.fold_header(&event);
         event.visit_fields(&mut Values(&mut self.0));
     }
 }
@@ -260,22 +259,22 @@ impl Fold for AllFields {
     }
 }
 
-/// The values of a payload.
+/// Folds the values of a payload.
 struct Values<'s>(&'s mut Checksum);
 
 impl<'r> VisitValues<'r> for Values<'_> {
     #[inline(always)]
     fn field(&mut self, field: FieldValue<'r>) {
-        self.0.number(field.value.as_ref().map_or(1, value));
+        self.0.fold_number(field.value.as_ref().map_or(1, value));
     }
 
     #[inline(always)]
     fn element(&mut self, element: Value<'r>) {
-        self.0.number(value(&element));
+        self.0.fold_number(value(&element));
     }
 }
 
-/// A number for which the value has to be decoded.
+/// Returns a number for which the value has to be decoded.
 #[inline(always)]
 fn value(value: &Value<'_>) -> u64 {
     match value {

@@ -9,7 +9,7 @@ use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use std::collections::HashSet;
 
-/// Reads back in both orders, and gives the number of events.
+/// Asserts that a stream reads back whole in both orders, with this number of events.
 fn assert_valid(stream: &[u8], events: u64, what: &str) {
     for mode in [Mode::Raw, Mode::Ordered] {
         let seen = pass::memory(stream, mode).unwrap();

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes a fleet's traces of a few: other hosts, builds and times.
+"""Makes the traces of a fleet from a few traces: other hosts, builds and times.
 
     make_traces.py TRACES FOLDER [COUNT]
 
 TRACES is a folder of .nettrace.gz files of version 4 or 5. Each trace is written for several hosts, in
-FOLDER/HOST/BUILD/NAME.nettrace.gz, with another start in its header, so that no two have the same content.
+FOLDER/HOST/BUILD/NAME.nettrace.gz, with another start in its header, so that no two have equal content.
 """
 import gzip
 import pathlib
@@ -18,7 +18,7 @@ START = datetime(2026, 11, 20, 8, 0, 0)
 
 
 def varied(data, number):
-    """The trace with another start: the first 16 bytes of its header are a SYSTEMTIME."""
+    """Returns the trace with another start: the first 16 bytes of its header are a SYSTEMTIME."""
     at = data.index(b"\x05\x00\x00\x00Trace\x06") + 10
     start = START + timedelta(hours=7 * number, milliseconds=number)
     time = struct.pack(

@@ -17,7 +17,7 @@ import pyarrow.parquet as parquet
 
 
 def of_pyarrow(path):
-    """For each column: its kind, nulls, and sum."""
+    """Returns the kind, the nulls and the sum of each column."""
     read = parquet.read_table(path)
     facts = {}
     for field in read.schema:
@@ -38,7 +38,7 @@ def of_pyarrow(path):
 
 
 def exact_sum(values):
-    """Ids and addresses are hashes and pointers: their sum does not fit, but those of their halves do."""
+    """Sums up a column. Ids and addresses are hashes and pointers: their sum does not fit, but the sums of their halves do."""
     if values.type in (pyarrow.int64(), pyarrow.uint64()):
         bits = pyarrow.scalar(32, values.type)
         mask = pyarrow.scalar(0xFFFF_FFFF, values.type)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The fleet's questions answered without tables: a loop over `nettrace report --json`.
+"""Answers the fleet's questions without tables: a loop over `nettrace report --json`.
 
     plain_loop.py TRACES [COMMAND]
 """
@@ -38,9 +38,9 @@ def answers(traces, command):
         exceptions = run(command, "report", "exceptions", "--json", str(path))
         values = run(command, "report", "counters", "--json", str(path))
         for method in top["methods"]:
-            # What a method did itself, its native calls, and its waits for locks are rows of their own.
+            # A method has a row, its native calls have one, and its waits for locks have one.
             name, _, waits = method["name"].partition(" → ")
-            # Addresses without a name are left out, what the recording did, and waits.
+            # Addresses without a name, frames of the recording, and waits are left out.
             is_named = "addresses" not in method and "guessed" not in method and name != "(recording)"
             if method["self_samples"] > 0 and is_named and waits in ("", "native call"):
                 row = methods[name]

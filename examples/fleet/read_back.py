@@ -29,7 +29,7 @@ def total(column):
         return None
     if kind == "bool":
         return compute.sum(column).as_py() or 0
-    # Ids and addresses are hashes and pointers: their sum does not fit, so it is taken of their halves.
+    # Ids and addresses are hashes and pointers: their sum does not fit, so their halves are summed up.
     if kind in ("int64", "uint64"):
         return sum(value for value in column.to_pylist() if value is not None)
     return compute.sum(column).as_py() or 0
@@ -70,7 +70,7 @@ def compare_readers(tables, wrong):
 
 
 def rows_of(path):
-    """Rows without timestamps: Python has none of nanoseconds."""
+    """Reads rows without timestamps: Python has none of nanoseconds."""
     read = parquet.read_table(path)
     return read.select([field.name for field in read.schema if not str(field.type).startswith("timestamp")]).to_pylist()
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exports a folder of traces with Spark, then asks the fleet's questions.
+"""Exports a folder of traces with Spark, then answers the questions about the fleet.
 
     spark_job.py TRACES TABLES [--nettrace COMMAND] [--master MASTER] [--answers FILE]
 
@@ -19,7 +19,7 @@ TRACES_A_TASK = 4
 
 
 def export(command, tables, traces):
-    """Runs on a worker. Exit code 3: a trace is damaged or is none, which the table `inputs` says."""
+    """Exports traces on a worker. Exit code 3 says that one is damaged or is no trace; the table `inputs` says which."""
     words = [command, "export", "parquet", *traces, "-o", tables, "--partition-by", PARTITIONS]
     ran = subprocess.run([*words, "--threads", "1", "--skip-existing", "--quiet"], capture_output=True, text=True)
     if ran.returncode not in (0, 3):

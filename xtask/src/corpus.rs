@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub(crate) enum Corpus {
     /// Write each target's inputs to FOLDER/TARGET
     Unpack {
-        /// Those of these targets only
+        /// Only the inputs of these targets
         targets: Vec<String>,
         /// Where the folders are made
         #[arg(long, default_value_os_t = folder())]
@@ -27,7 +27,7 @@ pub(crate) enum Corpus {
     },
 }
 
-/// Below the fuzz targets' own build, which is not in the repository.
+/// Returns the folder below the fuzz targets' own build, which is not in the repository.
 fn folder() -> PathBuf {
     top().join("parser/fuzz/target/corpus")
 }

@@ -1,7 +1,7 @@
-//! `cargo xtask`: what is done with the repository now and then, each under one name.
+//! `cargo xtask`: the tasks of the repository, each under one name.
 //!
-//! Most of it are scripts that can be called by themselves, too; this is where they are
-//! listed.
+//! Most of them are scripts that can be called by themselves, too; this program lists
+//! them.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod catalog;
@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// What is done with the repository now and then
+/// The tasks of the repository
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Arguments {
@@ -35,7 +35,7 @@ enum Task {
     Consumers,
     /// Measure what must not get slower or hungrier
     Gate {
-        /// Handed on, such as --instructions CASE MODE
+        /// Arguments that are passed on, such as --instructions CASE MODE
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         rest: Vec<String>,
     },
@@ -67,7 +67,7 @@ fn main() -> ExitCode {
         Task::Pages => {
             let pages = updated("UPDATE_EXPECT", &["nettrace-cli", "--test", "pages"]);
             if pages == ExitCode::SUCCESS {
-                // The other test that compares with `cli/tests/expected`.
+                // The second test that compares with `cli/tests/expected`.
                 updated("UPDATE_EXPECT", &["nettrace-cli", "--test", "all", "terminal"])
             } else {
                 pages
@@ -101,12 +101,12 @@ fn done(result: io::Result<()>) -> ExitCode {
     }
 }
 
-/// The folder of the repository.
+/// Returns the folder of the repository.
 fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Runs tests that write what they would compare with.
+/// Runs tests that write the files which they would compare with.
 fn updated(variable: &str, tests: &[&str]) -> ExitCode {
     run(cargo().args(["test", "--quiet", "--package"]).args(tests).env(variable, "1"))
 }

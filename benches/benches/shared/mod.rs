@@ -1,15 +1,16 @@
-//! What all groups have in common.
-
-use std::time::Duration;
+//! The parts that all groups share.
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput};
+use std::time::Duration;
 
-/// Bytes of the traces that are measured: more than the L2 cache, less than the L3.
+/// Size of the traces that are measured, in bytes: more than the L2 cache, less than the
+/// L3.
 #[allow(dead_code, reason = "primitives have no trace")]
 pub(crate) const TRACE_BYTES: u64 = 8_000_000;
 
-/// A group whose every case goes over so many events (or what else is counted) and bytes.
+/// Begins a group in which every case goes over this many events (or other things that
+/// are counted) and bytes.
 pub(crate) fn group<'c>(
     criterion: &'c mut Criterion,
     name: &str,

@@ -1,6 +1,6 @@
-//! How often `nettrace diff` is right: runs of one program are drawn again and again and
-//! compared with each other (any finding is a false alarm) and with runs of its variants
-//! (how often is the change found?). `docs/diff.md` has the table.
+//! Measures how often `nettrace diff` is right: runs of one program are drawn again and
+//! again and compared with each other (any finding is a false alarm) and with runs of its
+//! variants (how often is the change found?). `docs/diff.md` has the table.
 //!
 //! ```sh
 //! cargo xtask ab ../shared/ab
@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs, by variant.
+/// Reads the runs, by variant.
 fn read(folder: &Path) -> Result<BTreeMap<String, Vec<MeasuredTrace>>, Box<dyn Error>> {
     let mut variants: BTreeMap<String, Vec<MeasuredTrace>> = BTreeMap::new();
     let mut files = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
@@ -79,7 +79,7 @@ fn read(folder: &Path) -> Result<BTreeMap<String, Vec<MeasuredTrace>>, Box<dyn E
     Ok(variants)
 }
 
-/// So many of them, each once.
+/// Draws this many of the runs, each at most once.
 fn draw(runs: &[MeasuredTrace], count: usize, random: &mut Random) -> Vec<MeasuredTrace> {
     let mut left: Vec<&MeasuredTrace> = runs.iter().collect();
     let mut drawn = Vec::with_capacity(count);

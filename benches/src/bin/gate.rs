@@ -2,13 +2,12 @@
 //! allow. See `benches/README.md`.
 #![allow(clippy::restriction, clippy::pedantic)]
 
-use std::io;
-use std::path::Path;
-use std::process::ExitCode;
-
 use nettrace_benches::gate::{self, child, report::GateReport};
 use nettrace_benches::make::Case;
 use nettrace_benches::memory::{COUNTING, Counting};
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
 
 #[global_allocator]
 static ALLOCATOR: &Counting = &COUNTING;
@@ -32,7 +31,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// `--instructions CASE MODE`: one number.
+/// Prints one number: `--instructions CASE MODE`.
 fn instructions(arguments: &[String]) -> io::Result<bool> {
     let [case, work] = arguments else {
         return Err(io::Error::other("--instructions needs a case and a mode"));

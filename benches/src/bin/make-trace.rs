@@ -1,14 +1,13 @@
 //! Writes a valid trace of any size, or one with very many different things.
 #![allow(clippy::restriction, clippy::pedantic)]
 
+use nettrace_benches::make::scale::Scale;
+use nettrace_benches::make::{Case, Written, repeat};
+use nettrace_benches::size;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 use std::process::ExitCode;
-
-use nettrace_benches::make::scale::Scale;
-use nettrace_benches::make::{Case, Written, repeat};
-use nettrace_benches::size;
 
 const USAGE: &str =
     "usage: make-trace uniform|mixed|fat|v6|v6c|heap|heap-far|net10-all|…|FILE SIZE OUT

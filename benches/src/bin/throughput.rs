@@ -1,12 +1,11 @@
-//! How fast a trace is read.
+//! Measures how fast a trace is read.
 #![allow(clippy::restriction, clippy::pedantic)]
 
+use nettrace_benches::pass::{self, Input, Mode, PassResult};
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
-
-use nettrace_benches::pass::{self, Input, Mode, PassResult};
 
 const USAGE: &str = "usage: throughput FILE [options]
   --mode raw             file order, every header field (default)

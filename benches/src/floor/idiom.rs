@@ -2,15 +2,14 @@
 //! optional fields by `cond`, the default error type, the event returned by value, a loop
 //! around it.
 
+use super::{BlockRows, Header};
+use crate::checksum::Checksum;
 use nettrace_parser::raw::BlobEncoding;
 use nom::bytes::complete::take;
 use nom::combinator::cond;
 use nom::error::{Error, ErrorKind};
 use nom::number::complete::{le_u8, le_u32, le_u64, le_u128};
 use nom::{Err, IResult, Parser};
-
-use super::{BlockRows, Header};
-use crate::checksum::Checksum;
 
 /// One event: its header and its payload.
 type Event<'a> = (Header, &'a [u8]);
@@ -117,7 +116,7 @@ fn rows<'a>(
     while !rest.is_empty() {
         let (after, (next, _)) = event(rest, &header).ok()?;
         (rest, header) = (after, next);
-        sum.stored(&header);
+        sum.fold_stored(&header);
     }
     Some(())
 }

@@ -1,12 +1,14 @@
-//! What reading is compared with: a pass that looks at every byte once, and header
-//! decoding through nom's combinators, as its documentation would have it ([`idiom`]).
+//! The floors that reading is compared with: a pass that looks at every byte once, and
+//! header decoding through nom's combinators, as its documentation would have it
+//! ([`idiom`]).
 
 pub mod idiom;
 
 use nettrace_parser::raw::BlobEncoding;
 use nettrace_parser::{BlockKind, Reader, raw};
 
-/// The sum of all bytes, eight at a time: no reader that looks at all of its input is faster.
+/// Returns the sum of all bytes, eight at a time: no reader that looks at all of its
+/// input is faster.
 #[inline(never)]
 pub fn touch(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -29,13 +31,13 @@ pub struct Header {
     pub metadata_id: u32,
     /// Number on its capture thread.
     pub sequence: u32,
-    /// Thread it is about.
+    /// Thread that the event is about.
     pub thread: u64,
-    /// Thread that wrote it.
+    /// Thread that wrote the event.
     pub capture_thread: u64,
-    /// Processor.
+    /// Processor that the thread ran on.
     pub processor: u32,
-    /// Stack id.
+    /// Id of the stack.
     pub stack: u32,
     /// Timestamp in ticks.
     pub timestamp: u64,
@@ -43,24 +45,24 @@ pub struct Header {
     pub activity: u128,
     /// Related activity id (version 4).
     pub related: u128,
-    /// Label list (version 6).
+    /// Id of the label list (version 6).
     pub label_list: u32,
-    /// Bytes of the payload.
+    /// Number of bytes of the payload.
     pub payload_size: u32,
-    /// Nothing after it is older.
+    /// Whether nothing after it is older.
     pub is_sorted: bool,
 }
 
-/// The rows of one event block: bytes of the stream.
+/// The rows of one event block, as bytes of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockRows {
-    /// Where they lie.
+    /// Their place in the stream.
     pub range: std::ops::Range<usize>,
-    /// How headers are written.
+    /// How their headers are written.
     pub encoding: BlobEncoding,
 }
 
-/// The rows of all event blocks of a stream, found beforehand so that only decoding is
+/// Finds the rows of all event blocks of a stream beforehand, so that only decoding is
 /// compared.
 ///
 /// # Panics

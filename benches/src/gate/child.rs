@@ -1,50 +1,48 @@
 //! One pass in a process of its own, alone or under callgrind.
 
+use crate::floor::{self, idiom};
+use crate::pass::{self, Input, Mode};
+use crate::{analyse, memory};
+use nettrace_analysis::convert::Format;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use nettrace_analysis::convert::Format;
-
-use crate::floor::{self, idiom};
-use crate::pass::{self, Input, Mode};
-use crate::{analyse, memory};
-
-/// First argument of the gate when it is such a process.
+/// The first argument of the gate when it is such a process.
 pub const FLAG: &str = "--one-pass";
 
-/// Stands for a mode: nom's idiom decodes all headers in memory.
+/// Work in place of a mode: nom's idiom decodes all headers in memory.
 pub const IDIOM: &str = "idiom";
 
-/// Stands for a mode: the command `nettrace stats` runs.
+/// Work in place of a mode: the command `nettrace stats` runs.
 pub const STATS: &str = "stats";
 
-/// Before the names of reports, in place of a mode.
+/// Prefix of the names of reports, in place of a mode.
 const REPORT: &str = "report:";
 
-/// What a pass in its own process says.
+/// The result of a pass in its own process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Child {
-    /// Events seen.
+    /// Number of events seen.
     pub events: u64,
-    /// Allocations.
+    /// Number of allocations.
     pub allocations: u64,
-    /// Most memory held, in bytes.
+    /// Maximum memory held, in bytes.
     pub peak: u64,
-    /// Most memory that no file backs, in bytes, where it was looked at.
+    /// Maximum memory that no file backs, in bytes, where it was measured.
     pub anonymous: u64,
-    /// Instructions, if they were counted.
+    /// Number of instructions, if they were counted.
     pub instructions: u64,
 }
 
 /// How the process reads its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Mapped.
+    /// The file is mapped.
     Mapped,
-    /// By `read`.
+    /// The file is read by `read`.
     Read,
-    /// Mapped, in file order; its memory is looked at now and then.
+    /// The file is mapped and read in its order; the memory is measured now and then.
     Watched,
 }
 
@@ -53,27 +51,27 @@ impl Access {
         [(Access::Mapped, "mapped"), (Access::Read, "read"), (Access::Watched, "watched")];
 }
 
-/// Whether there is such work: a mode, a format, reports, [`IDIOM`] or [`STATS`].
+/// Returns whether there is such work: a mode, a format, reports, [`IDIOM`] or [`STATS`].
 pub fn is_work(name: &str) -> bool {
     let is_report = name.starts_with(REPORT);
     is_report || [IDIOM, STATS].contains(&name) || Mode::of_name(name).is_some() || is_format(name)
 }
 
-/// NDJSON is a mode, too: written in the order of the file, without an analysis.
+/// Returns whether it is a format. NDJSON is a mode, too: written in the order of the
+/// file, without an analysis.
 fn is_format(name: &str) -> bool {
     Mode::of_name(name).is_none() && Format::by_name(name).is_some()
 }
 
-/// Whether instructions can be counted here.
+/// Returns whether instructions can be counted here.
 pub fn has_callgrind() -> bool {
     Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Makes the pass that the arguments after [`FLAG`] ask for, and prints what
+/// Makes the pass that the arguments after [`FLAG`] describe, and prints what
 /// [`Child::run`] reads.
 ///
-/// # Errors
-/// What the pass reports.
+/// The errors of the pass.
 pub fn serve(arguments: &[String]) -> io::Result<()> {
     let [file, work, how] = arguments else {
         return Err(io::Error::other("a file, what to do, and how to read it"));
@@ -103,7 +101,7 @@ pub fn serve(arguments: &[String]) -> io::Result<()> {
     Ok(())
 }
 
-/// The command, as it is built beside the gate.
+/// Returns the path of the command, as it is built beside the gate.
 ///
 /// # Errors
 /// When the gate's own path is not known.
@@ -113,15 +111,16 @@ fn command() -> io::Result<PathBuf> {
 }
 
 impl Child {
-    /// Work alone.
+    /// Runs the work alone.
     ///
     /// # Errors
     /// When it fails.
     pub fn run(file: &Path, work: &str, how: Access) -> io::Result<Child> {
-        Child::of(Command::new(std::env::current_exe()?), file, work, how).map(|(child, _)| child)
+        Child::run_by(Command::new(std::env::current_exe()?), file, work, how)
+            .map(|(child, _)| child)
     }
 
-    /// The same with its instructions counted.
+    /// Runs the work and counts its instructions.
     ///
     /// # Errors
     /// When it fails.
@@ -136,7 +135,7 @@ impl Child {
             (child, String::from_utf8_lossy(&output.stderr).into_owned())
         } else {
             callgrind.arg(std::env::current_exe()?);
-            Child::of(callgrind, file, work, Access::Mapped)?
+            Child::run_by(callgrind, file, work, Access::Mapped)?
         };
         let count = messages.lines().find_map(|line| line.split_once("Collected : "));
         let count = count.and_then(|(_, count)| count.trim().parse().ok());
@@ -145,7 +144,7 @@ impl Child {
         Ok(child)
     }
 
-    fn of(
+    fn run_by(
         mut command: Command,
         file: &Path,
         work: &str,

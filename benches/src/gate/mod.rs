@@ -1,22 +1,21 @@
 //! Limits on what does not depend on how fast or how busy the machine is.
 //!
 //! Instructions and allocations are counted in runs of two lengths, so that what is done
-//! once cancels; memory is that of a pass over a long trace.
+//! once cancels out; memory is measured in a pass over a long trace.
 
 pub mod child;
 pub mod report;
-
-use std::collections::HashMap;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError, mpsc};
 
 use crate::make::Case;
 use crate::pass::Mode;
 use child::{Access, Child};
 use report::{GateReport, Limit};
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError, mpsc};
 
-/// Where the gate keeps its traces: beside the program.
+/// Returns the folder of the gate's traces: beside the program.
 ///
 /// # Errors
 /// When the program's own path is not known.
@@ -28,23 +27,23 @@ pub fn folder() -> io::Result<PathBuf> {
 /// A limit on instructions.
 #[derive(Debug, Clone, Copy)]
 struct Row {
-    /// A mode, a format, or what else a process of its own can do.
+    /// The work: a mode, a format, or anything else that a process of its own can do.
     work: &'static str,
     case: Case,
     unit: Unit,
     limit: Limit,
-    /// Where it is not the limit.
+    /// The goal, if it is not the limit.
     goal: Option<f64>,
 }
 
-/// What a limit is put on.
+/// The value that a limit bounds.
 #[derive(Debug, Clone, Copy)]
 enum Unit {
-    /// Instructions an event.
+    /// Instructions for each event.
     Event,
-    /// The same without those of raw iteration.
+    /// Instructions for each event, without those of raw iteration.
     AboveRaw,
-    /// Instructions as a multiple of those of the dearest of these.
+    /// Instructions as a multiple of the highest of these works.
     Times(&'static [&'static str]),
 }
 
@@ -65,7 +64,8 @@ impl Row {
         Row { goal: Some(goal), ..self }
     }
 
-    /// What has to be measured: the work, and what it is compared with.
+    /// Returns the works that have to be measured: its own, and those that it is compared
+    /// with.
     fn works(&self) -> impl Iterator<Item = (Case, &'static str)> {
         let others: &[&str] = match self.unit {
             Unit::Event => &[],
@@ -93,8 +93,8 @@ impl Row {
 
 /// Limits on reading and on NDJSON, a few percent above what was reached.
 const READING: [Row; 16] = [
-    // 3 to 6 of them compare a row's time with the times that its block states
-    // (FORMAT.md 13.6).
+    // 3 to 6 of these instructions compare a row's time with the times that its block
+    // states (FORMAT.md 13.6).
     event("raw", Case::Uniform, 81.0).goal(100.0),
     event("raw", Case::Mixed, 101.5).goal(110.0),
     event("raw", Case::Net10, 130.0).goal(120.0),
@@ -113,17 +113,17 @@ const READING: [Row; 16] = [
     event("ordered-ndjson", Case::Net10, 1_275.0),
 ];
 
-/// The idiom takes 395 to 560 instructions an event of the mixed trace, depending on
-/// whether the compiler inlines its functions into its loop. The limits are a little below
-/// the ratio where it does. The goals are 2.5, 3 and 3.
+/// Limits on nom's idiom. It takes 395 to 560 instructions an event of the mixed trace,
+/// depending on whether the compiler inlines its functions into its loop. The limits are
+/// a little below the ratio where it does. The goals are 2.5, 3 and 3.
 const IDIOM: [Row; 3] = [
     times(child::IDIOM, Case::Mixed, &["raw"], Limit::AtLeast(3.9)),
     times(child::IDIOM, Case::Net10, &["raw"], Limit::AtLeast(3.5)),
     times(child::IDIOM, Case::Net31, &["raw"], Limit::AtLeast(3.1)),
 ];
 
-/// Fields, raw iteration included; `stats` with one thread; conversions, whose goals are
-/// ratios in time; two reports in one pass.
+/// Limits on fields, with raw iteration; on `stats` with one thread; on conversions,
+/// whose goals are ratios in time; on two reports in one pass.
 const OTHER_WORK: [Row; 17] = [
     event("ordered-fields", Case::Mixed, 412.0),
     event("ordered-fields", Case::Net10, 628.0),
@@ -146,7 +146,7 @@ const OTHER_WORK: [Row; 17] = [
 
 const TOGETHER: Limit = Limit::AtMost(1.42);
 
-/// Passes under callgrind that run at the same time: they do not disturb each other.
+/// Number of passes under callgrind that run at a time: they do not disturb each other.
 const PASSES_AT_ONCE: usize = 2;
 
 /// Measures everything.
@@ -212,12 +212,12 @@ fn instructions(rows: &[Row], folder: &Path, report: &mut GateReport) -> io::Res
     })
 }
 
-/// Instructions that one event costs, start-up left out.
+/// Returns the instructions that one event costs, without start-up.
 ///
 /// # Errors
 /// When callgrind, or a pass under it, fails.
 pub fn instructions_per_event(folder: &Path, case: Case, work: &str) -> io::Result<f64> {
-    // The short one of the real mix holds a whole copy: all metadata, all shapes.
+    // The short trace of the real mix holds a whole copy: all metadata, all shapes.
     let unit = match case {
         Case::Net10 => 5_700_000,
         Case::Net31 => 1_300_000,
@@ -234,7 +234,7 @@ pub fn instructions_per_event(folder: &Path, case: Case, work: &str) -> io::Resu
     })
 }
 
-/// What each event adds to a count, by traces of two lengths.
+/// Returns what each event adds to a count, from traces of two lengths.
 fn per_event(
     folder: &Path,
     case: Case,
@@ -242,7 +242,8 @@ fn per_event(
     lengths: [u64; 2],
     count: impl Fn(&Path) -> io::Result<(u64, u64)>,
 ) -> io::Result<f64> {
-    // Of its own, since others may need a trace of that length at the same time.
+    // Each work has a folder, since others may need a trace of that length at the same
+    // time.
     let folder = folder.join(work.replace(':', "-"));
     let counted = |bytes| -> io::Result<(f64, f64)> {
         let file = case.file(&folder, bytes)?;
@@ -255,7 +256,7 @@ fn per_event(
     Ok((high - low) / (many - few))
 }
 
-/// Allocations an event, when everything has its size.
+/// Measures allocations an event, after everything has its size.
 fn allocations(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     for case in [Case::Mixed, Case::Net10, Case::Fat, Case::V6] {
         for mode in [Mode::Raw, Mode::Ordered, Mode::Fields, Mode::Ndjson] {
@@ -272,7 +273,7 @@ fn allocations(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     Ok(())
 }
 
-/// Memory of passes over 200 MB, each in a process of its own.
+/// Measures the memory of passes over 200 MB, each in a process of its own.
 fn memory(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     const MIB: f64 = (1 << 20) as f64;
     // 8 MiB and two blocks.

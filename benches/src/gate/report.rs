@@ -2,17 +2,18 @@
 
 use std::fmt;
 
-/// What a measured value must be.
+/// A bound on a measured value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limit {
-    /// Not above.
+    /// The value must not be above.
     AtMost(f64),
-    /// Not below.
+    /// The value must not be below.
     AtLeast(f64),
 }
 
 impl Limit {
-    /// Whether the value is within the limit; what is no number is not.
+    /// Returns whether the value is within the limit. A value that is not a number is
+    /// not.
     pub fn holds(self, value: f64) -> bool {
         match self {
             Limit::AtMost(limit) => value <= limit,
@@ -36,8 +37,9 @@ impl GateReport {
         GateReport::default()
     }
 
-    /// A value with its limit, and a goal where that is another: where the goal is missed
-    /// the limit is a few percent above what was reached, so that nothing gets worse.
+    /// Adds a value with its limit, and with a goal if that differs: where the goal is
+    /// missed the limit is a few percent above what was reached, so that nothing gets
+    /// worse.
     pub fn add(&mut self, what: &str, limit: Limit, goal: Option<f64>, value: f64, unit: &str) {
         let is_exceeded = !limit.holds(value);
         let missed = goal.filter(|goal| !Limit::AtMost(*goal).holds(value));
@@ -54,13 +56,13 @@ impl GateReport {
         println!("{what:<44} {:>12} {:>12}  {unit}{verdict}", limit.to_string(), number(value));
     }
 
-    /// Something that cannot be measured here.
+    /// Notes a value that cannot be measured here.
     pub fn skip(&mut self, what: &str, why: &str) {
         self.skipped += 1;
         println!("NOT RUN: {what}: {why}");
     }
 
-    /// The verdict: whether all that was measured is within its limits.
+    /// Prints the verdict. Returns whether all that was measured is within its limits.
     pub fn end(self) -> bool {
         let verdict = match self.failed {
             0 => "all within their limits".to_owned(),
@@ -80,7 +82,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// Three digits or more.
+/// Formats a number with three digits or more.
 fn number(value: f64) -> String {
     match value.abs() {
         large if large >= 100.0 => format!("{value:.0}"),

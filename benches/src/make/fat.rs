@@ -4,10 +4,9 @@
 //! their maps from IL to native code, and the first description after each, which names
 //! its type again.
 
-use nettrace_testdata::synth::{Blob, Sink};
-
 use super::session::{EventType, Events, START_TICKS};
 use crate::random::Random;
+use nettrace_testdata::synth::{Blob, Sink};
 
 const PROVIDER: &str = "Microsoft-Windows-DotNETRuntimeRundown";
 const THREAD: u64 = 40_000;
@@ -65,7 +64,7 @@ pub struct Fat {
 }
 
 impl Fat {
-    /// The same events every time.
+    /// Makes the source. Its events are equal every time.
     pub fn new() -> Fat {
         Fat { random: Random::new(3), ticks: START_TICKS, methods: 0, last: METHOD }
     }

@@ -1,25 +1,24 @@
 //! `heap`: a dump of the managed heap, three references an object.
 //!
-//! A tree in the order in which it was allocated, so that most references lead nearby; a
-//! tenth of the others lead anywhere, or all of them (`heap-far`). 2,000 types, 68.4
-//! bytes an object: 1.368 GB are 20 million objects and 60 million references.
-
-use std::collections::VecDeque;
-
-use nettrace_testdata::synth::{Blob, Sink};
+//! The objects form a tree in the order in which they were allocated, so that most
+//! references lead nearby; a tenth of the other references lead anywhere, or all of them
+//! (`heap-far`). With 2,000 types and 68.4 bytes an object, 1.368 GB are 20 million
+//! objects and 60 million references.
 
 use super::session::{EventType, Events, START_TICKS};
 use crate::random::Random;
+use nettrace_testdata::synth::{Blob, Sink};
+use std::collections::VecDeque;
 
 const PROVIDER: &str = "Microsoft-Windows-DotNETRuntime";
 const THREAD: u64 = 40_000;
 const TYPES: u64 = 2_000;
-/// Rows of an event.
+/// Number of types in an event.
 const TYPES_EACH: u64 = 500;
 const FIRST: u64 = 0x7f00_0000_0000;
-/// From one object to the next.
+/// Distance from one object to the next, in bytes.
 const STRIDE: u64 = 64;
-/// Rows of an event, as runtimes write them.
+/// Number of objects in an event, as runtimes write them.
 const OBJECTS: u64 = 2_008;
 const REFERENCES: usize = 5_354;
 /// Ids and versions, in the order of metadata ids.
@@ -31,7 +30,7 @@ pub struct Heap {
     random: Random,
     ticks: u64,
     objects: u64,
-    /// How many percent of the references that are no tree lead anywhere.
+    /// Percentage of the references outside of the tree that lead anywhere.
     far: u64,
     written: u64,
     /// Sizes of the subtrees that come next.
@@ -39,14 +38,14 @@ pub struct Heap {
     references: VecDeque<u64>,
     object_blocks: u32,
     reference_blocks: u32,
-    /// Events that were written before the objects and after them.
+    /// Number of events that were written before the objects and after them.
     begun: u64,
     ended: u8,
 }
 
 impl Heap {
-    /// The same events every time: a dump that fits in so many bytes, and what fills them
-    /// up.
+    /// Makes the source of a dump that fits into this many bytes, and of what fills them
+    /// up. Its events are equal every time.
     pub fn new(bytes: u64, far: u64) -> Heap {
         let objects = (bytes * 10 / 684).max(1);
         Heap {
@@ -68,7 +67,7 @@ impl Heap {
         FIRST + STRIDE * object
     }
 
-    /// An object, with its references: to its children, and to others.
+    /// Writes an object with its references: to its children, and to others.
     fn object(&mut self, sink: &mut Sink) {
         let at = self.written;
         self.written += 1;
@@ -110,7 +109,7 @@ impl Heap {
         }
     }
 
-    /// The kind of the next event, and its payload.
+    /// Writes the next payload. Returns the kind of its event.
     fn payload(&mut self, sink: &mut Sink) -> u32 {
         if self.begun == 0 {
             self.begun = 1;

@@ -1,15 +1,14 @@
-//! `mixed`: sixteen threads, 32 types, and header shapes that cannot be predicted; in
-//! version 6 the same events as `v6` and `v6c`.
+//! `mixed`: sixteen threads, 32 types, and header shapes that cannot be predicted; `v6`
+//! and `v6c` have these events in version 6.
 //!
-//! Each thread's run of about 128 events covers the same stretch of time as the other
-//! threads' runs beside it, as a runtime flushes one thread's buffer after the other. In
-//! version 6 events come in time order, as one-collect writes them.
-
-use nettrace_testdata::synth::{Blob, Field, FieldType, NO_PROCESSOR, Version};
+//! Each thread's run of about 128 events covers the time of the other threads' runs
+//! beside it, as a runtime flushes one thread's buffer after the other. In version 6
+//! events come in time order, as one-collect writes them.
 
 use super::rows::Layout;
 use super::session::{EventType, Events, START_TICKS};
 use crate::random::Random;
+use nettrace_testdata::synth::{Blob, Field, FieldType, NO_PROCESSOR, Version};
 
 const THREADS: u64 = 16;
 const TYPES: u32 = 32;
@@ -24,10 +23,10 @@ pub struct Mixed {
     kind: u32,
     stack: u32,
     thread: u64,
-    /// Events left in the thread's run.
+    /// Number of events left in the thread's run.
     left: u64,
     ticks: u64,
-    /// Where the present batch of runs began, and the newest tick so far.
+    /// Tick at which the present batch of runs began.
     batch: u64,
     newest: u64,
 }
@@ -48,12 +47,12 @@ impl Mixed {
         }
     }
 
-    /// Version 4.
+    /// Makes the source of events of version 4.
     pub fn v4() -> Mixed {
         Mixed::new(Version::V4, Layout::Compressed)
     }
 
-    /// Version 6.
+    /// Makes the source of events of version 6.
     pub fn v6(layout: Layout) -> Mixed {
         Mixed::new(Version::V6, layout)
     }
@@ -65,7 +64,7 @@ impl Mixed {
         }
     }
 
-    /// Whether the run that begins is the first of its batch.
+    /// Begins a run. Returns whether it is the first of its batch.
     fn begin_run(&mut self) -> bool {
         self.left = self.random.between(64, 192);
         self.thread = (self.thread + 1) % THREADS;
@@ -204,7 +203,7 @@ impl Events for Mixed {
     }
 
     fn flags(&self, needed: u8) -> u8 {
-        // What one-collect sets: all but the one without meaning.
+        // one-collect sets all flags but the one without meaning.
         if self.version == Version::V6 { 0xdf } else { needed }
     }
 }

@@ -28,12 +28,12 @@ pub mod uniform;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What was written.
+/// The size of what was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Written {
-    /// Events.
+    /// Number of events.
     pub events: u64,
-    /// Bytes of the stream.
+    /// Number of bytes of the stream.
     pub bytes: u64,
 }
 
@@ -52,11 +52,11 @@ pub enum Case {
     V6Compressed,
     /// A heap dump: see [`heap`].
     Heap,
-    /// The same, but references lead anywhere.
+    /// A heap dump in which references lead anywhere.
     HeapFar,
-    /// The real mix: what .NET 10 wrote of a program of many kinds of events.
+    /// The real mix: events that .NET 10 wrote about a program of many kinds of events.
     Net10,
-    /// The same of .NET Core 3.1.
+    /// The real mix of .NET Core 3.1.
     Net31,
     /// Large payloads of a real program: metrics of .NET 10, 1,885 bytes an event.
     Metrics,
@@ -69,7 +69,7 @@ pub enum Case {
 }
 
 impl Case {
-    /// All of them, with their names for tables, files and the command line.
+    /// All cases, with their names for tables, files and the command line.
     pub const ALL: [(Case, &'static str); 12] = [
         (Case::Uniform, "uniform"),
         (Case::Mixed, "mixed"),
@@ -85,7 +85,7 @@ impl Case {
         (Case::Clr, "net10-clr"),
     ];
 
-    /// What reading is measured with.
+    /// The cases with which reading is measured.
     pub const READ: [Case; 8] = [
         Case::Uniform,
         Case::Mixed,
@@ -97,18 +97,18 @@ impl Case {
         Case::Net31,
     ];
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         Case::ALL.into_iter().find(|(case, _)| *case == self).map_or("", |(_, name)| name)
     }
 
-    /// The one of that name.
+    /// Returns the case with that name.
     pub fn of_name(name: &str) -> Option<Case> {
         Case::ALL.into_iter().find(|(_, known)| *known == name).map(|(case, _)| case)
     }
 
-    /// Writes a trace of at least `bytes` bytes, by less than a block and its stacks
-    /// more.
+    /// Writes a trace of at least `bytes` bytes. The last block and its stacks come on
+    /// top.
     ///
     /// # Errors
     /// What `out` reports.
@@ -140,7 +140,7 @@ impl Case {
         repeat::write(out, &repeat::Base::new(&trace.bytes())?, bytes)
     }
 
-    /// A trace of at least `bytes` bytes in memory.
+    /// Returns a trace of at least `bytes` bytes in memory.
     ///
     /// # Panics
     /// As [`Case::write`].
@@ -150,7 +150,8 @@ impl Case {
         stream
     }
 
-    /// A trace of at least `bytes` bytes in `folder`, replaced if it exists.
+    /// Writes a trace of at least `bytes` bytes into `folder`, and replaces one that is
+    /// there.
     ///
     /// # Errors
     /// What the file system reports.

@@ -1,16 +1,16 @@
-//! The rows of one event block under construction.
+//! The rows of one event block that is being written.
 
 use nettrace_testdata::synth::{Blob, Compressor, Sink, Version};
 
-/// Content of runtimes' event blocks stays below this many bytes.
-const BLOCK_BYTES: usize = 100 * 1024 - 1024;
+/// Maximum size of an event block's content, in bytes: runtimes stay below it.
+const MAX_BLOCK_BYTES: usize = 100 * 1024 - 1024;
 
 /// How event rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// Flags and differences.
+    /// Flags, and differences to the row before.
     Compressed,
-    /// All fields.
+    /// All fields in full.
     Uncompressed,
 }
 
@@ -27,7 +27,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// No rows yet.
+    /// Makes an empty list of rows.
     pub fn new(version: Version, layout: Layout) -> Rows {
         Rows {
             version,
@@ -40,17 +40,18 @@ impl Rows {
         }
     }
 
-    /// Whether the next row begins a block: nothing is inherited.
+    /// Returns whether the next row begins a block: nothing is inherited.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether a runtime would write the block now.
+    /// Returns whether a runtime would write the block now.
     pub fn is_full(&self) -> bool {
-        self.bytes.len() >= BLOCK_BYTES
+        self.bytes.len() >= MAX_BLOCK_BYTES
     }
 
-    /// Flags that a compressed row needs so that a reader gets all of its fields right.
+    /// Returns the flags that a compressed row needs so that a reader gets all of its
+    /// fields right.
     pub fn needed_flags(&self, blob: &Blob) -> u8 {
         self.compressor.needed_flags(blob)
     }
@@ -68,7 +69,7 @@ impl Rows {
         self.newest = self.newest.max(blob.ticks);
     }
 
-    /// The block's content; what follows begins a new block.
+    /// Returns the block's content, and begins a new block.
     pub fn take(&mut self) -> Vec<u8> {
         let done = std::mem::replace(self, Rows::new(self.version, self.layout));
         let rows = done.bytes.into_vec();

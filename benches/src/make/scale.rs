@@ -10,48 +10,47 @@
 //! | `types` | an allocation sample with the type's name, of 30 letters or so | 1,000 stacks, 10,000 methods |
 //! | `providers` | a definition and an event without a payload | 1,000 stacks |
 
-use std::collections::BTreeMap;
-use std::io::{self, Write};
-use std::ops::RangeInclusive;
-
-use nettrace_testdata::synth::{
-    Blob, Definition, EventBlock, PartKind, SequencePoint, Sink, StackBlock, ThreadBlock,
-    ThreadRow, Trace, Version,
-};
-
 use super::Written;
 use super::rows::{Layout, Rows};
 use super::session::{self, EventType, START_TICKS};
 use super::stream::Writer;
 use crate::random::Random;
+use nettrace_testdata::synth::{
+    Blob, Definition, EventBlock, PartKind, SequencePoint, Sink, StackBlock, ThreadBlock,
+    ThreadRow, Trace, Version,
+};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::ops::RangeInclusive;
 
 const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 const RUNDOWN: &str = "Microsoft-Windows-DotNETRuntimeRundown";
 const SAMPLES: &str = "Microsoft-DotNETCore-SampleProfiler";
 
-/// Metadata ids.
+/// Metadata id of CPU samples.
 const SAMPLE: u32 = 1;
 const METHOD: u32 = 2;
 const ALLOCATION: u32 = 3;
-/// The first of those of [`Scale::Providers`].
+/// The first metadata id of [`Scale::Providers`].
 const PROVIDED: u32 = 4;
 
-/// The thread of the rundown, which is none of those that the other events are of.
+/// The thread of the rundown, which writes none of the other events.
 const RUNDOWN_THREAD: u64 = 1 << 32;
 
 const CODE: u64 = 0x7f12_0000_0000;
 const CODE_BYTES: u64 = 256;
-/// Methods that stacks go through.
+/// Number of methods that stacks go through.
 const METHODS: u64 = 10_000;
 const FRAMES: usize = 24;
-/// Frames at the outer end that all stacks have.
+/// Number of frames at the outer end that all stacks have.
 const COMMON: usize = 4;
-/// Stacks where it is not the stacks that are many.
+/// Number of stacks in traces whose stacks are not the many things.
 const STACKS: u64 = 1_000;
-/// As a runtime does, a session forgets its stacks now and then.
+/// Number of events between two sequence points: as a runtime does, a session forgets its
+/// stacks now and then.
 const EVENTS_A_REGION: u64 = 10_000;
 
-/// What there is very much of.
+/// The kind of thing of which there are very many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Different stacks.
@@ -69,7 +68,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// All of them, with their names on the command line.
+    /// All kinds, with their names on the command line.
     pub const ALL: [(Scale, &'static str); 6] = [
         (Scale::Stacks, "stacks"),
         (Scale::Methods, "methods"),
@@ -79,7 +78,7 @@ impl Scale {
         (Scale::Providers, "providers"),
     ];
 
-    /// The one of that name.
+    /// Returns the kind with that name.
     pub fn of_name(name: &str) -> Option<Scale> {
         Scale::ALL.into_iter().find(|(_, known)| *known == name).map(|(scale, _)| scale)
     }
@@ -98,23 +97,28 @@ impl Scale {
         while written < samples {
             let here = EVENTS_A_REGION.min(samples - written);
             let stacks = if self == Scale::Stacks { here } else { STACKS.min(here) };
-            session.stacks(stacks, methods)?;
+            session.write_stacks(stacks, methods)?;
             if self == Scale::Providers {
-                session.providers(written, here)?;
+                session.write_providers(written, here)?;
             }
             let has_threads = matches!(self, Scale::Threads | Scale::ThreadsV6);
             if is_v6 {
-                session.threads((written / 2 + 1)..=(written + here) / 2)?;
+                session.write_threads((written / 2 + 1)..=(written + here) / 2)?;
             }
             for number in written..written + here {
                 let stack_id = (number % stacks) as u32 + 1;
                 let thread = 1 + if has_threads { number / 2 } else { number % 8 };
                 match self {
-                    Scale::Types => session.allocation(thread, stack_id, number)?,
+                    Scale::Types => session.write_allocation(thread, stack_id, number)?,
                     Scale::Providers => {
-                        session.event(PROVIDED + number as u32, thread, stack_id, Vec::new())?;
+                        session.write_event(
+                            PROVIDED + number as u32,
+                            thread,
+                            stack_id,
+                            Vec::new(),
+                        )?;
                     }
-                    _ => session.sample(thread, stack_id)?,
+                    _ => session.write_sample(thread, stack_id)?,
                 }
             }
             session.end_region()?;
@@ -125,7 +129,7 @@ impl Scale {
         }
         let methods = if self == Scale::Providers { 0 } else { methods };
         for number in 0..methods {
-            session.method(number)?;
+            session.write_method(number)?;
             if number % EVENTS_A_REGION == EVENTS_A_REGION - 1 {
                 session.end_region()?;
             }
@@ -134,7 +138,7 @@ impl Scale {
     }
 }
 
-/// A stream under construction.
+/// A stream that is being written.
 struct Session<W> {
     version: Version,
     writer: Writer<W>,
@@ -149,7 +153,7 @@ struct Session<W> {
 impl<W: Write> Session<W> {
     fn begin(out: W, version: Version) -> io::Result<Session<W>> {
         let mut writer = Writer::new(out, version)?;
-        writer.trace(&Trace::default().with_known_keys())?;
+        writer.write_trace(&Trace::default().with_known_keys())?;
         let types = [(SAMPLES, 0, 0), (RUNDOWN, 144, 1), (RUNTIME, 10, 4)];
         let types = types.map(|(provider, id, version)| EventType::native(provider, id, version));
         session::write_types(&mut writer, &types)?;
@@ -158,19 +162,19 @@ impl<W: Write> Session<W> {
         let numbers = BTreeMap::new();
         let mut session = Session { version, writer, rows, random, ticks, events: 0, numbers };
         if version == Version::V6 {
-            session.threads(RUNDOWN_THREAD..=RUNDOWN_THREAD)?;
+            session.write_threads(RUNDOWN_THREAD..=RUNDOWN_THREAD)?;
         }
         Ok(session)
     }
 
-    /// Rows of threads whose ids are their indices.
-    fn threads(&mut self, indices: RangeInclusive<u64>) -> io::Result<()> {
+    /// Writes rows of threads whose ids are their indices.
+    fn write_threads(&mut self, indices: RangeInclusive<u64>) -> io::Result<()> {
         let rows = indices.map(|index| ThreadRow::new(index, 1, index)).collect();
-        self.writer.part(PartKind::Thread, ThreadBlock::new(rows).content().bytes)
+        self.writer.write_part(PartKind::Thread, ThreadBlock::new(rows).content().bytes)
     }
 
-    /// Stacks of the next region, from id 1 on: no two are the same.
-    fn stacks(&mut self, count: u64, methods: u64) -> io::Result<()> {
+    /// Writes the stacks of the next region, from id 1 on: no two are equal.
+    fn write_stacks(&mut self, count: u64, methods: u64) -> io::Result<()> {
         for first in (0..count).step_by(500) {
             let stacks: Vec<Vec<u64>> = (first..count.min(first + 500))
                 .map(|_| {
@@ -181,13 +185,13 @@ impl<W: Write> Session<W> {
                 })
                 .collect();
             let block = StackBlock::new(first as u32 + 1, 8, &stacks);
-            self.writer.part(PartKind::Stack, block.content().bytes)?;
+            self.writer.write_part(PartKind::Stack, block.content().bytes)?;
         }
         Ok(())
     }
 
-    /// Definitions of types whose provider no other type has.
-    fn providers(&mut self, first: u64, count: u64) -> io::Result<()> {
+    /// Writes definitions of types whose provider no other type has.
+    fn write_providers(&mut self, first: u64, count: u64) -> io::Result<()> {
         let rows = (first..first + count).map(|number| {
             let definition = Definition {
                 metadata_id: PROVIDED + number as u32,
@@ -201,23 +205,23 @@ impl<W: Write> Session<W> {
             Blob::definition(40_000, START_TICKS, definition.encode())
         });
         let content = EventBlock::new(rows).content(Version::V4);
-        self.writer.part(PartKind::Metadata, content.bytes)
+        self.writer.write_part(PartKind::Metadata, content.bytes)
     }
 
-    fn sample(&mut self, thread: u64, stack_id: u32) -> io::Result<()> {
+    fn write_sample(&mut self, thread: u64, stack_id: u32) -> io::Result<()> {
         let managed = 2u32;
-        self.event(SAMPLE, thread, stack_id, managed.to_le_bytes().to_vec())
+        self.write_event(SAMPLE, thread, stack_id, managed.to_le_bytes().to_vec())
     }
 
-    fn allocation(&mut self, thread: u64, stack_id: u32, number: u64) -> io::Result<()> {
+    fn write_allocation(&mut self, thread: u64, stack_id: u32, number: u64) -> io::Result<()> {
         let mut sink = Sink::new();
         sink.u32(102_400).u32(0).u16(0).u64(102_400).u64(0x7e00_0000 + 8 * number);
         sink.utf16z(&format!("Contoso.Orders.Storage.Type{number}"));
         sink.u32(0).u64(0x7f00_1000_0000 + 64 * number).u64(24);
-        self.event(ALLOCATION, thread, stack_id, sink.into_vec())
+        self.write_event(ALLOCATION, thread, stack_id, sink.into_vec())
     }
 
-    fn method(&mut self, number: u64) -> io::Result<()> {
+    fn write_method(&mut self, number: u64) -> io::Result<()> {
         let mut sink = Sink::new();
         sink.u64(0x7f11_0000_0000 + 24 * number).u64(0x7f11_8000_1000);
         sink.u64(CODE + CODE_BYTES * number).u32(CODE_BYTES as u32);
@@ -225,10 +229,10 @@ impl<W: Write> Session<W> {
         sink.utf16z(&format!("Contoso.Orders.Storage.Service{}", number / 20));
         sink.utf16z(&format!("Handle{number}")).utf16z("instance void  (class System.String)");
         sink.u16(9).u64(0);
-        self.event(METHOD, RUNDOWN_THREAD, 0, sink.into_vec())
+        self.write_event(METHOD, RUNDOWN_THREAD, 0, sink.into_vec())
     }
 
-    fn event(
+    fn write_event(
         &mut self,
         metadata_id: u32,
         thread: u64,
@@ -254,19 +258,19 @@ impl<W: Write> Session<W> {
         self.rows.push(&blob);
         self.events += 1;
         if self.rows.is_full() {
-            self.writer.part(PartKind::Event, self.rows.take())?;
+            self.writer.write_part(PartKind::Event, self.rows.take())?;
         }
         Ok(())
     }
 
-    /// A sequence point: stacks are forgotten.
+    /// Writes a sequence point, after which stacks are forgotten.
     fn end_region(&mut self) -> io::Result<()> {
         if !self.rows.is_empty() {
-            self.writer.part(PartKind::Event, self.rows.take())?;
+            self.writer.write_part(PartKind::Event, self.rows.take())?;
         }
         let threads = self.numbers.iter().map(|(thread, number)| (*thread, *number)).collect();
         let point = SequencePoint { ticks: self.ticks, threads, ..SequencePoint::default() };
-        self.writer.part(PartKind::SequencePoint, point.content(self.version).bytes)
+        self.writer.write_part(PartKind::SequencePoint, point.content(self.version).bytes)
     }
 
     fn end(mut self) -> io::Result<Written> {

@@ -1,68 +1,66 @@
 //! A synthetic session: definitions once, then regions of stacks, events and a sequence
 //! point.
 
-use std::io::{self, Write};
-
+use super::Written;
+use super::rows::{Layout, Rows};
+use super::stream::Writer;
 use nettrace_testdata::synth::{
     Blob, Definition, EventBlock, Field, MetadataBlock, MetadataRow, Optional, PartKind,
     SequencePoint, StackBlock, ThreadBlock, ThreadRow, Trace, Version,
 };
+use std::io::{self, Write};
 
-use super::Written;
-use super::rows::{Layout, Rows};
-use super::stream::Writer;
-
-/// First tick of every synthetic session: that of [`Trace::default`].
+/// First tick of every synthetic session, which is that of [`Trace::default`].
 pub(super) const START_TICKS: u64 = 1_000_000;
 
 /// One event type.
 #[derive(Debug, Clone)]
 pub struct EventType {
-    /// Provider.
+    /// Name of the provider.
     pub provider: &'static str,
-    /// Event id.
+    /// Id of the event.
     pub id: u32,
-    /// Event version.
+    /// Version of the event.
     pub version: u32,
-    /// Name; empty for native events.
+    /// Name of the event; empty for native events.
     pub name: String,
-    /// Fields; none for native events.
+    /// Fields of the payload; none for native events.
     pub fields: Vec<Field>,
 }
 
 impl EventType {
-    /// A native event, which has neither a name nor fields in the stream.
+    /// Makes a native event, which has neither a name nor fields in the stream.
     pub fn native(provider: &'static str, id: u32, version: u32) -> EventType {
         EventType { provider, id, version, name: String::new(), fields: Vec::new() }
     }
 }
 
-/// Where a synthetic session's events come from.
+/// The source of a synthetic session's events.
 pub trait Events {
-    /// Version of the stream.
+    /// Returns the version of the stream.
     fn version(&self) -> Version {
         Version::V4
     }
-    /// How rows are written.
+    /// Returns how rows are written.
     fn layout(&self) -> Layout {
         Layout::Compressed
     }
-    /// Event types; the first has metadata id 1.
+    /// Returns the event types; the first has metadata id 1.
     fn types(&self) -> Vec<EventType>;
-    /// Threads that write events: OS ids, in version 6 indices.
+    /// Returns the threads that write events: OS ids, in version 6 indices.
     fn capture_threads(&self) -> Vec<u64>;
-    /// Threads that events are about, if others (version 6).
+    /// Returns the threads that events are about, if they differ (version 6).
     fn threads(&self) -> Vec<u64> {
         self.capture_threads()
     }
-    /// Whether a sequence point may come here, `events` events after the last: nothing
-    /// that comes is older than what was.
+    /// Returns whether a sequence point may come here, `events` events after the last
+    /// one: no later event is older than those before.
     fn is_region_end(&self, events: u64) -> bool;
-    /// Stacks of the next region; the first has id 1.
+    /// Returns the stacks of the next region; the first has id 1.
     fn stacks(&mut self) -> Vec<Vec<u64>>;
     /// Sets everything of the next event but its sequence number.
     fn next(&mut self, blob: &mut Blob);
-    /// Flags of a compressed row, from those that are needed.
+    /// Returns the flags of a compressed row, from those that are needed.
     fn flags(&self, needed: u8) -> u8 {
         needed
     }
@@ -72,13 +70,13 @@ pub trait Events {
 pub fn write(out: impl Write, events: &mut impl Events, bytes: u64) -> io::Result<Written> {
     let version = events.version();
     let mut writer = Writer::new(out, version)?;
-    writer.trace(&Trace::default().with_known_keys())?;
+    writer.write_trace(&Trace::default().with_known_keys())?;
     write_types(&mut writer, &events.types())?;
     if version == Version::V6 {
         let threads = events.threads();
         let rows =
             threads.iter().map(|index| ThreadRow::new(*index, 1234, 40_000 + index)).collect();
-        writer.part(PartKind::Thread, ThreadBlock::new(rows).content().bytes)?;
+        writer.write_part(PartKind::Thread, ThreadBlock::new(rows).content().bytes)?;
     }
     let mut numbers: Vec<(u64, u32)> =
         events.capture_threads().into_iter().map(|thread| (thread, 0)).collect();
@@ -87,7 +85,7 @@ pub fn write(out: impl Write, events: &mut impl Events, bytes: u64) -> io::Resul
     let (mut count, mut newest) = (0, START_TICKS);
     while writer.position() < bytes {
         let stacks = events.stacks();
-        writer.part(PartKind::Stack, StackBlock::new(1, 8, &stacks).content().bytes)?;
+        writer.write_part(PartKind::Stack, StackBlock::new(1, 8, &stacks).content().bytes)?;
         let begin = count;
         while count == begin || !events.is_region_end(count - begin) {
             events.next(&mut blob);
@@ -101,18 +99,18 @@ pub fn write(out: impl Write, events: &mut impl Events, bytes: u64) -> io::Resul
             newest = newest.max(blob.ticks);
             count += 1;
             if rows.is_full() {
-                writer.part(PartKind::Event, rows.take())?;
+                writer.write_part(PartKind::Event, rows.take())?;
                 if writer.position() >= bytes {
                     break;
                 }
             }
         }
         if !rows.is_empty() {
-            writer.part(PartKind::Event, rows.take())?;
+            writer.write_part(PartKind::Event, rows.take())?;
         }
         let point =
             SequencePoint { ticks: newest, threads: numbers.clone(), ..SequencePoint::default() };
-        writer.part(PartKind::SequencePoint, point.content(version).bytes)?;
+        writer.write_part(PartKind::SequencePoint, point.content(version).bytes)?;
     }
     Ok(Written { events: count, bytes: writer.end()? })
 }
@@ -153,5 +151,5 @@ pub(super) fn write_types<W: Write>(writer: &mut Writer<W>, types: &[EventType])
         };
         EventBlock::new(ids.zip(types).map(blob)).content(version)
     };
-    writer.part(PartKind::Metadata, content.bytes)
+    writer.write_part(PartKind::Metadata, content.bytes)
 }

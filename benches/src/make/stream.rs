@@ -1,8 +1,7 @@
-//! A stream written block by block, of which nothing is kept but its length.
-
-use std::io::{self, Write};
+//! A stream that is written block by block. Nothing is kept but its length.
 
 use nettrace_testdata::synth::{Block, Content, Object, PartKind, Stream, Trace, Version};
+use std::io::{self, Write};
 
 /// Writes a stream through the independent writer's framing, in memory bounded by one
 /// block.
@@ -14,25 +13,25 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a stream: writes its header.
+    /// Begins a stream by writing its header.
     pub fn new(mut out: W, version: Version) -> io::Result<Self> {
         let header = Stream::new(version).bytes;
         out.write_all(&header)?;
         Ok(Writer { out, version, position: header.len() as u64 })
     }
 
-    /// The stream's version.
+    /// Returns the stream's version.
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Writes content in the framing of the version, padding recomputed.
-    pub fn part(&mut self, kind: PartKind, content: Vec<u8>) -> io::Result<()> {
+    /// Writes content in the framing of the version, with its own padding.
+    pub fn write_part(&mut self, kind: PartKind, content: Vec<u8>) -> io::Result<()> {
         let content = Content::raw(content);
         // Only the position's low bits matter, for padding.
         let position = (self.position % 4) as usize;
@@ -47,16 +46,16 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes the Trace object or block.
-    pub fn trace(&mut self, trace: &Trace) -> io::Result<()> {
-        self.part(PartKind::Trace, trace.content(self.version).bytes)
+    pub fn write_trace(&mut self, trace: &Trace) -> io::Result<()> {
+        self.write_part(PartKind::Trace, trace.content(self.version).bytes)
     }
 
-    /// Writes the end of the stream and gives its length.
+    /// Writes the end of the stream. Returns its length.
     pub fn end(mut self) -> io::Result<u64> {
         if self.version.has_objects() {
             self.raw(&[1])?;
         } else {
-            self.part(PartKind::End, Vec::new())?;
+            self.write_part(PartKind::End, Vec::new())?;
         }
         self.out.flush()?;
         Ok(self.position)

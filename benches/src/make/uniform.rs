@@ -1,13 +1,12 @@
 //! `uniform`: one thread, and one header shape that a branch predictor learns at once.
 
-use nettrace_testdata::synth::{Blob, Field, FieldType, flag};
-
 use super::session::{EventType, Events, START_TICKS};
 use crate::random::Random;
+use nettrace_testdata::synth::{Blob, Field, FieldType, flag};
 
 const THREAD: u64 = 40_000;
 
-/// Payload sizes by type; their mean is 14.8.
+/// Payload sizes in bytes by type; their mean is 14.8.
 const SIZES: [usize; 5] = [12, 16, 16, 14, 16];
 
 /// Source of the events.
@@ -18,7 +17,7 @@ pub struct Uniform {
 }
 
 impl Uniform {
-    /// The same events every time.
+    /// Makes the source. Its events are equal every time.
     pub fn new() -> Uniform {
         Uniform { random: Random::new(1), ticks: START_TICKS }
     }

@@ -47,7 +47,7 @@ impl<W: Write + Send> Convert for Csv<W> {
     }
 }
 
-/// Converts a trace, and says whether all of it was there.
+/// Converts a trace. Returns whether all of it was there.
 pub fn convert(trace: &[u8], out: impl Write + Send) -> Result<bool, AnalysisError> {
     let mut analysis = Analysis::new(AnalysisOptions::default());
     analysis.add(Box::new(Csv(out)));

@@ -6,18 +6,18 @@ use nettrace_parser::view::{Exception, View};
 
 pub type Error = Box<dyn std::error::Error>;
 
-/// What was watched, when it is over.
+/// The result of watching, when it is over.
 #[derive(Debug, PartialEq)]
 pub struct Watched {
     pub exceptions: u64,
-    /// Events that the runtime had no room for.
+    /// Number of events that the runtime had no room for.
     pub lost: u64,
     /// Whether the runtime marked the end.
     pub is_complete: bool,
 }
 
-/// Calls `thrown` with type and message of each exception, until the process ends or
-/// somebody stops the session.
+/// Calls `thrown` with the type and the message of each exception, until the process ends
+/// or somebody stops the session.
 pub fn watch(
     runtime: &Runtime,
     mut thrown: impl FnMut(&str, &str, &StopHandle) -> Result<(), Error>,

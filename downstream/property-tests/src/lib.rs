@@ -2,7 +2,7 @@
 
 use nettrace_parser::{Error, Reader};
 
-/// A line for each event, by time: provider and id.
+/// Converts a trace to a line for each event, by time: provider and id.
 pub fn convert(trace: &[u8]) -> Result<Vec<String>, Error> {
     let mut events = Reader::from_slice(trace).time_ordered();
     let mut lines = Vec::new();

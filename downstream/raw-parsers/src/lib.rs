@@ -1,4 +1,4 @@
-//! Parts of a stream with nom, and a kind of block that is ours.
+//! Parts of a stream with nom, and a kind of block of our own.
 
 use nettrace_parser::Version;
 use nettrace_parser::raw::nom::Parser;
@@ -9,7 +9,7 @@ use nettrace_parser::raw::nom::number::complete::le_u32;
 use nettrace_parser::raw::nom::sequence::preceded;
 use nettrace_parser::raw::{self, Blob, BlobEncoding, BlobHeader, FaultAt, Parsed};
 
-/// The blobs of an event block, or of a metadata block before version 6.
+/// Parses the blobs of an event block, or of a metadata block before version 6.
 fn blobs(version: Version, content: &[u8]) -> Parsed<'_, Vec<Blob<'_>>> {
     let (rest, is_compressed) = match version {
         Version::V3 => (content, false),
@@ -20,21 +20,21 @@ fn blobs(version: Version, content: &[u8]) -> Parsed<'_, Vec<Blob<'_>>> {
     all_consuming(many0(blob)).parse(rest)
 }
 
-/// Number and payload of each event of an event block.
+/// Parses the number and payload of each event of an event block.
 pub fn events(version: Version, content: &[u8]) -> Parsed<'_, Vec<(u32, &[u8])>> {
     let (rest, blobs) = blobs(version, content)?;
     Ok((rest, blobs.iter().map(|blob| (blob.header.sequence, blob.payload())).collect()))
 }
 
-/// The stacks of a stack block: an id and addresses as bytes.
+/// Parses the stacks of a stack block: an id, and addresses as bytes.
 pub fn stacks(content: &[u8]) -> Parsed<'_, Vec<(u32, &[u8])>> {
     let (rest, (first, _)) = raw::id_range(content)?;
     let (rest, stacks) = all_consuming(many0(raw::stack_row)).parse(rest)?;
     Ok((rest, (first..).zip(stacks).collect()))
 }
 
-/// The event types that a metadata block describes: the id that events use, provider and
-/// event id.
+/// Parses the event types that a metadata block describes: the id that events use,
+/// provider and event id.
 pub fn types(version: Version, content: &[u8]) -> Parsed<'_, Vec<(u32, String)>> {
     if let Version::V6 { .. } = version {
         let row = map(map_parser(raw::sized_row, raw::metadata_row_v6), |row| {
@@ -51,8 +51,8 @@ pub fn types(version: Version, content: &[u8]) -> Parsed<'_, Vec<(u32, String)>>
     Ok((rest, types))
 }
 
-/// What our own recorder puts into blocks of kind 200: a u32 and a text. Readers that do
-/// not know the kind skip it.
+/// The content of blocks of kind 200, which our own recorder writes: a u32 and a text.
+/// Readers that do not know the kind skip it.
 #[derive(Debug, PartialEq)]
 pub struct Note<'a> {
     pub number: u32,
@@ -64,7 +64,7 @@ pub fn note(content: &[u8]) -> Parsed<'_, Note<'_>> {
         .parse(content)
 }
 
-/// The notes of a stream of version 6.
+/// Reads the notes of a stream of version 6.
 pub fn notes(stream: &[u8]) -> Parsed<'_, Vec<Note<'_>>> {
     let (mut rest, _) = raw::stream_header(stream)?;
     let mut notes = Vec::new();

@@ -3,7 +3,7 @@ use nettrace_parser::{BlockKind, Reader, Version};
 use nettrace_writer::{Block, Content, PartKind, Sink, Stream, tiny_v4, tiny_v6};
 use raw_parsers::{Note, events, notes, stacks, types};
 
-/// The version of a stream, and the content of its first block of a kind.
+/// Returns the version of a stream, and the content of its first block of a kind.
 fn first(stream: &Stream, kind: BlockKind) -> (Version, Vec<u8>) {
     let mut reader = Reader::from_slice(&stream.bytes);
     reader.trace().unwrap();

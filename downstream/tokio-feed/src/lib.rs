@@ -1,19 +1,19 @@
-//! A trace from a socket, read by a task among others: nothing waits but at `.await`.
+//! A trace from a socket, read by a task among others: nothing waits except at `.await`.
 
 use nettrace_parser::{Event, Feed};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::timeout;
 
-/// What was read when the stream has ended.
+/// The numbers of a stream that has ended.
 #[derive(Debug, PartialEq)]
 pub struct Watched {
     pub lost: u64,
     pub is_complete: bool,
 }
 
-/// Gives events by time as they come. When nothing has come for `patience`, those that
-/// wait for older ones are given.
+/// Passes events on by time as they come. When nothing has come for `patience`, events
+/// that wait for older ones are passed on.
 pub async fn watch(
     mut socket: impl AsyncRead + Unpin,
     patience: Duration,

@@ -6,7 +6,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_feed::{Watched, watch};
 
-/// 5,000 events of two threads, whose runs overlap in each batch.
+/// Returns 5,000 events of two threads, whose runs overlap in each batch.
 fn recording() -> Recording {
     let steps = (0..5_000).flat_map(|n| {
         let event = Step::event(0, n % 2, 10, [Value::I32(n as i32)]);
@@ -72,7 +72,7 @@ fn events_that_wait_for_older_ones_are_given_when_nothing_comes() {
         let mut seen = 0;
         let sender = async {
             to.write_all(&bytes[..most]).await.unwrap();
-            // Much longer than the patience.
+            // This is much longer than the patience.
             tokio::time::sleep(Duration::from_millis(300)).await;
             drop(to);
         };

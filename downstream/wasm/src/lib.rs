@@ -1,11 +1,11 @@
-//! A trace in a browser: events, losses and the frames with most time, from bytes that
-//! JavaScript has put into memory.
+//! A trace in a browser: events, losses and the frames with the most time, from bytes
+//! that JavaScript has put into memory.
 
 use nettrace_analysis::live::{Live, LiveCounters};
 use nettrace_analysis::{Analysis, AnalysisOptions, TopN, TopNOptions};
 use nettrace_parser::Reader;
 
-/// Events, and whether the trace was intact.
+/// Returns the number of events, and whether the trace was intact.
 pub fn events(trace: &[u8]) -> Option<(u64, bool)> {
     let mut reader = Reader::from_slice(trace);
     let mut count = 0;
@@ -13,7 +13,7 @@ pub fn events(trace: &[u8]) -> Option<(u64, bool)> {
     Some((count, reader.is_complete() && reader.losses().total() == 0))
 }
 
-/// A line for each of the methods with most time of their own.
+/// Returns a line for each of the methods with the most time of their own.
 pub fn top(trace: &[u8]) -> Option<String> {
     let mut analysis = Analysis::new(AnalysisOptions::default());
     let outcome = analysis.read(&mut Reader::from_slice(trace).time_ordered()).ok()?;
@@ -30,7 +30,8 @@ pub fn top(trace: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// Number of series of counters: a live view, which has no clock in a browser.
+/// Returns the number of series of counters: a live view, which has no clock in a
+/// browser.
 pub fn series(trace: &[u8]) -> Option<usize> {
     let mut live = Live::new(LiveCounters::default());
     let mut events = Reader::from_slice(trace).time_ordered();
@@ -40,7 +41,7 @@ pub fn series(trace: &[u8]) -> Option<usize> {
     Some(live.snapshot().series.len())
 }
 
-/// What JavaScript calls.
+/// The functions that JavaScript calls.
 #[cfg(target_arch = "wasm32")]
 mod exports {
     use std::cell::RefCell;
@@ -50,7 +51,7 @@ mod exports {
         static TEXT: RefCell<String> = const { RefCell::new(String::new()) };
     }
 
-    /// Room for a trace of that many bytes; where it begins.
+    /// Makes room for a trace of that many bytes, and returns its address.
     #[unsafe(no_mangle)]
     pub extern "C" fn room(bytes: usize) -> *mut u8 {
         TRACE.with_borrow_mut(|trace| {
@@ -59,7 +60,7 @@ mod exports {
         })
     }
 
-    /// Number of events, negative if the trace is not intact.
+    /// Returns the number of events, negative if the trace is not intact.
     #[unsafe(no_mangle)]
     pub extern "C" fn events() -> f64 {
         let found = TRACE.with_borrow(|trace| super::events(trace));
@@ -69,13 +70,13 @@ mod exports {
         )
     }
 
-    /// Number of series of counters, negative if the trace cannot be read.
+    /// Returns the number of series of counters, negative if the trace cannot be read.
     #[unsafe(no_mangle)]
     pub extern "C" fn series() -> f64 {
         TRACE.with_borrow(|trace| super::series(trace)).map_or(-1.0, |count| count as f64)
     }
 
-    /// Bytes of the text about the methods.
+    /// Writes the text about the methods, and returns its length in bytes.
     #[unsafe(no_mangle)]
     pub extern "C" fn top() -> usize {
         let text = TRACE.with_borrow(|trace| super::top(trace)).unwrap_or_default();
@@ -83,7 +84,7 @@ mod exports {
         TEXT.with_borrow(|text| text.len())
     }
 
-    /// Where the text begins.
+    /// Returns the address of the text.
     #[unsafe(no_mangle)]
     pub extern "C" fn text() -> *const u8 {
         TEXT.with_borrow(|text| text.as_ptr())

@@ -1,4 +1,4 @@
--- How much of the time of all threads that ran went into each method, in two builds.
+-- Share of each method in the time of all threads that ran, in two builds.
 with leaves as (select distinct stack_id, frame_id from stacks where depth = 0),
      -- Unnamed code that a method called is a frame after it: `M → native call`.
      names as (

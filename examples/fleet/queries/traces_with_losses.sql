@@ -1,4 +1,4 @@
--- Traces that lost events, or could not be read as a whole: what they say is too low.
+-- Traces that lost events or could not be read as a whole: their numbers are too low.
 select path, status, lost, lost_threads, damage_count
 from inputs
 where lost > 0 or status <> 'ok'

@@ -6,11 +6,11 @@
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// Longest line of a generated file.
-const WIDTH: usize = 110;
+/// Maximum length of a line of a generated file, in characters.
+const MAX_WIDTH: usize = 110;
 
 /// A generated file: its name below `parser/src/catalog/generated`, and its text.
-pub(super) type File = (String, String);
+pub(super) type GeneratedFile = (String, String);
 
 /// The file of each provider, in the table's order.
 const FILES: &[(&str, &str)] = &[
@@ -23,18 +23,18 @@ const FILES: &[(&str, &str)] = &[
     ("Microsoft-DotNETCore-EventPipe", "event_pipe"),
 ];
 
-/// Whether an id belongs to a part.
+/// Decides whether an id belongs to a part.
 type TakesId = fn(u64) -> bool;
 
-/// Parts of the runtime provider's table by what its ids are about.
+/// Parts of the runtime provider's table, by what their ids are about.
 const RUNTIME_PARTS: &[(&str, TakesId)] = &[
     ("runtime_gc", |id| id < 40 || (200..=209).contains(&id)),
     ("runtime_threads", |id| (40..=71).contains(&id) || matches!(id, 81 | 90 | 91 | 301 | 302)),
     ("runtime_code", |_| true),
 ];
 
-/// All generated files.
-pub(super) fn files(table: &Value) -> Vec<File> {
+/// Returns all generated files.
+pub(super) fn files(table: &Value) -> Vec<GeneratedFile> {
     let providers = array(table, "providers");
     assert_eq!(providers.len(), FILES.len(), "providers of the table");
     let mut files = Vec::new();
@@ -90,7 +90,7 @@ fn module_file(modules: &[String]) -> String {
     out
 }
 
-/// A provider with its maps; its events too, unless they are in `parts`.
+/// Renders a provider with its maps, and its events unless they are in `parts`.
 fn provider_file(provider: &Value, parts: &[String], events: &[&Value]) -> String {
     let name = text(provider, "name");
     let mut out = head(&format!(
@@ -121,7 +121,7 @@ fn provider_file(provider: &Value, parts: &[String], events: &[&Value]) -> Strin
     out + &body
 }
 
-/// Events of a provider whose maps are in the file `maps`.
+/// Renders events of a provider whose maps are in the file `maps`.
 fn events_file(provider: &Value, events: &[&Value], maps: &str) -> String {
     let name = text(provider, "name");
     let mut out = head(&format!("{name}: a part of its events."));
@@ -139,7 +139,7 @@ fn events_file(provider: &Value, events: &[&Value], maps: &str) -> String {
     out
 }
 
-/// The import of the functions by which the rows of `events` are written.
+/// Writes the import of the functions by which the rows of `events` are written.
 fn row_import(out: &mut String, events: &[&Value]) {
     let mut functions = Vec::new();
     for event in events {
@@ -195,7 +195,7 @@ fn provider_item(out: &mut String, provider: &Value, parts: &[String]) {
     writeln!(out, "    groups: &[{}],\n    others: None,\n}};\n", groups.join(", ")).unwrap();
 }
 
-/// The bytes of a guid as stored, for a source file.
+/// Renders the bytes of a guid as they are stored, for a source file.
 fn guid_bytes(guid: &str) -> String {
     let digits: String = guid.chars().filter(|&c| c != '-').collect();
     let mut bytes: Vec<u8> =
@@ -278,12 +278,12 @@ fn sent(event: &Value) -> String {
     format!("sent({task:?}, {opcode}, {level}, {:#x})", hex(text(event, "keywords")))
 }
 
-/// Items with commas between them, in lines of at most [`WIDTH`].
+/// Joins items by commas, in lines of at most [`MAX_WIDTH`].
 fn wrapped(items: &[String], indent: &str) -> String {
     let mut out = String::new();
     let mut line = String::new();
     for item in items {
-        if !line.is_empty() && indent.len() + line.len() + 1 + item.len() + 1 > WIDTH {
+        if !line.is_empty() && indent.len() + line.len() + 1 + item.len() + 1 > MAX_WIDTH {
             writeln!(out, "{indent}{line}").unwrap();
             line.clear();
         }
@@ -296,17 +296,17 @@ fn wrapped(items: &[String], indent: &str) -> String {
     out
 }
 
-/// The fields of an event, in the words of `row.rs`.
+/// Renders the fields of an event, in the words of `row.rs`.
 fn rendered_fields(fields: &[Value]) -> Vec<String> {
     let registers = registers(fields);
     fields.iter().map(|field| rendered(field, &[], fields, &registers)).collect()
 }
 
-/// Where a counting field stands: the names that lead to it.
+/// The names that lead to a counting field.
 type Path = Vec<String>;
 
-/// The registers of one event: the path of each field that a later one names as its
-/// count.
+/// Returns the registers of one event: the path of each field that a later one names as
+/// its count.
 fn registers(fields: &[Value]) -> Vec<Path> {
     fn walk(fields: &[Value], at: &[String], open: &mut Vec<Path>, registers: &mut Vec<Path>) {
         let first = open.len();
@@ -332,8 +332,8 @@ fn registers(fields: &[Value]) -> Vec<Path> {
     registers
 }
 
-/// The register of the field that `count` names: a field of the record at `at`, or of one
-/// around it.
+/// Returns the register of the field that `count` names: a field of the record at `at`,
+/// or of one around it.
 fn register_of(count: &str, at: &[String], registers: &[Path]) -> usize {
     (0..=at.len())
         .rev()
@@ -397,8 +397,8 @@ fn rendered(field: &Value, at: &[String], siblings: &[Value], registers: &[Path]
     out
 }
 
-/// What a number counts. The manifest does not say, but its names do: those with one of
-/// these words count bytes, unless they count things or lie somewhere.
+/// Words in the names of numbers that count bytes. The manifest does not say what a
+/// number counts, but its name does.
 const BYTES: [&str; 11] = [
     "Budget",
     "Size",
@@ -412,6 +412,7 @@ const BYTES: [&str; 11] = [
     "Promoted",
     "Survived",
 ];
+/// Words in the names of numbers that count things or are positions, beside those words.
 const NOT_BYTES: [&str; 3] = ["Count", "Offset", "ID"];
 
 fn unit(field: &Value) -> &'static str {
@@ -431,7 +432,7 @@ fn unit(field: &Value) -> &'static str {
     }
 }
 
-/// `GenerationSize0` as `Generation`, `Size`.
+/// Splits `GenerationSize0` into `Generation`, `Size`.
 fn words(name: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut begin = 0;
@@ -473,7 +474,7 @@ fn gc_dynamic_file(table: &Value) -> String {
     out
 }
 
-/// `GCReasonMap` as the name of a constant: `GC_REASON_MAP`.
+/// Makes the name of a constant from `GCReasonMap`: `GC_REASON_MAP`.
 fn constant(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut out = String::new();

@@ -4,7 +4,7 @@
 mod generate;
 
 use super::top;
-use generate::File;
+use generate::GeneratedFile;
 use std::path::PathBuf;
 use std::{fs, io};
 
@@ -20,7 +20,7 @@ pub(crate) fn write() -> io::Result<()> {
     files.iter().try_for_each(|(name, text)| fs::write(folder().join(name), text))
 }
 
-fn files() -> io::Result<Vec<File>> {
+fn files() -> io::Result<Vec<GeneratedFile>> {
     let table = fs::read(top().join("parser/catalog/clr-events.json"))?;
     Ok(generate::files(&serde_json::from_slice(&table)?))
 }
@@ -37,7 +37,7 @@ mod tests {
     fn the_checked_in_tables_are_what_the_manifest_says() {
         let mut files = files().unwrap();
         files.sort();
-        let mut checked_in: Vec<File> = fs::read_dir(folder())
+        let mut checked_in: Vec<GeneratedFile> = fs::read_dir(folder())
             .unwrap()
             .map(|entry| entry.unwrap().path())
             .map(|path| {
@@ -48,7 +48,9 @@ mod tests {
             })
             .collect();
         checked_in.sort();
-        let names = |files: &[File]| files.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        let names = |files: &[GeneratedFile]| {
+            files.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>()
+        };
         assert_eq!(names(&checked_in), names(&files));
         for ((name, text), (_, checked_in)) in files.iter().zip(&checked_in) {
             let same = checked_in.lines().zip(text.lines()).take_while(|(a, b)| a == b).count();

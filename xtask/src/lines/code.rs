@@ -23,7 +23,7 @@ pub(super) struct Function {
 
 pub(super) fn count(tree: &Tree) -> Counts {
     let seen: Vec<_> =
-        tree.0.iter().map(|(path, file)| (path, file, Seen::of(path, file))).collect();
+        tree.0.iter().map(|(path, file)| (path, file, Seen::read(path, file))).collect();
     // `src/a/tests` of `#[cfg(test)] mod tests;` in `src/a.rs`: that file or that folder.
     let tests: BTreeSet<_> = seen.iter().flat_map(|(_, _, seen)| &seen.test_modules).collect();
     let mut counts = Counts::default();
@@ -45,20 +45,20 @@ pub(super) fn count(tree: &Tree) -> Counts {
     counts
 }
 
-/// What a file has, by its lines, the first of which is 1.
+/// Lines of a file, the first of which is 1, by what they have.
 #[derive(Default)]
 struct Seen {
     code: BTreeSet<usize>,
-    /// Those of `code` that tests alone have.
+    /// Lines of `code` that only tests have.
     tests: BTreeSet<usize>,
-    /// Name, first and last line.
+    /// Names of functions, with their first and last lines.
     functions: Vec<(String, usize, usize)>,
-    /// Paths, without their ending, of the modules that tests alone have.
+    /// Paths, without their endings, of the modules that only tests have.
     test_modules: Vec<PathBuf>,
 }
 
 impl Seen {
-    fn of(path: &Path, file: &File) -> Self {
+    fn read(path: &Path, file: &File) -> Self {
         let mut seen = Self::default();
         seen.walk(&file.tokens, false, &folder_of_modules(path));
         seen
@@ -72,11 +72,12 @@ impl Seen {
         self.code.extend(lines);
     }
 
-    /// Notes the tokens between two braces. `test` says whether all of it is test code.
+    /// Notes the tokens between two braces. `test` says whether all of them are test
+    /// code.
     fn walk(&mut self, stream: &TokenStream, mut test: bool, folder: &Path) {
         let tokens: Vec<_> = stream.clone().into_iter().collect();
         let mut at = 0;
-        // One past what the `cfg(test)` that was last met stands at.
+        // One past the item of the last `cfg(test)`.
         let mut test_until = 0;
         while let Some(token) = tokens.get(at) {
             let in_test = test || at < test_until;
@@ -114,7 +115,8 @@ impl Seen {
         }
     }
 
-    /// `fn NAME … { … }`: neither the type `fn(…)` nor a declaration that has no body.
+    /// Notes a function `fn NAME … { … }`, and neither the type `fn(…)` nor a declaration
+    /// without a body.
     fn note_function(&mut self, tokens: &[TokenTree]) {
         let [keyword, TokenTree::Ident(name), rest @ ..] = tokens else { return };
         let body = rest.iter().find(|token| is_brace(token) || is_punct(token, ';'));
@@ -124,7 +126,7 @@ impl Seen {
         }
     }
 
-    /// `mod NAME;`
+    /// Notes `mod NAME;`.
     fn note_test_module(&mut self, item: &[TokenTree], folder: &Path) {
         if let [.., TokenTree::Ident(keyword), TokenTree::Ident(name), end] = item
             && keyword == "mod"
@@ -135,7 +137,8 @@ impl Seen {
     }
 }
 
-/// The words of the attribute at `at`, whether it is `#![…]`, and what comes after it.
+/// Returns the words of the attribute at `at`, whether it is `#![…]`, and what comes
+/// after it.
 fn attribute(tokens: &[TokenTree], at: usize) -> Option<(TokenStream, bool, usize)> {
     if !is_punct(tokens.get(at)?, '#') {
         return None;
@@ -150,7 +153,7 @@ fn attribute(tokens: &[TokenTree], at: usize) -> Option<(TokenStream, bool, usiz
     }
 }
 
-/// `cfg(test)` and the like.
+/// Returns whether an attribute is `cfg(test)` or the like.
 fn is_cfg_for_tests(attribute: &TokenStream) -> bool {
     let tokens: Vec<_> = attribute.clone().into_iter().collect();
     match &tokens[..] {
@@ -161,13 +164,13 @@ fn is_cfg_for_tests(attribute: &TokenStream) -> bool {
     }
 }
 
-/// `doc = "…"`, which is what `/// …` becomes.
+/// Returns whether an attribute is `doc = "…"`, which is what `/// …` becomes.
 fn is_documentation(attribute: &TokenStream) -> bool {
     let tokens: Vec<_> = attribute.clone().into_iter().collect();
     matches!(&tokens[..], [TokenTree::Ident(doc), _, TokenTree::Literal(_)] if doc == "doc")
 }
 
-/// One past the item, statement, field, variant or arm at `at`.
+/// Returns the place one past the item, statement, field, variant or arm at `at`.
 fn end_of_item(tokens: &[TokenTree], mut at: usize) -> usize {
     while let Some((_, _, next)) = attribute(tokens, at) {
         at = next;
@@ -185,7 +188,7 @@ fn end_of_item(tokens: &[TokenTree], mut at: usize) -> usize {
     at + rest.iter().position(ends).map_or(rest.len(), |last| last + 1)
 }
 
-/// What an item begins with.
+/// Words with which an item begins.
 const ITEMS: [&str; 14] = [
     "async",
     "const",

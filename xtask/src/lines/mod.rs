@@ -12,10 +12,10 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{fs, io};
 
-/// A function with more lines of code than this is counted as long.
-const LONG_FUNCTION: usize = 80;
+/// Maximum number of lines of a function that is not counted as long.
+const MAX_FUNCTION_LINES: usize = 80;
 
-/// What the columns count. Shown by `--help`.
+/// The meaning of the columns, shown by `--help`.
 const RULES: &str = "\
 source  lines of code in src: lines with something on them that is neither a comment nor
         documentation. Without folders called `generated` and without test code, which is
@@ -58,7 +58,7 @@ impl Lines {
         let baseline = top.join("xtask/lines-baseline.txt");
         let mut rows = BTreeMap::new();
         for name in members(&fs::read_to_string(top.join("Cargo.toml"))?) {
-            let tree = Tree::of(&top.join(&name))?;
+            let tree = Tree::read(&top.join(&name))?;
             let counts = code::count(&tree);
             let public = public::items(&tree);
             if self.items.as_ref() == Some(&name) {
@@ -71,7 +71,7 @@ impl Lines {
                 counts
                     .functions
                     .iter()
-                    .filter(|f| f.test == test && f.lines > LONG_FUNCTION)
+                    .filter(|f| f.test == test && f.lines > MAX_FUNCTION_LINES)
                     .count()
             };
             let row = [counts.source, counts.tests, public.len(), long(false), long(true)];
@@ -89,14 +89,14 @@ impl Lines {
 }
 
 fn list(name: &str, functions: &[Function]) {
-    let mut long: Vec<_> = functions.iter().filter(|f| f.lines > LONG_FUNCTION).collect();
+    let mut long: Vec<_> = functions.iter().filter(|f| f.lines > MAX_FUNCTION_LINES).collect();
     long.sort_by_key(|function| std::cmp::Reverse(function.lines));
     for Function { file, line, name: function, lines, .. } in long {
         println!("{lines:>4} {name}/{}:{line} {function}", file.display());
     }
 }
 
-/// The folders of the workspace's packages, as its manifest lists them.
+/// Returns the folders of the workspace's packages, as its manifest lists them.
 fn members(manifest: &str) -> Vec<String> {
     let (_, list) = manifest.split_once("\nmembers = [").expect("a workspace has members");
     let list = list.split(']').next().unwrap_or_default();
@@ -107,7 +107,7 @@ fn members(manifest: &str) -> Vec<String> {
         .collect()
 }
 
-/// The baseline's text: a line for each crate, its name and its figures.
+/// Returns the baseline's text: a line for each crate, with its name and its figures.
 fn written(rows: &BTreeMap<String, Row>) -> String {
     let mut text = format!("# cargo xtask lines --baseline: {}\n", COLUMNS.join(", "));
     for (name, row) in rows {
@@ -130,8 +130,8 @@ fn parsed(text: &str) -> BTreeMap<String, Row> {
     rows
 }
 
-/// Each figure with its difference from the baseline, and their sums. A crate that is on one
-/// side only counts nothing on the other.
+/// Returns each figure with its difference from the baseline, and their sums. A crate
+/// that is on one side only counts nothing on the other.
 fn table(rows: &BTreeMap<String, Row>, before: &BTreeMap<String, Row>) -> String {
     let mut all: BTreeMap<&str, (Row, Row)> = BTreeMap::new();
     for (name, row) in rows {
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn crates_of_this_workspace_can_be_counted() {
         for (name, public) in [("guid", true), ("xtask", false)] {
-            let tree = Tree::of(&crate::top().join(name)).expect("its sources are Rust");
+            let tree = Tree::read(&crate::top().join(name)).expect("its sources are Rust");
             assert!(code::count(&tree).source > 0, "{name}");
             assert_eq!(!public::items(&tree).is_empty(), public, "{name}");
         }

@@ -1,12 +1,13 @@
-//! The public items of a crate: what is reachable from its root.
+//! The public items of a crate, which are those that can be reached from its root.
 
 use super::source::{Tree, folder_of_modules, is_for_tests};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use syn::{Attribute, ImplItem, Item, Meta, Type, UseTree, Visibility};
 
-/// Each public item once, as a path, sorted: the path it is defined at, which need not be
-/// public, or the path by which a `pub use` names what is defined elsewhere.
+/// Returns each public item once, as a path, sorted: the path at which it is defined,
+/// which need not be public, or the path by which a `pub use` names what is defined
+/// elsewhere.
 pub(super) fn items(tree: &Tree) -> BTreeSet<String> {
     let mut krate = Crate { tree, modules: Vec::new(), definitions: Vec::new() };
     let root = Path::new("src/lib.rs");
@@ -36,7 +37,7 @@ pub(super) fn items(tree: &Tree) -> BTreeSet<String> {
 
 struct Crate<'a> {
     tree: &'a Tree,
-    /// The root is the first.
+    /// The modules of the crate, the root first.
     modules: Vec<Module>,
     definitions: Vec<Definition>,
 }
@@ -44,9 +45,9 @@ struct Crate<'a> {
 #[derive(Default)]
 struct Module {
     path: String,
-    /// The root's is itself.
+    /// The module around it; the root's is itself.
     parent: usize,
-    /// Indices of definitions. A name may be a type, a value and a macro.
+    /// Indices of definitions by name. A name may be a type, a value and a macro.
     names: BTreeMap<String, Vec<usize>>,
     uses: Vec<Use>,
     /// The modules whose names it has by `*`.
@@ -58,14 +59,14 @@ struct Module {
 struct Definition {
     path: String,
     public: bool,
-    /// A macro that is at the root of the crate for others.
+    /// Whether it is a macro that is exported at the root of the crate.
     exported: bool,
     module: Option<usize>,
 }
 
 struct Use {
     path: Vec<String>,
-    /// `None` for `*`.
+    /// The name, or `None` for `*`.
     name: Option<String>,
     public: bool,
 }
@@ -78,7 +79,7 @@ struct Found {
 }
 
 impl Crate<'_> {
-    /// Takes in a module, and returns its number.
+    /// Adds a module, and returns its number.
     fn module(&mut self, path: String, parent: usize, items: Vec<Item>, folder: &Path) -> usize {
         let number = self.modules.len();
         self.modules.push(Module { path, parent, ..Module::default() });
@@ -131,7 +132,7 @@ impl Crate<'_> {
                     Some((_, items)) => Some((items, folder)),
                     None => self.file(&folder),
                 };
-                // What is not there is generated.
+                // A file that is not there is generated.
                 content
                     .map(|(items, folder)| self.module(format!("{path}::"), module, items, &folder))
             }
@@ -150,7 +151,7 @@ impl Crate<'_> {
         })
     }
 
-    /// What a `*` stands for may depend on another `*`, so this goes on until there is no more.
+    /// Resolves each `*` until nothing changes: it may depend on another `*`.
     fn find_globs(&mut self) {
         loop {
             let mut is_new = false;
@@ -211,8 +212,9 @@ impl Crate<'_> {
         }
     }
 
-    /// What a path means in a module; nothing if it is in another crate or in a macro.
-    /// `asked` has what is being looked up, since modules may import from each other.
+    /// Returns what a path means in a module; nothing if it is in another crate or in a
+    /// macro. `asked` has what is being looked up, since modules may import from each
+    /// other.
     fn resolve(
         &self,
         module: usize,
@@ -231,7 +233,8 @@ impl Crate<'_> {
         modules.flat_map(|module| self.resolve(module, rest, asked)).collect()
     }
 
-    /// The module that a path begins at, if not at a name, and what comes after.
+    /// Returns the module at which a path begins, if it does not begin at a name, and
+    /// what comes after.
     fn start<'p>(&self, module: usize, path: &'p [String]) -> Option<(usize, &'p [String])> {
         let (first, rest) = path.split_first()?;
         let start = match first.as_str() {
@@ -267,7 +270,7 @@ impl Crate<'_> {
     }
 }
 
-/// The imports of a `use`, each with its path and its name.
+/// Lists the imports of a `use`, each with its path and its name.
 fn imports(tree: &UseTree, before: &[String], public: bool, uses: &mut Vec<Use>) {
     let with = |name: &syn::Ident| -> Vec<String> {
         before.iter().cloned().chain([name.to_string()]).collect()
@@ -290,7 +293,7 @@ fn imports(tree: &UseTree, before: &[String], public: bool, uses: &mut Vec<Use>)
     }
 }
 
-/// The public functions and constants of an inherent impl.
+/// Returns the public functions and constants of an inherent impl.
 fn members(items: &[ImplItem]) -> Vec<String> {
     let mut names = Vec::new();
     for item in items {
@@ -321,7 +324,7 @@ fn are_for_tests(attributes: &[Attribute]) -> bool {
 mod tests {
     use super::*;
 
-    fn of(files: &[(&str, &str)]) -> Vec<String> {
+    fn items_of(files: &[(&str, &str)]) -> Vec<String> {
         items(&Tree::from_texts(files)).into_iter().collect()
     }
 
@@ -329,7 +332,8 @@ mod tests {
     fn a_public_item_of_a_private_module_counts_once_it_is_exported() {
         let lib = "mod a; mod c; pub use a::{A, b as d}; pub mod e { pub use crate::a::A as F; }";
         let a = "pub struct A; pub fn b() {} pub fn hidden() {} impl A { pub fn new() {} fn own() {} pub const N: u8 = 1; }";
-        let found = of(&[("src/lib.rs", lib), ("src/a.rs", a), ("src/c.rs", "pub fn unused() {}")]);
+        let found =
+            items_of(&[("src/lib.rs", lib), ("src/a.rs", a), ("src/c.rs", "pub fn unused() {}")]);
         assert_eq!(found, ["a::A", "a::A::N", "a::A::new", "a::b", "e"]);
     }
 
@@ -337,22 +341,25 @@ mod tests {
     fn an_impl_is_found_wherever_it_stands() {
         let lib = "mod a; mod b; pub use a::*;";
         let b = "use super::a::A as B; impl<'a> B<'a> { pub fn f(&self) {} } impl Clone for B { fn clone() {} }";
-        let found =
-            of(&[("src/lib.rs", lib), ("src/a/mod.rs", "pub struct A<'a>;"), ("src/b.rs", b)]);
+        let found = items_of(&[
+            ("src/lib.rs", lib),
+            ("src/a/mod.rs", "pub struct A<'a>;"),
+            ("src/b.rs", b),
+        ]);
         assert_eq!(found, ["a::A", "a::A::f"]);
     }
 
     #[test]
     fn globs_and_modules_may_lead_in_circles() {
         let lib = "pub mod a { pub use super::*; pub use super::b::*; } mod b { pub use crate::a::*; pub fn f() {} pub mod c { pub use super::super::d::*; } } mod d { pub fn g() {} }";
-        assert_eq!(of(&[("src/lib.rs", lib)]), ["a", "b::c", "b::f", "d::g"]);
+        assert_eq!(items_of(&[("src/lib.rs", lib)]), ["a", "b::c", "b::f", "d::g"]);
     }
 
     #[test]
     fn what_is_defined_elsewhere_counts_by_its_name() {
         let lib = "pub use other::{Guid, x::Y as Z}; mod h; pub use h::Handle;";
         assert_eq!(
-            of(&[("src/lib.rs", lib), ("src/h.rs", "make! { Handle; }")]),
+            items_of(&[("src/lib.rs", lib), ("src/h.rs", "make! { Handle; }")]),
             ["Guid", "Handle", "Z"]
         );
     }
@@ -363,11 +370,11 @@ mod tests {
             "mod m { #[macro_export] macro_rules! a { () => {} } macro_rules! b { () => {} } }
             #[cfg(any(test, fuzzing))] pub mod fuzzing { pub fn f() {} }
             #[cfg(feature = \"x\")] pub fn x() {} pub(crate) fn y() {}";
-        assert_eq!(of(&[("src/lib.rs", lib)]), ["m::a", "x"]);
+        assert_eq!(items_of(&[("src/lib.rs", lib)]), ["m::a", "x"]);
     }
 
     #[test]
     fn a_program_has_none() {
-        assert_eq!(of(&[("src/main.rs", "pub fn main() {}")]), Vec::<String>::new());
+        assert_eq!(items_of(&[("src/main.rs", "pub fn main() {}")]), Vec::<String>::new());
     }
 }

@@ -1,4 +1,4 @@
-//! The sources of a crate as tokens, and which of them its tests alone have.
+//! The sources of a crate as tokens, and which of them only its tests have.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub(super) struct File {
 }
 
 impl Tree {
-    pub(super) fn of(krate: &Path) -> io::Result<Self> {
+    pub(super) fn read(krate: &Path) -> io::Result<Self> {
         let mut files = BTreeMap::new();
         for folder in ["src", "tests"] {
             if krate.join(folder).is_dir() {
@@ -55,7 +55,8 @@ impl File {
     }
 }
 
-/// Where the modules that a file declares lie: `src/a/` for `src/a.rs` and `src/a/mod.rs`.
+/// Returns the folder of the modules that a file declares: `src/a/` for `src/a.rs` and
+/// `src/a/mod.rs`.
 pub(super) fn folder_of_modules(file: &Path) -> PathBuf {
     match file.file_stem().and_then(|stem| stem.to_str()) {
         Some("lib" | "main" | "mod") | None => file.with_file_name(""),
@@ -63,13 +64,14 @@ pub(super) fn folder_of_modules(file: &Path) -> PathBuf {
     }
 }
 
-/// Whether the condition of a `cfg` leaves out what it stands at when neither `test` nor
+/// Returns whether the condition of a `cfg` leaves out its item when neither `test` nor
 /// `fuzzing` is set, whatever else is.
 pub(super) fn is_for_tests(condition: &TokenStream) -> bool {
     holds(condition) == Some(false)
 }
 
-/// A condition without `test` and `fuzzing`; `None` if it depends on something else.
+/// Evaluates a condition without `test` and `fuzzing`. Returns `None` if it depends on
+/// something else.
 fn holds(condition: &TokenStream) -> Option<bool> {
     let mut tokens = condition.clone().into_iter();
     let Some(TokenTree::Ident(name)) = tokens.next() else { return None };

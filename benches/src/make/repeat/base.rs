@@ -1,35 +1,33 @@
 //! The trace that is repeated, block by block in memory.
 
+use super::decode::{self, RowReader};
+use flate2::read::GzDecoder;
+use nettrace_parser::{BlockKind, Reader};
+use nettrace_testdata::synth::Version;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-use flate2::read::GzDecoder;
-use nettrace_parser::{BlockKind, Reader};
-use nettrace_testdata::synth::Version;
-
-use super::decode::{self, RowReader};
-
 /// A trace to repeat.
 #[derive(Debug, Clone)]
 pub struct Base {
-    /// Version; 5 counts as 4.
+    /// Version of the format; 5 counts as 4.
     pub version: Version,
     /// Content of the Trace object or block.
     pub(super) trace: Vec<u8>,
     /// Blocks that could be read whole, in order.
     pub(super) blocks: Vec<(BlockKind, Vec<u8>)>,
-    /// Events in them.
+    /// Number of events in them.
     pub events: u64,
-    /// Oldest and newest tick of events and sequence points.
+    /// Oldest tick of events and sequence points.
     pub(super) oldest: u64,
     pub(super) newest: u64,
 }
 
-/// What was packed by gzip, or the bytes as they are.
+/// Returns what was packed by gzip, or the bytes as they are.
 ///
 /// # Errors
-/// When what looks like gzip is not.
+/// The bytes look like gzip and are not.
 pub fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);
@@ -43,7 +41,7 @@ impl Base {
     /// Reads a file, gzip or not.
     ///
     /// # Errors
-    /// What reading reports; [`io::ErrorKind::InvalidData`] for what is no trace.
+    /// The errors of reading; [`io::ErrorKind::InvalidData`] for what is no trace.
     pub fn open(path: &Path) -> io::Result<Base> {
         Base::new(&unpacked(fs::read(path)?)?)
     }
@@ -62,7 +60,7 @@ impl Base {
             _ => Version::V4,
         };
         let (mut trace, mut blocks) = (Vec::new(), Vec::new());
-        // A reader of its own: the one above has passed the Trace block.
+        // This is another reader: the one above has passed the Trace block.
         let mut reader = Reader::from_slice(bytes);
         while let Some(block) = reader.next_block().map_err(wrong)? {
             if block.content.len() as u64 != u64::from(block.span.len) {

@@ -1,9 +1,9 @@
-//! Event rows and sequence points as plain values, by the parser's parts.
+//! Event rows and sequence points as plain values, decoded by the parser's parts.
 
 use nettrace_parser::raw::{self, BlobEncoding, BlobHeader};
 use nettrace_testdata::synth::{Blob, SequencePoint, Version};
 
-/// Ticks, flags and listed threads of a sequence point.
+/// Decodes the ticks, flags and listed threads of a sequence point.
 pub(super) fn sequence_point(version: Version, content: &[u8]) -> Option<(u64, u32, Vec<u64>)> {
     let is_v6 = version == Version::V6;
     let header = if is_v6 { raw::sequence_point_v6 } else { raw::sequence_point_v4 };
@@ -30,7 +30,8 @@ pub(super) struct RowReader<'a> {
 }
 
 impl<'a> RowReader<'a> {
-    /// The rows of a block's content; `None` if not even its header is there.
+    /// Reads the header of a block's content, and returns its rows. Returns `None` if not
+    /// even the header is there.
     pub(super) fn new(version: Version, content: &'a [u8]) -> Option<RowReader<'a>> {
         let (mut is_compressed, mut rest) = (false, content);
         if version != Version::V3 {
@@ -56,7 +57,7 @@ impl<'a> RowReader<'a> {
         self.rest.is_empty()
     }
 
-    /// The next row. Its flags are those that are stored.
+    /// Returns the next row. Its flags are those that are stored.
     pub(super) fn next(&mut self) -> Option<Blob> {
         let flags = self.rest.first().copied().filter(|_| self.is_compressed());
         let (rest, row) = raw::blob(self.encoding, &mut self.header)(self.rest).ok()?;

@@ -1,29 +1,27 @@
 //! A real trace, again and again, as one long session would have been written.
 //!
-//! Framing and padding are written again. What the writer would do once (metadata) is done
-//! once; stacks, labels and, where the stream had forgotten them, threads are written
-//! again. Events are re-encoded: each copy's timestamps are later than those of all
-//! copies before it, and every capture thread's numbers go on without a gap. A number
+//! Framing and padding are written again. What the writer would do once (metadata) is
+//! done once; stacks, labels and, where the stream had forgotten them, threads are
+//! written again. Events are re-encoded: each copy's timestamps are later than those of
+//! all copies before it, and every capture thread's numbers go on without a gap. A number
 //! that a thread had lost is not lost any more: the result reads back without losses,
 //! restarts or damage.
 
 mod base;
 mod decode;
 
-use std::collections::{HashMap, HashSet};
-use std::io::{self, Write};
-
-use nettrace_parser::{BlockKind, raw};
-use nettrace_testdata::synth::{PartKind, RemoveThreadBlock, SequencePoint, Sink, Version};
-
 use super::Written;
 use super::rows::{Layout, Rows};
 use super::stream::Writer;
 pub use base::{Base, unpacked};
 use decode::RowReader;
+use nettrace_parser::{BlockKind, raw};
+use nettrace_testdata::synth::{PartKind, RemoveThreadBlock, SequencePoint, Sink, Version};
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Write};
 
-/// Writes `base` repeated to at least `bytes` bytes, by less than a block and what ends
-/// it more.
+/// Writes `base` again and again, until there are at least `bytes` bytes. The last block
+/// and the end of the stream come on top.
 ///
 /// # Errors
 /// What `out` reports, and [`io::ErrorKind::InvalidData`] when the base has no events.
@@ -32,18 +30,18 @@ pub fn write(out: impl Write, base: &Base, bytes: u64) -> io::Result<Written> {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "there are no events to repeat"));
     }
     let mut copies = Copies::new(Writer::new(out, base.version)?);
-    copies.writer.part(PartKind::Trace, base.trace.clone())?;
+    copies.writer.write_part(PartKind::Trace, base.trace.clone())?;
     let period = base.newest - base.oldest + 1 + (base.newest - base.oldest) / 1000;
     while copies.writer.position() < bytes {
         copies.newest = base.oldest + copies.shift;
         for (kind, content) in &base.blocks {
-            copies.block(*kind, content)?;
+            copies.write_block(*kind, content)?;
             if copies.writer.position() >= bytes {
                 break;
             }
         }
         if !copies.ends_in_point {
-            copies.point_here()?;
+            copies.write_point_here()?;
         }
         copies.is_first = false;
         copies.shift += period;
@@ -51,17 +49,17 @@ pub fn write(out: impl Write, base: &Base, bytes: u64) -> io::Result<Written> {
     Ok(Written { events: copies.events, bytes: copies.writer.end()? })
 }
 
-/// What the stream written so far means to its readers.
+/// The state that the readers of the stream written so far have.
 struct Copies<W> {
     writer: Writer<W>,
     is_first: bool,
-    /// Ticks that this copy is later than the base.
+    /// Ticks by which this copy is later than the base.
     shift: u64,
     newest: u64,
     events: u64,
     /// Last number of each capture thread that has not ended.
     numbers: HashMap<u64, u32>,
-    /// Version 6: thread indices and metadata ids that are defined.
+    /// Thread indices that are defined (version 6).
     threads: HashSet<u64>,
     types: HashSet<u64>,
     ends_in_point: bool,
@@ -82,27 +80,27 @@ impl<W: Write> Copies<W> {
         }
     }
 
-    fn block(&mut self, kind: BlockKind, content: &[u8]) -> io::Result<()> {
+    fn write_block(&mut self, kind: BlockKind, content: &[u8]) -> io::Result<()> {
         let is_v6 = self.writer.version() == Version::V6;
         self.ends_in_point = kind == BlockKind::SequencePoint;
         match kind {
-            BlockKind::Event => self.events(content),
-            BlockKind::Metadata if is_v6 => self.types(content),
-            BlockKind::Metadata if self.is_first => self.part(PartKind::Metadata, content),
-            BlockKind::Stack => self.part(PartKind::Stack, content),
-            BlockKind::LabelList => self.part(PartKind::LabelList, content),
-            BlockKind::SequencePoint => self.point(content),
-            BlockKind::Thread => self.threads(content),
-            BlockKind::RemoveThread => self.removals(content),
+            BlockKind::Event => self.write_events(content),
+            BlockKind::Metadata if is_v6 => self.write_types(content),
+            BlockKind::Metadata if self.is_first => self.write_part(PartKind::Metadata, content),
+            BlockKind::Stack => self.write_part(PartKind::Stack, content),
+            BlockKind::LabelList => self.write_part(PartKind::LabelList, content),
+            BlockKind::SequencePoint => self.write_point(content),
+            BlockKind::Thread => self.write_threads(content),
+            BlockKind::RemoveThread => self.write_removals(content),
             _ => Ok(()),
         }
     }
 
-    fn part(&mut self, kind: PartKind, content: &[u8]) -> io::Result<()> {
-        self.writer.part(kind, content.to_vec())
+    fn write_part(&mut self, kind: PartKind, content: &[u8]) -> io::Result<()> {
+        self.writer.write_part(kind, content.to_vec())
     }
 
-    fn events(&mut self, content: &[u8]) -> io::Result<()> {
+    fn write_events(&mut self, content: &[u8]) -> io::Result<()> {
         let version = self.writer.version();
         let mut reader = RowReader::new(version, content).ok_or_else(invalid)?;
         let layout = if reader.is_compressed() { Layout::Compressed } else { Layout::Uncompressed };
@@ -122,7 +120,7 @@ impl<W: Write> Copies<W> {
                 *number = number.wrapping_add(1);
                 blob.sequence_number = *number;
             }
-            // What the writer had set stays set, for the shape of the headers.
+            // Flags that the writer had set stay set, for the shape of the headers.
             blob.flags = blob.flags.map(|flags| flags | rows.needed_flags(&blob));
             rows.push(&blob);
             self.events += 1;
@@ -130,20 +128,20 @@ impl<W: Write> Copies<W> {
         if rows.is_empty() {
             return Ok(());
         }
-        self.writer.part(PartKind::Event, rows.take())
+        self.writer.write_part(PartKind::Event, rows.take())
     }
 
-    /// Rows of types that are not defined yet.
-    fn types(&mut self, content: &[u8]) -> io::Result<()> {
+    /// Writes rows of types that are not defined yet.
+    fn write_types(&mut self, content: &[u8]) -> io::Result<()> {
         let (rows, ()) = raw::metadata_block_header_v6(content).map_err(|_| invalid())?;
         let mut out = Sink::new();
         out.u16(0);
-        self.rows(rows, out, PartKind::Metadata, |copies, id| copies.types.insert(id))
+        self.write_rows(rows, out, PartKind::Metadata, |copies, id| copies.types.insert(id))
     }
 
-    /// Rows of threads that are not alive.
-    fn threads(&mut self, content: &[u8]) -> io::Result<()> {
-        self.rows(content, Sink::new(), PartKind::Thread, |copies, index| {
+    /// Writes rows of threads that are not alive.
+    fn write_threads(&mut self, content: &[u8]) -> io::Result<()> {
+        self.write_rows(content, Sink::new(), PartKind::Thread, |copies, index| {
             let is_new = copies.threads.insert(index);
             if is_new {
                 copies.numbers.insert(index, 0);
@@ -153,7 +151,7 @@ impl<W: Write> Copies<W> {
     }
 
     /// Copies those rows of a u16 size and a varuint id that `is_wanted`.
-    fn rows(
+    fn write_rows(
         &mut self,
         mut rest: &[u8],
         mut out: Sink,
@@ -172,10 +170,10 @@ impl<W: Write> Copies<W> {
         if out.len() == empty {
             return Ok(());
         }
-        self.writer.part(kind, out.into_vec())
+        self.writer.write_part(kind, out.into_vec())
     }
 
-    fn removals(&mut self, content: &[u8]) -> io::Result<()> {
+    fn write_removals(&mut self, content: &[u8]) -> io::Result<()> {
         let (mut rest, mut removed) = (content, Vec::new());
         while !rest.is_empty() {
             let (after, (index, _)) = raw::sequence_entry_v6(rest).map_err(|_| invalid())?;
@@ -184,10 +182,11 @@ impl<W: Write> Copies<W> {
             }
             rest = after;
         }
-        self.writer.part(PartKind::RemoveThread, RemoveThreadBlock::new(removed).content().bytes)
+        self.writer
+            .write_part(PartKind::RemoveThread, RemoveThreadBlock::new(removed).content().bytes)
     }
 
-    fn point(&mut self, content: &[u8]) -> io::Result<()> {
+    fn write_point(&mut self, content: &[u8]) -> io::Result<()> {
         let version = self.writer.version();
         let (ticks, flags, listed) =
             decode::sequence_point(version, content).ok_or_else(invalid)?;
@@ -198,8 +197,8 @@ impl<W: Write> Copies<W> {
             .map(|thread| (thread, self.numbers.get(&thread).copied().unwrap_or(0)))
             .collect();
         if version != Version::V6 {
-            // Who is not listed has ended. If its id comes back it is another thread's,
-            // and that begins at 1.
+            // A thread that is not listed has ended. If its id comes back it is another
+            // thread's, which begins at 1.
             self.numbers = threads.iter().copied().collect();
         }
         if version == Version::V6 && flags & SequencePoint::FORGET_THREADS != 0 {
@@ -210,11 +209,11 @@ impl<W: Write> Copies<W> {
             self.types.clear();
         }
         let point = SequencePoint { ticks, flags, threads, ..SequencePoint::default() };
-        self.writer.part(PartKind::SequencePoint, point.content(version).bytes)
+        self.writer.write_part(PartKind::SequencePoint, point.content(version).bytes)
     }
 
-    /// A sequence point where the base has none: stack ids restart after it.
-    fn point_here(&mut self) -> io::Result<()> {
+    /// Writes a sequence point where the base has none: stack ids restart after it.
+    fn write_point_here(&mut self) -> io::Result<()> {
         let version = self.writer.version();
         if version == Version::V3 {
             return Ok(());
@@ -223,7 +222,7 @@ impl<W: Write> Copies<W> {
             self.numbers.iter().map(|(thread, number)| (*thread, *number)).collect();
         threads.sort_unstable();
         let point = SequencePoint { ticks: self.newest, threads, ..SequencePoint::default() };
-        self.writer.part(PartKind::SequencePoint, point.content(version).bytes)
+        self.writer.write_part(PartKind::SequencePoint, point.content(version).bytes)
     }
 }
 
