@@ -202,6 +202,7 @@ impl Observers {
 
 impl Reports for Observers {
     type Outputs = Encoded;
+    type Interest = ();
 
     fn inputs(&self) -> Vec<ReportInput> {
         let events = self.wants_events().then_some(ReportInput::Events);
@@ -210,12 +211,12 @@ impl Reports for Observers {
         events.into_iter().chain(samples).collect()
     }
 
-    fn wanting(&self, _: &Event<'_>) -> u32 {
-        u32::from(self.wants_events())
+    fn interest(&self, _: &Event<'_>) -> Option<()> {
+        self.wants_events().then_some(())
     }
 
     #[inline]
-    fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, _: u32) -> u64 {
+    fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, (): &()) -> u64 {
         let prefix = self.prefix;
         if let Some(events) = &mut self.events {
             events.add(event, moment, model, prefix);

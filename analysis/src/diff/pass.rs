@@ -8,7 +8,7 @@ use super::startup::Startup;
 use super::subject::Subject;
 use super::work::Gathered;
 use crate::driver::AnalysisOptions;
-use crate::findings::overview::Overview;
+use crate::findings::overview::{Overview, OverviewInterest};
 use crate::findings::{Summary, SummaryReport};
 use crate::model::{Kind, Model};
 use crate::over_time::{self, SampleRow, Shared, gathering_pass};
@@ -72,16 +72,23 @@ impl DiffReports {
 
 impl Reports for DiffReports {
     type Outputs = MeasuredTrace;
+    type Interest = Option<OverviewInterest>;
 
     fn inputs(&self) -> Vec<ReportInput> {
         vec![ReportInput::Events, ReportInput::Samples]
     }
 
-    fn wanting(&self, _: &Event<'_>) -> u32 {
-        1
+    fn interest(&self, event: &Event<'_>) -> Option<Self::Interest> {
+        Some(self.overview.interest(event))
     }
 
-    fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, _: u32) -> u64 {
+    fn observe(
+        &mut self,
+        event: &Event<'_>,
+        moment: &Moment,
+        model: &mut Model,
+        interest: &Self::Interest,
+    ) -> u64 {
         // Method loads and similar events are also sent when only samples are recorded.
         self.has_runtime |=
             event.known_provider() == KnownProvider::Runtime && !matches!(event.id(), 140..=190);
@@ -89,8 +96,9 @@ impl Reports for DiffReports {
             let (first, last) = self.events.unwrap_or((moment.nanos, moment.nanos));
             self.events = Some((first.min(moment.nanos), last.max(moment.nanos)));
         }
-        let wanting = self.overview.wanting(event);
-        self.overview.observe(event, moment, model, wanting);
+        if let Some(interest) = interest {
+            self.overview.observe(event, moment, model, interest);
+        }
         self.startup.event(event, moment);
         self.extent.event(event, moment);
         self.keywords.event(event);

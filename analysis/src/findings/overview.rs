@@ -7,27 +7,52 @@ use crate::model::{Model, Moment, Resolved};
 use crate::report::{
     Activities, ActivitiesReport, Alloc, AllocReport, Contention, ContentionReport, Counters,
     CountersReport, Exceptions, ExceptionsReport, Gc, GcReport, Jit, JitReport, Logs, LogsReport,
-    Occurrence, Report, Reports, Sql, SqlReport, Tasks, TasksReport, ThreadPool, ThreadPoolReport,
-    Waits, WaitsReport,
+    Occurrence, Report, Sql, SqlReport, Tasks, TasksReport, ThreadPool, ThreadPoolReport, Waits,
+    WaitsReport,
 };
 use nettrace_parser::Event;
 
-/// The reports with their places among the bits of [`OverviewReports::wanting`].
+/// The reports, of which each is a field of what the overview is made of.
 macro_rules! reports {
-    ($($place:literal $name:ident: $report:ident => $result:ident,)+) => {
+    ($($name:ident: $report:ident => $result:ident,)+) => {
         /// The reports, each as detailed as its user needs it.
         #[derive(Debug)]
         pub(crate) struct OverviewReports {
             $(pub(crate) $name: $report,)+
         }
 
-        impl OverviewReports {
-            fn wanting(&self, event: &Event<'_>) -> u32 {
-                $((self.$name.wanting(event) << $place))|+
-            }
+        /// Which of the overview's parts want the events of a type.
+        #[derive(Debug, Clone, Copy)]
+        pub(crate) struct OverviewInterest {
+            $($name: bool,)+
+            subjects: bool,
+            own: bool,
+            askers: bool,
+        }
 
-            fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, wanting: u32) {
-                $(if wanting & (1 << $place) != 0 {
+        impl Overview {
+            /// Returns which of its parts want events of this type, `None` if none does.
+            pub(crate) fn interest(&self, event: &Event<'_>) -> Option<OverviewInterest> {
+                let interest = OverviewInterest {
+                    $($name: self.reports.$name.wants(event),)+
+                    subjects: Subject::of(event).is_some(),
+                    own: is_own(event),
+                    askers: Askers::wants(event),
+                };
+                let OverviewInterest { $($name,)+ subjects, own, askers } = interest;
+                ($($name ||)+ subjects || own || askers).then_some(interest)
+            }
+        }
+
+        impl OverviewReports {
+            fn observe(
+                &mut self,
+                event: &Event<'_>,
+                moment: &Moment,
+                model: &mut Model,
+                interest: &OverviewInterest,
+            ) {
+                $(if interest.$name {
                     self.$name.event(event, moment, model);
                 })+
             }
@@ -59,30 +84,22 @@ macro_rules! reports {
 }
 
 reports! {
-    0 gc: Gc => GcReport,
-    1 alloc: Alloc => AllocReport,
-    2 exceptions: Exceptions => ExceptionsReport,
-    3 contention: Contention => ContentionReport,
-    4 waits: Waits => WaitsReport,
-    5 jit: Jit => JitReport,
-    6 pool: ThreadPool => ThreadPoolReport,
-    7 activities: Activities => ActivitiesReport,
-    8 logs: Logs => LogsReport,
-    9 counters: Counters => CountersReport,
-    10 tasks: Tasks => TasksReport,
-    11 sql: Sql => SqlReport,
+    gc: Gc => GcReport,
+    alloc: Alloc => AllocReport,
+    exceptions: Exceptions => ExceptionsReport,
+    contention: Contention => ContentionReport,
+    waits: Waits => WaitsReport,
+    jit: Jit => JitReport,
+    pool: ThreadPool => ThreadPoolReport,
+    activities: Activities => ActivitiesReport,
+    logs: Logs => LogsReport,
+    counters: Counters => CountersReport,
+    tasks: Tasks => TasksReport,
+    sql: Sql => SqlReport,
 }
 
-/// The bit for counting subjects: above those of the reports, however many there are, and
-/// below the two that the page has for itself.
-const SUBJECTS: u32 = 1 << 29;
-/// The bit for counting the events of the program's own sources.
-const OWN: u32 = 1 << 28;
-
-/// Stacks of each type of exception that a finding looks at.
-const MOST_THROW_SITES: usize = 256;
-/// The bit for who asks for collections and threads.
-const ASKERS: u32 = 1 << 27;
+/// Maximum number of stacks of each type of exception that a finding looks at.
+const MAX_THROW_SITES: usize = 256;
 
 /// Computes the reports, and counts what events are about.
 #[derive(Debug)]
@@ -108,7 +125,7 @@ impl Overview {
         OverviewReports {
             gc: Gc::default(),
             alloc: Alloc::default(),
-            exceptions: Exceptions::default().top(MOST_THROW_SITES),
+            exceptions: Exceptions::default().top(MAX_THROW_SITES),
             contention: Contention::default().without_owner_stacks(),
             waits: Waits::default(),
             jit: Jit::default(),
@@ -121,34 +138,26 @@ impl Overview {
         }
     }
 
-    /// Which of its parts want events of this type, one bit for each.
-    pub(crate) fn wanting(&self, event: &Event<'_>) -> u32 {
-        let counts = Subject::of(event).map_or(0, |_| SUBJECTS);
-        let own = if is_own(event) { OWN } else { 0 };
-        let askers = if Askers::wants(event) { ASKERS } else { 0 };
-        self.reports.wanting(event) | counts | own | askers
-    }
-
     /// Passes an event to the parts that want it.
     pub(crate) fn observe(
         &mut self,
         event: &Event<'_>,
         moment: &Moment,
         model: &mut Model,
-        wanting: u32,
+        interest: &OverviewInterest,
     ) {
-        self.reports.observe(event, moment, model, wanting);
+        self.reports.observe(event, moment, model, interest);
         if moment.is_selected
-            && wanting & SUBJECTS != 0
+            && interest.subjects
             && let Some(subject) = Subject::of(event)
         {
             let count = self.subjects.entry(subject).or_default();
             *count = count.saturating_add(1);
         }
-        if moment.is_selected && wanting & OWN != 0 {
+        if moment.is_selected && interest.own {
             self.own.add(event);
         }
-        if moment.is_selected && wanting & ASKERS != 0 {
+        if moment.is_selected && interest.askers {
             self.askers.add(event, moment, model);
         }
     }

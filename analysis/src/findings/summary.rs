@@ -103,12 +103,13 @@ impl Report for Summary {
     const INPUT: ReportInput = ReportInput::Everything;
 
     fn wants(&self, event: &Event<'_>) -> bool {
-        self.overview.wanting(event) != 0
+        self.overview.interest(event).is_some()
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        let wanting = self.overview.wanting(event);
-        self.overview.observe(event, moment, model, wanting);
+        if let Some(interest) = self.overview.interest(event) {
+            self.overview.observe(event, moment, model, &interest);
+        }
         // It is about all events, also those that it does not see.
         false
     }

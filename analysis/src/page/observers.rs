@@ -10,7 +10,7 @@ use super::sums::Sums;
 use super::tracks::SharedTracks;
 use super::triggers::PageTriggers;
 use super::{Page, Thinned, session};
-use crate::findings::overview::{Overview, OverviewReports, Overviewed};
+use crate::findings::overview::{Overview, OverviewInterest, OverviewReports, Overviewed};
 use crate::findings::{Summary, SummaryReport};
 use crate::html::Columns;
 use crate::model::{Kind, Model, Resolved, StackHandle, TextHandle, ThreadState, WaitFor};
@@ -78,22 +78,25 @@ impl PageReports {
     }
 }
 
-/// The bits of what only the page has, above those of the overview; the list of events
-/// wants them all.
-const EVENTS: u32 = 1 << 31;
-const LOADER: u32 = 1 << 30;
+/// Which reports of the page want the events of a type. The list of events wants them all.
+#[derive(Clone, Copy)]
+pub(super) struct PageInterest {
+    overview: Option<OverviewInterest>,
+    loader: bool,
+}
 
 impl Reports for PageReports {
     type Outputs = Page;
+    type Interest = PageInterest;
 
     fn inputs(&self) -> Vec<ReportInput> {
         vec![ReportInput::Everything]
     }
 
-    fn wanting(&self, event: &Event<'_>) -> u32 {
+    fn interest(&self, event: &Event<'_>) -> Option<PageInterest> {
+        let overview = self.overview.interest(event);
         // Beside the overview: no finding needs it.
-        let loader = if self.loader.wants(event) { LOADER } else { 0 };
-        self.overview.wanting(event) | loader | EVENTS
+        Some(PageInterest { overview, loader: self.loader.wants(event) })
     }
 
     fn observe(
@@ -101,16 +104,18 @@ impl Reports for PageReports {
         event: &Event<'_>,
         moment: &Moment,
         model: &mut Model,
-        wanting: u32,
+        interest: &PageInterest,
     ) -> u64 {
-        self.overview.observe(event, moment, model, wanting);
+        if let Some(interest) = &interest.overview {
+            self.overview.observe(event, moment, model, interest);
+        }
         let [activities, requests] = self.overview.take_ended();
         activities.into_iter().for_each(|row| self.activities.add(row));
         requests.into_iter().for_each(|row| self.requests.add(row));
         for (kept, ended) in self.tasks.iter_mut().zip(self.overview.take_tasks()) {
             ended.into_iter().for_each(|row| kept.add(row));
         }
-        if wanting & LOADER != 0 {
+        if interest.loader {
             self.loader.event(event, moment, model);
         }
         if moment.is_selected {

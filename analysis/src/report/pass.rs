@@ -28,7 +28,7 @@ use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
 /// # Ok::<(), AnalysisError>(())
 /// ```
 #[expect(missing_debug_implementations, reason = "as the analysis that it holds")]
-pub struct ReportPass<R> {
+pub struct ReportPass<R: Reports> {
     observer: ReportObserver<R>,
     analysis: Analysis<'static>,
 }
@@ -78,9 +78,9 @@ impl<R: Reports> ReportPass<R> {
         };
         let uses_events = inputs.iter().any(|input| input.has_events());
         let names_endpoints = inputs.iter().any(|input| input.has_samples());
-        let wanting = WantingReports::default();
+        let uses = UsesByType::default();
         ReportPass {
-            observer: ReportObserver { reports, uses_events, names_endpoints, wanting, about: 0 },
+            observer: ReportObserver { reports, uses_events, names_endpoints, uses, about: 0 },
             analysis,
         }
     }
@@ -142,24 +142,32 @@ impl<R: Reports> ReportPass<R> {
 }
 
 /// Shows the events of a pass to the reports that want them.
-struct ReportObserver<R> {
+struct ReportObserver<R: Reports> {
     reports: R,
     uses_events: bool,
     /// Whether handlers in the stacks of samples are named after their endpoints.
     names_endpoints: bool,
-    wanting: WantingReports,
+    uses: UsesByType<R::Interest>,
     /// Number of events that a report is about.
     about: u64,
 }
 
-/// The bit of what names endpoints: above those of the reports, and below those that the overview
-/// and the page have for themselves.
-const ENDPOINTS: u32 = 1 << 26;
+/// What the events of a type are used for.
+#[derive(Clone, Copy)]
+struct Uses<I> {
+    may_name_endpoint: bool,
+    reports: Option<I>,
+}
 
-/// Which reports want the events of a type, and whether they may name endpoints.
-fn wanting_of<R: Reports>(reports: &R, names_endpoints: bool, event: &Event<'_>) -> u32 {
-    let names = names_endpoints && endpoints::may_name(event);
-    reports.wanting(event) | if names { ENDPOINTS } else { 0 }
+impl<I> Uses<I> {
+    const NONE: Uses<I> = Uses { may_name_endpoint: false, reports: None };
+
+    fn of<R: Reports<Interest = I>>(reports: &R, names_endpoints: bool, event: &Event<'_>) -> Self {
+        Uses {
+            may_name_endpoint: names_endpoints && endpoints::may_name(event),
+            reports: reports.interest(event),
+        }
+    }
 }
 
 impl<R: Reports> Observer for ReportObserver<R> {
@@ -168,52 +176,57 @@ impl<R: Reports> Observer for ReportObserver<R> {
     }
 
     fn wants(&self, event: &Event<'_>) -> bool {
-        wanting_of(&self.reports, self.names_endpoints, event) != 0
+        let uses = Uses::of(&self.reports, self.names_endpoints, event);
+        uses.may_name_endpoint || uses.reports.is_some()
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        let wanting =
-            self.wanting.of(event, |event| wanting_of(&self.reports, self.names_endpoints, event));
-        if wanting & ENDPOINTS != 0
+        let uses =
+            self.uses.of(event, |event| Uses::of(&self.reports, self.names_endpoints, event));
+        if uses.may_name_endpoint
             && let Some(endpoint) = endpoints::name_of(event, moment)
         {
             model.endpoint_started(event, moment.thread, &endpoint);
         }
-        let wanting = wanting & !ENDPOINTS;
-        if wanting != 0 && self.names_endpoints && endpoints::shows_handler(event) {
+        let Some(interest) = uses.reports else { return };
+        if self.names_endpoints && endpoints::shows_handler(event) {
             let stack = model.stack_of(event, moment.thread);
             model.saw(moment.thread, stack);
         }
-        if wanting != 0 {
-            let about = self.reports.observe(event, moment, model, wanting);
-            self.about = self.about.saturating_add(about);
-        }
+        let about = self.reports.observe(event, moment, model, &interest);
+        self.about = self.about.saturating_add(about);
     }
 }
 
-/// Which reports want the events of a type, by the type's metadata id: its serial number,
-/// as ids are used again, and the reports' bits.
-#[derive(Default)]
-struct WantingReports(Vec<(u64, u32)>);
+/// What the events of each type are used for, by the type's metadata id, with the type's
+/// serial number, as ids are used again.
+struct UsesByType<I>(Vec<(u64, Uses<I>)>);
 
-/// The reports are asked for each event of types with larger ids.
-const MOST_IDS: usize = 1 << 16;
+/// Maximum number of metadata ids with a row. The reports are asked for each event of types with
+/// larger ids.
+const MAX_IDS: usize = 1 << 16;
 
-impl WantingReports {
+impl<I> Default for UsesByType<I> {
+    fn default() -> Self {
+        UsesByType(Vec::new())
+    }
+}
+
+impl<I: Copy> UsesByType<I> {
     #[inline]
-    fn of(&mut self, event: &Event<'_>, ask: impl Fn(&Event<'_>) -> u32) -> u32 {
+    fn of(&mut self, event: &Event<'_>, ask: impl Fn(&Event<'_>) -> Uses<I>) -> Uses<I> {
         let Some(metadata) = event.metadata() else { return ask(event) };
         let (id, serial) = (metadata.id as usize, metadata.serial());
         match self.0.get(id) {
-            Some((known, wanting)) if *known == serial => return *wanting,
-            None if id < MOST_IDS => self.0.resize(id.saturating_add(1), (0, 0)),
+            Some((known, uses)) if *known == serial => return *uses,
+            None if id < MAX_IDS => self.0.resize(id.saturating_add(1), (0, Uses::NONE)),
             _ => {}
         }
-        let wanting = ask(event);
+        let uses = ask(event);
         if let Some(row) = self.0.get_mut(id) {
-            *row = (serial, wanting);
+            *row = (serial, uses);
         }
-        wanting
+        uses
     }
 }
 

@@ -10,20 +10,24 @@ pub trait Reports {
     /// Their results.
     type Outputs;
 
+    /// Which of them want the events of a type: `()` for one report, a tuple of these for a
+    /// tuple. Each report has a place of its own in this type, so no two can share one.
+    type Interest: Copy + Send + Sync;
+
     /// What each is computed from.
     fn inputs(&self) -> Vec<ReportInput>;
 
-    /// Which of them want to see events of this type, one bit for each; see
+    /// Returns which of them want to see events of this type, `None` if none does; see
     /// [`Report::wants`].
-    fn wanting(&self, event: &Event<'_>) -> u32;
+    fn interest(&self, event: &Event<'_>) -> Option<Self::Interest>;
 
-    /// Passes an event to those in `wanting`. Returns how many of them are about it.
+    /// Passes an event to those that want it. Returns how many of them are about it.
     fn observe(
         &mut self,
         event: &Event<'_>,
         moment: &Moment,
         model: &mut Model,
-        wanting: u32,
+        interest: &Self::Interest,
     ) -> u64;
 
     /// Computes the results at the end of the trace.
@@ -100,16 +104,17 @@ impl<'m> Resolving<'m> {
 
 impl<R: Report> Reports for R {
     type Outputs = R::Output;
+    type Interest = ();
 
     fn inputs(&self) -> Vec<ReportInput> {
         vec![R::INPUT]
     }
 
-    fn wanting(&self, event: &Event<'_>) -> u32 {
-        u32::from(R::INPUT.has_events() && self.wants(event))
+    fn interest(&self, event: &Event<'_>) -> Option<()> {
+        (R::INPUT.has_events() && self.wants(event)).then_some(())
     }
 
-    fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, _: u32) -> u64 {
+    fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, (): &()) -> u64 {
         u64::from(self.event(event, moment, model))
     }
 
@@ -120,21 +125,25 @@ impl<R: Report> Reports for R {
 
 macro_rules! tuple {
     ($($report:ident $place:tt),+) => {
-        impl<$($report: Report),+> Reports for ($($report,)+) {
-            type Outputs = ($($report::Output,)+);
+        impl<$($report: Reports),+> Reports for ($($report,)+) {
+            type Outputs = ($($report::Outputs,)+);
+            type Interest = ($(Option<$report::Interest>,)+);
 
             fn inputs(&self) -> Vec<ReportInput> {
-                vec![$($report::INPUT),+]
+                let mut inputs = Vec::new();
+                $(inputs.extend(self.$place.inputs());)+
+                inputs
             }
 
-            fn wanting(&self, event: &Event<'_>) -> u32 {
-                $((self.$place.wanting(event) << $place))|+
+            fn interest(&self, event: &Event<'_>) -> Option<Self::Interest> {
+                let interest = ($(self.$place.interest(event),)+);
+                ($(interest.$place.is_some())||+).then_some(interest)
             }
 
-            fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, wanting: u32) -> u64 {
+            fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, interest: &Self::Interest) -> u64 {
                 let mut about: u64 = 0;
-                $(if wanting & (1 << $place) != 0 {
-                    about = about.saturating_add(self.$place.observe(event, moment, model, 1));
+                $(if let Some(interest) = &interest.$place {
+                    about = about.saturating_add(self.$place.observe(event, moment, model, interest));
                 })+
                 about
             }
@@ -161,13 +170,14 @@ tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11);
 
 impl<R: Report> Reports for Vec<R> {
     type Outputs = Vec<R::Output>;
+    type Interest = ();
 
     fn inputs(&self) -> Vec<ReportInput> {
         vec![R::INPUT; self.len()]
     }
 
-    fn wanting(&self, event: &Event<'_>) -> u32 {
-        u32::from(self.iter().any(|report| report.wanting(event) != 0))
+    fn interest(&self, event: &Event<'_>) -> Option<()> {
+        self.iter().find_map(|report| report.interest(event))
     }
 
     fn observe(
@@ -175,9 +185,9 @@ impl<R: Report> Reports for Vec<R> {
         event: &Event<'_>,
         moment: &Moment,
         model: &mut Model,
-        wanting: u32,
+        interest: &(),
     ) -> u64 {
-        let about = self.iter_mut().map(|report| report.observe(event, moment, model, wanting));
+        let about = self.iter_mut().map(|report| report.observe(event, moment, model, interest));
         about.fold(0, u64::saturating_add)
     }
 
