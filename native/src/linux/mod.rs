@@ -3,6 +3,7 @@
 mod image;
 mod mappings;
 mod memory;
+mod process;
 mod prologue;
 mod space;
 mod system_call;
@@ -10,12 +11,13 @@ mod unwind;
 
 use crate::{Error, NativeStack, NativeStacks, NativeState, StackEnd};
 use memory::StackMemory;
+use process::{Code, Process};
 use space::Space;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use system_call::{Doing, WaitPlace};
-use unwind::{Code, Process, Step, unwind};
+use unwind::{Step, unwind};
 
 /// Maximum number of attempts to read a stack that changes while it is read.
 const MAX_ATTEMPTS: usize = 5;

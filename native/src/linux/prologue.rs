@@ -13,7 +13,7 @@
 //! function that moves the stack pointer later on has another distance: above the frame
 //! pointer there is no return address then, so no frame is reported.
 
-use super::unwind::Process;
+use super::process::Process;
 
 /// Maximum length of a function's beginning, in bytes: a mark for indirect jumps, both
 /// pointers, six registers, room.
@@ -91,7 +91,7 @@ fn ends_with_call(code: &[u8]) -> bool {
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
-    use super::super::unwind::Code;
+    use super::super::process::Code;
     use super::*;
 
     #[test]

@@ -3,7 +3,8 @@
 use super::image::Image;
 use super::mappings::{self, Mapping};
 use super::memory::Memory;
-use super::unwind::{Code, Step};
+use super::process::Code;
+use super::unwind::Step;
 use crate::NativeFrame;
 use nettrace_analysis::{SymbolFile, perf_map};
 use std::collections::BTreeMap;

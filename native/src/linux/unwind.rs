@@ -12,13 +12,13 @@
 //! Compiled managed code has no such tables; its methods keep the frame pointer.
 
 use super::image::{Bytes, Entry, Image};
+use super::process::{Code, Process};
 use super::prologue;
 use crate::StackEnd;
 use gimli::{
     CfaRule, EhFrame, EvaluationResult, Register, RegisterRule, UnwindContext, UnwindExpression,
     Value,
 };
-use std::rc::Rc;
 
 /// Maximum number of frames of a stack: a recursion without end would fill the memory.
 const MAX_FRAMES: usize = 512;
@@ -59,19 +59,6 @@ mod machine {
 
 use machine::{FRAME_POINTER, IN_REGISTER, KEPT, REGISTERS, RETURN_ADDRESS, STACK_POINTER, plain};
 
-/// The kind of code at an address.
-#[derive(Debug, Clone)]
-pub(super) enum Code {
-    /// Code of a mapped file, with the linker's address.
-    File(Rc<Image>, u64),
-    /// Code that the runtime made.
-    Compiled,
-    /// Code of a file that cannot be read.
-    Unread,
-    /// Memory that is not executed.
-    None,
-}
-
 /// A frame: an instruction, and whether it is the next one to run or the one after a
 /// call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,18 +98,6 @@ impl Registers {
             *register = value;
         }
     }
-}
-
-/// The process, as far as stacks need it.
-pub(super) trait Process {
-    /// Reads eight bytes of the stack.
-    fn word(&mut self, address: u64) -> Option<u64>;
-
-    /// Returns the kind of code at an address.
-    fn code(&mut self, address: u64) -> Code;
-
-    /// Reads machine code; fewer bytes where it ends.
-    fn bytes(&self, address: u64, count: usize) -> Vec<u8>;
 }
 
 /// Returns the frames from the innermost on.
