@@ -1,13 +1,13 @@
 //! The screen of `top`: its state, how it is drawn, and what the keys change.
 
 use super::rows::{self, TopRow, decimal};
+use super::state::TopState;
 use crate::args::TopView;
 use crate::cut::{self, Text};
-use crate::live::cost::Cost;
 use crate::screen::{Pressed, Selection, Theme, help, is_interrupt, put, put_right};
 use crate::units;
 use crossterm::event::{KeyCode, KeyEvent};
-use nettrace_analysis::live::{TopCaller, TopSnapshot};
+use nettrace_analysis::live::TopCaller;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::style::Style;
 use ratatui_core::terminal::Frame;
@@ -43,19 +43,6 @@ const NUMBER: u16 = 10;
 /// Rows above the list, without the sentences that come first.
 const ABOVE: u16 = 5;
 
-/// The state of the process when the screen is drawn.
-#[derive(Debug, Clone)]
-pub(super) struct TopState {
-    pub(super) label: String,
-    pub(super) snapshot: TopSnapshot,
-    /// Events that the process could not send.
-    pub(super) lost: u64,
-    pub(super) is_over: bool,
-    /// Why events of the view do not come.
-    pub(super) trouble: Option<String>,
-    pub(super) cost: Cost,
-}
-
 /// The state of the screen.
 #[derive(Debug)]
 pub(super) struct Board {
@@ -63,8 +50,8 @@ pub(super) struct Board {
     view: TopView,
     seen: Option<TopState>,
     list: Selection,
-    /// What the callers, or the methods of the thread, are shown of.
-    inside: Option<String>,
+    /// The row whose callers are shown, or the thread whose methods.
+    inside: Option<TopRow>,
     callers: Vec<TopCaller>,
     /// Methods are sorted by total.
     is_by_total: bool,
@@ -110,7 +97,7 @@ impl Board {
     /// Whose callers are shown, if any.
     pub(super) fn wants_callers(&self) -> Option<(TopView, String)> {
         let is_wanted = !matches!(self.view, TopView::Threads | TopView::Http) && !self.is_paused;
-        self.inside.clone().filter(|_| is_wanted).map(|name| (self.view, name))
+        self.inside.as_ref().filter(|_| is_wanted).map(|row| (self.view, row.about()))
     }
 
     pub(super) fn take_callers(&mut self, callers: Vec<TopCaller>) {
@@ -131,14 +118,15 @@ impl Board {
             };
         };
         if self.view == TopView::Threads {
-            let id = inside.split(' ').next().and_then(|id| id.parse().ok());
-            let thread = seen.snapshot.threads.iter().find(|row| Some(row.thread_id) == id);
+            let mut threads = seen.snapshot.threads.iter();
+            let thread = threads.find(|row| Some(row.thread_id) == inside.thread_id);
             return thread.map_or(Vec::new(), |row| row.methods.iter().map(rows::method).collect());
         }
         let callers = self.callers.iter().map(|caller| TopRow {
             cells: vec![decimal(caller.percent)],
             before: "  ".repeat(caller.depth.min(20)),
             name: caller.name.to_string(),
+            thread_id: None,
         });
         callers.collect()
     }
@@ -161,7 +149,7 @@ impl Board {
             KeyCode::Enter if self.inside_is().is_some() => {
                 let row = self.rows().into_iter().nth(self.list.selected);
                 let Some(row) = row else { return Pressed::Nothing };
-                self.inside = Some(row.about());
+                self.inside = Some(row);
                 self.callers.clear();
                 self.list.reset();
             }
@@ -298,10 +286,10 @@ impl Board {
         let x = put(buffer, (0, height - 1), width, &hint, self.theme.faint()).saturating_add(3);
         let room = width.saturating_sub(x);
         let about = match &self.inside {
-            Some(name) => {
+            Some(row) => {
                 let what =
                     if self.view == TopView::Threads { "methods of thread" } else { "callers of" };
-                let parts = [cut::fixed(&format!("{what} ")), cut::main(name)];
+                let parts = [cut::fixed(&format!("{what} ")), cut::main(&row.about())];
                 Text::parts(parts).cut(usize::from(room))
             }
             None => units::counted(count as u64, "row"),
@@ -323,6 +311,7 @@ impl Board {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::live::cost::Cost;
     use crate::screen::pages::{self, page, text};
     use crossterm::event::KeyModifiers;
     use nettrace_analysis::live::{Live, LiveTop, TopCallee};

@@ -3,6 +3,7 @@
 mod board;
 mod request;
 mod rows;
+mod state;
 
 use super::attached::{Attached, with_process};
 use crate::args::{OnStall, TopArgs, TopView};
@@ -21,9 +22,10 @@ use crate::live::start::Resume;
 use crate::live::target::Reached;
 use crate::screen::{Input, Pressed, Screen, Theme};
 use crate::units;
-use board::{Board, TopState};
+use board::Board;
 use nettrace_analysis::live::{LiveTop, TopCallee, TopSnapshot};
 use serde::Serialize;
+use state::TopState;
 use std::io::Write;
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 //! The lists of `top` as rows of text, for the screen and for lines.
 
-use super::board::TopState;
+use super::state::TopState;
 use crate::args::TopView;
 use crate::context::Context;
 use crate::cut::{self, Text};
@@ -21,11 +21,13 @@ pub(super) struct TopRow {
     /// What stands before the name and is never cut.
     pub(super) before: String,
     pub(super) name: String,
+    /// The thread that the row is about.
+    pub(super) thread_id: Option<u64>,
 }
 
 impl TopRow {
     fn new(cells: Vec<String>, name: &str) -> TopRow {
-        TopRow { cells, before: String::new(), name: name.to_owned() }
+        TopRow { cells, before: String::new(), name: name.to_owned(), thread_id: None }
     }
 
     /// What the row is about: its identity when rows are sorted again.
@@ -67,7 +69,8 @@ pub(super) fn rows(snapshot: &TopSnapshot, view: TopView) -> Vec<TopRow> {
             let cells = [decimal(one.percent)].into_iter().chain(samples.map(count));
             let top = one.methods.first().map_or("", |method| &*method.name.text);
             let before = format!("{} ", one.thread_id);
-            TopRow { before, ..TopRow::new(cells.collect(), top) }
+            let thread_id = Some(one.thread_id);
+            TopRow { before, thread_id, ..TopRow::new(cells.collect(), top) }
         }),
         TopView::Allocations => all(&snapshot.allocations, |one| {
             let cells = vec![decimal(one.percent), size(one.bytes_per_s), count(one.ticks)];

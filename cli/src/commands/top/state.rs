@@ -1,0 +1,17 @@
+//! What `top` shows at a moment.
+
+use crate::live::cost::Cost;
+use nettrace_analysis::live::TopSnapshot;
+
+/// The state of the process when the screen is drawn, or lines are written.
+#[derive(Debug, Clone)]
+pub(super) struct TopState {
+    pub(super) label: String,
+    pub(super) snapshot: TopSnapshot,
+    /// Events that the process could not send.
+    pub(super) lost: u64,
+    pub(super) is_over: bool,
+    /// Why events of the view do not come.
+    pub(super) trouble: Option<String>,
+    pub(super) cost: Cost,
+}
