@@ -2,8 +2,10 @@
 
 mod document;
 mod natives;
+mod seen;
 mod take;
 mod text;
+mod threads;
 mod verdict;
 
 use super::attached::{Attached, with_process};
@@ -14,6 +16,7 @@ use crate::failure::Failure;
 use crate::live::target::Reached;
 use document::Document;
 use nettrace_analysis::NameOptions;
+use seen::{Merge, Seen};
 use std::time::Instant;
 use take::{Taken, Taking};
 
@@ -30,16 +33,15 @@ fn show(
     taken: Taken,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    let (is_merged, has_more) = (merges(args, context), args.all);
-    let is_complete = taken.is_complete;
-    let document = Document::new(reached, taken, NameOptions::default(), args, is_merged);
+    let merge = merges(args, context).then_some(Merge { has_ended: args.all || args.json });
+    let seen = Seen::new(reached, taken, NameOptions::default(), merge);
     if args.json {
-        context.write_json(&document)?;
+        context.write_json(&Document::of(&seen))?;
     } else {
-        text::write(context, &document, is_merged, has_more)?;
+        text::write(context, &seen, args.all)?;
     }
     context.out.finish()?;
-    if !is_complete {
+    if !seen.is_complete {
         let text = "time was up before it was certain that each thread was seen (--timeout)";
         context.messages.warning(&format!("{}: {text}", reached.label()));
     }

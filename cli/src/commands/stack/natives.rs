@@ -1,84 +1,41 @@
-//! Native frames of the threads of a document.
+//! Native stacks, and what they say of their threads.
 
-use super::document::ThreadDocument;
 use crate::units;
 use nettrace_analysis::ThreadState;
 use nettrace_analysis::live::SampledThread;
 use nettrace_analysis::model::WaitFor;
 use nettrace_native::{NativeFrame, NativeStack, NativeStacks, NativeState, StackEnd};
-use serde::Serialize;
 
-/// The native stack of a thread. Its keys stand among those of the thread.
-#[derive(Debug, Clone, Serialize)]
+/// What threads do outside of managed code, or why that is not known.
+pub(super) type Natives = Result<NativeStacks, String>;
+
+/// The native stack of a thread.
+#[derive(Debug, Clone)]
 pub(super) struct Native {
-    /// `blocked` where there are frames; `running`, `moved_on` (it woke up while it was
-    /// looked at, or waits elsewhere by now), `ended` or `unknown`.
-    native_state: &'static str,
-    /// The system call that it is blocked in.
-    pub(super) system_call: Option<String>,
-    /// Innermost first. Those of a thread with managed frames go on through its managed
+    /// Its state and frames. The frames of a thread with managed frames go on through its managed
     /// code to the thread's start, where that was possible.
-    #[serde(rename = "native_frames")]
-    pub(super) frames: Vec<FrameDocument>,
-    /// Why there are no more: `start` is the thread's first function.
-    native_end: Option<&'static str>,
-    /// Of a thread with managed frames: whether the native frames lead to a place of the
+    pub(super) stack: NativeStack,
+    /// For a thread with managed frames, whether the native frames lead to a place of the
     /// sampled stack. If not, they end before, and the thread may have waited elsewhere.
-    #[serde(rename = "native_confirmed", skip_serializing_if = "Option::is_none")]
-    confirmed: Option<bool>,
-    #[serde(skip)]
-    pub(super) end: Option<StackEnd>,
-    /// Names of the frames above the managed ones.
-    #[serde(skip)]
-    functions: Vec<String>,
+    pub(super) confirmed: Option<bool>,
     /// What the functions say that the thread waits for.
-    #[serde(skip)]
     pub(super) waits_for: Option<WaitFor>,
-}
-
-/// A native frame.
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct FrameDocument {
-    /// Name of the mapped file; `null` for code that the runtime compiled.
-    module: Option<String>,
-    symbol: Option<String>,
-    /// The address in the file, as its linker counts.
-    offset: Option<u64>,
-    /// In hexadecimal.
-    address: String,
-    /// Whether it is managed code: compiled by the runtime, or of an assembly.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    managed: bool,
-}
-
-impl FrameDocument {
-    fn of(frame: &NativeFrame) -> FrameDocument {
-        FrameDocument {
-            module: frame.module.clone(),
-            symbol: frame.symbol.clone(),
-            offset: frame.offset,
-            address: format!("{:#x}", frame.address),
-            managed: frame.is_managed,
-        }
-    }
+    /// Names of the frames above the managed ones.
+    functions: Vec<String>,
 }
 
 impl Native {
-    /// Of a thread without managed frames.
+    /// Takes over the stack of a thread without managed frames.
     pub(super) fn of(stack: &NativeStack) -> Native {
         Native {
-            native_state: stack.state.name(),
-            system_call: stack.system_call.clone(),
-            frames: stack.frames.iter().map(FrameDocument::of).collect(),
-            native_end: stack.end.map(StackEnd::name),
-            end: stack.end,
-            confirmed: None,
             functions: stack.above_managed().iter().map(NativeFrame::text).collect(),
+            stack: stack.clone(),
+            confirmed: None,
             waits_for: None,
         }
     }
 
-    /// Of a thread with managed frames, which were sampled a little earlier.
+    /// Takes over the stack of a thread with managed frames, which were sampled a little earlier.
     pub(super) fn of_sampled(stack: &NativeStack, row: &SampledThread) -> Native {
         if has_moved(stack, row) {
             return Native::of(&NativeStack::new(NativeState::MovedOn));
@@ -87,30 +44,30 @@ impl Native {
         Native { waits_for: waits_for(stack), confirmed, ..Native::of(stack) }
     }
 
-    /// Whether there are frames.
+    /// Returns whether there are frames.
     pub(super) fn is_blocked(&self) -> bool {
-        self.native_state == NativeState::Blocked.name()
+        self.stack.state == NativeState::Blocked
     }
 
-    /// Names of the frames above the managed ones, for whom addresses do not matter.
+    /// Returns the names of the frames above the managed ones, for whom addresses do not matter.
     pub(super) fn functions(&self) -> &[String] {
         &self.functions
     }
 
-    /// The text shown instead of frames.
+    /// Returns the text shown instead of frames.
     pub(super) fn text(&self) -> &'static str {
-        match self.native_state {
-            "running" => "running: no native frames",
-            "moved_on" => "moved on before it was read: no native frames",
-            "ended" => "ended before it was read: no native frames",
+        match self.stack.state {
+            NativeState::Running => "running: no native frames",
+            NativeState::MovedOn => "moved on before it was read: no native frames",
+            NativeState::Ended => "ended before it was read: no native frames",
             _ => "no native frames",
         }
     }
 
-    /// Why the frames end before managed code or the thread's start.
+    /// Returns why the frames end before managed code or the thread's start.
     pub(super) fn gap(&self) -> Option<&'static str> {
-        let leads_on = self.frames.iter().any(|frame| frame.managed);
-        self.end.filter(|end| *end != StackEnd::Start && !leads_on).map(StackEnd::text)
+        let leads_on = self.stack.frames.iter().any(|frame| frame.is_managed);
+        self.stack.end.filter(|end| *end != StackEnd::Start && !leads_on).map(StackEnd::text)
     }
 }
 
@@ -155,16 +112,18 @@ const BLOCKING: &[(&str, WaitFor)] = &[
     ("WaitHandleNative::CorWait", WaitFor::Handle),
 ];
 
-/// How many threads have native frames, or why there are none.
-pub(super) fn summary(native: &Result<NativeStacks, String>, threads: &[ThreadDocument]) -> String {
-    if let Err(reason) = native {
+/// Returns how many threads have native frames, or why there are none.
+pub(super) fn summary<'n>(
+    natives: &Natives,
+    of_threads: impl Iterator<Item = &'n Native> + Clone,
+) -> String {
+    if let Err(reason) = natives {
         return reason.clone();
     }
-    let natives = || threads.iter().filter_map(|thread| thread.native.as_ref());
     let of = |state: NativeState| {
-        natives().filter(|native| native.native_state == state.name()).count() as u64
+        of_threads.clone().filter(|native| native.stack.state == state).count() as u64
     };
-    let all = units::counted(natives().count() as u64, "thread");
+    let all = units::counted(of_threads.clone().count() as u64, "thread");
     let mut text = format!("frames of {} of {all}", of(NativeState::Blocked));
     for (state, doing) in [
         (NativeState::Running, "running"),

@@ -1,6 +1,7 @@
 //! Short sessions of the sampler, each of which ends when every thread was seen.
 
 use super::super::attached::Attached;
+use super::natives::Natives;
 use crate::args::StackArgs;
 use crate::args::profiles::RUNTIME;
 use crate::context::Context;
@@ -18,7 +19,6 @@ use nettrace_analysis::live::ThreadStacks;
 use nettrace_ipc::{
     Ending, Level, Provider, Providers, RequestError, Rundown, Session, SessionConfig,
 };
-use nettrace_native::NativeStacks;
 use nettrace_parser::{Event, Feed};
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
@@ -46,7 +46,7 @@ pub(super) struct Taken {
     /// All threads that the operating system listed at some time, and those at the end.
     pub(super) os: Result<OsFacts, String>,
     /// With --native: what threads do outside of managed code, or why that is not known.
-    pub(super) native: Option<Result<NativeStacks, String>>,
+    pub(super) native: Option<Natives>,
     /// Whether it is certain that each thread was seen.
     pub(super) is_complete: bool,
     pub(super) duration: Duration,
@@ -268,7 +268,7 @@ impl<'t> Taking<'t> {
 
     /// Native stacks, now that the sampler is off: it suspends threads, which shows as
     /// waits that are not the program's.
-    fn native(&mut self) -> Result<NativeStacks, String> {
+    fn native(&mut self) -> Natives {
         look(&mut self.os, self.reached.pid);
         let facts = self.os.as_ref().map_err(Clone::clone)?;
         let alive = facts.threads.iter().filter(|(id, _)| facts.alive.contains(id));

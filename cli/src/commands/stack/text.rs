@@ -1,12 +1,15 @@
 //! `stack` for reading.
 
-use super::document::{Document, ThreadDocument};
 use super::natives::Native;
+use super::seen::Seen;
+use super::threads::StackedThread;
 use crate::context::Context;
 use crate::cut::Text;
 use crate::printable::printable;
 use crate::table::wrapped;
 use crate::units;
+use nettrace_analysis::ThreadState;
+use nettrace_analysis::model::WaitFor;
 use std::io::{self, Write};
 
 /// Names of threads without managed frames that are listed in one line.
@@ -16,70 +19,63 @@ const OF_SESSIONS: &str = " [ours: samples and sends events for nettrace, or ano
 /// Before each frame.
 const INDENT: &str = "    ";
 
-pub(super) fn write(
-    context: &mut Context<'_>,
-    document: &Document,
-    is_merged: bool,
-    has_more: bool,
-) -> io::Result<()> {
-    let with_frames = document.threads.iter().filter(|thread| thread.is_current() && thread.latest);
-    let ended = document.threads.iter().filter(|thread| thread.managed && thread.latest);
+pub(super) fn write(context: &mut Context<'_>, seen: &Seen, has_more: bool) -> io::Result<()> {
+    let with_frames =
+        seen.threads.iter().filter(|thread| thread.is_current() && thread.is_latest());
+    let ended = seen.threads.iter().filter(|thread| thread.is_managed() && thread.is_latest());
     let ended = ended.filter(|thread| !thread.is_current()).count();
-    let without: Vec<&ThreadDocument> =
-        document.threads.iter().filter(|thread| !thread.managed).collect();
+    let without: Vec<&StackedThread> =
+        seen.threads.iter().filter(|thread| !thread.is_managed()).collect();
     let counted = units::counted(with_frames.count() as u64, "thread");
-    let mut title = format!("{}: {counted} with managed frames", label(document));
-    if document.os.available {
+    let mut title = format!("{}: {counted} with managed frames", label(seen));
+    if seen.os.is_ok() {
         title.push_str(&format!(", {} without", without.len()));
     }
-    if document.taken > 1 {
-        title.push_str(&format!("; stacks taken {} times", document.taken));
+    if seen.taken > 1 {
+        title.push_str(&format!("; stacks taken {} times", seen.taken));
     }
     if ended > 0 && !has_more {
         title.push_str(&format!("; {ended} ended while stacks were taken (--all shows them)"));
     }
     let strong = context.style.strong();
-    for verdict in &document.verdicts {
+    for verdict in &seen.verdicts {
         let text = wrapped(&printable(verdict), context.table_width());
         writeln!(context.out, "{}", strong.over(text))?;
     }
     writeln!(context.out, "{}", strong.over(title))?;
-    if let Some(reason) = &document.os.reason {
+    if let Err(reason) = &seen.os {
         writeln!(context.out, "Names, states and CPU times of threads: {}", printable(reason))?;
     }
-    match &document.stacks {
-        Some(stacks) if is_merged => {
-            for stack in stacks {
-                let threads: Vec<&ThreadDocument> =
-                    stack.places.iter().map(|place| &document.threads[*place]).collect();
+    match &seen.groups {
+        Some(groups) => {
+            for group in groups {
+                let threads: Vec<&StackedThread> = group.threads(&seen.threads).collect();
                 writeln!(context.out)?;
-                group(context, document, &threads, stack.count)?;
+                write_group(context, seen.taken, &threads, group.count)?;
             }
         }
-        _ => {
-            let is_shown =
-                |thread: &&ThreadDocument| thread.is_current() || (thread.managed && has_more);
-            for thread in document.threads.iter().filter(is_shown) {
+        None => {
+            for thread in seen.threads.iter().filter(|thread| thread.is_shown(has_more)) {
                 writeln!(context.out)?;
-                group(context, document, &[thread], thread.count)?;
+                write_group(context, seen.taken, &[thread], thread.count())?;
             }
         }
     }
     if !without.is_empty() {
         writeln!(context.out)?;
-        match document.os.native {
-            Some(_) => unmanaged_stacks(context, &without, is_merged)?,
+        match seen.native {
+            Some(_) => unmanaged_stacks(context, &without, seen.groups.is_some())?,
             None => unmanaged(context, &without, has_more)?,
         }
     }
-    if let Some(text) = &document.os.native {
+    if let Some(text) = &seen.native {
         writeln!(context.out, "\nNative code: {}.", printable(text))?;
     }
     Ok(())
 }
 
-fn label(document: &Document) -> String {
-    match (&document.process_name, document.process_id) {
+fn label(seen: &Seen) -> String {
+    match (&seen.process_name, seen.process_id) {
         (Some(name), Some(pid)) => format!("{} ({pid})", printable(name)),
         (Some(name), None) => printable(name),
         (None, Some(pid)) => format!("process {pid}"),
@@ -87,29 +83,29 @@ fn label(document: &Document) -> String {
     }
 }
 
-/// Threads with one stack.
-fn group(
+/// Writes threads with one stack.
+fn write_group(
     context: &mut Context<'_>,
-    document: &Document,
-    threads: &[&ThreadDocument],
+    taken: u64,
+    threads: &[&StackedThread],
     count: u64,
 ) -> io::Result<()> {
     let Some(first) = threads.first() else { return Ok(()) };
     let strong = context.style.strong();
     let warning = context.style.warning();
-    let doing = match (first.state, &first.waits_for_text) {
+    let doing = match (first.state(), first.waits_for()) {
         (_, Some(what)) => format!("waiting for {what}"),
-        (Some("managed"), _) => "running managed code".to_owned(),
-        _ if threads.iter().all(|thread| thread.blocked == Some(true)) => {
+        (Some(ThreadState::Managed), _) => "running managed code".to_owned(),
+        _ if threads.iter().all(|thread| thread.is_blocked() == Some(true)) => {
             "blocked in native code".to_owned()
         }
         _ => "in native code".to_owned(),
     };
-    let doing = match first.waits_for {
-        Some("lock") => warning.over(doing),
+    let doing = match first.waits_for() {
+        Some(WaitFor::Lock) => warning.over(doing),
         _ => doing,
     };
-    let often = match document.taken {
+    let often = match taken {
         1 => String::new(),
         _ => format!(", seen {} times", units::count(count)),
     };
@@ -127,21 +123,22 @@ fn group(
         }
     }
     let faint = context.style.faint();
-    if first.state == Some("native") || first.waits_for.is_some() || first.native.is_some() {
+    let is_outside = first.state() == Some(ThreadState::Native) || first.waits_for().is_some();
+    if is_outside || first.native.is_some() {
         native(context, first, threads.len() == 1)?;
     }
-    frames(context, &first.frames)?;
-    if first.frames.is_empty() {
+    frames(context, first.frames().iter().map(|frame| &*frame.text))?;
+    if first.frames().is_empty() {
         writeln!(context.out, "    {}", faint.over("[no frames]"))?;
     }
     Ok(())
 }
 
-/// Names of methods or functions, as wide as tables may be.
-fn frames(context: &mut Context<'_>, names: &[String]) -> io::Result<()> {
+/// Writes names of methods or functions, as wide as tables may be.
+fn frames<'n>(context: &mut Context<'_>, names: impl Iterator<Item = &'n str>) -> io::Result<()> {
     let room = context.table_width().map(|width| width.saturating_sub(INDENT.len()));
     for name in names {
-        let name = Text::from(name.as_str());
+        let name = Text::from(name);
         let shown = room.map_or_else(|| name.whole(), |room| name.cut(room));
         writeln!(context.out, "{INDENT}{shown}")?;
     }
@@ -149,12 +146,12 @@ fn frames(context: &mut Context<'_>, names: &[String]) -> io::Result<()> {
 }
 
 /// What a thread does outside of managed code.
-fn native(context: &mut Context<'_>, thread: &ThreadDocument, is_alone: bool) -> io::Result<()> {
+fn native(context: &mut Context<'_>, thread: &StackedThread, is_alone: bool) -> io::Result<()> {
     let faint = context.style.faint();
     let kernel = thread.kernel_function.as_ref().filter(|_| is_alone);
     let kernel = kernel.map(|function| format!("kernel: {}", printable(function)));
     let native = thread.native.as_ref();
-    let call = native.and_then(|native| native.system_call.as_deref());
+    let call = native.and_then(|native| native.stack.system_call.as_deref());
     let call = call.map(|call| format!("system call {}", printable(call)));
     let state = native.filter(|native| !native.is_blocked()).map(|native| native.text().to_owned());
     let mut place: Vec<String> = state.into_iter().chain(call).chain(kernel).collect();
@@ -162,7 +159,7 @@ fn native(context: &mut Context<'_>, thread: &ThreadDocument, is_alone: bool) ->
         place.push("native code".to_owned());
     }
     writeln!(context.out, "    {}", faint.over(format!("[{}]", place.join(", "))))?;
-    frames(context, native.map_or(&[], Native::functions))?;
+    frames(context, native.map_or(&[][..], Native::functions).iter().map(String::as_str))?;
     if let Some(reason) = native.and_then(Native::gap) {
         writeln!(context.out, "    {}", faint.over(format!("[frames are missing: {reason}]")))?;
     }
@@ -172,14 +169,14 @@ fn native(context: &mut Context<'_>, thread: &ThreadDocument, is_alone: bool) ->
 /// Threads without managed frames, with their native stacks.
 fn unmanaged_stacks(
     context: &mut Context<'_>,
-    threads: &[&ThreadDocument],
+    threads: &[&StackedThread],
     is_merged: bool,
 ) -> io::Result<()> {
     let strong = context.style.strong();
     let title = units::counted(threads.len() as u64, "thread");
     writeln!(context.out, "{}", strong.over(format!("{title} without managed frames:")))?;
-    let mut groups: Vec<Vec<&ThreadDocument>> = Vec::new();
-    let same = |thread: &ThreadDocument| {
+    let mut groups: Vec<Vec<&StackedThread>> = Vec::new();
+    let same = |thread: &StackedThread| {
         let native = thread.native.as_ref();
         (native.map(Native::functions).map(<[String]>::to_vec), native.map(Native::text))
     };
@@ -198,32 +195,33 @@ fn unmanaged_stacks(
     Ok(())
 }
 
-fn name(thread: &ThreadDocument) -> String {
-    match &thread.name {
-        Some(name) => format!("Thread {} ({})", thread.thread_id, printable(name)),
-        None => format!("Thread {}", thread.thread_id),
+fn name(thread: &StackedThread) -> String {
+    match thread.name() {
+        Some(name) => format!("Thread {} ({})", thread.id, printable(name)),
+        None => format!("Thread {}", thread.id),
     }
 }
 
-/// What the operating system says, and the lock.
-fn about(thread: &ThreadDocument) -> String {
+/// Returns what the operating system says, and the lock.
+fn about(thread: &StackedThread) -> String {
     let mut text = String::new();
-    if let Some(lock) = &thread.lock_id {
-        text.push_str(&format!(", lock {lock}"));
+    let lock = thread.sampled.as_ref().and_then(|row| row.lock);
+    if let Some(lock) = lock.and_then(|lock| lock.lock_id) {
+        text.push_str(&format!(", lock {lock:#x}"));
     }
-    if let Some(owner) = thread.lock_owner_thread_id {
+    if let Some(owner) = lock.and_then(|lock| lock.owner_thread_id) {
         text.push_str(&format!(" held by thread {owner}"));
     }
-    if let Some(state) = thread.os_state {
+    if let Some(state) = thread.os_state() {
         text.push_str(&format!(", {state}"));
     }
-    if let (Some(user), Some(system)) = (thread.user_ns, thread.system_ns) {
-        text.push_str(&format!(", CPU {}", seconds(user.saturating_add(system))));
+    if let Some(os) = &thread.os {
+        text.push_str(&format!(", CPU {}", seconds(os.user_ns.saturating_add(os.system_ns))));
     }
-    if !thread.latest {
+    if !thread.is_latest() {
         text.push_str(", before");
     }
-    if thread.of_sessions {
+    if thread.is_of_sessions() {
         text.push_str(OF_SESSIONS);
     }
     text
@@ -237,7 +235,7 @@ fn seconds(nanos: u64) -> String {
 /// Threads without managed frames.
 fn unmanaged(
     context: &mut Context<'_>,
-    threads: &[&ThreadDocument],
+    threads: &[&StackedThread],
     has_more: bool,
 ) -> io::Result<()> {
     let strong = context.style.strong();
@@ -245,17 +243,14 @@ fn unmanaged(
     if has_more {
         writeln!(context.out, "{}", strong.over(format!("{title} without managed frames:")))?;
         for thread in threads {
-            let kernel = thread.kernel_function.as_ref();
-            let kernel =
-                kernel.map_or(String::new(), |function| format!(", in {}", printable(function)));
-            writeln!(context.out, "  {}{}{kernel}", name(thread), about(thread))?;
+            writeln!(context.out, "  {}{}", name(thread), about(thread))?;
         }
         return Ok(());
     }
     let mut names: Vec<String> = Vec::new();
     for thread in threads {
-        let mut name = thread.name.as_deref().map_or("?".to_owned(), printable);
-        if thread.of_sessions {
+        let mut name = thread.name().map_or("?".to_owned(), printable);
+        if thread.is_of_sessions() {
             name.push_str(OF_SESSIONS);
         }
         if !names.contains(&name) {

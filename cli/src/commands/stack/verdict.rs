@@ -1,31 +1,26 @@
 //! What stands out in the stacks of a process, in sentences.
 
-use super::document::ThreadDocument;
+use super::threads::StackedThread;
 use nettrace_analysis::live::{SampledThread, SeenThread, verdicts};
 
-/// `rows` and `threads`: the same threads, as the sampler and the document have them; `queued`:
-/// asks the process how many work items wait.
-pub(super) fn of(
-    rows: &[SampledThread],
-    threads: &[ThreadDocument],
-    queued: &dyn Fn() -> Option<u64>,
-) -> Vec<String> {
-    let of_program =
-        |(_, thread): &(&SampledThread, &ThreadDocument)| thread.is_current() && thread.latest;
-    let of_program: Vec<_> = rows
+/// Returns what the latest stacks of the program's threads say together. `queued` asks the process
+/// how many work items wait.
+pub(super) fn of(threads: &[StackedThread], queued: &dyn Fn() -> Option<u64>) -> Vec<String> {
+    let is_of_program = |thread: &&StackedThread| {
+        thread.is_current() && thread.is_latest() && !thread.is_of_sessions()
+    };
+    let of_program: Vec<(&StackedThread, &SampledThread, String)> = threads
         .iter()
-        .zip(threads)
-        .filter(of_program)
-        .filter(|(_, thread)| !thread.of_sessions)
+        .filter(is_of_program)
+        .filter_map(|thread| {
+            let name = thread.name().map_or_else(|| thread.id.to_string(), str::to_owned);
+            Some((thread, thread.sampled.as_ref()?, name))
+        })
         .collect();
-    let names: Vec<String> = of_program
-        .iter()
-        .map(|(row, thread)| thread.name.clone().unwrap_or_else(|| row.thread_id.to_string()))
-        .collect();
-    let seen = of_program.iter().zip(&names).map(|((row, thread), name)| {
+    let seen = of_program.iter().map(|(thread, row, name)| {
         let mut seen = SeenThread::new(name, row.state, &row.frames);
         seen.waits_for = row.waits_for;
-        seen.is_blocked = thread.blocked == Some(true);
+        seen.is_blocked = thread.is_blocked() == Some(true);
         seen.used = thread.used;
         seen
     });

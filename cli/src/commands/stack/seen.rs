@@ -1,0 +1,75 @@
+//! All that `stack` finds out: the document and the text are made of it.
+
+use super::natives;
+use super::take::Taken;
+use super::threads::{self, StackGroup, StackedThread};
+use super::verdict;
+use crate::live::pool_queue;
+use crate::live::target::Reached;
+use nettrace_analysis::NameOptions;
+use std::time::Duration;
+
+/// The threads of a process, and how they were seen.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) process_id: Option<u64>,
+    pub(super) process_name: Option<String>,
+    /// How often stacks were taken.
+    pub(super) taken: u64,
+    /// Complete rounds of the sampler.
+    pub(super) rounds: u64,
+    /// Number of samples.
+    pub(super) samples: u64,
+    /// Whether it is certain that each thread was seen.
+    pub(super) is_complete: bool,
+    pub(super) duration: Duration,
+    /// Whether names, states and CPU times of threads are known, and why not.
+    pub(super) os: Result<(), String>,
+    /// With --native: how many threads have native frames, or why there are none.
+    pub(super) native: Option<String>,
+    /// What stands out, in sentences.
+    pub(super) verdicts: Vec<String>,
+    pub(super) threads: Vec<StackedThread>,
+    /// With --merge: identical stacks.
+    pub(super) groups: Option<Vec<StackGroup>>,
+}
+
+/// How identical stacks are shown once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Merge {
+    /// Whether stacks of threads that have ended are among them.
+    pub(super) has_ended: bool,
+}
+
+impl Seen {
+    /// Finds out what sessions with a process have shown. Asks the process for the length of its
+    /// queue of work items if the stacks raise that question.
+    pub(super) fn new(
+        reached: &Reached,
+        taken: Taken,
+        names: NameOptions,
+        merge: Option<Merge>,
+    ) -> Seen {
+        let report = taken.stacks.finish(names);
+        let (facts, natives) = (taken.os.as_ref().ok(), taken.native.as_ref());
+        let mut threads = threads::sampled(report.threads, facts, natives);
+        let verdicts = verdict::of(&threads, &|| pool_queue::waiting_items(reached));
+        threads::add_unmanaged(&mut threads, facts, natives);
+        let of_threads = threads.iter().filter_map(|thread| thread.native.as_ref());
+        let native = natives.map(|natives| natives::summary(natives, of_threads));
+        Seen {
+            process_id: reached.pid,
+            process_name: Some(reached.name.clone()).filter(|name| !name.is_empty()),
+            taken: report.taken,
+            rounds: report.rounds,
+            samples: report.samples,
+            is_complete: taken.is_complete,
+            duration: taken.duration,
+            native,
+            os: taken.os.map(|_| ()),
+            verdicts,
+            groups: merge.map(|merge| threads::merged(&threads, merge.has_ended)),
+            threads,
+        }
+    }
+}

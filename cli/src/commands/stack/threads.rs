@@ -1,0 +1,240 @@
+//! The threads of a process: what samples, the operating system and native stacks show of them.
+
+use super::natives::{Native, Natives};
+use super::take::OsFacts;
+use crate::live::os_threads::OsThread;
+use nettrace_analysis::live::SampledThread;
+use nettrace_analysis::model::WaitFor;
+use nettrace_analysis::{Frame, ThreadState};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A thread with one of its stacks.
+#[derive(Debug)]
+pub(super) struct StackedThread {
+    /// In the namespace of the process, as its events have it.
+    pub(super) id: u64,
+    /// The stack that was sampled; `None` if the thread has no managed frames.
+    pub(super) sampled: Option<SampledThread>,
+    /// The thread as the operating system lists it, if it does.
+    pub(super) os: Option<OsThread>,
+    /// With --native: the function of the kernel that the thread sleeps in.
+    pub(super) kernel_function: Option<String>,
+    /// With --native: its native stack, of the last time that stacks were taken.
+    pub(super) native: Option<Native>,
+    /// The part of the time in which stacks were taken that it used a processor.
+    pub(super) used: Option<f64>,
+    is_gone: bool,
+    has_process_ended: bool,
+}
+
+/// Returns the threads that were sampled, in the order of their rows.
+pub(super) fn sampled(
+    rows: Vec<SampledThread>,
+    facts: Option<&OsFacts>,
+    natives: Option<&Natives>,
+) -> Vec<StackedThread> {
+    rows.into_iter().map(|row| StackedThread::sampled(row, facts, natives)).collect()
+}
+
+/// Adds the threads without managed frames that are still there. Threads that are there because
+/// somebody looks come last.
+pub(super) fn add_unmanaged(
+    threads: &mut Vec<StackedThread>,
+    facts: Option<&OsFacts>,
+    natives: Option<&Natives>,
+) {
+    let seen: BTreeSet<u64> = threads.iter().map(|thread| thread.id).collect();
+    let alive = facts.into_iter().flat_map(|facts| {
+        facts.threads.iter().filter(|(id, _)| facts.alive.contains(id) && !seen.contains(id))
+    });
+    threads.extend(alive.map(|(id, os)| StackedThread::unmanaged(*id, os, natives)));
+    threads.sort_by_key(StackedThread::is_of_sessions);
+}
+
+impl StackedThread {
+    fn sampled(
+        row: SampledThread,
+        facts: Option<&OsFacts>,
+        natives: Option<&Natives>,
+    ) -> StackedThread {
+        let id = row.thread_id;
+        let os = facts.and_then(|facts| facts.threads.get(&id));
+        let stacks = natives.and_then(|natives| natives.as_ref().ok());
+        let stack = stacks.zip(os).and_then(|(stacks, os)| stacks.get(&os.id));
+        StackedThread {
+            id,
+            native: stack.filter(|_| row.is_latest).map(|stack| Native::of_sampled(stack, &row)),
+            kernel_function: os
+                .filter(|_| natives.is_some())
+                .and_then(|os| os.kernel_function.clone()),
+            os: os.cloned(),
+            used: facts.and_then(|facts| facts.used(id)),
+            is_gone: facts.is_some_and(|facts| !facts.alive.contains(&id)),
+            has_process_ended: facts.is_some_and(|facts| facts.alive.is_empty()),
+            sampled: Some(row),
+        }
+    }
+
+    fn unmanaged(id: u64, os: &OsThread, natives: Option<&Natives>) -> StackedThread {
+        let stacks = natives.and_then(|natives| natives.as_ref().ok());
+        StackedThread {
+            id,
+            sampled: None,
+            os: Some(os.clone()),
+            kernel_function: os.kernel_function.clone().filter(|_| natives.is_some()),
+            native: stacks.and_then(|stacks| stacks.get(&os.id)).map(Native::of),
+            used: None,
+            is_gone: false,
+            has_process_ended: false,
+        }
+    }
+
+    /// Returns its name by the operating system, or else the purpose that the runtime reported.
+    pub(super) fn name(&self) -> Option<&str> {
+        let of_os = self.os.as_ref().map(|os| os.name.as_str()).filter(|name| !name.is_empty());
+        of_os.or_else(|| self.sampled.as_ref()?.name.as_deref())
+    }
+
+    /// Returns whether it has managed frames.
+    pub(super) fn is_managed(&self) -> bool {
+        self.sampled.is_some()
+    }
+
+    /// Returns whether it samples and sends events: it exists because somebody is looking.
+    pub(super) fn is_of_sessions(&self) -> bool {
+        self.os.as_ref().is_some_and(OsThread::is_of_sessions)
+    }
+
+    /// Returns whether it has managed frames and is still there, as far as can be known.
+    pub(super) fn is_current(&self) -> bool {
+        let is_in_last_round = |row: &SampledThread| row.is_in_last_round && self.has_process_ended;
+        self.sampled.as_ref().is_some_and(|row| !self.is_gone || is_in_last_round(row))
+    }
+
+    /// Returns whether it is shown: threads that have ended only if they are asked for.
+    pub(super) fn is_shown(&self, has_ended: bool) -> bool {
+        self.is_current() || (self.is_managed() && has_ended)
+    }
+
+    /// Returns whether the stack is the thread's latest one.
+    pub(super) fn is_latest(&self) -> bool {
+        self.sampled.as_ref().is_none_or(|row| row.is_latest)
+    }
+
+    /// Returns how often the thread had this stack.
+    pub(super) fn count(&self) -> u64 {
+        self.sampled.as_ref().map_or(0, |row| row.count)
+    }
+
+    /// Returns its managed frames, innermost first.
+    pub(super) fn frames(&self) -> &[Arc<Frame>] {
+        self.sampled.as_ref().map_or(&[], |row| &row.frames)
+    }
+
+    /// Returns what it waits for. Where the sampled frames do not tell, the native ones may.
+    pub(super) fn waits_for(&self) -> Option<WaitFor> {
+        let row = self.sampled.as_ref()?;
+        row.waits_for.or_else(|| self.native.as_ref()?.waits_for)
+    }
+
+    /// Returns what it was doing; `None` without managed frames.
+    pub(super) fn state(&self) -> Option<ThreadState> {
+        let row = self.sampled.as_ref()?;
+        let is_waiting = row.waits_for.is_none() && self.waits_for().is_some();
+        Some(if is_waiting { ThreadState::Waiting } else { row.state })
+    }
+
+    /// Returns the operating system's state, in words.
+    pub(super) fn os_state(&self) -> Option<&'static str> {
+        if self.is_gone { Some("ended") } else { self.os.as_ref().map(OsThread::state_text) }
+    }
+
+    /// Returns whether it was in native code, where the operating system says that it sleeps:
+    /// some waits leave no method on the stack.
+    pub(super) fn is_blocked(&self) -> Option<bool> {
+        let row = self.sampled.as_ref().filter(|row| row.is_latest)?;
+        let os = self.os.as_ref()?;
+        Some(row.state == ThreadState::Native && matches!(os.state, 'S' | 'D'))
+    }
+}
+
+/// Threads with identical stacks.
+#[derive(Debug)]
+pub(super) struct StackGroup {
+    /// Threads, or how often some thread had the stack if stacks were taken several times.
+    pub(super) count: u64,
+    /// Indices of the threads; at least one.
+    pub(super) places: Vec<usize>,
+}
+
+impl StackGroup {
+    /// Returns its threads.
+    pub(super) fn threads<'t>(
+        &self,
+        threads: &'t [StackedThread],
+    ) -> impl Iterator<Item = &'t StackedThread> {
+        self.places.iter().map(|place| &threads[*place])
+    }
+}
+
+/// Groups the threads with managed frames by identical stacks, those of most threads first.
+pub(super) fn merged(threads: &[StackedThread], has_ended: bool) -> Vec<StackGroup> {
+    type Key<'t> =
+        (&'t [Arc<Frame>], Option<&'static str>, Option<&'static str>, Option<&'t [String]>);
+    let mut groups: BTreeMap<Key<'_>, Vec<usize>> = BTreeMap::new();
+    for (place, thread) in threads.iter().enumerate().filter(|(_, it)| it.is_shown(has_ended)) {
+        let native = thread.native.as_ref().map(Native::functions);
+        let state = thread.state().map(ThreadState::name);
+        let key = (thread.frames(), state, thread.waits_for().map(WaitFor::name), native);
+        groups.entry(key).or_default().push(place);
+    }
+    let groups = groups.into_values().map(|places| StackGroup {
+        count: places.iter().map(|place| threads[*place].count()).sum(),
+        places,
+    });
+    let mut groups: Vec<StackGroup> = groups.collect();
+    groups.sort_by_key(|group| {
+        let is_ours = group.threads(threads).all(StackedThread::is_of_sessions);
+        (is_ours, Reverse(group.count), group.threads(threads).next().map(|thread| thread.id))
+    });
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nettrace_analysis::NameOptions;
+    use nettrace_analysis::live::ThreadStacks;
+    use nettrace_parser::Reader;
+
+    /// The first thread of a trace of the repository.
+    fn thread() -> StackedThread {
+        let trace =
+            nettrace_testdata::corpus::trace("net10-linux-x64/samples-only.nettrace").unwrap();
+        let bytes = trace.bytes();
+        let mut stacks = ThreadStacks::default();
+        let mut events = Reader::from_slice(&bytes).time_ordered();
+        while let Some(event) = events.next_event().unwrap() {
+            stacks.event(&event);
+        }
+        stacks.count_stacks();
+        let rows = stacks.finish(NameOptions::default()).threads;
+        sampled(rows, None, None).remove(0)
+    }
+
+    #[test]
+    fn a_thread_that_has_ended_is_left_out_unless_the_whole_process_has() {
+        let mut thread = thread();
+        assert!(thread.is_current());
+        thread.is_gone = true;
+        thread.sampled.as_mut().unwrap().is_in_last_round = true;
+        assert!(!thread.is_current());
+        thread.has_process_ended = true;
+        assert!(thread.is_current());
+        thread.has_process_ended = false;
+        let threads = [thread];
+        assert_eq!([false, true].map(|has_ended| merged(&threads, has_ended).len()), [0, 1]);
+    }
+}
