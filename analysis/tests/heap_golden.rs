@@ -91,7 +91,7 @@ fn rows(dump: &HeapDump, retained: &Retained) -> Rows {
     let groups: Vec<usize> = (0..dump.objects())
         .map(|object| {
             let row = &dump.types()[dump.type_of(object) as usize];
-            let key = (mangled(&row.stored_name, dump.bytes_of(object)), row.module.clone());
+            let key = (mangled(&row.stored_name, dump.bytes_of(object)), row.module.to_string());
             let next = places.len();
             *places.entry(key).or_insert(next)
         })

@@ -76,7 +76,7 @@ fn objects_of_a_heap_and_what_they_keep_alive_are_those_of_the_source() {
     let dump = &dumps[HeapDump::usual(&dumps).unwrap()];
     let report = HeapReport::new(&dumps, dump, &Retained::of(dump));
     let row = |name: &str| {
-        let row = report.types.iter().find(|row| row.name == name);
+        let row = report.types.iter().find(|row| *row.name == *name);
         row.map(|row| (row.count, row.bytes, row.retained_bytes)).unwrap_or_default()
     };
     for (name, expected) in [

@@ -4,14 +4,13 @@
 //! keeps alive, to the counted objects. So the weight below a frame is what it retains.
 
 use super::{Convert, ConvertError, ConvertOptions};
-use crate::heap::{HeapDump, HeapReader, HeapTreeNode, Retained};
+use crate::heap::{HeapDump, HeapName, HeapReader, HeapTreeKind, HeapTreeNode, Retained};
 use crate::model::{
     Frame, FrameHandle, FrameKind, Kind, Mode, Model, Profile, ProfileKey, Resolved, StackHandle,
     ThreadHandle, Totals,
 };
 use nettrace_parser::Event;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// The converter itself, or a wrapper that passes it a heap dump instead of samples if
 /// that was requested.
@@ -96,7 +95,7 @@ fn of_type(name: &str, module: &str) -> Frame {
 struct Paths {
     nanos: i64,
     frames: Vec<Frame>,
-    places: HashMap<(&'static str, Arc<str>, Arc<str>), FrameHandle>,
+    places: HashMap<(HeapTreeKind, HeapName, HeapName), FrameHandle>,
     /// Innermost first.
     stacks: Vec<Vec<FrameHandle>>,
     profile: Profile,
@@ -134,8 +133,10 @@ impl Paths {
         let place = *self.places.entry(key).or_insert(next);
         if place == next {
             self.frames.push(match node.kind {
-                "type" => of_type(&node.name, &node.module),
-                "static" => Frame::group(format!("static {}", node.name), FrameKind::Unknown),
+                HeapTreeKind::Type => of_type(&node.name, &node.module),
+                HeapTreeKind::Static => {
+                    Frame::group(format!("static {}", node.name), FrameKind::Unknown)
+                }
                 _ => Frame::group(node.name.to_string(), FrameKind::Unknown),
             });
         }

@@ -16,7 +16,7 @@
 //! are indexed by the order in which the search found nodes, and edges are stored in the
 //! order of their sources.
 
-use super::dominators::{Dominators, Graph};
+use super::graph::{Dominators, Graph};
 use super::links::{Bits, Links, NONE, length};
 use super::threads::share;
 use std::hint::black_box;

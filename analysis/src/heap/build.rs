@@ -6,6 +6,7 @@ use super::dump::{HeapDump, HeapLosses, HeapType, Root};
 use super::gathered::{Block, Gathered, NOTHING};
 use super::kinds::{HeapGeneration, RootKind};
 use super::links::{NONE, length};
+use super::name::HeapName;
 use super::type_rows::{Names, TypeRows};
 use crate::model::Model;
 use std::collections::HashMap;
@@ -62,7 +63,7 @@ pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Mo
     if !is_repeated.is_empty() {
         leave_out(&mut dump, &is_repeated);
     }
-    let described: Vec<bool> = dump.type_rows.iter().map(|row| row.is_described).collect();
+    let described: Vec<bool> = dump.type_rows.iter().map(|row| row.name.is_known()).collect();
     let nameless = dump.types.iter().filter(|at| described.get(**at as usize) == Some(&false));
     losses.undescribed_objects = nameless.count() as u64;
     dump.losses = losses;
@@ -349,24 +350,28 @@ fn name_types(dump: &mut HeapDump, gathered: &mut Gathered, rows: &TypeRows, mod
     let names = Names::new(rows, gathered.process, model);
     let process = model.process(gathered.process);
     let ticks = u64::MAX;
-    let mut places: HashMap<(String, String), u32> = HashMap::new();
+    let mut places: HashMap<(String, HeapName), u32> = HashMap::new();
     let mut merged: Vec<u32> = Vec::with_capacity(gathered.type_ids.len());
     for id in &gathered.type_ids {
         let module_id = names.row(*id).map_or(0, |row| row.module_id);
         let module = process.and_then(|process| process.modules.find(module_id, ticks));
         let module = match module {
-            Some(module) => module.name.clone(),
-            None if module_id == 0 => String::new(),
-            None => format!("{module_id:#x}"),
+            Some(module) => HeapName::known(&*module.name),
+            None if module_id == 0 => HeapName::known(""),
+            None => HeapName::unknown(format!("{module_id:#x}")),
         };
-        let stored = names.stored(*id);
-        let is_described = stored.is_some();
-        let stored = stored.unwrap_or_else(|| format!("type {id:#x}"));
+        let (stored_name, is_described) = match names.stored(*id) {
+            Some(stored) => (stored, true),
+            None => (format!("type {id:#x}"), false),
+        };
         let next = length(&dump.type_rows);
-        let place = *places.entry((stored.clone(), module.clone())).or_insert(next);
+        let place = *places.entry((stored_name.clone(), module.clone())).or_insert(next);
         if place == next {
-            let name = if is_described { Names::shown(&stored) } else { stored.clone() };
-            dump.type_rows.push(HeapType { name, stored_name: stored, module, is_described });
+            let name = match is_described {
+                true => HeapName::known(Names::shown(&stored_name)),
+                false => HeapName::unknown(&*stored_name),
+            };
+            dump.type_rows.push(HeapType { name, stored_name, module });
         }
         merged.push(place);
     }

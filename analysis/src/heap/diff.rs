@@ -1,10 +1,10 @@
 //! What grew between two dumps.
 
-use super::holders::{HeapHolder, is_own, short};
+use super::holders::{HeapHolder, HeldBy};
+use super::name::HeapName;
 use super::report::{HeapReport, HeapTypeRow};
 use crate::document::SCHEMA;
 use crate::sorted::SortFew;
-use nettrace_export::units::{bytes, count};
 use std::collections::{BTreeMap, HashSet};
 
 /// What grew between two dumps.
@@ -59,9 +59,9 @@ pub enum HeapTypeChange {
 #[non_exhaustive]
 pub struct HeapTypeDiff {
     /// The type.
-    pub name: String,
+    pub name: HeapName,
     /// Its module.
-    pub module: String,
+    pub module: HeapName,
     /// In which of the dumps it occurs.
     pub change: HeapTypeChange,
     /// Objects in the second dump.
@@ -91,55 +91,40 @@ pub struct HeapHolderGrowth {
     pub holder: HeapHolder,
 }
 
-/// Growth below this percentage of the second heap is not said.
-const LEAST_PERCENT: f64 = 1.0;
-/// Maximum number of sentences of each kind.
-const MOST: usize = 3;
+/// Minimum growth that is reported, as a percentage of the second heap.
+pub(super) const LEAST_GROWTH_PERCENT: f64 = 1.0;
 
 impl HeapHolderGrowth {
     fn all(old: &HeapReport, new: &HeapReport) -> Vec<HeapHolderGrowth> {
         // Small holders have no row, but statics have.
-        let retained = |name: &str, holder: &HeapHolder| {
-            let is_it = |row: &&HeapHolder| row.name == name && row.type_name == holder.type_name;
-            let held = old.holders.iter().find(is_it).map(|row| row.retained_bytes);
+        let before = |holder: &HeapHolder| {
+            old.holders
+                .iter()
+                .find(|row| row.held_by == holder.held_by && row.type_name == holder.type_name)
+        };
+        let retained = |holder: &HeapHolder| {
+            let held = before(holder).map(|row| row.retained_bytes);
             held.or_else(|| {
-                let name = name.strip_prefix("static ")?;
-                let mut rows = old.statics.iter().filter(|row| row.name == name);
-                rows.next().map(|row| row.retained_bytes)
+                let HeldBy::Static(name) = &holder.held_by else { return None };
+                let row = old.statics.iter().find(|row| *row.name == **name);
+                row.map(|row| row.retained_bytes)
             })
         };
-        let least = new.reachable_bytes as f64 * LEAST_PERCENT / 100.0;
+        let least = new.reachable_bytes as f64 * LEAST_GROWTH_PERCENT / 100.0;
         let mut grown: Vec<HeapHolderGrowth> = new
             .holders
             .iter()
             .map(|holder| HeapHolderGrowth {
                 retained_bytes_growth: holder
                     .retained_bytes
-                    .saturating_sub(retained(&holder.name, holder).unwrap_or(0)),
-                elements_before: old
-                    .holders
-                    .iter()
-                    .find(|row| row.name == holder.name && row.type_name == holder.type_name)
-                    .map(|row| row.elements),
+                    .saturating_sub(retained(holder).unwrap_or(0)),
+                elements_before: before(holder).map(|row| row.elements),
                 holder: holder.clone(),
             })
             .filter(|row| row.retained_bytes_growth as f64 >= least.max(1.0))
             .collect();
         grown.sort_few_by_key(|row| std::cmp::Reverse(row.retained_bytes_growth));
         grown
-    }
-
-    /// `2.1 MiB more are held by static All: a List<LeakedSession> of 3,000 entries, 1,000 before`.
-    fn text(&self) -> String {
-        let what = Some(self.holder.what()).filter(|what| !what.is_empty());
-        let before = self.elements_before.filter(|before| *before != self.holder.elements);
-        format!(
-            "{} more are held by {}{}{}",
-            bytes(self.retained_bytes_growth),
-            self.holder.name,
-            what.map_or_else(String::new, |what| format!(": {what}")),
-            before.map_or_else(String::new, |before| format!(", {} before", count(before)))
-        )
     }
 }
 
@@ -157,7 +142,7 @@ fn growth(old: u64, new: u64) -> i64 {
 
 /// Where modules have no names, they have numbers, which are others in each process.
 fn has_module(row: &HeapTypeRow) -> bool {
-    !row.module.starts_with("0x") && !row.module.is_empty()
+    row.module.is_known() && !row.module.is_empty()
 }
 
 /// The name of a type without what it is nested in: of `A.B.C<D.E>` `C<D.E>`.
@@ -172,19 +157,19 @@ impl HeapDiff {
     pub fn new(old: &HeapReport, new: &HeapReport) -> HeapDiff {
         let rows = || old.types.iter().chain(&new.types);
         let without_module: HashSet<&str> =
-            rows().filter(|row| !has_module(row)).map(|row| row.name.as_str()).collect();
+            rows().filter(|row| !has_module(row)).map(|row| &*row.name).collect();
         // A type has one name and module in both dumps. If a module has no name in one of
         // them, the name of the type has to do: sums of those of the same name.
         let key = |row: &'_ HeapTypeRow| -> (String, String) {
-            if without_module.contains(row.name.as_str()) {
-                return (row.name.clone(), String::new());
+            if without_module.contains(&*row.name) {
+                return (row.name.to_string(), String::new());
             }
             // Of a nested type only its own name is known there.
             let own = own_name(&row.name);
             if without_module.contains(own) {
                 return (own.to_owned(), String::new());
             }
-            (row.name.clone(), row.module.clone())
+            (row.name.to_string(), row.module.to_string())
         };
         let mut pairs: BTreeMap<(String, String), Pair<'_>> = BTreeMap::new();
         for (is_new, row) in
@@ -237,31 +222,5 @@ impl HeapDiff {
         };
         let holders = HeapHolderGrowth::all(old, new);
         HeapDiff { schema: SCHEMA, old: size(old), new: size(new), holders, types, unchanged_types }
-    }
-}
-
-impl HeapDiff {
-    /// What a person would say first: what holds more, and of which of the program's own types
-    /// there is more.
-    pub fn sentences(&self) -> Vec<String> {
-        let grown = self.types.iter().filter(|row| {
-            row.count_growth > 0 && row.bytes_growth > 0 && is_own(&row.name, &row.module)
-        });
-        let mut grown: Vec<&HeapTypeDiff> = grown.collect();
-        grown.sort_by_key(|row| std::cmp::Reverse(row.retained_bytes_growth.max(row.bytes_growth)));
-        let least = self.new.bytes as f64 * LEAST_PERCENT / 100.0;
-        let texts = grown
-            .into_iter()
-            .filter(|row| row.retained_bytes_growth as f64 >= least)
-            .take(MOST)
-            .map(|row| {
-                format!(
-                    "{} more {}, which keep {} alive",
-                    count(row.count_growth.unsigned_abs()),
-                    short(&row.name),
-                    bytes(row.retained_bytes_growth.unsigned_abs())
-                )
-            });
-        self.holders.iter().map(HeapHolderGrowth::text).chain(texts).collect()
     }
 }

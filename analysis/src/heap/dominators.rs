@@ -10,27 +10,9 @@
 //! three million objects, because it waits for memory at each reference. The first alone
 //! would be quadratic on long linked lists.
 
+use super::graph::{Dominators, Graph};
 use super::links::{Links, NONE, length};
 use super::{breadth_first, lengauer_tarjan};
-
-/// A graph whose nodes are numbered from 0.
-pub(super) trait Graph {
-    /// The number of nodes, below [`NONE`].
-    fn nodes(&self) -> u32;
-    /// The root node.
-    fn root(&self) -> u32;
-    /// The targets of a node's edges; [`NONE`] and numbers that are not nodes are
-    /// ignored.
-    fn successors(&self, node: u32) -> &[u32];
-    /// Approximate number of edges.
-    fn edges(&self) -> usize {
-        0
-    }
-    /// Whether to follow an edge.
-    fn counts(&self, _source: u32, _target: u32) -> bool {
-        true
-    }
-}
 
 /// The dominator tree.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -43,15 +25,6 @@ pub(super) struct DominatorTree {
     /// For each index in `order`, how many nodes it dominates, including itself. They
     /// follow it directly.
     pub(super) spans: Vec<u32>,
-}
-
-/// Immediate dominators, by the numbers that a search assigned.
-pub(super) struct Dominators {
-    /// The reachable nodes by number, the root first.
-    pub(super) vertices: Vec<u32>,
-    /// For each number, that of its immediate dominator, which is smaller; [`NONE`] for
-    /// the root.
-    pub(super) parents: Links,
 }
 
 impl DominatorTree {

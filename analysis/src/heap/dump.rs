@@ -2,6 +2,7 @@
 
 use super::kinds::{HeapGeneration, RootKind};
 use super::links::{NONE, length};
+use super::name::HeapName;
 
 /// The oldest generation: a collection of it is one of all.
 const OLDEST: u32 = 2;
@@ -11,17 +12,15 @@ const OLDEST: u32 = 2;
 #[non_exhaustive]
 pub struct HeapType {
     /// As written in source code:
-    /// `System.Collections.Generic.Dictionary<string,int>.Entry[]`. For a type without a
-    /// description, its number: `type 0x7f5f115239b8`.
-    pub name: String,
+    /// `System.Collections.Generic.Dictionary<string,int>.Entry[]`. For a type that the trace
+    /// does not describe, its number: `type 0x7f5f115239b8`. The runtime describes each type only
+    /// to the first session that asks for it.
+    pub name: HeapName,
     /// As the runtime writes it, including outer types if they are known.
     pub stored_name: String,
     /// Short name of its module, such as `System.Private.CoreLib`; the module's number,
     /// `0x7f5f10434000`, if the trace does not name it; empty if it is unknown.
-    pub module: String,
-    /// Whether the trace describes it. The runtime describes each type only to the first
-    /// session that asks for it.
-    pub is_described: bool,
+    pub module: HeapName,
 }
 
 /// Something outside of the heap that holds an object.

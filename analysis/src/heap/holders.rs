@@ -1,21 +1,50 @@
-//! What holds most of a heap, in a sentence each: static variables and other roots, and the
-//! collection or event below them.
+//! What holds most of a heap: static variables and other roots, and the collection or event
+//! below them.
 
-use super::report::HeapTypeRow;
-use super::tree::HeapTreeNode;
+use super::kinds::RootKind;
+use super::name::HeapName;
+use super::tree::{HeapTreeKind, HeapTreeNode};
 use crate::model::Folding;
 use crate::sorted::SortFew;
-use nettrace_export::units::{bytes, count, counted};
-use std::collections::BTreeSet;
+use std::fmt;
 
-/// What holds a smaller percentage of what is reachable is not listed.
-const LEAST_PERCENT: f64 = 5.0;
-/// Maximum number of holders, and of types of the program's own.
-const MOST: usize = 3;
-/// Of what a holder holds, the next thing on the way has at least this share.
+/// Minimum percentage of everything reachable for a holder to be listed.
+pub(super) const LEAST_PERCENT: f64 = 5.0;
+/// Maximum number of holders.
+const MAX_HOLDERS: usize = 3;
+/// Minimum share of what a holder holds for the next thing on the way down.
 const LEAST_SHARE: f64 = 0.5;
-/// A collection has at least so many elements.
+/// Minimum number of elements of a collection.
 const LEAST_ELEMENTS: u64 = 2;
+
+/// What a part of a heap hangs on. It is written as text: `static s_items`, `stack`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HeldBy {
+    /// No single root.
+    SeveralRoots,
+    /// A root of this kind.
+    Root(RootKind),
+    /// The static variable of this name.
+    Static(HeapName),
+}
+
+impl fmt::Display for HeldBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HeldBy::SeveralRoots => f.write_str("several roots"),
+            HeldBy::Root(kind) => write!(f, "{kind}"),
+            HeldBy::Static(name) => write!(f, "static {name}"),
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for HeldBy {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
 
 /// What holds a part of a heap.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +53,8 @@ const LEAST_ELEMENTS: u64 = 2;
 pub struct HeapHolder {
     /// The static variable or kind of roots: `static s_items`, `stack`; `several roots` if no
     /// single one holds it.
-    pub name: String,
+    #[cfg_attr(feature = "serde", serde(rename = "name"))]
+    pub held_by: HeldBy,
     /// Bytes that it keeps alive.
     pub retained_bytes: u64,
     /// The same as a percentage of everything reachable.
@@ -48,43 +78,37 @@ pub struct HeapHolder {
 impl HeapHolder {
     /// What holds most, from a dominator tree.
     pub(super) fn all(tree: &HeapTreeNode) -> Vec<HeapHolder> {
-        let mut roots: Vec<(String, &HeapTreeNode, Option<&HeapTreeNode>)> = Vec::new();
-        for kind in &tree.children {
-            match kind.kind {
-                "type" => roots.push(("several roots".to_owned(), kind, Some(kind))),
-                _ if kind.children.iter().any(|child| child.kind == "static") => {
-                    for variable in &kind.children {
-                        let name = match variable.kind {
-                            "static" => format!("static {}", variable.name),
-                            _ => kind.name.to_string(),
-                        };
-                        let first = match variable.kind {
-                            "static" => variable.children.first(),
-                            _ => Some(variable),
-                        };
-                        roots.push((name, variable, first));
+        let mut roots: Vec<(HeldBy, &HeapTreeNode, Option<&HeapTreeNode>)> = Vec::new();
+        for below in &tree.children {
+            let HeapTreeKind::Root(kind) = below.kind else {
+                roots.push((HeldBy::SeveralRoots, below, Some(below)));
+                continue;
+            };
+            for held in &below.children {
+                roots.push(match held.kind {
+                    HeapTreeKind::Static => {
+                        (HeldBy::Static(held.name.clone()), held, held.children.first())
                     }
-                }
-                _ => roots.extend(
-                    kind.children.iter().map(|held| (kind.name.to_string(), held, Some(held))),
-                ),
+                    _ => (HeldBy::Root(kind), held, Some(held)),
+                });
             }
         }
         let mut holders: Vec<HeapHolder> = roots
             .into_iter()
             .filter(|(_, node, _)| node.percent >= LEAST_PERCENT && node.retained_bytes > 0)
-            .map(|(name, node, first)| HeapHolder::of(name, node, first))
+            .map(|(held_by, node, first)| HeapHolder::of(held_by, node, first))
             .collect();
         holders.sort_few_by(|a, b| {
-            b.retained_bytes.cmp(&a.retained_bytes).then_with(|| a.name.cmp(&b.name))
+            let by_name = || a.held_by.to_string().cmp(&b.held_by.to_string());
+            b.retained_bytes.cmp(&a.retained_bytes).then_with(by_name)
         });
-        holders.truncate(MOST);
+        holders.truncate(MAX_HOLDERS);
         holders
     }
 
-    fn of(name: String, root: &HeapTreeNode, first: Option<&HeapTreeNode>) -> HeapHolder {
+    fn of(held_by: HeldBy, root: &HeapTreeNode, first: Option<&HeapTreeNode>) -> HeapHolder {
         let mut holder = HeapHolder {
-            name,
+            held_by,
             retained_bytes: root.retained_bytes,
             percent: root.percent,
             type_name: first.map_or_else(String::new, |first| first.name.to_string()),
@@ -129,99 +153,13 @@ impl HeapHolder {
         self.element_type_count = element.count;
         self.element_bytes = element.retained_bytes;
     }
-
-    /// `a Dictionary<string, Order> of 20,000 entries`.
-    pub(super) fn what(&self) -> String {
-        let through =
-            self.through.as_ref().map_or_else(String::new, |own| format!("{}, in it ", short(own)));
-        let type_name = short(&self.type_name);
-        let what = match self.elements {
-            0 if type_name.is_empty() => return String::new(),
-            0 => a(&type_name),
-            elements if self.is_event => {
-                let all = if self.element_type_count == elements { "all" } else { "most" };
-                format!(
-                    "an event with {}, {all} {} ({})",
-                    counted(elements, "subscriber"),
-                    short(&self.element_type),
-                    bytes(self.element_bytes)
-                )
-            }
-            elements if self.type_name == self.element_type => {
-                format!("{} {type_name}", count(elements))
-            }
-            elements => format!("{} of {} entries", a(&type_name), count(elements)),
-        };
-        format!("{through}{what}")
-    }
-
-    /// `15.7 MiB of 22.1 MiB (71 %) are held by static ByKey: a Dictionary<string, Order> of
-    /// 20,000 entries`.
-    pub(super) fn text(&self, reachable_bytes: u64) -> String {
-        let what = Some(self.what()).filter(|what| !what.is_empty());
-        format!(
-            "{} of {} ({:.0} %) are held by {}{}",
-            bytes(self.retained_bytes),
-            bytes(reachable_bytes),
-            self.percent,
-            self.name,
-            what.map_or_else(String::new, |what| format!(": {what}"))
-        )
-    }
 }
 
 /// Whether a type is the program's own, by its module or else by its namespace.
-pub(super) fn is_own(name: &str, module: &str) -> bool {
-    // Where the trace does not name modules, they have numbers.
-    let module = if module.starts_with("0x") { "" } else { module };
-    let is_plain =
-        name.contains(['[', '<']) || matches!(name, "?" | "Free") || name.starts_with("type 0x");
+pub(super) fn is_own(name: &HeapName, module: &HeapName) -> bool {
+    let module = if module.is_known() { &**module } else { "" };
+    let is_plain = name.contains(['[', '<']) || **name == *"Free" || !name.is_known();
     !is_plain && !Folding::is_framework(name) && !Folding::is_framework(&format!("{module}!{name}"))
-}
-
-/// The sentence about the program's own types that keep most alive: `of your types 20,000 Order
-/// keep 13.9 MiB alive, 3,000 View 5.9 MiB`; `None` if there are none.
-pub(super) fn own_types(rows: &[HeapTypeRow], reachable: u64) -> Option<(u64, String)> {
-    let least = (reachable as f64 * LEAST_PERCENT / 100.0).max(1.0);
-    // A nested type may have no namespace, and a module no name.
-    let framework: BTreeSet<&str> = rows
-        .iter()
-        .filter(|row| Folding::is_framework(&row.name))
-        .map(|row| &*row.module)
-        .collect();
-    let mut own: Vec<_> = rows
-        .iter()
-        .filter(|row| is_own(&row.name, &row.module) && row.retained_bytes as f64 >= least)
-        .filter(|row| !framework.contains(&*row.module))
-        .collect();
-    own.sort_few_by(|a, b| {
-        b.retained_bytes.cmp(&a.retained_bytes).then_with(|| a.name.cmp(&b.name))
-    });
-    own.truncate(MOST);
-    let most = own.first()?.retained_bytes;
-    let mut texts = own.iter().enumerate().map(|(at, row)| {
-        let alive = if at == 0 { " alive" } else { "" };
-        let keep = match (at, row.count) {
-            (0, 1) => "keeps ",
-            (0, _) => "keep ",
-            _ => "",
-        };
-        format!(
-            "{} {} {keep}{}{alive}",
-            count(row.count),
-            short(&row.name),
-            bytes(row.retained_bytes)
-        )
-    });
-    let first = texts.next()?;
-    let rest: String = texts.map(|text| format!(", {text}")).collect();
-    Some((most, format!("of your types {first}{rest}")))
-}
-
-/// A type's name with its article.
-fn a(name: &str) -> String {
-    let article = if name.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
-    format!("{article} {name}")
 }
 
 /// Whether a type only stores the elements of a collection.
@@ -229,25 +167,4 @@ fn is_storage(name: &str) -> bool {
     let base = name.split(['<', '[']).next().unwrap_or(name);
     let base = base.rsplit('.').next().unwrap_or(base);
     name.ends_with("[]") || ["Entry", "Node", "Tables", "VolatileNode", "Bucket"].contains(&base)
-}
-
-/// A type's name without namespaces: `Dictionary<string, Order>`.
-pub(super) fn short(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    let mut word = String::new();
-    for letter in name.chars() {
-        match letter {
-            '<' | '>' | ',' | '[' | ']' => {
-                out.push_str(word.rsplit('.').next().unwrap_or(&word));
-                word.clear();
-                out.push(letter);
-                if letter == ',' {
-                    out.push(' ');
-                }
-            }
-            _ => word.push(letter),
-        }
-    }
-    out.push_str(word.rsplit('.').next().unwrap_or(&word));
-    out
 }

@@ -9,7 +9,7 @@
 //! below the current one, so the parents serve as the forest; and buckets are linked
 //! lists in the array that receives the dominators later.
 
-use super::dominators::{Dominators, Graph};
+use super::graph::{Dominators, Graph};
 use super::links::{Links, NONE, length};
 
 /// State of a node in the depth-first search.

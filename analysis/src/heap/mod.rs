@@ -15,25 +15,29 @@ mod diff;
 mod dominators;
 mod dump;
 mod gathered;
+mod graph;
 mod holders;
 mod kinds;
 mod lengauer_tarjan;
 mod links;
 mod module_types;
 mod mono;
+mod name;
 mod paths;
 mod reading;
 mod report;
 mod retained;
+mod sentences;
 mod threads;
 mod tree;
 mod type_rows;
 
 pub use diff::{HeapDiff, HeapHolderGrowth, HeapSize, HeapTypeChange, HeapTypeDiff};
 pub use dump::{HeapDump, HeapLosses, HeapType, Root};
-pub use holders::HeapHolder;
+pub use holders::{HeapHolder, HeldBy};
 pub use kinds::{HeapGeneration, RootKind};
 pub use module_types::ModuleTypesError;
+pub use name::HeapName;
 pub use paths::{HeapPath, HeapPathGroup, HeapPathGroups, HeapPaths, HeapStep};
 pub use reading::HeapReader;
 pub use report::{
@@ -41,7 +45,7 @@ pub use report::{
     HeapTypeRow,
 };
 pub use retained::{HeapNode, Retained};
-pub use tree::HeapTreeNode;
+pub use tree::{HeapTreeKind, HeapTreeNode};
 
 use crate::recording::Recording;
 

@@ -1,8 +1,9 @@
 //! A summary of a heap by type, module, root and generation.
 
 use super::dump::{HeapDump, HeapLosses, is_of_all};
-use super::holders::{HeapHolder, own_types};
+use super::holders::HeapHolder;
 use super::kinds::{HeapGeneration, RootKind};
+use super::name::HeapName;
 use super::retained::{HeapNode, Retained};
 use super::tree::HeapTreeNode;
 use crate::document::{SCHEMA, percent};
@@ -82,9 +83,9 @@ pub struct HeapDumpRow {
 #[non_exhaustive]
 pub struct HeapTypeRow {
     /// The type.
-    pub name: String,
+    pub name: HeapName,
     /// Its module; empty if unknown.
-    pub module: String,
+    pub module: HeapName,
     /// Number of objects.
     pub count: u64,
     /// Their own bytes.
@@ -103,7 +104,7 @@ pub struct HeapTypeRow {
 #[non_exhaustive]
 pub struct HeapModuleRow {
     /// The module; empty if unknown.
-    pub module: String,
+    pub module: HeapName,
     /// Number of its types that have objects.
     pub types: u64,
     /// Number of objects.
@@ -255,16 +256,6 @@ impl HeapReport {
     }
 }
 
-impl HeapReport {
-    /// What a person would say first: what holds most, and which of the program's own types keep
-    /// most alive. Each sentence with the bytes that it is about.
-    pub fn sentences(&self) -> Vec<(u64, String)> {
-        let held = self.holders.iter();
-        let held = held.map(|held| (held.retained_bytes, held.text(self.reachable_bytes)));
-        held.chain(own_types(&self.types, self.reachable_bytes)).collect()
-    }
-}
-
 fn type_rows(dump: &HeapDump, retained: &Retained, types: &[Sums], all: u64) -> Vec<HeapTypeRow> {
     let kept = retained.bytes_by_group(types.len(), |object| Some(dump.type_of(object) as usize));
     let rows = dump.types().iter().zip(types).zip(kept).filter(|((_, sums), _)| sums.count > 0);
@@ -291,7 +282,7 @@ fn module_rows(
     types: &[Sums],
     all: u64,
 ) -> Vec<HeapModuleRow> {
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut places: BTreeMap<&HeapName, usize> = BTreeMap::new();
     let mut of_types = Vec::with_capacity(types.len());
     for row in dump.types() {
         let next = places.len();
@@ -310,7 +301,7 @@ fn module_rows(
                 distinct = distinct.saturating_add(1);
             }
             HeapModuleRow {
-                module: module.to_owned(),
+                module: module.clone(),
                 types: distinct,
                 count,
                 bytes,

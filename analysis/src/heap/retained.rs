@@ -1,7 +1,8 @@
 //! What would be freed if an object were removed.
 
-use super::dominators::{DominatorTree, Graph};
+use super::dominators::DominatorTree;
 use super::dump::{HeapDump, Root};
+use super::graph::Graph;
 use super::kinds::RootKind;
 use super::links::{Bits, NONE, length};
 

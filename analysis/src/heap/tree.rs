@@ -2,11 +2,11 @@
 
 use super::dump::HeapDump;
 use super::kinds::RootKind;
+use super::name::HeapName;
 use super::retained::{HeapNode, Retained};
 use crate::document::percent;
 use crate::sorted::SortFew;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// Maximum depth.
 const DEPTH: usize = 64;
@@ -17,13 +17,11 @@ const DEPTH: usize = 64;
 #[non_exhaustive]
 pub struct HeapTreeNode {
     /// Name of the type, the kind of roots, or the static variable.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_text"))]
-    pub name: Arc<str>,
+    pub name: HeapName,
     /// The kind of node: `root`, `static`, `type`.
-    pub kind: &'static str,
+    pub kind: HeapTreeKind,
     /// The type's module; empty if unknown.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_text"))]
-    pub module: Arc<str>,
+    pub module: HeapName,
     /// Number of roots or objects. If objects of a type keep each other alive, all of
     /// them are counted here.
     pub count: u64,
@@ -37,6 +35,38 @@ pub struct HeapTreeNode {
     pub percent: f64,
     /// What they keep alive directly, most bytes first.
     pub children: Vec<HeapTreeNode>,
+}
+
+/// What a node of a dominator tree stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HeapTreeKind {
+    /// Everything reachable.
+    All,
+    /// The roots of a kind.
+    Root(RootKind),
+    /// A static variable.
+    Static,
+    /// Objects of a type.
+    Type,
+}
+
+impl HeapTreeKind {
+    /// Returns the name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            HeapTreeKind::All | HeapTreeKind::Root(_) => "root",
+            HeapTreeKind::Static => "static",
+            HeapTreeKind::Type => "type",
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for HeapTreeKind {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -65,11 +95,9 @@ impl HeapTreeNode {
         let order: Vec<(HeapNode, usize)> = retained.walk().collect();
         let all = retained.bytes(HeapNode::Root);
         let min = all as f64 * min_percent.max(0.0) / 100.0;
-        let types = dump.types().iter();
-        let types = types.map(|row| (Arc::from(&*row.name), Arc::from(&*row.module))).collect();
-        let statics = dump.static_names.iter().map(|name| Arc::from(&**name)).collect();
-        let none = Arc::from("");
-        let tree = Tree { dump, retained, order, all, min, types, statics, none };
+        let statics = dump.static_names.iter().map(|name| HeapName::known(&**name)).collect();
+        let none = HeapName::known("");
+        let tree = Tree { dump, retained, order, all, min, statics, none };
         let objects = tree.objects(HeapNode::Root, 0, tree.order.len());
         tree.grown(Label::All, Group { places: vec![0], retained: all, objects }, 0)
     }
@@ -81,11 +109,9 @@ struct Tree<'t> {
     order: Vec<(HeapNode, usize)>,
     all: u64,
     min: f64,
-    /// Names and modules of types, which nodes share: there may be as many nodes as
-    /// objects.
-    types: Vec<(Arc<str>, Arc<str>)>,
-    statics: Vec<Arc<str>>,
-    none: Arc<str>,
+    /// Names of static variables, which nodes share: there may be as many nodes as objects.
+    statics: Vec<HeapName>,
+    none: HeapName,
 }
 
 impl Tree<'_> {
@@ -170,18 +196,21 @@ impl Tree<'_> {
         }
     }
 
-    /// Name, module and kind of a node.
-    fn name(&self, label: Label) -> (Arc<str>, Arc<str>, &'static str) {
-        let none = || Arc::clone(&self.none);
+    /// Returns name, module and kind of a node.
+    fn name(&self, label: Label) -> (HeapName, HeapName, HeapTreeKind) {
+        let none = || self.none.clone();
         match label {
-            Label::All => ("roots".into(), none(), "root"),
-            Label::Kind(kind) => (kind.to_string().into(), none(), "root"),
-            Label::Static(name, _) => {
-                (self.statics.get(name as usize).cloned().unwrap_or_else(none), none(), "static")
+            Label::All => (HeapName::known("roots"), none(), HeapTreeKind::All),
+            Label::Kind(kind) => {
+                (HeapName::known(kind.to_string()), none(), HeapTreeKind::Root(kind))
             }
-            Label::Type(at) => match self.types.get(at as usize) {
-                Some((name, module)) => (Arc::clone(name), Arc::clone(module), "type"),
-                None => ("?".into(), none(), "type"),
+            Label::Static(name, _) => {
+                let name = self.statics.get(name as usize).cloned();
+                (name.unwrap_or_else(none), none(), HeapTreeKind::Static)
+            }
+            Label::Type(at) => match self.dump.types().get(at as usize) {
+                Some(row) => (row.name.clone(), row.module.clone(), HeapTreeKind::Type),
+                None => (HeapName::unknown("?"), none(), HeapTreeKind::Type),
             },
         }
     }
@@ -196,10 +225,9 @@ mod tests {
     /// A linked list of objects of several types.
     fn list(count: u32, types: u32) -> HeapDump {
         let named = |at: u32| HeapType {
-            name: format!("N.T{at}"),
+            name: HeapName::known(format!("N.T{at}")),
             stored_name: format!("N.T{at}"),
-            module: String::new(),
-            is_described: true,
+            module: HeapName::known(""),
         };
         HeapDump {
             addresses: (0..u64::from(count)).map(|at| 0x1000 + at * 24).collect(),

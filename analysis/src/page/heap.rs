@@ -48,8 +48,7 @@ fn paths(dump: &HeapDump, retained: &Retained, types: &[HeapTypeRow]) -> Value {
         .chain(by_retained.into_iter().take(TYPES_WITH_PATHS))
         .map(|row| &*row.name)
         .collect();
-    let is_wanted: Vec<bool> =
-        dump.types().iter().map(|row| wanted.contains(row.name.as_str())).collect();
+    let is_wanted: Vec<bool> = dump.types().iter().map(|row| wanted.contains(&*row.name)).collect();
     let is_wanted = |object| is_wanted.get(dump.type_of(object) as usize) == Some(&true);
     let groups = HeapPaths::of(dump).groups(dump, retained, is_wanted).groups;
     let mut by_type: BTreeMap<String, Vec<HeapPathGroup>> = BTreeMap::new();

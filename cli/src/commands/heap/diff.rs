@@ -113,7 +113,7 @@ fn text(args: &HeapDiffArgs, diff: &HeapDiff, context: &mut Context<'_>) -> io::
             _ => "".into(),
         }),
         left("MODULE", 6, 4).of(&|row| module(&row.module).into()),
-        left("TYPE", 4, 0).of(&|row| row.name.as_str().into()),
+        left("TYPE", 4, 0).of(&|row| (&*row.name).into()),
     ])
 }
 

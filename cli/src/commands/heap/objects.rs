@@ -68,8 +68,7 @@ fn report(args: &HeapObjectsArgs, dump: &HeapDump, retained: &Retained) -> Objec
         module: dump
             .types()
             .get(dump.type_of(*object) as usize)
-            .map(|row| row.module.clone())
-            .unwrap_or_default(),
+            .map_or_else(String::new, |row| row.module.to_string()),
         generation: dump.generation(*object),
         bytes: dump.bytes_of(*object),
         retained_bytes: kept(object),

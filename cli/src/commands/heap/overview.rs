@@ -145,7 +145,7 @@ fn types(
             .of(&|row| units::bytes(row.retained_bytes).into()),
         right("LARGEST", 10, 4).of(&|row| units::bytes(row.largest_bytes).into()),
         left("MODULE", 6, 2).of(&|row| module(&row.module).into()),
-        left("TYPE", 4, 0).of(&|row| row.name.as_str().into()),
+        left("TYPE", 4, 0).of(&|row| (&*row.name).into()),
     ])
 }
 

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::printable::printable;
 use crate::table::{Table, left, right};
 use crate::units;
-use nettrace_analysis::heap::{HeapTreeNode, Retained};
+use nettrace_analysis::heap::{HeapTreeKind, HeapTreeNode, Retained};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -41,7 +41,7 @@ pub(super) fn run(args: &HeapTreeArgs, context: &mut Context<'_>) -> Result<Exit
         ]);
         let mut open = vec![(&tree, 0)];
         while let Some((node, depth)) = open.pop() {
-            let word = if node.kind == "static" { "static " } else { "" };
+            let word = if node.kind == HeapTreeKind::Static { "static " } else { "" };
             table.row([
                 format!("{:.2}", node.percent).into(),
                 units::bytes(node.retained_bytes).into(),
@@ -61,7 +61,7 @@ pub(super) fn run(args: &HeapTreeArgs, context: &mut Context<'_>) -> Result<Exit
 fn folded(tree: &HeapTreeNode, context: &mut Context<'_>) -> io::Result<()> {
     let mut open = vec![(tree, String::new())];
     while let Some((node, above)) = open.pop() {
-        let word = if node.kind == "static" { "static " } else { "" };
+        let word = if node.kind == HeapTreeKind::Static { "static " } else { "" };
         // A semicolon divides frames, a line ends a stack.
         let name = printable(&node.name).replace(';', ":");
         let way = if above.is_empty() {
