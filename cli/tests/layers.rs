@@ -31,6 +31,14 @@ const ORDER: &[&[&str]] = &[
     // What several commands need is below all of them. A command may still show what another
     // one does.
     &["commands::attached"],
+    &["commands::counters::series_rows", "commands::counters::unseen"],
+    &["commands::counters::board"],
+    &["commands::stack::natives"],
+    &["commands::stack::take"],
+    &["commands::stack::threads"],
+    &["commands::stack::verdict"],
+    &["commands::stack::seen"],
+    &["commands::stack::document", "commands::stack::text"],
     &[
         "commands::check",
         "commands::convert",
@@ -48,6 +56,9 @@ const ORDER: &[&[&str]] = &[
         "commands::stats",
         "commands::watch",
     ],
+    &["commands::top::state"],
+    &["commands::top::rows"],
+    &["commands::top::board"],
     &["commands::collect", "commands::report", "commands::schema", "commands::top"],
     &["commands::completions", "commands::export", "commands::man", "commands::open"],
     &["commands"],

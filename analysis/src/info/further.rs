@@ -2,7 +2,7 @@
 //! providers there are, in bounded memory.
 
 use super::distinct::{Count, Distinct};
-use super::survey::{MOST_TYPES, TypeCount};
+use super::type_count::{MAX_TYPES, TypeCount};
 use nettrace_parser::Event;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -45,7 +45,7 @@ impl Further {
         self.types.insert(hash((provider, event.id(), event.version(), event.name(), is_defined)));
         if let Some(events) = self.providers.get_mut(provider) {
             *events = events.saturating_add(1);
-        } else if self.providers.len() < MOST_TYPES {
+        } else if self.providers.len() < MAX_TYPES {
             self.providers.insert(provider.into(), 1);
         } else {
             self.others.insert(hash(provider));

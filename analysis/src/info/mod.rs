@@ -9,6 +9,7 @@ mod further;
 mod runtime;
 mod stats;
 mod survey;
+mod type_count;
 
 pub use stats::{TraceStats, TypeStats};
 pub use survey::{Survey, SurveyPart};

@@ -1,6 +1,6 @@
 //! How often each event type occurs.
 
-use super::Survey;
+use super::survey::Survey;
 use crate::document::SCHEMA;
 use nettrace_export::EventType;
 use nettrace_parser::{Outcome, Trace};

@@ -3,47 +3,15 @@
 use super::distinct::{Count, Distinct};
 use super::further::{self, Further};
 use super::runtime::RuntimeFacts;
+use super::type_count::{MAX_TYPES, TypeCount};
 use nettrace_export::{EventType, EventTypes};
 use nettrace_parser::{Event, Limits, Visit};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
-/// Maximum number of event types that a bounded survey counts one by one, and of providers
-/// that it lists; each takes half a kilobyte.
-pub(super) const MOST_TYPES: usize = 1 << 13;
 /// What the reader keeps of event types, threads and stacks each for a bounded survey. A runtime forgets its
 /// stacks every 10 MiB.
 const TABLE_BYTES: usize = 12 << 20;
-
-/// What was counted of one event type.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct TypeCount {
-    pub(super) events: u64,
-    pub(super) payload_bytes: u64,
-    pub(super) with_stack: u64,
-    /// Ticks of the oldest and the youngest.
-    pub(super) first_ticks: u64,
-    pub(super) last_ticks: u64,
-    is_informative: bool,
-}
-
-impl TypeCount {
-    /// Counts an event. Gives whether it has a stack.
-    #[inline(always)]
-    pub(super) fn take(&mut self, event: &Event<'_>) -> bool {
-        let ticks = event.timestamp_ticks();
-        if self.events == 0 {
-            (self.first_ticks, self.last_ticks) = (ticks, ticks);
-        }
-        self.events = self.events.saturating_add(1);
-        self.payload_bytes = self.payload_bytes.saturating_add(event.payload().len() as u64);
-        let has_stack = !event.stack().is_empty();
-        self.with_stack = self.with_stack.saturating_add(u64::from(has_stack));
-        self.first_ticks = self.first_ticks.min(ticks);
-        self.last_ticks = self.last_ticks.max(ticks);
-        has_stack
-    }
-}
 
 /// Id of a thread and of its process.
 type ThreadKey = (Option<u64>, Option<u64>);
@@ -119,7 +87,7 @@ impl Survey {
     /// In little memory for any trace: of very many types, threads or stacks it
     /// knows that there are at least so many. For a reader with [`Survey::limits`].
     pub fn bounded() -> Survey {
-        Survey::within(MOST_TYPES)
+        Survey::within(MAX_TYPES)
     }
 
     fn within(most_types: usize) -> Survey {

@@ -1,0 +1,39 @@
+//! What is counted of an event type.
+
+use nettrace_parser::Event;
+
+/// Maximum number of event types that a bounded survey counts one by one, and of providers
+/// that it lists; each takes half a kilobyte.
+pub(super) const MAX_TYPES: usize = 1 << 13;
+
+/// What was counted of one event type.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TypeCount {
+    pub(super) events: u64,
+    pub(super) payload_bytes: u64,
+    pub(super) with_stack: u64,
+    /// Timestamp of the oldest event, in ticks.
+    pub(super) first_ticks: u64,
+    /// Timestamp of the youngest event, in ticks.
+    pub(super) last_ticks: u64,
+    /// Whether events of this type say something about the runtime.
+    pub(super) is_informative: bool,
+}
+
+impl TypeCount {
+    /// Counts an event. Returns whether it has a stack.
+    #[inline(always)]
+    pub(super) fn take(&mut self, event: &Event<'_>) -> bool {
+        let ticks = event.timestamp_ticks();
+        if self.events == 0 {
+            (self.first_ticks, self.last_ticks) = (ticks, ticks);
+        }
+        self.events = self.events.saturating_add(1);
+        self.payload_bytes = self.payload_bytes.saturating_add(event.payload().len() as u64);
+        let has_stack = !event.stack().is_empty();
+        self.with_stack = self.with_stack.saturating_add(u64::from(has_stack));
+        self.first_ticks = self.first_ticks.min(ticks);
+        self.last_ticks = self.last_ticks.max(ticks);
+        has_stack
+    }
+}

@@ -1,0 +1,22 @@
+//! Which module may import which.
+#![allow(clippy::restriction, clippy::pedantic)]
+
+use nettrace_testdata::layers;
+use std::path::Path;
+
+/// Lowest first: a module imports modules of lower lines only, and none of its own line.
+const ORDER: &[&[&str]] = &[
+    &["end", "error"],
+    &["lib"],
+    &["linux::image", "linux::mappings", "linux::memory", "linux::system_call"],
+    &["linux::process"],
+    &["linux::prologue"],
+    &["linux::unwind"],
+    &["linux::space"],
+    &["linux"],
+];
+
+#[test]
+fn no_module_imports_what_stands_above_it() {
+    layers::assert_order(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), ORDER, &[]);
+}
