@@ -4,7 +4,10 @@ use crate::common;
 
 use common::{LOAD, LOCK, LOCKED, OBJECTS, SAMPLE, THROWN, event, method, native, session};
 use nettrace_analysis::AnalysisOptions;
-use nettrace_analysis::diff::{self, Condition, DiffReport, DiffRow, MeasuredTrace, Per, Subject};
+use nettrace_analysis::diff::{
+    self, Condition, DiffNote, DiffReport, DiffRow, DiffVerdict, Doubt, MeasuredTrace, NotCompared,
+    NotComparedReason, OldOrNew, Per, Subject, Undecided, Unreliable,
+};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{EventType, Field, FieldType, Step, Value};
 
@@ -72,11 +75,11 @@ fn compared(old: MeasuredTrace, new: MeasuredTrace) -> DiffReport {
 }
 
 fn row(report: &DiffReport, subject: Subject) -> Option<&DiffRow> {
-    report.rows.iter().find(|row| row.subject == subject)
+    report.rows.iter().find(|row| row.key.subject == subject)
 }
 
 /// Why the condition is not decided.
-fn undecided(report: &DiffReport, condition: &str) -> Option<String> {
+fn undecided(report: &DiffReport, condition: &str) -> Option<Undecided> {
     let outcome = condition.parse::<Condition>().unwrap().outcome(report);
     assert!(!outcome.holds, "{condition}");
     outcome.undecided
@@ -89,9 +92,10 @@ fn a_burst_in_one_trace_is_too_bursty_to_judge_from_one_each() {
     let report = compared(some, burst);
     let exceptions = row(&report, Subject::Exceptions).unwrap();
     assert!(exceptions.new > exceptions.old * 4.0 && !exceptions.is_significant, "{exceptions:?}");
-    let note = "exceptions: too bursty to judge from one trace each";
-    assert!(report.notes.iter().any(|text| text == note), "{:?}", report.notes);
-    assert!(!report.verdict.to_lowercase().contains("nothing"), "{}", report.verdict);
+    let note = DiffNote::Burst { key: exceptions.key.clone() };
+    assert!(report.notes.contains(&note), "{:?}", report.notes);
+    assert_eq!(note.to_string(), "exceptions: too bursty to judge from one trace each");
+    assert_eq!(report.verdict, DiffVerdict::NothingLarge { elapsed: None });
 }
 
 #[test]
@@ -119,8 +123,10 @@ fn fewer_than_five_values_of_a_counter_are_no_sample() {
     let counter = row(&report, Subject::Counter).unwrap();
     assert_eq!((counter.change_percent, counter.chance), (Some(500.0), None));
     assert!(!counter.is_significant, "{counter:?}");
-    let reason = undecided(&report, "counter(*)>100%").unwrap();
-    assert_eq!(reason, "fewer than 5 values are no sample");
+    let doubt = counter.doubt.clone().expect("a side has few values");
+    assert_eq!(doubt, Doubt::FewValues { min_values: 5 });
+    assert_eq!(doubt.to_string(), "fewer than 5 values are no sample");
+    assert_eq!(undecided(&report, "counter(*)>100%"), Some(Undecided::Doubted { doubt }));
     // Five are.
     let report = compared(of(1.0, 400), of(6.0, 400));
     assert!(row(&report, Subject::Counter).unwrap().is_significant);
@@ -139,10 +145,12 @@ fn fewer_exceptions_are_doubted_where_as_many_events_were_lost() {
     let exceptions = row(&report, Subject::Exceptions).unwrap();
     assert_eq!(exceptions.change_percent.map(f64::round), Some(-47.0));
     assert!(!exceptions.is_significant, "{exceptions:?}");
-    let doubt = exceptions.doubt.as_deref().unwrap();
-    assert_eq!(doubt, "470 events were lost in NEW, which may explain it");
-    assert!(report.notes.iter().any(|note| note.contains("rows are not judged")));
-    assert_eq!(undecided(&report, "exceptions<5%").as_deref(), Some(doubt));
+    let doubt = exceptions.doubt.clone().expect("as many events were lost");
+    assert_eq!(doubt, Doubt::EventsLost { side: OldOrNew::New, events: 470 });
+    assert_eq!(doubt.to_string(), "470 events were lost in NEW, which may explain it");
+    let is_of_loss = |note: &DiffNote| matches!(note, DiffNote::EventsLost { events: 470, .. });
+    assert!(report.notes.iter().any(is_of_loss), "{:?}", report.notes);
+    assert_eq!(undecided(&report, "exceptions<5%"), Some(Undecided::Doubted { doubt }));
 }
 
 #[test]
@@ -159,9 +167,13 @@ fn waits_for_locks_that_one_side_did_not_record_are_not_compared() {
     let blind = facts(|at| if often(at) { vec![thrown()] } else { Vec::new() });
     let report = compared(locks(), blind);
     assert_eq!(row(&report, Subject::Contention), None);
-    assert!(report.not_compared.iter().any(|text| text == "waits for locks: only in OLD"));
-    let reason = undecided(&report, "contention>5%").unwrap();
-    assert_eq!(reason, "waits for locks: only in OLD");
+    let is_of_locks = |it: &&NotCompared| it.subject == Subject::Contention;
+    let locks = report.not_compared.iter().find(is_of_locks).expect("one side has none");
+    let reason = NotComparedReason::NotRecorded { rows: 1 };
+    assert_eq!((locks.side, &locks.reason), (OldOrNew::New, &reason));
+    assert_eq!(locks.to_string(), "waits for locks: only in OLD");
+    let why = Undecided::NotCompared(locks.clone());
+    assert_eq!(undecided(&report, "contention>5%"), Some(why));
 }
 
 #[test]
@@ -173,6 +185,13 @@ fn a_side_without_samples_is_nothing_to_rely_on() {
     let bytes = session.record().stream.bytes;
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let report = compared(busy, pass.finish().output);
-    assert_eq!(report.missing().as_deref(), Some("CPU samples: only in OLD"));
-    assert_eq!(undecided(&report, "cpu>5%").unwrap(), "CPU samples: only in OLD");
+    let Some(Unreliable::NotCompared(samples)) = report.missing() else {
+        panic!("{:?}", report.not_compared);
+    };
+    assert_eq!((samples.subject, samples.side), (Subject::Cpu, OldOrNew::New));
+    assert_eq!(samples.to_string(), "CPU samples: only in OLD");
+    assert_eq!(undecided(&report, "cpu>5%"), Some(Undecided::NotCompared(samples)));
+    // What is missing is a fact of the document, whatever its rows are.
+    let without = DiffReport::new(&[], &[], Per::Second);
+    assert_eq!(without.missing(), Some(Unreliable::NothingCompared));
 }

@@ -378,15 +378,18 @@ fn methods_that_the_runtime_suspends_are_told_as_such() {
         Per::Second,
     );
     for subject in [Subject::MethodTotal, Subject::Contention] {
-        let mut rows = report.rows.iter().filter(|row| row.subject == subject);
-        let row = rows.find(|row| row.name == "AsyncChain!Chain.Program.B(int)");
+        let mut rows = report.rows.iter().filter(|row| row.key.subject == subject);
+        let row = rows.find(|row| row.key.name == "AsyncChain!Chain.Program.B(int)");
         assert!(row.is_some_and(|row| row.old > 0.0 && row.new > 0.0), "{subject:?} {row:?}");
     }
-    assert!(report.rows.iter().all(|row| !row.name.starts_with("AsyncChain!Chain.Program.B()")));
-    let boxes = |row: &&diff::DiffRow| row.subject == Subject::Type && row.name.contains("Box<");
+    assert!(
+        report.rows.iter().all(|row| !row.key.name.starts_with("AsyncChain!Chain.Program.B()"))
+    );
+    let boxes =
+        |row: &&diff::DiffRow| row.key.subject == Subject::Type && row.key.name.contains("Box<");
     assert_eq!(report.rows.iter().find(boxes), None);
-    let mut types = report.rows.iter().filter(|row| row.subject == Subject::Type);
-    let states = types.find(|row| row.name == "(state of suspended async methods)");
+    let mut types = report.rows.iter().filter(|row| row.key.subject == Subject::Type);
+    let states = types.find(|row| row.key.name == "(state of suspended async methods)");
     assert!(states.is_some_and(|row| row.old > 0.0 && row.new > 0.0), "{states:?}");
     let bytes = new.bytes();
     let mut pass = ReportPass::new((Jit::default(), Tasks::default(), Exceptions::default()));

@@ -65,6 +65,9 @@ const ORDER: &[&[&str]] = &[
     &["report::set", "report::outcome"],
     &["report::pass"],
     &["report"],
+    // What is known, and the English for it.
+    &["fact"],
+    &["words"],
     &["findings"],
     &["info::distinct", "info::runtime", "info::type_count"],
     &["info::further"],
@@ -83,9 +86,14 @@ const ORDER: &[&[&str]] = &[
         "diff::subject",
         "diff::work",
     ],
-    &["diff::measured", "diff::startup"],
-    &["diff::async_names", "diff::cut", "diff::per", "diff::stands_out"],
-    &["diff::pass"],
+    &["diff::measured", "diff::row", "diff::startup"],
+    &["diff::async_names", "diff::cut", "diff::per", "diff::side", "diff::stands_out"],
+    &["diff::lacking", "diff::pass"],
+    &["diff::candidates"],
+    &["diff::judge", "diff::verdict"],
+    &["diff::report"],
+    &["diff::condition"],
+    &["diff::page"],
     &["page", "diff"],
 ];
 

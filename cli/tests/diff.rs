@@ -95,6 +95,31 @@ fn a_condition_that_the_traces_cannot_show_fails_unless_that_is_allowed() {
     }
 }
 
+#[test]
+fn facts_stand_beside_their_sentences() {
+    const COUNTERS: &str = "testdata/traces/net10-linux-x64/metrics-with-csv.nettrace.gz";
+    let ran = nettrace(&["diff", "--json", NEW, COUNTERS, "--fail-if", "cpu>5%"]);
+    let report = ran.json();
+    let samples = json!({ "subject": "cpu", "side": "new", "reason": "not_recorded", "rows": 1 });
+    assert_eq!(report["not_compared"][0], "CPU samples: only in OLD");
+    assert_eq!(report["not_compared_facts"][0], samples);
+    assert_eq!(report["not_compared"].list().len(), report["not_compared_facts"].list().len());
+    let condition = &report["conditions"][0];
+    assert_eq!(condition["undecided"], "CPU samples: only in OLD");
+    let mut undecided = samples;
+    undecided["kind"] = json!("not_compared");
+    assert_eq!(condition["undecided_facts"], undecided);
+    let parts = "the traces are parts of a run: no end of the process is in them";
+    assert_eq!(
+        (&report["per_reason"], &report["per_reason_kind"]),
+        (&json!(parts), &json!("parts_of_run"))
+    );
+    assert_eq!(report["verdict_facts"]["kind"], "nothing_large");
+    let row = &report["rows"][0];
+    assert_eq!((&row["subject"], &row["measure"]), (&json!("counter"), &json!("value")));
+    assert_eq!((&row["doubt"], &row["doubt_facts"]), (&Value::Null, &Value::Null));
+}
+
 /// Runs of one program: see `testdata/ab`.
 fn runs(variant: &str) -> Vec<String> {
     (1..=3).map(|run| format!("testdata/ab/{variant}{run}.nettrace.gz")).collect()
@@ -161,6 +186,7 @@ fn folders_are_compared_file_by_file() {
     assert_eq!(report["pairs"][0]["name"], "run1");
     assert_eq!(report["pairs"].list().len(), 1);
     assert_eq!(report["not_compared"], json!(["run2: only in OLD"]));
+    assert_eq!(report["not_compared_facts"], json!([{ "name": "run2", "side": "new" }]));
     ran.assert_message("run2: only in OLD");
     for folder in [old, new] {
         std::fs::remove_dir_all(folder).unwrap();

@@ -39,14 +39,10 @@ function diffTree(trace) {
 
 // The calls of methods that are findings, and what leads to them: the others stay grey, as what differs there may be chance.
 function findingNodes(trace, tree) {
-  const { rows } = trace.diff;
-  const names = new Set(
-    rows.filter((row) => row.is_significant && (row.subject === 'method' || row.subject === 'method_total')).map((row) => row.name),
-  );
   const isFinding = new Uint8Array(tree.parent.length);
   // Callers come before what they call.
   for (let node = tree.parent.length - 1; node > 0; node -= 1) {
-    if (names.has(trace.frames.text[tree.frame[node]])) isFinding[node] = 1;
+    if (trace.frames.is_finding[tree.frame[node]]) isFinding[node] = 1;
     if (isFinding[node]) isFinding[tree.parent[node]] = 1;
   }
   return isFinding;

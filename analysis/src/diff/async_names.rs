@@ -9,7 +9,7 @@
 //! both sides have.
 
 use super::measured::{Measured, MeasuredTrace};
-use super::subject::Subject;
+use crate::fact::comparison::{DiffKey, Subject};
 use crate::model::CALLS;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,10 +39,8 @@ pub(super) fn paired(
 }
 
 fn resumes(trace: &MeasuredTrace) -> bool {
-    trace
-        .rows
-        .keys()
-        .any(|(subject, name)| *subject == Subject::MethodTotal && name.contains(RESUMES))
+    let mut methods = trace.rows.keys().filter(|key| key.subject == Subject::MethodTotal);
+    methods.any(|key| key.name.contains(RESUMES))
 }
 
 /// Names of methods: those without arguments, and those with, by their name.
@@ -54,11 +52,11 @@ struct Names<'f> {
 
 fn names(side: &[MeasuredTrace]) -> Names<'_> {
     let mut names = Names::default();
-    for (subject, text) in side.iter().flat_map(|trace| trace.rows.keys()) {
-        if *subject != Subject::MethodTotal {
+    for key in side.iter().flat_map(|trace| trace.rows.keys()) {
+        if key.subject != Subject::MethodTotal {
             continue;
         }
-        let (text, _) = split_call(text);
+        let (text, _) = split_call(&key.name);
         match text.split_once('(') {
             Some((name, ")")) => {
                 names.bare.insert(name);
@@ -103,8 +101,8 @@ fn renamed(name: String, renames: &BTreeMap<String, String>) -> String {
 /// Types of boxes for state machines. The framework of .NET 11 has few, whatever the program has.
 fn boxes(side: &[MeasuredTrace]) -> BTreeSet<&str> {
     let keys = side.iter().flat_map(|trace| trace.rows.keys());
-    let types = keys.filter(|(subject, name)| *subject == Subject::Type && is_box(name));
-    types.map(|(_, name)| &**name).collect()
+    let types = keys.filter(|key| key.subject == Subject::Type && is_box(&key.name));
+    types.map(|key| &*key.name).collect()
 }
 
 fn is_box(name: &str) -> bool {
@@ -124,15 +122,18 @@ fn rename(
     of_both: &BTreeSet<&str>,
 ) -> MeasuredTrace {
     let mut trace = trace.clone();
-    let renamed = |subject: Subject, name: String| match subject {
-        Subject::Type if keeps_state(&name) && !of_both.contains(&*name) => STATES.to_owned(),
-        _ if names_a_method(subject) => renamed(name, renames),
-        _ => name,
+    let renamed = |key: DiffKey| match key.subject {
+        Subject::Type if keeps_state(&key.name) && !of_both.contains(&*key.name) => {
+            DiffKey::named(Subject::Type, STATES)
+        }
+        subject if names_a_method(subject) => DiffKey::named(subject, renamed(key.name, renames)),
+        _ => key,
     };
-    let mut rows: BTreeMap<(Subject, String), Measured> = BTreeMap::new();
-    for ((subject, name), measured) in trace.rows {
-        let name = renamed(subject, name);
-        match rows.entry((subject, name)) {
+    let mut rows: BTreeMap<DiffKey, Measured> = BTreeMap::new();
+    for (key, measured) in trace.rows {
+        let key = renamed(key);
+        let subject = key.subject;
+        match rows.entry(key) {
             std::collections::btree_map::Entry::Vacant(entry) => {
                 entry.insert(measured);
             }
@@ -142,10 +143,11 @@ fn rename(
         }
     }
     trace.rows = rows;
-    let mut counts: BTreeMap<(Subject, String), f64> = BTreeMap::new();
-    for ((subject, name), count) in trace.counts {
-        let name = renamed(subject, name);
-        let known = counts.entry((subject, name)).or_default();
+    let mut counts: BTreeMap<DiffKey, f64> = BTreeMap::new();
+    for (key, count) in trace.counts {
+        let key = renamed(key);
+        let subject = key.subject;
+        let known = counts.entry(key).or_default();
         *known = if adds_up(subject) { *known + count } else { known.max(count) };
     }
     trace.counts = counts;

@@ -23,8 +23,10 @@
 //! converted to the unit of the value. A number without a unit is one in that unit. `*`
 //! in a name matches any text; if several rows match, one is enough.
 
-use super::Subject;
-use super::report::{DiffReport, DiffRow};
+use super::report::DiffReport;
+use super::row::DiffRow;
+use crate::fact::comparison::{DiffKey, Measure, Subject, Undecided};
+use crate::words;
 use nettrace_export::{Glob, Quantity};
 use serde::Serialize;
 use std::fmt;
@@ -49,11 +51,11 @@ pub struct Condition {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Limit {
-    /// Of a finding.
+    /// A finding's change in percent.
     Percent(f64),
-    /// Of the new value.
+    /// The new value.
     Value(Quantity),
-    /// Of the increase.
+    /// The increase.
     Growth(Quantity),
 }
 
@@ -124,11 +126,11 @@ impl FromStr for Condition {
         let at = behind_name.saturating_add(at);
         let (metric, rest) = text.split_at_checked(at).ok_or(ConditionError::NoComparison)?;
         let is_above = rest.starts_with('>');
-        let (subject, name) = metric_of(metric.trim())?;
+        let key = metric_of(metric.trim())?;
         let limit_text = rest.get(1..).unwrap_or_default().trim();
         let limit =
             limit_of(limit_text).ok_or_else(|| ConditionError::Limit(limit_text.to_owned()))?;
-        if let (Some(unit), Some(amount)) = (subject.unit(&name), limit.amount())
+        if let (Some(unit), Some(amount)) = (key.unit(), limit.amount())
             && !is_of_unit(amount, unit)
         {
             let (metric, limit) = (metric.trim().to_owned(), limit_text.to_owned());
@@ -136,18 +138,19 @@ impl FromStr for Condition {
         }
         Ok(Condition {
             text: text.trim().to_owned(),
-            subject,
-            name: Glob::new(&name),
+            subject: key.subject,
+            name: Glob::new(&key.name),
             is_above,
             limit,
         })
     }
 }
 
-fn metric_of(text: &str) -> Result<(Subject, String), ConditionError> {
+/// Returns the value that a metric refers to; its name may have `*`.
+fn metric_of(text: &str) -> Result<DiffKey, ConditionError> {
     let unknown = || ConditionError::Metric(text.to_owned());
     if let Some((word, name)) = text.split_once('(') {
-        let name = name.strip_suffix(')').ok_or_else(unknown)?.trim().to_owned();
+        let name = name.strip_suffix(')').ok_or_else(unknown)?.trim();
         let subject = match word.trim() {
             "method" => Subject::Method,
             "method.total" => Subject::MethodTotal,
@@ -160,43 +163,53 @@ fn metric_of(text: &str) -> Result<(Subject, String), ConditionError> {
             "sql" => Subject::SqlStatement,
             _ => return Err(unknown()),
         };
-        return if name.is_empty() { Err(unknown()) } else { Ok((subject, name)) };
+        let measures: &[Measure] = match subject {
+            Subject::RequestPath | Subject::SqlStatement => &[Measure::P50, Measure::P95],
+            _ => &[],
+        };
+        let last = name.rsplit(' ').next();
+        let measure = measures.iter().find(|measure| last == Some(measure.word()));
+        let measure = measure.copied().unwrap_or(Measure::Value);
+        return match name.is_empty() {
+            true => Err(unknown()),
+            false => Ok(DiffKey { measure, ..DiffKey::named(subject, name) }),
+        };
     }
-    let (subject, name) = match text {
-        "cpu" => (Subject::Cpu, ""),
-        "alloc" => (Subject::Alloc, ""),
-        "gc.count" => (Subject::GcCount, ""),
-        "gc.count.gen0" | "gc.count.gen1" | "gc.count.gen2" => {
-            (Subject::GcCount, text.strip_prefix("gc.count.").unwrap_or_default())
-        }
-        "gc.pause" => (Subject::GcPause, ""),
-        "gc.pause.mean" | "gc.pause.p50" | "gc.pause.p90" | "gc.pause.p99" | "gc.pause.max" => {
-            (Subject::GcPause, text.strip_prefix("gc.pause.").unwrap_or_default())
-        }
-        "elapsed" => (Subject::Elapsed, ""),
-        "pool.threads" => (Subject::PoolThreads, ""),
-        "requests.count" | "requests.errors" => {
-            (Subject::Requests, text.strip_prefix("requests.").unwrap_or_default())
-        }
-        "sql" => (Subject::Sql, ""),
-        "exceptions" => (Subject::Exceptions, ""),
-        "contention" => (Subject::Contention, ""),
-        "contention.count" => (Subject::ContentionCount, ""),
-        "waits" => (Subject::Waits, ""),
-        "open_waits" => (Subject::OpenWaits, ""),
-        "deadlocks" => (Subject::Deadlocks, ""),
-        "jit" => (Subject::Jit, ""),
-        "jit.methods" => (Subject::JitMethods, ""),
-        "startup.program"
-        | "startup.first_request"
-        | "startup.jit"
-        | "startup.jit_methods"
-        | "startup.assemblies" => {
-            (Subject::Startup, text.strip_prefix("startup.").unwrap_or_default())
-        }
+    let measure = |subject, measure| Ok(DiffKey::measure(subject, measure));
+    let subject = match text {
+        "cpu" => Subject::Cpu,
+        "alloc" => Subject::Alloc,
+        "gc.count" => Subject::GcCount,
+        "gc.count.gen0" => return Ok(DiffKey::named(Subject::GcCount, "gen0")),
+        "gc.count.gen1" => return Ok(DiffKey::named(Subject::GcCount, "gen1")),
+        "gc.count.gen2" => return Ok(DiffKey::named(Subject::GcCount, "gen2")),
+        "gc.pause" => Subject::GcPause,
+        "gc.pause.mean" => return measure(Subject::GcPause, Measure::Mean),
+        "gc.pause.p50" => return measure(Subject::GcPause, Measure::P50),
+        "gc.pause.p90" => return measure(Subject::GcPause, Measure::P90),
+        "gc.pause.p99" => return measure(Subject::GcPause, Measure::P99),
+        "gc.pause.max" => return measure(Subject::GcPause, Measure::Max),
+        "elapsed" => Subject::Elapsed,
+        "pool.threads" => Subject::PoolThreads,
+        "requests.count" => return measure(Subject::Requests, Measure::Count),
+        "requests.errors" => return measure(Subject::Requests, Measure::Errors),
+        "sql" => Subject::Sql,
+        "exceptions" => Subject::Exceptions,
+        "contention" => Subject::Contention,
+        "contention.count" => Subject::ContentionCount,
+        "waits" => Subject::Waits,
+        "open_waits" => Subject::OpenWaits,
+        "deadlocks" => Subject::Deadlocks,
+        "jit" => Subject::Jit,
+        "jit.methods" => Subject::JitMethods,
+        "startup.program" => return measure(Subject::Startup, Measure::Program),
+        "startup.first_request" => return measure(Subject::Startup, Measure::FirstRequest),
+        "startup.jit" => return measure(Subject::Startup, Measure::Jit),
+        "startup.jit_methods" => return measure(Subject::Startup, Measure::JitMethods),
+        "startup.assemblies" => return measure(Subject::Startup, Measure::Assemblies),
         _ => return Err(unknown()),
     };
-    Ok((subject, name.to_owned()))
+    Ok(DiffKey::total(subject))
 }
 
 fn limit_of(text: &str) -> Option<Limit> {
@@ -245,7 +258,8 @@ pub struct ConditionOutcome {
     /// their units: `10MB` says nothing about a counter in `%`.
     pub incomparable: Vec<(String, String)>,
     /// Why the traces cannot show whether it holds; `None` if they can.
-    pub undecided: Option<String>,
+    #[serde(flatten, serialize_with = "words::comparison::undecided")]
+    pub undecided: Option<Undecided>,
     /// The rows for which it holds.
     pub because: Vec<DiffRow>,
 }
@@ -253,13 +267,15 @@ pub struct ConditionOutcome {
 impl Condition {
     /// Checks it against a report.
     pub fn outcome(&self, report: &DiffReport) -> ConditionOutcome {
-        let is_of = |row: &&DiffRow| row.subject == self.subject && self.name.is_match(&row.name);
+        let is_of =
+            |row: &&DiffRow| row.key.subject == self.subject && self.name.is_match(&row.key.name);
         let rows: Vec<&DiffRow> = report.rows.iter().filter(is_of).collect();
         let is_other = |row: &&&DiffRow| {
             self.limit.amount().is_some_and(|amount| amount.in_unit(&row.unit).is_none())
         };
         let incomparable = rows.iter().filter(is_other);
-        let incomparable = incomparable.map(|row| (row.name.clone(), row.unit.clone())).collect();
+        let incomparable =
+            incomparable.map(|row| (row.key.name.clone(), row.unit.clone())).collect();
         let because: Vec<DiffRow> =
             rows.iter().filter(|row| self.holds(row)).map(|row| (*row).clone()).collect();
         let undecided = if because.is_empty() { self.undecided(&rows, report) } else { None };
@@ -273,22 +289,19 @@ impl Condition {
         }
     }
 
-    /// Why it is not known whether the condition holds, which no row says.
-    fn undecided(&self, rows: &[&DiffRow], report: &DiffReport) -> Option<String> {
+    /// Returns why it is not known whether the condition holds, which no row shows.
+    fn undecided(&self, rows: &[&DiffRow], report: &DiffReport) -> Option<Undecided> {
         if rows.is_empty() {
-            let why = report.why_not(self.subject);
-            return Some(why.unwrap_or("neither side has data for it").to_owned());
+            let why = report.why_not(self.subject).cloned();
+            return Some(why.map_or(Undecided::NoData, Undecided::NotCompared));
         }
-        let is_of_change = !matches!(self.limit, Limit::Value(_));
-        if let Some(doubt) = rows.iter().find_map(|row| row.doubt.as_ref()).filter(|_| is_of_change)
-        {
-            return Some(doubt.clone());
+        let limits_change = !matches!(self.limit, Limit::Value(_));
+        let mut doubts = rows.iter().filter_map(|row| row.doubt.as_ref());
+        if let Some(doubt) = doubts.next().filter(|_| limits_change) {
+            return Some(Undecided::Doubted { doubt: doubt.clone() });
         }
         let has_runs = report.old.runs >= 2 && report.new.runs >= 2;
-        (matches!(self.limit, Limit::Percent(_)) && !has_runs).then(|| {
-            "one run on a side does not show how much runs differ: record three or more of each"
-                .to_owned()
-        })
+        (matches!(self.limit, Limit::Percent(_)) && !has_runs).then_some(Undecided::OneRun)
     }
 
     fn holds(&self, row: &DiffRow) -> bool {

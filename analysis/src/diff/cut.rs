@@ -5,11 +5,11 @@ use super::calls::Calls;
 use super::extent::{ExtentFinder, Iteration};
 use super::measured::{Measured, MeasuredTrace};
 use super::startup::Startup;
-use super::subject::Subject;
 use super::work::Gathered;
+use crate::fact::comparison::{DiffKey, Measure, Subject};
 use crate::model::hash::NumberMap;
 use crate::model::{
-    Folding, Frame, FrameHandle, Kind, Mode, Resolved, StackHandle, ThreadState, WaitFor,
+    Frame, FrameHandle, Kind, Mode, Resolved, StackHandle, ThreadState, WaitFor, is_framework,
 };
 use crate::over_time::SampleRow;
 use crate::report::{
@@ -19,16 +19,18 @@ use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-/// The maximum number of slices of equal length, and the shortest of them.
-const MOST_SLICES: usize = 24;
-const SHORTEST_SLICE_NANOS: f64 = 40e6;
-/// Frames without a name and without a module.
-pub(super) const NO_NAME: &str = "(no name)";
-/// Waits that are not over count as such from this long on: most just go on later.
-const LEAST_OPEN_WAIT_NANOS: u64 = 1_000_000_000;
+/// Maximum number of slices of equal length.
+const MAX_SLICES: usize = 24;
+/// Minimum number of slices of equal length.
+const MIN_SLICES: usize = 4;
+/// Minimum length of slices of equal length, in nanoseconds, unless there would be too few.
+const MIN_SLICE_NANOS: f64 = 40e6;
+/// Minimum length of waits that count as not over at the end of the trace, in nanoseconds: most
+/// shorter ones just go on later.
+const MIN_OPEN_WAIT_NANOS: u64 = 1_000_000_000;
 /// Maximum number of paths and statements that are compared, those with the most requests
 /// or the longest commands first.
-pub(super) const MOST_PATHS: usize = 500;
+pub(super) const MAX_PATHS: usize = 500;
 
 /// The slices.
 #[derive(Debug)]
@@ -47,7 +49,8 @@ impl Slices {
         }
     }
 
-    fn of(&self, nanos: i64) -> Option<usize> {
+    /// Returns the slice that a moment lies in.
+    fn at(&self, nanos: i64) -> Option<usize> {
         match self {
             Slices::Equal { from, count, nanos: length } => {
                 let offset = nanos.saturating_sub(*from) as f64 / length;
@@ -84,14 +87,17 @@ impl Cut {
             moments.fold((i64::MAX, i64::MIN), |(from, to), at| (from.min(at), to.max(at)));
         // A trace of counters, of compilations, or with one collection.
         if let Some(events) = events
-            && (from > to || (to.saturating_sub(from) as f64) < SHORTEST_SLICE_NANOS)
+            && (from > to || (to.saturating_sub(from) as f64) < MIN_SLICE_NANOS)
         {
             (from, to) = events;
         }
         let length = if from > to { 0 } else { to.saturating_sub(from).saturating_add(1) };
         let duration_ns = u64::try_from(length).unwrap_or(0);
-        let fitting = duration_ns as f64 / SHORTEST_SLICE_NANOS;
-        let count = (4..=MOST_SLICES).rev().find(|slices| *slices as f64 <= fitting).unwrap_or(4);
+        let fitting = duration_ns as f64 / MIN_SLICE_NANOS;
+        let count = (MIN_SLICES..=MAX_SLICES)
+            .rev()
+            .find(|slices| *slices as f64 <= fitting)
+            .unwrap_or(MIN_SLICES);
         let iterations = extent.iterations();
         let slices = if iterations.is_empty() {
             let nanos = (duration_ns as f64 / count as f64).max(1.0);
@@ -118,9 +124,9 @@ impl Cut {
         cut
     }
 
-    /// How long the program, or an operation of a benchmark, took.
+    /// Adds how long the program, or an operation of a benchmark, took.
     fn elapsed(&mut self, extent: &ExtentFinder) {
-        let key = (Subject::Elapsed, String::new());
+        let key = DiffKey::total(Subject::Elapsed);
         if let Some(nanos) = self.trace.whole_run_ns {
             let mut sums = vec![0.0; self.slices.count()];
             if let Some(first) = sums.first_mut() {
@@ -135,16 +141,9 @@ impl Cut {
         }
     }
 
-    fn add(
-        &mut self,
-        subject: Subject,
-        name: &str,
-        slice: Option<usize>,
-        (value, count): (f64, f64),
-    ) {
+    fn add(&mut self, key: DiffKey, slice: Option<usize>, (value, count): (f64, f64)) {
         let Some(slice) = slice else { return };
         let slices = self.slices.count();
-        let key = (subject, name.to_owned());
         *self.trace.counts.entry(key.clone()).or_default() += count;
         let row = self.trace.rows.entry(key);
         if let Measured::Sums(sums) = row.or_insert_with(|| Measured::Sums(vec![0.0; slices]))
@@ -154,10 +153,13 @@ impl Cut {
         }
     }
 
-    fn set(&mut self, subject: Subject, name: String, value: f64) {
-        self.trace.rows.insert((subject, name), Measured::Values(vec![value]));
+    /// Sets a single value of so many samples or events.
+    fn set(&mut self, key: DiffKey, value: f64, count: f64) {
+        self.trace.counts.insert(key.clone(), count);
+        self.trace.rows.insert(key, Measured::Values(vec![value]));
     }
 
+    /// Adds what samples show.
     pub(super) fn samples(
         &mut self,
         samples: &BTreeMap<Kind, Vec<SampleRow>>,
@@ -166,64 +168,63 @@ impl Cut {
         self.open_waits(samples, resolved);
         // Both represent all allocations.
         let has_samples = samples.contains_key(&Kind::AllocationSamples);
-        let is_admitted = |row: &SampleRow| resolved.admits(row.key.stack, row.key.mode);
-        // Many waits have the same stack, and its names may be long.
-        let mut places: HashMap<StackHandle, Option<&str>> = HashMap::new();
+        let bytes = |row: &SampleRow| row.weight as f64;
+        let one = |row: &SampleRow| row.samples as f64;
         for (kind, rows) in samples {
             match kind {
                 Kind::Cpu => self.cpu(rows, resolved),
                 Kind::AllocationTicks if has_samples => {}
                 Kind::AllocationTicks | Kind::AllocationSamples => {
-                    self.labelled(rows, resolved, Subject::Type, Subject::Alloc, |row| {
-                        row.weight as f64
-                    });
+                    self.labelled(rows, resolved, [Subject::Type, Subject::Alloc], bytes);
                 }
                 Kind::Exceptions => {
-                    let one = |row: &SampleRow| row.samples as f64;
-                    self.labelled(rows, resolved, Subject::Exception, Subject::Exceptions, one);
+                    self.labelled(rows, resolved, [Subject::Exception, Subject::Exceptions], one);
                 }
                 Kind::Contention => {
-                    for row in rows.iter().filter(|row| is_admitted(row)) {
-                        let (slice, samples) = (self.slices.of(row.nanos), row.samples as f64);
-                        let stack = row.key.stack;
-                        let place =
-                            *places.entry(stack).or_insert_with(|| own_place(resolved, stack));
-                        for name in [Some(""), place].into_iter().flatten() {
-                            self.add(
-                                Subject::Contention,
-                                name,
-                                slice,
-                                (row.weight as f64, samples),
-                            );
-                        }
-                        self.add(Subject::ContentionCount, "", slice, (samples, samples));
+                    self.waits(rows, resolved, Subject::Contention, |_| true);
+                    for row in admitted(rows, resolved) {
+                        let samples = row.samples as f64;
+                        let key = DiffKey::total(Subject::ContentionCount);
+                        self.add(key, self.slices.at(row.nanos), (samples, samples));
                     }
                 }
                 Kind::Waits => {
-                    let counts = |row: &&SampleRow| is_admitted(row) && !is_idle(row, resolved);
-                    for row in rows.iter().filter(counts) {
-                        let (slice, samples) = (self.slices.of(row.nanos), row.samples as f64);
-                        let stack = row.key.stack;
-                        let place =
-                            *places.entry(stack).or_insert_with(|| own_place(resolved, stack));
-                        for name in [Some(""), place].into_iter().flatten() {
-                            self.add(Subject::Waits, name, slice, (row.weight as f64, samples));
-                        }
-                    }
+                    self.waits(rows, resolved, Subject::Waits, |row| !is_idle(row, resolved));
                 }
                 _ => {}
             }
         }
     }
 
-    /// Waits that are not over at the end of the trace.
+    /// Adds waits, in total and by the method of the program that waited.
+    fn waits(
+        &mut self,
+        rows: &[SampleRow],
+        resolved: &Resolved<'_>,
+        subject: Subject,
+        counts: impl Fn(&SampleRow) -> bool,
+    ) {
+        // Many waits have the same stack, and its names may be long.
+        let mut places: HashMap<StackHandle, Option<&str>> = HashMap::new();
+        for row in admitted(rows, resolved).filter(|row| counts(row)) {
+            let (slice, stack) = (self.slices.at(row.nanos), row.key.stack);
+            let weight = (row.weight as f64, row.samples as f64);
+            self.add(DiffKey::total(subject), slice, weight);
+            let place = *places.entry(stack).or_insert_with(|| own_place(resolved, stack));
+            if let Some(place) = place {
+                self.add(DiffKey::named(subject, place), slice, weight);
+            }
+        }
+    }
+
+    /// Adds waits that are not over at the end of the trace.
     fn open_waits(&mut self, samples: &BTreeMap<Kind, Vec<SampleRow>>, resolved: &Resolved<'_>) {
         let mut count: Option<u64> = None;
         for kind in [Kind::Contention, Kind::Waits] {
             let Some(rows) = samples.get(&kind) else { continue };
             let is_open = |row: &&SampleRow| {
                 kind.is_open_wait(row.key.label)
-                    && row.weight >= LEAST_OPEN_WAIT_NANOS
+                    && row.weight >= MIN_OPEN_WAIT_NANOS
                     && resolved.admits(row.key.stack, row.key.mode)
                     && !is_idle(row, resolved)
             };
@@ -231,26 +232,22 @@ impl Cut {
             count = Some(open.fold(count.unwrap_or(0), u64::saturating_add));
         }
         if let Some(count) = count {
-            self.hang(Subject::OpenWaits, count);
+            self.set(DiffKey::total(Subject::OpenWaits), count as f64, count as f64);
         }
     }
 
-    /// Deadlocks, if waits for locks were recorded.
+    /// Adds deadlocks, if waits for locks were recorded.
     pub(super) fn deadlocks(&mut self, contention: &ContentionReport) {
         if contention.totals.started > 0 {
-            self.hang(Subject::Deadlocks, contention.deadlocks.len() as u64);
+            let count = contention.deadlocks.len() as f64;
+            self.set(DiffKey::total(Subject::Deadlocks), count, count);
         }
-    }
-
-    fn hang(&mut self, subject: Subject, count: u64) {
-        self.trace.counts.insert((subject, String::new()), count as f64);
-        self.set(subject, String::new(), count as f64);
     }
 
     fn cpu(&mut self, rows: &[SampleRow], resolved: &Resolved<'_>) {
         let mut running = Vec::new();
         for row in rows {
-            let Some(slice) = self.slices.of(row.nanos) else { continue };
+            let Some(slice) = self.slices.at(row.nanos) else { continue };
             self.trace.samples = self.trace.samples.saturating_add(row.samples);
             let leaf = resolved.frames(row.key.stack).first();
             let leaf = leaf.and_then(|leaf| resolved.frame(*leaf));
@@ -262,13 +259,13 @@ impl Cut {
             if is_running && resolved.admits(row.key.stack, row.key.mode) {
                 let SampleRow { weight, samples, .. } = *row;
                 let stack = resolved.sample_stack(row.key.stack, row.key.mode);
-                running.push(Running { stack, slice, nanos: weight, samples });
+                running.push(RunningSamples { stack, slice, nanos: weight, samples });
             }
         }
         self.running(running, resolved);
     }
 
-    fn running(&mut self, mut rows: Vec<Running>, resolved: &Resolved<'_>) {
+    fn running(&mut self, mut rows: Vec<RunningSamples>, resolved: &Resolved<'_>) {
         // Many threads may have the same deep stack, so its frames are gone through once.
         rows.sort_unstable_by_key(|row| (row.stack, row.slice));
         let mut stacks: Vec<(StackHandle, u64)> = Vec::new();
@@ -279,7 +276,7 @@ impl Cut {
         let mut with_callees: NumberMap<(u32, usize), (f64, f64)> = NumberMap::default();
         let mut distinct: Vec<FrameHandle> = Vec::new();
         for of_stack in rows.chunk_by(|one, next| one.stack == next.stack) {
-            let Some(Running { stack, .. }) = of_stack.first() else { continue };
+            let Some(RunningSamples { stack, .. }) = of_stack.first() else { continue };
             let frames = resolved.frames(*stack);
             // A recursive frame counts once.
             distinct.clear();
@@ -288,7 +285,7 @@ impl Cut {
             distinct.dedup();
             let mut nanos = 0u64;
             for of_slice in of_stack.chunk_by(|one, next| one.slice == next.slice) {
-                let Some(Running { slice, .. }) = of_slice.first() else { continue };
+                let Some(RunningSamples { slice, .. }) = of_slice.first() else { continue };
                 let mut weight = (0.0, 0.0);
                 for row in of_slice {
                     plus(&mut weight, (row.nanos as f64, row.samples as f64));
@@ -306,12 +303,12 @@ impl Cut {
         }
         drop(rows);
         for (slice, weight) in all {
-            self.add(Subject::Cpu, "", Some(slice), weight);
+            self.add(DiffKey::total(Subject::Cpu), Some(slice), weight);
         }
         for (subject, sums) in [(Subject::Method, own), (Subject::MethodTotal, with_callees)] {
             for ((frame, slice), weight) in sums {
                 let frame = resolved.all_frames().get(frame as usize);
-                self.add(subject, name_of(frame.map(|frame| &**frame)), Some(slice), weight);
+                self.add(key_of(subject, frame.map(|frame| &**frame)), Some(slice), weight);
                 if let Some(frame) =
                     frame.filter(|frame| frame.is_named() && !frame.module.is_empty())
                     && !self.trace.modules.contains_key(&frame.text)
@@ -323,26 +320,26 @@ impl Cut {
         self.trace.calls = Calls::new(resolved, &stacks);
     }
 
+    /// Adds samples with a label, in total and by label.
     fn labelled(
         &mut self,
         rows: &[SampleRow],
         resolved: &Resolved<'_>,
-        each: Subject,
-        all: Subject,
+        [each, all]: [Subject; 2],
         value: impl Fn(&SampleRow) -> f64,
     ) {
         let texts = resolved.model().texts();
-        for row in rows.iter().filter(|row| resolved.admits(row.key.stack, row.key.mode)) {
-            let (slice, value) = (self.slices.of(row.nanos), (value(row), row.samples as f64));
-            self.add(all, "", slice, value);
+        for row in admitted(rows, resolved) {
+            let (slice, value) = (self.slices.at(row.nanos), (value(row), row.samples as f64));
+            self.add(DiffKey::total(all), slice, value);
             if let Some(label) = row.key.label {
-                self.add(each, texts.get(label), slice, value);
+                self.add(DiffKey::named(each, texts.get(label)), slice, value);
             }
         }
     }
 
-    /// Of a benchmark it is asked how many bytes an operation takes. Allocations are rarely
-    /// sampled there, and collections say how much was allocated before them.
+    /// Returns whether bytes are those that collections say were allocated before them. Users
+    /// of a benchmark want bytes per operation, and its allocations are rarely sampled.
     fn counts_allocations_by_collections(&self) -> bool {
         matches!(self.slices, Slices::Iterations(_)) && !self.has_allocations
     }
@@ -350,17 +347,18 @@ impl Cut {
     pub(super) fn collections(&mut self, gc: &GcReport) {
         if self.counts_allocations_by_collections() && !gc.collections.is_empty() {
             // None while it was measured is none, as collections were recorded.
-            self.add(Subject::Alloc, "", Some(0), (0.0, 0.0));
+            self.add(DiffKey::total(Subject::Alloc), Some(0), (0.0, 0.0));
         }
         // The pauses of a collection without an end are not known.
         for collection in gc.collections.iter().filter(|collection| collection.is_complete) {
-            let slice = self.slices.of(collection.start_ns);
-            self.add(Subject::GcCount, "", slice, (1.0, 1.0));
-            self.add(Subject::GcCount, &format!("gen{}", collection.generation), slice, (1.0, 1.0));
-            self.add(Subject::GcPause, "", slice, (collection.pause_ns as f64, 1.0));
+            let slice = self.slices.at(collection.start_ns);
+            self.add(DiffKey::total(Subject::GcCount), slice, (1.0, 1.0));
+            let generation = format!("gen{}", collection.generation);
+            self.add(DiffKey::named(Subject::GcCount, generation), slice, (1.0, 1.0));
+            self.add(DiffKey::total(Subject::GcPause), slice, (collection.pause_ns as f64, 1.0));
             if self.counts_allocations_by_collections() {
                 let bytes = collection.allocated_bytes.unwrap_or(0) as f64;
-                self.add(Subject::Alloc, "", slice, (bytes, 1.0));
+                self.add(DiffKey::total(Subject::Alloc), slice, (bytes, 1.0));
             }
             if slice.is_some() {
                 self.trace.pauses.push(collection.pause_ns as f64);
@@ -370,9 +368,9 @@ impl Cut {
 
     pub(super) fn work(&mut self, gathered: &Gathered, startup: &mut Startup) {
         for work in gathered.compiled.rows() {
-            let (slice, count) = (self.slices.of(work.nanos), work.count as f64);
-            self.add(Subject::Jit, "", slice, (work.spent_nanos as f64, count));
-            self.add(Subject::JitMethods, "", slice, (count, count));
+            let (slice, count) = (self.slices.at(work.nanos), work.count as f64);
+            self.add(DiffKey::total(Subject::Jit), slice, (work.spent_nanos as f64, count));
+            self.add(DiffKey::total(Subject::JitMethods), slice, (count, count));
             startup.compiled(work);
         }
         if let Some(answered_ns) = gathered.first_request_ns {
@@ -380,7 +378,7 @@ impl Cut {
         }
     }
 
-    /// Requests, by path.
+    /// Adds requests, by path.
     pub(super) fn requests(&mut self, http: &ActivitiesReport, named: u64) {
         // The program's own requests if it is a server, else those that it makes.
         let is_server = http.activities.iter().any(|row| row.direction.as_deref() == Some("in"));
@@ -399,73 +397,73 @@ impl Cut {
                 all = all.saturating_add(row.started);
                 failed = failed.saturating_add(row.errors);
             }
-            if at >= MOST_PATHS {
+            if at >= MAX_PATHS {
                 continue;
             }
             let words = row.direction.as_deref().map_or(String::new(), |word| format!("{word} "));
             let has_direction = row.name.starts_with(&words);
             let name = format!("{}{}", if has_direction { "" } else { &words }, row.name);
-            self.counted(Subject::RequestPath, format!("{name} count"), row.started);
-            self.counted(Subject::RequestPath, format!("{name} errors"), row.errors);
+            let key = |measure| DiffKey::measure_of(Subject::RequestPath, &name, measure);
+            self.counted(key(Measure::Count), row.started);
+            self.counted(key(Measure::Errors), row.errors);
             self.percentiles(Subject::RequestPath, &name, &row.durations);
         }
-        self.counted(Subject::Requests, "count".to_owned(), all);
-        self.counted(Subject::Requests, "errors".to_owned(), failed);
+        self.counted(DiffKey::measure(Subject::Requests, Measure::Count), all);
+        self.counted(DiffKey::measure(Subject::Requests, Measure::Errors), failed);
     }
 
-    /// SQL commands, by statement.
+    /// Adds SQL commands, by statement.
     pub(super) fn sql(&mut self, sql: &SqlReport) {
         if sql.count == 0 {
             return;
         }
-        self.counted(Subject::Sql, String::new(), sql.count);
+        self.counted(DiffKey::total(Subject::Sql), sql.count);
         for row in sql.statements.iter().filter(|row| !row.text.is_empty()) {
-            self.counted(Subject::SqlStatement, format!("{} count", row.text), row.count);
+            let key = DiffKey::measure_of(Subject::SqlStatement, &row.text, Measure::Count);
+            self.counted(key, row.count);
             self.percentiles(Subject::SqlStatement, &row.text, &row.durations);
         }
     }
 
-    /// Median and 95 % of durations.
+    /// Adds the median and the 95th percentile of durations.
     fn percentiles(&mut self, subject: Subject, name: &str, durations: &Spread) {
         if durations.count == 0 {
             return;
         }
-        for (word, nanos) in [("p50", durations.p50_ns), ("p95", durations.p95_ns)] {
-            let name = format!("{name} {word}");
-            self.trace.counts.insert((subject, name.clone()), durations.count as f64);
-            self.set(subject, name, nanos as f64);
+        for (measure, nanos) in [(Measure::P50, durations.p50_ns), (Measure::P95, durations.p95_ns)]
+        {
+            let key = DiffKey::measure_of(subject, name, measure);
+            self.set(key, nanos as f64, durations.count as f64);
         }
     }
 
-    /// A number of events whose times are not known here.
-    fn counted(&mut self, subject: Subject, name: String, count: u64) {
+    /// Adds a number of events whose times are not known here.
+    fn counted(&mut self, key: DiffKey, count: u64) {
         let mut sums = vec![0.0; self.slices.count()];
         if let Some(first) = sums.first_mut() {
             *first = count as f64;
         }
-        let key = (subject, name);
         self.trace.counts.insert(key.clone(), count as f64);
         self.trace.rows.insert(key, Measured::Sums(sums));
     }
 
-    /// The thread pool.
+    /// Adds the largest number of workers of the thread pool.
     pub(super) fn pool(&mut self, pool: &ThreadPoolReport) {
         let most = pool.max_workers.max(pool.starvation.as_ref().map(|row| row.most_workers));
         if let Some(most) = most.filter(|most| *most > 0) {
-            self.trace.counts.insert((Subject::PoolThreads, String::new()), most as f64);
-            self.set(Subject::PoolThreads, String::new(), most as f64);
+            self.set(DiffKey::total(Subject::PoolThreads), most as f64, most as f64);
         }
     }
 }
 
-/// Whether a thread still waits that has nothing to do: a worker of the pool, a timer.
+/// Returns whether a thread still waits that has nothing to do: a worker of the pool, a timer.
 fn is_idle(row: &SampleRow, resolved: &Resolved<'_>) -> bool {
     row.key.label.is_some()
         && resolved.waits_for(row.key.stack, Mode::External) == Some(WaitFor::Work)
 }
 
 /// Samples of a running thread.
-struct Running {
+struct RunningSamples {
     stack: StackHandle,
     slice: usize,
     nanos: u64,
@@ -478,19 +476,29 @@ fn plus(sum: &mut (f64, f64), other: (f64, f64)) {
     sum.1 += other.1;
 }
 
-/// Addresses differ from run to run, so frames without a name share one row per module.
-fn name_of(frame: Option<&Frame>) -> &str {
+/// Makes the key of a frame. Addresses differ from run to run, so frames without a name share one
+/// row per module.
+fn key_of(subject: Subject, frame: Option<&Frame>) -> DiffKey {
     match frame {
-        Some(frame) if frame.is_named() => &frame.text,
-        Some(frame) if !frame.module.is_empty() => &frame.module,
-        _ => NO_NAME,
+        Some(frame) if frame.is_named() => DiffKey::named(subject, frame.text.as_str()),
+        Some(frame) if !frame.module.is_empty() => DiffKey::named(subject, frame.module.as_str()),
+        _ => DiffKey::unnamed(subject),
     }
 }
 
-/// The innermost method of a stack that is not the framework's; `None` if the stack is not
-/// known.
+/// Returns the innermost method of a stack that is not the framework's; `None` if the stack is
+/// not known.
 fn own_place<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> Option<&'r str> {
     let frames = resolved.frames(stack);
-    let names = || frames.iter().map(|frame| resolved.text(*frame));
-    names().find(|name| !Folding::is_framework(name)).or_else(|| names().next())
+    let frames = || frames.iter().filter_map(|frame| resolved.frame(*frame));
+    let own = frames().find(|frame| !is_framework(frame)).or_else(|| frames().next());
+    own.map(|frame| frame.text.as_str())
+}
+
+/// Returns the rows that pass the user's filters.
+fn admitted<'r>(
+    rows: &'r [SampleRow],
+    resolved: &Resolved<'_>,
+) -> impl Iterator<Item = &'r SampleRow> {
+    rows.iter().filter(|row| resolved.admits(row.key.stack, row.key.mode))
 }

@@ -2,7 +2,7 @@
 
 use super::calls::Calls;
 use super::recorded::{Keywords, NamedModules};
-use super::subject::Subject;
+use crate::fact::comparison::{DiffKey, Per};
 use crate::findings::Finding;
 use nettrace_parser::Outcome;
 use std::collections::{BTreeMap, HashMap};
@@ -37,15 +37,15 @@ pub struct MeasuredTrace {
     pub outcome: Option<Outcome>,
     /// Number of operations in each iteration of a benchmark.
     pub(super) operations_of: Vec<f64>,
-    pub(super) rows: BTreeMap<(Subject, String), Measured>,
+    pub(super) rows: BTreeMap<DiffKey, Measured>,
     /// Number of samples or events of each row.
-    pub(super) counts: BTreeMap<(Subject, String), f64>,
+    pub(super) counts: BTreeMap<DiffKey, f64>,
     /// Modules of methods.
     pub(super) modules: HashMap<String, String>,
     /// Whether the runtime recorded anything besides the list of methods.
     pub(super) has_runtime: bool,
     pub(super) keywords: Keywords,
-    /// Of which modules methods have names.
+    /// How much of each module's time is in methods without names.
     pub(super) names: NamedModules,
     /// Durations of all pauses.
     pub(super) pauses: Vec<f64>,
@@ -58,12 +58,23 @@ pub struct MeasuredTrace {
 }
 
 impl MeasuredTrace {
-    /// Number of operations that a benchmark measured.
+    /// Returns the number of operations that a benchmark measured.
     pub(super) fn operations(&self) -> f64 {
         self.operations_of.iter().sum()
     }
 
     pub(super) fn lost(&self) -> u64 {
         self.outcome.as_ref().map_or(0, |outcome| outcome.losses.total())
+    }
+
+    /// Returns what the sums of the trace are divided by.
+    pub(super) fn divisor(&self, per: Per) -> f64 {
+        match per {
+            Per::Run => 1.0,
+            Per::Second => self.duration_ns as f64 / 1e9,
+            Per::Request => self.requests as f64,
+            Per::Operation => self.operations(),
+            Per::Sample => self.samples as f64,
+        }
     }
 }

@@ -27,16 +27,20 @@
 
 mod async_names;
 mod calls;
+mod candidates;
 mod condition;
 mod cut;
 mod extent;
 mod judge;
+mod lacking;
 mod measured;
 mod page;
 mod pass;
 mod per;
 mod recorded;
 mod report;
+mod row;
+mod side;
 mod stands_out;
 mod startup;
 mod statistic;
@@ -44,11 +48,15 @@ mod subject;
 mod verdict;
 mod work;
 
+pub use crate::fact::comparison::{
+    DiffChange, DiffKey, DiffNote, DiffRuns, DiffVerdict, Doubt, Measure, NotCompared,
+    NotComparedReason, OldOrNew, Per, PerReason, Subject, Undecided, Unreliable,
+};
 pub use condition::{Condition, ConditionError, ConditionOutcome};
 pub use measured::MeasuredTrace;
 pub use page::DiffPage;
 pub use pass::pass;
-pub use per::Per;
-pub use report::{DiffOptions, DiffReport, DiffRow, DiffSide};
+pub use report::{DiffOptions, DiffReport};
+pub use row::DiffRow;
+pub use side::DiffSide;
 pub use stands_out::StandsOut;
-pub use subject::Subject;

@@ -1,13 +1,15 @@
 //! A comparison as one HTML file: its rows, and a flame graph of both sides.
 
-use super::ConditionOutcome;
 use super::calls::{BothSides, CallOfBoth};
+use super::condition::ConditionOutcome;
 use super::measured::MeasuredTrace;
 use super::report::DiffReport;
+use super::row::DiffRow;
+use crate::fact::comparison::Subject;
 use crate::html::{Column, Columns, write_html};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 /// The page of a comparison.
@@ -70,6 +72,12 @@ impl DiffPage<'_> {
             let own = |node: &CallOfBoth| node.own.get(side).copied().unwrap_or(0);
             columns.add(name, tree.nodes.iter().map(own));
         }
+        let is_changed_method = |row: &&DiffRow| {
+            row.is_significant && matches!(row.key.subject, Subject::Method | Subject::MethodTotal)
+        };
+        let findings: BTreeSet<&str> =
+            self.report.rows.iter().filter(is_changed_method).map(|row| &*row.key.name).collect();
+        let is_finding: Vec<bool> = tree.names.iter().map(|name| findings.contains(name)).collect();
         let [old_names, new_names] = &self.names;
         let document = Document {
             schema: 1,
@@ -79,13 +87,13 @@ impl DiffPage<'_> {
             new_names,
             conditions: self.conditions,
             divisors: [self.divisor(self.old), self.divisor(self.new)],
-            frames: json!({ "text": tree.names }),
+            frames: json!({ "text": tree.names, "is_finding": is_finding }),
             columns: columns.rows(),
         };
         write_html(&document, &columns, out)
     }
 
     fn divisor(&self, traces: &[MeasuredTrace]) -> f64 {
-        traces.iter().map(|trace| self.report.per.divisor(trace)).sum()
+        traces.iter().map(|trace| trace.divisor(self.report.per)).sum()
     }
 }

@@ -1,13 +1,13 @@
 //! The pass over a trace that collects the values to compare.
 
-use super::cut::{Cut, MOST_PATHS};
+use super::cut::{Cut, MAX_PATHS};
 use super::extent::ExtentFinder;
 use super::measured::{Measured, MeasuredTrace};
 use super::recorded::Keywords;
 use super::startup::Startup;
-use super::subject::Subject;
 use super::work::Gathered;
 use crate::driver::AnalysisOptions;
+use crate::fact::comparison::{DiffKey, Subject};
 use crate::findings::overview::{Overview, OverviewInterest};
 use crate::findings::{Summary, SummaryReport};
 use crate::model::{Kind, Model};
@@ -57,7 +57,7 @@ impl DiffReports {
     fn new(gathered: Shared<Gathered>) -> DiffReports {
         let mut reports = Overview::reports_for_findings();
         reports.counters = Counters::default();
-        reports.sql = reports.sql.top(MOST_PATHS);
+        reports.sql = reports.sql.top(MAX_PATHS);
         DiffReports {
             overview: Overview::new(reports),
             startup: Startup::default(),
@@ -128,15 +128,15 @@ impl Reports for DiffReports {
         let mut trace = cut.trace;
         // A benchmark starts once and measures often.
         let startup = if trace.operations_of.is_empty() { startup.values() } else { Vec::new() };
-        for (name, value) in startup {
-            let key = (Subject::Startup, name.to_owned());
+        for (measure, value) in startup {
+            let key = DiffKey::measure(Subject::Startup, measure);
             trace.rows.insert(key, Measured::Values(vec![value]));
         }
         for series in reports.counters.series {
             let name = counter_name(&series);
             let values = distinct_values(&series.points);
             if !values.is_empty() {
-                let key = (Subject::Counter, name.clone());
+                let key = DiffKey::named(Subject::Counter, name.as_str());
                 trace.counts.insert(key.clone(), values.len() as f64);
                 trace.rows.insert(key, Measured::Values(values));
                 trace.units.insert(name, series.unit);

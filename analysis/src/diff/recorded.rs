@@ -1,20 +1,25 @@
 //! Whether a trace without some kind of event had none, or did not record them.
 
+use crate::fact::comparison::OldOrNew;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::BTreeMap;
 
-/// Keywords of the runtime's provider.
+/// The keyword of the runtime's provider for collections.
 pub(super) const GC: u64 = 0x1;
+/// The keyword of the runtime's provider for waits for locks.
 pub(super) const CONTENTION: u64 = 0x4000;
+/// The keyword of the runtime's provider for exceptions.
 pub(super) const EXCEPTION: u64 = 0x8000;
+/// The keyword of the runtime's provider for waits for handles.
 pub(super) const WAIT_HANDLE: u64 = 0x400_0000_0000;
-/// Those that a program may well have no event of.
+/// Keywords that a program may well have no event of.
 const RARE: u64 = CONTENTION | EXCEPTION | WAIT_HANDLE;
-/// So many events of a keyword on one side, and none on the other, mean that it was not recorded there.
-const MANY: u64 = 20;
-/// Share of a module's time in methods without names from which on it is unnamed.
-const MOST_UNNAMED: f64 = 0.2;
+/// Minimum number of events of a keyword on one side that mean that the other side, which has
+/// none, did not record it.
+const MIN_EVENTS: u64 = 20;
+/// Maximum share of a module's time in methods without names for the module to be named.
+const MAX_UNNAMED: f64 = 0.2;
 
 /// Number of events by keyword of the runtime's provider. Traces do not say what was asked
 /// for, so this is all there is to tell "none" from "not recorded".
@@ -33,7 +38,8 @@ impl Keywords {
         }
     }
 
-    pub(super) fn of<'k>(all: impl Iterator<Item = &'k Keywords>) -> Keywords {
+    /// Returns the sum over several traces.
+    pub(super) fn sum<'k>(all: impl Iterator<Item = &'k Keywords>) -> Keywords {
         let mut sum = Keywords::default();
         for (keyword, count) in all.flat_map(|keywords| &keywords.0) {
             let all = sum.0.entry(*keyword).or_default();
@@ -42,12 +48,12 @@ impl Keywords {
         sum
     }
 
-    /// Whether no event of `keyword` means that there was none: if there are events of it,
+    /// Returns whether no event of `keyword` means that there was none: if there are events of it,
     /// or it is one of which there may be none, and all that the other side recorded often
     /// was recorded here, too.
     pub(super) fn has_recorded(&self, keyword: u64, other: &Keywords) -> bool {
         let lacks = |(theirs, count): (&u64, &u64)| {
-            *count >= MANY && theirs & RARE == 0 && !self.0.contains_key(theirs)
+            *count >= MIN_EVENTS && theirs & RARE == 0 && !self.0.contains_key(theirs)
         };
         self.0.contains_key(&keyword) || (keyword & RARE != 0 && !other.0.iter().any(lacks))
     }
@@ -69,7 +75,8 @@ impl NamedModules {
         }
     }
 
-    pub(super) fn of<'m>(all: impl Iterator<Item = &'m NamedModules>) -> NamedModules {
+    /// Returns the sum over several traces.
+    pub(super) fn sum<'m>(all: impl Iterator<Item = &'m NamedModules>) -> NamedModules {
         let mut sum = NamedModules::default();
         for (module, (nanos, unnamed)) in all.flat_map(|modules| &modules.0) {
             let row = sum.0.entry(module.clone()).or_default();
@@ -78,7 +85,7 @@ impl NamedModules {
         sum
     }
 
-    /// The share of all time in frames without a name.
+    /// Returns the share of all time in frames without a name.
     pub(super) fn unnamed_share(&self) -> f64 {
         let sums = self
             .0
@@ -87,13 +94,18 @@ impl NamedModules {
         if sums.0 > 0.0 { sums.1 / sums.0 } else { 0.0 }
     }
 
-    /// Modules of which only one side has names.
-    pub(super) fn named_on_one_side<'m>(&'m self, other: &'m NamedModules) -> Vec<&'m str> {
-        let is_unnamed = |row: &(u64, u64)| row.1 as f64 > row.0 as f64 * MOST_UNNAMED;
-        let differs = |(module, row): &(&'m String, &(u64, u64))| {
-            let theirs = other.0.get(*module);
-            !module.is_empty() && theirs.is_some_and(|theirs| is_unnamed(row) != is_unnamed(theirs))
-        };
-        self.0.iter().filter(differs).map(|(module, _)| module.as_str()).collect()
+    /// Returns the modules of which only one side has names, and the side that lacks them.
+    /// `self` is the old side.
+    pub(super) fn named_on_one_side<'m>(&'m self, new: &NamedModules) -> Vec<(&'m str, OldOrNew)> {
+        let is_unnamed = |row: &(u64, u64)| row.1 as f64 > row.0 as f64 * MAX_UNNAMED;
+        let named = self.0.iter().filter(|(module, _)| !module.is_empty());
+        let on_one_side = named.filter_map(|(module, row)| {
+            match (is_unnamed(row), is_unnamed(new.0.get(module)?)) {
+                (true, false) => Some((module.as_str(), OldOrNew::Old)),
+                (false, true) => Some((module.as_str(), OldOrNew::New)),
+                _ => None,
+            }
+        });
+        on_one_side.collect()
     }
 }

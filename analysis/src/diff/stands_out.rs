@@ -1,7 +1,7 @@
 //! What stands out on one side only: findings of the summary of its traces.
 
 use super::measured::MeasuredTrace;
-use super::subject::Subject;
+use crate::fact::comparison::Subject;
 use crate::findings::Finding;
 use serde::Serialize;
 

@@ -2,14 +2,14 @@
 //! process.
 
 use super::work::TimedWork;
+use crate::fact::comparison::Measure;
+use crate::model::is_core;
 use crate::report::Moment;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 
 /// What happens within this time counts as part of the start.
 const FIRST_NANOS: i64 = 1_000_000_000;
-/// The assembly of the runtime itself, which is loaded before those of the program.
-const CORE: [&str; 2] = ["System.Private.CoreLib,", "mscorlib,"];
 
 /// Facts about the start. All times are relative to the first event of the runtime (event
 /// 187), which is only recorded if the session exists before the process runs.
@@ -49,7 +49,7 @@ impl Startup {
         }
         let field = event.fields().find("FullyQualifiedAssemblyName");
         let name = field.and_then(|field| field.value.ok()?.to_text());
-        if name.is_some_and(|name| !CORE.iter().any(|core| name.starts_with(core))) {
+        if name.is_some_and(|name| !is_core(&name)) {
             self.program_ns = Some(since);
         }
     }
@@ -75,16 +75,19 @@ impl Startup {
         nanos.checked_sub(self.began_ns?).filter(|since| *since >= 0)
     }
 
-    /// Names and values to compare; empty if the trace does not begin with the start of
+    /// Returns the values to compare; empty if the trace does not begin with the start of
     /// its process.
-    pub(super) fn values(&self) -> Vec<(&'static str, f64)> {
+    pub(super) fn values(&self) -> Vec<(Measure, f64)> {
         if self.began_ns.is_none() {
             return Vec::new();
         }
-        let times = [("program", self.program_ns), ("first_request", self.first_request_ns)];
-        let times = times.into_iter().filter_map(|(name, since)| Some((name, since? as f64)));
-        let assemblies = (self.assemblies > 0).then_some(("assemblies", self.assemblies as f64));
-        let jit = [("jit", self.jit_nanos as f64), ("jit_methods", self.jit_methods as f64)];
+        let times =
+            [(Measure::Program, self.program_ns), (Measure::FirstRequest, self.first_request_ns)];
+        let times = times.into_iter().filter_map(|(measure, since)| Some((measure, since? as f64)));
+        let assemblies =
+            (self.assemblies > 0).then_some((Measure::Assemblies, self.assemblies as f64));
+        let jit =
+            [(Measure::Jit, self.jit_nanos as f64), (Measure::JitMethods, self.jit_methods as f64)];
         let jit = jit.into_iter().filter(|_| self.has_jit);
         times.chain(assemblies).chain(jit).collect()
     }

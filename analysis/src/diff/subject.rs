@@ -1,62 +1,7 @@
 //! The subjects of a comparison: their units, their families, and how much they differ
 //! from run to run by experience.
 
-/// The subject of a row. Rows of equal weight are sorted in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Subject {
-    /// How long a whole run took; of a benchmark, how long an operation took.
-    Elapsed,
-    /// A method's own running time: that of samples in which its thread did not wait.
-    Method,
-    /// A method's time including the methods that it calls.
-    MethodTotal,
-    /// All time during which threads ran.
-    Cpu,
-    /// Bytes of a type.
-    Type,
-    /// All bytes allocated.
-    Alloc,
-    /// Number of collections, of all or of one generation.
-    GcCount,
-    /// The time of pauses, or a percentile of it.
-    GcPause,
-    /// Exceptions of a type.
-    Exception,
-    /// All exceptions.
-    Exceptions,
-    /// Time waited for locks, in total or in one method.
-    Contention,
-    /// Waits for locks.
-    ContentionCount,
-    /// Time waited for handles, in total or in one method.
-    Waits,
-    /// Waits for locks or handles, but those of idle threads, that are not over at the end
-    /// of the trace and had lasted for a second.
-    OpenWaits,
-    /// Circles of threads that wait for each other's locks.
-    Deadlocks,
-    /// Requests: how many, how many failed, percentiles of their duration.
-    Requests,
-    /// The same of one path, `in GET /checkout p95`.
-    RequestPath,
-    /// All SQL commands.
-    Sql,
-    /// The commands of one statement: how many, percentiles of their duration.
-    SqlStatement,
-    /// The largest number of workers of the thread pool.
-    PoolThreads,
-    /// Time spent compiling.
-    Jit,
-    /// Methods compiled.
-    JitMethods,
-    /// How long the program took to start, and what it did in its first second; only for
-    /// traces that begin with the start of their process.
-    Startup,
-    /// A counter's mean.
-    Counter,
-}
+use crate::fact::comparison::{DiffKey, Measure, Subject};
 
 /// How much a value must differ between one run on each side to be called large.
 #[derive(Debug, Clone, Copy)]
@@ -69,15 +14,19 @@ pub(super) struct Large {
     pub(super) count: f64,
 }
 
-impl Subject {
-    /// The unit of a row's values: `ns`, `bytes` or `count`. `None` for counters, which
-    /// have units of their own.
-    pub(super) fn unit(self, name: &str) -> Option<&'static str> {
-        Some(match self {
+impl DiffKey {
+    /// Returns the unit of the values: `ns`, `bytes` or `count`. `None` for counters, which have
+    /// units of their own.
+    pub(super) fn unit(&self) -> Option<&'static str> {
+        Some(match self.subject {
             Subject::Type | Subject::Alloc => "bytes",
-            Subject::Startup if matches!(name, "assemblies" | "jit_methods") => "count",
+            Subject::Startup
+                if matches!(self.measure, Measure::Assemblies | Measure::JitMethods) =>
+            {
+                "count"
+            }
             Subject::Requests | Subject::RequestPath | Subject::SqlStatement
-                if is_percentile(name) =>
+                if self.measure.is_percentile() =>
             {
                 "ns"
             }
@@ -106,58 +55,48 @@ impl Subject {
         })
     }
 
-    /// Whether values are sums, which grow with the length of a trace. The others are
+    /// Returns whether values are sums, which grow with the length of a trace. The others are
     /// means, percentiles and extremes.
-    pub(super) fn is_sum(self, name: &str) -> bool {
-        match self {
+    pub(super) fn is_sum(&self) -> bool {
+        match self.subject {
             Subject::Counter
             | Subject::Startup
             | Subject::PoolThreads
             | Subject::OpenWaits
             | Subject::Deadlocks => false,
-            Subject::GcPause => name.is_empty(),
+            Subject::GcPause => self.measure == Measure::Value,
             Subject::Requests | Subject::RequestPath | Subject::SqlStatement => {
-                !is_percentile(name)
+                !self.measure.is_percentile()
             }
             _ => true,
         }
     }
 
-    /// A row in words, such as `collections of gen2`.
-    pub(super) fn in_words(self, name: &str) -> String {
-        match self {
-            Subject::Elapsed => "time it takes".to_owned(),
-            Subject::Method => name.to_owned(),
-            Subject::MethodTotal => format!("{name} and what it calls"),
-            Subject::Cpu => "running time of all threads".to_owned(),
-            Subject::Type => format!("new {name}"),
-            Subject::Alloc => "all allocations".to_owned(),
-            Subject::GcCount if name.is_empty() => "collections".to_owned(),
-            Subject::GcCount => format!("collections of {name}"),
-            Subject::GcPause if name.is_empty() => "pauses of collections, together".to_owned(),
-            Subject::GcPause => format!("pause of a collection, {name}"),
-            Subject::Exception => format!("throw {name}"),
-            Subject::Exceptions => "exceptions".to_owned(),
-            Subject::Contention if name.is_empty() => "waiting for locks".to_owned(),
-            Subject::Contention => format!("waiting for locks in {name}"),
-            Subject::ContentionCount => "waits for locks".to_owned(),
-            Subject::Waits if name.is_empty() => "waiting for handles".to_owned(),
-            Subject::Waits => format!("waiting for handles in {name}"),
-            Subject::OpenWaits => "waits that are not over at the end".to_owned(),
-            Subject::Deadlocks => "deadlocks".to_owned(),
-            Subject::Requests => format!("HTTP requests, {name}"),
-            Subject::RequestPath => format!("requests {name}"),
-            Subject::Sql => "SQL commands".to_owned(),
-            Subject::SqlStatement => format!("SQL {name}"),
-            Subject::PoolThreads => "largest number of pool threads".to_owned(),
-            Subject::Jit => "compiling".to_owned(),
-            Subject::JitMethods => "methods compiled".to_owned(),
-            Subject::Startup => startup(name).to_owned(),
-            Subject::Counter => format!("counter {name}"),
-        }
+    /// Returns the standard deviation of the logarithm from run to run, as experience has it, of
+    /// a row with `count` samples or events in a run. `docs/diff.md` has the experiment.
+    pub(super) fn usual_spread(&self, count: f64) -> f64 {
+        let of_runs: f64 = match (self.subject, self.unit()) {
+            // Files may have to be read from the disk.
+            (Subject::Startup, Some("ns")) => 0.3,
+            (_, Some("count" | "bytes")) => 0.02,
+            _ => 0.08,
+        };
+        let is_sampled = matches!(
+            self.subject,
+            Subject::Method
+                | Subject::MethodTotal
+                | Subject::Type
+                | Subject::Contention
+                | Subject::Waits
+        );
+        // A number of samples varies by its square root.
+        let of_samples = if is_sampled { 1.0 / count.max(1.0) } else { 0.0 };
+        (of_runs.powi(2) + of_samples).sqrt()
     }
+}
 
-    /// The subject whose total a row is a part of; its own if there is no other.
+impl Subject {
+    /// Returns the subject whose total a row is a part of; its own if there is no other.
     pub(super) fn whole(self) -> Subject {
         match self {
             Subject::Method | Subject::MethodTotal => Subject::Cpu,
@@ -168,8 +107,8 @@ impl Subject {
         }
     }
 
-    /// Rows whose chances are corrected together: what changes one changes the others, so
-    /// that they are one question.
+    /// Returns the rows whose chances are corrected together with its own: what changes one
+    /// changes the others, so that they are one question.
     pub(super) fn family(self) -> Family {
         match self {
             Subject::Elapsed | Subject::Cpu => Family::Time,
@@ -190,29 +129,7 @@ impl Subject {
         }
     }
 
-    /// The standard deviation of the logarithm from run to run, as experience has it, of a
-    /// row with `count` samples or events in a run. `docs/diff.md` has the experiment.
-    pub(super) fn usual_spread(self, name: &str, count: f64) -> f64 {
-        let of_runs: f64 = match (self, self.unit(name)) {
-            // Files may have to be read from the disk.
-            (Subject::Startup, Some("ns")) => 0.3,
-            (_, Some("count" | "bytes")) => 0.02,
-            _ => 0.08,
-        };
-        let is_sampled = matches!(
-            self,
-            Subject::Method
-                | Subject::MethodTotal
-                | Subject::Type
-                | Subject::Contention
-                | Subject::Waits
-        );
-        // A number of samples varies by its square root.
-        let of_samples = if is_sampled { 1.0 / count.max(1.0) } else { 0.0 };
-        (of_runs.powi(2) + of_samples).sqrt()
-    }
-
-    /// When a difference between one run on each side is called large. `docs/diff.md` has
+    /// Returns when a difference between one run on each side is large. `docs/diff.md` has
     /// the experiment.
     pub(super) fn large(self) -> Large {
         let (ratio, weight_percent, count) = match self {
@@ -259,20 +176,4 @@ pub(super) enum Family {
     Pool,
     Start,
     Counters,
-}
-
-/// Whether a row of requests or commands is a percentile of their duration.
-pub(super) fn is_percentile(name: &str) -> bool {
-    matches!(name.rsplit(' ').next(), Some("p50" | "p95"))
-}
-
-fn startup(name: &str) -> &str {
-    match name {
-        "program" => "start of the process until the program's own assembly is loaded",
-        "first_request" => "start of the process until the first request is answered",
-        "jit" => "compiling in the first second of the process",
-        "jit_methods" => "methods compiled in the first second of the process",
-        "assemblies" => "assemblies loaded in the first second of the process",
-        other => other,
-    }
 }

@@ -24,6 +24,14 @@ pub(crate) struct Assembly {
     pub name: String,
 }
 
+/// The assembly of the runtime itself, which is loaded before those of the program.
+const CORE: [&str; 2] = ["System.Private.CoreLib,", "mscorlib,"];
+
+/// Returns whether the full name of an assembly is that of the runtime itself.
+pub(crate) fn is_core(full_name: &str) -> bool {
+    CORE.iter().any(|core| full_name.starts_with(core))
+}
+
 /// An application domain of a process. .NET has one; .NET Framework and Mono may have
 /// several.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -68,7 +68,7 @@ mod weights;
 mod when;
 
 use about::About;
-pub(crate) use assemblies::{Assembly, Domain};
+pub(crate) use assemblies::{Assembly, Domain, is_core};
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
 pub use code_file::CodeFile;
 pub use coverage::Coverage;

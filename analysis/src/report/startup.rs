@@ -5,7 +5,7 @@ use super::activities::Activities;
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::jit::{Jit, JitMethod};
 use super::loader::{AssemblyRow, Loader};
-use crate::model::{Model, Resolved};
+use crate::model::{Model, Resolved, is_core};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -13,8 +13,6 @@ use std::cmp::Reverse;
 
 /// Without a request a start lasts as long.
 const FIRST_NANOS: i64 = 1_000_000_000;
-/// The assembly of the runtime itself, which is loaded before those of the program.
-const CORE: [&str; 2] = ["System.Private.CoreLib,", "mscorlib,"];
 /// The event with which a runtime begins, which is in a trace only if the session exists
 /// before the process runs.
 const RUNTIME_STARTS: u32 = 187;
@@ -144,8 +142,7 @@ impl Report for Startup {
         let mut loaded = self.loader.finish(resolved).assemblies;
         loaded.retain(|row| row.loaded_ns.is_some_and(is_early));
         loaded.sort_few_by_key(|row| row.loaded_ns);
-        let is_core = |row: &&AssemblyRow| CORE.iter().any(|core| row.name.starts_with(core));
-        let program = loaded.iter().find(|row| !is_core(row));
+        let program = loaded.iter().find(|row| !is_core(&row.name));
         StartupReport {
             schema: SCHEMA,
             began_ns: self.began_ns,

@@ -2,4 +2,6 @@
 //! for pages and for the texts in JSON documents. Nothing is decided here, and nothing reads a
 //! sentence again.
 
+#[cfg(feature = "page")]
+pub(crate) mod comparison;
 pub(crate) mod frames;

@@ -101,7 +101,7 @@ impl Found {
     fn add(&mut self, report: &DiffReport) {
         self.any += u32::from(report.significant > 0);
         for row in report.rows.iter().filter(|row| row.is_significant) {
-            *self.rows.entry(row.what.clone()).or_default() += 1;
+            *self.rows.entry(row.key.to_string()).or_default() += 1;
         }
     }
 

@@ -33,7 +33,11 @@ pub(super) fn junit(all: &[Compared], out: &mut dyn Write) -> io::Result<()> {
                 }
             }
         }
-        writeln!(out, "    <system-out>{}</system-out>", escaped(&compared.report.verdict))?;
+        writeln!(
+            out,
+            "    <system-out>{}</system-out>",
+            escaped(&compared.report.verdict.to_string())
+        )?;
         writeln!(out, "  </testsuite>")?;
     }
     writeln!(out, "</testsuites>")
@@ -58,7 +62,7 @@ fn cases(compared: &Compared) -> Vec<Case> {
             let rows = outcome.because.iter().take(5).map(|row| {
                 format!(
                     "{}: {} to {} ({})",
-                    row.what,
+                    row.key,
                     value(row, row.old),
                     value(row, row.new),
                     change(row)
@@ -67,14 +71,14 @@ fn cases(compared: &Compared) -> Vec<Case> {
             rows.collect::<Vec<_>>().join("; ")
         };
         let fault = match &outcome.undecided {
-            Some(reason) => Some((Fault::Error, reason.clone())),
+            Some(reason) => Some((Fault::Error, reason.to_string())),
             None => outcome.holds.then(|| (Fault::Failure, because())),
         };
         Case { name: outcome.condition.clone(), fault }
     });
     let mut cases: Vec<Case> = conditions.collect();
     if cases.is_empty() {
-        cases.push(Case { name: compared.report.verdict.clone(), fault: None });
+        cases.push(Case { name: compared.report.verdict.to_string(), fault: None });
     }
     cases
 }

@@ -16,7 +16,7 @@ use nettrace_analysis::diff::{
 };
 use nettrace_analysis::report::OutcomeReport;
 use serde::Serialize;
-use sides::{Files, Pair, Read, Side};
+use sides::{Alone, Files, Pair, Read, Side};
 use std::path::Path;
 
 /// A comparison, and the traces it is of.
@@ -43,7 +43,8 @@ struct Document<'d> {
 struct FoldersDocument<'d> {
     schema: u32,
     verdict: String,
-    not_compared: &'d [String],
+    not_compared: Vec<String>,
+    not_compared_facts: &'d [Alone],
     pairs: Vec<Document<'d>>,
 }
 
@@ -145,7 +146,7 @@ fn write_page(
 fn write(
     args: &DiffArgs,
     compared: &[Compared],
-    alone: &[String],
+    alone: &[Alone],
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
     if args.form.json {
@@ -157,7 +158,8 @@ fn write(
                 context.write_json(&FoldersDocument {
                     schema: 1,
                     verdict: folders_verdict(compared),
-                    not_compared: alone,
+                    not_compared: alone.iter().map(ToString::to_string).collect(),
+                    not_compared_facts: alone,
                     pairs: documents,
                 })
             }
@@ -262,7 +264,8 @@ fn conclude(
 fn say(outcome: &ConditionOutcome, context: &mut Context<'_>) {
     let condition = &outcome.condition;
     if let Some(reason) = &outcome.undecided {
-        let reason = printable(reason);
+        let reason = reason.to_string();
+        let reason = printable(&reason);
         context.messages.warning(&format!("{condition} cannot be decided: {reason}"));
     }
     for (name, unit) in outcome.incomparable.iter().take(5) {
@@ -273,7 +276,7 @@ fn say(outcome: &ConditionOutcome, context: &mut Context<'_>) {
     }
     for row in outcome.because.iter().take(5) {
         let (old, new) = (text::value(row, row.old), text::value(row, row.new));
-        let (name, change) = (printable(&row.what).to_string(), text::change(row));
+        let (name, change) = (printable(&row.key.to_string()).to_string(), text::change(row));
         context.messages.warning(&format!("{condition} holds: {name}, {old} to {new} ({change})"));
     }
 }

@@ -6,9 +6,11 @@ use crate::args::{DiffArgs, InputArgs};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::input::Ended;
-use nettrace_analysis::diff::{self, MeasuredTrace};
+use nettrace_analysis::diff::{self, MeasuredTrace, OldOrNew};
 use nettrace_export::TimeRange;
+use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +25,20 @@ pub(super) struct Read {
 pub(super) struct Side {
     pub(super) reads: Vec<Read>,
     pub(super) traces: Vec<MeasuredTrace>,
+}
+
+/// A benchmark, or files of one name, that lie in only one of two folders.
+#[derive(Serialize)]
+pub(super) struct Alone {
+    pub(super) name: String,
+    /// The side that lacks them.
+    side: OldOrNew,
+}
+
+impl fmt::Display for Alone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: only in {}", self.name, self.side.other())
+    }
 }
 
 impl Side {
@@ -80,7 +96,7 @@ impl Files {
         &self,
         args: &DiffArgs,
         context: &mut Context<'_>,
-    ) -> Result<(Vec<Pair>, Vec<String>), Failure> {
+    ) -> Result<(Vec<Pair>, Vec<Alone>), Failure> {
         let (old, new) = match self {
             Files::Folders(old, new) => return read_folders(old, new, args, context),
             Files::Sides(old, new) => (old, new),
@@ -101,7 +117,7 @@ fn read_folders(
     new: &Path,
     args: &DiffArgs,
     context: &mut Context<'_>,
-) -> Result<(Vec<Pair>, Vec<String>), Failure> {
+) -> Result<(Vec<Pair>, Vec<Alone>), Failure> {
     let mut sides: BTreeMap<String, (Side, Side)> = BTreeMap::new();
     for (folder, is_new) in [(old, false), (new, true)] {
         let files = traces_in(folder)?;
@@ -120,9 +136,8 @@ fn read_folders(
     for (name, (old, new)) in sides {
         match (old.reads.is_empty(), new.reads.is_empty()) {
             (false, false) => pairs.push(Pair { name: Some(name), old, new }),
-            (is_new, _) => {
-                alone.push(format!("{name}: only in {}", if is_new { "NEW" } else { "OLD" }));
-            }
+            (true, _) => alone.push(Alone { name, side: OldOrNew::Old }),
+            (_, true) => alone.push(Alone { name, side: OldOrNew::New }),
         }
     }
     Ok((pairs, alone))

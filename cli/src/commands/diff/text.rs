@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::printable::printable;
 use crate::table::{left, list, right, wrapped};
 use crate::units;
-use nettrace_analysis::diff::{DiffReport, DiffRow, DiffSide, Per, StandsOut};
+use nettrace_analysis::diff::{DiffReport, DiffRow, DiffSide, StandsOut};
 use nettrace_analysis::findings::Finding;
 use std::io::{self, Write};
 
@@ -22,15 +22,15 @@ pub(super) fn text(
     let (strong, width) = (context.style.strong(), context.table_width());
     let out = context.out.buffer();
     let name = compared.pair.name.as_deref().map_or(String::new(), |name| format!("{name}: "));
-    let verdict = format!("{}{}", printable(&name), printable(&report.verdict));
+    let verdict = format!("{}{}", printable(&name), printable(&report.verdict.to_string()));
     writeln!(out, "{}\n", strong.over(wrapped(&verdict, width)))?;
     for (word, side) in [("old", &report.old), ("new", &report.new)] {
         writeln!(out, "{word}  {}", about(side))?;
     }
-    let unit = format!("sums are per {}: {}", per(report.per), report.per_reason);
+    let unit = format!("sums are per {}: {}", report.per, report.per_reason);
     writeln!(out, "{}", wrapped(&unit, width))?;
     for note in &report.notes {
-        let note = format!("note: {}", printable(note));
+        let note = format!("note: {}", printable(&note.to_string()));
         writeln!(out, "{}", wrapped(&note, width))?;
     }
     stands_out(report, width, context)?;
@@ -46,7 +46,7 @@ pub(super) fn text(
                 .of(&|row| interval(row).into()),
             right("WEIGHT", 7, 1).of(&|row| format!("{:.1} %", row.weight_percent).into()),
             left("", 5, 2).of(&|row| mark(row, has_runs).into()),
-            left("WHAT", 30, 0).of(&|row| row.what.clone().into()),
+            left("WHAT", 30, 0).of(&|row| row.key.to_string().into()),
         ])?;
     }
     let out = context.out.buffer();
@@ -110,13 +110,13 @@ fn looked_at(report: &DiffReport) -> String {
 pub(super) fn markdown(compared: &Compared, out: &mut dyn Write) -> io::Result<()> {
     let report = &compared.report;
     let name = compared.pair.name.as_deref().unwrap_or("nettrace diff");
-    writeln!(out, "### {}\n\n**{}**\n", escaped(name), escaped(&report.verdict))?;
+    writeln!(out, "### {}\n\n**{}**\n", escaped(name), escaped(&report.verdict.to_string()))?;
     writeln!(
         out,
         "old: {}; new: {}; sums are per {}\n",
         about(&report.old),
         about(&report.new),
-        per(report.per)
+        report.per
     )?;
     let shown = shown(report, false);
     if !shown.is_empty() {
@@ -133,7 +133,7 @@ pub(super) fn markdown(compared: &Compared, out: &mut dyn Write) -> io::Result<(
                 value(row, row.new),
                 change(row),
                 interval(row),
-                escaped(&row.what),
+                escaped(&row.key.to_string()),
             )?;
         }
         let more = shown.len().saturating_sub(MOST_IN_MARKDOWN);
@@ -157,8 +157,9 @@ pub(super) fn markdown(compared: &Compared, out: &mut dyn Write) -> io::Result<(
         };
         writeln!(out, "- `{}`: {}", condition.condition, escaped(&says))?;
     }
-    for text in report.notes.iter().chain(&report.not_compared) {
-        writeln!(out, "- {}", escaped(text))?;
+    let notes = report.notes.iter().map(ToString::to_string);
+    for text in notes.chain(report.not_compared.iter().map(ToString::to_string)) {
+        writeln!(out, "- {}", escaped(&text))?;
     }
     writeln!(out, "\n{}\n", looked_at(report))
 }
@@ -179,16 +180,6 @@ fn escaped(text: &str) -> String {
         }
     }
     out
-}
-
-fn per(per: Per) -> &'static str {
-    match per {
-        Per::Run => "run",
-        Per::Request => "request",
-        Per::Operation => "operation",
-        Per::Sample => "sample",
-        _ => "second",
-    }
 }
 
 fn mark(row: &DiffRow, has_runs: bool) -> &'static str {
