@@ -8,7 +8,7 @@ pub mod convert;
 pub mod diff;
 mod document;
 mod driver;
-mod fact;
+pub mod fact;
 pub mod findings;
 pub mod heap;
 #[cfg(feature = "page")]

@@ -642,8 +642,8 @@ fn what_was_repaired_in_a_web_application_stands_out_on_one_side_only() {
     };
     let facts = [good, broken].map(|trace| facts_of(&trace.bytes()));
     let report = DiffReport::new(&facts[..1], &facts[1..], DiffOptions::default());
-    let appeared: Vec<&str> =
-        report.stands_out.appeared.iter().map(|finding| &*finding.text).collect();
+    let appeared: Vec<String> =
+        report.stands_out.appeared.iter().map(|finding| finding.text()).collect();
     for words in ["the thread pool was starved", "ReserveUnderLock, in which the holder", "Regex."]
     {
         assert!(appeared.iter().any(|text| text.contains(words)), "{words}: {appeared:#?}");

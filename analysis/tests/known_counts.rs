@@ -167,13 +167,16 @@ fn idle_workers_of_net_11_and_threads_that_wait_on_windows_do_not_run() {
     );
     assert!(of_server.waiting_ns > of_server.total_ns, "{}", of_server.waiting_ns);
     for finding in findings(&server) {
-        assert!(waits.iter().all(|wait| !finding.text.contains(wait)), "{}", finding.text);
+        assert!(waits.iter().all(|wait| !finding.text().contains(wait)), "{}", finding.text());
     }
     for name in ["waitsprog10", "waitsprog-linux10"] {
         let Some(trace) = corpus::trace(&format!("win-x64/{name}.nettrace")) else { return };
         let top = top(&trace);
         assert!(top.total_ns < 150_000_000, "{name}: {}", top.total_ns);
-        assert!(findings(&trace).iter().all(|finding| finding.about != "hottest_method"), "{name}");
+        assert!(
+            findings(&trace).iter().all(|finding| finding.about() != "hottest_method"),
+            "{name}"
+        );
     }
     let Some(trace) = corpus::trace("net11-linux-x64/rate10.nettrace") else { return };
     // The rate of the header: one sample every 10 ms.
@@ -187,5 +190,5 @@ fn threads_that_wait_in_one_call_each_do_not_run() {
     let top = top(&trace);
     assert!(top.total_ns < 100_000_000, "{}", top.total_ns);
     assert!(top.waiting_ns > 20 * 1_900_000_000, "{}", top.waiting_ns);
-    assert!(findings(&trace).iter().all(|finding| finding.about != "hottest_method"));
+    assert!(findings(&trace).iter().all(|finding| finding.about() != "hottest_method"));
 }

@@ -16,7 +16,7 @@ const ORDER: &[&[&str]] = &[
     &["heap::holders"],
     &["heap::report"],
     &["heap::diff"],
-    &["heap::sentences"],
+    &["heap::own_types"],
     &["heap"],
     &["convert"],
     &["driver"],
@@ -65,7 +65,7 @@ const ORDER: &[&[&str]] = &[
     &["report::set", "report::outcome"],
     &["report::pass"],
     &["report"],
-    // What is known, and the English for it.
+    // What a trace shows, as data, and the only module that makes sentences of it.
     &["fact"],
     &["words"],
     &["findings"],

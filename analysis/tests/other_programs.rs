@@ -93,8 +93,8 @@ fn the_summary_names_the_events_of_the_programs_own_sources() {
 fn a_program_that_only_waits_for_another_one_is_told_about_children() {
     // Of 28 threads that wait, one waits for a process: that is not all the program does.
     let Some(trace) = corpus::known("blocked/Block") else { return };
-    let about: Vec<String> = summary(&trace).findings.into_iter().map(|f| f.about).collect();
-    assert!(!about.contains(&"child_process".to_owned()), "{about:?}");
+    let about: Vec<&str> = summary(&trace).findings.into_iter().map(|f| f.about()).collect();
+    assert!(!about.contains(&"child_process"), "{about:?}");
     for (root, is_found) in
         [("N.Program.Main", true), ("System.Threading.Thread.StartCallback", false)]
     {
@@ -102,9 +102,9 @@ fn a_program_that_only_waits_for_another_one_is_told_about_children() {
         let mut pass = ReportPass::new(Summary::default());
         assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
         let findings = pass.finish().output.findings;
-        let found = findings.iter().find(|finding| finding.about == "child_process");
+        let found = findings.iter().find(|finding| finding.about() == "child_process");
         assert_eq!(found.is_some(), is_found, "{findings:?}");
-        assert!(found.is_none_or(|finding| finding.text.contains("--children")));
+        assert!(found.is_none_or(|finding| finding.text().contains("--children")));
     }
 }
 

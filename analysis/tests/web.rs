@@ -317,7 +317,7 @@ pub(crate) fn findings(name: &str) -> Option<Vec<(String, String)>> {
     let mut pass = ReportPass::new(Summary::default());
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let found = pass.finish().output.findings;
-    Some(found.into_iter().map(|finding| (finding.about, finding.text)).collect())
+    Some(found.into_iter().map(|finding| (finding.about().to_owned(), finding.text())).collect())
 }
 
 /// The place of the first finding about something, counting from 1, and its sentence.
@@ -533,7 +533,7 @@ fn a_leak_is_the_first_that_two_dumps_say() {
     };
     let (Some(old), Some(new)) = (dump("heap1"), dump("heap2")) else { return };
     for (report, count) in [(&old, "1,000"), (&new, "3,000")] {
-        let (_, first) = &report.sentences()[0];
+        let first = &report.sentences()[0];
         let held = format!("static All: a List<LeakedSession> of {count} entries");
         assert!(first.contains(&held), "{first}");
     }

@@ -2,7 +2,7 @@
 
 use super::measured::MeasuredTrace;
 use crate::fact::comparison::Subject;
-use crate::findings::Finding;
+use crate::findings::{Finding, Severity};
 use serde::Serialize;
 
 /// What stands out in the traces of one side and in none of the other's, as the summary of such
@@ -24,7 +24,7 @@ impl StandsOut {
     ) -> StandsOut {
         let only = |these, others| {
             let mut only = only_in(these, others);
-            only.retain(|finding| subjects(&finding.about).iter().all(|it| is_on_both(*it)));
+            only.retain(|finding| subjects(finding.about()).iter().all(|it| is_on_both(*it)));
             only
         };
         StandsOut { appeared: only(new, old), gone: only(old, new) }
@@ -51,8 +51,9 @@ fn subjects(about: &str) -> &'static [Subject] {
 }
 
 fn only_in(these: &[MeasuredTrace], others: &[MeasuredTrace]) -> Vec<Finding> {
-    let is_same =
-        |one: &Finding, other: &Finding| (&one.about, &one.place) == (&other.about, &other.place);
+    let is_same = |one: &Finding, other: &Finding| {
+        (one.about(), one.fact.subject_place()) == (other.about(), other.fact.subject_place())
+    };
     let is_in = |trace: &MeasuredTrace, finding: &Finding| {
         trace.findings.iter().any(|one| is_same(one, finding))
     };
@@ -62,7 +63,7 @@ fn only_in(these: &[MeasuredTrace], others: &[MeasuredTrace]) -> Vec<Finding> {
         let is_of_most = has.saturating_mul(2) > these.len();
         let is_known = only.iter().any(|one| is_same(one, finding));
         let is_elsewhere = others.iter().any(|trace| is_in(trace, finding));
-        let is_to_act_on = matches!(finding.severity, "severe" | "notable");
+        let is_to_act_on = matches!(finding.severity, Severity::Severe | Severity::Notable);
         if is_of_most && !is_known && !is_elsewhere && is_to_act_on {
             only.push(finding.clone());
         }

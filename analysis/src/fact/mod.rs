@@ -1,5 +1,19 @@
-//! What is known about a trace or a comparison, as enums with numbers: thresholds and order are
-//! decided on these. They hold no sentences; [`words`](crate::words) has these.
+//! Facts: what a trace shows, as data. Numbers, places and kinds, without a sentence; thresholds,
+//! order and severity are decided on them, and [`words`](crate::words) alone turns them into English.
 
 #[cfg(feature = "page")]
 pub(crate) mod comparison;
+mod finding;
+mod number;
+mod place;
+mod seen;
+
+pub use finding::{
+    ActivityFailures, AllocatedType, CollectionPlace, CollectionReason, Fact, FindingKind, HotCall,
+    LargeObjects, LockOwner, MethodCaller, ThrowCall, ThrownBy,
+};
+#[cfg(feature = "serde")]
+pub(crate) use number::ReportedNumber;
+pub use number::{Base, Certainty, Number, Unit};
+pub use place::Place;
+pub use seen::{SeenFact, Verdicts};

@@ -1,20 +1,22 @@
 //! The finding about exceptions: how many were thrown, and how many again.
 
-use super::finding::{Finding, LEAST_METHOD};
+use super::finding::Finding;
 use super::own::OwnModules;
-use crate::model::{Frame, rounded};
+use super::running::MIN_METHOD_PERCENT;
+use crate::fact::{Base, Fact, Number, ThrowCall, ThrownBy, Unit};
+use crate::model::{Frame, public_call};
 use crate::report::{ExceptionsReport, StackRow};
-use crate::words::frames::{call_name, place_name};
-use nettrace_export::units::{count, counted};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Exceptions per second.
-const LEAST_EXCEPTIONS: f64 = 1.0;
-/// Percentage of the time that an exception a second takes at least: 10 µs,
+/// Minimum number of exceptions a second.
+const MIN_PER_SECOND: f64 = 1.0;
+/// Minimum number of exceptions a second that the finding gives.
+const MIN_SHOWN_PER_SECOND: f64 = 10.0;
+/// Percentage of the time that an exception a second takes at least: 10 µs.
 const EXCEPTION_PERCENT: f64 = 0.001;
-/// and the weight of exceptions that take none.
-const LEAST_WEIGHT: f64 = 14.5;
+/// Weight of exceptions that take no time.
+const MIN_WEIGHT: f64 = 14.5;
 /// Methods that throw what was caught before.
 const AWAITERS: [&str; 3] = ["TaskAwaiter", "Configured", "ValueTaskAwaiter"];
 /// What gives a method the result of what it awaits, if that is no task.
@@ -22,57 +24,35 @@ const SOURCE: &str = ".IValueTaskSource";
 /// Methods between the one that awaits and the task.
 const SERVICES: &str = "System.Runtime.CompilerServices";
 
-impl Finding {
-    /// `throwing`: the percentage of the running time that throwing and catching takes.
-    pub(super) fn exceptions(
-        report: &ExceptionsReport,
-        own: &OwnModules,
-        throwing: f64,
-        trace_ns: u64,
-    ) -> Option<Finding> {
-        let first = report.types.first()?;
-        let rate = report.count as f64 / (trace_ns as f64 / 1e9).max(0.001);
-        let again = report.types.iter().fold(0_u64, |sum, row| {
-            sum.saturating_add(row.rethrown).saturating_add(thrown_again(&row.stacks))
-        });
-        let rethrows = match again {
-            0 => String::new(),
-            _ => format!(
-                " ({} thrown, {} rethrown)",
-                count(report.count.saturating_sub(again)),
-                count(again)
-            ),
-        };
-        let cost = match throwing >= LEAST_METHOD {
-            true => format!(", throwing and catching is {throwing:.0} % of what ran"),
-            false => String::new(),
-        };
-        let types = match first.count == report.count {
-            true => format!("all {}", first.type_name),
-            false => format!("{} of them {}", count(first.count), first.type_name),
-        };
-        let per_second = match rate {
-            10.0.. => format!(", {} a second", count(rounded(rate))),
-            _ => String::new(),
-        };
-        let text = format!(
-            "{}{rethrows}{per_second}{cost}, {types}{}",
-            counted(report.count, "exception"),
-            thrown_by(&first.stacks, own).unwrap_or_default()
-        );
-        // Samples do not tell where the runtime throws in native code.
-        let cost = throwing.max(rate * EXCEPTION_PERCENT);
-        let weight = LEAST_WEIGHT + 0.8 * cost.min(100.0);
-        (rate >= LEAST_EXCEPTIONS).then(|| {
-            Finding::new(
-                "exceptions",
-                weight,
-                (report.count, "exceptions"),
-                text,
-                "report exceptions",
-            )
-        })
+/// Returns exceptions: how many were thrown, and how many again. `throwing`: the percentage of the
+/// running time that throwing and catching takes.
+pub(super) fn exceptions(
+    report: &ExceptionsReport,
+    own: &OwnModules,
+    throwing: f64,
+    trace_ns: u64,
+) -> Option<Finding> {
+    let first = report.types.first()?;
+    let rate = report.count as f64 / (trace_ns as f64 / 1e9).max(0.001);
+    if rate < MIN_PER_SECOND {
+        return None;
     }
+    let again = report.types.iter().fold(0_u64, |sum, row| {
+        sum.saturating_add(row.rethrown).saturating_add(thrown_again(&row.stacks))
+    });
+    let fact = Fact::Exceptions {
+        exceptions: Number::count(report.count, Unit::Exceptions).in_member("count"),
+        rethrown: (again > 0).then(|| Number::count(again, Unit::Exceptions)),
+        rate: (rate >= MIN_SHOWN_PER_SECOND).then(|| Number::new(rate, Unit::PerSecond)),
+        throwing: (throwing >= MIN_METHOD_PERCENT)
+            .then(|| Number::percent(throwing, Base::Running).estimated()),
+        of_type: Number::count(first.count, Unit::Exceptions).in_member("types[].count"),
+        type_name: first.type_name.clone(),
+        thrown_by: thrown_by(&first.stacks, own),
+    };
+    // Samples do not tell where the runtime throws in native code.
+    let cost = throwing.max(rate * EXCEPTION_PERCENT);
+    Some(Finding::new(fact, MIN_WEIGHT + 0.8 * cost.min(100.0)))
 }
 
 /// How many of a type's exceptions were thrown before: an awaiting method throws what its task
@@ -126,10 +106,10 @@ fn is_service(frame: &Frame) -> bool {
     frame.namespace == SERVICES
 }
 
-/// `, most thrown by Int32.Parse in Input.Read`. Where the compiler has put the call into its
-/// caller, the call is that of the other stacks.
-fn thrown_by(stacks: &[StackRow], own: &OwnModules) -> Option<String> {
-    let mut methods: BTreeMap<&Frame, (u64, BTreeMap<String, u64>)> = BTreeMap::new();
+/// Returns where most exceptions of a type are thrown. Where the compiler has put the call into
+/// its caller, the call is that of the other stacks.
+fn thrown_by(stacks: &[StackRow], own: &OwnModules) -> Option<ThrownBy> {
+    let mut methods: BTreeMap<&Arc<Frame>, (u64, BTreeMap<ThrowCall, u64>)> = BTreeMap::new();
     let mut all = 0_u64;
     for stack in stacks {
         all = all.saturating_add(stack.count);
@@ -137,17 +117,17 @@ fn thrown_by(stacks: &[StackRow], own: &OwnModules) -> Option<String> {
         let (sum, calls) = methods.entry(frame).or_default();
         *sum = sum.saturating_add(stack.count);
         if let Some(call) = at.checked_sub(1).and_then(|at| stack.frames.get(at)) {
-            let is_await = is_again(call);
-            let call = if is_await { "an await".to_owned() } else { call_name(call) };
+            let call = match is_again(call) {
+                true => ThrowCall::Await,
+                false => ThrowCall::Method(public_call(call)),
+            };
             let sum = calls.entry(call).or_default();
             *sum = sum.saturating_add(stack.count);
         }
     }
     let (method, (sum, calls)) = methods.into_iter().max_by_key(|(_, (sum, _))| *sum)?;
-    let most = if sum == all { "" } else { "most " };
-    let call = calls.into_iter().max_by_key(|(_, sum)| *sum);
-    let by = call.map_or_else(String::new, |(call, _)| format!(" by {call}"));
-    Some(format!(", {most}thrown{by} in {}", place_name(method)))
+    let call = calls.into_iter().max_by_key(|(_, sum)| *sum).map(|(call, _)| call);
+    Some(ThrownBy { place: own.place(method), call, is_all: sum == all })
 }
 
 #[cfg(test)]

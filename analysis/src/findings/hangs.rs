@@ -1,197 +1,165 @@
 //! Findings about what does not go on: deadlocks, waits without end, a starved thread pool.
 
-use super::finding::{Finding, most_in};
+use super::finding::Finding;
 use super::overview::Overviewed;
 use super::own::OwnModules;
-use crate::document::percent as share;
-use crate::model::{Frame, WaitFor};
+use super::running::is_main;
+use super::waits::most_in;
+use crate::document::percent;
+use crate::fact::{Fact, LockOwner, Number, Unit};
+use crate::model::{Frame, WaitFor, public_call};
 use crate::report::{
     ContentionReport, OpenLockWait, OpenWait, StuckThread, StuckThreads, TasksReport,
     ThreadPoolReport, WaitsReport,
 };
-use crate::words::frames::{call_name, place_name};
-use nettrace_export::units::{count, counted, duration};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Maximum number of threads of a deadlock that its sentence names.
-const MOST_THREADS: usize = 8;
-/// Maximum number of places that a sentence names.
-const MOST_PLACES: usize = 3;
-/// Waits that took less of the trace, in percent, are not notable,
-const LEAST_OPEN_WAIT: f64 = 1.0;
-/// nor are `await`s, most of which just go on later,
-const LEAST_AWAIT: f64 = 20.0;
-const LEAST_AWAIT_NANOS: u64 = 1_000_000_000;
-/// nor are workers of the thread pool that have just begun to wait.
-const LEAST_BLOCKED_NANOS: u64 = 500_000_000;
+/// Maximum number of places that a finding names.
+const MAX_PLACES: usize = 3;
+/// Minimum time of a wait for a lock that is not over, in percent of the trace.
+const MIN_OPEN_WAIT_PERCENT: f64 = 1.0;
+/// Minimum time of an `await` that is not over, in percent of the trace: most just go on later.
+const MIN_AWAIT_PERCENT: f64 = 20.0;
+/// Minimum time of an `await` that is not over, in nanoseconds.
+const MIN_AWAIT_NANOS: u64 = 1_000_000_000;
+/// Minimum time for which a worker of the thread pool is blocked, in nanoseconds.
+const MIN_BLOCKED_NANOS: u64 = 500_000_000;
+/// Maximum time that work waits for a worker without being a sign of starvation, in nanoseconds.
+const MAX_NANOS_IN_QUEUE: u64 = 100_000_000;
 /// The reason of adjustments of the thread pool for workers that wait for tasks.
 const COOPERATIVE_BLOCKING: &str = "CooperativeBlocking";
+/// The reason of adjustments of the thread pool for work that no worker takes.
 const STARVATION: &str = "Starvation";
-/// Work that waits longer for a worker may be a sign of starvation.
-const LONG_IN_QUEUE_NANOS: u64 = 100_000_000;
 
-impl Finding {
-    /// Threads wait for each other and will do so for ever.
-    pub(super) fn deadlock(report: &ContentionReport, own: &OwnModules) -> Option<Finding> {
-        let circle = report.deadlocks.first()?;
-        let text = match &*circle.thread_ids {
-            [] => return None,
-            [one] => format!("deadlock: thread {one} waits for a lock that it holds"),
-            [before @ .., last] if before.len() < MOST_THREADS => {
-                let before: Vec<String> = before.iter().map(u64::to_string).collect();
-                let before = before.join(", ");
-                format!("deadlock: threads {before} and {last} wait for each other's locks")
-            }
-            all => format!(
-                "deadlock: {} wait for each other's locks",
-                counted(all.len() as u64, "thread")
-            ),
-        };
-        let victims = match circle.victim_ids.len() {
-            0 => String::new(),
-            count => format!(", and {} for them", counted(count as u64, "more thread")),
-        };
-        let nanos = circle.at_least_ns;
-        // The list has the longest waits.
-        let is_in = |row: &&OpenLockWait| {
-            row.wait.thread_id.is_some_and(|thread| circle.thread_ids.contains(&thread))
-        };
-        let place = report.open.iter().find(is_in).map(|row| &*row.wait.frames);
-        let text =
-            format!("{text}{victims}, for at least {}{}", duration(nanos), one_in(place, own));
-        Some(Finding::new("deadlock", 99.0, (nanos, "ns"), text, "report contention"))
-    }
+// Weights of findings about a program that is stuck, or was.
+const DEADLOCK_WEIGHT: f64 = 99.0;
+const STARVED_FOR_EVER_WEIGHT: f64 = 95.0;
+const ENDLESS_LOCK_WAIT_WEIGHT: f64 = 90.0;
+const STUCK_WEIGHT: f64 = 88.0;
+const NO_FREE_WORKER_WEIGHT: f64 = 85.0;
+const STARVED_WEIGHT: f64 = 80.0;
+const ENDLESS_AWAITS_WEIGHT: f64 = 45.0;
 
-    /// A thread still waits for a lock, and has for long.
-    pub(super) fn endless_wait(
-        report: &ContentionReport,
-        own: &OwnModules,
-        trace_ns: u64,
-    ) -> Option<Finding> {
-        if !report.deadlocks.is_empty() {
-            return None;
-        }
-        let Some(longest) = report.open.first() else {
-            return stuck(&report.stuck, own);
-        };
-        let nanos = longest.wait.at_least_ns;
-        let place = one_in(Some(&longest.wait.frames), own);
-        let owner = match (longest.owner_thread_id, longest.owner_managed_id) {
-            (Some(owner), _) => format!(" held by thread {owner}"),
-            (None, Some(owner)) => format!(" held by managed thread {owner}"),
-            (None, None) => String::new(),
-        };
-        let text = format!(
-            "{}, for at least {}, for a lock{owner}{place}",
-            match report.totals.still_waiting {
-                1 => "1 thread still waits at the end".to_owned(),
-                many => format!("{} threads still wait at the end", count(many)),
-            },
-            duration(nanos),
-        );
-        (share(nanos, trace_ns) >= LEAST_OPEN_WAIT)
-            .then(|| Finding::new("endless_wait", 90.0, (nanos, "ns"), text, "report contention"))
-    }
-
-    /// `await`s of the program's own code that are not over, and have lasted for long: of
-    /// something that no code runs for, such as a semaphore.
-    pub(super) fn endless_await(
-        report: &TasksReport,
-        own: &OwnModules,
-        trace_ns: u64,
-    ) -> Option<Finding> {
-        let long = report.open.iter().filter_map(|row| {
-            let (_, frame) = own.frame(&row.wait.frames)?;
-            let place = place_name(frame);
-            // A method that awaits another one, or time, is not what is stuck; a program's
-            // main method waits for its end.
-            let is_cause = !row.is_blocking
-                && !row.task.starts_with("Async: ")
-                && !row.task.starts_with("Task.Delay")
-                && !place.ends_with(".Main")
-                && !place.ends_with(".<Main>$");
-            let nanos = row.wait.at_least_ns;
-            let is_long = nanos >= LEAST_AWAIT_NANOS && share(nanos, trace_ns) >= LEAST_AWAIT;
-            (is_cause && is_long).then_some((place, nanos))
-        });
-        let long: Vec<(String, u64)> = long.collect();
-        let nanos = long.iter().map(|(_, nanos)| *nanos).max()?;
-        let places: BTreeSet<&str> = long.iter().map(|(place, _)| &**place).collect();
-        let named: Vec<&str> = places.iter().copied().take(MOST_PLACES).collect();
-        let text = format!(
-            "{} not over at the end, for at least {}: in {}",
-            match long.len() {
-                1 => "1 await is".to_owned(),
-                many => format!("{} awaits are", count(many as u64)),
-            },
-            duration(nanos),
-            named.join(", ")
-        );
-        Some(Finding::new("endless_wait", 45.0, (nanos, "ns"), text, "report tasks"))
-    }
-
-    /// The thread pool has no worker that makes progress, or had none and added some.
-    pub(super) fn starvation(
-        reports: &Overviewed,
-        stuck: &StuckThreads,
-        own: &OwnModules,
-        blocked: Option<Blocked<'_>>,
-    ) -> Option<Finding> {
-        let pool = &reports.pool;
-        let adjustments = pool.starvation.map_or(0, |starvation| starvation.count);
-        if let Some(finding) = all_blocked(reports, stuck, own, adjustments) {
-            return Some(finding);
-        }
-        let grown = match grown(pool) {
-            Some((from, to)) => {
-                format!(", its threads grew from {} to {}", count(from), count(to))
-            }
-            None => String::new(),
-        };
-        let place = blocked.map_or_else(String::new, |Blocked { nanos, call, method }| {
-            let call = call.map_or_else(String::new, |call| format!(" in {call}"));
-            let method = place_name(method);
-            format!("; its workers were blocked {}{call} under {method}", duration(nanos))
-        });
-        let text = format!(
-            "the thread pool was starved: {} for it{grown}{place}",
-            counted(adjustments, "adjustment")
-        );
-        let value = (adjustments, "adjustments");
-        (adjustments > 0)
-            .then(|| Finding::new("starvation", 80.0, value, text, "report threadpool"))
-    }
-
-    /// The pool was recorded, added no worker because others were blocked, and left no work
-    /// waiting.
-    pub(super) fn no_starvation(pool: &ThreadPoolReport) -> Option<Finding> {
-        let most = pool.max_workers.filter(|most| *most > 0)?;
-        let grew = pool
-            .reasons
-            .iter()
-            .any(|row| [COOPERATIVE_BLOCKING, STARVATION].contains(&&*row.reason));
-        let waited = pool.latency.map_or(0, |latency| latency.p99_ns);
-        let text = format!(
-            "no sign of thread-pool starvation: at most {} active",
-            match most {
-                1 => "1 worker was".to_owned(),
-                most => format!("{} workers were", count(most)),
-            }
-        );
-        let has_waited = pool.never_dequeued > 0 || waited > LONG_IN_QUEUE_NANOS;
-        (!grew && !has_waited).then(|| {
-            Finding::new("no_starvation", 0.0, (most, "threads"), text, "report threadpool").good()
-        })
-    }
+/// Returns that threads wait for each other and will do so for ever.
+pub(super) fn deadlock(report: &ContentionReport, own: &OwnModules) -> Option<Finding> {
+    let circle = report.deadlocks.first().filter(|circle| !circle.thread_ids.is_empty())?;
+    // The list has the longest waits.
+    let is_in = |row: &&OpenLockWait| {
+        row.wait.thread_id.is_some_and(|thread| circle.thread_ids.contains(&thread))
+    };
+    let place = report.open.iter().find(is_in);
+    let fact = Fact::Deadlock {
+        waited: Number::nanos(circle.at_least_ns).at_least().in_member("deadlocks[].at_least_ns"),
+        victims: Number::count(circle.victim_ids.len() as u64, Unit::Threads),
+        thread_ids: circle.thread_ids.clone(),
+        place: place.and_then(|row| most_in(&row.wait.frames, own)),
+    };
+    Some(Finding::new(fact, DEADLOCK_WEIGHT))
 }
 
-/// How many workers a pool had before it was starved, and how many afterwards.
+/// Returns that a thread still waits for a lock, and has for long.
+pub(super) fn endless_lock_wait(
+    report: &ContentionReport,
+    own: &OwnModules,
+    trace_ns: u64,
+) -> Option<Finding> {
+    if !report.deadlocks.is_empty() {
+        return None;
+    }
+    let Some(longest) = report.open.first() else {
+        return stuck_in_lock(&report.stuck, own);
+    };
+    let nanos = longest.wait.at_least_ns;
+    let owner = longest.owner_thread_id.map(LockOwner::Thread);
+    let fact = Fact::EndlessLockWait {
+        waited: Number::nanos(nanos).at_least().in_member("open[].at_least_ns"),
+        threads: Number::count(report.totals.still_waiting, Unit::Threads)
+            .in_member("totals.still_waiting"),
+        thread_id: longest.wait.thread_id,
+        owner: owner.or_else(|| longest.owner_managed_id.map(LockOwner::ManagedThread)),
+        place: most_in(&longest.wait.frames, own),
+    };
+    (percent(nanos, trace_ns) >= MIN_OPEN_WAIT_PERCENT)
+        .then(|| Finding::new(fact, ENDLESS_LOCK_WAIT_WEIGHT))
+}
+
+/// Returns `await`s of the program's own code that are not over, and have lasted for long: of
+/// something that no code runs for, such as a semaphore.
+pub(super) fn endless_awaits(
+    report: &TasksReport,
+    own: &OwnModules,
+    trace_ns: u64,
+) -> Option<Finding> {
+    let long = report.open.iter().filter_map(|row| {
+        let (_, frame) = own.frame(&row.wait.frames)?;
+        // A method that awaits another one, or time, is not what is stuck; a program's main
+        // method waits for its end.
+        let is_cause = !row.is_blocking
+            && !row.task.starts_with("Async: ")
+            && !row.task.starts_with("Task.Delay")
+            && !is_main(frame);
+        let nanos = row.wait.at_least_ns;
+        let is_long = nanos >= MIN_AWAIT_NANOS && percent(nanos, trace_ns) >= MIN_AWAIT_PERCENT;
+        (is_cause && is_long).then_some((frame, nanos))
+    });
+    let long: Vec<(&Arc<Frame>, u64)> = long.collect();
+    let nanos = long.iter().map(|(_, nanos)| *nanos).max()?;
+    // One method with several overloads is one place.
+    let places: BTreeMap<&str, &Arc<Frame>> =
+        long.iter().rev().map(|(frame, _)| (frame.without_arguments(), *frame)).collect();
+    let fact = Fact::EndlessAwaits {
+        waited: Number::nanos(nanos).at_least().in_member("open[].at_least_ns"),
+        awaits: Number::count(long.len() as u64, Unit::Waits),
+        places: places.into_values().take(MAX_PLACES).map(|frame| own.place(frame)).collect(),
+    };
+    Some(Finding::new(fact, ENDLESS_AWAITS_WEIGHT))
+}
+
+/// Returns that the thread pool has no worker that makes progress, or had none and added some.
+pub(super) fn starvation(
+    reports: &Overviewed,
+    stuck: &StuckThreads,
+    own: &OwnModules,
+    blocked: Option<Blocked<'_>>,
+) -> Option<Finding> {
+    let pool = &reports.pool;
+    let adjustments = pool.starvation.map_or(0, |starvation| starvation.count);
+    if let Some(finding) = blocked_pool(reports, stuck, own, adjustments) {
+        return Some(finding);
+    }
+    let (before, after) = grown(pool).unzip();
+    let workers = |count: u64| Number::count(count, Unit::Threads);
+    let fact = Fact::StarvedPool {
+        adjustments: Number::count(adjustments, Unit::Adjustments).in_member("starvation.count"),
+        workers_before: before.map(workers),
+        workers_after: after.map(workers),
+        blocked: blocked.as_ref().map(|blocked| Number::nanos(blocked.nanos).estimated()),
+        place: blocked.as_ref().map(|blocked| own.place(blocked.method)),
+        call: blocked.and_then(|blocked| blocked.call),
+    };
+    (adjustments > 0).then(|| Finding::new(fact, STARVED_WEIGHT))
+}
+
+/// Returns that the pool was recorded, added no worker because others were blocked, and left no
+/// work waiting.
+pub(super) fn no_starvation(pool: &ThreadPoolReport) -> Option<Finding> {
+    let most = pool.max_workers.filter(|most| *most > 0)?;
+    let grew = pool.reasons.iter().any(|row| is_for_blocked(&row.reason));
+    let waited = pool.latency.map_or(0, |latency| latency.p99_ns);
+    let has_waited = pool.never_dequeued > 0 || waited > MAX_NANOS_IN_QUEUE;
+    let workers = Number::count(most, Unit::Threads).in_member("max_workers");
+    (!grew && !has_waited).then(|| Finding::new(Fact::NoStarvation { workers }, 0.0))
+}
+
+/// Returns whether the pool gives a reason for which it adds workers for others that are blocked.
+fn is_for_blocked(reason: &str) -> bool {
+    [COOPERATIVE_BLOCKING, STARVATION].contains(&reason)
+}
+
+/// Returns how many workers a pool had before it was starved, and how many afterwards.
 fn grown(pool: &ThreadPoolReport) -> Option<(u64, u64)> {
-    let mut targets = pool
-        .adjustments
-        .iter()
-        .filter(|row| [COOPERATIVE_BLOCKING, STARVATION].contains(&&*row.reason));
+    let mut targets = pool.adjustments.iter().filter(|row| is_for_blocked(&row.reason));
     let first = targets.next()?.workers;
     let most = targets.map(|row| row.workers).max().unwrap_or(first);
     // The first workers of a process that starts, which reports its limits, say nothing.
@@ -200,29 +168,17 @@ fn grown(pool: &ThreadPoolReport) -> Option<(u64, u64)> {
     (after > before).then_some((before, after))
 }
 
-/// `, one in Program.Main`; empty without a stack.
-fn one_in(frames: Option<&[Arc<Frame>]>, own: &OwnModules) -> String {
-    most_in(frames, own).replacen(", most in", ", one in", 1)
-}
-
-/// Threads that wait for a lock, of which only stacks say so.
-fn stuck(threads: &[StuckThread], own: &OwnModules) -> Option<Finding> {
+/// Returns threads that wait for a lock, of which only stacks say so.
+fn stuck_in_lock(threads: &[StuckThread], own: &OwnModules) -> Option<Finding> {
     let longest = threads.first()?;
-    let nanos = longest.at_least_ns;
-    let waits = match threads.len() {
-        1 => "1 thread waits".to_owned(),
-        many => format!("{} threads wait", count(many as u64)),
+    let fact = Fact::StuckInLock {
+        waited: Number::nanos(longest.at_least_ns).at_least().in_member("stuck[].at_least_ns"),
+        threads: Number::count(threads.len() as u64, Unit::Threads),
+        is_from_start: longest.is_from_start,
+        thread_id: longest.thread_id,
+        place: most_in(&longest.frames, own),
     };
-    let since = match longest.is_from_start {
-        true => ", since before the session began",
-        false => "",
-    };
-    let text = format!(
-        "only stacks show that {waits} for a lock, for at least {}{since}{}",
-        duration(nanos),
-        one_in(Some(&longest.frames), own)
-    );
-    Some(Finding::new("endless_wait", 88.0, (nanos, "ns"), text, "report contention"))
+    Some(Finding::new(fact, STUCK_WEIGHT))
 }
 
 /// Workers of the thread pool that waited: how long together, the call that waits, and the own
@@ -235,14 +191,14 @@ pub(super) struct Blocked<'r> {
 }
 
 impl<'r> Blocked<'r> {
-    /// Waits for tasks, by the events of waits: for traces without samples.
-    pub(super) fn of(report: &'r WaitsReport, own: &OwnModules) -> Option<Blocked<'r>> {
+    /// Returns waits for tasks, by the events of waits: for traces without samples.
+    pub(super) fn by_events(report: &'r WaitsReport, own: &OwnModules) -> Option<Blocked<'r>> {
         let mut methods: BTreeMap<(&'r Arc<Frame>, String), u64> = BTreeMap::new();
         for place in &report.places {
             let Some((at, method)) = own.frame(&place.frames) else { continue };
             let call = at.checked_sub(1).and_then(|at| place.frames.get(at));
             let Some(call) = call.filter(|call| is_of_task(call)) else { continue };
-            let sum = methods.entry((method, call_name(call))).or_default();
+            let sum = methods.entry((method, public_call(call))).or_default();
             *sum = sum.saturating_add(place.waits.total_ns);
         }
         let ((method, call), nanos) = methods.into_iter().max_by_key(|(_, nanos)| *nanos)?;
@@ -258,8 +214,8 @@ fn is_of_task(frame: &Frame) -> bool {
 /// A blocked worker: for how long, what it waits for, and where.
 type BlockedWorker<'r> = (u64, WaitFor, Option<&'r Arc<Frame>>);
 
-/// All workers of the thread pool wait, and have for long.
-fn all_blocked(
+/// Returns that all workers of the thread pool wait, and have for long.
+fn blocked_pool(
     reports: &Overviewed,
     stuck: &StuckThreads,
     own: &OwnModules,
@@ -267,7 +223,7 @@ fn all_blocked(
 ) -> Option<Finding> {
     let mut blocked: BTreeMap<u64, BlockedWorker<'_>> = BTreeMap::new();
     let mut add = |thread: Option<u64>, nanos: u64, what: WaitFor, frames| {
-        if let Some(thread) = thread.filter(|_| nanos >= LEAST_BLOCKED_NANOS) {
+        if let Some(thread) = thread.filter(|_| nanos >= MIN_BLOCKED_NANOS) {
             // The first is the most certain.
             blocked.entry(thread).or_insert((
                 nanos,
@@ -306,7 +262,7 @@ fn all_blocked(
         return None;
     }
     let mut kinds: BTreeMap<WaitFor, usize> = BTreeMap::new();
-    let mut places: BTreeMap<&Frame, usize> = BTreeMap::new();
+    let mut places: BTreeMap<&Arc<Frame>, usize> = BTreeMap::new();
     for (_, what, place) in blocked.values() {
         let kind = kinds.entry(*what).or_default();
         *kind = kind.saturating_add(1);
@@ -321,21 +277,17 @@ fn all_blocked(
     }
     let shortest = blocked.values().map(|(nanos, ..)| *nanos).min().unwrap_or(0);
     let place = places.into_iter().max_by_key(|(_, count)| *count);
-    let place =
-        place.map_or_else(String::new, |(place, _)| format!(", most in {}", place_name(place)));
-    let waiting = match pool.never_dequeued {
-        0 => String::new(),
-        waiting => format!(", and {} for them", counted(waiting, "work item")),
+    let fact = Fact::BlockedPool {
+        workers: Number::count(all, Unit::Threads),
+        waited: Number::nanos(shortest).at_least(),
+        queued: (pool.never_dequeued > 0).then(|| {
+            Number::count(pool.never_dequeued, Unit::WorkItems).in_member("never_dequeued")
+        }),
+        waits_for: what,
+        is_starved: has_grown,
+        is_at_limit: at_limit,
+        place: place.map(|(frame, _)| own.place(frame)),
     };
-    let limit = if at_limit { " (the limit)" } else { "" };
-    let (begin, weight) = match has_grown {
-        true => ("the thread pool is starved: all its", 95.0),
-        false => ("the thread pool has no free worker: all its", 85.0),
-    };
-    let text = format!(
-        "{begin} {}{limit} wait for {what}{waiting}, for at least {}{place}",
-        counted(all, "worker"),
-        duration(shortest)
-    );
-    Some(Finding::new("starvation", weight, (all, "threads"), text, "report tasks"))
+    let weight = if has_grown { STARVED_FOR_EVER_WEIGHT } else { NO_FREE_WORKER_WEIGHT };
+    Some(Finding::new(fact, weight))
 }

@@ -20,7 +20,9 @@ mod requests;
 mod running;
 mod subject;
 mod summary;
+mod threads;
+mod waits;
 
-pub use finding::Finding;
+pub use finding::{Finding, Severity};
 pub use own_events::OwnEvents;
-pub use summary::{Answer, Summary, SummaryReport};
+pub use summary::{Answer, LastSeen, Summary, SummaryReport};

@@ -1,5 +1,6 @@
 //! Which code is the program's own.
 
+use crate::fact::Place;
 use crate::model::{Folding, Frame, FrameHandle, Module, Pattern, Resolved, is_compiled_handler};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,17 +17,23 @@ pub(super) struct OwnModules {
     modules: BTreeSet<String>,
     /// Without a main module all that is not the framework's is own.
     has_main: bool,
+    /// The endpoints of methods that serve one.
+    endpoints: BTreeMap<Arc<Frame>, Box<str>>,
 }
 
 impl OwnModules {
     pub(super) fn of(resolved: &Resolved<'_>) -> OwnModules {
+        let endpoints = resolved.endpoints();
+        let endpoints = endpoints.map(|(frame, name)| (Arc::clone(frame), name.into())).collect();
+        let own = OwnModules { endpoints, ..OwnModules::default() };
         if let Some(chosen) = resolved.my_code() {
-            return OwnModules { chosen: Some(chosen.clone()), ..OwnModules::default() };
+            return OwnModules { chosen: Some(chosen.clone()), ..own };
         }
         let rows = resolved.profile().rows();
         let roots = rows.iter().filter_map(|(key, _)| {
             let root = resolved.frames(key.stack).last()?;
-            super::running::is_main(resolved.text(*root)).then(|| resolved.frame(*root))?
+            let root = resolved.frame(*root)?;
+            super::running::is_main(root).then_some(root)
         });
         let mut mains: BTreeMap<&str, u64> = BTreeMap::new();
         for root in roots.filter(|root| !root.module.is_empty()) {
@@ -34,7 +41,7 @@ impl OwnModules {
             *count = count.saturating_add(1);
         }
         let Some((main, _)) = mains.into_iter().max_by_key(|(_, count)| *count) else {
-            return OwnModules::default();
+            return own;
         };
         let family = |name: &str| name.split('.').next().unwrap_or(name).to_owned();
         let folder =
@@ -61,9 +68,17 @@ impl OwnModules {
                 modules.insert(module.name.clone());
             }
         }
-        OwnModules { chosen: None, modules, has_main: true }
+        OwnModules { modules, has_main: true, ..own }
     }
 
+    /// Returns the place of a method, with the endpoint that it serves.
+    pub(super) fn place(&self, frame: &Arc<Frame>) -> Place {
+        let mut place = Place::new(Arc::clone(frame));
+        place.endpoint = self.endpoints.get(frame).cloned();
+        place
+    }
+
+    /// Returns whether a frame is the program's own code.
     pub(super) fn has(&self, resolved: &Resolved<'_>, frame: FrameHandle) -> bool {
         let Some(frame) = resolved.frame(frame).filter(|frame| frame.is_named()) else {
             return false;

@@ -1,52 +1,50 @@
 //! Which of the program's own methods ran, and what they call: a sample belongs to its
 //! innermost frame of own code, as what the framework does there was asked for there.
 
-use super::Finding;
+use super::finding::{Finding, weight_of_lost_time, weight_of_running_time};
 use super::hangs::Blocked;
 use super::own::{OwnModules, is_package};
+use super::running::MIN_METHOD_PERCENT;
 use crate::document::percent;
+use crate::fact::{Base, Fact, HotCall, MethodCaller, Number, Unit};
 use crate::model::{
-    Frame, FrameHandle, Kind, Mode, ProfileKey, Resolved, Running as Certainty, StackHandle,
-    ThreadHandle, Totals, WaitFor, is_compiled_handler, is_for_recording,
+    Folding, Frame, FrameHandle, Kind, Mode, ProfileKey, Resolved, Running as Certainty,
+    StackHandle, ThreadHandle, Totals, WaitFor, is_compiled_handler, is_for_recording, public_call,
 };
 use crate::report::is_pool_worker;
-use crate::words::frames::call_name;
-use nettrace_export::units::count;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// A method is notable if it has as many samples, which is 50 ms at the usual rate, and one
-/// in so many of all samples, waiting ones included.
-const LEAST_SAMPLES: u64 = 50;
-const LEAST_SHARE: u64 = 100;
-/// or has so much of the time of the trace, in percent.
-const LEAST_OF_TRACE: f64 = 5.0;
-/// Of a shorter run the method that ran most is named all the same, from so many samples
-/// on.
-const FEW_SAMPLES: u64 = 5;
-/// What takes a smaller percentage of a method's time is not named beside it.
-const LEAST_CALL: f64 = 20.0;
-/// Other waits of workers must be so many times as long to be named instead of those for tasks.
-const MOST_TIMES_LONGER: u64 = 10;
-/// Time of idle workers that spin is named if it has this percentage.
-const LEAST_SPINNING: f64 = 10.0;
-/// Dynamic methods that are worth a word, and the frames below which they are made.
-const LEAST_DYNAMIC: usize = 100;
-const EMITS: &str = "System.Reflection.Emit.DynamicMethod.";
-/// Frames below which the finalizer's thread runs, by runtime.
-const FINALIZERS: [&str; 3] = ["System.GC.RunFinalizers", "RunFinalizers(", ".Finalize()"];
-/// The frame in which an idle worker of the thread pool looks for work, and that below which it
-/// spins.
-const IDLE: &str = "System.Threading.LowLevelLifoSemaphore.Wait(";
-const IDLE_SPIN: &str = "System.Threading.LowLevelSpinWaiter.Wait(";
-/// The frame below which a timer's callback runs.
-const TIMER: &str = "System.Threading.TimerQueueTimer.";
-/// Frames below which an exception is thrown, or searches for its catch block.
-const THROWS: [&str; 2] = ["System.Runtime.EH.", "Exception..ctor("];
-
-/// Frames of input and output.
-const IO: [&str; 4] = ["System.Net.", "System.IO.", "Interop.Sys.", "Interop.Winsock."];
+/// Minimum number of samples of a notable method: 50 ms at the usual rate.
+const MIN_SAMPLES: u64 = 50;
+/// A notable method has at least one in so many of all samples, waiting ones included.
+const MAX_SAMPLES_PER_NOTABLE: u64 = 100;
+/// Minimum part of the trace's time of a method that is notable whatever waits, in percent.
+const MIN_TRACE_PERCENT: f64 = 5.0;
+/// Minimum number of samples of the hottest method of a short run.
+const MIN_CERTAIN_SAMPLES: u64 = 5;
+/// Minimum part of a method's time of a call that is named beside it, in percent.
+const MIN_CALL_PERCENT: f64 = 20.0;
+/// Minimum time of waits for a lock, by samples, in percent of the trace.
+const MIN_LOCK_WAITS_PERCENT: f64 = 5.0;
+/// Maximum factor by which other waits of workers are longer than those for tasks while these are
+/// named.
+const MAX_TIMES_LONGER: u64 = 10;
+/// Minimum part of the running time that spinning idle workers have to be named, in percent.
+const MIN_SPINNING_PERCENT: f64 = 10.0;
+/// Minimum number of dynamic methods that are worth a word.
+const MIN_DYNAMIC: u64 = 100;
+/// Type of the methods that a program makes while it runs.
+const DYNAMIC: &str = "dynamicClass";
+/// Methods below which the finalizer's thread runs, by runtime.
+const FINALIZERS: [&str; 2] = ["RunFinalizers", "Finalize"];
+/// Namespace of tasks.
+const TASKS: &str = "System.Threading.Tasks";
+/// Namespaces of input and output.
+const IO: [&str; 2] = ["System.Net", "System.IO"];
+/// Types of native calls for input and output.
+const IO_TYPES: [&str; 2] = ["Interop.Sys", "Interop.Winsock"];
 
 /// Time of a method, by how certain it is that it ran.
 #[derive(Debug, Default)]
@@ -73,49 +71,47 @@ struct PoolWait {
 }
 
 impl Method {
-    /// `, of it 94 % in Regex.IsMatch`: the call into other code that takes most, by a method
-    /// that a user may have written. Where the compiler has put that into its caller, only
-    /// helpers of it are seen there; then the call that is seen elsewhere is an example.
-    fn call(&self, resolved: &Resolved<'_>) -> Option<String> {
-        let most = |is: &dyn Fn(&str) -> bool| {
-            let calls = self.calls.iter().filter(|(call, _)| is(&called(resolved, **call)));
-            calls.max_by_key(|(call, nanos)| (**nanos, Reverse(**call)))
+    /// Returns the call into other code that takes most, by a method that a user may have written.
+    /// Where the compiler has put that into its caller, only helpers of it are seen there; then the
+    /// call that is seen elsewhere is an example.
+    fn call(&self, resolved: &Resolved<'_>) -> Option<HotCall> {
+        let calls = || {
+            let calls = self.calls.iter();
+            calls.filter_map(|(call, nanos)| Some((resolved.frame(*call)?, *nanos, Reverse(*call))))
         };
-        let (call, nanos) = most(&|_| true)?;
-        let name = called(resolved, *call);
-        if !is_helper(&name) {
-            let share = percent(*nanos, self.nanos);
-            return (share >= LEAST_CALL).then(|| format!(", of it {share:.0} % in {name}"));
-        }
-        let all =
-            percent(self.calls.values().fold(0, |sum, it| sum.saturating_add(*it)), self.nanos);
-        let (example, _) = most(&|name| !is_helper(name))?;
-        let example = called(resolved, *example);
-        (all >= LEAST_CALL).then(|| format!(", of it {all:.0} % in calls such as {example}"))
+        let (frame, nanos, _) = calls().max_by_key(|(_, nanos, at)| (*nanos, *at))?;
+        let (frame, nanos, is_example) = match is_helper(frame) {
+            false => (frame, nanos, false),
+            true => {
+                let others = calls().filter(|(frame, ..)| !is_helper(frame));
+                let (example, ..) = others.max_by_key(|(_, nanos, at)| (*nanos, *at))?;
+                let all = self.calls.values().fold(0, |sum: u64, it| sum.saturating_add(*it));
+                (example, all, true)
+            }
+        };
+        let percent = percent(nanos, self.nanos);
+        (percent >= MIN_CALL_PERCENT).then(|| HotCall {
+            name: public_call(frame),
+            percent,
+            is_example,
+        })
     }
 }
 
-fn called(resolved: &Resolved<'_>, frame: FrameHandle) -> String {
-    resolved.frame(frame).map_or_else(String::new, |frame| call_name(frame))
+/// Returns whether a method is one that only the framework calls.
+fn is_helper(frame: &Frame) -> bool {
+    let type_name = frame.type_name.split('<').next().unwrap_or_default();
+    let innermost = type_name.rsplit('.').next().unwrap_or(type_name);
+    innermost.contains("Helper")
+        || INNER_TYPES.contains(&innermost)
+        || frame.method.starts_with("Throw")
+        || frame.method.contains("Slow")
+        || frame.call.is_some()
 }
 
-/// Whether a method is one that only the framework calls.
-fn is_helper(name: &str) -> bool {
-    let (type_name, method) = name.rsplit_once('.').unwrap_or(("", name));
-    let type_name = type_name.split('<').next().unwrap_or_default();
-    let is_inner = |name: &str| name.contains("Helper") || INNER_TYPES.contains(&name);
-    is_inner(type_name)
-        || type_name.rsplit('.').next().is_some_and(is_inner)
-        || method.starts_with("Throw")
-        || method.contains("Slow")
-        || name.contains('→')
-}
-
-/// Whether a frame is a helper whose only purpose is to throw.
-fn is_thrower(frame: &str) -> bool {
-    let name = frame.split_once('(').map_or(frame, |(name, _)| name);
-    let is_helper = name.rsplit('.').next().is_some_and(|method| method.starts_with("Throw"));
-    is_helper && crate::model::Folding::is_framework(frame)
+/// Returns whether a frame is a helper whose only purpose is to throw.
+fn is_thrower(frame: &Frame) -> bool {
+    frame.method.starts_with("Throw") && !Folding::is_own(frame)
 }
 
 /// Types whose methods stand behind others that users call.
@@ -165,7 +161,7 @@ impl OwnCode {
         // Names may be long and stacks deep, so each name is looked at once.
         let all = (0_u32..).zip(resolved.all_frames());
         let facts: Vec<FrameFacts> =
-            all.map(|(at, _)| FrameFacts::of(resolved, own, FrameHandle(at))).collect();
+            all.map(|(at, _)| FrameFacts::new(resolved, own, FrameHandle(at))).collect();
         let mut code = OwnCode::default();
         let mut places: HashMap<StackHandle, Place> = HashMap::new();
         let rows = resolved.profile().rows();
@@ -261,8 +257,7 @@ impl OwnCode {
         }
     }
 
-    /// Where workers of the thread pool waited most for something but work: the time, the
-    /// call that waits, and the own method that calls it.
+    /// Returns where workers of the thread pool waited most for something but work.
     pub(super) fn blocked_workers<'r>(&self, resolved: &'r Resolved<'_>) -> Option<Blocked<'r>> {
         // What waits for tasks is what starves a pool, unless it hardly waits.
         let most = |is: &dyn Fn(bool) -> bool| {
@@ -271,11 +266,15 @@ impl OwnCode {
         };
         let all = most(&|_| true)?;
         let for_task = most(&|for_task| for_task);
-        let is_enough = |row: &PoolWait| row.nanos.saturating_mul(MOST_TIMES_LONGER) >= all.1.nanos;
+        let is_enough = |row: &PoolWait| row.nanos.saturating_mul(MAX_TIMES_LONGER) >= all.1.nanos;
         let ((_, method), row) = for_task.filter(|(_, row)| is_enough(row)).unwrap_or(all);
         let call = row.calls.iter().max_by_key(|(call, nanos)| (**nanos, Reverse(**call)));
-        let call = call.map(|(call, _)| called(resolved, *call));
-        Some(Blocked { nanos: row.nanos, call, method: resolved.frame(*method)? })
+        let call = call.and_then(|(call, _)| resolved.frame(*call));
+        Some(Blocked {
+            nanos: row.nanos,
+            call: call.map(|frame| public_call(frame)),
+            method: resolved.frame(*method)?,
+        })
     }
 
     /// The percentage of the running time in which exceptions were thrown and caught, as far
@@ -284,80 +283,96 @@ impl OwnCode {
         percent(self.throwing, self.nanos)
     }
 
-    /// What the finalizer's thread ran most, unless that is the hottest method of all.
-    pub(super) fn finalizer(&self, resolved: &Resolved<'_>) -> Option<Finding> {
+    /// Returns what the finalizer's thread ran most, unless that is the hottest method of all.
+    pub(super) fn finalizer(&self, own: &OwnModules, resolved: &Resolved<'_>) -> Option<Finding> {
         let most = self.methods.iter().max_by_key(|(it, row)| (row.finalizing, Reverse(**it)));
         let (method, row) = most.filter(|(_, row)| row.finalizing > 0)?;
-        let is_enough = row.certain >= FEW_SAMPLES;
-        if !is_enough || self.hottest_row().is_some_and(|(hottest, _)| hottest == method) {
+        let is_enough = row.certain >= MIN_CERTAIN_SAMPLES;
+        let share = Number::share(row.nanos, self.nanos, Base::Running).estimated();
+        if !is_enough
+            || share.value < MIN_METHOD_PERCENT
+            || self.hottest_row().is_some_and(|(hottest, _)| hottest == method)
+        {
             return None;
         }
-        Finding::finalizer(resolved.frame(*method)?, (row.nanos, self.nanos))
+        let ran = Number::nanos(row.nanos).estimated().in_member("methods[].self_ns");
+        let place = own.place(resolved.frame(*method)?);
+        let weight = weight_of_running_time(share.value);
+        Some(Finding::new(Fact::Finalizer { ran, share, place }, weight))
     }
 
-    /// Waits for a lock, by samples alone: for traces without the events of locks.
-    pub(super) fn lock_waits(&self, resolved: &Resolved<'_>, trace_ns: u64) -> Option<Finding> {
+    /// Returns waits for a lock, by samples alone: for traces without the events of locks.
+    pub(super) fn lock_waits(
+        &self,
+        own: &OwnModules,
+        resolved: &Resolved<'_>,
+        trace_ns: u64,
+    ) -> Option<Finding> {
         let most =
             self.lock_waits.iter().max_by_key(|(method, (nanos, _))| (*nanos, Reverse(**method)));
         let (method, (nanos, threads)) = most?;
-        let held =
-            if self.sleeps.contains_key(method) { ", in which the holder sleeps" } else { "" };
-        Finding::sampled_lock_waits(
-            resolved.frame(*method)?,
-            held,
-            (*nanos, trace_ns),
-            threads.len() as u64,
-        )
+        let share = percent(*nanos, trace_ns);
+        let fact = Fact::SampledLockWaits {
+            waited: Number::nanos(*nanos).estimated().in_member("methods[].self_ns"),
+            threads: Number::count(threads.len() as u64, Unit::Threads),
+            place: own.place(resolved.frame(*method)?),
+            is_holder_asleep: self.sleeps.contains_key(method),
+        };
+        (share >= MIN_LOCK_WAITS_PERCENT).then(|| Finding::new(fact, weight_of_lost_time(share)))
     }
 
-    /// The method in which most of the running time is, with what it calls; `None` if there
-    /// are too few samples to say so.
-    pub(super) fn hottest(&self, resolved: &Resolved<'_>, trace_ns: u64) -> Option<Finding> {
+    /// Returns the method in which most of the running time is, with what it calls; `None` if
+    /// there are too few samples to say so.
+    pub(super) fn hottest(
+        &self,
+        own: &OwnModules,
+        resolved: &Resolved<'_>,
+        trace_ns: u64,
+    ) -> Option<Finding> {
         let (method, row) = self.hottest_row()?;
         // A server has many threads that wait, and all of them are sampled.
         let is_some_time = row.certain.saturating_mul(2) >= row.samples
-            && percent(row.nanos, trace_ns) >= LEAST_OF_TRACE;
+            && percent(row.nanos, trace_ns) >= MIN_TRACE_PERCENT;
         // Of an idle process there are a few samples, too.
-        let is_much = is_some_time || row.samples.saturating_mul(LEAST_SHARE) >= self.sampled;
-        let is_enough = row.certain >= LEAST_SAMPLES;
-        let is_short = self.samples < LEAST_SAMPLES * 4 && row.certain >= FEW_SAMPLES;
+        let is_much =
+            is_some_time || row.samples.saturating_mul(MAX_SAMPLES_PER_NOTABLE) >= self.sampled;
+        let is_enough = row.certain >= MIN_SAMPLES;
+        let is_short = self.samples < MIN_SAMPLES * 4 && row.certain >= MIN_CERTAIN_SAMPLES;
         if !is_much || !is_enough && !is_short {
             return None;
         }
         let native = row.samples.saturating_sub(row.certain);
-        let how = match (is_enough, native > row.certain) {
-            (false, _) => ", which are few".to_owned(),
-            (true, true) => format!(", {} in native calls, which may not have run", count(native)),
-            (true, false) => String::new(),
-        };
         // Spinning takes processors, too.
         let all = self.nanos.saturating_add(self.spun_idly);
-        let (how, of) = match percent(self.spun_idly, all) >= LEAST_SPINNING {
-            true => (
-                format!(
-                    "{how}; {:.0} % without the spinning of idle workers",
-                    percent(row.nanos, self.nanos)
-                ),
-                all,
-            ),
-            false => (how, self.nanos),
-        };
+        let is_spinning = percent(self.spun_idly, all) >= MIN_SPINNING_PERCENT;
+        let share = |of: u64| Number::share(row.nanos, of, Base::Running).estimated();
+        let shown = share(if is_spinning { all } else { self.nanos });
+        if shown.value < MIN_METHOD_PERCENT {
+            return None;
+        }
         let is_most = |nanos: u64| nanos.saturating_mul(2) >= row.nanos;
-        let where_from = match (is_most(row.finalizing), is_most(row.in_timers)) {
-            (true, _) => ", on the finalizer's thread",
-            (_, true) => ", called by timers",
-            _ => "",
-        };
-        let emitted = match percent(row.emitting, row.nanos) >= LEAST_CALL {
+        let dynamic = match percent(row.emitting, row.nanos) >= MIN_CALL_PERCENT {
             true => dynamic_methods(resolved),
-            false => String::new(),
+            false => None,
         };
-        Finding::own_method(
-            resolved.frame(*method)?,
-            &format!("{where_from}{}{emitted}", row.call(resolved).unwrap_or_default()),
-            (row.nanos, of),
-            (row.samples, &how),
-        )
+        let samples = |count: u64| Number::count(count, Unit::Samples);
+        let fact = Fact::OwnMethod {
+            ran: Number::nanos(row.nanos).estimated().in_member("methods[].self_ns"),
+            share: shown,
+            samples: samples(row.samples).in_member("methods[].self_samples"),
+            native_samples: (is_enough && native > row.certain).then(|| samples(native)),
+            share_without_spinning: is_spinning.then(|| share(self.nanos)),
+            dynamic_methods: dynamic.map(|methods| Number::count(methods, Unit::Methods)),
+            place: own.place(resolved.frame(*method)?),
+            is_few: !is_enough,
+            called_by: match (is_most(row.finalizing), is_most(row.in_timers)) {
+                (true, _) => Some(MethodCaller::Finalizer),
+                (_, true) => Some(MethodCaller::Timer),
+                _ => None,
+            },
+            call: row.call(resolved),
+        };
+        Some(Finding::new(fact, weight_of_running_time(shown.value)))
     }
 
     /// The method with most time that ran for certain: what may only have waited in native
@@ -372,7 +387,7 @@ impl OwnCode {
     /// calls are among them: allocating is one.
     pub(super) fn busiest<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r Arc<Frame>> {
         let most = self.methods.iter().max_by_key(|(method, row)| (row.nanos, Reverse(**method)));
-        let (method, _) = most.filter(|(_, row)| row.samples >= FEW_SAMPLES)?;
+        let (method, _) = most.filter(|(_, row)| row.samples >= MIN_CERTAIN_SAMPLES)?;
         resolved.frame(*method)
     }
 
@@ -392,23 +407,23 @@ impl OwnCode {
     }
 }
 
-/// Whether a frame is a dynamic method. It calls no native code itself: where it is in some, the
-/// runtime compiles it, at its first call. Stubs of native calls are such methods, too, and do.
-fn is_being_compiled(frame: &str) -> bool {
-    frame.contains("dynamicClass.") && !frame.contains("IL_STUB")
+/// Returns whether a frame is a dynamic method. It calls no native code itself: where it is in
+/// some, the runtime compiles it, at its first call. Stubs of native calls are such methods, too,
+/// and do.
+fn is_being_compiled(frame: &Frame) -> bool {
+    frame.type_name == DYNAMIC && !frame.method.starts_with("IL_STUB")
 }
 
-/// `; 3,012 dynamic methods are loaded`.
-fn dynamic_methods(resolved: &Resolved<'_>) -> String {
+/// Returns the number of dynamic methods of the program, if they are many.
+fn dynamic_methods(resolved: &Resolved<'_>) -> Option<u64> {
     let texts = resolved.model().texts();
     let processes = resolved.model().processes();
     let methods = processes.flat_map(|(_, process)| process.methods());
-    match methods.filter(|method| texts.get(method.namespace) == "dynamicClass").count() {
-        many @ LEAST_DYNAMIC.. => format!("; {} dynamic methods are loaded", count(many as u64)),
-        _ => String::new(),
-    }
+    let count = methods.filter(|method| texts.get(method.namespace) == DYNAMIC).count() as u64;
+    (count >= MIN_DYNAMIC).then_some(count)
 }
 
+/// Returns the method that was seen in most samples.
 fn most<'r>(
     callers: &BTreeMap<FrameHandle, u64>,
     resolved: &'r Resolved<'_>,
@@ -458,24 +473,32 @@ struct FrameFacts {
 }
 
 impl FrameFacts {
-    fn of(resolved: &Resolved<'_>, own: &OwnModules, frame: FrameHandle) -> FrameFacts {
-        let text = resolved.text(frame);
+    fn new(resolved: &Resolved<'_>, own: &OwnModules, handle: FrameHandle) -> FrameFacts {
+        let Some(frame) = resolved.frame(handle) else { return FrameFacts::default() };
+        let is_in = |namespace: &str, type_name: &str| {
+            frame.namespace == namespace && frame.type_name == type_name
+        };
+        let is_below = |begin: &str| frame.namespace.starts_with(begin);
+        let method = frame.caller_method();
         FrameFacts {
-            is_own: own.has(resolved, frame),
-            is_handler: resolved.frame(frame).is_some_and(|frame| is_compiled_handler(frame)),
-            is_package: resolved.frame(frame).is_some_and(|frame| is_package(frame)),
-            records: is_for_recording(text),
-            collects: text.contains("System.GC.Collect("),
-            starts: text.contains("System.Threading.Thread.Start"),
-            does_io: IO.iter().any(|word| text.contains(word)),
-            throws: THROWS.iter().any(|word| text.contains(word)) || is_thrower(text),
-            emits: text.contains(EMITS),
-            compiles: is_being_compiled(text),
-            finalizes: FINALIZERS.iter().any(|word| text.contains(word)),
-            is_timer: text.contains(TIMER),
-            is_of_tasks: text.contains("System.Threading.Tasks."),
-            is_idle: text.contains(IDLE),
-            is_idle_spin: text.contains(IDLE_SPIN),
+            is_own: own.has(resolved, handle),
+            is_handler: is_compiled_handler(frame),
+            is_package: is_package(frame),
+            records: is_for_recording(&frame.text),
+            collects: is_in("System", "GC") && method == "Collect",
+            starts: is_in("System.Threading", "Thread") && method.starts_with("Start"),
+            does_io: IO.iter().any(|begin| is_below(begin))
+                || IO_TYPES.contains(&&*frame.type_name),
+            throws: is_in("System.Runtime", "EH")
+                || frame.type_name.ends_with("Exception") && method == ".ctor"
+                || is_thrower(frame),
+            emits: is_in("System.Reflection.Emit", "DynamicMethod"),
+            compiles: is_being_compiled(frame),
+            finalizes: FINALIZERS.contains(&method),
+            is_timer: is_in("System.Threading", "TimerQueueTimer"),
+            is_of_tasks: is_below(TASKS),
+            is_idle: is_in("System.Threading", "LowLevelLifoSemaphore") && method == "Wait",
+            is_idle_spin: is_in("System.Threading", "LowLevelSpinWaiter") && method == "Wait",
         }
     }
 }

@@ -1,26 +1,42 @@
 //! Where threads ran, according to CPU samples.
 
-use super::Finding;
+use super::finding::{Finding, weight_of_running_time};
+use super::own::OwnModules;
+use crate::fact::{Base, Fact, Number, Unit};
 use crate::model::{
-    Coverage, FrameHandle, Kind, NameOrigin, RECORDING, Resolved, Running as Certainty,
+    Coverage, Frame, FrameHandle, Kind, NameOrigin, RECORDING, Resolved, Running as Certainty,
     StackHandle, ThreadHandle,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-/// A method is notable if it has as many samples, which is 50 ms at the usual rate, and one
-/// in so many of all samples, waiting ones included: an idle process has no hottest method.
-const LEAST_SAMPLES: u64 = 50;
-const LEAST_SHARE: u64 = 100;
+/// Minimum number of samples of a notable method: 50 ms at the usual rate.
+const MIN_SAMPLES: u64 = 50;
+/// A notable method has at least one in so many of all samples, waiting ones included: an idle
+/// process has no hottest method.
+const MAX_SAMPLES_PER_NOTABLE: u64 = 100;
+/// Minimum part of the running time of a method that is a finding, in percent.
+pub(super) const MIN_METHOD_PERCENT: f64 = 5.0;
+/// Weight of the finding that frames have no names.
+const MISSING_NAMES_WEIGHT: f64 = 14.0;
+/// Weight of the finding that a process only waits for another one.
+const WAITING_WEIGHT: f64 = 70.0;
 /// `WaitForExit`, `WaitForExitCore`.
-const WAITS_FOR_PROCESS: &str = "Diagnostics.Process.WaitForExit";
-/// Types that write events.
-const TRACING: &str = "System.Diagnostics.Tracing.";
+const WAITS_FOR_PROCESS: &str = "WaitForExit";
+/// Namespace of what writes events.
+const TRACING: &str = "System.Diagnostics.Tracing";
 
-/// Whether a frame is the entry point of a program.
-pub(super) fn is_main(frame: &str) -> bool {
-    let name = frame.split_once('(').map_or(frame, |(name, _)| name);
-    [".Main", ".<Main>$", ".<Main>"].iter().any(|end| name.ends_with(end))
+/// Returns whether a frame is the entry point of a program.
+pub(super) fn is_main(frame: &Frame) -> bool {
+    matches!(frame.caller_method(), "Main" | "<Main>$" | "<Main>")
+}
+
+/// Returns whether a frame waits for another process to end.
+fn is_wait_for_process(frame: &Frame) -> bool {
+    frame.namespace == "System.Diagnostics"
+        && frame.type_name == "Process"
+        && frame.method.starts_with(WAITS_FOR_PROCESS)
 }
 
 /// The CPU samples with stacks that pass the filter.
@@ -54,8 +70,9 @@ impl Running {
                 running.frames = running.frames.saturating_add(frames_here);
                 running.named = running.named.saturating_add(named);
                 // On the main thread: others have been started for it, so that it goes on.
-                let is_main = frames.last().is_some_and(|root| is_main(resolved.text(*root)));
-                is_main && frames.iter().any(|f| resolved.text(*f).contains(WAITS_FOR_PROCESS))
+                let mut frames = frames.iter().filter_map(|frame| resolved.frame(*frame));
+                frames.clone().next_back().is_some_and(|root| is_main(root))
+                    && frames.any(|frame| is_wait_for_process(frame))
             });
             let (all, waiting) = running.threads.entry(key.thread).or_default();
             *all = all.saturating_add(totals.samples);
@@ -77,53 +94,85 @@ impl Running {
         running
     }
 
-    pub(super) fn unnamed(&self, resolved: &Resolved<'_>) -> Option<Finding> {
-        Finding::missing_names(Coverage {
-            frames: self.frames,
-            named: self.named,
-            ..resolved.coverage()
-        })
+    /// Returns that frames of samples have no names.
+    pub(super) fn missing_names(&self, resolved: &Resolved<'_>) -> Option<Finding> {
+        let (frames, named) = (self.frames, self.named);
+        let coverage = Coverage { frames, named, ..resolved.coverage() };
+        let (percent, _) = coverage.missing()?;
+        let share = Number::percent(percent as f64, Base::Frames);
+        // It explains what other findings lack, and says nothing of the program.
+        Some(Finding::new(Fact::MissingNames { share, coverage }, MISSING_NAMES_WEIGHT))
     }
 
-    /// A process that does nothing but wait for another one to end, as one that starts programs does.
+    /// Returns that a process does nothing but wait for another one to end, as one that starts
+    /// programs does.
     pub(super) fn waits_for_process(&self) -> Option<Finding> {
         let ran = self.ran.values().chain(self.taking_locks.values());
         let ran = ran.fold(0_u64, |sum, (_, samples)| sum.saturating_add(*samples));
-        if ran.saturating_mul(LEAST_SHARE) >= self.sampled {
+        if ran.saturating_mul(MAX_SAMPLES_PER_NOTABLE) >= self.sampled {
             return None;
         }
         let (all, waiting) = self.threads.values().max_by_key(|(_, waiting)| *waiting)?;
         let only_waits =
-            *waiting >= LEAST_SAMPLES && waiting.saturating_mul(5) >= all.saturating_mul(4);
-        only_waits.then(|| Finding::waits_for_process(*waiting))
+            *waiting >= MIN_SAMPLES && waiting.saturating_mul(5) >= all.saturating_mul(4);
+        let samples = Number::count(*waiting, Unit::Samples).estimated();
+        only_waits.then(|| Finding::new(Fact::WaitsForProcess { samples }, WAITING_WEIGHT))
     }
 
-    /// The method that ran most, and the one that most often was taking a lock, if enough
+    /// Returns the method that ran most, and the one that most often was taking a lock, if enough
     /// samples say so.
-    pub(super) fn hottest(&self, resolved: &Resolved<'_>) -> [Option<Finding>; 2] {
-        // An address means nothing to a reader, and a method far below addresses is not
-        // notable.
-        let found = |leaves: &BTreeMap<FrameHandle, (u64, u64)>| {
-            let mut leaves: Vec<_> = leaves.iter().collect();
-            leaves.sort_unstable_by_key(|(leaf, (nanos, _))| (Reverse(*nanos), **leaf));
-            // Nor is what it takes to write events, or to record at all.
-            let is_named = |(leaf, _): &(&FrameHandle, _)| {
-                let Some(frame) = resolved.frame(**leaf) else { return false };
-                frame.origin != NameOrigin::Address
-                    && !frame.text.contains(TRACING)
-                    && frame.text != RECORDING
-            };
-            let (leaf, (nanos, samples)) = leaves.into_iter().take(3).find(is_named)?;
-            let is_enough =
-                *samples >= LEAST_SAMPLES && samples.saturating_mul(LEAST_SHARE) >= self.sampled;
-            is_enough.then_some((resolved.frame(*leaf)?, *nanos, *samples))
-        };
-        let ran = found(&self.ran).and_then(|(method, nanos, samples)| {
-            Finding::hottest_method(method, nanos, self.all, samples)
+    pub(super) fn hottest(
+        &self,
+        own: &OwnModules,
+        resolved: &Resolved<'_>,
+    ) -> [Option<Finding>; 2] {
+        let ran = self.first(&self.ran, resolved).and_then(|(method, nanos, samples)| {
+            let (ran, share, samples) = self.numbers(nanos, samples)?;
+            let place = own.place(method);
+            Some(Finding::new(
+                Fact::HottestMethod { ran, share, samples, place },
+                weight_of_running_time(share.value),
+            ))
         });
-        let took = found(&self.taking_locks).and_then(|(method, nanos, samples)| {
-            Finding::spinning_for_locks(method, nanos, self.all, samples)
+        let took = self.first(&self.taking_locks, resolved).and_then(|(method, nanos, samples)| {
+            let (ran, share, samples) = self.numbers(nanos, samples)?;
+            let place = own.place(method);
+            Some(Finding::new(
+                Fact::LockSpinning { ran, share, samples, place },
+                weight_of_running_time(share.value),
+            ))
         });
         [ran, took]
+    }
+
+    /// Returns the first of the three heaviest methods that has a name, if enough samples are in
+    /// it. An address means nothing to a reader, and a method far below addresses is not notable.
+    fn first<'r>(
+        &self,
+        leaves: &BTreeMap<FrameHandle, (u64, u64)>,
+        resolved: &'r Resolved<'_>,
+    ) -> Option<(&'r Arc<Frame>, u64, u64)> {
+        let mut leaves: Vec<_> = leaves.iter().collect();
+        leaves.sort_unstable_by_key(|(leaf, (nanos, _))| (Reverse(*nanos), **leaf));
+        let mut named = leaves.into_iter().take(3).filter_map(|(leaf, sums)| {
+            let frame = resolved.frame(*leaf)?;
+            // Nor is what it takes to write events, or to record at all.
+            let is_notable = frame.origin != NameOrigin::Address
+                && !frame.namespace.starts_with(TRACING)
+                && frame.text != RECORDING;
+            is_notable.then_some((frame, sums))
+        });
+        let (frame, (nanos, samples)) = named.next()?;
+        let is_enough = *samples >= MIN_SAMPLES
+            && samples.saturating_mul(MAX_SAMPLES_PER_NOTABLE) >= self.sampled;
+        is_enough.then_some((frame, *nanos, *samples))
+    }
+
+    /// Returns time, share and samples of a method; `None` if the share is too small.
+    fn numbers(&self, nanos: u64, samples: u64) -> Option<(Number, Number, Number)> {
+        let share = Number::share(nanos, self.all, Base::Running).estimated();
+        let ran = Number::nanos(nanos).estimated().in_member("methods[].self_ns");
+        let samples = Number::count(samples, Unit::Samples).in_member("methods[].self_samples");
+        (share.value >= MIN_METHOD_PERCENT).then_some((ran, share, samples))
     }
 }

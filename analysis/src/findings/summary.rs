@@ -1,24 +1,28 @@
 //! What a trace is, what it can answer, and what is notable about it.
 
-use super::collections::{Places, allocates, why};
-use super::finding::{self, Finding};
-use super::hangs::Blocked;
+use super::collections::{self, Places};
+use super::finding::{self, Finding, Severity};
+use super::hangs::{self, Blocked};
 use super::overview::{Overview, Overviewed};
 use super::own::OwnModules;
 use super::own_code::OwnCode;
 use super::own_events::{self, OwnEvents};
 use super::running::Running;
 use super::subject::{Subject, kind};
+use super::{compiled, exceptions, queries, requests, threads, waits};
 use crate::document::SCHEMA;
+use crate::fact::{Base, Fact, Number, Place, Unit};
 use crate::heap::HeapReport;
-use crate::model::{Frame, Model, Moment, Resolved};
+use crate::model::{Model, Moment, Resolved};
 use crate::report::{LogLevel, Recording, Report, ReportInput, StuckThreads};
-use crate::words::frames::place_name;
 use nettrace_parser::{Event, Outcome};
-use std::sync::Arc;
 
 /// Whoever makes a dump wants to know what holds the heap: such findings come first.
 const HEAP_WEIGHT: u8 = 99;
+/// Weight of a recording that ends in the middle: nothing after it is known.
+const CUT_OFF_WEIGHT: f64 = 100.0;
+/// Weight of errors that were logged.
+const LOG_ERRORS_WEIGHT: f64 = 45.0;
 /// An exception within this time of the end may be why the process ended.
 const LAST_NANOS: u64 = 1_000_000_000;
 /// Modules of web servers.
@@ -27,8 +31,8 @@ const WEB_SERVERS: [&str; 3] = [
     "Microsoft.AspNetCore.Server.IIS",
     "Microsoft.AspNetCore.Server.HttpSys",
 ];
-/// Pauses that take so much of the time are a question for whoever allocates.
-const DEAR_PAUSES_PERCENT: f64 = 10.0;
+/// Minimum time of pauses, in percent of the trace, that are a question for whoever allocates.
+const MIN_DEAR_PAUSES_PERCENT: f64 = 10.0;
 
 /// What a trace is, what it can answer, and what is notable about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,9 +67,19 @@ pub struct SummaryReport {
     /// What to record of a web application whose requests are not in the trace.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub advice: Option<String>,
-    /// What was there last, should the recording end in the middle.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    last_seen: String,
+    /// What was there last: it matters if the recording ends in the middle.
+    pub last_seen: LastSeen,
+}
+
+/// What was there last before the end of a trace.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct LastSeen {
+    /// Type of an exception that was thrown within the last second.
+    pub exception: Option<String>,
+    /// The program's own method of the latest sample.
+    pub method: Option<Place>,
 }
 
 /// A report that the trace has events for.
@@ -162,11 +176,20 @@ impl SummaryReport {
 
     /// Adds what holds most of the heap of a dump, which reports do not see.
     pub fn add_heap(&mut self, heap: &HeapReport) {
-        let first = heap.sentences().into_iter().zip((0..HEAP_WEIGHT).rev());
-        self.findings.extend(first.map(|((bytes, text), weight)| {
-            let weight = f64::from(weight);
-            Finding::new("heap", weight, (bytes, "bytes"), text, "heap --sort retained")
-        }));
+        let held = heap.holders.iter().map(|holder| Fact::HeapHeld {
+            retained: Number::bytes(holder.retained_bytes).in_member("holders[].retained_bytes"),
+            reachable: Number::bytes(heap.reachable_bytes).in_member("reachable_bytes"),
+            share: Number::percent(holder.percent, Base::Reachable).in_member("holders[].percent"),
+            holder: holder.clone(),
+        });
+        let types = heap.own_types();
+        let most = types.first().map(|first| first.retained_bytes);
+        let own = most.map(|bytes| {
+            let retained = Number::bytes(bytes).in_member("types[].retained_bytes");
+            Fact::HeapOwnTypes { retained, types }
+        });
+        let first = held.chain(own).zip((0..HEAP_WEIGHT).rev());
+        self.findings.extend(first.map(|(fact, weight)| Finding::new(fact, f64::from(weight))));
         finding::rank(&mut self.findings);
     }
 
@@ -180,23 +203,26 @@ impl SummaryReport {
         }
         let lost = outcome.losses.total();
         if lost > 0 || outcome.damage.loss_count() > 0 {
-            self.findings.retain(|finding| finding.severity != "good");
+            self.findings.retain(|finding| finding.severity != Severity::Good);
         }
         if lost > 0 {
-            self.findings.push(Finding::lost_events(lost, self.events));
+            let all = lost.saturating_add(self.events);
+            let share = Number::share(lost, all, Base::Events);
+            let lost = Number::count(lost, Unit::Events);
+            let weight = 60.0 + share.value;
+            self.findings.push(Finding::new(Fact::LostEvents { lost, share }, weight));
         }
         finding::rank(&mut self.findings);
     }
 
     fn cut_off(&self, how: Option<&str>) -> Finding {
-        let how = how.map_or_else(
-            || "the process may have been killed, or have died".to_owned(),
-            |how| format!("the process ended with {how}"),
-        );
-        let after = nettrace_export::units::duration(self.duration_ns);
-        let text =
-            format!("the recording ends in the middle, after {after}: {how}{}", self.last_seen);
-        Finding::new("cut_off", 100.0, (self.duration_ns, "ns"), text, "info")
+        let fact = Fact::CutOff {
+            after: Number::nanos(self.duration_ns),
+            process_end: how.map(str::to_owned),
+            last_exception: self.last_seen.exception.clone(),
+            last_method: self.last_seen.method.clone(),
+        };
+        Finding::new(fact, CUT_OFF_WEIGHT)
     }
 }
 
@@ -215,107 +241,83 @@ fn advice(reports: &Overviewed, resolved: &Resolved<'_>) -> Option<String> {
     })
 }
 
-/// What is notable, most important first.
+/// Returns what is notable, most important first, and what was there last.
 fn findings(
     reports: &Overviewed,
     running: &Running,
     resolved: &Resolved<'_>,
     duration_ns: u64,
-) -> (Vec<Finding>, String) {
-    let severe = reports.logs.levels.iter().filter(|row| row.level >= LogLevel::Error);
-    let severe = severe.fold(0_u64, |sum, row| sum.saturating_add(row.count));
+) -> (Vec<Finding>, LastSeen) {
+    let errors = reports.logs.levels.iter().filter(|row| row.level >= LogLevel::Error);
+    let errors = errors.fold(0_u64, |sum, row| sum.saturating_add(row.count));
     let own = OwnModules::of(resolved);
     let code = OwnCode::new(resolved, &own);
-    // The program's own method, or without any the one that ran most.
-    let [ran, took_lock] = running.hottest(resolved);
-    let hottest = code.hottest(resolved, duration_ns);
-    let is_dear = reports.gc.totals.pause_percent >= DEAR_PAUSES_PERCENT;
+    let [ran, took_lock] = running.hottest(&own, resolved);
+    let hottest = code.hottest(&own, resolved, duration_ns);
+    let is_dear = reports.gc.totals.pause_percent >= MIN_DEAR_PAUSES_PERCENT;
     let begins = reports.askers.collector(&own, resolved);
     let places = Places {
         collector: begins.or_else(|| code.collector(resolved)),
         begins,
         busiest: if hottest.is_none() && is_dear { code.busiest(resolved) } else { None },
-        allocates: allocates(&reports.alloc, &own),
+        allocates: collections::most_allocated(&reports.alloc, &own),
     };
-    let starvation = Finding::starvation(
-        reports,
-        &StuckThreads::of(resolved),
-        &own,
-        code.blocked_workers(resolved).or_else(|| Blocked::of(&reports.waits, &own)),
-    );
     // The pause of a heap dump is the recorder's.
-    let gc = Finding::gc(&reports.gc.totals, &why(&reports.gc, &reports.alloc, &places, &own))
-        .filter(|_| reports.gc.totals.count > 2 || !reports.subjects.contains_key(&Subject::Heap));
-    let allocates = places.allocates.as_deref();
-    // What collections are due to is said once, and so is where workers wait.
-    let alloc = match (&gc, allocates) {
-        (Some(gc), Some(most)) if gc.text.contains(most) => None,
-        _ => Finding::alloc(&reports.alloc, allocates),
-    };
-    let (starvation, waits) = match starvation {
-        Some(_) => (starvation, None),
-        None => (
-            Finding::no_starvation(&reports.pool),
-            Finding::waits(&reports.waits, &own, duration_ns),
-        ),
-    };
+    let is_of_dump = reports.gc.totals.count <= 2 && reports.subjects.contains_key(&Subject::Heap);
+    let gc = collections::collections(&reports.gc, &reports.alloc, &places, &own);
+    let contention = &reports.contention;
+    // Where the events of locks say something, samples need not.
+    let is_contention_known = contention.totals.stopped > 0
+        || !contention.open.is_empty()
+        || !contention.stuck.is_empty();
+    let by_samples = code.lock_waits(&own, resolved, duration_ns);
+    let asker = reports.askers.compiler(&own, resolved).map(|frame| own.place(frame));
     let found = [
-        hottest.or(ran),
+        // The program's own method, or without any the one that ran most.
+        hottest,
+        ran,
         took_lock,
-        code.finalizer(resolved),
-        threads(reports, &own, &code, resolved, duration_ns),
-        running.unnamed(resolved),
+        code.finalizer(&own, resolved),
+        threads::started_threads(reports, &own, &code, resolved, duration_ns),
+        running.missing_names(resolved),
         running.waits_for_process(),
-        starvation,
-        gc,
-        Finding::jit(&reports.jit, reports.askers.compiler(&own, resolved), duration_ns),
-        alloc,
-        Finding::exceptions(&reports.exceptions, &own, code.throwing_percent(), duration_ns),
-        Finding::repeated_query(&reports.sql),
-        Finding::deadlock(&reports.contention, &own),
-        Finding::endless_wait(&reports.contention, &own, duration_ns),
-        Finding::endless_await(&reports.tasks, &own, duration_ns),
-        Finding::contention(&reports.contention, &own, duration_ns).or_else(|| {
-            // Where other sentences are about these waits there is no need for one more.
-            let report = &reports.contention;
-            let is_known =
-                report.totals.stopped > 0 || !report.open.is_empty() || !report.stuck.is_empty();
-            if is_known { None } else { code.lock_waits(resolved, duration_ns) }
-        }),
-        waits,
-        Finding::activities(&reports.activities, duration_ns),
-        reports.activities.http.as_ref().and_then(|http| Finding::slow_call(http, duration_ns)),
-        Finding::log_errors(severe),
+        hangs::starvation(
+            reports,
+            &StuckThreads::of(resolved),
+            &own,
+            code.blocked_workers(resolved).or_else(|| Blocked::by_events(&reports.waits, &own)),
+        ),
+        hangs::no_starvation(&reports.pool),
+        gc.filter(|_| !is_of_dump),
+        compiled::compilation(&reports.jit, asker, duration_ns),
+        collections::allocations(&reports.alloc, places.allocates),
+        exceptions::exceptions(&reports.exceptions, &own, code.throwing_percent(), duration_ns),
+        queries::repeated_query(&reports.sql),
+        hangs::deadlock(contention, &own),
+        hangs::endless_lock_wait(contention, &own, duration_ns),
+        hangs::endless_awaits(&reports.tasks, &own, duration_ns),
+        waits::lock_contention(contention, &own, duration_ns),
+        by_samples.filter(|_| !is_contention_known),
+        waits::handle_waits(&reports.waits, &own, duration_ns),
+        requests::activities(&reports.activities, duration_ns),
+        reports.activities.http.as_ref().and_then(|http| requests::slow_call(http, duration_ns)),
+        log_errors(errors),
     ];
     let mut findings: Vec<Finding> = found.into_iter().flatten().collect();
+    finding::leave_out_covered(&mut findings);
     finding::rank(&mut findings);
-    findings.iter_mut().for_each(|finding| finding.name_endpoints(resolved));
-    (findings, last_seen(reports, code.latest(resolved), duration_ns))
+    let method = code.latest(resolved).map(|frame| own.place(frame));
+    (findings, LastSeen { exception: last_exception(reports, duration_ns), method })
 }
 
-/// `; the last exception was System.FormatException; last seen in die!Program.Busy`.
-fn last_seen(reports: &Overviewed, latest: Option<&Arc<Frame>>, duration_ns: u64) -> String {
+fn log_errors(errors: u64) -> Option<Finding> {
+    let messages = Number::count(errors, Unit::Messages).in_member("count");
+    (errors > 0).then(|| Finding::new(Fact::LogErrors { messages }, LOG_ERRORS_WEIGHT))
+}
+
+/// Returns the type of the last exception, if it was thrown shortly before the end.
+fn last_exception(reports: &Overviewed, duration_ns: u64) -> Option<String> {
     let since = i64::try_from(duration_ns.saturating_sub(LAST_NANOS)).unwrap_or(i64::MAX);
     let thrown = reports.exceptions.types.iter().filter(|row| row.last_ns >= since);
-    let thrown = thrown.max_by_key(|row| row.last_ns);
-    let thrown = thrown
-        .map_or_else(String::new, |row| format!("; the last exception was {}", row.type_name));
-    let seen =
-        latest.map_or_else(String::new, |method| format!("; last seen in {}", place_name(method)));
-    format!("{thrown}{seen}")
-}
-
-/// Threads that were started: by the events of that, else those with events.
-fn threads(
-    reports: &Overviewed,
-    own: &OwnModules,
-    code: &OwnCode,
-    resolved: &Resolved<'_>,
-    duration_ns: u64,
-) -> Option<Finding> {
-    let seen = resolved.model().threads().filter(|(_, thread)| thread.events > 0);
-    let seen = seen.count() as u64;
-    let started = Some(reports.askers.started()).filter(|started| *started > 0).unwrap_or(seen);
-    let starter = reports.askers.starter(own, resolved).or_else(|| code.starter(resolved));
-    Finding::threads((seen, started), duration_ns, reports.askers.life_nanos(resolved), starter)
+    thrown.max_by_key(|row| row.last_ns).map(|row| row.type_name.clone())
 }

@@ -1,22 +1,20 @@
-//! What the stacks of all threads say together: who looks at them wants to know that first.
+//! What stands out in the stacks of all threads.
 
-use crate::model::{Folding, Frame, ThreadState, WaitFor};
+use crate::fact::{SeenFact, Verdicts};
+use crate::model::{Folding, Frame, ThreadState, WaitFor, public_call};
 use crate::report::is_pool_frame;
-use crate::words::frames::{call_name, place_name};
-use nettrace_export::units;
+use crate::words::frames::place_name;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Maximum number of threads or places that a sentence names.
-const MOST_NAMES: usize = 4;
 /// Maximum number of threads of which it is said how busy they are.
-const MOST_BUSY: usize = 3;
-/// From this part of the time on a thread has used a whole core.
-const WHOLE_CORE: f64 = 0.8;
-/// Less than this part of a core is not said.
-const LEAST_OF_CORE: f64 = 0.3;
-/// Fewer workers that wait may be all the work there is.
-const FEWEST_WORKERS: usize = 2;
+const MAX_BUSY: usize = 3;
+/// Minimum part of the time in which a thread has used a whole core.
+const MIN_WHOLE_CORE: f64 = 0.8;
+/// Minimum part of a core that is said.
+const MIN_CORE: f64 = 0.3;
+/// Minimum number of workers that wait: fewer may be all the work there is.
+const MIN_WORKERS: usize = 2;
 
 /// A thread as it was seen.
 #[derive(Debug, Clone, Copy)]
@@ -43,15 +41,15 @@ impl<'t> SeenThread<'t> {
         SeenThread { name, state, waits_for: None, is_blocked: false, frames, used: None }
     }
 
-    /// `Program.Forward`: the innermost method of the program's own.
+    /// Returns the innermost method of the program's own, by its public name.
     fn own(&self) -> Option<String> {
-        self.frames.iter().find(|frame| Folding::is_own(frame)).map(|frame| call_name(frame))
+        self.frames.iter().find(|frame| Folding::is_own(frame)).map(|frame| public_call(frame))
     }
 
-    /// What that calls.
+    /// Returns what that calls.
     fn call(&self) -> Option<String> {
         let at = self.frames.iter().position(|frame| Folding::is_own(frame))?;
-        self.frames.get(at.checked_sub(1)?).map(|frame| call_name(frame))
+        self.frames.get(at.checked_sub(1)?).map(|frame| public_call(frame))
     }
 
     fn runs(&self) -> bool {
@@ -63,51 +61,35 @@ impl<'t> SeenThread<'t> {
     }
 }
 
-/// What stands out, most important first. `threads`: those of the program, without those that
-/// exist because somebody looks; `queued`: how many work items wait for the thread pool, which
-/// is asked if it matters.
-pub fn verdicts(threads: &[SeenThread<'_>], queued: &dyn Fn() -> Option<u64>) -> Vec<String> {
+/// Returns what stands out. `threads`: those of the program, without those that exist because
+/// somebody looks; `queued`: how many work items wait for the thread pool, which is only called if
+/// it matters.
+pub fn verdicts(threads: &[SeenThread<'_>], queued: &dyn Fn() -> Option<u64>) -> Verdicts {
     let mut busiest: Vec<&SeenThread<'_>> = threads.iter().collect();
     let used = |thread: &SeenThread<'_>| thread.used.unwrap_or(0.0);
     busiest.sort_by(|one, other| used(other).total_cmp(&used(one)));
-    let busy = busiest.into_iter().filter_map(busy).take(MOST_BUSY);
-    [locks(threads), workers(threads, queued)].into_iter().flatten().chain(busy).collect()
+    let busy = busiest.into_iter().filter_map(busy).take(MAX_BUSY);
+    let stuck = [lock_waits(threads), blocked_pool(threads, queued)];
+    Verdicts { facts: stuck.into_iter().flatten().chain(busy).collect() }
 }
 
-/// `threads forward and backward wait for locks in Program.Forward and Program.Backward, and
-/// nothing runs: it may be a deadlock (stacks do not say who holds a lock)`.
-fn locks(threads: &[SeenThread<'_>]) -> Option<String> {
+fn lock_waits(threads: &[SeenThread<'_>]) -> Option<SeenFact> {
     let waits = threads.iter().filter(|thread| thread.waits_for == Some(WaitFor::Lock));
     let waiting: Vec<&SeenThread<'_>> = waits.collect();
-    let names: Vec<&str> = waiting.iter().map(|thread| thread.name).collect();
-    let mut places: Vec<String> = Vec::new();
-    for place in waiting.iter().filter_map(|thread| thread.own()) {
-        if !places.contains(&place) {
-            places.push(place);
+    let mut methods: Vec<String> = Vec::new();
+    for method in waiting.iter().filter_map(|thread| thread.own()) {
+        if !methods.contains(&method) {
+            methods.push(method);
         }
     }
-    let in_places = match places.is_empty() {
-        true => String::new(),
-        false => format!(" in {}", listed(&places)),
-    };
-    let (threads_wait, locks) = match waiting.len() {
-        0 => return None,
-        1 => (format!("thread {} waits", listed(&names)), "a lock"),
-        _ => (format!("threads {} wait", listed(&names)), "locks"),
-    };
-    let text = format!("{threads_wait} for {locks}{in_places}");
-    let nothing_runs = waiting.len() > 1 && !threads.iter().any(SeenThread::runs);
-    Some(match nothing_runs {
-        true => format!(
-            "{text}, and nothing runs: it may be a deadlock (stacks do not say who holds a lock)"
-        ),
-        false => text,
+    (!waiting.is_empty()).then(|| SeenFact::LockWaits {
+        threads: waiting.iter().map(|thread| thread.name.to_owned()).collect(),
+        methods,
+        is_nothing_running: waiting.len() > 1 && !threads.iter().any(SeenThread::runs),
     })
 }
 
-/// `all 4 pool workers are blocked in Task.Result under Program.Main.lambda, 6 items wait: the pool
-/// is starved`.
-fn workers(threads: &[SeenThread<'_>], queued: &dyn Fn() -> Option<u64>) -> Option<String> {
+fn blocked_pool(threads: &[SeenThread<'_>], queued: &dyn Fn() -> Option<u64>) -> Option<SeenFact> {
     let workers: Vec<&SeenThread<'_>> =
         threads.iter().filter(|thread| thread.is_pool_worker()).collect();
     let is_blocked = |thread: &&SeenThread<'_>| {
@@ -117,7 +99,7 @@ fn workers(threads: &[SeenThread<'_>], queued: &dyn Fn() -> Option<u64>) -> Opti
                 None | Some(WaitFor::Work | WaitFor::Sleep | WaitFor::Input | WaitFor::Other)
             )
     };
-    if workers.len() < FEWEST_WORKERS || !workers.iter().all(is_blocked) {
+    if workers.len() < MIN_WORKERS || !workers.iter().all(is_blocked) {
         return None;
     }
     let mut places: BTreeMap<(Option<String>, Option<String>), usize> = BTreeMap::new();
@@ -125,39 +107,20 @@ fn workers(threads: &[SeenThread<'_>], queued: &dyn Fn() -> Option<u64>) -> Opti
         let count = places.entry((worker.call(), worker.own())).or_default();
         *count = count.saturating_add(1);
     }
-    let ((call, own), _) = places.into_iter().max_by_key(|(_, count)| *count)?;
-    let call = call.map_or_else(String::new, |call| format!(" in {call}"));
-    let own = own.map_or_else(String::new, |own| format!(" under {own}"));
-    let count = workers.len();
-    let items = match queued() {
-        None | Some(0) => String::new(),
-        Some(1) => ", 1 item waits".to_owned(),
-        Some(many) => format!(", {} items wait", units::count(many)),
-    };
-    Some(format!("all {count} pool workers are blocked{call}{own}{items}: the pool is starved"))
+    let ((call, method), _) = places.into_iter().max_by_key(|(_, count)| *count)?;
+    let workers = workers.len() as u64;
+    Some(SeenFact::BlockedPool { workers, call, method, queued: queued() })
 }
 
-/// `poller used a whole core, in Program.Poll`.
-fn busy(thread: &SeenThread<'_>) -> Option<String> {
-    let used = thread.used.filter(|used| *used >= LEAST_OF_CORE)?;
-    let core = match used >= WHOLE_CORE {
-        true => "a whole core".to_owned(),
-        // Others may want the processors, too.
-        false => format!("{:.0} % of a core", used * 100.0),
-    };
-    let place = thread.own().or_else(|| thread.frames.first().map(|it| place_name(it)));
-    let place = place.map_or_else(String::new, |place| format!(", in {place}"));
-    Some(format!("thread {} used {core}{place}", thread.name))
-}
-
-/// `a, b and c`.
-fn listed<T: AsRef<str>>(names: &[T]) -> String {
-    let shown: Vec<&str> = names.iter().take(MOST_NAMES).map(AsRef::as_ref).collect();
-    match (names.len().saturating_sub(shown.len()), shown.split_last()) {
-        (0, Some((last, []))) => (*last).to_owned(),
-        (0, Some((last, before))) => format!("{} and {last}", before.join(", ")),
-        (more, _) => format!("{} and {more} more", shown.join(", ")),
-    }
+fn busy(thread: &SeenThread<'_>) -> Option<SeenFact> {
+    let used = thread.used.filter(|used| *used >= MIN_CORE)?;
+    let innermost = || thread.frames.first().map(|frame| place_name(frame));
+    Some(SeenFact::BusyThread {
+        thread: thread.name.to_owned(),
+        core_percent: used * 100.0,
+        is_whole_core: used >= MIN_WHOLE_CORE,
+        method: thread.own().or_else(innermost),
+    })
 }
 
 #[cfg(test)]
@@ -198,14 +161,17 @@ mod tests {
                      Program.Backward";
         let deadlock = "it may be a deadlock (stacks do not say who holds a lock)";
         let none = || None;
-        assert_eq!(verdicts(&threads, &none), [format!("{waits}, and nothing runs: {deadlock}")]);
+        let texts = |threads: &[SeenThread<'_>]| -> Vec<String> {
+            verdicts(threads, &none).facts.iter().map(SeenFact::text).collect()
+        };
+        assert_eq!(texts(&threads), [format!("{waits}, and nothing runs: {deadlock}")]);
         let runs = frames(&[("Program", "Poll")]);
         threads.push(SeenThread {
             used: Some(0.97),
             ..SeenThread::new("poller", ThreadState::Managed, &runs)
         });
         let busy = "thread poller used a whole core, in Program.Poll";
-        assert_eq!(verdicts(&threads, &none), [waits, busy]);
+        assert_eq!(texts(&threads), [waits, busy]);
     }
 
     #[test]
@@ -215,14 +181,15 @@ mod tests {
             waits_for: Some(WaitFor::Task),
             ..SeenThread::new("1", ThreadState::Waiting, &blocked)
         };
+        let starved = verdicts(&[worker; 4], &|| Some(6)).facts;
         assert_eq!(
-            verdicts(&[worker; 4], &|| Some(6)),
+            starved.iter().map(SeenFact::text).collect::<Vec<_>>(),
             [
                 "all 4 pool workers are blocked in Task.Result under Program.Main.lambda_0_0, 6 items \
                  wait: the pool is starved"
             ]
         );
         let idle = SeenThread { waits_for: Some(WaitFor::Work), ..worker };
-        assert!(verdicts(&[worker, worker, idle], &|| Some(6)).is_empty());
+        assert!(verdicts(&[worker, worker, idle], &|| Some(6)).facts.is_empty());
     }
 }

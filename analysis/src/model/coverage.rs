@@ -24,47 +24,41 @@ pub struct Coverage {
     pub is_compiled_ahead: bool,
 }
 
+/// Why frames have no names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum MissingNames {
+    /// Nothing in the trace describes the code at their addresses.
+    NotDescribed,
+    /// The process was compiled ahead of time, and its runtime writes no events of methods.
+    CompiledAhead,
+    /// The recorder stored no symbols.
+    NoSymbols,
+    /// The trace has no rundown.
+    NoRundown,
+}
+
 impl Coverage {
-    /// Advice for users whose frames lack names, if any is needed. `is_complete`: the trace
-    /// has its end, so that its session was not cut short.
-    pub fn advice(&self, is_complete: bool) -> Option<String> {
+    /// Returns the percentage of frames without a name, rounded up, and why they have none;
+    /// `None` if hardly any lack one.
+    pub fn missing(&self) -> Option<(u64, MissingNames)> {
         let unnamed = self.frames.saturating_sub(self.named);
         // A few stubs have no name in any trace.
         if unnamed == 0 || self.has_rundown && unnamed.saturating_mul(20) < self.frames {
             return None;
         }
-        let share = unnamed.saturating_mul(100).div_ceil(self.frames.max(1));
-        Some(if self.has_rundown || self.has_methods && share < 20 {
-            format!(
-                "{share} % of the frames have no name: no code at their addresses is described in the trace"
-            )
+        let percent = unnamed.saturating_mul(100).div_ceil(self.frames.max(1));
+        let why = if self.has_rundown || self.has_methods && percent < 20 {
+            MissingNames::NotDescribed
         } else if self.is_compiled_ahead {
-            format!(
-                "{share} % of the frames have no name: the process was compiled ahead of time (NativeAOT), and its runtime \
-                 writes no events of methods. Give the folder with its program and what was stripped from it (.dbg) with \
-                 --symbols. Waits are recognised by names, so threads that waited may count as running"
-            )
+            MissingNames::CompiledAhead
         } else if self.has_mappings {
-            format!(
-                "{share} % of the frames have no name: the recorder stored no symbols for their addresses. A perf map \
-                 names compiled methods: run the process with DOTNET_PerfMapEnabled=1 and give \
-                 /tmp/perf-PID.map with --perf-map"
-            )
+            MissingNames::NoSymbols
         } else {
-            let what = match (is_complete, self.has_methods) {
-                (false, _) => {
-                    "it ends before the runtime wrote it: stop the session before the process ends"
-                }
-                (true, true) => "record with it, as is the default",
-                (true, false) => {
-                    "record with it, as is the default; but if the process is one of NativeAOT, it describes no methods, and --symbols names them"
-                }
-            };
-            format!(
-                "{share} % of the frames have no name: the trace has no rundown, the list of methods that the \
-                 runtime writes when a session ends; {what}. A perf map, given with --perf-map, names methods, too. \
-                 Waits are recognised by names, so threads that waited may count as running"
-            )
-        })
+            MissingNames::NoRundown
+        };
+        Some((percent, why))
     }
 }

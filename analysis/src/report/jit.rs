@@ -110,6 +110,12 @@ pub struct JitTotals {
     pub r2r_found: u64,
     /// Number of methods whose start or end is missing.
     pub incomplete: u64,
+    /// Number of methods that the program has made while it ran.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub dynamic: u64,
+    /// Time spent compiling these, included in `duration_ns`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub dynamic_duration_ns: u64,
 }
 
 /// Totals of the methods of one tier.
@@ -346,7 +352,7 @@ impl Report for Jit {
         let mut totals =
             JitTotals { r2r_lookups: self.lookups, r2r_found: self.found, ..JitTotals::default() };
         let mut tiers: BTreeMap<&'static str, TierTotals> = BTreeMap::new();
-        for row in &methods {
+        for (method, row) in self.rows.iter().zip(&methods) {
             let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
             add(&mut totals.methods, 1);
             add(&mut totals.il_bytes, u64::from(row.il_bytes));
@@ -358,6 +364,10 @@ impl Report for Jit {
             if row.background {
                 add(&mut totals.background, 1);
                 add(&mut totals.background_duration_ns, row.duration_ns);
+            }
+            if method.is_dynamic(model) {
+                add(&mut totals.dynamic, 1);
+                add(&mut totals.dynamic_duration_ns, row.duration_ns);
             }
             let tier = tiers.entry(row.tier).or_insert(TierTotals {
                 tier: row.tier,
@@ -382,10 +392,19 @@ impl Report for Jit {
     }
 }
 
+/// Namespace of the methods that a program makes while it runs.
+const DYNAMIC: &str = "dynamicClass";
+
 /// The flag of a method whose precompiled code the runtime rejected.
 const R2R_REJECTED: u32 = 0x40;
 
 impl CompilationRow {
+    /// Returns whether the program has made the method while it ran.
+    fn is_dynamic(&self, model: &Model) -> bool {
+        let [namespace, ..] = self.name;
+        model.text(namespace) == DYNAMIC
+    }
+
     fn shown(&self, model: &Model, names: NameOptions) -> JitMethod {
         let [namespace, name, signature] = self.name.map(|text| model.text(text));
         let process = model.process(self.process);

@@ -1,10 +1,7 @@
 //! How a sentence calls a method.
 
+use crate::fact::Place;
 use crate::model::{Frame, is_compiled_handler};
-
-/// Types that a user knows, and that the runtime implements by `RuntimeType` and others.
-const REFLECTION: [&str; 6] =
-    ["Type.", "MethodInfo.", "PropertyInfo.", "FieldInfo.", "ConstructorInfo.", "Assembly."];
 
 /// Returns the name of a method without its arguments: `app!Program.Main` for
 /// `app!Program.Main(string[])`. A method that was compiled around a handler says what it is.
@@ -16,55 +13,29 @@ pub(crate) fn place_name(frame: &Frame) -> String {
     }
 }
 
-/// Returns the name of a method without its arguments and without what it has called.
-pub(crate) fn caller_name(frame: &Frame) -> String {
-    match is_compiled_handler(frame) {
-        true => format!("an endpoint's handler ({})", frame.qualified_name()),
-        false => frame.without_arguments().to_owned(),
+/// Returns the name of a method without what it has called, or of the endpoint that it serves.
+pub(super) fn caller(place: &Place) -> String {
+    let Place { frame, endpoint } = place;
+    let is_compiled = is_compiled_handler(frame);
+    // The module of a compiled method says nothing.
+    let name = if is_compiled { frame.qualified_name() } else { frame.without_arguments() };
+    match endpoint {
+        Some(endpoint) => format!("{endpoint} ({name})"),
+        None if is_compiled => format!("an endpoint's handler ({name})"),
+        None => name.to_owned(),
     }
 }
 
-/// Returns the name of a method as its caller writes it: `Regex.IsMatch` for
-/// `System.Text.RegularExpressions!System.Text.RegularExpressions.Regex.IsMatch(string)`.
-pub(crate) fn call_name(frame: &Frame) -> String {
-    let name = format!("{}{}", frame.qualified_name(), frame.call_text());
-    // Dots within type arguments do not separate.
-    let mut depth = 0_usize;
-    let mut dots = Vec::new();
-    for (at, letter) in name.char_indices() {
-        match letter {
-            '<' | '[' => depth = depth.saturating_add(1),
-            '>' | ']' => depth = depth.saturating_sub(1),
-            '.' if depth == 0 => dots.push(at),
-            _ => {}
-        }
+/// Returns the name of a method, or of the endpoint that it serves: `GET /cart
+/// (shop!Shop.Program.Main.lambda_0_8)`.
+pub(super) fn name(place: &Place) -> String {
+    match place.endpoint {
+        Some(_) => format!("{}{}", caller(place), place.frame.call_text()),
+        None => place_name(&place.frame),
     }
-    // A constructor's name begins with a dot, and a lambda is that of a method.
-    let is_longer = matches!(&*frame.method, ".ctor" | ".cctor") || frame.is_lambda();
-    let back = if is_longer { 3 } else { 2 };
-    let from = dots.len().checked_sub(back).and_then(|at| dots.get(at));
-    let name = from.and_then(|at| name.get(at.saturating_add(1)..)).unwrap_or(&name);
-    // Reflection's types have the names of their base types, and more.
-    let name = REFLECTION
-        .iter()
-        .find_map(|known| name.strip_prefix("Runtime").filter(|rest| rest.starts_with(known)))
-        .unwrap_or(name);
-    if is_wait_for_task(name) {
-        let has_result = frame.method.contains("Result");
-        return if has_result { "Task.Result" } else { "Task.Wait" }.to_owned();
-    }
-    // What a method is implemented by has its name: `GetPropertyImpl`.
-    ["Impl", "Internal", "Core"]
-        .iter()
-        .find_map(|end| name.strip_suffix(end).filter(|name| !name.ends_with('.')))
-        .unwrap_or(name)
-        .to_owned()
 }
 
-/// Returns whether a method waits for a task.
-fn is_wait_for_task(name: &str) -> bool {
-    let waits = [".InternalWait", ".SpinThenBlockingWait", ".GetResult", ".get_Result"];
-    name.starts_with("Task")
-        && !name.contains("Awaiter")
-        && waits.iter().any(|wait| name.contains(wait))
+/// Returns `, by app!Program.Main`, with these words before the name; empty without a method.
+pub(super) fn after(words: &str, place: Option<&Place>) -> String {
+    place.map_or_else(String::new, |place| format!("{words}{}", name(place)))
 }

@@ -2,6 +2,12 @@
 //! for pages and for the texts in JSON documents. Nothing is decided here, and nothing reads a
 //! sentence again.
 
+mod collections;
 #[cfg(feature = "page")]
 pub(crate) mod comparison;
+mod coverage;
+pub(crate) mod findings;
 pub(crate) mod frames;
+mod heap;
+mod seen;
+mod sql;

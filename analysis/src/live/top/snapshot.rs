@@ -6,6 +6,7 @@ use super::slice::{Counted, Slice, Sum};
 use super::{LiveTop, SECOND_NS};
 use crate::document::SCHEMA;
 use crate::document::percent;
+use crate::fact::Verdicts;
 use crate::live::verdict::{SeenThread, verdicts};
 use crate::model::{Frame, Mode, NameOptions, ThreadState, WaitFor, rounded, type_text};
 use std::cmp::Reverse;
@@ -30,7 +31,8 @@ pub struct TopSnapshot {
     pub window_ns: u64,
     /// What the stacks of all threads say together, as sentences: see
     /// [`verdicts`](crate::live::verdicts). Threads of sessions are left out.
-    pub verdicts: Vec<String>,
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub verdicts: Verdicts,
     /// Sums.
     pub header: TopHeader,
     /// Methods by self samples, most first, of threads that were running or in native
@@ -344,7 +346,7 @@ impl LiveTop {
         window
     }
 
-    fn verdicts(&self, window: &Window) -> Vec<String> {
+    fn verdicts(&self, window: &Window) -> Verdicts {
         let UsedTimes { of_threads, span, .. } = &window.used;
         let name = |thread: &u64| match self.thread_names.get(thread) {
             Some(name) if !name.is_empty() => name.clone(),

@@ -110,6 +110,18 @@ pub struct ActivityRow {
     pub statuses: Vec<StatusCount>,
 }
 
+impl ActivityRow {
+    /// Returns the target of a request without its direction; the name of other activities.
+    pub fn target(&self) -> &str {
+        target(&self.name)
+    }
+}
+
+/// Returns a name without the direction in front of it.
+fn target(name: &str) -> &str {
+    name.strip_prefix("in ").or_else(|| name.strip_prefix("out ")).unwrap_or(name)
+}
+
 /// Requests that go out of others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -121,6 +133,13 @@ pub struct ActivityCalls {
     pub count: u64,
     /// Their time. Calls at the same time are added up.
     pub total_ns: u64,
+}
+
+impl ActivityCalls {
+    /// Returns the target of the request without its direction.
+    pub fn target(&self) -> &str {
+        target(&self.name)
+    }
 }
 
 /// What happened inside of a request.

@@ -65,7 +65,7 @@ fn stands_out(
         writeln!(out, "\n{}", strong.over(title))?;
         for finding in findings {
             let room = width.map(|width| width.saturating_sub(2));
-            let lines = wrapped(&printable(&finding.text).to_string(), room);
+            let lines = wrapped(&printable(&finding.text()).to_string(), room);
             writeln!(out, "  {}", lines.replace('\n', "\n  "))?;
         }
     }
@@ -145,7 +145,7 @@ pub(super) fn markdown(compared: &Compared, out: &mut dyn Write) -> io::Result<(
     for (title, findings) in sentences(report) {
         writeln!(out, "{title}:\n")?;
         for finding in findings {
-            writeln!(out, "- {}", escaped(&finding.text))?;
+            writeln!(out, "- {}", escaped(&finding.text()))?;
         }
         writeln!(out)?;
     }

@@ -58,7 +58,7 @@ pub(super) fn text(
     context: &mut Context<'_>,
 ) -> io::Result<()> {
     let strong = context.style.strong();
-    let sentences = report.sentences().into_iter().map(|(_, text)| text);
+    let sentences = report.sentences().into_iter();
     first_sentences(sentences, context)?;
     heading(report, &strong, context)?;
     let rows = args.rows().unwrap_or(usize::MAX);

@@ -15,7 +15,7 @@ use crate::recommended::shell_word;
 use crate::style::Paint;
 use crate::table::wrapped;
 use crate::units;
-use nettrace_analysis::findings::{OwnEvents, Summary, SummaryReport};
+use nettrace_analysis::findings::{OwnEvents, Severity, Summary, SummaryReport};
 use nettrace_analysis::heap::{HeapDump, HeapReader, HeapReport, Retained};
 use std::io::{self, Write};
 use std::path::Path;
@@ -110,16 +110,16 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
         let room = width.map_or(usize::MAX, |width| width.saturating_sub(2));
         for finding in &report.findings {
             let (word, paint) = match finding.severity {
-                "severe" => ("severe: ", &bad),
-                "minor" => ("minor: ", &faint),
-                "good" => ("good: ", &good),
+                Severity::Severe => ("severe: ", &bad),
+                Severity::Minor => ("minor: ", &faint),
+                Severity::Good => ("good: ", &good),
                 _ => ("", &faint),
             };
-            let lines = in_lines(&format!("{word}{}", printable(&finding.text)), room);
+            let lines = in_lines(&format!("{word}{}", printable(&finding.text())), room);
             let sentence = lines.strip_prefix(word).unwrap_or(&lines);
             let word = if sentence.len() < lines.len() { word } else { "" };
             writeln!(out, "  {}{sentence}", paint.over(word))?;
-            writeln!(out, "    {}", name.over(format!("nettrace {} {file}", finding.command)))?;
+            writeln!(out, "    {}", name.over(format!("nettrace {} {file}", finding.command())))?;
         }
     }
     if report.has_heap_dump {

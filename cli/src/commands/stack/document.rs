@@ -3,6 +3,7 @@
 use super::natives::Native;
 use super::seen::Seen;
 use super::threads::{StackGroup, StackedThread};
+use nettrace_analysis::fact::Verdicts;
 use nettrace_analysis::model::WaitFor;
 use nettrace_analysis::report::SCHEMA;
 use nettrace_analysis::{Frame, ThreadState};
@@ -28,7 +29,8 @@ pub(super) struct Document<'s> {
     /// Whether names, states and CPU times of threads are known, and why not.
     os: OsDocument<'s>,
     /// What stands out, in sentences.
-    verdicts: &'s [String],
+    #[serde(flatten)]
+    verdicts: &'s Verdicts,
     threads: Vec<ThreadDocument<'s>>,
     /// With --merge: identical stacks.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,6 +4,7 @@ use super::natives;
 use super::take::Taken;
 use super::threads::{self, StackGroup, StackedThread};
 use super::verdict;
+use nettrace_analysis::fact::Verdicts;
 use crate::live::pool_queue;
 use crate::live::target::Reached;
 use nettrace_analysis::NameOptions;
@@ -28,7 +29,7 @@ pub(super) struct Seen {
     /// With --native: how many threads have native frames, or why there are none.
     pub(super) native: Option<String>,
     /// What stands out, in sentences.
-    pub(super) verdicts: Vec<String>,
+    pub(super) verdicts: Verdicts,
     pub(super) threads: Vec<StackedThread>,
     /// With --merge: identical stacks.
     pub(super) groups: Option<Vec<StackGroup>>,

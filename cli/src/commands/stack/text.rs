@@ -38,8 +38,8 @@ pub(super) fn write(context: &mut Context<'_>, seen: &Seen, has_more: bool) -> i
         title.push_str(&format!("; {ended} ended while stacks were taken (--all shows them)"));
     }
     let strong = context.style.strong();
-    for verdict in &seen.verdicts {
-        let text = wrapped(&printable(verdict), context.table_width());
+    for verdict in &seen.verdicts.facts {
+        let text = wrapped(&printable(&verdict.text()), context.table_width());
         writeln!(context.out, "{}", strong.over(text))?;
     }
     writeln!(context.out, "{}", strong.over(title))?;

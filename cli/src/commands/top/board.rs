@@ -7,6 +7,7 @@ use crate::cut::{self, Text};
 use crate::screen::{Pressed, Selection, Theme, help, is_interrupt, put, put_right};
 use crate::units;
 use crossterm::event::{KeyCode, KeyEvent};
+use nettrace_analysis::fact::SeenFact;
 use nettrace_analysis::live::TopCaller;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::style::Style;
@@ -170,8 +171,8 @@ impl Board {
     }
 
     /// What is said first, if anything stands out.
-    fn verdict(&self) -> Option<&str> {
-        self.seen.as_ref()?.snapshot.verdicts.first().map(String::as_str)
+    fn verdict(&self) -> Option<String> {
+        self.seen.as_ref()?.snapshot.verdicts.facts.first().map(SeenFact::text)
     }
 
     /// Rows above the list.
@@ -215,7 +216,7 @@ impl Board {
         }
         let line = rows::header_line(seen, usize::from(width));
         if let Some(verdict) = self.verdict() {
-            put(buffer, (0, 1), width, verdict, self.theme.warning());
+            put(buffer, (0, 1), width, &verdict, self.theme.warning());
         }
         let y = self.above();
         put(buffer, (0, y - 4), width, &line, self.theme.name());

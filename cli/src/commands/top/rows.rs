@@ -204,8 +204,8 @@ pub(super) fn write(seen: &TopState, view: TopView, context: &mut Context<'_>) -
     let label = printable(&seen.label);
     let title = format!("{label}: last {seconds} s, {samples}");
     writeln!(context.out, "{}", strong.over(title))?;
-    for verdict in &seen.snapshot.verdicts {
-        writeln!(context.out, "{}", wrapped(&printable(verdict), context.table_width()))?;
+    for verdict in &seen.snapshot.verdicts.facts {
+        writeln!(context.out, "{}", wrapped(&printable(&verdict.text()), context.table_width()))?;
     }
     writeln!(context.out, "{}", header_line(seen, usize::MAX))?;
     writeln!(context.out, "{}", seen.cost.text())?;

@@ -1,0 +1,36 @@
+//! A method that a fact is about.
+
+use crate::model::Frame;
+use std::sync::Arc;
+
+/// A method that a fact is about, with the endpoint that it serves.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Place {
+    /// Its frame.
+    pub frame: Arc<Frame>,
+    /// The endpoint of a web application that the method serves, `GET /cart`; `None` if it serves
+    /// several, or none that is known.
+    pub endpoint: Option<Box<str>>,
+}
+
+impl Place {
+    /// Makes the place of a method that serves no endpoint that is known.
+    pub fn new(frame: Arc<Frame>) -> Place {
+        Place { frame, endpoint: None }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Place {
+    /// Writes the frame's text, and the endpoint if there is one.
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap;
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("method", &self.frame.text)?;
+        if let Some(endpoint) = &self.endpoint {
+            map.serialize_entry("endpoint", endpoint)?;
+        }
+        map.end()
+    }
+}

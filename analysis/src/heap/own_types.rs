@@ -1,0 +1,69 @@
+//! The program's own types in a heap: which keep most alive, and of which there is more.
+
+use super::diff::{HeapDiff, HeapTypeDiff, LEAST_GROWTH_PERCENT};
+use super::holders::{LEAST_PERCENT, is_own};
+use super::report::{HeapReport, HeapTypeRow};
+use crate::model::Folding;
+use crate::sorted::SortFew;
+use std::collections::BTreeSet;
+
+/// Maximum number of the program's own types that matter.
+const MAX_OWN_TYPES: usize = 3;
+
+/// Objects of a type of the program's own, and what they keep alive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct HeapOwnType {
+    /// The type's name, with namespaces.
+    pub name: String,
+    /// Number of objects.
+    pub count: u64,
+    /// Bytes that they keep alive.
+    pub retained_bytes: u64,
+}
+
+impl HeapReport {
+    /// Returns the program's own types that keep most alive, at most three.
+    pub fn own_types(&self) -> Vec<HeapOwnType> {
+        let least = (self.reachable_bytes as f64 * LEAST_PERCENT / 100.0).max(1.0);
+        // A nested type may have no namespace, and a module no name.
+        let framework: BTreeSet<&str> = self
+            .types
+            .iter()
+            .filter(|row| Folding::is_framework(&row.name))
+            .map(|row| &*row.module)
+            .collect();
+        let mut own: Vec<&HeapTypeRow> = self
+            .types
+            .iter()
+            .filter(|row| is_own(&row.name, &row.module) && row.retained_bytes as f64 >= least)
+            .filter(|row| !framework.contains(&*row.module))
+            .collect();
+        own.sort_few_by(|a, b| {
+            b.retained_bytes.cmp(&a.retained_bytes).then_with(|| a.name.cmp(&b.name))
+        });
+        let own_type = |row: &HeapTypeRow| HeapOwnType {
+            name: row.name.to_string(),
+            count: row.count,
+            retained_bytes: row.retained_bytes,
+        };
+        own.into_iter().take(MAX_OWN_TYPES).map(own_type).collect()
+    }
+}
+
+impl HeapDiff {
+    /// Returns the program's own types of which there is more, what keeps most more alive first;
+    /// at most three.
+    pub fn grown_own_types(&self) -> Vec<&HeapTypeDiff> {
+        let grown = self.types.iter().filter(|row| {
+            row.count_growth > 0 && row.bytes_growth > 0 && is_own(&row.name, &row.module)
+        });
+        let mut grown: Vec<&HeapTypeDiff> = grown.collect();
+        grown.sort_by_key(|row| std::cmp::Reverse(row.retained_bytes_growth.max(row.bytes_growth)));
+        let least = self.new.bytes as f64 * LEAST_GROWTH_PERCENT / 100.0;
+        grown.retain(|row| row.retained_bytes_growth as f64 >= least);
+        grown.truncate(MAX_OWN_TYPES);
+        grown
+    }
+}

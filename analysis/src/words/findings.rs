@@ -1,0 +1,462 @@
+//! The sentence of each kind of finding.
+
+use super::frames::{after, caller, name};
+use super::{coverage, heap};
+use crate::fact::{Fact, HotCall, LockOwner, MethodCaller, Number, ThrowCall, ThrownBy};
+use crate::model::rounded;
+use nettrace_export::units;
+
+/// Maximum number of threads of a deadlock that its sentence names.
+const MAX_DEADLOCK_THREADS: usize = 8;
+
+/// Writes a count with digits in groups.
+pub(super) fn count(number: &Number) -> String {
+    units::count(number.whole())
+}
+
+/// Writes a count with its noun: `1 sample`, `2 samples`.
+pub(super) fn counted(number: &Number, noun: &str) -> String {
+    units::counted(number.whole(), noun)
+}
+
+/// Writes a time in its unit.
+pub(super) fn duration(number: &Number) -> String {
+    units::duration(number.whole())
+}
+
+/// Writes a size in its unit.
+pub(super) fn bytes(number: &Number) -> String {
+    units::bytes(number.whole())
+}
+
+/// Writes the sentence of a fact.
+pub(crate) fn sentence(fact: &Fact) -> String {
+    match fact {
+        Fact::LostEvents { lost, share } => {
+            let were = if lost.whole() == 1 { "was" } else { "were" };
+            let lost = counted(lost, "event");
+            format!("{lost} {were} lost, {:.1} % of all: counts are too low", share.value)
+        }
+        Fact::CutOff { after: time, process_end, last_exception, last_method } => {
+            let how = process_end.as_ref().map_or_else(
+                || "the process may have been killed, or have died".to_owned(),
+                |how| format!("the process ended with {how}"),
+            );
+            let thrown = last_exception.as_ref();
+            let thrown = thrown.map_or_else(String::new, |type_name| {
+                format!("; the last exception was {type_name}")
+            });
+            let seen = after("; last seen in ", last_method.as_ref());
+            let time = duration(time);
+            format!("the recording ends in the middle, after {time}: {how}{thrown}{seen}")
+        }
+        Fact::MissingNames { share, .. } => coverage::missing(share.whole()),
+        Fact::Collections { paused, collections, share, longest, reasons, behind } => {
+            format!(
+                "{} paused {}: {:.1} % of the time, longest {}{}",
+                counted(collections, "collection"),
+                duration(paused),
+                share.value,
+                duration(longest),
+                super::collections::reasons(reasons, behind.as_ref())
+            )
+        }
+        Fact::Allocations { allocated, rate, largest } => {
+            let most = match largest {
+                Some(most) if most.percent.is_some() => {
+                    format!("; {}", super::collections::most_allocated(most))
+                }
+                Some(most) => format!(", most of it {}", most.type_name),
+                None => String::new(),
+            };
+            format!("{} allocated, {}/s{most}", bytes(allocated), units::bytes(rounded(rate.value)))
+        }
+        Fact::Exceptions { .. } => exceptions(fact),
+        Fact::Compilation { .. } => compilation(fact),
+        Fact::HottestMethod { share, samples, place, .. } => {
+            format!("{} in {}", running(share, samples), name(place))
+        }
+        Fact::LockSpinning { share, samples, place, .. } => {
+            format!("{} taking a lock in {}", running(share, samples), caller(place))
+        }
+        Fact::OwnMethod { .. } => own_method(fact),
+        Fact::Finalizer { share, place, .. } => format!(
+            "{:.2} % of the running time is on the finalizer's thread in {}",
+            share.value,
+            name(place)
+        ),
+        Fact::SampledLockWaits { waited, threads, place, is_holder_asleep } => format!(
+            "{} waited {} for a lock in {}{}",
+            counted(threads, "thread"),
+            duration(waited),
+            name(place),
+            if *is_holder_asleep { ", in which the holder sleeps" } else { "" }
+        ),
+        Fact::LockContention { waited, waits, held, place } => format!(
+            "{} for locks, {} together{}{}",
+            counted(waits, "wait"),
+            duration(waited),
+            held.as_ref().map_or_else(String::new, |held| {
+                format!(", held for {} at a time", duration(held))
+            }),
+            after(", most in ", place.as_ref())
+        ),
+        Fact::HandleWaits { waited, waits, place } => format!(
+            "{}, {} together{}",
+            counted(waits, "wait"),
+            duration(waited),
+            after(", most in ", place.as_ref())
+        ),
+        Fact::Deadlock { waited, victims, thread_ids, place } => {
+            let victims = match victims.whole() {
+                0 => String::new(),
+                _ => format!(", and {} for them", counted(victims, "more thread")),
+            };
+            format!(
+                "{}{victims}, for at least {}{}",
+                deadlock(thread_ids),
+                duration(waited),
+                after(", one in ", place.as_ref())
+            )
+        }
+        Fact::EndlessLockWait { waited, threads, owner, place, .. } => format!(
+            "{}, for at least {}, for a lock{}{}",
+            match threads.whole() {
+                1 => "1 thread still waits at the end".to_owned(),
+                _ => format!("{} threads still wait at the end", count(threads)),
+            },
+            duration(waited),
+            match owner {
+                Some(LockOwner::Thread(id)) => format!(" held by thread {id}"),
+                Some(LockOwner::ManagedThread(id)) => format!(" held by managed thread {id}"),
+                None => String::new(),
+            },
+            after(", one in ", place.as_ref())
+        ),
+        Fact::StuckInLock { waited, threads, is_from_start, place, .. } => format!(
+            "only stacks show that {} for a lock, for at least {}{}{}",
+            match threads.whole() {
+                1 => "1 thread waits".to_owned(),
+                _ => format!("{} threads wait", count(threads)),
+            },
+            duration(waited),
+            if *is_from_start { ", since before the session began" } else { "" },
+            after(", one in ", place.as_ref())
+        ),
+        Fact::EndlessAwaits { waited, awaits, places } => {
+            let places: Vec<String> = places.iter().map(name).collect();
+            format!(
+                "{} not over at the end, for at least {}: in {}",
+                match awaits.whole() {
+                    1 => "1 await is".to_owned(),
+                    _ => format!("{} awaits are", count(awaits)),
+                },
+                duration(waited),
+                places.join(", ")
+            )
+        }
+        Fact::StarvedPool { .. } | Fact::BlockedPool { .. } => starvation(fact),
+        Fact::NoStarvation { workers } => format!(
+            "no sign of thread-pool starvation: at most {} active",
+            match workers.whole() {
+                1 => "1 worker was".to_owned(),
+                _ => format!("{} workers were", count(workers)),
+            }
+        ),
+        Fact::StartedThreads { threads, started, elapsed, life, started_by } => format!(
+            "{} in {}{}{}",
+            match started.value < threads.value {
+                true => format!("{} threads, {} of them started", count(threads), count(started)),
+                false => format!("{} threads were started", count(threads)),
+            },
+            duration(elapsed),
+            life.as_ref().map_or_else(String::new, |life| {
+                format!(", each alive for about {}", duration(life))
+            }),
+            after(", by ", started_by.as_ref())
+        ),
+        Fact::WaitsForProcess { .. } => "it only waits for another process to end; if that is a \
+             .NET process, `nettrace collect --children -- COMMAND` records it"
+            .to_owned(),
+        Fact::Requests { .. } | Fact::FailedRequests { .. } => requests(fact),
+        Fact::SlowCall { requests, mean, share, target, call, .. } => format!(
+            "{} {target} took {} each: {:.0} % in {}",
+            counted(requests, "request"),
+            duration(mean),
+            share.value,
+            called(call)
+        ),
+        Fact::RepeatedQuery { commands, in_each, units, is_alike, is_request, statement, by } => {
+            let times = match is_alike {
+                true => count(in_each),
+                false => format!("about {}", count(in_each)),
+            };
+            let unit = if *is_request { "request" } else { "connection" };
+            let by = if by.is_empty() { String::new() } else { format!(", by {by}") };
+            format!(
+                "{} SQL commands are one statement, {times} in each of {} (N+1): {}{by}",
+                count(commands),
+                counted(units, unit),
+                super::sql::shortened(statement),
+            )
+        }
+        Fact::FailedActivities { failed, activities } => {
+            format!("{}, {} failed", self::activities(activities), count(failed))
+        }
+        Fact::SlowActivity { slowest, activities, name } => format!(
+            "{}, the slowest took {}: {name}",
+            self::activities(activities),
+            duration(slowest)
+        ),
+        Fact::LogErrors { messages } => {
+            format!("{} of level error or worse", counted(messages, "log message"))
+        }
+        Fact::HeapHeld { holder, reachable, .. } => heap::held(holder, reachable.whole()),
+        Fact::HeapOwnTypes { types, .. } => heap::own_types(types),
+    }
+}
+
+/// Writes a share of the running time: `50.00 % of the running time (1,234 samples)`.
+fn running(share: &Number, samples: &Number) -> String {
+    format!("{:.2} % of the running time ({})", share.value, counted(samples, "sample"))
+}
+
+fn own_method(fact: &Fact) -> String {
+    let Fact::OwnMethod {
+        share,
+        samples,
+        native_samples,
+        share_without_spinning,
+        dynamic_methods,
+        place,
+        is_few,
+        called_by,
+        call,
+        ..
+    } = fact
+    else {
+        return String::new();
+    };
+    let few = if *is_few { ", which are few" } else { "" };
+    let native = native_samples.as_ref().map_or_else(String::new, |native| {
+        format!(", {} in native calls, which may not have run", count(native))
+    });
+    let spinning = share_without_spinning.as_ref().map_or_else(String::new, |share| {
+        format!("; {:.0} % without the spinning of idle workers", share.value)
+    });
+    let called_by = match called_by {
+        Some(MethodCaller::Finalizer) => ", on the finalizer's thread",
+        Some(MethodCaller::Timer) => ", called by timers",
+        None => "",
+    };
+    let call = match call {
+        None => String::new(),
+        Some(HotCall { name, percent, is_example: true }) => {
+            format!(", of it {percent:.0} % in calls such as {name}")
+        }
+        Some(HotCall { name, percent, .. }) => format!(", of it {percent:.0} % in {name}"),
+    };
+    let dynamic = dynamic_methods.as_ref().map_or_else(String::new, |methods| {
+        format!("; {} dynamic methods are loaded", count(methods))
+    });
+    format!(
+        "{:.2} % of the running time ({}{few}{native}{spinning}) in {}{called_by}{call}{dynamic}",
+        share.value,
+        counted(samples, "sample"),
+        name(place)
+    )
+}
+
+fn exceptions(fact: &Fact) -> String {
+    let Fact::Exceptions { exceptions, rethrown, rate, throwing, of_type, type_name, thrown_by } =
+        fact
+    else {
+        return String::new();
+    };
+    let again = rethrown.as_ref().map_or_else(String::new, |again| {
+        let first = exceptions.whole().saturating_sub(again.whole());
+        format!(" ({} thrown, {} rethrown)", units::count(first), count(again))
+    });
+    let per_second = rate.as_ref().map_or_else(String::new, |rate| {
+        format!(", {} a second", units::count(rounded(rate.value)))
+    });
+    let cost = throwing.as_ref().map_or_else(String::new, |throwing| {
+        format!(", throwing and catching is {:.0} % of what ran", throwing.value)
+    });
+    let types = match of_type.value == exceptions.value {
+        true => format!("all {type_name}"),
+        false => format!("{} of them {type_name}", count(of_type)),
+    };
+    let by = thrown_by.as_ref().map_or_else(String::new, |ThrownBy { place, call, is_all }| {
+        let most = if *is_all { "" } else { "most " };
+        let call = match call {
+            Some(ThrowCall::Await) => " by an await".to_owned(),
+            Some(ThrowCall::Method(name)) => format!(" by {name}"),
+            None => String::new(),
+        };
+        format!(", {most}thrown{call} in {}", name(place))
+    });
+    format!("{}{again}{per_second}{cost}, {types}{by}", counted(exceptions, "exception"))
+}
+
+fn compilation(fact: &Fact) -> String {
+    let Fact::Compilation {
+        compiling,
+        methods,
+        share,
+        dynamic_methods,
+        compiling_dynamic,
+        asked_by,
+    } = fact
+    else {
+        return String::new();
+    };
+    let dynamic = match (dynamic_methods, compiling_dynamic) {
+        (Some(methods), Some(time)) => format!(
+            "; {} of them dynamic, {}{}",
+            count(methods),
+            duration(time),
+            after(", asked for in ", asked_by.as_ref())
+        ),
+        _ => String::new(),
+    };
+    format!(
+        "{} compiled in {}: {:.1} % of the time{dynamic}",
+        counted(methods, "method"),
+        duration(compiling),
+        share.value
+    )
+}
+
+fn deadlock(thread_ids: &[u64]) -> String {
+    match thread_ids {
+        [one] => format!("deadlock: thread {one} waits for a lock that it holds"),
+        [before @ .., last] if before.len() < MAX_DEADLOCK_THREADS => {
+            let before: Vec<String> = before.iter().map(u64::to_string).collect();
+            let before = before.join(", ");
+            format!("deadlock: threads {before} and {last} wait for each other's locks")
+        }
+        all => format!(
+            "deadlock: {} wait for each other's locks",
+            units::counted(all.len() as u64, "thread")
+        ),
+    }
+}
+
+fn starvation(fact: &Fact) -> String {
+    match fact {
+        Fact::StarvedPool { adjustments, workers_before, workers_after, blocked, call, place } => {
+            let grown = match (workers_before, workers_after) {
+                (Some(from), Some(to)) => {
+                    format!(", its threads grew from {} to {}", count(from), count(to))
+                }
+                _ => String::new(),
+            };
+            let blocked = match (blocked, place) {
+                (Some(time), Some(place)) => {
+                    let call = call.as_ref().map_or_else(String::new, |it| format!(" in {it}"));
+                    let (time, method) = (duration(time), name(place));
+                    format!("; its workers were blocked {time}{call} under {method}")
+                }
+                _ => String::new(),
+            };
+            let adjustments = counted(adjustments, "adjustment");
+            format!("the thread pool was starved: {adjustments} for it{grown}{blocked}")
+        }
+        Fact::BlockedPool {
+            workers,
+            waited,
+            queued,
+            waits_for,
+            is_starved,
+            is_at_limit,
+            place,
+        } => {
+            let begin = match is_starved {
+                true => "the thread pool is starved: all its",
+                false => "the thread pool has no free worker: all its",
+            };
+            let limit = if *is_at_limit { " (the limit)" } else { "" };
+            let waiting = queued.as_ref().map_or_else(String::new, |queued| {
+                format!(", and {} for them", counted(queued, "work item"))
+            });
+            format!(
+                "{begin} {}{limit} wait for {waits_for}{waiting}, for at least {}{}",
+                counted(workers, "worker"),
+                duration(waited),
+                after(", most in ", place.as_ref())
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+fn requests(fact: &Fact) -> String {
+    let (Fact::Requests { slowest_median, heaviest_total, slowest, heaviest, .. }
+    | Fact::FailedRequests { slowest_median, heaviest_total, slowest, heaviest, .. }) = fact
+    else {
+        return String::new();
+    };
+    let mut ways = String::new();
+    if let (Some(target), Some(median)) = (slowest, slowest_median) {
+        let median = duration(median);
+        ways.push_str(&format!("; slowest are those of {target}, {median} in the middle"));
+    }
+    if let (Some(target), Some(total)) = (heaviest, heaviest_total) {
+        let total = duration(total);
+        ways.push_str(&format!("; most time went to {target}, {total} together"));
+    }
+    match fact {
+        Fact::FailedRequests { failed, requests, failures, further_targets, .. } => {
+            let named = failures
+                .iter()
+                .map(|row| format!("{} {}×", row.target, units::count(row.failed)))
+                .chain(
+                    (*further_targets > 0)
+                        .then(|| format!("{} more", units::count(*further_targets))),
+                );
+            format!(
+                "{} of {} failed: {}{ways}",
+                count(failed),
+                counted(requests, "request"),
+                named.collect::<Vec<_>>().join(", ")
+            )
+        }
+        Fact::Requests { requests, .. } => format!("{}{ways}", counted(requests, "request")),
+        _ => ways,
+    }
+}
+
+fn activities(number: &Number) -> String {
+    let noun = if number.whole() == 1 { "activity" } else { "activities" };
+    format!("{} {noun}", count(number))
+}
+
+/// Writes a request that goes out by its path before its host: `GET /downstream of
+/// http://127.0.0.1:5210`.
+fn called(target: &str) -> String {
+    let (method, url) = target.split_once(' ').unwrap_or(("", target));
+    let host_at = url.find("://").map_or(0, |at| at.saturating_add(3));
+    let path_at = url.get(host_at..).and_then(|rest| rest.find('/'));
+    let path_at = path_at.map_or(0, |at| at.saturating_add(host_at));
+    match url.split_at_checked(path_at) {
+        Some((host, path)) if !host.is_empty() => {
+            format!("{method} {path} of {host}").trim_start().to_owned()
+        }
+        _ => target.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_named_by_its_path_before_its_host() {
+        let name = called("GET http://127.0.0.1:5210/downstream/#");
+        assert_eq!(name, "GET /downstream/# of http://127.0.0.1:5210");
+        assert_eq!(called("http://stock/a"), "/a of http://stock");
+        assert_eq!(called("POST stock/Save"), "POST /Save of stock");
+        assert_eq!(called("GET /a"), "GET /a");
+    }
+}
