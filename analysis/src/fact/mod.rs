@@ -1,6 +1,7 @@
 //! Facts: what a trace shows, as data. Numbers, places and kinds, without a sentence; thresholds,
 //! order and severity are decided on them, and [`words`](crate::words) alone turns them into English.
 
+mod advice;
 #[cfg(feature = "page")]
 pub(crate) mod comparison;
 mod finding;
@@ -8,6 +9,7 @@ mod number;
 mod place;
 mod seen;
 
+pub use advice::Advice;
 pub use finding::{
     ActivityFailures, AllocatedType, CollectionPlace, CollectionReason, Fact, FindingKind, HotCall,
     LargeObjects, LockOwner, MethodCaller, ThrowCall, ThrownBy,

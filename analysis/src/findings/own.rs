@@ -1,7 +1,9 @@
 //! Which code is the program's own.
 
 use crate::fact::Place;
-use crate::model::{Folding, Frame, FrameHandle, Module, Pattern, Resolved, is_compiled_handler};
+use crate::model::{
+    Folding, Frame, FrameHandle, Module, Pattern, Resolved, is_compiled_handler, is_framework_name,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -57,8 +59,8 @@ impl OwnModules {
         });
         let mut modules = BTreeSet::from([main.to_owned()]);
         for module in &all {
-            let is_family = family(&module.name) == family(main)
-                && !Folding::is_framework(&format!("{}!", module.name));
+            let is_family =
+                family(&module.name) == family(main) && !is_framework_name(&module.name);
             let is_microsofts = module.name.starts_with("Microsoft.")
                 && main_folder.is_some()
                 && folder(&module.il_path) == main_folder

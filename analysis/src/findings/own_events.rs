@@ -11,8 +11,6 @@ const MOST_TYPES: usize = 1 << 12;
 const MOST_ROWS: usize = 8;
 /// Maximum number of fields that a row names.
 const MOST_FIELDS: usize = 16;
-/// Maximum number of sources that a sentence names.
-const MOST_NAMED: usize = 2;
 
 /// The events of one type.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,24 +106,15 @@ pub(super) fn shown(rows: &mut Vec<OwnEvents>) {
     rows.truncate(MOST_ROWS);
 }
 
-/// `events of Shop-Orders`; `None` without rows.
-pub(super) fn sources(rows: &[OwnEvents]) -> Option<String> {
+/// Returns the sources of rows, each once.
+pub(super) fn sources(rows: &[OwnEvents]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for row in rows {
         if !names.contains(&&*row.provider) {
             names.push(&row.provider);
         }
     }
-    let further = names.len().saturating_sub(MOST_NAMED);
-    let text = names.get(..names.len().saturating_sub(further)).unwrap_or_default().join(" and ");
-    match further {
-        _ if names.is_empty() => None,
-        0 => Some(format!("events of {text}")),
-        1 => {
-            Some(format!("events of {text} and 1 more source", text = text.replace(" and ", ", ")))
-        }
-        many => Some(format!("events of {} and {many} more sources", text.replace(" and ", ", "))),
-    }
+    names
 }
 
 /// Whether a source belongs to .NET or to Microsoft's libraries.

@@ -79,14 +79,3 @@ impl Subject {
 
 /// How many events are about each subject.
 pub(super) type Subjects = BTreeMap<Subject, u64>;
-
-/// `CPU samples, exceptions and activities`. `own` is what is to be read of the program's own events.
-pub(super) fn kind(subjects: &Subjects, own: Option<&str>) -> String {
-    let names = subjects.keys().map(|subject| subject.text().0).chain(own);
-    let names: Vec<&str> = names.collect();
-    match names.split_last() {
-        None => "no events that a report uses".to_owned(),
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, before)) => format!("{} and {last}", before.join(", ")),
-    }
-}

@@ -8,13 +8,14 @@ use super::own::OwnModules;
 use super::own_code::OwnCode;
 use super::own_events::{self, OwnEvents};
 use super::running::Running;
-use super::subject::{Subject, kind};
+use super::subject::Subject;
 use super::{compiled, exceptions, queries, requests, threads, waits};
 use crate::document::SCHEMA;
-use crate::fact::{Base, Fact, Number, Place, Unit};
+use crate::fact::{Advice, Base, Fact, Number, Place, Unit};
 use crate::heap::HeapReport;
 use crate::model::{Model, Moment, Resolved};
 use crate::report::{LogLevel, Recording, Report, ReportInput, StuckThreads};
+use crate::words;
 use nettrace_parser::{Event, Outcome};
 
 /// Whoever makes a dump wants to know what holds the heap: such findings come first.
@@ -64,9 +65,10 @@ pub struct SummaryReport {
     pub own_types: u64,
     /// Notable facts, most important first; at most seven.
     pub findings: Vec<Finding>,
-    /// What to record of a web application whose requests are not in the trace.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub advice: Option<String>,
+    /// What to record so that the trace tells more. In JSON a sentence, and beside it its kind as
+    /// `advice_kind`.
+    #[cfg_attr(feature = "serde", serde(flatten, serialize_with = "advice_members"))]
+    pub advice: Option<Advice>,
     /// What was there last: it matters if the recording ends in the middle.
     pub last_seen: LastSeen,
 }
@@ -150,12 +152,13 @@ impl SummaryReport {
         };
         let mut own_events = own_events::rows_of(&reports.own, subjects.is_empty(), duration_ns);
         let own_types = own_events.len() as u64;
-        let sources = own_events::sources(&own_events);
+        let names = subjects.keys().map(|subject| subject.text().0);
+        let contents = words::summary::contents(names, &own_events::sources(&own_events));
         own_events::shown(&mut own_events);
         let (findings, last_seen) = findings(reports, &running, resolved, duration_ns);
         SummaryReport {
             schema: SCHEMA,
-            kind: kind(&subjects, sources.as_deref()),
+            kind: contents,
             own_events,
             own_types,
             has_heap_dump: subjects.contains_key(&Subject::Heap),
@@ -227,18 +230,26 @@ impl SummaryReport {
 }
 
 /// What to record of a web application whose requests are not in the trace.
-fn advice(reports: &Overviewed, resolved: &Resolved<'_>) -> Option<String> {
+fn advice(reports: &Overviewed, resolved: &Resolved<'_>) -> Option<Advice> {
     let mut processes = resolved.model().processes();
     let is_web = processes.any(|(_, process)| {
         process.modules().iter().any(|module| WEB_SERVERS.contains(&module.name.as_str()))
     });
     let has_requests = reports.activities.http.as_ref().is_some_and(|http| http.started > 0);
     let is_dump = reports.subjects.contains_key(&Subject::Heap);
-    (is_web && !has_requests && !is_dump).then(|| {
-        "requests are not recorded: collect --profile web records them, with the calls that go \
-         out, SQL commands, log messages and locks"
-            .to_owned()
-    })
+    (is_web && !has_requests && !is_dump).then_some(Advice::RecordRequests)
+}
+
+/// Writes advice as its sentence and its kind.
+#[cfg(feature = "serde")]
+fn advice_members<S: serde::Serializer>(advice: &Option<Advice>, to: S) -> Result<S::Ok, S::Error> {
+    use serde::ser::SerializeMap;
+    let mut map = to.serialize_map(None)?;
+    if let Some(advice) = advice {
+        map.serialize_entry("advice", advice.text())?;
+        map.serialize_entry("advice_kind", advice)?;
+    }
+    map.end()
 }
 
 /// Returns what is notable, most important first, and what was there last.

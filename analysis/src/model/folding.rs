@@ -66,7 +66,7 @@ impl Folding {
     pub(crate) fn is_framework(name: &str) -> bool {
         let (module, method) = name.split_once('!').unwrap_or(("", name));
         let what = if module.is_empty() { method } else { module };
-        begins_as_framework(what)
+        is_framework_name(what)
             || NATIVE_FRAMEWORK.iter().any(|begin| module.starts_with(begin))
             || method.starts_with("dynamicClass.")
     }
@@ -345,8 +345,8 @@ impl Path {
     }
 }
 
-/// Whether a managed module or namespace is one of the framework, or lies in one.
-fn begins_as_framework(name: &str) -> bool {
+/// Returns whether a managed module or namespace is one of the framework, or lies in one.
+pub(crate) fn is_framework_name(name: &str) -> bool {
     FRAMEWORK.iter().any(|framework| {
         name.strip_prefix(framework).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     })
@@ -354,7 +354,7 @@ fn begins_as_framework(name: &str) -> bool {
 
 /// Whether a frame is framework code.
 pub(crate) fn is_framework(frame: &Frame) -> bool {
-    let begins = begins_as_framework;
+    let begins = is_framework_name;
     match frame.kind {
         FrameKind::Kernel => true,
         FrameKind::Native => {

@@ -78,6 +78,7 @@ pub use cut_stacks::CutStacks;
 use cut_stacks::Repairs;
 pub(crate) use endpoints::{is_compiled_handler, with_endpoint};
 pub use filter::{Filter, ThreadSpan};
+pub(crate) use folding::is_framework_name;
 pub use folding::{Folding, FrameGroup};
 #[cfg(feature = "page")]
 pub(crate) use folding::{is_framework, shows_async};

@@ -11,3 +11,4 @@ pub(crate) mod frames;
 mod heap;
 mod seen;
 mod sql;
+pub(crate) mod summary;

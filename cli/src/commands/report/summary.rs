@@ -145,7 +145,7 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
         }
         if let Some(advice) = &report.advice {
             let room = width.map_or(usize::MAX, |width| width.saturating_sub(2));
-            writeln!(out, "  {}", faint.over(in_lines(advice, room)))?;
+            writeln!(out, "  {}", faint.over(in_lines(advice.text(), room)))?;
         }
     }
     if !report.own_events.is_empty() {

@@ -232,6 +232,9 @@ impl<'s> StackDocument<'s> {
     }
 }
 
-fn as_texts<S: serde::Serializer>(frames: &&[Arc<Frame>], serializer: S) -> Result<S::Ok, S::Error> {
+fn as_texts<S: serde::Serializer>(
+    frames: &&[Arc<Frame>],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(frames.iter().map(|frame| &frame.text))
 }

@@ -4,10 +4,10 @@ use super::natives;
 use super::take::Taken;
 use super::threads::{self, StackGroup, StackedThread};
 use super::verdict;
-use nettrace_analysis::fact::Verdicts;
 use crate::live::pool_queue;
 use crate::live::target::Reached;
 use nettrace_analysis::NameOptions;
+use nettrace_analysis::fact::Verdicts;
 use std::time::Duration;
 
 /// The threads of a process, and how they were seen.
