@@ -1,6 +1,8 @@
 //! The kinds of findings, each with its numbers and what they are about.
 
-use super::number::{Base, Number, Unit};
+use super::cause::{ActivityFailures, HotCall, LockOwner, MethodCaller, ThrownBy};
+use super::collection::{AllocatedType, CollectionPlace, CollectionReason};
+use super::number::{Number, Unit};
 use super::place::Place;
 use crate::heap::{HeapHolder, HeapOwnType};
 use crate::model::{Coverage, WaitFor};
@@ -614,192 +616,6 @@ facts! {
     }
 }
 
-/// Why collections came, or are dear.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case", tag = "reason"))]
-#[non_exhaustive]
-pub enum CollectionReason {
-    /// The program asked for them.
-    #[non_exhaustive]
-    Induced {
-        /// Number of those that were asked for.
-        induced: u64,
-        /// Number of all.
-        of: u64,
-        /// The method that asks.
-        by: Option<Place>,
-    },
-    /// The heap has holes between pinned objects.
-    #[non_exhaustive]
-    Holes {
-        /// Percentage of the heap that is holes.
-        percent: f64,
-        /// Number of pinned objects.
-        pinned_objects: u32,
-    },
-    /// The heap only grew.
-    #[non_exhaustive]
-    Growth {
-        /// Size after the first collection, in bytes.
-        from_bytes: u64,
-        /// Size after the last one.
-        to_bytes: u64,
-        /// Growth a second; `None` if they came at one time.
-        bytes_per_second: Option<f64>,
-    },
-    /// Large objects were allocated.
-    #[non_exhaustive]
-    LargeObjects {
-        /// Number of collections for them.
-        collections: u64,
-        /// Number of all.
-        of: u64,
-        /// Whether all of these were of generation 2.
-        is_generation_2: bool,
-        /// What was allocated, if the trace says so.
-        objects: Option<LargeObjects>,
-    },
-    /// Most of what is young survives.
-    #[non_exhaustive]
-    Survival {
-        /// Number of collections that copied much.
-        collections: u64,
-        /// What they copied, in bytes.
-        copied_bytes: u64,
-        /// What was allocated at least, if that is more.
-        allocated_bytes: Option<u64>,
-    },
-}
-
-impl CollectionReason {
-    /// Returns whether it says where.
-    pub(crate) fn names_place(&self) -> bool {
-        match self {
-            CollectionReason::Induced { by, .. } => by.is_some(),
-            CollectionReason::LargeObjects { objects, .. } => objects.is_some(),
-            _ => false,
-        }
-    }
-}
-
-/// Large objects that were allocated.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct LargeObjects {
-    /// Their size, in bytes.
-    pub bytes: u64,
-    /// Number of them, as far as they were sampled.
-    pub allocations: u64,
-    /// Size of the largest object of the type, in bytes.
-    pub max_object_bytes: Option<u64>,
-    /// The type that most of them have.
-    pub type_name: String,
-    /// The program's own method that allocates them.
-    pub place: Option<Place>,
-}
-
-/// The program's own method behind collections.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum CollectionPlace {
-    /// It allocates most.
-    Allocates(AllocatedType),
-    /// Most collections begin in it.
-    Begins(Place),
-    /// Most samples are in it.
-    Busiest(Place),
-}
-
-/// What most of the allocated bytes are.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct AllocatedType {
-    /// The type.
-    pub type_name: String,
-    /// Its part of what was allocated, in percent, by the method; `None` without one.
-    pub percent: Option<f64>,
-    /// The program's own method that allocates it.
-    pub place: Option<Place>,
-}
-
-/// Where exceptions of a type are thrown.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct ThrownBy {
-    /// The program's own method that throws them, or calls what does.
-    pub place: Place,
-    /// What it calls, if it does not throw them itself.
-    pub call: Option<ThrowCall>,
-    /// Whether all exceptions of the type come from there.
-    pub is_all: bool,
-}
-
-/// What throws an exception for a method of the program.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum ThrowCall {
-    /// An await, of what has failed before.
-    Await,
-    /// A method, by its public name.
-    Method(String),
-}
-
-/// What calls a method, where that tells why it runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum MethodCaller {
-    /// The finalizer's thread.
-    Finalizer,
-    /// Timers.
-    Timer,
-}
-
-/// What a method calls, and how much of its time that takes.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct HotCall {
-    /// The call, by its public name.
-    pub name: String,
-    /// Part of the method's time, in percent.
-    pub percent: f64,
-    /// Whether it is an example: the percentage is that of all calls.
-    pub is_example: bool,
-}
-
-/// The thread that holds a lock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum LockOwner {
-    /// By the operating system's id.
-    Thread(u64),
-    /// By the runtime's id.
-    ManagedThread(u64),
-}
-
-/// Requests to one target that failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct ActivityFailures {
-    /// The target: `GET /boom`.
-    pub target: String,
-    /// Number of those that failed.
-    pub failed: u64,
-}
-
 impl Fact {
     /// Returns the headline.
     pub fn headline(&self) -> Number {
@@ -838,6 +654,7 @@ impl Fact {
 
     /// Returns the method if all of the fact is about it: what it runs, and what is compiled for
     /// it.
+    #[cfg(any(feature = "serde", feature = "page"))]
     pub(crate) fn subject_place(&self) -> Option<&Place> {
         match self.kind() {
             FindingKind::HottestMethod
@@ -871,12 +688,5 @@ impl Fact {
             self,
             Fact::HeapHeld { .. } | Fact::HeapOwnTypes { .. } | Fact::WaitsForProcess { .. }
         )
-    }
-}
-
-impl Number {
-    /// Makes the share that a part has of a whole.
-    pub(crate) fn share(part: u64, whole: u64, base: Base) -> Number {
-        Number::percent(crate::document::percent(part, whole), base)
     }
 }

@@ -2,6 +2,8 @@
 //! order and severity are decided on them, and [`words`](crate::words) alone turns them into English.
 
 mod advice;
+mod cause;
+mod collection;
 #[cfg(feature = "page")]
 pub(crate) mod comparison;
 mod finding;
@@ -10,10 +12,9 @@ mod place;
 mod seen;
 
 pub use advice::Advice;
-pub use finding::{
-    ActivityFailures, AllocatedType, CollectionPlace, CollectionReason, Fact, FindingKind, HotCall,
-    LargeObjects, LockOwner, MethodCaller, ThrowCall, ThrownBy,
-};
+pub use cause::{ActivityFailures, HotCall, LockOwner, MethodCaller, ThrowCall, ThrownBy};
+pub use collection::{AllocatedType, CollectionPlace, CollectionReason, LargeObjects};
+pub use finding::{Fact, FindingKind};
 #[cfg(feature = "serde")]
 pub(crate) use number::ReportedNumber;
 pub use number::{Base, Certainty, Number, Unit};

@@ -190,6 +190,11 @@ impl Number {
         Number { base: Some(base), ..Number::new(value, Unit::Percent) }
     }
 
+    /// Makes the share that a part has of a whole.
+    pub(crate) fn share(part: u64, whole: u64, base: Base) -> Number {
+        Number::percent(crate::document::percent(part, whole), base)
+    }
+
     /// Marks the number as a lower bound.
     pub(crate) fn at_least(self) -> Number {
         Number { certainty: Certainty::AtLeast, ..self }

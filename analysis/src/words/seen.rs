@@ -1,6 +1,8 @@
 //! The sentences about the stacks of all threads of a running process.
 
-use crate::fact::{SeenFact, Verdicts};
+use crate::fact::SeenFact;
+#[cfg(feature = "serde")]
+use crate::fact::Verdicts;
 use nettrace_export::units;
 
 /// Maximum number of threads or places that a sentence names.
