@@ -113,7 +113,7 @@ impl Reports for DiffReports {
             .collect();
         let resolved = resolving.for_report::<Summary>();
         let mut reports = self.overview.finish(resolved);
-        let findings = SummaryReport::of(&reports, resolved).findings;
+        let findings = SummaryReport::from_reports(&reports, resolved).findings;
         let mut cut = Cut::new(&samples, &reports.gc, self.events, &self.extent);
         cut.samples(&samples, resolved);
         cut.collections(&reports.gc);

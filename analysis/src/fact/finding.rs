@@ -200,7 +200,7 @@ facts! {
             rate: Option<Number>,
             /// Part of the running time that throwing and catching takes, if it is much.
             throwing: Option<Number>,
-            /// Those of the most frequent type.
+            /// Exceptions of the most frequent type.
             of_type: Number,
         }
         about {

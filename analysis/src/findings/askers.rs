@@ -9,10 +9,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// From fewer samples it is not known how long threads lived,
-const FEWEST_SAMPLES: u64 = 50;
-/// and then only to so many nanoseconds.
-const ROUNDED_TO: u64 = 100_000;
+/// Minimum number of samples from which it is known how long threads lived.
+const MIN_SAMPLES: u64 = 50;
+/// Unit to which the life of a thread is rounded, in nanoseconds.
+const LIFE_UNIT_NANOS: u64 = 100_000;
 
 /// Collections and threads, by the stacks of who asked for them.
 ///
@@ -61,12 +61,12 @@ impl Askers {
         *count = count.saturating_add(1);
     }
 
-    /// Threads that code started.
+    /// Returns the number of threads that code has started.
     pub(super) fn started(&self) -> u64 {
         self.started
     }
 
-    /// The own method in which most collections begin.
+    /// Returns the own method in which most collections begin.
     pub(super) fn collector<'r>(
         &self,
         own: &OwnModules,
@@ -75,7 +75,7 @@ impl Askers {
         most(&self.collections, own, resolved)
     }
 
-    /// The own method that starts most threads.
+    /// Returns the own method that starts most threads.
     pub(super) fn starter<'r>(
         &self,
         own: &OwnModules,
@@ -84,7 +84,7 @@ impl Askers {
         most(&self.threads, own, resolved)
     }
 
-    /// The own method that most dynamic methods are compiled for.
+    /// Returns the own method that most dynamic methods are compiled for.
     pub(super) fn compiler<'r>(
         &self,
         own: &OwnModules,
@@ -93,8 +93,8 @@ impl Askers {
         most(&self.dynamic_methods, own, resolved)
     }
 
-    /// How long threads that were started lived on average: as many samples as each has, times
-    /// their distance. Rounded, as it is an estimate.
+    /// Returns how long threads that were started lived on average, in nanoseconds: as many samples
+    /// as each has, times their distance. It is rounded, as it is an estimate.
     pub(super) fn life_nanos(&self, resolved: &Resolved<'_>) -> Option<u64> {
         let rows = resolved.profile().rows();
         let of_started = rows
@@ -102,16 +102,16 @@ impl Askers {
             .filter(|(key, _)| key.kind == Kind::Cpu && self.began.contains(&key.thread));
         let samples = of_started.fold(0_u64, |sum, (_, totals)| sum.saturating_add(totals.samples));
         let threads = u64::try_from(self.began.len()).unwrap_or(u64::MAX);
-        if samples < FEWEST_SAMPLES {
+        if samples < MIN_SAMPLES {
             return None;
         }
         let period = resolved.model().period_nanos()?;
         let nanos = samples.saturating_mul(period).checked_div(threads)?;
-        Some((nanos / ROUNDED_TO).max(1).saturating_mul(ROUNDED_TO))
+        Some((nanos / LIFE_UNIT_NANOS).max(1).saturating_mul(LIFE_UNIT_NANOS))
     }
 }
 
-/// The innermost own method of most stacks, if that is most of all.
+/// Returns the innermost own method of most stacks, if it is that of half of them.
 fn most<'r>(
     stacks: &HashMap<StackHandle, u64>,
     own: &OwnModules,

@@ -55,7 +55,7 @@ pub(super) fn exceptions(
     Some(Finding::new(fact, MIN_WEIGHT + 0.8 * cost.min(100.0)))
 }
 
-/// How many of a type's exceptions were thrown before: an awaiting method throws what its task
+/// Returns how many of a type's exceptions were thrown before: an awaiting method throws what its task
 /// has caught. But a task may be given an exception that nobody threw, and then the first that
 /// awaits it is the first that throws it.
 fn thrown_again(stacks: &[StackRow]) -> u64 {
@@ -90,7 +90,7 @@ fn thrown_again(stacks: &[StackRow]) -> u64 {
     all.saturating_sub(first.max().unwrap_or(0))
 }
 
-/// Whether a frame throws what was caught before.
+/// Returns whether a frame throws what was caught before.
 fn is_again(frame: &Frame) -> bool {
     (frame.namespace == SERVICES && AWAITERS.iter().any(|begin| frame.type_name.starts_with(begin)))
         || frame.namespace == "System.Runtime.ExceptionServices"

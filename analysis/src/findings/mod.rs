@@ -1,9 +1,9 @@
 //! What is notable about a trace: findings, computed from finished reports, and the summary
 //! that lists them.
 //!
-//! A finding is a sentence with a number that the report it mentions shows too. Every view
-//! that has findings computes them from the same reports (`overview`), so that a trace has
-//! the same ones in all of them.
+//! A finding is a fact ([`Fact`](crate::fact::Fact)) and how much it matters. Every view that has
+//! findings computes them from the same reports (`overview`), so that a trace has the same ones
+//! in all of them.
 
 mod askers;
 mod collections;

@@ -2,7 +2,7 @@
 
 use super::askers::Askers;
 use super::own_events::{EventCounts, OwnEvents, is_own};
-use super::subject::{Subject, Subjects};
+use super::subject::{Subjects, TraceSubject};
 use crate::model::{Model, Moment, Resolved};
 use crate::report::{
     Activities, ActivitiesReport, Alloc, AllocReport, Contention, ContentionReport, Counters,
@@ -35,7 +35,7 @@ macro_rules! reports {
             pub(crate) fn interest(&self, event: &Event<'_>) -> Option<OverviewInterest> {
                 let interest = OverviewInterest {
                     $($name: self.reports.$name.wants(event),)+
-                    subjects: Subject::of(event).is_some(),
+                    subjects: TraceSubject::for_event(event).is_some(),
                     own: is_own(event),
                     askers: Askers::wants(event),
                 };
@@ -149,7 +149,7 @@ impl Overview {
         self.reports.observe(event, moment, model, interest);
         if moment.is_selected
             && interest.subjects
-            && let Some(subject) = Subject::of(event)
+            && let Some(subject) = TraceSubject::for_event(event)
         {
             let count = self.subjects.entry(subject).or_default();
             *count = count.saturating_add(1);
@@ -162,13 +162,13 @@ impl Overview {
         }
     }
 
-    /// The activities and requests that have ended since the last call.
+    /// Takes the activities and requests that have ended since the last call.
     #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
     pub(crate) fn take_ended(&mut self) -> [Vec<Occurrence>; 2] {
         self.reports.activities.take_ended()
     }
 
-    /// The tasks, and waits for these, that are over since the last call.
+    /// Takes the tasks, and waits for these, that are over since the last call.
     #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
     pub(crate) fn take_tasks(&mut self) -> [Vec<Occurrence>; 4] {
         self.reports.tasks.take_ended()
@@ -181,11 +181,11 @@ impl Overviewed {
         // The most accurate way of measuring.
         let allocations = self.alloc.sources.first().map_or(0, |source| source.events);
         let counts = [
-            (Subject::Allocations, allocations),
-            (Subject::Activities, self.activities.used),
-            (Subject::Sql, self.sql.used),
-            (Subject::Logs, self.logs.used),
-            (Subject::Counters, self.counters.used),
+            (TraceSubject::Allocations, allocations),
+            (TraceSubject::Activities, self.activities.used),
+            (TraceSubject::Sql, self.sql.used),
+            (TraceSubject::Logs, self.logs.used),
+            (TraceSubject::Counters, self.counters.used),
         ];
         self.subjects.extend(counts.into_iter().filter(|(_, count)| *count > 0));
     }

@@ -24,7 +24,7 @@ pub(super) struct OwnModules {
 }
 
 impl OwnModules {
-    pub(super) fn of(resolved: &Resolved<'_>) -> OwnModules {
+    pub(super) fn new(resolved: &Resolved<'_>) -> OwnModules {
         let endpoints = resolved.endpoints();
         let endpoints = endpoints.map(|(frame, name)| (Arc::clone(frame), name.into())).collect();
         let own = OwnModules { endpoints, ..OwnModules::default() };
@@ -92,7 +92,7 @@ impl OwnModules {
         }
     }
 
-    /// The innermost own frame of a stack in a report, and its place. Without any, a compiled
+    /// Returns the innermost own frame of a stack in a report, and its place. Without any, a compiled
     /// handler stands in, or a package.
     pub(super) fn frame<'f>(&self, frames: &'f [Arc<Frame>]) -> Option<(usize, &'f Arc<Frame>)> {
         let find = |is: &dyn Fn(&Frame) -> bool| frames.iter().enumerate().find(|(_, it)| is(it));
@@ -107,7 +107,7 @@ impl OwnModules {
     }
 }
 
-/// Whether a frame is neither the framework's nor without a name.
+/// Returns whether a frame is neither the framework's nor without a name.
 pub(super) fn is_package(frame: &Frame) -> bool {
     frame.is_named() && !frame.is_guessed && Folding::is_own(frame)
 }

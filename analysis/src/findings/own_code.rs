@@ -53,7 +53,7 @@ struct Method {
     samples: u64,
     /// Samples that ran for certain, those that took a lock among them.
     certain: u64,
-    /// Of the methods that it calls and that are not own.
+    /// Time in the methods that it calls and that are not own.
     calls: BTreeMap<FrameHandle, u64>,
     /// What of it was on the finalizer's thread, below a timer, and throwing exceptions.
     finalizing: u64,
@@ -150,7 +150,7 @@ pub(super) struct OwnCode {
     pool_waits: BTreeMap<(bool, FrameHandle), PoolWait>,
     /// Time in which idle workers spun for work.
     spun_idly: u64,
-    /// Of `nanos`, what was throwing exceptions.
+    /// Part of `nanos` that was throwing exceptions.
     throwing: u64,
     /// The latest sample in a method: when, and in which.
     latest: Option<(i64, FrameHandle)>,
@@ -163,15 +163,16 @@ impl OwnCode {
         let facts: Vec<FrameFacts> =
             all.map(|(at, _)| FrameFacts::new(resolved, own, FrameHandle(at))).collect();
         let mut code = OwnCode::default();
-        let mut places: HashMap<StackHandle, Place> = HashMap::new();
+        let mut places: HashMap<StackHandle, OwnPlace> = HashMap::new();
         let rows = resolved.profile().rows();
         for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             code.sampled = code.sampled.saturating_add(totals.samples);
             if !resolved.admits(key.stack, key.mode) {
                 continue;
             }
-            let place =
-                *places.entry(key.stack).or_insert_with(|| Place::of(resolved, key.stack, &facts));
+            let place = *places
+                .entry(key.stack)
+                .or_insert_with(|| OwnPlace::new(resolved, key.stack, &facts));
             if let Some(method) = place.method {
                 let latest = (totals.last_nanos, method);
                 code.latest = code.latest.max(Some(latest));
@@ -225,7 +226,7 @@ impl OwnCode {
     fn add_wait(
         &mut self,
         resolved: &Resolved<'_>,
-        place: &Place,
+        place: &OwnPlace,
         key: &ProfileKey,
         totals: &Totals,
     ) {
@@ -277,7 +278,7 @@ impl OwnCode {
         })
     }
 
-    /// The percentage of the running time in which exceptions were thrown and caught, as far
+    /// Returns the percentage of the running time in which exceptions were thrown and caught, as far
     /// as stacks show it.
     pub(super) fn throwing_percent(&self) -> f64 {
         percent(self.throwing, self.nanos)
@@ -375,7 +376,7 @@ impl OwnCode {
         Some(Finding::new(fact, weight_of_running_time(shown.value)))
     }
 
-    /// The method with most time that ran for certain: what may only have waited in native
+    /// Returns the method with most time that ran for certain: what may only have waited in native
     /// code leads nothing.
     fn hottest_row(&self) -> Option<(&FrameHandle, &Method)> {
         let ran =
@@ -383,7 +384,7 @@ impl OwnCode {
         ran.max_by_key(|(method, row)| (row.nanos, Reverse(**method)))
     }
 
-    /// The method that most samples are in which are not known to have waited. Those in native
+    /// Returns the method that most samples are in which are not known to have waited. Those in native
     /// calls are among them: allocating is one.
     pub(super) fn busiest<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r Arc<Frame>> {
         let most = self.methods.iter().max_by_key(|(method, row)| (row.nanos, Reverse(**method)));
@@ -391,17 +392,17 @@ impl OwnCode {
         resolved.frame(*method)
     }
 
-    /// The own method of the latest sample that has one.
+    /// Returns the own method of the latest sample that has one.
     pub(super) fn latest<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r Arc<Frame>> {
         self.latest.and_then(|(_, method)| resolved.frame(method))
     }
 
-    /// The method that asks for collections.
+    /// Returns the method that asks for collections.
     pub(super) fn collector<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r Arc<Frame>> {
         most(&self.collects, resolved)
     }
 
-    /// The method that starts threads.
+    /// Returns the method that starts threads.
     pub(super) fn starter<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r Arc<Frame>> {
         most(&self.starts, resolved)
     }
@@ -434,7 +435,7 @@ fn most<'r>(
 
 /// What a stack is about.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct OwnPlace {
     /// Its innermost own frame.
     method: Option<FrameHandle>,
     /// What that calls, if it is not own.
@@ -503,15 +504,15 @@ impl FrameFacts {
     }
 }
 
-impl Place {
-    fn of(resolved: &Resolved<'_>, stack: StackHandle, facts: &[FrameFacts]) -> Place {
+impl OwnPlace {
+    fn new(resolved: &Resolved<'_>, stack: StackHandle, facts: &[FrameFacts]) -> OwnPlace {
         let frames = resolved.frames(stack);
         let fact = |frame: &FrameHandle| facts.get(frame.index()).copied().unwrap_or_default();
         let at = frames.iter().position(|frame| fact(frame).is_own);
         let at = at.or_else(|| frames.iter().position(|frame| fact(frame).is_handler));
         let at = at.or_else(|| frames.iter().position(|frame| fact(frame).is_package));
         let inner = frames.get(..at.unwrap_or(0)).unwrap_or_default();
-        Place {
+        OwnPlace {
             method: at.and_then(|at| frames.get(at)).copied(),
             calls: inner.last().copied(),
             records: frames.iter().any(|frame| fact(frame).records),

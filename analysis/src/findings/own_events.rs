@@ -6,11 +6,11 @@ use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 
 /// Maximum number of event types that are counted.
-const MOST_TYPES: usize = 1 << 12;
+const MAX_TYPES: usize = 1 << 12;
 /// Maximum number of rows of the summary.
-const MOST_ROWS: usize = 8;
+const MAX_ROWS: usize = 8;
 /// Maximum number of fields that a row names.
-const MOST_FIELDS: usize = 16;
+const MAX_FIELDS: usize = 16;
 
 /// The events of one type.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +45,7 @@ pub(super) struct EventCounts {
     counts: Vec<Counted>,
 }
 
-/// Whether an event is of a source that describes its events itself, and that nothing else is made of.
+/// Returns whether an event is of a source that describes its events itself, and that nothing else is made of.
 pub(super) fn is_own(event: &Event<'_>) -> bool {
     event.known_provider() == KnownProvider::Other
         && event.catalog().is_none()
@@ -55,21 +55,21 @@ pub(super) fn is_own(event: &Event<'_>) -> bool {
 
 impl EventCounts {
     pub(super) fn add(&mut self, event: &Event<'_>) {
-        let Some(number) = self.types.number_within(MOST_TYPES, event) else { return };
+        let Some(number) = self.types.number_within(MAX_TYPES, event) else { return };
         if self.counts.len() <= number {
             self.counts.resize_with(number.saturating_add(1), Counted::default);
         }
         let Some(row) = self.counts.get_mut(number) else { return };
         if row.events == 0 {
             let fields = event.schema().map_or(&[][..], |schema| &schema.fields);
-            let names = fields.iter().take(MOST_FIELDS).map(|field| field.name.to_string());
+            let names = fields.iter().take(MAX_FIELDS).map(|field| field.name.to_string());
             row.fields = names.collect();
         }
         row.events = row.events.saturating_add(1);
         row.with_stack = row.with_stack.saturating_add(u64::from(!event.stack().is_empty()));
     }
 
-    /// All types, most events first.
+    /// Returns all types, most events first.
     pub(super) fn finish(self) -> Vec<OwnEvents> {
         let types = self.types.rows().iter().zip(self.counts);
         let mut rows: Vec<OwnEvents> = types
@@ -87,7 +87,7 @@ impl EventCounts {
     }
 }
 
-/// The rows of the summary. The framework's own sources are among them only if there is nothing
+/// Returns the rows of the summary. The framework's own sources are among them only if there is nothing
 /// else in the trace.
 pub(super) fn rows_of(all: &[OwnEvents], is_alone: bool, duration_ns: u64) -> Vec<OwnEvents> {
     let is_of_program = |row: &&OwnEvents| !is_framework(&row.provider);
@@ -101,9 +101,9 @@ pub(super) fn rows_of(all: &[OwnEvents], is_alone: bool, duration_ns: u64) -> Ve
     rows
 }
 
-/// The rows that are shown.
-pub(super) fn shown(rows: &mut Vec<OwnEvents>) {
-    rows.truncate(MOST_ROWS);
+/// Keeps the rows that are shown.
+pub(super) fn keep_shown(rows: &mut Vec<OwnEvents>) {
+    rows.truncate(MAX_ROWS);
 }
 
 /// Returns the sources of rows, each once.
@@ -117,7 +117,7 @@ pub(super) fn sources(rows: &[OwnEvents]) -> Vec<&str> {
     names
 }
 
-/// Whether a source belongs to .NET or to Microsoft's libraries.
+/// Returns whether a source belongs to .NET or to Microsoft's libraries.
 fn is_framework(provider: &str) -> bool {
     ["System.", "Microsoft.", "Microsoft-", "Private."]
         .iter()

@@ -46,7 +46,7 @@ pub(super) struct Running {
     pub(super) sampled: u64,
     /// Time and number of samples that ran for certain, by innermost frame.
     ran: BTreeMap<FrameHandle, (u64, u64)>,
-    /// The same of those that were taking a lock.
+    /// Time and number of samples that were taking a lock, by innermost frame.
     taking_locks: BTreeMap<FrameHandle, (u64, u64)>,
     /// Time of all samples that are not known to have waited.
     all: u64,

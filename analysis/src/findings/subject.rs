@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// What events are about, in the order in which answers are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Subject {
+pub(super) enum TraceSubject {
     Cpu,
     Gc,
     Allocations,
@@ -27,50 +27,56 @@ pub(super) enum Subject {
     Counters,
 }
 
-impl Subject {
-    /// Name in a list, name of the report, and what the report shows. Some have no
+impl TraceSubject {
+    /// Returns the name in a list, the name of the report, and what the report shows. Some have no
     /// report.
     pub(super) fn text(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Subject::Cpu => ("CPU samples", TopNOptions::NAME, "where time went"),
-            Subject::Gc => ("garbage collections", Gc::NAME, "pauses and heap sizes"),
-            Subject::Allocations => ("allocations", Alloc::NAME, "what was allocated, and where"),
-            Subject::Heap => ("a heap dump", "", ""),
-            Subject::Exceptions => ("exceptions", Exceptions::NAME, "what was thrown, and where"),
-            Subject::Contention => {
+            TraceSubject::Cpu => ("CPU samples", TopNOptions::NAME, "where time went"),
+            TraceSubject::Gc => ("garbage collections", Gc::NAME, "pauses and heap sizes"),
+            TraceSubject::Allocations => {
+                ("allocations", Alloc::NAME, "what was allocated, and where")
+            }
+            TraceSubject::Heap => ("a heap dump", "", ""),
+            TraceSubject::Exceptions => {
+                ("exceptions", Exceptions::NAME, "what was thrown, and where")
+            }
+            TraceSubject::Contention => {
                 ("lock contention", Contention::NAME, "which locks were waited for")
             }
-            Subject::Waits => ("waits", Waits::NAME, "where threads waited"),
-            Subject::ThreadPool => ("the thread pool", ThreadPool::NAME, "workers and starvation"),
-            Subject::Jit => ("compiled methods", Jit::NAME, "what was compiled"),
-            Subject::Tasks => ("tasks", Tasks::NAME, "what was scheduled and awaited"),
-            Subject::Activities => {
+            TraceSubject::Waits => ("waits", Waits::NAME, "where threads waited"),
+            TraceSubject::ThreadPool => {
+                ("the thread pool", ThreadPool::NAME, "workers and starvation")
+            }
+            TraceSubject::Jit => ("compiled methods", Jit::NAME, "what was compiled"),
+            TraceSubject::Tasks => ("tasks", Tasks::NAME, "what was scheduled and awaited"),
+            TraceSubject::Activities => {
                 ("activities", Activities::NAME, "requests and how long they took")
             }
-            Subject::Sql => {
+            TraceSubject::Sql => {
                 ("SQL commands", Sql::NAME, "which statements ran, and for which requests")
             }
-            Subject::Logs => ("log messages", Logs::NAME, "what was logged"),
-            Subject::Counters => ("counters", Counters::NAME, "values over time"),
+            TraceSubject::Logs => ("log messages", Logs::NAME, "what was logged"),
+            TraceSubject::Counters => ("counters", Counters::NAME, "values over time"),
         }
     }
 
-    /// The subject of events of this type; `None` if a report says which of its events
+    /// Returns the subject of events of this type; `None` if a report says which of its events
     /// count.
-    pub(super) fn of(event: &Event<'_>) -> Option<Subject> {
+    pub(super) fn for_event(event: &Event<'_>) -> Option<TraceSubject> {
         Some(match (event.known_provider(), event.id()) {
-            (KnownProvider::Runtime, 1) => Subject::Gc,
-            (KnownProvider::Runtime, 18) => Subject::Heap,
-            (KnownProvider::Runtime, 80) => Subject::Exceptions,
-            (KnownProvider::Runtime, 81) => Subject::Contention,
-            (KnownProvider::Runtime, 301) => Subject::Waits,
-            (KnownProvider::Runtime, 143) => Subject::Jit,
-            (KnownProvider::Runtime, 50..=57) => Subject::ThreadPool,
-            (KnownProvider::Tasks, 7..=11) => Subject::Tasks,
+            (KnownProvider::Runtime, 1) => TraceSubject::Gc,
+            (KnownProvider::Runtime, 18) => TraceSubject::Heap,
+            (KnownProvider::Runtime, 80) => TraceSubject::Exceptions,
+            (KnownProvider::Runtime, 81) => TraceSubject::Contention,
+            (KnownProvider::Runtime, 301) => TraceSubject::Waits,
+            (KnownProvider::Runtime, 143) => TraceSubject::Jit,
+            (KnownProvider::Runtime, 50..=57) => TraceSubject::ThreadPool,
+            (KnownProvider::Tasks, 7..=11) => TraceSubject::Tasks,
             (KnownProvider::Other, 53)
                 if event.provider() == "Microsoft-DotNETRuntimeMonoProfiler" =>
             {
-                Subject::Heap
+                TraceSubject::Heap
             }
             _ => return None,
         })
@@ -78,4 +84,4 @@ impl Subject {
 }
 
 /// How many events are about each subject.
-pub(super) type Subjects = BTreeMap<Subject, u64>;
+pub(super) type Subjects = BTreeMap<TraceSubject, u64>;

@@ -8,7 +8,7 @@ use super::own::OwnModules;
 use super::own_code::OwnCode;
 use super::own_events::{self, OwnEvents};
 use super::running::Running;
-use super::subject::Subject;
+use super::subject::TraceSubject;
 use super::{compiled, exceptions, queries, requests, threads, waits};
 use crate::document::SCHEMA;
 use crate::fact::{Advice, Base, Fact, Number, Place, Unit};
@@ -131,22 +131,22 @@ impl Report for Summary {
     }
 
     fn finish(self, resolved: &Resolved<'_>) -> SummaryReport {
-        SummaryReport::of(&self.overview.finish(resolved), resolved)
+        SummaryReport::from_reports(&self.overview.finish(resolved), resolved)
     }
 }
 
 impl SummaryReport {
-    /// From finished reports. `resolved` must have the CPU samples.
-    pub(crate) fn of(reports: &Overviewed, resolved: &Resolved<'_>) -> SummaryReport {
+    /// Makes the summary of finished reports. `resolved` must have the CPU samples.
+    pub(crate) fn from_reports(reports: &Overviewed, resolved: &Resolved<'_>) -> SummaryReport {
         let (model, selected) = (resolved.model(), resolved.model().selected());
         let duration_ns = model.selected_nanos();
         let running = Running::new(resolved);
         let mut subjects = reports.subjects.clone();
         if running.sampled > 0 {
-            subjects.insert(Subject::Cpu, running.sampled);
+            subjects.insert(TraceSubject::Cpu, running.sampled);
         }
         let named = model.processes().find(|(_, process)| !process.name.is_empty());
-        let answer = |(subject, events): (&Subject, &u64)| {
+        let answer = |(subject, events): (&TraceSubject, &u64)| {
             let (_, report, about) = subject.text();
             Answer { report: report.to_owned(), about: about.to_owned(), events: *events }
         };
@@ -154,14 +154,14 @@ impl SummaryReport {
         let own_types = own_events.len() as u64;
         let names = subjects.keys().map(|subject| subject.text().0);
         let contents = words::summary::contents(names, &own_events::sources(&own_events));
-        own_events::shown(&mut own_events);
+        own_events::keep_shown(&mut own_events);
         let (findings, last_seen) = findings(reports, &running, resolved, duration_ns);
         SummaryReport {
             schema: SCHEMA,
             kind: contents,
             own_events,
             own_types,
-            has_heap_dump: subjects.contains_key(&Subject::Heap),
+            has_heap_dump: subjects.contains_key(&TraceSubject::Heap),
             process: named.map(|(_, process)| process.name.clone()),
             duration_ns,
             events: selected.events,
@@ -229,14 +229,14 @@ impl SummaryReport {
     }
 }
 
-/// What to record of a web application whose requests are not in the trace.
+/// Returns what to record of a web application whose requests are not in the trace.
 fn advice(reports: &Overviewed, resolved: &Resolved<'_>) -> Option<Advice> {
     let mut processes = resolved.model().processes();
     let is_web = processes.any(|(_, process)| {
         process.modules().iter().any(|module| WEB_SERVERS.contains(&module.name.as_str()))
     });
     let has_requests = reports.activities.http.as_ref().is_some_and(|http| http.started > 0);
-    let is_dump = reports.subjects.contains_key(&Subject::Heap);
+    let is_dump = reports.subjects.contains_key(&TraceSubject::Heap);
     (is_web && !has_requests && !is_dump).then_some(Advice::RecordRequests)
 }
 
@@ -261,7 +261,7 @@ fn findings(
 ) -> (Vec<Finding>, LastSeen) {
     let errors = reports.logs.levels.iter().filter(|row| row.level >= LogLevel::Error);
     let errors = errors.fold(0_u64, |sum, row| sum.saturating_add(row.count));
-    let own = OwnModules::of(resolved);
+    let own = OwnModules::new(resolved);
     let code = OwnCode::new(resolved, &own);
     let [ran, took_lock] = running.hottest(&own, resolved);
     let hottest = code.hottest(&own, resolved, duration_ns);
@@ -274,7 +274,8 @@ fn findings(
         allocates: collections::most_allocated(&reports.alloc, &own),
     };
     // The pause of a heap dump is the recorder's.
-    let is_of_dump = reports.gc.totals.count <= 2 && reports.subjects.contains_key(&Subject::Heap);
+    let is_of_dump =
+        reports.gc.totals.count <= 2 && reports.subjects.contains_key(&TraceSubject::Heap);
     let gc = collections::collections(&reports.gc, &reports.alloc, &places, &own);
     let contention = &reports.contention;
     // Where the events of locks say something, samples need not.

@@ -133,7 +133,7 @@ impl Reports for PageReports {
         page.add_report(self.loader, resolving);
         let resolved = resolving.for_report::<Summary>();
         let mut reports = self.overview.finish(resolved);
-        page.summary = Some(SummaryReport::of(&reports, resolved));
+        page.summary = Some(SummaryReport::from_reports(&reports, resolved));
         page.write_activities(self.activities, self.requests, &mut reports, resolved);
         page.write_tasks(self.tasks, &mut reports, resolved);
         page.write_all_rows(&reports);
