@@ -3,8 +3,8 @@
 use crate::web::{findings, rank, reported, truth};
 use nettrace_analysis::heap::{HeapReader, HeapReport, Retained};
 use nettrace_analysis::report::{
-    Alloc, Contention, Counters, Exceptions, Gc, Http, Logs, ReportPass, ThreadPool, TopN,
-    TopNOptions,
+    Alloc, Contention, Counters, Exceptions, Gc, Http, Logs, PoolReason, ReportPass, ThreadPool,
+    TopN, TopNOptions,
 };
 use nettrace_analysis::{AnalysisOptions, ThreadState};
 use nettrace_parser::Reader;
@@ -22,7 +22,7 @@ fn the_pool_grew_and_collections_and_lock_waits_came_as_the_runtime_counted() {
         let Some(pool) = reported(name, ThreadPool::default()) else { return };
         let more = pool.max_workers.unwrap() - pool.min_workers.unwrap();
         assert_eq!(more as f64, grew(name, "threads"), "{name}");
-        let blocked = pool.reasons.iter().any(|row| row.reason == "CooperativeBlocking");
+        let blocked = pool.reasons.iter().any(|row| row.reason == PoolReason::COOPERATIVE_BLOCKING);
         assert_eq!((blocked, pool.is_starved), (name != "dt-good", name != "dt-good"), "{name}");
     }
     for name in ["dt-default", "dt-noinline", "dt-good", "dt-gcverbose", "dt-gccollect"] {

@@ -2,14 +2,13 @@
 
 use super::finding::Finding;
 use super::overview::Overviewed;
-use super::own::OwnModules;
-use super::running::is_main;
+use super::own::{OwnModules, is_main};
 use super::waits::most_in;
 use crate::document::percent;
 use crate::fact::{Fact, LockOwner, Number, Unit};
 use crate::model::{Frame, WaitFor, public_call};
 use crate::report::{
-    ContentionReport, OpenLockWait, OpenWait, StuckThread, StuckThreads, TasksReport,
+    ContentionReport, OpenLockWait, OpenWait, PoolReason, StuckThread, StuckThreads, TasksReport,
     ThreadPoolReport, WaitsReport,
 };
 use std::collections::BTreeMap;
@@ -27,11 +26,6 @@ const MIN_AWAIT_NANOS: u64 = 1_000_000_000;
 const MIN_BLOCKED_NANOS: u64 = 500_000_000;
 /// Maximum time that work waits for a worker without being a sign of starvation, in nanoseconds.
 const MAX_NANOS_IN_QUEUE: u64 = 100_000_000;
-/// The reason of adjustments of the thread pool for workers that wait for tasks.
-const COOPERATIVE_BLOCKING: &str = "CooperativeBlocking";
-/// The reason of adjustments of the thread pool for work that no worker takes.
-const STARVATION: &str = "Starvation";
-
 // Weights of findings about a program that is stuck, or was.
 const DEADLOCK_WEIGHT: f64 = 99.0;
 const STARVED_FOR_EVER_WEIGHT: f64 = 95.0;
@@ -145,21 +139,16 @@ pub(super) fn starvation(
 /// work waiting.
 pub(super) fn no_starvation(pool: &ThreadPoolReport) -> Option<Finding> {
     let most = pool.max_workers.filter(|most| *most > 0)?;
-    let grew = pool.reasons.iter().any(|row| is_for_blocked(&row.reason));
+    let grew = pool.reasons.iter().any(|row| row.reason.is_for_blocked_workers());
     let waited = pool.latency.map_or(0, |latency| latency.p99_ns);
     let has_waited = pool.never_dequeued > 0 || waited > MAX_NANOS_IN_QUEUE;
     let workers = Number::count(most, Unit::Threads).in_member("max_workers");
     (!grew && !has_waited).then(|| Finding::new(Fact::NoStarvation { workers }, 0.0))
 }
 
-/// Returns whether the pool gives a reason for which it adds workers for others that are blocked.
-fn is_for_blocked(reason: &str) -> bool {
-    [COOPERATIVE_BLOCKING, STARVATION].contains(&reason)
-}
-
 /// Returns how many workers a pool had before it was starved, and how many afterwards.
 fn grown(pool: &ThreadPoolReport) -> Option<(u64, u64)> {
-    let mut targets = pool.adjustments.iter().filter(|row| is_for_blocked(&row.reason));
+    let mut targets = pool.adjustments.iter().filter(|row| row.reason.is_for_blocked_workers());
     let first = targets.next()?.workers;
     let most = targets.map(|row| row.workers).max().unwrap_or(first);
     // The first workers of a process that starts, which reports its limits, say nothing.
@@ -255,7 +244,7 @@ fn blocked_pool(
     // One worker that waits may be all the work there is.
     let at_limit = pool.limits.is_some_and(|limits| workers >= limits.max_workers);
     let has_grown = adjustments > 0
-        || pool.reasons.iter().any(|row| row.reason == COOPERATIVE_BLOCKING)
+        || pool.reasons.iter().any(|row| row.reason == PoolReason::COOPERATIVE_BLOCKING)
         || pool.never_dequeued > 0
         || at_limit;
     if all < workers.max(1) || all < 2 && !has_grown {

@@ -485,7 +485,7 @@ impl FrameFacts {
             is_own: own.has(resolved, handle),
             is_handler: is_compiled_handler(frame),
             is_package: is_package(frame),
-            records: is_for_recording(&frame.text),
+            records: is_for_recording(frame),
             collects: is_in("System", "GC") && method == "Collect",
             starts: is_in("System.Threading", "Thread") && method.starts_with("Start"),
             does_io: IO.iter().any(|begin| is_below(begin))

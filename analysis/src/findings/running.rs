@@ -1,11 +1,11 @@
 //! Where threads ran, according to CPU samples.
 
 use super::finding::{Finding, weight_of_running_time};
-use super::own::OwnModules;
+use super::own::{OwnModules, is_main};
 use crate::fact::{Base, Fact, Number, Unit};
 use crate::model::{
-    Coverage, Frame, FrameHandle, Kind, NameOrigin, RECORDING, Resolved, Running as Certainty,
-    StackHandle, ThreadHandle,
+    Coverage, Frame, FrameHandle, Kind, NameOrigin, Resolved, Running as Certainty, StackHandle,
+    ThreadHandle, is_recording,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -26,11 +26,6 @@ const WAITING_WEIGHT: f64 = 70.0;
 const WAITS_FOR_PROCESS: &str = "WaitForExit";
 /// Namespace of what writes events.
 const TRACING: &str = "System.Diagnostics.Tracing";
-
-/// Returns whether a frame is the entry point of a program.
-pub(super) fn is_main(frame: &Frame) -> bool {
-    matches!(frame.caller_method(), "Main" | "<Main>$" | "<Main>")
-}
 
 /// Returns whether a frame waits for another process to end.
 fn is_wait_for_process(frame: &Frame) -> bool {
@@ -159,7 +154,7 @@ impl Running {
             // Nor is what it takes to write events, or to record at all.
             let is_notable = frame.origin != NameOrigin::Address
                 && !frame.namespace.starts_with(TRACING)
-                && frame.text != RECORDING;
+                && !is_recording(frame);
             is_notable.then_some((frame, sums))
         });
         let (frame, (nanos, samples)) = named.next()?;

@@ -57,7 +57,7 @@ impl<'t> SeenThread<'t> {
     }
 
     fn is_pool_worker(&self) -> bool {
-        self.frames.iter().any(|frame| is_pool_frame(&frame.text))
+        self.frames.iter().any(|frame| is_pool_frame(frame))
     }
 }
 

@@ -15,7 +15,7 @@ use super::demangle::{mangled, of_fsharp};
 use super::handle::FrameHandle;
 use super::names::{Frame, FrameKind, MethodName, NameOrigin};
 use super::pattern::Pattern;
-use super::recording::{RECORDING, is_for_recording};
+use super::recording::{RECORDING, is_for_recording, is_recording};
 use super::type_name::rsplit_outside;
 use std::collections::HashMap;
 
@@ -213,12 +213,12 @@ impl<'f> Folder<'f> {
     }
 
     /// The name under which a frame is shown, if it belongs to a group.
-    pub(super) fn group_of(&self, text: &str) -> Option<String> {
-        if self.options.is_recording && text != RECORDING && is_for_recording(text) {
+    pub(super) fn group_of(&self, frame: &Frame) -> Option<String> {
+        if self.options.is_recording && !is_recording(frame) && is_for_recording(frame) {
             return Some(RECORDING.to_owned());
         }
         self.options.groups.iter().find_map(|group| {
-            let name = group.pattern.named(text, &group.name)?;
+            let name = group.pattern.named(&frame.text, &group.name)?;
             // Names must not be empty.
             Some(if name.is_empty() { "?".to_owned() } else { name })
         })
@@ -431,7 +431,7 @@ mod tests {
             let name = MethodName { module, type_name, method, signature: "" };
             let style = NameOptions { style: NameStyle::Short, is_raw: false };
             let frame = Frame::managed(&name, style);
-            let group = folder.group_of(&frame.text);
+            let group = folder.group_of(&frame);
             let text = group.clone().unwrap_or_else(|| frame.text.clone());
             let known = texts.iter().position(|known| *known == text);
             let handle = FrameHandle::next(known.unwrap_or(texts.len()));

@@ -101,7 +101,7 @@ pub use pattern::Pattern;
 pub use perf_map::perf_map;
 pub use profile::{Profile, ProfileKey, Totals};
 pub(crate) use public_call::public_call;
-pub(crate) use recording::{RECORDING, is_for_recording};
+pub(crate) use recording::{is_for_recording, is_recording};
 pub use resolved::Resolved;
 pub(crate) use role::{Leaf, Role, WaitChain, state_of};
 pub(crate) use sample::Running;

@@ -6,18 +6,29 @@
 //! | `EventSource.SendCommand`, `EventSource.DoCommand` | a session that is turned on, and the manifests that it gets |
 //! | `CounterGroup.OnTimer`, `CounterGroup.PollForValues` | counters that are published |
 
-/// The frame that stands for all of it.
+use super::names::{Frame, NameOrigin};
+
+/// Text of the frame that stands for all of it.
 pub(crate) const RECORDING: &str = "(recording)";
 
-const CAUSES: [&str; 5] = [
-    "EventSource.InitializeDefaultEventSources",
-    "EventSource.SendCommand",
-    "EventSource.DoCommand",
-    "Tracing.CounterGroup.OnTimer",
-    "Tracing.CounterGroup.PollForValues",
+/// Ends of types, and how the methods begin below which all is done for a recording.
+const CAUSES: [(&str, &str); 5] = [
+    ("EventSource", "InitializeDefaultEventSources"),
+    ("EventSource", "SendCommand"),
+    ("EventSource", "DoCommand"),
+    ("CounterGroup", "OnTimer"),
+    ("CounterGroup", "PollForValues"),
 ];
 
-/// Whether what a frame of this name calls is done for a recording.
-pub(crate) fn is_for_recording(name: &str) -> bool {
-    name == RECORDING || CAUSES.iter().any(|cause| name.contains(cause))
+/// Returns whether what a frame calls is done for a recording.
+pub(crate) fn is_for_recording(frame: &Frame) -> bool {
+    let is_cause = |(type_end, method): &(&str, &str)| {
+        frame.type_name.ends_with(type_end) && frame.method.starts_with(method)
+    };
+    is_recording(frame) || CAUSES.iter().any(is_cause)
+}
+
+/// Returns whether a frame stands for all that is done for a recording.
+pub(crate) fn is_recording(frame: &Frame) -> bool {
+    frame.origin == NameOrigin::Label && frame.text == RECORDING
 }

@@ -558,7 +558,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         else {
             return;
         };
-        let Some(name) = folder.group_of(&frame.text) else {
+        let Some(name) = folder.group_of(frame) else {
             return folder.add(frame, handle, &frame.text, false);
         };
         // The folder must know the frame before its group.

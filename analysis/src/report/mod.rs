@@ -117,7 +117,10 @@ pub use stuck::StuckThread;
 pub(crate) use stuck::StuckThreads;
 pub use task_waits::{OpenTaskWait, TaskWaitRow};
 pub use tasks::{TaskActivity, TaskRow, Tasks, TasksReport};
-pub use threadpool::{PoolAdjustment, PoolLimits, PoolStarvation, ThreadPool, ThreadPoolReport};
+pub use threadpool::{
+    PoolAdjustment, PoolLimits, PoolReason, PoolReasonCount, PoolStarvation, ThreadPool,
+    ThreadPoolReport,
+};
 pub use threads::{StateTotals, ThreadRow, Threads, ThreadsReport};
 pub use topn::{GroupBy, MethodRow, ThreadTop, TopN, TopNOptions};
 pub use tree::{CallTree, TreeNode, TreeOptions};

@@ -1,7 +1,6 @@
 //! The thread pool.
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
-use super::counts::ReasonCount;
 use super::distribution::{Distribution, Spread};
 use super::fields::Walk;
 use super::series::{Series, SeriesPoint};
@@ -11,6 +10,7 @@ use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Computes a [`ThreadPoolReport`].
 ///
@@ -81,7 +81,7 @@ pub struct ThreadPoolReport {
     /// Summary of the adjustments for these reasons.
     pub starvation: Option<PoolStarvation>,
     /// Adjustments by reason.
-    pub reasons: Vec<ReasonCount>,
+    pub reasons: Vec<PoolReasonCount>,
     /// Adjustments in time order, at most 10,000.
     pub adjustments: Vec<PoolAdjustment>,
     /// Number of further adjustments.
@@ -157,9 +157,9 @@ pub struct PoolAdjustment {
     pub workers: u64,
     /// Work items completed per second before it.
     pub throughput: f64,
-    /// `Warmup`, `Initializing`, `RandomMove`, `ClimbingMove`, `ChangePoint`,
+    /// In JSON: `Warmup`, `Initializing`, `RandomMove`, `ClimbingMove`, `ChangePoint`,
     /// `Stabilizing`, `Starvation`, `ThreadTimedOut`, `CooperativeBlocking`, or a number.
-    pub reason: String,
+    pub reason: PoolReason,
 }
 
 const MOST_ADJUSTMENTS: usize = 10_000;
@@ -179,21 +179,61 @@ pub(crate) fn is_starvation(event: &Event<'_>) -> bool {
             .is_some_and(|reason| matches!(reason, STARVATION | COOPERATIVE_BLOCKING))
 }
 
-/// The reason of an adjustment; see [`PoolAdjustment::reason`].
-pub(crate) fn reason(stored: u64) -> String {
-    let name = match stored {
-        0 => "Warmup",
-        1 => "Initializing",
-        2 => "RandomMove",
-        3 => "ClimbingMove",
-        4 => "ChangePoint",
-        5 => "Stabilizing",
-        STARVATION => "Starvation",
-        7 => "ThreadTimedOut",
-        8 => "CooperativeBlocking",
-        other => return other.to_string(),
-    };
-    name.to_owned()
+/// Why the pool has changed the number of workers that it aims at, as the runtime stores it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PoolReason(u64);
+
+impl PoolReason {
+    /// Nothing went on for a while, so a worker was added.
+    pub const STARVATION: PoolReason = PoolReason(STARVATION);
+    /// Workers wait for tasks, so others were added.
+    pub const COOPERATIVE_BLOCKING: PoolReason = PoolReason(COOPERATIVE_BLOCKING);
+
+    /// Takes over the stored number.
+    pub(crate) fn from_stored(stored: u64) -> PoolReason {
+        PoolReason(stored)
+    }
+
+    /// Returns whether the pool added a worker because others were blocked.
+    pub fn is_for_blocked_workers(self) -> bool {
+        matches!(self, PoolReason::STARVATION | PoolReason::COOPERATIVE_BLOCKING)
+    }
+}
+
+impl fmt::Display for PoolReason {
+    /// Writes the runtime's name, or the number of a reason without one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self.0 {
+            0 => "Warmup",
+            1 => "Initializing",
+            2 => "RandomMove",
+            3 => "ClimbingMove",
+            4 => "ChangePoint",
+            5 => "Stabilizing",
+            STARVATION => "Starvation",
+            7 => "ThreadTimedOut",
+            COOPERATIVE_BLOCKING => "CooperativeBlocking",
+            other => return write!(f, "{other}"),
+        })
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for PoolReason {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+/// Number of adjustments for one reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct PoolReasonCount {
+    /// The reason.
+    pub reason: PoolReason,
+    /// Number of adjustments.
+    pub count: u64,
 }
 
 fn once(count: &mut u64) {
@@ -235,7 +275,7 @@ impl ThreadPool {
                 ts_ns,
                 workers,
                 throughput,
-                reason: reason(stored),
+                reason: PoolReason(stored),
             });
         } else {
             once(&mut self.left_out);
@@ -351,10 +391,10 @@ impl Report for ThreadPool {
             Some(blocking) => blocking.after(self.starvation),
             None => self.starvation,
         };
-        let mut reasons: Vec<ReasonCount> = self
+        let mut reasons: Vec<PoolReasonCount> = self
             .reasons
             .iter()
-            .map(|(stored, count)| ReasonCount { reason: reason(*stored), count: *count })
+            .map(|(stored, count)| PoolReasonCount { reason: PoolReason(*stored), count: *count })
             .collect();
         reasons.sort_few_by_key(|row| std::cmp::Reverse(row.count));
         let workers = self.workers.points();

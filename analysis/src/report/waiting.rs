@@ -196,21 +196,30 @@ impl OpenWait {
 /// Whether a stack is that of a worker of the thread pool: one of the outermost frames is
 /// the pool's.
 pub(crate) fn is_pool_worker(frames: &[FrameHandle], resolved: &Resolved<'_>) -> bool {
-    frames.iter().rev().take(OUTERMOST).any(|frame| is_pool_frame(resolved.text(*frame)))
+    frames
+        .iter()
+        .rev()
+        .take(OUTERMOST)
+        .any(|frame| resolved.frame(*frame).is_some_and(|frame| is_pool_frame(frame)))
 }
 
-/// Whether a worker of the thread pool runs work items below a frame.
-pub(crate) fn is_pool_frame(frame: &str) -> bool {
-    POOL_WORKERS.iter().any(|part| frame.contains(part))
+/// Returns whether a worker of the thread pool runs work items below a frame.
+pub(crate) fn is_pool_frame(frame: &Frame) -> bool {
+    let is_worker = |(type_name, method): &(&str, &str)| {
+        frame.type_name == *type_name && frame.method.starts_with(method)
+    };
+    POOL_WORKERS.iter().any(is_worker)
 }
 
-/// Methods below which a worker of the thread pool runs work items, by runtime and platform.
-const POOL_WORKERS: &[&str] = &[
-    "ThreadPoolWorkQueue.Dispatch",
-    "PortableThreadPool.WorkerThread",
-    "PortableThreadPool+WorkerThread",
-    "WindowsThreadPool.",
-    "_ThreadPoolWaitCallback.",
+/// Types and beginnings of methods below which a worker of the thread pool runs work items, by
+/// runtime and platform.
+const POOL_WORKERS: &[(&str, &str)] = &[
+    ("ThreadPoolWorkQueue", "Dispatch"),
+    ("PortableThreadPool", "WorkerThread"),
+    ("PortableThreadPool.WorkerThread", ""),
+    ("PortableThreadPool+WorkerThread", ""),
+    ("WindowsThreadPool", ""),
+    ("_ThreadPoolWaitCallback", ""),
 ];
 
 /// Number of outermost frames that may be the thread pool's.

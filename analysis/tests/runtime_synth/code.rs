@@ -170,8 +170,9 @@ fn starvation_is_detected_and_waiting_work_measured() {
     let starvation = report.starvation.unwrap();
     assert_eq!((report.is_starved, starvation.count, starvation.most_workers), (true, 2, 4));
     assert_eq!((starvation.first_ns, starvation.last_ns), (100, 600));
-    let reasons: Vec<_> = report.reasons.iter().map(|row| (&*row.reason, row.count)).collect();
-    assert_eq!(reasons, [("Starvation", 2), ("RandomMove", 1)]);
+    let reasons: Vec<_> =
+        report.reasons.iter().map(|row| (row.reason.to_string(), row.count)).collect();
+    assert_eq!(reasons, [("Starvation".to_owned(), 2), ("RandomMove".to_owned(), 1)]);
     let latency = report.latency.unwrap();
     assert_eq!((latency.count, latency.mean_ns, latency.max_ns), (2, 305, 600));
     assert_eq!((report.enqueued, report.never_dequeued), (3, 1));

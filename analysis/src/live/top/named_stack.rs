@@ -81,7 +81,7 @@ impl<'n> Namer<'n> {
             }
         }
         // What the program does comes first, so this is one row.
-        if let Some(at) = frames.iter().rposition(|frame| is_for_recording(&frame.text)) {
+        if let Some(at) = frames.iter().rposition(|frame| is_for_recording(frame)) {
             frames.splice(..=at, [Arc::clone(&self.ours)]);
         }
         NamedStack { frames, chain }

@@ -13,10 +13,10 @@ pub use row::{
 use super::LiveReport;
 use crate::model::intervals::{Edge, Matcher, reported_nanos};
 use crate::model::{Model, NameOptions, ThreadHandle, method_text, type_text};
+use crate::report::PoolReason;
 use crate::report::fields::Walk;
 use crate::report::gc::Heap;
 use crate::report::requests::OpenRequests;
-use crate::report::threadpool::reason;
 use crate::report::{Logs, Moment, Report};
 use nettrace_parser::view::{self, KnownProvider, MethodChange, View};
 use nettrace_parser::{Event, Utf16};
@@ -321,7 +321,11 @@ fn pool_change(event: &Event<'_>) -> Option<PoolChange> {
         55 => {
             let throughput = walk.real("AverageThroughput").unwrap_or(0.0);
             let workers = walk.number("NewWorkerThreadCount")?;
-            PoolChange::Adjusted { workers, throughput, reason: reason(walk.number("Reason")?) }
+            PoolChange::Adjusted {
+                workers,
+                throughput,
+                reason: PoolReason::from_stored(walk.number("Reason")?).to_string(),
+            }
         }
         _ => PoolChange::Limits {
             min_workers: walk.number("MinWorkerThreads")?,

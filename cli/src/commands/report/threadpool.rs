@@ -30,7 +30,7 @@ pub(super) fn text(
             right("TIME ms", 10, 0).of(&|row| units::milliseconds(row.ts_ns).into()),
             right("TARGET", 6, 0).of(&|row| units::count(row.workers).into()),
             right("WORK/s", 10, 0).of(&|row| units::decimal(row.throughput, 1).into()),
-            left("REASON", 6, 0).of(&|row| (&*row.reason).into()),
+            left("REASON", 6, 0).of(&|row| row.reason.to_string().into()),
         ])?;
     }
     let all = report
