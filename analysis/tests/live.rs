@@ -2,7 +2,7 @@
 //! saw beside the recorded session.
 
 use nettrace_analysis::live::{CounterList, Live, LiveCounters};
-use nettrace_analysis::report::{CounterKind, Counters, CountersReport, ReportPass};
+use nettrace_analysis::report::{CounterKind, Counters, CountersReport, PoolReason, ReportPass};
 use nettrace_parser::{Reader, Whole};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{
@@ -239,8 +239,8 @@ fn workers_that_a_pool_gets_because_others_are_blocked_are_a_series_and_a_sum() 
     let mut pass = ReportPass::new(nettrace_analysis::report::ThreadPool::default());
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let reasons = pass.finish().output.reasons;
-    let of = |name: &str| reasons.iter().find(|row| row.reason == name).map_or(0, |row| row.count);
-    let expected = of("Starvation") + of("CooperativeBlocking");
+    let of = |reason| reasons.iter().find(|row| row.reason == reason).map_or(0, |row| row.count);
+    let expected = of(PoolReason::STARVATION) + of(PoolReason::COOPERATIVE_BLOCKING);
     assert!(expected > 0, "{reasons:?}");
     let (live, csv) = fed(&bytes, LiveCounters::default());
     let series = live.snapshot().series;
