@@ -297,7 +297,7 @@ impl Frame {
         // The mark in front of the name is a byte.
         let Ends { module, name, arguments, .. } = self.ends;
         let ends = Ends {
-            module: module.saturating_add(1),
+            module: if module > 0 { module.saturating_add(1) } else { 0 },
             name: name.saturating_add(1),
             arguments: arguments.saturating_add(1),
             method: method.len(),
