@@ -67,7 +67,7 @@ impl MakeParts for EventPart {
         self.writer.page_bytes()
     }
 
-    fn part(&mut self) -> Page {
+    fn take_part(&mut self) -> Page {
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let next = spare.unwrap_or_else(|| Page::with_room(PART_BYTES));
         std::mem::replace(self.writer.page(), next)

@@ -15,7 +15,7 @@ fn blobs(version: Version, content: &[u8]) -> Parsed<'_, Vec<Blob<'_>>> {
             (rest, header.is_compressed)
         }
     };
-    // What a compressed header does not say is as in the blob before.
+    // What a compressed header leaves out is taken from the blob before it.
     let mut running = BlobHeader::default();
     let encoding = BlobEncoding::for_version(version, is_compressed);
     all_consuming(many0(raw::blob(encoding, &mut running))).parse(rest)

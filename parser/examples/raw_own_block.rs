@@ -8,10 +8,10 @@
 use nettrace_parser::raw::nom::{Parser, bytes::take, combinator::all_consuming, multi::many0};
 use nettrace_parser::raw::{self, FaultAt, Parsed};
 
-/// Ticks, and what is remarked.
+/// A remark's time in ticks, and its text.
 type Remark<'a> = (u64, &'a [u8]);
 
-/// Our block's content: ticks and a text each, to its end.
+/// Reads our block's content: ticks and a text each, to its end.
 fn remarks(content: &[u8]) -> Parsed<'_, Vec<Remark<'_>>> {
     all_consuming(many0((raw::varuint64, raw::string_v6))).parse(content)
 }

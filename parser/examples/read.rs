@@ -8,7 +8,7 @@ use std::io;
 fn main() -> Result<(), nettrace_parser::Error> {
     let mut events = Reader::from_read(io::stdin().lock()).time_ordered();
     while let Some(event) = events.next_event()? {
-        if let Some(exception) = Exception::of(&event) {
+        if let Some(exception) = Exception::from_event(&event) {
             let milliseconds = event.nanos().unwrap_or(0) / 1_000_000;
             println!("{milliseconds:>8} ms {}: {}", exception.type_name, exception.message);
         }

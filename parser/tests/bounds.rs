@@ -7,7 +7,7 @@ use nettrace_testdata::synth::{
     ThreadBlock, ThreadEntry, ThreadRow, Trace, Version,
 };
 
-/// The most fields one description may have.
+/// The most fields that one description may have.
 const FIELDS: usize = 1024;
 
 fn opened(version: Version) -> Stream {

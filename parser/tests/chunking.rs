@@ -146,7 +146,7 @@ fn as_a_file(trace: &corpus::TraceFile, bytes: &[u8], order: Order) {
     std::fs::remove_file(&path).unwrap();
 }
 
-/// Asserts that blocks are where they are also if the content of those of events is never
+/// Asserts that blocks lie in the same places if the content of event blocks is never
 /// read.
 fn assert_same_blocks(path: &std::path::Path, bytes: &[u8], name: &str) {
     let mut all = Reader::from_slice(bytes);

@@ -12,8 +12,7 @@ use std::collections::BTreeSet;
 const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 const RUNDOWN: &str = "Microsoft-Windows-DotNETRuntimeRundown";
 
-/// What a trace holds that is not the ordinary: events lost, and whether its end is
-/// missing.
+/// What is out of the ordinary in a trace: events lost, and whether its end is missing.
 struct Known {
     events: Option<usize>,
     lost: u64,
@@ -69,14 +68,14 @@ fn row(event: &Event<'_>, is_v3: bool) -> GoldenEvent {
     }
 }
 
-/// Returns the reference reader hides the stacks of rundown events and of a few runtime
-/// events.
+/// Returns whether the reference reader shows the stack: it hides those of rundown events
+/// and of a few runtime events.
 fn shows_stack(provider: &str, id: u32) -> bool {
     provider != RUNDOWN && !(provider == RUNTIME && matches!(id, 140..=144 | 190))
 }
 
-/// Returns the reference reader gives event 39 of the runtime a number by the name in its
-/// payload.
+/// Returns the id that the reference reader gives the event. It numbers event 39 of the
+/// runtime by the name in its payload.
 fn renumbered(event: &Event<'_>) -> u32 {
     let is_dynamic = event.provider() == RUNTIME && event.id() == 39;
     let name: Vec<u8> = "CommittedUsage\0".encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -99,8 +98,8 @@ fn comparable(golden: Vec<GoldenEvent>, is_v3: bool) -> Vec<GoldenEvent> {
     rows
 }
 
-/// Returns events of one list that the other lacks, both sorted; as often as they are
-/// missing.
+/// Returns the events of `of` that `from` lacks, as often as they are missing. Both are
+/// sorted.
 fn missing<'e>(from: &[GoldenEvent], of: &'e [GoldenEvent]) -> Vec<&'e GoldenEvent> {
     let mut at = 0;
     let mut missing = Vec::new();
@@ -135,7 +134,7 @@ fn read(trace: &TraceFile) -> (Vec<GoldenEvent>, bool) {
     assert_eq!(reader.is_complete(), !known.is_killed, "{name}");
     assert_eq!(reader.end_offset(), Some(bytes.len() as u64), "{name}");
     assert!(!known.is_killed || known.events == Some(rows.len()), "{name}: {} events", rows.len());
-    // Nothing is odd in a real trace, but where a killed process left off in the middle
+    // Nothing is odd in a real trace, except where a killed process stopped in the middle
     // of a row.
     let findings = reader.damage().findings();
     assert!(
@@ -177,7 +176,7 @@ fn every_real_trace_equals_what_the_reference_reader_saw_in_it() {
             );
             assert_eq!(rows.len(), golden.len());
         }
-        // Losses are counted alike but where sequence points matter (FORMAT.md 12).
+        // Losses are counted alike, except where sequence points matter (FORMAT.md 12).
         match name.as_str() {
             "net3.1-linux-x64/lossy.nettrace" => assert_eq!(lost, 14_419),
             "net10-linux-x64/lossy.nettrace" => assert_eq!(lost, 19_663),

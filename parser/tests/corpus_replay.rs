@@ -1,5 +1,5 @@
-//! The fuzzers' corpus, replayed: what was found once is looked at by every run of the
-//! tests.
+//! The fuzzers' corpus, replayed: every run of the tests looks again at what was found
+//! once.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod invariants;
@@ -10,7 +10,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-/// An input, and what it is called.
+/// An input, and its name.
 type Input = (String, Vec<u8>);
 
 fn inputs(target: &str) -> Vec<Input> {
@@ -88,9 +88,9 @@ fn what_passes_for_whole_has_all_events_of_parts_that_were_not_written_over() {
     replay_all("truth", files("fuzz/found/truth"));
 }
 
-/// Sizes of blocks far too large: events of the blocks after were given twice, or told
-/// as lost and given, and stretches were told as lost twice. These inputs stay, whatever
-/// becomes of the corpus.
+/// Replays inputs with blocks whose sizes are far too large. Once, events of the blocks
+/// after them were delivered twice, or counted as lost and delivered, and stretches were
+/// counted as lost twice. These inputs stay, whatever becomes of the corpus.
 #[test]
 fn no_event_is_given_twice_and_none_is_both_given_and_lost() {
     for target in ["stream", "structured", "ordered"] {
@@ -107,8 +107,8 @@ fn what_looks_like_objects_or_blocks_within_a_row_of_a_whole_block_costs_no_even
     }
 }
 
-/// An object among broken rows ends its block, or not, by what follows the block: that is
-/// no difference between the fast and the careful way to decode rows.
+/// Replays objects among broken rows. Whether one ends its block depends on what follows
+/// the block: there the fast and the careful way to decode rows do not differ.
 #[test]
 fn objects_among_broken_rows_are_explained_whatever_follows() {
     replay_all("blob", files("fuzz/found/blob"));
@@ -124,7 +124,8 @@ fn the_corpus_is_at_most_four_mebibytes() {
     assert!(bytes <= 4 << 20, "{bytes} bytes");
 }
 
-/// With a line that it does not understand libFuzzer ends before it begins.
+/// Checks the dictionary's lines: libFuzzer ends before it begins if it does not
+/// understand one.
 #[test]
 fn the_dictionary_has_only_words_that_libfuzzer_understands() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/nettrace.dict");
@@ -147,8 +148,8 @@ fn the_dictionary_has_only_words_that_libfuzzer_understands() {
     assert!(words > 30, "{words} words");
 }
 
-/// Sessions and damages drawn at random, as a fuzzer draws them at first. Prints what
-/// fails, by version.
+/// Draws sessions and damage at random, as a fuzzer does at first. Prints what fails, by
+/// version.
 #[test]
 #[ignore = "a walk of minutes; the replay above holds what was found"]
 fn a_random_walk_of_truth() {

@@ -1,5 +1,5 @@
-//! Reading ends at the end mark. What follows is looked at where that needs no waiting,
-//! and only so much of it.
+//! Reading ends at the end mark. A reader looks at what follows only as far as that needs
+//! no waiting, and only at a limited number of bytes.
 
 use nettrace_parser::check::Findings;
 use nettrace_parser::parallel::{self, Options, Region};
@@ -10,7 +10,7 @@ use nettrace_testdata::synth::{Blob, EventBlock, PartKind, Stream, Trace, Versio
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-/// Gives a stream, and fails when it is asked for more, as a pipe that is held open would
+/// Gives a stream, and fails on a read beyond it, where a pipe that is held open would
 /// wait for ever.
 struct HeldOpen<'d>(&'d [u8]);
 
@@ -78,7 +78,7 @@ fn a_pipe_that_is_held_open_behind_the_end_mark_does_not_block() {
     }
 }
 
-/// Counts how far it is asked for.
+/// Records how far the reader wants to read.
 struct Asked<'d> {
     whole: Whole<&'d [u8]>,
     most: u64,
@@ -103,7 +103,7 @@ impl Source for Asked<'_> {
 }
 
 #[test]
-fn of_what_follows_the_end_mark_a_megabyte_is_looked_at_unless_more_is_asked_for() {
+fn of_what_follows_the_end_mark_a_megabyte_is_looked_at_unless_a_limit_allows_more() {
     for version in [Version::V4, Version::V6] {
         let mut bytes = stream(version, 1).bytes;
         let end = bytes.len() as u64;
@@ -135,7 +135,7 @@ fn of_what_follows_the_end_mark_a_megabyte_is_looked_at_unless_more_is_asked_for
 fn a_check_waits_for_what_follows_the_end_mark() {
     let mut bytes = stream(Version::V4, 1).bytes;
     bytes.extend([7; 300]);
-    /// One byte at a time.
+    /// Gives one byte at a time.
     struct Slow<'d>(&'d [u8]);
     impl Read for Slow<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -145,7 +145,7 @@ fn a_check_waits_for_what_follows_the_end_mark() {
     let mut reader = Reader::from_read(Slow(&bytes));
     let findings = Findings::from_reader(&mut reader).unwrap();
     assert!(findings.counts().any(|count| count == ("trailing_bytes", 1)), "{findings:?}");
-    // Others do not: nothing was at hand.
+    // Other sources do not wait: nothing was at hand.
     let mut reader = Reader::from_read(Slow(&bytes));
     count(&mut reader);
     assert_eq!(reader.damage().count(Class::Note), 0);

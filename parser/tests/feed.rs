@@ -9,19 +9,19 @@ use nettrace_testdata::{cases, corpus};
 use proptest::prelude::*;
 use snapshot::Seen;
 
-/// Pushes a stream in pieces and takes what comes.
+/// Pushes a stream in pieces and takes the events as they come.
 fn fed(mut feed: Feed, bytes: &[u8], size: usize) -> (Vec<Seen>, Feed) {
     let mut events = Vec::new();
     for piece in bytes.chunks(size) {
         feed.push(piece);
         while let Ok(Some(event)) = feed.next_event() {
-            events.push(Seen::of(&event));
+            events.push(Seen::from_event(&event));
         }
     }
     feed.end();
     feed.push(b"too late");
     while let Ok(Some(event)) = feed.next_event() {
-        events.push(Seen::of(&event));
+        events.push(Seen::from_event(&event));
     }
     (events, feed)
 }
@@ -31,7 +31,7 @@ fn assert_same(bytes: &[u8], size: usize, name: &str) {
     let (events, mut feed) = fed(Feed::new(), bytes, size);
     let mut reader = Reader::from_slice(bytes);
     let mut expected = Vec::new();
-    let error = reader.for_each(|event| expected.push(Seen::of(&event))).err();
+    let error = reader.for_each(|event| expected.push(Seen::from_event(&event))).err();
     assert_eq!(
         feed.next_event().err().map(|error| error.to_string()),
         error.map(|error| error.to_string())
@@ -47,7 +47,7 @@ fn assert_same(bytes: &[u8], size: usize, name: &str) {
     let (events, feed) = fed(Feed::in_time_order(), bytes, size);
     let mut ordered = Reader::from_slice(bytes).time_ordered();
     expected.clear();
-    let _ = ordered.for_each(|event| expected.push(Seen::of(&event)));
+    let _ = ordered.for_each(|event| expected.push(Seen::from_event(&event)));
     assert!(events == expected, "{name}: {} and {} events by time", events.len(), expected.len());
     assert_eq!(
         (feed.outcome().out_of_order, feed.reader().damage()),
@@ -86,7 +86,8 @@ fn events_come_with_the_bytes_that_complete_them() {
         }
         assert!(!feed.is_ended() || at + 1 == bytes.len());
     }
-    // All when their block is there to its end, and the byte that says so.
+    // All events come when their block is there to its end, with the byte after it that
+    // says so.
     assert_eq!(came, [end_of_events(&bytes) + 1; 4]);
     feed.end();
     assert!(feed.next_event().unwrap().is_none() && feed.is_ended() && feed.reader().is_complete());

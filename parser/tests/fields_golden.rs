@@ -2,8 +2,8 @@
 //! real traces.
 //!
 //! The goldens hold the first 20 events of every type. Events that describe themselves
-//! must agree in names and values. For native events the names are the reference reader's
-//! own, and so is their order: what can be compared is every value, under the name that
+//! must agree in names and values. Native events have names of the reference reader's own
+//! there, in its own order: only their values can be compared, each under the name that
 //! stands for it in the manifest. Where we differ on purpose a test of its own says why.
 
 use nettrace_parser::{Event, Reader, Value};
@@ -50,7 +50,7 @@ impl Golden {
 /// Timestamp, thread, provider.
 type Key = (i64, i64, String);
 
-/// A trace with its golden lines, by the events they stand for.
+/// A trace with its golden lines, by the events that they describe.
 struct Trace {
     name: String,
     bytes: Vec<u8>,
@@ -75,8 +75,8 @@ fn goldens(trace: &str) -> Option<HashMap<Key, Vec<Golden>>> {
     let mut goldens: HashMap<Key, Vec<Golden>> = HashMap::new();
     for text in lines {
         let line: Json = serde_json::from_str(&text).expect("a line of JSON");
-        // The reference reader throws at the end of a cut stream, and the golden says so
-        // in a last line.
+        // The reference reader throws at the end of a cut stream, and the golden ends
+        // with a line that says so.
         let Some(index) = line["index"].as_u64() else { continue };
         let event = &events[index as usize];
         let (payload_bytes, payload_crc32) = (event.payload_bytes, event.payload_crc32);
@@ -208,7 +208,8 @@ fn is_native(provider: &str) -> bool {
         || provider == "Microsoft-DotNETCore-SampleProfiler"
 }
 
-/// Returns the reference reader has no names for Mono's own events either.
+/// Returns whether the events of a provider describe themselves. The reference reader has
+/// no names for Mono's own events either.
 fn describes_itself(provider: &str) -> bool {
     !is_native(provider)
         && !provider.starts_with("Universal.")
@@ -329,7 +330,8 @@ fn we_show_what_the_reference_reader_leaves_out() {
         "21 Values",
         "22 Values",
         "38 Values",
-        // What it shows by other names, or takes for known from the event's number.
+        // Fields that it shows by other names, or takes for known from the event's
+        // number.
         "202 Bytes",
         "39 ClrInstanceID",
         "39 DataSize",

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What may stay as it is, and why it cannot grow, or why growing breaks nobody.
+/// What may stay as it is, and why it cannot grow or why growing it breaks nobody.
 const EXCEPTIONS: [(&str, &str, &str); 14] = [
     ("parser", "Span", "a start and a length; nothing else makes a stretch of bytes"),
     ("parser", "TraceId", "16 bytes by the W3C's definition"),

@@ -31,7 +31,7 @@ fn root() -> PathBuf {
         .to_owned()
 }
 
-/// Path below the root, and text, of every source of the libraries.
+/// Returns every source of the libraries: its path below the root, and its text.
 fn sources() -> Vec<(String, String)> {
     let libraries = ["parser", "export", "ipc", "native", "analysis"];
     sources_below(libraries.map(|name| root().join(name).join("src")).into())
@@ -58,7 +58,7 @@ fn sources_below(mut folders: Vec<PathBuf>) -> Vec<(String, String)> {
     found
 }
 
-/// Lines, but for comments, that hold one of the words.
+/// Returns the lines, without comments, that hold one of the words.
 fn lines_with<'t>(text: &'t str, words: &[&str]) -> Vec<(usize, &'t str)> {
     let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
     let code = lines.filter(|(_, line)| !line.starts_with("//"));

@@ -3,7 +3,8 @@
 use nettrace_testdata::layers;
 use std::path::Path;
 
-/// Lowest first: a module imports modules of lower lines only, and none of its own line.
+/// The order, lowest first: a module imports modules of lower lines only, and none of its
+/// own line.
 const ORDER: &[&[&str]] = &[
     &["format_guide", "work", "forget", "serial", "held", "version"],
     &["error"],

@@ -8,7 +8,7 @@ use nettrace_testdata::synth::{
 };
 use std::ops::ControlFlow;
 
-/// Threads that are known at a time.
+/// Threads whose numbers a reader keeps at a time.
 const KNOWN: u32 = 65_536;
 
 fn row(thread: u32, sequence_number: u32, ticks: u64) -> Blob {
@@ -22,7 +22,7 @@ fn row(thread: u32, sequence_number: u32, ticks: u64) -> Blob {
     }
 }
 
-/// An event of this number of each thread from 1 on.
+/// Writes one event of each thread from 1 on, with this number.
 fn events(stream: &mut Stream, threads: u32, number: u32) {
     for first in (1..=threads).step_by(1000) {
         let rows = (first..=threads.min(first + 999)).map(|thread| row(thread, number, 5));
@@ -35,7 +35,7 @@ fn point(stream: &mut Stream, threads: std::ops::RangeInclusive<u32>, number: u3
     stream.sequence_point(&SequencePoint { ticks: 5, threads, ..SequencePoint::default() });
 }
 
-/// Losses, read by one thread and by three.
+/// Returns the losses that one thread and three threads read alike.
 fn losses(stream: &Stream) -> Losses {
     let mut reader = Reader::from_slice(&stream.bytes);
     reader.for_each(|_| {}).unwrap();

@@ -13,8 +13,8 @@ const EVENTS: u32 = 200_000;
 const EVENTS_PER_BLOCK: u32 = 1000;
 const BLOCKS_PER_POINT: u32 = 10;
 
-/// As runtimes write under load: blocks of a thousand events in runs of four threads,
-/// stacks that repeat, a sequence point every ten blocks.
+/// Returns a stream like that of a runtime under load: blocks of a thousand events in
+/// runs of four threads, stacks that repeat, a sequence point every ten blocks.
 fn busy(version: Version) -> Vec<u8> {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());
@@ -74,7 +74,7 @@ fn busy(version: Version) -> Vec<u8> {
     stream.into_bytes()
 }
 
-/// Allocations for all events but the first `warm_up`, and how many events there were.
+/// Returns how many events there were, and what all but the first `warm_up` allocated.
 /// Fields are decoded, stacks are walked.
 fn allocations<E>(warm_up: u64, mut next: impl FnMut(&mut u64) -> Result<bool, E>) -> (u64, Usage)
 where
@@ -94,7 +94,7 @@ where
     (events, usage)
 }
 
-/// Something of every part of an event.
+/// Reads something from every part of an event.
 fn touch(event: &nettrace_parser::Event<'_>) -> u64 {
     let fields =
         event.fields().map(|field| field.value.map_or(0, |value| value.as_u64().unwrap_or(1)));
@@ -147,7 +147,7 @@ fn the_allocator_counts() {
     assert_eq!((kept.len(), usage.calls, usage.peak), (1000, 2, 5000));
 }
 
-/// Heap that streaming may take at most.
+/// Heap that streaming may take at most, in bytes.
 const STREAMING: u64 = 16 << 20;
 
 /// Streams a compressed trace as it lies on disk; gives the number of events.
@@ -160,8 +160,8 @@ fn stream(trace: &corpus::TraceFile, is_in_time: bool) -> u64 {
     events
 }
 
-/// A server under load writes much between two sequence points, and in time order a
-/// stretch waits for its end.
+/// The trace of a server under load, which writes much between two sequence points: in
+/// time order a stretch waits for its end.
 const LONG_STRETCHES: &str = "aspnet-net10-linux-x64/web.nettrace";
 const IN_LONG_STRETCHES: u64 = 20 << 20;
 

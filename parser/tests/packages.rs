@@ -1,5 +1,5 @@
-//! What every package that is published must have, read from the manifests: crates.io
-//! shows it, and a package that was uploaded cannot be mended.
+//! What every published package must have, read from the manifests: crates.io shows it,
+//! and a package that was uploaded cannot be mended.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Folders and manifests of the packages that are published.
+/// Returns folders and manifests of the published packages.
 fn published() -> Vec<(String, String)> {
     let manifest = text(&root().join("Cargo.toml"));
     let members =
@@ -106,8 +106,8 @@ fn no_dependency_is_held_at_one_version() {
     }
 }
 
-/// Adds what stands between `before` and `end` to `found`, for every source below the
-/// folder.
+/// Adds what stands between `before` and `end` in every source below the folder to
+/// `found`.
 fn between(folder: &Path, before: &str, end: char, found: &mut Vec<String>) {
     for entry in
         fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
@@ -142,7 +142,8 @@ fn links_to_sections_of_the_format_lead_to_one_and_no_public_item_names_one_with
     assert!(bare.is_empty(), "{bare:?}");
 }
 
-/// Most tests of a crate are one program, and Cargo looks for no others.
+/// Looks for files that no program of tests names: most tests of a crate are one program,
+/// and Cargo looks for no others.
 #[test]
 fn no_file_of_tests_is_left_out() {
     for folder in ["parser", "export", "analysis", "cli"] {
@@ -178,8 +179,8 @@ fn packages_are_published_after_all_that_they_need() {
     for (folder, manifest) in &published {
         let name = value(manifest, "name").expect("a name").trim_matches('"');
         let own = place(name).unwrap_or_else(|| panic!("{name} is not in the row"));
-        // Only dependencies with a version are looked up when a package is uploaded, those
-        // of tests too. One with a path alone is left out.
+        // When a package is uploaded only dependencies with a version are looked up,
+        // those of tests too. One with a path alone is left out.
         let needs = manifest.lines().filter_map(|line| {
             let (needed, rest) = line.split_once(['.', ' '])?;
             let has_version = rest.contains("workspace") && needed.starts_with("nettrace-");

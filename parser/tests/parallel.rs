@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Everything an event says, as one number.
+/// Returns everything that an event says, as one number.
 fn digest(event: &Event<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     (event.offset(), event.timestamp_ticks(), event.thread_id(), event.capture_thread())
@@ -44,7 +44,7 @@ fn read(bytes: &[u8], order: Order, threads: usize) -> (Vec<u64>, Outcome) {
     (all, outcome.unwrap())
 }
 
-/// Parts of three events, which pass for large ones.
+/// A maker of parts of three events, which pass for large ones.
 #[derive(Default)]
 struct Few(Vec<u64>);
 
@@ -62,7 +62,7 @@ impl MakeParts for Few {
         self.0.len() * PASSES_FOR
     }
 
-    fn part(&mut self) -> Vec<u64> {
+    fn take_part(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.0)
     }
 }
@@ -88,7 +88,8 @@ fn read_in_parts(
     (all, outcome.unwrap())
 }
 
-/// Threads, and bytes that may wait; `None`: one result for each region.
+/// The ways to read: threads, and bytes that may wait. With `None` each region gives one
+/// result.
 const WAYS: [(usize, Option<usize>); 6] = [
     (2, None),
     (3, None),
@@ -137,7 +138,7 @@ fn assert_equal(name: &str, bytes: &[u8]) {
 fn several_threads_read_every_trace_as_one_does() {
     for trace in corpus::traces() {
         let bytes = trace.bytes();
-        // Large ones say the same again in more time.
+        // Large ones say the same things again in more time.
         if bytes.len() < 2_500_000 {
             assert_equal(trace.name(), &bytes);
         }
@@ -209,8 +210,8 @@ fn the_reading_ends_whatever_the_work_leaves_unread() {
     }
 }
 
-/// Returns events of 60,000 bytes in blocks of their own, with a sequence point after
-/// every so many.
+/// Returns a stream of events of 60,000 bytes in blocks of their own, with a sequence
+/// point after each `in_region` of them.
 fn regions(events: u32, in_region: u32) -> Vec<u8> {
     let mut stream = synth::Stream::new(synth::Version::V4);
     stream.trace(&synth::Trace::default());
@@ -245,8 +246,8 @@ fn regions(events: u32, in_region: u32) -> Vec<u8> {
 
 #[test]
 fn what_is_made_of_a_stream_with_few_sequence_points_is_not_held_whole() {
-    // Regions of 6 MB are for several threads; 18 MB are given in portions, as one thread
-    // gives all.
+    // Regions of 6 MB are for several threads; those of 18 MB are given in portions, as
+    // one thread gives all.
     for (events, in_region, portions) in [(300, 100, 3), (600, 300, 1), (600, 10_000, 1)] {
         let bytes = regions(events, in_region);
         let mut counts = Vec::new();
@@ -274,7 +275,8 @@ fn what_is_made_of_a_stream_with_few_sequence_points_is_not_held_whole() {
     }
 }
 
-/// Lets two threads have a region each: the first two regions wait for each other.
+/// A meeting of two threads, so that each has a region: the first two regions wait for
+/// each other.
 struct Meeting {
     regions: AtomicUsize,
     both: Barrier,
@@ -320,7 +322,7 @@ fn two_threads_are_the_callers_and_one_more() {
     assert_eq!(threads.len(), 1);
 }
 
-/// Bytes of parts that were made and not collected yet, and the most there were.
+/// Bytes of parts that were made and not collected yet: now, and at most so far.
 #[derive(Default)]
 struct Held {
     now: AtomicUsize,
@@ -343,7 +345,7 @@ impl MakeParts for Counting<'_> {
         self.bytes
     }
 
-    fn part(&mut self) -> usize {
+    fn take_part(&mut self) -> usize {
         let bytes = std::mem::take(&mut self.bytes);
         let now = self.held.now.fetch_add(bytes, Ordering::SeqCst) + bytes;
         self.held.most.fetch_max(now, Ordering::SeqCst);
@@ -375,7 +377,7 @@ fn parts_that_wait_for_their_turn_are_bounded_by_their_bytes() {
         assert_eq!(collected, 800 * 60_000);
         held.most.into_inner()
     };
-    // Besides what waits for its turn: 4 MiB in turn, and a part for each thread.
+    // Beside what waits for its turn there are 4 MiB in turn, and a part for each thread.
     let besides = (4 << 20) + 3 * (1 << 19);
     for held_bytes in [0, 2 << 20, 8 << 20] {
         let most = most_held(held_bytes);

@@ -1,4 +1,4 @@
-//! Payloads that do not agree with their description, and descriptions that ask for too
+//! Payloads that do not agree with their description, and descriptions that claim too
 //! much: nothing panics, and no payload makes more work than its limit allows.
 
 use crate::visitor;
@@ -42,7 +42,7 @@ fn named(kinds: impl IntoIterator<Item = FieldType>) -> Vec<Field> {
     kinds.into_iter().zip('a'..).map(|(kind, name)| Field::new(&name.to_string(), kind)).collect()
 }
 
-/// Values in a value, itself included.
+/// Counts the values in a value, itself included.
 fn count(value: &Value<'_>) -> usize {
     1 + match value {
         Value::Array(array) => {
@@ -58,7 +58,7 @@ fn count_field(field: &FieldValue<'_>) -> usize {
     field.value.as_ref().map_or(1, count)
 }
 
-/// Walks all there is, and gives the number of values.
+/// Walks all values, and returns how many there are.
 fn visit(event: &Event<'_>) -> usize {
     let mut fields = event.fields();
     let size = event.payload().len();
@@ -83,7 +83,7 @@ fn visit(event: &Event<'_>) -> usize {
     values
 }
 
-/// Asks for every name there is and one there is not; each way gives the same.
+/// Looks up every name that there is and one that is not; each way must give the same.
 fn ask(event: &Event<'_>) {
     let text = |value: Value<'_>| format!("{value:?}");
     for (index, field) in event.fields().enumerate() {
@@ -104,8 +104,8 @@ fn ask(event: &Event<'_>) {
     assert!(event.field("no such field").is_none());
 }
 
-/// Returns types as hostile streams may describe them: counts at the ends of their range,
-/// parts of no size.
+/// Returns types as hostile streams may describe them: with counts at the ends of their
+/// range, and parts of no size.
 fn types() -> impl Strategy<Value = FieldType> {
     use FieldType::*;
     let leaves = prop::sample::select(vec![
@@ -304,8 +304,8 @@ fn located_data_that_points_at_itself_is_paid_for_each_time() {
         assert!(matches!(values[1], Ok(Value::U32(_))), "the field behind it is found");
         ask(event);
     });
-    // The same within an object, and in an array: the field is bad, the walk ends within
-    // the limit.
+    // Inside an object and inside an array, too, the field is bad, and the walk ends
+    // within the limit.
     for kind in [FieldType::Object(named([kind.clone()])), kind.clone().array(), fixed(kind, 2)] {
         with_event(named([kind]), &[&[2, 0], bytes.as_slice()].concat(), |event| {
             assert!(visit(event) <= LIMIT);
@@ -368,8 +368,8 @@ fn a_location_outside_the_payload_spoils_its_field_only() {
             shown[2],
             "{a=<payload byte 8: 65535 bytes at 0 are not within the payload, or no whole elements>, b=5}"
         );
-        // An array with an element that cannot be read is bad as a whole, and the last
-        // field found.
+        // An array with an element that cannot be read is bad as a whole, and it is the
+        // last field found.
         assert!(shown[3].starts_with("payload byte 14: 1 bytes at 65535"), "{}", shown[3]);
         assert_eq!(shown.len(), 5);
         assert_eq!(shown[4], "7");

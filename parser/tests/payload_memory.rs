@@ -14,7 +14,7 @@ fn allocations<T>(work: impl FnOnce() -> T) -> u64 {
     usage(|| black_box(work())).1.calls
 }
 
-/// Reads all there is: numbers, every unit of every text, every element and member.
+/// Reads all values: numbers, every unit of every text, every element and member.
 fn walk(fields: Fields<'_>) -> u64 {
     fields.map(|field| field.value.map_or(1, |value| sum(&value))).fold(0, u64::wrapping_add)
 }
@@ -30,7 +30,7 @@ fn sum(value: &Value<'_>) -> u64 {
     }
 }
 
-/// Allocations of `work` on all events of a stream, once each type has been met.
+/// Returns what `work` allocates on all events of a stream, once each type has been met.
 fn allocations_in(bytes: &[u8], mut work: impl FnMut(&Event<'_>)) -> (u64, u64) {
     let (mut events, mut total) = (0, 0);
     for is_warm in [false, true] {
@@ -69,8 +69,16 @@ fn walking_the_payloads_of_real_traces_allocates_nothing() {
 fn views_and_fields_by_name_allocate_nothing() {
     let Some(file) = corpus::trace("net10-linux-x64/all.nettrace") else { return };
     let (events, allocations) = allocations_in(&file.bytes(), |event| {
-        black_box((view::Method::of(event), view::Exception::of(event), view::Counter::of(event)));
-        black_box((view::Sample::of(event), view::Allocation::of(event), view::Module::of(event)));
+        black_box((
+            view::Method::from_event(event),
+            view::Exception::from_event(event),
+            view::Counter::from_event(event),
+        ));
+        black_box((
+            view::Sample::from_event(event),
+            view::Allocation::from_event(event),
+            view::Module::from_event(event),
+        ));
         black_box((
             event.field("ClrInstanceID"),
             event.field("MethodSignature"),
@@ -162,7 +170,7 @@ fn unusual_readings_allocate_nothing() {
         .event_block(&EventBlock::new([event]))
         .end();
     let counted = allocations_in(&stream.bytes, |event| {
-        let exception = view::Exception::of(event).expect("an exception");
+        let exception = view::Exception::from_event(event).expect("an exception");
         assert!(exception.message.is_empty() && exception.hresult == 0x8013_1500);
     });
     assert_eq!(counted, (1, 0));

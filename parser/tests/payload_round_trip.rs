@@ -1,6 +1,5 @@
 //! Random schemas and values, written by a writer that shares no code with the parser,
-//! are read back equal: by walking, by looking for a name, and by asking the event for
-//! one.
+//! read back equal: by walking, by searching for a name, and by one call of the event.
 
 use nettrace_parser::{Event, Reader, Value};
 use nettrace_testdata::cases;
@@ -10,7 +9,7 @@ use nettrace_testdata::synth::{
 };
 use proptest::prelude::*;
 
-/// Returns whether what was read is what was written under a type.
+/// Returns whether a value was read as it was written under a type.
 fn is(read: &Value<'_>, written: &Written, kind: &FieldType) -> bool {
     match (read, written) {
         (Value::Bool(read), Written::Boolean32(written) | Written::Boolean8(written)) => {
@@ -161,7 +160,7 @@ fn check_session(session: &Session) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Returns a stream with one event of these fields and values.
+/// Returns a session with one event of these fields and values.
 fn one(version: Version, fields: Vec<Field>, values: Vec<Written>) -> Session {
     Session {
         types: vec![EventType {

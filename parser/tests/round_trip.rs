@@ -149,7 +149,7 @@ fn assert_event(version: Version, seen: &Seen, written: &ExpectedEvent) {
     let name = seen.thread_row.as_ref().and_then(|thread| thread.name.as_deref());
     assert_eq!(name, written.thread_name.as_deref());
     if version == Version::V3 {
-        // It has no numbers and one thread; file order is time order.
+        // Version 3 has no numbers and one thread; its file order is its time order.
         let told = (seen.number, seen.capture_thread, seen.processor, seen.is_sorted);
         assert_eq!(told, (0, blob.thread_id, None, true));
     } else {
@@ -226,7 +226,7 @@ fn of_losses_behind_an_id_that_came_back_only_one_as_large_as_the_numbers_fell_l
     }
 }
 
-/// Harm to streams of up to some thousand bytes.
+/// Returns damage to streams of up to some thousand bytes.
 fn damage() -> impl Strategy<Value = Damage> {
     let at = || 0_usize..3000;
     let range = || (0_usize..3000, 1_usize..200).prop_map(|(at, length)| at..at + length);
@@ -252,7 +252,7 @@ fn assert_survived(session: &Session, damages: &[Damage]) {
     // Reading checks the offsets of all it finds, and that pieces give the same.
     let in_file = read(&bytes);
     let in_time = ordered(&bytes);
-    // Order is all that differs.
+    // The two differ in the order only.
     let by_offset = |outcome: &Outcome| {
         let mut events: Vec<_> =
             outcome.events.iter().map(|event| (event.offset, event.ticks)).collect();
@@ -270,7 +270,7 @@ fn config(usual: u32) -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases(usual)) }
 }
 
-/// Sessions with and without an end.
+/// Returns sessions with and without an end.
 fn sessions(version: Version) -> impl Strategy<Value = Session> {
     (strategy::sessions(version, 40), any::<bool>())
         .prop_map(|(session, has_end)| Session { has_end, ..session })

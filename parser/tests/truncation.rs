@@ -63,7 +63,7 @@ impl Random {
     }
 }
 
-/// An event, as far as it can tell it from others, and where its row ends.
+/// An event, as far as it differs from others, and where its row ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct EventRow {
     offset: u64,
@@ -73,7 +73,7 @@ struct EventRow {
     end: u64,
 }
 
-/// Returns the rows of a trace, and how many there are: all events up to the cut.
+/// Returns the rows of all events up to the cut, and the reader at its end.
 fn rows(bytes: &[u8]) -> (Vec<EventRow>, Reader<nettrace_parser::Whole<&[u8]>>) {
     let mut reader = Reader::from_slice(bytes);
     reader.trace().expect("the header is there");
@@ -136,8 +136,8 @@ fn sampled_prefixes_of_larger_traces_hold_every_whole_row() {
     }
 }
 
-/// Returns where the first block of a kind lies that holds at least `rows` rows, and how
-/// many rows of the kind come before it and are in it.
+/// Returns where the first block of a kind lies that holds at least `rows` rows, how many
+/// rows of the kind come before it, and how many it has.
 fn block_with_rows(bytes: &[u8], kind: BlockKind, rows: u64) -> (std::ops::Range<usize>, u64, u64) {
     let mut reader = Reader::from_slice(bytes);
     let mut before = 0;
@@ -157,8 +157,8 @@ fn content_of(block: &Block<'_>) -> std::ops::Range<usize> {
     block.span.start as usize..block.span.end() as usize
 }
 
-/// Cuts a block after each of its bytes. Gives, for each place at which a row was found
-/// to be cut, how many rows of the block had been read.
+/// Cuts a block after each of its bytes. Returns, for each place at which a row turned
+/// out to be cut, how many rows of the block had been read.
 fn cut_everywhere(
     bytes: &[u8],
     kind: BlockKind,

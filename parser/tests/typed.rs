@@ -1,4 +1,5 @@
-//! Fields as types of Rust: what fits is given, and what does not is told.
+//! Fields as types of Rust: a value that fits is returned, and one that does not is
+//! reported.
 
 use nettrace_parser::view::View;
 use nettrace_parser::{DateTime, FieldError, FromValue, Guid, Reader, Utf8, Utf16, Value, view};
@@ -89,8 +90,8 @@ fn views_of_equal_events_are_equal() {
     let mut other = Reader::from_slice(&bytes);
     while let Some(event) = other.next_event().unwrap() {
         let again = reader.next_event().unwrap().unwrap();
-        assert_eq!(view::Method::of(&event), view::Method::of(&again));
-        methods += usize::from(view::Method::of(&event).is_some());
+        assert_eq!(view::Method::from_event(&event), view::Method::from_event(&again));
+        methods += usize::from(view::Method::from_event(&event).is_some());
     }
     assert!(methods > 0);
     let losses = reader.losses().clone();
@@ -136,8 +137,8 @@ fn the_range_of_a_method_event_is_that_of_its_whole_view() {
         let bytes = trace.bytes();
         let mut reader = Reader::from_slice(&bytes);
         while let Some(event) = reader.next_event().unwrap() {
-            let Some(method) = view::Method::of(&event) else { continue };
-            let range = view::MethodRange::of_payload(event.payload()).unwrap();
+            let Some(method) = view::Method::from_event(&event) else { continue };
+            let range = view::MethodRange::from_payload(event.payload()).unwrap();
             assert_eq!((range.method_id, range.module_id), (method.method_id, method.module_id));
             assert_eq!((range.start, range.size), (method.start, method.size));
             methods += 1;

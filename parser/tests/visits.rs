@@ -1,4 +1,4 @@
-//! Visiting values gives what walking them gives, on real traces; hostile payloads are in
+//! Visiting values gives what walking them gives, on real traces. Hostile payloads are in
 //! `payload_hostile`.
 
 use crate::visitor;
@@ -8,8 +8,8 @@ use nettrace_testdata::corpus;
 #[test]
 fn a_visitor_is_given_every_value_of_every_trace_in_order() {
     for trace in corpus::traces() {
-        // Of the largest ones the beginning and some events of the rest are enough: they
-        // say the same again.
+        // The beginning of the largest ones and some events of the rest are enough: more
+        // events say the same things again.
         let bytes = trace.bytes();
         let mut reader = Reader::from_slice(&bytes);
         let mut count = 0u32;

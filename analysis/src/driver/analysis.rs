@@ -167,7 +167,7 @@ impl<'c> Analysis<'c> {
     fn pass_on(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {
         match SampleSource::of(event, &self.options.kinds) {
             Some(SampleSource::Sampler) => {
-                if let Some(sample) = view::Sample::of(event) {
+                if let Some(sample) = view::Sample::from_event(event) {
                     self.add_cpu(event, moment, Mode::of(sample.state))?;
                 }
             }
@@ -256,7 +256,7 @@ impl<'c> Analysis<'c> {
         let sample = match (kind, event.id()) {
             (Kind::AllocationTicks | Kind::AllocationSamples, _) => self.allocation(event, sample),
             (Kind::Exceptions, _) => {
-                let label = view::Exception::of(event)
+                let label = view::Exception::from_event(event)
                     .map(|e| self.model.intern_type(e.type_name, self.options.names));
                 Some(Sample { label, ..sample })
             }
@@ -281,7 +281,7 @@ impl<'c> Analysis<'c> {
     }
 
     fn allocation(&mut self, event: &Event<'_>, sample: Sample) -> Option<Sample> {
-        let Some(allocation) = view::Allocation::of(event) else {
+        let Some(allocation) = view::Allocation::from_event(event) else {
             // The first version of the tick has no type, and a 32-bit number of bytes.
             let weight = event.field("AllocationAmount")?.as_u64()?;
             return Some(Sample { weight, ..sample });

@@ -45,7 +45,7 @@ impl Askers {
                 &mut self.threads
             }
             145 => {
-                let is_dynamic = MethodJitting::of(event)
+                let is_dynamic = MethodJitting::from_event(event)
                     .is_some_and(|method| method.namespace == "dynamicClass");
                 if !is_dynamic {
                     return;

@@ -116,13 +116,13 @@ impl HeapReader {
         let Some(process) = self.model.thread(thread).map(|row| row.process) else { return };
         let clock = *self.clock.get_or_insert_with(|| event.session().clock());
         let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
-        if let Some(rows) = HeapRows::of(event) {
+        if let Some(rows) = HeapRows::from_event(event) {
             self.rows(process, nanos, rows);
-        } else if let Some(start) = GcStart::of(event) {
+        } else if let Some(start) = GcStart::from_event(event) {
             self.collection_starts(process, nanos, &start);
-        } else if let Some(end) = GcEnd::of(event) {
+        } else if let Some(end) = GcEnd::from_event(event) {
             self.collection_ends(process, &end);
-        } else if let Some(change) = Suspension::of(event) {
+        } else if let Some(change) = Suspension::from_event(event) {
             self.suspension(process, nanos, change);
         }
     }

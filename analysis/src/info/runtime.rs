@@ -30,12 +30,12 @@ impl RuntimeFacts {
 
     /// Looks at an event.
     pub(super) fn take(&mut self, event: &Event<'_>) {
-        if let Some(process) = ProcessInfo::of(event) {
+        if let Some(process) = ProcessInfo::from_event(event) {
             self.has_process_info = true;
             self.command_line = non_empty(process.command_line.to_string());
             self.os = process.os.and_then(|os| non_empty(os.to_string()));
             self.architecture = process.architecture.and_then(|text| non_empty(text.to_string()));
-        } else if let Some(runtime) = RuntimeInformation::of(event) {
+        } else if let Some(runtime) = RuntimeInformation::from_event(event) {
             if self.command_line.is_none() {
                 self.command_line = non_empty(runtime.command_line.to_string());
             }

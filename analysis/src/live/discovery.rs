@@ -148,7 +148,7 @@ impl LiveReport for Discovery {
         {
             self.instrument(event);
         }
-        if let Some(counter) = view::Counter::of(event)
+        if let Some(counter) = view::Counter::from_event(event)
             && self.counters.len() < MOST
         {
             self.counters.insert(DiscoveredCounter {

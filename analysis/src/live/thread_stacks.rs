@@ -158,7 +158,7 @@ impl ThreadStacks {
         }
         match event.known_provider() {
             KnownProvider::SampleProfiler => {
-                if let Some(sample) = Sample::of(event) {
+                if let Some(sample) = Sample::from_event(event) {
                     self.sample(event, thread, Mode::of(sample.state));
                 }
             }
@@ -209,7 +209,7 @@ impl ThreadStacks {
         let clock = *self.clock.get_or_insert_with(|| event.session().clock());
         let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
         self.locks.event(event, thread, nanos);
-        let start = ContentionStart::of(event).filter(|_| event.id() == 81);
+        let start = ContentionStart::from_event(event).filter(|_| event.id() == 81);
         let lock = start.map(|start| HeldLock {
             lock_id: start.lock_id,
             owner_thread_id: start.owner_thread_id.filter(|owner| *owner != 0),

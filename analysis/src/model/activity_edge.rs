@@ -94,7 +94,7 @@ impl ActivityEdge {
     }
 
     fn of_diagnostic_source(event: &Event<'_>) -> Option<ActivityEdge> {
-        let activity = view::Activity::of(event)?;
+        let activity = view::Activity::from_event(event)?;
         let (source, event_name) = (activity.source.to_string(), activity.name.to_string());
         let pair = pair_of(&source, &event_name);
         let is_start = match (activity.edge, pair) {

@@ -117,7 +117,7 @@ impl Methods {
         if !is_rundown && matches!(event.id(), 142 | 144) {
             return false;
         }
-        let Some(method) = view::MethodRange::of_payload(event.payload()) else { return false };
+        let Some(method) = view::MethodRange::from_payload(event.payload()) else { return false };
         // Methods are reported in the same order each time.
         let Some((row, range)) = self.ranges.row_at_start(method.start, self.next_row) else {
             return false;

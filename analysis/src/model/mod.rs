@@ -341,7 +341,7 @@ impl Model {
                 if row.methods.knows(event, &self.texts) {
                     return;
                 }
-                let Some(method) = view::Method::of(event) else { return };
+                let Some(method) = view::Method::from_event(event) else { return };
                 if let Some((start, size)) = row.methods.learn(&method, ticks, &mut self.texts) {
                     self.stacks.reuse(process, start, size);
                 }
@@ -352,7 +352,7 @@ impl Model {
                 }
             }
             Some(About::Module) => {
-                let Some(module) = view::Module::of(event) else { return };
+                let Some(module) = view::Module::from_event(event) else { return };
                 if let Some(row) = self.processes.get_mut(process.index()) {
                     row.images.learn(&module, event);
                     row.modules.learn(&module, ticks);
@@ -365,7 +365,7 @@ impl Model {
                 let _ = self.learn_thread(process, event);
             }
             Some(About::Runtime) => {
-                let Some(information) = view::RuntimeInformation::of(event) else { return };
+                let Some(information) = view::RuntimeInformation::from_event(event) else { return };
                 self.name_process(process, information.command_line);
                 if let Some(row) = self.processes.get_mut(process.index()) {
                     row.runtime_major = information.version.first().copied();
@@ -424,7 +424,7 @@ impl Model {
     }
 
     fn learn_process(&mut self, process: ProcessHandle, event: &Event<'_>) {
-        if let Some(information) = view::ProcessInfo::of(event) {
+        if let Some(information) = view::ProcessInfo::from_event(event) {
             self.name_process(process, information.command_line);
         }
     }

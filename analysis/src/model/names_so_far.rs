@@ -126,12 +126,12 @@ impl NamesSoFar {
     pub fn learn(&mut self, event: &Event<'_>) {
         match (event.known_provider(), event.id()) {
             (KnownProvider::Runtime | KnownProvider::Rundown, 141..=144) => {
-                if let Some(method) = view::Method::of(event) {
+                if let Some(method) = view::Method::from_event(event) {
                     self.learn_method(event.process_id(), &method);
                 }
             }
             (KnownProvider::Runtime, 152 | 153) | (KnownProvider::Rundown, 153 | 154) => {
-                if let Some(module) = view::Module::of(event) {
+                if let Some(module) = view::Module::from_event(event) {
                     self.learn_module((event.process_id(), module.module_id), &module);
                 }
             }

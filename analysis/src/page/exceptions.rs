@@ -93,7 +93,7 @@ impl LimitedTexts {
 
 impl PageExceptions {
     pub(super) fn add(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        let Some(thrown) = view::Exception::of(event) else { return };
+        let Some(thrown) = view::Exception::from_event(event) else { return };
         let stack = model.stack_of(event, moment.thread);
         let type_name = self.types.number(&thrown.type_name.to_string(), MOST_TYPES);
         let message = thrown.message.to_string();

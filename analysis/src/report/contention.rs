@@ -165,7 +165,7 @@ impl Contention {
     }
 
     fn start(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        let start = ContentionStart::of(event);
+        let start = ContentionStart::from_event(event);
         let stack = model.stack_of(event, moment.thread);
         let place = LockPlace {
             lock_id: start.and_then(|start| start.lock_id),
@@ -241,7 +241,7 @@ impl Contention {
         self.got(moment, model);
         let (at, reported) = (moment.edge(event), reported_nanos(event));
         self.waits.stop(at, reported, moment.is_selected, || {
-            let is_native = ContentionStop::of(event).is_some_and(|stop| stop.flags == 1);
+            let is_native = ContentionStop::from_event(event).is_some_and(|stop| stop.flags == 1);
             let stack = model.stack_of(event, moment.thread);
             Some(LockPlace { lock_id: None, is_native, stack })
         });

@@ -220,7 +220,7 @@ impl Default for Exceptions {
 impl Exceptions {
     fn thrown(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let stack = model.stack_of(event, moment.thread);
-        let exception = view::Exception::of(event);
+        let exception = view::Exception::from_event(event);
         let flags = exception.map_or(0, |exception| exception.flags);
         let type_name = match exception {
             Some(exception) => model.texts_mut().intern_shown(exception.type_name),

@@ -199,7 +199,7 @@ impl Jit {
         let Some(process) = model.thread(moment.thread).map(|row| row.process) else {
             return false;
         };
-        let Some(jitting) = view::MethodJitting::of(event) else { return false };
+        let Some(jitting) = view::MethodJitting::from_event(event) else { return false };
         let (key, at) = ((moment.thread, jitting.method_id), moment.edge(event));
         if !moment.is_selected {
             self.open.start_again(key, at, None, |_| {});
@@ -231,7 +231,7 @@ impl Jit {
         let Some(process) = model.thread(moment.thread).map(|row| row.process) else {
             return false;
         };
-        let Some(method) = view::Method::of(event) else { return false };
+        let Some(method) = view::Method::from_event(event) else { return false };
         // The cold section is reported separately.
         if method.change != MethodChange::Load || !method.is_jitted() || method.extent() != 0 {
             return false;

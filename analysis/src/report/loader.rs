@@ -270,7 +270,7 @@ impl Loader {
     }
 
     fn module(&mut self, event: &Event<'_>, moment: &Moment, process: ProcessHandle) -> Option<()> {
-        let module = view::Module::of(event)?;
+        let module = view::Module::from_event(event)?;
         let reported = match module.change {
             ModuleChange::Load => Reported::Load,
             ModuleChange::Unload => Reported::Unload,

@@ -363,7 +363,7 @@ impl Steps {
     }
 
     fn exception(&mut self, event: &Event<'_>, moment: &Moment, model: &Model) {
-        let Some(exception) = Exception::of(event) else { return };
+        let Some(exception) = Exception::from_event(event) else { return };
         let message = one_line(&exception.message.to_string());
         let text = format!("{}: {message}", exception.type_name);
         let place = self.push(StepKind::Exception, &text, "", moment, model);

@@ -142,8 +142,8 @@ impl<M: MakeParts> MakeParts for Reaching<M> {
         self.maker.part_bytes()
     }
 
-    fn part(&mut self) -> Self::Part {
-        (self.maker.part(), self.reached)
+    fn take_part(&mut self) -> Self::Part {
+        (self.maker.take_part(), self.reached)
     }
 }
 

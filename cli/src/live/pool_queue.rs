@@ -27,7 +27,7 @@ pub(crate) fn waiting_items(reached: &Reached) -> Option<u64> {
     let session = end.ask(move || runtime.start(&config)).ok()??.ok()?;
     let mut items = None;
     let mut take = |event: &Event<'_>| {
-        let counter = Counter::of(event).filter(|counter| counter.name == QUEUE_LENGTH);
+        let counter = Counter::from_event(event).filter(|counter| counter.name == QUEUE_LENGTH);
         let Some(Counter { value: CounterValue::Mean { mean, .. }, .. }) = counter else {
             return Next::Read;
         };

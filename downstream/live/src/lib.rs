@@ -30,7 +30,7 @@ pub fn watch(
     let mut events = Reader::from_read(session);
     let mut count = 0;
     while let Some(event) = events.next_event()? {
-        if let Some(exception) = Exception::of(&event) {
+        if let Some(exception) = Exception::from_event(&event) {
             count += 1;
             thrown(&exception.type_name.to_string(), &exception.message.to_string(), &stop)?;
         }

@@ -224,14 +224,14 @@ impl Sample {
     pub(super) fn from_event(event: &Event<'_>, intervals: &mut Intervals) -> Option<Sample> {
         let nanos = event.nanos()?;
         if event.known_provider() == KnownProvider::Metrics {
-            let Some(metric) = view::Metric::of(event) else {
+            let Some(metric) = view::Metric::from_event(event) else {
                 intervals.take(event);
                 return None;
             };
             let interval_seconds = intervals.seconds(&metric.session_id.to_string());
             return Sample::from_metric(&metric, interval_seconds, nanos);
         }
-        let counter = view::Counter::of(event)?;
+        let counter = view::Counter::from_event(event)?;
         let value = match counter.value {
             CounterValue::Mean { mean, .. } => mean,
             CounterValue::Sum { increment } if counter.interval_seconds > 0.0 => {

@@ -143,7 +143,7 @@ pub fn read<S: Source, T: Send>(
 ///         self.0.len()
 ///     }
 ///
-///     fn part(&mut self) -> String {
+///     fn take_part(&mut self) -> String {
 ///         std::mem::take(&mut self.0)
 ///     }
 /// }

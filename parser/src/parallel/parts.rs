@@ -22,8 +22,8 @@ pub trait MakeParts {
     /// Returns the size of the current part, in bytes.
     fn part_bytes(&self) -> usize;
 
-    /// Returns the current part and begins the next one.
-    fn part(&mut self) -> Self::Part;
+    /// Takes the current part and begins the next one.
+    fn take_part(&mut self) -> Self::Part;
 }
 
 /// Size in bytes at which a part is passed on. It takes about a tenth of a millisecond to
@@ -126,12 +126,12 @@ impl<S: Source, M: MakeParts, F: Fn() -> M> Work<S> for InParts<F, M> {
             let bytes = maker.part_bytes();
             if bytes > 0 {
                 let (events, oldest) = (region.count, region.oldest);
-                flow = give(Part { made: maker.part(), bytes, events, oldest });
+                flow = give(Part { made: maker.take_part(), bytes, events, oldest });
             }
             visited?;
         }
         if maker.part_bytes() > 0 {
-            drop(maker.part());
+            drop(maker.take_part());
         }
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(maker);
         Ok(())

@@ -250,7 +250,7 @@ fn low_bits(id: u64) -> Slot {
 mod tests {
     use super::*;
 
-    /// What is derived from an id alone must match the table.
+    /// Checks what is derived from an id alone against the table.
     fn assert_told(table: &IdTable, is_in_order: bool) {
         assert_eq!(table.has_slots_in_order(), is_in_order);
         let range = table.gapless();

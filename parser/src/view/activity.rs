@@ -31,7 +31,7 @@ pub enum ActivityEdge {
 }
 
 impl<'r> View<'r> for Activity<'r> {
-    fn of(event: &Event<'r>) -> Option<Activity<'r>> {
+    fn from_event(event: &Event<'r>) -> Option<Activity<'r>> {
         if event.known_provider() != KnownProvider::DiagnosticSource {
             return None;
         }

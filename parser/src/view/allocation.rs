@@ -27,7 +27,7 @@ pub struct Allocation<'r> {
 }
 
 impl<'r> View<'r> for Allocation<'r> {
-    fn of(event: &Event<'r>) -> Option<Allocation<'r>> {
+    fn from_event(event: &Event<'r>) -> Option<Allocation<'r>> {
         if event.known_provider() != KnownProvider::Runtime {
             return None;
         }

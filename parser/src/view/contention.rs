@@ -18,7 +18,7 @@ pub struct ContentionStart {
 }
 
 impl View<'_> for ContentionStart {
-    fn of(event: &Event<'_>) -> Option<ContentionStart> {
+    fn from_event(event: &Event<'_>) -> Option<ContentionStart> {
         if event.known_provider() != KnownProvider::Runtime
             || event.id() != 81
             || event.version() < 1
@@ -49,7 +49,7 @@ pub struct ContentionStop {
 }
 
 impl View<'_> for ContentionStop {
-    fn of(event: &Event<'_>) -> Option<ContentionStop> {
+    fn from_event(event: &Event<'_>) -> Option<ContentionStop> {
         if event.known_provider() != KnownProvider::Runtime || event.id() != 91 {
             return None;
         }

@@ -61,7 +61,7 @@ impl<'r> Counter<'r> {
 }
 
 impl<'r> View<'r> for Counter<'r> {
-    fn of(event: &Event<'r>) -> Option<Counter<'r>> {
+    fn from_event(event: &Event<'r>) -> Option<Counter<'r>> {
         if event.name() != "EventCounters" {
             return None;
         }

@@ -25,7 +25,7 @@ pub struct Exception<'r> {
 }
 
 impl<'r> View<'r> for Exception<'r> {
-    fn of(event: &Event<'r>) -> Option<Exception<'r>> {
+    fn from_event(event: &Event<'r>) -> Option<Exception<'r>> {
         if event.known_provider() != KnownProvider::Runtime
             || event.id() != 80
             || event.version() < 1

@@ -19,7 +19,7 @@ pub struct GcStart {
 }
 
 impl View<'_> for GcStart {
-    fn of(event: &Event<'_>) -> Option<GcStart> {
+    fn from_event(event: &Event<'_>) -> Option<GcStart> {
         if event.known_provider() != KnownProvider::Runtime || event.id() != 1 {
             return None;
         }
@@ -45,7 +45,7 @@ pub struct GcEnd {
 }
 
 impl View<'_> for GcEnd {
-    fn of(event: &Event<'_>) -> Option<GcEnd> {
+    fn from_event(event: &Event<'_>) -> Option<GcEnd> {
         if event.known_provider() != KnownProvider::Runtime || event.id() != 2 {
             return None;
         }
@@ -77,7 +77,7 @@ pub struct GcHeapStats {
 }
 
 impl View<'_> for GcHeapStats {
-    fn of(event: &Event<'_>) -> Option<GcHeapStats> {
+    fn from_event(event: &Event<'_>) -> Option<GcHeapStats> {
         if event.known_provider() != KnownProvider::Runtime || event.id() != 4 {
             return None;
         }
@@ -127,7 +127,7 @@ pub enum Suspension {
 }
 
 impl View<'_> for Suspension {
-    fn of(event: &Event<'_>) -> Option<Suspension> {
+    fn from_event(event: &Event<'_>) -> Option<Suspension> {
         if event.known_provider() != KnownProvider::Runtime {
             return None;
         }
@@ -163,7 +163,7 @@ pub struct GcGlobalHistory {
 }
 
 impl View<'_> for GcGlobalHistory {
-    fn of(event: &Event<'_>) -> Option<GcGlobalHistory> {
+    fn from_event(event: &Event<'_>) -> Option<GcGlobalHistory> {
         if event.known_provider() != KnownProvider::Runtime || event.id() != 205 {
             return None;
         }
@@ -226,7 +226,7 @@ pub struct GcGenerationHistory {
 }
 
 impl View<'_> for GcHeapHistory {
-    fn of(event: &Event<'_>) -> Option<GcHeapHistory> {
+    fn from_event(event: &Event<'_>) -> Option<GcHeapHistory> {
         if event.known_provider() != KnownProvider::Runtime
             || event.id() != 204
             || event.version() < 3

@@ -183,7 +183,7 @@ pub struct HeapRange {
 
 impl<'r> View<'r> for HeapRows<'r> {
     #[inline]
-    fn of(event: &Event<'r>) -> Option<HeapRows<'r>> {
+    fn from_event(event: &Event<'r>) -> Option<HeapRows<'r>> {
         if event.known_provider() != KnownProvider::Runtime {
             return None;
         }

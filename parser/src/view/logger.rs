@@ -34,7 +34,7 @@ pub struct LogMessage<'r> {
 }
 
 impl<'r> View<'r> for LogMessage<'r> {
-    fn of(event: &Event<'r>) -> Option<LogMessage<'r>> {
+    fn from_event(event: &Event<'r>) -> Option<LogMessage<'r>> {
         if event.known_provider() != KnownProvider::Logging
             || !matches!(event.name(), "FormattedMessage" | "MessageJson")
         {

@@ -14,7 +14,7 @@ pub struct Message<'r> {
 }
 
 impl<'r> View<'r> for Message<'r> {
-    fn of(event: &Event<'r>) -> Option<Message<'r>> {
+    fn from_event(event: &Event<'r>) -> Option<Message<'r>> {
         if event.id() != 0 || event.name() != "EventSourceMessage" {
             return None;
         }

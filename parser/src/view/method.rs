@@ -87,7 +87,7 @@ impl Tier {
 }
 
 impl<'r> View<'r> for Method<'r> {
-    fn of(event: &Event<'r>) -> Option<Method<'r>> {
+    fn from_event(event: &Event<'r>) -> Option<Method<'r>> {
         let is_rundown = match event.known_provider() {
             KnownProvider::Runtime => false,
             KnownProvider::Rundown => true,
@@ -170,7 +170,7 @@ pub struct MethodRange {
 impl MethodRange {
     /// Returns the view of a payload that is known to belong to a method event.
     #[inline]
-    pub fn of_payload(payload: &[u8]) -> Option<MethodRange> {
+    pub fn from_payload(payload: &[u8]) -> Option<MethodRange> {
         let (words, size) = payload.first_chunk::<28>()?.as_chunks::<8>();
         let &[method_id, module_id, start] = words else { return None };
         Some(MethodRange {
@@ -204,7 +204,7 @@ pub struct MethodJitting<'r> {
 }
 
 impl<'r> View<'r> for MethodJitting<'r> {
-    fn of(event: &Event<'r>) -> Option<MethodJitting<'r>> {
+    fn from_event(event: &Event<'r>) -> Option<MethodJitting<'r>> {
         if event.known_provider() != KnownProvider::Runtime || event.id() != 145 {
             return None;
         }

@@ -55,7 +55,7 @@ pub enum MetricKind {
 }
 
 impl<'r> View<'r> for Metric<'r> {
-    fn of(event: &Event<'r>) -> Option<Metric<'r>> {
+    fn from_event(event: &Event<'r>) -> Option<Metric<'r>> {
         if event.known_provider() != KnownProvider::Metrics {
             return None;
         }

@@ -9,7 +9,7 @@
 //! # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 //! let mut reader = Reader::from_slice(&bytes);
 //! while let Some(event) = reader.next_event()? {
-//!     if let Some(method) = Method::of(&event) {
+//!     if let Some(method) = Method::from_event(&event) {
 //!         println!("{:#x} {}.{}", method.start, method.namespace, method.name);
 //!     }
 //! }
@@ -59,7 +59,7 @@ use crate::payload::{Fields, Utf16, Value};
 pub trait View<'r>: Sized {
     /// Returns the view of an event, from which it borrows. `None` for every event of
     /// another kind, and if the payload is too damaged to contain the required fields.
-    fn of(event: &Event<'r>) -> Option<Self>;
+    fn from_event(event: &Event<'r>) -> Option<Self>;
 }
 
 /// Returns the next field with a name. Continues after the previous one, so views request

@@ -45,7 +45,7 @@ pub enum ModuleChange {
 }
 
 impl<'r> View<'r> for Module<'r> {
-    fn of(event: &Event<'r>) -> Option<Module<'r>> {
+    fn from_event(event: &Event<'r>) -> Option<Module<'r>> {
         let change = match (event.known_provider(), event.id()) {
             (KnownProvider::Runtime, 152) => ModuleChange::Load,
             (KnownProvider::Runtime, 153) => ModuleChange::Unload,

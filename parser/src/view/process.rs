@@ -17,7 +17,7 @@ pub struct ProcessInfo<'r> {
 }
 
 impl<'r> View<'r> for ProcessInfo<'r> {
-    fn of(event: &Event<'r>) -> Option<ProcessInfo<'r>> {
+    fn from_event(event: &Event<'r>) -> Option<ProcessInfo<'r>> {
         if event.known_provider() != KnownProvider::EventPipe || event.id() != 1 {
             return None;
         }
@@ -45,7 +45,7 @@ pub struct RuntimeInformation<'r> {
 }
 
 impl<'r> View<'r> for RuntimeInformation<'r> {
-    fn of(event: &Event<'r>) -> Option<RuntimeInformation<'r>> {
+    fn from_event(event: &Event<'r>) -> Option<RuntimeInformation<'r>> {
         if !matches!(event.known_provider(), KnownProvider::Runtime | KnownProvider::Rundown)
             || event.id() != 187
         {

@@ -28,18 +28,18 @@ pub enum SampleState {
 
 impl View<'_> for Sample {
     #[inline]
-    fn of(event: &Event<'_>) -> Option<Sample> {
+    fn from_event(event: &Event<'_>) -> Option<Sample> {
         if event.known_provider() != KnownProvider::SampleProfiler || event.id() != 0 {
             return None;
         }
-        Sample::of_payload(event.payload())
+        Sample::from_payload(event.payload())
     }
 }
 
 impl Sample {
     /// Returns the view of a payload that is known to belong to such an event.
     #[inline]
-    pub fn of_payload(payload: &[u8]) -> Option<Sample> {
+    pub fn from_payload(payload: &[u8]) -> Option<Sample> {
         let state = match u32::from_le_bytes(*payload.first_chunk()?) {
             0 => SampleState::Error,
             1 => SampleState::External,

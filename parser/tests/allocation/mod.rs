@@ -1,5 +1,5 @@
-//! An allocator that counts, each thread for itself, so that tests beside each other do
-//! not disturb.
+//! An allocator that counts for each thread by itself, so that tests that run beside each
+//! other do not disturb each other.
 #![allow(dead_code, reason = "each test target uses a part of it")]
 #![allow(unsafe_code, reason = "an allocator has no safe form")]
 
@@ -11,15 +11,15 @@ struct Counting;
 thread_local! {
     static CALLS: Cell<u64> = const { Cell::new(0) };
     static HELD: Cell<i64> = const { Cell::new(0) };
-    static MOST: Cell<i64> = const { Cell::new(0) };
+    static MAX_HELD: Cell<i64> = const { Cell::new(0) };
 }
 
 fn count(calls: u64, bytes: i64) {
-    // A thread that is being taken down has no counters any more.
+    // A thread that is ending has no counters any more.
     let _ = CALLS.try_with(|cell| cell.set(cell.get() + calls));
     let _ = HELD.try_with(|held| {
         held.set(held.get() + bytes);
-        let _ = MOST.try_with(|most| most.set(most.get().max(held.get())));
+        let _ = MAX_HELD.try_with(|most| most.set(most.get().max(held.get())));
     });
 }
 
@@ -68,8 +68,8 @@ pub(crate) struct Usage {
 /// Does a piece of work on this thread and tells what it allocated.
 pub(crate) fn usage<T>(work: impl FnOnce() -> T) -> (T, Usage) {
     let (calls, held) = (CALLS.get(), HELD.get());
-    MOST.set(held);
+    MAX_HELD.set(held);
     let result = work();
-    let usage = Usage { calls: CALLS.get() - calls, peak: (MOST.get() - held).max(0) as u64 };
+    let usage = Usage { calls: CALLS.get() - calls, peak: (MAX_HELD.get() - held).max(0) as u64 };
     (result, usage)
 }

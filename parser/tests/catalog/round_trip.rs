@@ -49,7 +49,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// The splitmix64 generator.
+    /// Returns the next 64 random bits, by the splitmix64 generator.
     fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.state;
@@ -89,7 +89,7 @@ impl Writer {
         expected
     }
 
-    /// A number that a later field counts by: few, sometimes none.
+    /// Writes a number that a later field counts by: small, sometimes zero.
     fn count(&mut self, field: &Value, written: &mut Vec<Written>) -> Expected {
         let count = (self.bits() % 4) as u16;
         self.counts.push((text(field, "name").to_owned(), usize::from(count)));

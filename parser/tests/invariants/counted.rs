@@ -5,7 +5,7 @@ use nettrace_parser::{Reader, Source, Whole};
 use std::cell::Cell;
 use std::io;
 
-/// A slice that counts how often it is asked.
+/// A slice that counts how often a reader calls it.
 struct Counted<'d> {
     whole: Whole<&'d [u8]>,
     calls: Cell<u64>,
@@ -31,15 +31,15 @@ impl Source for Counted<'_> {
     }
 }
 
-/// Reads all events and tells how often the source was asked.
+/// Reads all events and returns how often the reader called its source.
 pub(crate) fn calls(bytes: &[u8]) -> u64 {
     let mut reader = Reader::new(Counted { whole: Whole::new(bytes), calls: Cell::new(0) });
     while let Ok(Some(_)) = reader.next_event() {}
     reader.source().calls.get()
 }
 
-/// The source is asked at most so many times a byte: an event has two bytes at least, and
-/// each is looked at by three calls.
+/// Asserts that the reader calls its source at most four times a byte: an event has at
+/// least two bytes, and takes three calls.
 pub(crate) fn assert_linear(bytes: &[u8]) {
     let (calls, most) = (calls(bytes), 64 + 4 * bytes.len() as u64);
     assert!(calls <= most, "{calls} calls for {} bytes", bytes.len());

@@ -1,16 +1,19 @@
 //! Every byte of an input is accounted for.
 //!
+//! Each byte is exactly one of these, and the tests' own walk over what the reader
+//! delivered checks it:
+//!
 //! Each byte is exactly one of these, and the tests' own walk over what the reader gave
 //! checks it:
 //!
 //! - the stream's header, or its end mark;
 //! - framing: an object's or block's header, padding, tagged values, end tag;
-//! - content of a block that was read: the block's header, its rows. Of event blocks each
-//!   row is known, because it was given as an event (in version 3 it may be a
+//! - content of a block that was read: the block's header, its rows. Each row of an event
+//!   block is known, because it was delivered as an event (in version 3 it may be a
 //!   definition);
 //! - content of a block that was passed over and noted, such as one of an unknown kind;
-//! - lost: within the stretch of exactly one finding, and then no event was given that
-//!   lies there;
+//! - lost: within the stretch of exactly one finding, and then no event was delivered
+//!   that lies there;
 //! - after the end mark.
 
 use nettrace_parser::{BlockKind, Finding, Item, Reader, Version, raw};
@@ -121,7 +124,8 @@ impl Explained<'_> {
         }
     }
 
-    /// Every byte from a block header's end to `end` is a row's or lost.
+    /// Asserts that every byte from a block header's end to `end` belongs to a row or is
+    /// lost.
     fn explain_rows(&self, block: &Block, end: u64) {
         let mut at = block.content;
         let is_lost_whole = self.lost_at(at).is_some();
@@ -150,14 +154,15 @@ impl Explained<'_> {
         );
     }
 
-    /// Returns rows that are not compressed say where the next begins.
+    /// Returns where the row at `at` ends: rows that are not compressed store their size.
     fn behind_row(&self, at: u64, payload_end: u64, block: &Block) -> u64 {
         let flags = self.u32(block.content).unwrap_or(0) >> 16;
         let is_compressed = self.version != Some(Version::V3) && flags & 1 == 1;
         if is_compressed { payload_end } else { at + 4 + u64::from(self.u32(at).unwrap_or(0)) }
     }
 
-    /// Every byte between two blocks is lost, or belongs to what ends an object.
+    /// Asserts that every byte between two blocks is lost, or belongs to what ends an
+    /// object.
     fn explain_framing(&self, from: u64, to: u64) {
         let mut at = from;
         while at < to {
@@ -192,7 +197,7 @@ impl Explained<'_> {
         }
     }
 
-    /// If a byte is lost, where the stretch ends.
+    /// Returns where the lost stretch that holds a byte ends, if the byte is lost.
     fn lost_at(&self, at: u64) -> Option<u64> {
         let index = self.lost.partition_point(|(from, _)| *from <= at);
         let (_, end) = self.lost.get(index.checked_sub(1)?)?;

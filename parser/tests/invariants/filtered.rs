@@ -4,7 +4,7 @@ use super::reading::{Told, digest, told_of_reader};
 use nettrace_parser::internal::{Candidate, FilteredEvents, PendingFilter, Watermark};
 use nettrace_parser::{Event, Reader};
 
-/// Takes two of three events as they come, and lets the others wait.
+/// Takes two of three events as they come, and defers the others.
 struct TwoOfThree {
     taken: Vec<u64>,
     room: usize,
@@ -36,7 +36,8 @@ impl PendingFilter for TwoOfThree {
     }
 }
 
-/// All events are shown; those that wait come in the order of those that all wait.
+/// Asserts that all events are shown, and that the deferred ones come in the order that
+/// they have if all are deferred.
 pub(crate) fn assert_filtered_is_time_order(bytes: &[u8], whole: &Told) {
     let mut all = Reader::from_slice(bytes).time_ordered();
     let mut due = Vec::new();

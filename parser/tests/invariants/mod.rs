@@ -41,7 +41,7 @@ pub(crate) fn assert_calm(bytes: &[u8]) {
     assert_filtered_is_time_order(bytes, &whole);
 }
 
-/// The fast way gives what the plain way gives.
+/// Asserts that the fast way gives what the plain way gives.
 pub(crate) fn assert_for_each_is_next_event(bytes: &[u8], whole: &Told) {
     let mut reader = Reader::from_slice(bytes);
     let mut events = Vec::new();
@@ -50,7 +50,8 @@ pub(crate) fn assert_for_each_is_next_event(bytes: &[u8], whole: &Told) {
     assert!(told == *whole, "for_each: {}", told.difference(whole));
 }
 
-/// Time order gives the same events, sorted but for those it counts as too late.
+/// Asserts that time order gives the same events, sorted except for those that it counts
+/// as too late.
 pub(crate) fn assert_time_order(bytes: &[u8], whole: &Told) {
     let mut ordered = Reader::from_slice(bytes).time_ordered();
     let mut events = Vec::new();
@@ -80,7 +81,7 @@ pub(crate) fn assert_time_order(bytes: &[u8], whole: &Told) {
     assert!(told == whole, "time order: {}", told.difference(&whole));
 }
 
-/// Several threads give what one gives, in both orders.
+/// Asserts that several threads give what one gives, in both orders.
 pub(crate) fn assert_parallel_is_serial(bytes: &[u8]) {
     for order in [Order::File, Order::Time] {
         let read = |threads| {

@@ -1,10 +1,11 @@
-//! Which of the questions about an input are asked.
+//! Which of the questions apply to an input.
 
 use super::mix::Mix;
 use std::hash::Hasher;
 
-/// A test asks all of them. A fuzzer asks the cheap ones of every input and each of the
-/// others of one input in so many, and so comes to several times as many inputs.
+/// The questions to ask of an input. A test asks all of them. A fuzzer asks the cheap
+/// ones of every input and each of the others of one input in `count`, and so comes to
+/// several times as many inputs.
 #[derive(Clone, Copy)]
 pub(crate) struct Questions {
     /// What is left of a number that follows from the input alone, so that a run can be
@@ -18,14 +19,14 @@ impl Questions {
         Questions { lot: None }
     }
 
-    /// Those that the input draws.
+    /// Returns the questions that the input draws.
     pub(crate) fn drawn_by(bytes: &[u8]) -> Questions {
         let mut mix = Mix::default();
         mix.write(bytes);
         Questions { lot: Some(mix.finish()) }
     }
 
-    /// Returns whether the next question is asked: always, or of one input in `count`.
+    /// Returns whether the next question applies: always, or to one input in `count`.
     pub(crate) fn ask(&mut self, count: u64) -> bool {
         let Some(lot) = &mut self.lot else { return true };
         let drawn = *lot % count;

@@ -6,7 +6,7 @@ use nettrace_parser::{BlockKind, Buffered, Error, Event, Finding, Reader, Source
 use std::hash::{Hash, Hasher};
 use std::io::{self, Read};
 
-/// Everything an event says, as one number.
+/// Returns everything that an event says, as one number.
 pub(crate) fn digest(event: &Event<'_>) -> u64 {
     let mut hasher = Mix::default();
     (event.offset(), event.timestamp_ticks(), event.thread_id(), event.capture_thread())
@@ -38,7 +38,7 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// Every offset lies within an input of `length` bytes.
+    /// Asserts that every offset lies within an input of `length` bytes.
     pub(crate) fn assert_within(&self, length: u64) {
         for Finding { offset, lost_offset, lost_bytes, .. } in &self.findings {
             assert!(*offset <= length, "offset {offset} beyond {length}: {:?}", self.findings);
@@ -68,7 +68,7 @@ impl Told {
         assert!(self.findings.iter().all(|finding| !finding.to_string().is_empty()));
     }
 
-    /// In a few words, how this differs from what was expected.
+    /// Returns in a few words how this differs from what was expected.
     pub(crate) fn difference(&self, expected: &Told) -> String {
         let (found, due) = (self.events.len(), expected.events.len());
         if self.events != expected.events {
@@ -114,7 +114,7 @@ pub(crate) fn told_of_outcome(outcome: Result<Outcome, Error>, events: Vec<u64>)
         }
     };
     let statistics = &outcome.statistics;
-    // Rows are not counted by those who only read events.
+    // A reader of events does not count rows.
     let counts = BlockKind::all()
         .map(|kind| (statistics.blocks(kind), statistics.bytes(kind), 0))
         .collect::<Vec<_>>();
@@ -157,8 +157,8 @@ pub(crate) fn of_slice(bytes: &[u8]) -> Told {
     told_of_reader(&reader, events, error)
 }
 
-/// A reader that gives `size` bytes at a time; if it is `lazy`, only every other call
-/// gives any.
+/// A reader that gives `size` bytes at a time. A lazy one gives them at every other call
+/// only.
 struct Pieces<'d> {
     rest: &'d [u8],
     size: usize,

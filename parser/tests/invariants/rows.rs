@@ -9,7 +9,7 @@ use nom::combinator::all_consuming;
 use nom::multi::many0;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A row, as both tell of it.
+/// A row, as the functions of `raw` and a reader both tell it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) offset: u64,
@@ -89,8 +89,8 @@ impl Row {
 /// Where rows end before their block does, and why.
 pub(crate) type Refused = Option<(u64, Fault)>;
 
-/// What the functions of `raw` give of the content of a block of blobs, which begins at
-/// `start`: each blob with its place.
+/// Reads the content of a block of blobs, which begins at `start`, with the functions of
+/// `raw`: returns each blob with its place.
 pub(crate) fn blobs(
     version: Version,
     content: &[u8],
@@ -171,7 +171,7 @@ pub(crate) fn blocks(bytes: &[u8]) -> Option<(Version, Vec<FoundBlock<'_>>, bool
     Some((version, blocks, false))
 }
 
-/// Whether a finding says that a block is another than its header says, or ends
+/// Returns where findings say that a block is another than its header says, or ends
 /// elsewhere.
 fn is_doubt(damage: &Damage) -> impl Iterator<Item = u64> {
     let doubts = damage.findings().iter().filter(|finding| {
@@ -190,7 +190,7 @@ fn is_doubt(damage: &Damage) -> impl Iterator<Item = u64> {
     doubts.map(|finding| finding.block_offset.min(finding.offset))
 }
 
-/// What both ways gave.
+/// What both ways agreed on.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Agreed {
     pub(crate) rows: usize,
@@ -198,8 +198,8 @@ pub(crate) struct Agreed {
     pub(crate) refused: usize,
 }
 
-/// Asks both ways for each event block of a stream, up to the first whose size a reader
-/// doubts.
+/// Reads each event block of a stream in both ways, up to the first block whose size a
+/// reader doubts.
 pub(crate) fn assert_raw_rows_are_the_readers(bytes: &[u8]) -> Agreed {
     let mut agreed = Agreed::default();
     let Some((version, blocks, _)) = blocks(bytes) else { return agreed };

@@ -2,8 +2,8 @@
 
 use nettrace_parser::{Event, FieldValue, Reader, Value};
 
-/// Walks the payloads of a stream's events, until `most` values were seen. Gives how
-/// many.
+/// Walks the payloads of a stream's events, until `most` values were seen. Returns how
+/// many were seen.
 pub(crate) fn look_at_payloads(bytes: &[u8], most: u64) -> u64 {
     let mut reader = Reader::from_slice(bytes);
     let mut seen = 0;

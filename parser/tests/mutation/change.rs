@@ -11,7 +11,7 @@ pub(crate) const EXTREMES: [u32; 7] =
 /// Ways to damage content.
 pub(crate) const WAYS: usize = 12;
 
-/// Damages a block in the way of that number.
+/// Damages a block in the way that has this number.
 pub(crate) fn change(block: &Block, way: usize, random: &mut Random) -> Vec<u8> {
     let content = &block.content;
     let end = content.len();

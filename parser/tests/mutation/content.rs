@@ -9,8 +9,9 @@ use crate::invariants;
 use crate::random::Random;
 use nettrace_testdata::cases;
 
-/// Bytes that reading may hold for each byte of a stream, and beside them.
+/// Bytes that reading may hold for each byte of a stream.
 const HELD_PER_BYTE: u64 = 8;
+/// Bytes that reading may hold beside them, for any stream.
 const HELD: u64 = 4 << 20;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Whether all events outside a damaged block were delivered, and said what they say
+//! Whether all events outside a damaged block were delivered, and hold what they hold
 //! without the damage.
 
 use nettrace_parser::{Event, Reader};
@@ -6,21 +6,22 @@ use nettrace_testdata::synth::{PartKind, Version};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
-/// What an event says, by where it was said. The place is not part of it.
+/// The facts of an event, each by the place that stores it. The event's own place is not
+/// one of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Said {
     offset: u64,
-    /// In its own row.
+    /// Hash of what its own row stores.
     row: u64,
-    /// In its metadata.
+    /// Hash of what its metadata stores.
     name: u64,
-    /// In its metadata, or in its labels.
+    /// Hash of what its metadata or its labels store.
     level: u64,
-    /// In its row, or in the row of its thread.
+    /// Hash of what its row or the row of its thread stores.
     thread: u64,
-    /// In its row, or in its labels.
+    /// Hash of what its row or its labels store.
     labels: u64,
-    /// In the stack block.
+    /// Hash of what the stack block stores.
     stack: u64,
 }
 
@@ -51,7 +52,7 @@ impl Said {
         self.offset as usize
     }
 
-    /// What is left of it without what was said in a block of this kind.
+    /// Returns what is left of the facts without those that a block of this kind stores.
     fn without(self, kind: PartKind, version: Version) -> Said {
         let said = Said { offset: 0, ..self };
         match kind {
@@ -61,8 +62,8 @@ impl Said {
             PartKind::Stack => Said { stack: 0, ..said },
             PartKind::Thread | PartKind::RemoveThread => Said { thread: 0, ..said },
             PartKind::LabelList => Said { labels: 0, level: 0, ..said },
-            // It tells from where on stacks, threads, labels and, in version 6, metadata
-            // have new numbers.
+            // A sequence point says from where on stacks, threads, labels and, in version
+            // 6, metadata have new numbers.
             PartKind::SequencePoint if version == Version::V6 => Said { row: said.row, ..NOTHING },
             PartKind::SequencePoint => Said { stack: 0, ..said },
             _ => said,
@@ -70,7 +71,7 @@ impl Said {
     }
 }
 
-/// Returns all events of a stream.
+/// Returns the facts of all events of a stream.
 pub(crate) fn said(bytes: &[u8]) -> Vec<Said> {
     let mut reader = Reader::from_slice(bytes);
     let mut events = Vec::new();
@@ -115,7 +116,8 @@ impl Damaged {
     }
 }
 
-/// What events say in their own rows: of all of them, or of those that lie in `place`.
+/// Returns what events store in their own rows: all of them, or those that lie in
+/// `place`.
 pub(crate) fn rows_of(events: &[Said], place: Option<&Range<usize>>) -> Vec<u64> {
     let is_there = |said: &&Said| place.is_none_or(|place| place.contains(&(said.offset as usize)));
     events.iter().filter(is_there).map(|said| said.row).collect()

@@ -1,10 +1,10 @@
-//! The same mutants, read by us and by TraceEvent: who gives more of the events that were
-//! there, and who gives events that were not.
+//! The mutants of `lies`, read by us and by TraceEvent: who delivers more of the events
+//! that were there, and who delivers events that were not.
 //!
-//! `NETTRACE_PEERS=$(.ci/peers) cargo test --release -p nettrace-parser --test mutation --
-//! --ignored --nocapture differential` prints what `parser/fuzz/differential.txt` keeps
-//! of its last run. `MUTANTS=20` asks for as many of each class and trace; one takes
-//! TraceEvent a second.
+//! `NETTRACE_PEERS=$(.ci/peers) cargo test --release -p nettrace-parser --test mutation
+//! -- --ignored --nocapture differential` prints what `parser/fuzz/differential.txt`
+//! keeps of its last run. `MUTANTS=20` sets how many mutants of each class and trace are
+//! read; TraceEvent takes a second for each.
 
 use crate::lies::{CLASSES, Sound};
 use crate::random::Random;
@@ -26,10 +26,10 @@ const TRACES: [&str; 6] = [
 /// How often each event is there: time, provider, id and size.
 type Events = HashMap<(u64, String, u32, usize), u32>;
 
-/// What a reader made of a mutant.
+/// What a reader made of a mutant: the events, and whether it reported that something is
+/// wrong.
 struct Read {
     events: Events,
-    /// It said that something is wrong.
     says_so: bool,
 }
 
@@ -46,7 +46,7 @@ fn ours(bytes: &[u8]) -> Read {
     Read { events, says_so }
 }
 
-/// The dumper of the peers; its lines are those of the shared `golden` folder.
+/// The dumper of the peers, which prints lines like those of the shared `golden` folder.
 struct Dumper {
     peers: PathBuf,
     folder: PathBuf,
@@ -67,7 +67,7 @@ impl Dumper {
         let (file, out) =
             (self.folder.join("mutant").with_extension(extension), self.folder.join("out"));
         std::fs::write(&file, bytes).unwrap();
-        // What it left of the mutant before is no answer.
+        // A file that is left of the mutant before is no answer.
         let _ = std::fs::remove_file(&out);
         let ended = Command::new("timeout")
             .args(["-k", "5", "60"])
@@ -100,7 +100,7 @@ impl Dumper {
     }
 }
 
-/// Of the events of a sound trace, how many are there, and how many others.
+/// Returns how many events of a sound trace were found, and how many other events.
 fn recovered(found: &Events, sound: &Events) -> (u32, u32) {
     let right = |(key, count): (&_, &u32)| (*count).min(sound.get(key).copied().unwrap_or(0));
     let right: u32 = found.iter().map(right).sum();
@@ -117,7 +117,8 @@ struct Sum {
     their_others: u64,
     we_more: u32,
     they_more: u32,
-    /// More than 1 % wrong or missing, and not a word.
+    /// Mutants of which more than 1 % of the events were wrong or missing, without a
+    /// word.
     we_silent: u32,
     they_silent: u32,
 }
@@ -134,7 +135,7 @@ fn differential() {
     let mut random = Random(7);
     let mut sums = [Sum::default(); CLASSES.len()];
     let mut worst = Vec::new();
-    for sound in TRACES.iter().filter_map(|name| Sound::of(name)) {
+    for sound in TRACES.iter().filter_map(|name| Sound::from_trace(name)) {
         let (our_sound, their_sound) =
             (ours(&sound.bytes).events, dumper.read(&sound.name, &sound.bytes).events);
         let (all, their_all) = (our_sound.values().sum::<u32>(), their_sound.values().sum::<u32>());
@@ -148,7 +149,7 @@ fn differential() {
                 let (us, them) = (ours(&bytes), dumper.read(&sound.name, &bytes));
                 let (our_right, our_others) = recovered(&us.events, &our_sound);
                 let (their_right, their_others) = recovered(&them.events, &their_sound);
-                // Of a thousand, as TraceEvent does not give all.
+                // Shares are compared, because TraceEvent does not deliver all events.
                 let part = |right: u32, all: u32| f64::from(right) / f64::from(all.max(1));
                 let (our_part, their_part) = (part(our_right, all), part(their_right, their_all));
                 sum.mutants += 1;

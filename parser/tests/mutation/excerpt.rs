@@ -27,12 +27,13 @@ pub(crate) struct Excerpt {
     pub(crate) blocks: Vec<Block>,
 }
 
-/// Of larger traces this much is taken.
-const MOST_BYTES: usize = 80 * 1024;
-const MOST_OF_A_KIND: usize = 3;
+/// The most bytes that are taken of a trace.
+const MAX_BYTES: usize = 80 * 1024;
+/// The most blocks of a kind that are taken.
+const MAX_OF_A_KIND: usize = 3;
 
 impl Excerpt {
-    fn of(name: &str, bytes: &[u8]) -> Excerpt {
+    fn from_trace(name: &str, bytes: &[u8]) -> Excerpt {
         let mut reader = Reader::from_slice(bytes);
         let mut blocks: Vec<Block> = Vec::new();
         let mut counts: HashMap<PartKind, usize> = HashMap::new();
@@ -47,8 +48,7 @@ impl Excerpt {
                     header.get_or_insert(block.offset as usize);
                     let count = counts.entry(kind).or_default();
                     let content = block.content;
-                    if *count >= MOST_OF_A_KIND || (*count > 0 && size + content.len() > MOST_BYTES)
-                    {
+                    if *count >= MAX_OF_A_KIND || (*count > 0 && size + content.len() > MAX_BYTES) {
                         continue;
                     }
                     *count += 1;
@@ -97,13 +97,13 @@ fn part_kind(kind: BlockKind) -> Option<PartKind> {
     })
 }
 
-/// Returns one of each trace in the repository.
+/// Returns one excerpt of each trace in the repository.
 pub(crate) fn excerpts() -> &'static [Excerpt] {
     static EXCERPTS: OnceLock<Vec<Excerpt>> = OnceLock::new();
     EXCERPTS.get_or_init(|| {
         let traces = corpus::of_repository();
         let excerpts: Vec<_> =
-            traces.iter().map(|trace| Excerpt::of(trace.name(), &trace.bytes())).collect();
+            traces.iter().map(|trace| Excerpt::from_trace(trace.name(), &trace.bytes())).collect();
         assert!(excerpts.len() >= 15, "{} traces", excerpts.len());
         for version in Version::ALL {
             let is_there = excerpts.iter().any(|excerpt| excerpt.version == version);

@@ -1,10 +1,10 @@
-//! How often a damaged trace passes for whole: mutants of recorded traces, held against
-//! what the events were before.
+//! How often a damaged trace passes for whole: mutants of recorded traces, compared with
+//! the events before the damage.
 //!
-//! A mutant lies when reading it gives no damage, its end mark is there, and more than 1
-//! % of its events are wrong or missing. What a mutation wrote over says nothing else any
-//! more (a payload, an address of a stack, a name), so that alone is not asked for: bytes
-//! that no reader could know to be wrong. All other facts of all events are.
+//! A mutant lies when reading it finds no damage, its end mark is there, and more than 1
+//! % of its events are wrong or missing. What a mutation wrote over (a payload, an
+//! address of a stack, a name) cannot be compared, because no reader could know these
+//! bytes to be wrong. All other facts of all events are compared.
 //!
 //! `PROPTEST_CASES=1024 cargo test -p nettrace-parser --test mutation -- --nocapture lies`
 //! prints the table of `parser/fuzz/README.md`, with the traces of `NETTRACE_SHARED`;
@@ -25,21 +25,21 @@ pub(crate) struct Sound {
     is_v6: bool,
     pub(crate) bytes: Vec<u8>,
     events: Vec<Told>,
-    /// Bytes that say how the stream is made: framing, headers of blocks and rows, sizes,
-    /// counts, ids.
+    /// Bytes that store how the stream is made: framing, headers of blocks and rows,
+    /// sizes, counts, ids.
     structure: Vec<usize>,
-    /// Fields that hold a length or a count: place and bytes.
+    /// Fields that hold a length or a count: their place and their size in bytes.
     lengths: Vec<(usize, usize)>,
     /// Definitions of types: what is written over there may change names.
     metadata: Vec<Range<usize>>,
-    /// Addresses of stacks in the stream, with what an event says of them.
+    /// Addresses of stacks in the stream, with the hash that an event has of them.
     stacks: Vec<(Range<usize>, u64)>,
-    /// Blocks but for the first: where they begin, where their content does, and where
+    /// Blocks without the first: where they begin, where their content begins, and where
     /// they end.
     blocks: Vec<(usize, usize, usize)>,
 }
 
-/// What an event says.
+/// The facts of an event that are compared.
 #[derive(Clone)]
 struct Told {
     offset: u64,
@@ -80,7 +80,7 @@ impl Told {
     }
 }
 
-/// Traces that are taken, each up to this many bytes.
+/// The traces, each read up to [`MAX_BYTES`].
 const TRACES: [&str; 14] = [
     "net3.1-linux-x64/all.netperf",
     "net10-linux-x64/all.netperf",
@@ -97,15 +97,16 @@ const TRACES: [&str; 14] = [
     "one-collect-v6/cpu.nettrace",
     "one-collect-v6/cpu-and-switches.nettrace",
 ];
-const MOST_BYTES: u64 = 300 << 10;
+/// The most bytes that are read of a trace.
+const MAX_BYTES: u64 = 300 << 10;
 
 fn u32_at(bytes: &[u8], at: usize) -> usize {
     bytes.get(at..at + 4).map_or(0, |four| u32::from_le_bytes(four.try_into().unwrap()) as usize)
 }
 
 impl Sound {
-    /// Returns the beginning of a trace up to a block, and an end mark.
-    pub(crate) fn of(name: &str) -> Option<Sound> {
+    /// Reads the beginning of a trace up to a block, and adds an end mark.
+    pub(crate) fn from_trace(name: &str) -> Option<Sound> {
         let whole = corpus::trace(name)?.bytes();
         let mut reader = Reader::from_slice(&whole);
         let mut starts = Vec::new();
@@ -115,7 +116,7 @@ impl Sound {
         let (is_v6, is_complete) =
             (matches!(reader.version(), Some(Version::V6 { .. })), reader.is_complete());
         let mut bytes = whole;
-        let cut = starts.iter().copied().find(|start| *start > MOST_BYTES);
+        let cut = starts.iter().copied().find(|start| *start > MAX_BYTES);
         // A process that was killed left its last block cut.
         if let Some(cut) = cut.or(starts.last().copied().filter(|_| !is_complete)) {
             bytes.truncate(cut as usize);
@@ -127,12 +128,12 @@ impl Sound {
         Some(sound)
     }
 
-    /// Where its parts are.
+    /// Finds where the parts of the stream are.
     fn look(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);
         let mut reader = Reader::from_slice(&bytes);
         let is_v3 = reader.trace().is_ok() && reader.version() == Some(Version::V3);
-        // Where the header of the block of events ends that is being read.
+        // Where the header ends, if the block that is being read holds events.
         let mut rows_from = None;
         let mut within = 0..=u64::MAX;
         while let Some(item) = reader.next_item().expect("it can be read") {
@@ -206,7 +207,7 @@ impl Sound {
         }
     }
 
-    /// Reads a mutant that differs in `touched`.
+    /// Reads a mutant that differs in `touched`, and compares its events.
     fn held_against(&self, mutant: &[u8], touched: &Range<usize>) -> Verdict {
         let touches = |range: &Range<usize>| range.start < touched.end && touched.start < range.end;
         let types_are_touched = self.metadata.iter().any(touches);
@@ -233,9 +234,9 @@ impl Sound {
                     found.counted.1.wrapping_sub(due.counted.1),
                 );
                 let is_there = due.offset == found.offset && due.row == found.row;
-                // After what was written over, other times and numbers are counted from
-                // others. What a header adds to them is right as long as all are moved
-                // alike.
+                // After what was written over, times and numbers are counted from other
+                // values. What a header adds to them is right as long as all of them are
+                // moved alike.
                 if is_there
                     && by != (0, 0)
                     && by != moved_by
@@ -270,7 +271,7 @@ impl Sound {
     }
 
     fn is_lie(&self, verdict: &Verdict) -> bool {
-        // An event that is wrong counts once, and so do those that were never there.
+        // An event that is wrong counts once, and so do events that were never there.
         let wrong = verdict.missing.max(verdict.others);
         verdict.says_whole && wrong * 100 > self.events.len() as u64
     }
@@ -285,7 +286,7 @@ impl Sound {
         if self.is_v6 { &[0; 4] } else { &[1] }
     }
 
-    /// Returns a mutant of a class, and which bytes of it differ.
+    /// Returns a mutant of a class, and where it differs.
     pub(crate) fn mutant(&self, class: &str, random: &mut Random) -> (Vec<u8>, Range<usize>) {
         let mut bytes = self.bytes.clone();
         let touched = match class {
@@ -355,10 +356,11 @@ struct Verdict {
     right: u64,
     others: u64,
     missing: u64,
-    /// Right, but for a time or number that is counted from one that was written over.
+    /// Events that are right, except for a time or number that is counted from one that
+    /// was written over.
     moved: u64,
     says_whole: bool,
-    /// What is noted and is no damage.
+    /// Findings that are notes, not damage.
     notes: Vec<String>,
     lost: u64,
 }
@@ -374,7 +376,7 @@ pub(crate) const CLASSES: [&str; 8] = [
     "block zeroed",
 ];
 
-/// Mutants of a class, and what became of them.
+/// The mutants of a class, and what became of them.
 #[derive(Default, Clone, Copy, Debug)]
 struct Sum {
     mutants: u64,
@@ -384,12 +386,12 @@ struct Sum {
     right: u64,
 }
 
-/// Mutants of each class of each trace, by version and class.
+/// Reads `count` mutants of each class of each trace, and sums them by version and class.
 fn sums(count: u32, mut show: impl FnMut(&str)) -> BTreeMap<(&'static str, &'static str), Sum> {
     let seed = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
     let mut random = Random(seed.unwrap_or(2026));
     let mut sums: BTreeMap<(&str, &str), Sum> = BTreeMap::new();
-    for sound in TRACES.iter().filter_map(|name| Sound::of(name)) {
+    for sound in TRACES.iter().filter_map(|name| Sound::from_trace(name)) {
         let version = if sound.is_v6 { "V6" } else { "V3–V5" };
         for class in CLASSES {
             // There are fewer traces of version 6.
@@ -444,8 +446,8 @@ fn table(sums: &BTreeMap<(&'static str, &'static str), Sum>) -> String {
     table
 }
 
-/// The seed is fixed, so the numbers change with the reader alone. One in 500 is what the
-/// table of `parser/fuzz/README.md` has, of four times as many mutants and more traces.
+/// Fixes the seed, so that the numbers change with the reader alone. The table of
+/// `parser/fuzz/README.md` has one in 500, of four times as many mutants and more traces.
 #[test]
 fn at_most_one_mutant_in_250_passes_for_whole_though_its_events_are_wrong() {
     let one_in = if corpus::shared_folder().is_some() { 500 } else { 250 };

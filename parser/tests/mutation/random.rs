@@ -1,4 +1,4 @@
-//! What damage is drawn by: random choices, bytes and places.
+//! Random choices, bytes and places, by which damage is drawn.
 
 pub(crate) use crate::splitmix::Random;
 use std::ops::Range;
@@ -8,7 +8,7 @@ impl Random {
         &of[self.below(of.len())]
     }
 
-    /// So many of them at most, whichever.
+    /// Keeps at most `most` of them, whichever.
     pub(crate) fn some<T>(&mut self, mut of: Vec<T>, most: u32) -> Vec<T> {
         while of.len() > most as usize {
             of.swap_remove(self.below(of.len()));
@@ -20,7 +20,7 @@ impl Random {
         (0..count).map(|_| self.next() as u8).collect()
     }
 
-    /// A stretch of at most `most` bytes before `end`.
+    /// Draws a stretch of at most `most` bytes before `end`.
     pub(crate) fn stretch(&mut self, end: usize, most: usize) -> Range<usize> {
         let start = self.below(end);
         start..end.min(start + 1 + self.below(most))

@@ -1,5 +1,5 @@
 //! Time order against a plain oracle: all events in file order, sorted by the rule of
-//! `FORMAT.md` 11 and by nothing else.
+//! `FORMAT.md` 11 alone.
 
 use crate::change::{WAYS, change};
 use crate::excerpt::excerpts;
@@ -12,16 +12,17 @@ use nettrace_parser::{
 use nettrace_testdata::{cases, corpus, synth};
 use std::ops::ControlFlow;
 
-/// Events that wait, as the oracle has them: the time each counts as, and all it says.
+/// An oracle of time order. Each waiting event has the time that it counts as, and a
+/// digest of all that it says.
 #[derive(Default)]
 struct Oracle {
     waiting: Vec<(u64, u64)>,
     watermark: u64,
     given: Vec<u64>,
     out_of_order: u64,
-    /// So many wait at most; at that number the older half goes at least.
+    /// The most events that wait. When as many wait, at least the older half goes.
     most: usize,
-    /// How often that was needed.
+    /// How often this limit made events go.
     limited: u64,
 }
 
@@ -42,18 +43,18 @@ impl Oracle {
         }
     }
 
-    /// The oldest of those that wait go.
+    /// Releases the oldest of the waiting events.
     fn give(&mut self, count: usize) {
         self.waiting.sort_by_key(|(time, _)| *time);
         for (time, said) in self.waiting.drain(..count) {
             self.watermark = self.watermark.max(time);
             self.given.push(said);
         }
-        // Their order does not matter to the next sort, which keeps that of equal times:
-        // that of the file.
+        // Their order does not matter to the next sort, which keeps the file's order of
+        // equal times.
     }
 
-    fn of(bytes: &[u8], limits: Limits) -> Oracle {
+    fn read(bytes: &[u8], limits: Limits) -> Oracle {
         let mut oracle = Oracle { most: limits.queue_events, ..Oracle::default() };
         let mut reader = Reader::with_limits(Whole::new(bytes), limits);
         while let Ok(Some(item)) = reader.next_item() {
@@ -70,7 +71,7 @@ impl Oracle {
     }
 }
 
-/// Returns all that an event says.
+/// Returns a digest of all that an event says.
 fn said(event: &Event<'_>) -> u64 {
     let ids = (u64::from(event.metadata_id()) << 32)
         ^ event.raw_thread()
@@ -88,13 +89,13 @@ fn by_next_event<S: Source>(events: &mut TimeOrdered<S>) -> Vec<u64> {
 
 fn by_visit<S: Source>(events: &mut TimeOrdered<S>) -> Vec<u64> {
     let mut given = Vec::new();
-    // What fails is told by the reader, and by the number of events.
+    // The reader reports what fails, and so does the number of events.
     let _ = events.for_each(|event| given.push(said(&event)));
     given
 }
 
-/// Returns the given order is the oracle's, and losses and damage are those of file order
-/// but for notes of the limit.
+/// Asserts that the order is the oracle's, and that losses and damage are those of file
+/// order except for notes of the limit.
 fn assert_is<S: Source>(
     what: &str,
     bytes: &[u8],
@@ -117,9 +118,9 @@ fn assert_is<S: Source>(
     assert!(found == due, "{what}: {}", found.difference(&due));
 }
 
-/// Every way to read a stream in time order is the oracle's.
+/// Asserts that every way to read a stream in time order gives the oracle's order.
 fn assert_time_order(what: &str, bytes: &[u8], seed: usize) {
-    let oracle = Oracle::of(bytes, Limits::default());
+    let oracle = Oracle::read(bytes, Limits::default());
     assert_eq!(oracle.limited, 0, "{what}");
     assert_is(what, bytes, &oracle, Reader::from_slice(bytes).time_ordered(), by_next_event);
     assert_is(what, bytes, &oracle, Reader::from_slice(bytes).time_ordered(), by_visit);
@@ -127,14 +128,14 @@ fn assert_time_order(what: &str, bytes: &[u8], seed: usize) {
     assert_is(&format!("{what}, read"), bytes, &oracle, buffered, by_visit);
     let most = [1, 2, 7, 60, 400, 3000][seed % 6];
     let limits = Limits { queue_events: most, ..Limits::default() };
-    let limited = Oracle::of(bytes, limits);
+    let limited = Oracle::read(bytes, limits);
     let what = format!("{what}, at most {most}");
     let reader = || Reader::with_limits(Whole::new(bytes), limits).time_ordered();
     assert_is(&what, bytes, &limited, reader(), by_next_event);
     assert_is(&what, bytes, &limited, reader(), by_visit);
 }
 
-/// And that of two threads.
+/// Asserts that two threads give the oracle's order.
 fn assert_threads(what: &str, bytes: &[u8]) {
     let mut given = Vec::new();
     let options = Options { threads: 2, order: Order::Time, ..Options::default() };
@@ -152,7 +153,7 @@ fn assert_threads(what: &str, bytes: &[u8]) {
             ControlFlow::Continue(())
         },
     );
-    let oracle = Oracle::of(bytes, Limits::default());
+    let oracle = Oracle::read(bytes, Limits::default());
     assert!(given == oracle.given, "{what}, threads: {} of {}", given.len(), oracle.given.len());
     if let Ok(outcome) = outcome {
         assert_eq!(outcome.out_of_order, oracle.out_of_order, "{what}");
@@ -163,7 +164,7 @@ fn assert_threads(what: &str, bytes: &[u8]) {
 fn every_trace_comes_in_the_order_of_a_plain_sort() {
     for (nth, trace) in corpus::traces().iter().enumerate() {
         let bytes = trace.bytes();
-        // The largest say the same again; their beginning is a prefix, too.
+        // The largest traces say the same things again; their beginning is a prefix, too.
         let bytes = bytes.get(..6_000_000).unwrap_or(&bytes);
         assert_time_order(trace.name(), bytes, nth);
         assert_threads(trace.name(), bytes);

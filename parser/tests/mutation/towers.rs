@@ -10,7 +10,7 @@ use nettrace_testdata::synth::{
     ThreadBlock, ThreadRow, Trace, Version, flag,
 };
 
-/// Levels of types within types.
+/// Levels of types within types in a tower.
 const DEPTH: usize = 100_000;
 /// Bytes that any of these streams may make a reader hold.
 const HELD: u64 = 48 << 20;
@@ -29,8 +29,8 @@ fn event(number: u32) -> Blob {
     }
 }
 
-/// Returns a stream whose one event type has these fields: two events, with what is put
-/// between them.
+/// Returns a stream with one event type of these fields and two events of it, with
+/// `between` in between.
 fn stream(version: Version, fields: Vec<Field>, between: Option<Row>) -> Vec<u8> {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());
@@ -63,7 +63,7 @@ fn stream(version: Version, fields: Vec<Field>, between: Option<Row>) -> Vec<u8>
     stream.bytes
 }
 
-/// Both events come, within bounds, in all ways; their payloads are walked.
+/// Asserts that both events come, within bounds, in all ways. Their payloads are walked.
 fn assert_bounded(bytes: &[u8], what: &str) {
     let (events, usage) = usage(|| {
         invariants::values::look_at_payloads(bytes, VALUES);
@@ -75,7 +75,8 @@ fn assert_bounded(bytes: &[u8], what: &str) {
     invariants::assert_every_byte_is_explained(bytes);
 }
 
-/// Returns one level: its code, and in front of a member how many there are.
+/// Returns a tower of types: each level is its code, and in front of a member how many
+/// there are.
 fn tower(version: Version, code: u8, depth: usize) -> Vec<u8> {
     let level = match (version, code) {
         (Version::V6, 1) => vec![1, 1, 0],
@@ -107,7 +108,8 @@ fn types_nested_100_000_deep_cost_their_event_its_fields_and_nothing_else() {
 fn a_type_list_of_version_6_that_is_all_nested_arrays_is_bounded() {
     for code in [1u8, 19, 22, 24, 25] {
         let level = tower(Version::V6, code, 1).len();
-        // All that a row's size of two bytes leaves beside the other parts of the row.
+        // These are all bytes that a row's size of two bytes leaves beside the other
+        // parts of the row.
         let nested = FieldType::Raw(tower(Version::V6, code, 65_400 / level));
         let bytes = stream(Version::V6, vec![Field::new("deep", nested)], None);
         assert!(bytes.len() > 65_000);

@@ -1,5 +1,5 @@
-//! As others use it: with nom's combinators, error types of their own, and kinds of
-//! blocks of their own.
+//! The functions of `raw` as other programs use them: with nom's combinators, error types
+//! of their own, and kinds of blocks of their own.
 
 use crate::invariants::rows::{blobs, blocks};
 use nettrace_parser::raw::{self, FaultAt, Parsed};
@@ -12,8 +12,8 @@ use nom::multi::{length_data, many0};
 use nom::sequence::preceded;
 use nom::{Err, IResult, Parser};
 
-/// Reads a user's own parser over all of it: the names of the event types of a metadata
-/// block of version 6.
+/// Reads the names of the event types of a metadata block of version 6, to its end: a
+/// parser as a user writes it.
 fn names(content: &[u8]) -> Parsed<'_, Vec<&[u8]>> {
     let name = map(raw::metadata_row_v6, |row| row.name);
     let row = context("metadata row", map_parser(raw::sized_row, name));

@@ -1,4 +1,5 @@
-//! Any bytes: nothing panics, and nothing is reserved for a count.
+//! Any bytes for the functions of `raw`: nothing panics, and nothing is reserved for a
+//! count.
 
 use crate::allocation::usage;
 use crate::invariants::targets::raw::assert_each_is_calm;
@@ -58,7 +59,7 @@ fn a_fault_in_a_part_that_carries_its_size_is_told_where_it_lies() {
     let Err(Err::Error(at)) = raw::field_list_v6(&list) else { panic!("there is no type 99") };
     assert_eq!((at.fault, at.offset_in(&list)), (Fault::TypeCode(99), 6));
 
-    // A reader says the same of the row that holds the list.
+    // A reader refuses the row that holds the list in the same place.
     let row = [&[1, 1, b'P', 7, 1, b'N'][..], &list].concat();
     let content = [&[0, 0, row.len() as u8, 0][..], &row].concat();
     let mut stream = Stream::new(synth::Version::V6);

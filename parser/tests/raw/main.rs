@@ -1,5 +1,5 @@
-//! The functions of `raw`, from outside: they give what a reader gives, bear any bytes,
-//! and go together with combinators and error types of others.
+//! The functions of `raw` from outside: they give what a reader gives, bear any bytes,
+//! and work together with other combinators and error types.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "../allocation/mod.rs"]

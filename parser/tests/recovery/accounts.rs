@@ -1,5 +1,5 @@
-//! Whose bytes are whose, where one block of version 6 is found in what was taken for the
-//! end of another.
+//! Which bytes belong to which block, where one block of version 6 is found in what was
+//! taken for the end of another.
 
 use crate::invariants;
 use crate::lengths::{event, opened};
@@ -18,7 +18,8 @@ fn bytes_and_blocks(bytes: &[u8]) -> (u64, u64) {
     (sum(&|kind| statistics.bytes(kind)), sum(&|kind| statistics.blocks(kind)))
 }
 
-/// Returns the session of one event block after what a stack block leaves to be said.
+/// Returns a stream that ends a stack block with these bytes, and goes on with a session
+/// of two event blocks.
 fn behind(mut stream: Stream, rest_of_stacks: &[u8]) -> Vec<u8> {
     stream.bytes.extend(rest_of_stacks);
     let row = MetadataRow { metadata_id: 1, provider: "Demo".into(), ..MetadataRow::default() };
@@ -73,8 +74,8 @@ fn rows_are_lost_up_to_where_another_block_begins_among_them() {
 #[test]
 fn a_block_that_begins_in_the_end_of_an_event_that_was_given_loses_none_of_its_bytes() {
     let mut stream = opened();
-    // A block of a row that is broken after its name. The event before has its header
-    // and two bytes of the row.
+    // A block of a row that is broken after its name. Before it lies an event that has
+    // the block's header and two bytes of the row in it.
     let row = b"\x01\x04Demo\x80\x80\x80\x80\x80\x80\x80\x80\0\0\0";
     let block = Block::new(3, Content::raw([b"\0\0\x11\0", row.as_slice()].concat())).encode(0).0;
     let shared = 10;

@@ -1,4 +1,4 @@
-//! Blocks that do not end where they say, and streams that do not end where they seem to.
+//! Blocks that end elsewhere than they say, and streams that end elsewhere than it seems.
 
 use crate::invariants;
 use crate::splitmix::Random;
@@ -13,7 +13,7 @@ fn story(version: Version, random: &mut Random) -> Story {
     if version == Version::V3 { v3_story(random) } else { Story::new(version, random) }
 }
 
-/// What is asked of a stream here, without all that its events say.
+/// What these tests compare of a stream, without all that its events say.
 pub(crate) struct Outcome {
     pub(crate) told: Told,
     pub(crate) findings: Vec<Finding>,
@@ -35,8 +35,8 @@ pub(crate) fn read(bytes: &[u8]) -> Outcome {
     }
 }
 
-/// All events of the objects but the one at `spoilt` are there, in order, and of that one
-/// none that it does not hold.
+/// Asserts that all events of the other objects are there, in order, and that the object
+/// at `spoilt` gives none that it does not hold.
 pub(crate) fn assert_others_are_told(story: &Story, spoilt: usize, outcome: &Outcome, what: &str) {
     let all = story.told(|_| false).numbers;
     let others = story.told(|at| at == spoilt).numbers;
@@ -139,7 +139,7 @@ fn a_size_that_is_too_small_costs_no_event_at_all() {
                 let bytes = with_size(&story, at, size);
                 let byte = bytes.get(story.part(at).content.start + size);
                 if matches!(byte, Some(6 | 8..=14)) {
-                    // What ends an object happens to stand where the size ends: its rows
+                    // An end of an object happens to stand where the size ends: its rows
                     // are believed.
                     continue;
                 }
@@ -246,7 +246,7 @@ fn another_stream_behind_the_end_mark_is_not_read_as_this_ones() {
 
 #[test]
 fn objects_that_all_claim_the_rest_of_the_stream_are_read_in_linear_time() {
-    // Each says that it reaches to the same end, where an end tag and another object are.
+    // Each block says to reach to the same end, where an end tag and another object are.
     let mut stream = nettrace_testdata::synth::Stream::new(Version::V4);
     stream.trace(&Trace::default());
     let mut bytes = stream.bytes;

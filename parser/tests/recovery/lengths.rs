@@ -1,5 +1,5 @@
-//! Blocks of version 6 that do not end where they say. There are no marks to find the way
-//! back by, only what the blocks themselves are like.
+//! Blocks of version 6 that end elsewhere than they say. There are no marks to find the
+//! way back by, only what the blocks themselves are like.
 
 use crate::bounds::{Outcome, assert_others_are_told, read};
 use crate::invariants;
@@ -19,12 +19,13 @@ fn with_length(story: &Story, at: usize, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Blocks that have enough after them to find the way back by.
+/// Returns the blocks that have enough after them to find the way back by.
 fn blocks(story: &Story) -> std::ops::Range<usize> {
     story.objects().start..story.objects().end - 3
 }
 
-/// However the bytes come, the same is made of them, and each of them is explained.
+/// Asserts for some of the inputs that the same is made of the bytes however they come,
+/// and that each byte is explained.
 fn assert_calm_sometimes(random: &mut Random, bytes: &[u8]) {
     if random.below(40) == 0 {
         invariants::assert_calm(bytes);
@@ -32,8 +33,9 @@ fn assert_calm_sometimes(random: &mut Random, bytes: &[u8]) {
     }
 }
 
-/// What damage makes of bytes may look like a row of known ids, or like a block, and then
-/// the block after the damaged one may be lost too. Hardly ever.
+/// How often damage was tried, and how often it misled the reader: damaged bytes may look
+/// like a row of known ids, or like a block, and then the block after the damaged one may
+/// be lost too. That happens hardly ever.
 #[derive(Default)]
 struct Tried {
     all: u32,
@@ -41,7 +43,7 @@ struct Tried {
 }
 
 impl Tried {
-    /// `is_whole`: the block's own rows are as they were.
+    /// Counts one outcome. If `is_whole`, the block's own rows are as they were.
     fn count(&mut self, story: &Story, at: usize, is_whole: bool, outcome: &Outcome, what: &str) {
         self.all += 1;
         let found = outcome.told.numbers.as_slice();
@@ -87,7 +89,7 @@ fn a_length_that_reaches_into_other_blocks_costs_none_of_their_events() {
             let mut lengths: Vec<usize> = (0..10).map(|_| right + 1 + random.below(60)).collect();
             lengths.extend((0..6).map(|_| right + random.below(rest - right)));
             lengths.extend([rest, rest + 1000, 0xff_ffff, right | 0x80_0000]);
-            // Where another block ends is another matter.
+            // Lengths that end where another block ends are another matter.
             lengths.retain(|length| {
                 story.stream.parts.iter().all(|part| part.content.end != start + length)
             });
@@ -156,7 +158,7 @@ fn any_number_of_bytes_missing_from_a_block_of_version_6_costs_no_event_of_anoth
         for at in blocks(&story) {
             let part = story.part(at).clone();
             for way in 0..4 {
-                // Of the header too, every other time.
+                // Every other time the header is damaged too.
                 let begin = if way % 2 == 0 { part.content.start } else { part.start };
                 let from = begin + random.below(part.end - begin);
                 let to = part.end.min(from + 1 + random.below(90));
@@ -186,7 +188,7 @@ fn blocks_of_version_6_that_turned_to_noise_are_gaps_with_offset_and_length() {
         let at = blocks(&story).start + random.below(blocks(&story).len());
         let part = story.part(at);
         let mut bytes = story.stream.bytes.clone();
-        // The header, or all of it.
+        // Every other time it is the header, else all of the block.
         let end = if round % 2 == 0 { part.end } else { part.content.start };
         let noise = random.noise(end - part.start);
         bytes[part.start..end].copy_from_slice(&noise);
@@ -212,7 +214,8 @@ fn a_block_whose_kind_turned_into_an_end_mark_costs_at_most_that_block() {
         let mut bytes = story.stream.bytes.clone();
         bytes[part.start + 3] = 0;
         let outcome = read(&bytes);
-        // It is read after all if one bit of the kind was changed, and its rows tell it.
+        // The block is read after all if one bit of the kind was changed, and its rows
+        // show it.
         let is_read =
             outcome.findings.iter().any(|finding| matches!(finding.fault, Fault::ChangedKind(0)));
         let expected = story.told(|other| other == at && !is_read);
@@ -278,7 +281,7 @@ fn the_last_block_of_a_stream_that_is_still_written_is_not_waited_for() {
     stream.event_block(&EventBlock::new([event(1, vec![1; 9]), event(2, vec![2; 9])]));
     stream.stack_block(&StackBlock::new(1, 8, &[[1u64, 2]]));
     stream.event_block(&EventBlock::new([event(3, vec![3; 9])]));
-    /// Gives what there is, and then has nothing more for now.
+    /// Gives the bytes that there are, and then has no more for now.
     struct Live<'d>(&'d [u8]);
     impl std::io::Read for Live<'_> {
         fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
@@ -344,8 +347,8 @@ fn a_length_that_ends_where_a_later_block_ends_costs_at_most_the_blocks_that_it_
     assert!(exact * 10 > tried * 8, "{exact} of {tried}");
 }
 
-/// Returns bytes with more zeros and small numbers than chance would give: those that
-/// blocks' headers are made of.
+/// Returns bytes with more zeros and small numbers than chance would give, as blocks'
+/// headers have them.
 fn payload(random: &mut Random) -> Vec<u8> {
     let count = random.below(400);
     let byte = |random: &mut Random| match random.below(10) {
@@ -357,9 +360,9 @@ fn payload(random: &mut Random) -> Vec<u8> {
     (0..count).map(|_| byte(random)).collect()
 }
 
-/// A block's size is believed where nothing but what is in payloads speaks against it:
-/// neither an id that stands for nothing, nor the input's end in the middle of the block
-/// after, makes blocks of them.
+/// Tries payloads of any bytes. A block's size is believed where nothing but what is in
+/// payloads speaks against it: neither an id that stands for nothing, nor the input's end
+/// in the middle of the block after, makes blocks of them.
 #[test]
 fn no_payload_whatever_its_bytes_costs_the_event_it_belongs_to() {
     let mut random = Random(11);
@@ -393,8 +396,8 @@ fn no_payload_whatever_its_bytes_costs_the_event_it_belongs_to() {
     }
 }
 
-/// Found by a property test: one empty block, and what looks like the beginning of
-/// another.
+/// Reads an input that a property test found: one empty block, and what looks like the
+/// beginning of another.
 #[test]
 fn what_looks_like_blocks_in_the_payload_of_an_event_of_an_unknown_thread_is_payload() {
     let zeros = |begin: &[u8], len: usize| [begin, &vec![0; len - begin.len()]].concat();

@@ -21,7 +21,7 @@ use splitmix::Random;
 use std::ops::Range;
 use story::{Says, Story, told_by, v3_story};
 
-/// Everything but notes.
+/// Returns all findings that are not notes.
 fn gaps(outcome: &Outcome) -> Vec<&Finding> {
     outcome.findings.iter().filter(|finding| finding.class != Class::Note).collect()
 }
@@ -46,7 +46,7 @@ fn blocks_that_turned_to_noise_are_gaps_with_offset_and_length_and_their_events_
                 _ => expected.push(part.start..part.end),
             }
         }
-        // The end mark is but one byte: after noise there is nothing to find it by.
+        // The end mark is one byte only: after noise there is nothing to find it by.
         let has_end = gone.last().is_none_or(|last| last + 1 < story.says.len());
         if let (false, Some(gap)) = (has_end, expected.last_mut()) {
             gap.end = bytes.len();
@@ -81,8 +81,8 @@ fn blocks_behind_missing_bytes_are_read_although_their_padding_no_longer_fits() 
         if version == Version::V3 {
             story = v3_story(&mut random);
         }
-        // The first of the objects that are left is read with the usual padding, and is
-        // then known not to fit; the last has nothing after it to tell by.
+        // The first of the remaining objects is read with the usual padding, and then
+        // turns out not to fit; the last has nothing after it to tell by.
         let objects = story.objects();
         let at = objects.start + random.below(objects.len());
         let part = story.part(at).clone();

@@ -1,4 +1,4 @@
-//! A stream of many blocks, and a model of what it can still tell when some of them are
+//! A stream of many blocks, and a model of what it still tells when some of them are
 //! spoilt.
 
 use crate::snapshot::Outcome;
@@ -14,7 +14,8 @@ const START: u64 = 1_000_000;
 const THREADS: [u64; 3] = [7, 9, 70_000];
 
 impl Random {
-    /// Bytes that no reader takes for an object or the stream's end where they begin.
+    /// Draws bytes that no reader takes for the beginning of an object or for the
+    /// stream's end.
     pub(crate) fn noise(&mut self, count: usize) -> Vec<u8> {
         let mut bytes: Vec<u8> = (0..count).map(|_| self.next() as u8).collect();
         if let Some(first) = bytes.first_mut() {
@@ -41,7 +42,8 @@ pub(crate) struct Story {
 }
 
 impl Story {
-    /// Some events were dropped by the writer itself, in every stretch.
+    /// Writes a stream of 40 blocks from which the writer itself dropped some events, in
+    /// every stretch.
     pub(crate) fn new(version: Version, random: &mut Random) -> Story {
         let mut stream = Stream::new(version);
         stream.trace(&Trace::default());
@@ -121,8 +123,8 @@ impl Story {
         numbers
     }
 
-    /// Returns the objects that may be spoilt: all after the first definitions but the
-    /// end mark.
+    /// Returns the objects that may be spoilt: all that follow the first definitions,
+    /// without the end mark.
     pub(crate) fn objects(&self) -> Range<usize> {
         self.says.iter().position(|says| !matches!(says, Says::Nothing)).unwrap_or(3)
             ..self.says.len()
@@ -132,7 +134,7 @@ impl Story {
         &self.stream.parts[at]
     }
 
-    /// What is left to tell when some of the objects are gone.
+    /// Returns what the stream still tells when some of the objects are gone.
     pub(crate) fn told(&self, is_gone: impl Fn(usize) -> bool) -> Told {
         let mut told = Told::default();
         let mut last = BTreeMap::new();
@@ -151,7 +153,7 @@ impl Story {
                 *last = (*last).max(*number);
             }
         }
-        // Of all numbers that were given, those that did not come are lost: each once.
+        // Each number that was given and did not come is lost once.
         let witnessed: u64 = last.values().map(|number| u64::from(*number)).sum();
         told.lost = witnessed.saturating_sub(told.numbers.len() as u64);
         told
@@ -169,7 +171,7 @@ pub(crate) fn told_by(outcome: &Outcome) -> Told {
     Told { numbers, lost: outcome.lost }
 }
 
-/// Returns the version 3 has neither numbers nor blocks of other kinds.
+/// Writes a stream of version 3, which has neither numbers nor blocks of other kinds.
 pub(crate) fn v3_story(random: &mut Random) -> Story {
     let mut stream = Stream::new(Version::V3);
     stream.trace(&Trace::default());

@@ -2,14 +2,14 @@
 
 use nettrace_testdata::synth::{tiny_v4, tiny_v6};
 
-/// A worked example and what each of its prefixes holds.
+/// A worked example, and what each of its prefixes holds.
 pub(crate) struct Example {
     pub(crate) bytes: Vec<u8>,
-    /// Shorter prefixes cannot be read at all.
+    /// The length of the shortest prefix that can be read.
     fatal_below: usize,
-    /// Prefixes from each of these lengths on have one event more.
+    /// Lengths from which on a prefix has one more event.
     events_from: &'static [usize],
-    /// From here on the one lost event is known.
+    /// The length from which on the one lost event is known.
     loss_from: usize,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn examples() -> [Example; 2] {
 }
 
 impl Example {
-    /// What the first `length` bytes hold; `None` if they cannot be read.
+    /// Returns what the first `length` bytes hold, or `None` if they cannot be read.
     pub(crate) fn left(&self, length: usize) -> Option<Left> {
         (length >= self.fatal_below).then(|| Left {
             events: self.events_from.iter().filter(|from| length >= **from).count(),

@@ -3,7 +3,7 @@
 use nettrace_parser::{Event, FieldValue, Value};
 use std::fmt::Write;
 
-/// Elements of an array that are written out; more are only counted.
+/// Elements of an array that are written out; further ones are only counted.
 const WRITTEN_OUT: usize = 200;
 
 /// Returns each field as `name = value`.
@@ -30,8 +30,8 @@ fn text_of(field: &FieldValue<'_>) -> String {
     text
 }
 
-/// A value with its type where that is not plain: `5i32`, `"text"`, `b"utf-8"`, `x0102`,
-/// `[1u8, 2u8]`.
+/// Writes a value, with its type where that is not plain: `5i32`, `"text"`, `b"utf-8"`,
+/// `x0102`, `[1u8, 2u8]`.
 pub(crate) fn write_value(text: &mut String, value: &Value<'_>) {
     let done = match value {
         Value::Absent => write!(text, "absent"),

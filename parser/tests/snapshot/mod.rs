@@ -1,5 +1,5 @@
-//! What a reader gave, kept whole, so that tests can compare it: with what they expect,
-//! and between ways of feeding the same bytes.
+//! What a reader delivered, kept whole, so that tests can compare it with what they
+//! expect, and between ways of feeding the same bytes.
 #![allow(dead_code, reason = "each test target uses a part of it")]
 
 pub(crate) mod examples;
@@ -53,7 +53,7 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// Copies an event.
-    pub(crate) fn of(event: &Event<'_>) -> Seen {
+    pub(crate) fn from_event(event: &Event<'_>) -> Seen {
         Seen {
             offset: event.offset(),
             payload_offset: event.payload_offset(),
@@ -90,7 +90,7 @@ impl Seen {
     }
 }
 
-/// What a whole stream gave.
+/// What a whole stream delivered.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outcome {
     pub(crate) version: Option<Version>,
@@ -99,14 +99,14 @@ pub(crate) struct Outcome {
     /// The error that ended it: offset, context, fault.
     pub(crate) error: Option<(u64, &'static str, Fault)>,
     pub(crate) findings: Vec<Finding>,
-    /// How many findings of each class there were, also beyond those kept.
+    /// How many findings of each class there were, with those beyond the kept ones.
     pub(crate) finding_counts: BTreeMap<Class, u64>,
     pub(crate) lost: u64,
     pub(crate) restarts: u64,
     pub(crate) lost_by_thread: BTreeMap<u64, u64>,
     pub(crate) is_complete: bool,
     pub(crate) end_offset: Option<u64>,
-    /// In time order: events that came too late.
+    /// Events that came too late, if the stream was read in time order.
     pub(crate) out_of_order: u64,
 }
 
@@ -120,22 +120,22 @@ pub(crate) const CLASSES: [Class; 6] = [
 ];
 
 impl Outcome {
-    /// Timestamps of the events, as they came.
+    /// Returns the timestamps of the events, in the order in which they came.
     pub(crate) fn ticks(&self) -> Vec<u64> {
         self.events.iter().map(|event| event.ticks).collect()
     }
 
-    /// Sequence numbers of the events, as they came.
+    /// Returns the sequence numbers of the events, in the order in which they came.
     pub(crate) fn numbers(&self) -> Vec<u32> {
         self.events.iter().map(|event| event.number).collect()
     }
 
-    /// What was wrong, and where: class, stream offset, fault.
+    /// Returns each finding's class, stream offset and fault.
     pub(crate) fn damage(&self) -> Vec<(Class, u64, Fault)> {
         self.findings.iter().map(|finding| (finding.class, finding.offset, finding.fault)).collect()
     }
 
-    /// Says whether nothing at all was odd, and the end was seen.
+    /// Returns whether nothing at all was odd and the end was seen.
     pub(crate) fn is_flawless(&self) -> bool {
         self.findings.is_empty() && self.error.is_none() && self.is_complete
     }
@@ -205,14 +205,14 @@ fn outcome(
     }
 }
 
-/// No stream of these tests has more events than this many in a row without an end.
+/// The most events in a row without an end: no stream of these tests has as many.
 const ENDLESS: usize = 4_000_000;
 
 /// Reads all events in file order.
 pub(crate) fn observe<S: Source>(mut reader: Reader<S>) -> Outcome {
     let mut events = Vec::new();
     let error = loop {
-        match patient(|| reader.next_event().map(|event| event.as_ref().map(Seen::of))) {
+        match patient(|| reader.next_event().map(|event| event.as_ref().map(Seen::from_event))) {
             Ok(Some(event)) => events.push(event),
             Ok(None) => break None,
             Err(error) => break Some(error),
@@ -231,7 +231,7 @@ pub(crate) fn observe_ordered<S: Source>(reader: Reader<S>) -> Outcome {
     let mut ordered = reader.time_ordered();
     let mut events = Vec::new();
     let error = loop {
-        match patient(|| ordered.next_event().map(|event| event.as_ref().map(Seen::of))) {
+        match patient(|| ordered.next_event().map(|event| event.as_ref().map(Seen::from_event))) {
             Ok(Some(event)) => events.push(event),
             Ok(None) => break None,
             Err(error) => break Some(error),
@@ -246,7 +246,7 @@ pub(crate) fn observe_ordered<S: Source>(reader: Reader<S>) -> Outcome {
     outcome(events, error, trace, end, told, ordered.out_of_order())
 }
 
-/// Streams up to this long are fed in pieces too, whatever a test is about.
+/// Bytes of the longest stream that is fed in pieces too, whatever a test is about.
 const SHORT: usize = 40_000;
 
 /// Reads a stream in file order: from a slice and, if it is short, also byte by byte and
@@ -255,7 +255,7 @@ pub(crate) fn read(bytes: &[u8]) -> Outcome {
     read_within(bytes, Limits::default())
 }
 
-/// [`read`] with other limits.
+/// Reads a stream as [`read`] does, with other limits.
 pub(crate) fn read_within(bytes: &[u8], limits: Limits) -> Outcome {
     let whole = observe(Reader::with_limits(nettrace_parser::Whole::new(bytes), limits));
     whole.check(bytes.len() as u64);
@@ -271,7 +271,7 @@ pub(crate) fn ordered(bytes: &[u8]) -> Outcome {
     ordered_within(bytes, Limits::default())
 }
 
-/// [`ordered`] with other limits.
+/// Reads a stream as [`ordered`] does, with other limits.
 pub(crate) fn ordered_within(bytes: &[u8], limits: Limits) -> Outcome {
     let whole = observe_ordered(Reader::with_limits(nettrace_parser::Whole::new(bytes), limits));
     whole.check(bytes.len() as u64);
@@ -298,8 +298,7 @@ pub(crate) fn assert_same(found: &Outcome, expected: &Outcome, fed: &dyn std::fm
     assert_eq!(without_events(found), without_events(expected), "fed in {fed:?}");
 }
 
-/// Returns the error of a stream that cannot be read from its beginning: offset and
-/// fault.
+/// Returns the offset and the fault of a stream that cannot be read from its beginning.
 pub(crate) fn refused(bytes: &[u8]) -> (u64, Fault) {
     let outcome = read(bytes);
     assert_eq!((outcome.events.len(), outcome.findings.len()), (0, 0));

@@ -6,9 +6,9 @@ use crate::streams::{block_of, last_event_block};
 use nettrace_parser::{Class, Fault};
 use nettrace_testdata::synth::*;
 
-/// Two good blobs, then `wrong` and one more good blob in one block; the rest must be
-/// lost from `wrong` on, and nothing else: with another block after it, close to the end
-/// of the input, and far from it.
+/// Asserts that with two good blobs, then `wrong` and one more good blob in one block,
+/// the rest from `wrong` on is lost and nothing else: with another block after it, close
+/// to the end of the input, and far from it.
 fn assert_rest_is_lost(version: Version, layout: BlobLayout, wrong: &Row, fault: Fault) {
     for further in [0, 1, 20] {
         let mut stream = begun(version);
@@ -31,7 +31,7 @@ fn assert_lost_from_third_row(mut stream: Stream, further: u32, fault: Fault) {
     assert_eq!((outcome.lost, outcome.is_complete), (0, true));
 }
 
-/// The same with `wrong` as the last bytes of the block.
+/// Asserts that `wrong` is lost, and nothing else, as the last bytes of a block.
 fn assert_cut_off_is_lost(version: Version, wrong: &[u8], fault: Fault) {
     for further in [0, 1, 20] {
         let mut stream = begun(version);
@@ -109,7 +109,8 @@ fn t065_a_varuint_that_runs_off_the_block_keeps_the_blobs_before_it() {
     }
 }
 
-/// Flags byte and what comes before and after a varuint32 of each field that has one.
+/// Returns for each field that has a varuint32 the flags byte with what comes before it,
+/// and what comes after it.
 fn varuint32_fields(version: Version) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut fields = vec![
         (vec![flag::METADATA_ID], vec![0]),
@@ -128,8 +129,8 @@ fn varuint64_fields() -> Vec<(Vec<u8>, Vec<u8>)> {
     vec![(vec![flag::CAPTURE, 0], vec![0, 0]), (vec![flag::THREAD], vec![0]), (vec![0], vec![])]
 }
 
-/// Returns the blob with `value` in the place of the varuint, and room for an inherited
-/// payload.
+/// Returns the blob with `value` in the place of the varuint, and with room for an
+/// inherited payload.
 fn blob_with(field: &(Vec<u8>, Vec<u8>), value: &[u8]) -> Row {
     Row::Raw([&field.0, value, &field.1, &[0; 4]].concat())
 }

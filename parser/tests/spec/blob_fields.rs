@@ -168,9 +168,9 @@ fn t072_v6_an_uncompressed_row_is_52_bytes_and_payload() {
         is_sorted: false,
         payload: b"abc".to_vec(),
     };
-    assert_eq!(Header::of(first), expected);
+    assert_eq!(Header::from_seen(first), expected);
     assert_eq!(
-        Header::of(second),
+        Header::from_seen(second),
         Header { capture: (2, 11, Some(2)), is_sorted: true, ..expected }
     );
     assert_eq!((first.payload_offset - first.offset, second.offset - first.offset), (52, 55));
@@ -191,7 +191,7 @@ fn t073_min_and_max_in_the_block_header_are_reported_and_never_used_to_drop_even
             let block = EventBlock::new([event(1, 1), event(2, 2), event(3, 3)]);
             stream.event_block(&EventBlock { min_ticks: Some(min), max_ticks: Some(max), ..block });
             stream.end();
-            // Times that rows are outside of are a contradiction; those that cannot be
+            // Times are a contradiction if rows lie outside of them; those that cannot be
             // are none.
             let fits = max < min || max == 0;
             for outcome in [read(&stream.bytes), ordered(&stream.bytes)] {

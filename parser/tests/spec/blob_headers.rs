@@ -64,7 +64,7 @@ fn t051_the_high_bit_of_an_uncompressed_metadata_id_means_not_sorted() {
     }
 }
 
-/// Creates a stream in which everything two different events may refer to is defined.
+/// Creates a stream that defines two of everything an event may refer to.
 fn with_two_of_everything(version: Version) -> Stream {
     let mut stream = opened(version);
     if version == Version::V6 {
@@ -80,8 +80,8 @@ fn with_two_of_everything(version: Version) -> Stream {
     stream
 }
 
-/// What compressed headers say: metadata id, number, capture thread, processor, thread,
-/// stack, activities, label, sorted, payload.
+/// The facts of a compressed header: metadata id, number, capture thread, processor,
+/// thread, stack, activities, label, sorted, payload.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Header {
     pub(crate) metadata_id: u32,
@@ -97,7 +97,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    pub(crate) fn of(seen: &Seen) -> Header {
+    pub(crate) fn from_seen(seen: &Seen) -> Header {
         Header {
             metadata_id: seen.metadata_id,
             capture: (seen.number, seen.capture_thread, seen.processor),
@@ -148,7 +148,7 @@ fn second_of_two() -> Blob {
     }
 }
 
-/// Returns the two events when the second has just these flags.
+/// Returns the two events when the second one has just these flags.
 fn two_with_flags(version: Version, flags: u8) -> (Header, Header, Outcome) {
     let mut stream = with_two_of_everything(version);
     let mut second = Blob { flags: Some(flags), ..second_of_two() };
@@ -160,10 +160,10 @@ fn two_with_flags(version: Version, flags: u8) -> (Header, Header, Outcome) {
     let outcome = read(&stream.bytes);
     assert_eq!(outcome.events.len(), 2);
     assert!(outcome.is_complete && !outcome.finding_counts.contains_key(&Class::RestOfBlockLost));
-    (Header::of(&outcome.events[0]), Header::of(&outcome.events[1]), outcome)
+    (Header::from_seen(&outcome.events[0]), Header::from_seen(&outcome.events[1]), outcome)
 }
 
-/// Returns the second event if its header says nothing but the time.
+/// Returns what the second event is if its header says nothing but the time.
 fn nothing_said(first: &Header) -> Header {
     let (number, capture_thread, processor) = first.capture;
     Header {
@@ -221,7 +221,8 @@ fn t053_with_flags_0_everything_is_inherited_and_the_number_grows_by_one() {
     }
 }
 
-/// Numbers that a block's blobs get, when each has its own flags.
+/// Reads a block whose blobs have these flags each, and returns the numbers that they
+/// get.
 fn numbered(version: Version, blobs: &[(u8, u32)]) -> Outcome {
     let mut stream = begun(version);
     let first = flag::METADATA_ID | flag::CAPTURE | flag::THREAD | flag::PAYLOAD_SIZE;
@@ -319,7 +320,7 @@ fn t057_the_first_blob_of_a_block_inherits_zeros_not_the_last_block_s_values() {
             is_sorted: false,
             payload: vec![],
         };
-        assert_eq!(Header::of(&outcome.events[1]), expected);
+        assert_eq!(Header::from_seen(&outcome.events[1]), expected);
         assert_eq!(outcome.lost, 0);
         assert!(outcome.is_flawless());
     }
@@ -369,7 +370,7 @@ fn t059_compressed_metadata_blocks_are_read_with_their_own_zero_state() {
     let third = Blob::definition(11, START, definition(3).encode());
     stream.metadata_blobs(&block_of([Row::Raw(vec![0, 9]), third.into()]));
     let empty = stream.nth(PartKind::Metadata, 1).rows[0].end as u64;
-    // Nor do events inherit from metadata.
+    // Events do not inherit from metadata either.
     stream.event_block(&block_of([Row::Raw(vec![flag::METADATA_ID, 2, 5])]));
     events(&mut stream, [Blob { metadata_id: 3, ..event(2, 2) }]);
     stream.end();

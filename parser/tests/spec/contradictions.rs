@@ -339,7 +339,8 @@ fn a_type_name_with_one_wrong_letter_is_read_as_the_one_it_resembles_and_said_so
     }
 }
 
-/// Numbers of the events whose type and thread are known, and findings but notes.
+/// Returns the numbers of the events whose type and thread are known, and all findings
+/// that are not notes.
 fn known(bytes: &[u8]) -> (Vec<u32>, Vec<Fault>) {
     let (mut reader, mut known) = (Reader::from_slice(bytes), Vec::new());
     while let Some(event) = reader.next_event().unwrap() {
@@ -350,7 +351,7 @@ fn known(bytes: &[u8]) -> (Vec<u32>, Vec<Fault>) {
     (known, reader.damage().losses().map(|finding| finding.fault).collect())
 }
 
-/// Six blocks of ten events each.
+/// Returns a stream of six blocks of ten events each.
 fn sixty(version: Version) -> Stream {
     let mut stream = begun(version);
     for block in 0..6 {

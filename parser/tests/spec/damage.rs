@@ -33,8 +33,8 @@ fn t178_the_examples_of_17_give_the_expected_events_when_cut_at_every_length() {
                     is_complete: outcome.is_complete,
                 };
                 assert_eq!((found, outcome.error), (left, None), "{length:#x}");
-                // A cut is told as such, and as nothing else; what was read is what it
-                // is.
+                // A cut is reported as such, and as nothing else, and what was read stays
+                // as it is.
                 let classes: Vec<_> =
                     outcome.findings.iter().map(|finding| finding.class).collect();
                 assert!(
@@ -48,8 +48,8 @@ fn t178_the_examples_of_17_give_the_expected_events_when_cut_at_every_length() {
     }
 }
 
-/// Reads everything in both orders, every field of every payload; gives the number of
-/// events.
+/// Reads everything in both orders, every field of every payload, and returns the number
+/// of events.
 fn survive(bytes: &[u8]) -> usize {
     let mut reader = Reader::from_slice(bytes);
     let mut events = 0;
@@ -86,7 +86,7 @@ fn t179_flipping_any_one_byte_of_the_examples_never_panics_hangs_or_allocates_mo
                 );
             }
             bytes[place] = right;
-            // Through a reader one of them is enough: its buffer is of a fixed size.
+            // A reader of a stream needs one of them only: its buffer is of a fixed size.
             bytes[place] = !right;
             let (_, usage) = usage(|| observe(Reader::from_read(&bytes[..])));
             assert!(usage.peak < 1 << 20, "{place:#x}: {usage:?}");
@@ -107,7 +107,7 @@ fn t180_feeding_in_pieces_of_any_size_gives_the_same_events_and_errors_as_feedin
             assert_same(&observe(Reader::new(Buffered::at_rest(paused))), &whole, &paused);
         }
     }
-    // Broken and odd streams of all kinds: the same events, the same damage, the same
+    // Broken and odd streams of all kinds give the same events, the same damage, the same
     // errors.
     let mut refused = 0;
     for (name, bytes) in malformed() {
@@ -328,8 +328,9 @@ fn t184_notes_are_counted_by_kind_and_capped() {
         assert_eq!((damage.count_like(notes[0]), damage.count_like(notes[64])), (200, 10 - sure));
         assert_eq!(read(&stream.bytes).finding_counts[&Class::Note], 210 - sure);
     }
-    // Losses are capped and counted the same way, and all that can be read is read: also
-    // after a block whose end is missing after more broken ones than are kept.
+    // Losses have a limit and are counted in the same way, and everything that can be
+    // read is read: also after a block whose end is missing after more broken ones than
+    // are kept.
     let mut stream = begun(Version::V4);
     for number in 1..=100 {
         let mut block = StackBlock::new(number, 8, &[[7], [8]]);
@@ -479,7 +480,7 @@ fn t186_a_stream_without_sequence_points_stays_within_the_limits() {
             usage_of_order(&stream.bytes, Limits { queue_events: 500, ..Limits::default() });
         assert!(usage.peak < 1 << 20, "{usage:?}");
     }
-    // With the limits as they are: more events than may wait.
+    // The limits as they are: more events than may wait.
     let mut stream = begun(Version::V4);
     define(&mut stream, &[definition(2)]);
     let mut content = EventBlock::new([event(1, 1)]).content(Version::V4).bytes;
@@ -492,7 +493,8 @@ fn t186_a_stream_without_sequence_points_stays_within_the_limits() {
     assert!(usage.peak < 300 << 20, "{usage:?}");
 }
 
-/// Returns events and notes of a stream read in time order, and what that allocated.
+/// Reads a stream in time order, and returns its events and notes and what that
+/// allocated.
 fn usage_of_order(bytes: &[u8], limits: Limits) -> ((u64, u64), crate::allocation::Usage) {
     let mut in_time =
         Reader::with_limits(nettrace_parser::Whole::new(bytes), limits).time_ordered();

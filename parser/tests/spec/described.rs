@@ -4,7 +4,7 @@ use crate::snapshot::{Outcome, read};
 use crate::streams::{define, definition, event, events, opened, shape};
 use nettrace_testdata::synth::*;
 
-/// Returns a stream with one event of each definition, all with this payload. The
+/// Reads a stream with one event of each definition, all with this payload. The
 /// definitions' ids must be 1, 2 ….
 pub(crate) fn described(version: Version, definitions: &[Definition], payload: &[u8]) -> Outcome {
     let stream = stream_of(version, definitions, payload);
@@ -39,7 +39,7 @@ pub(crate) fn definition_payload(
     (end - length, end)
 }
 
-/// `name: type` of an event's fields.
+/// Returns `name: type` of each of an event's fields.
 pub(crate) fn shape_of(outcome: &Outcome, nth: usize) -> String {
     shape(&outcome.events[nth].metadata.as_ref().expect("the event is typed").schema)
 }
@@ -48,7 +48,7 @@ pub(crate) fn field(name: &str, field_type: FieldType) -> Field {
     Field::new(name, field_type)
 }
 
-/// Returns one definition with a V2Params tag of these fields.
+/// Returns a definition with a V2Params tag of these fields.
 pub(crate) fn v2(fields: &[Field]) -> Definition {
     Definition { fields: vec![], tags: vec![Tag::v2_params(fields)], ..definition(1) }
 }

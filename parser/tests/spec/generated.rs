@@ -10,7 +10,7 @@ pub(crate) struct Generated {
     segments: Vec<Segment>,
     /// Bytes in all segments.
     pub(crate) length: u64,
-    /// Where reading is: segment, and byte in it.
+    /// Where reading is: the segment, and the byte in it.
     at: (usize, u64),
 }
 
@@ -30,7 +30,8 @@ impl Generated {
         self.segments.push(Segment::Filler(count));
     }
 
-    /// Adds a block of a version 6 stream or an object; returns where its content begins.
+    /// Adds a block of a version 6 stream or an object, and returns where its content
+    /// begins.
     pub(crate) fn part(&mut self, version: Version, kind: PartKind, content: Content) -> u64 {
         let position = self.length as usize;
         let (bytes, part) = match kind.block_kind().filter(|_| version == Version::V6) {
@@ -74,8 +75,8 @@ impl Read for Generated {
 /// Bytes that each large block holds beside a few others.
 pub(crate) const FILLER: u64 = 0xff_f000;
 
-/// More than 4 GiB of large blocks. Version 6: blocks of an unknown kind. Version 4:
-/// event blocks with one event that has a large payload.
+/// Adds more than 4 GiB of large blocks. In version 6 they are blocks of an unknown kind,
+/// in version 4 event blocks with one event that has a large payload.
 pub(crate) fn large_blocks(stream: &mut Generated, version: Version) -> u32 {
     let mut number = 1;
     while stream.length <= u64::from(u32::MAX) {

@@ -229,7 +229,7 @@ fn t094_names_ending_in_start_and_stop_imply_opcodes_only_when_there_is_none() {
         for (event, (name, implied)) in outcome.events.iter().zip(cases) {
             assert_eq!((event.opcode, event.implied_opcode), (None, implied), "{name:?}");
         }
-        // What is stored stands, a zero too.
+        // What is stored counts, even a zero.
         let stored: Vec<_> = definitions
             .iter()
             .map(|definition| Definition { tags: vec![Tag::opcode(0)], ..definition.clone() })

@@ -11,11 +11,10 @@ use nettrace_parser::{BlockKind, Class, Fault, Limits, Reader};
 use nettrace_testdata::synth::*;
 use std::collections::BTreeSet;
 
-/// Nothing that a count or size in the stream says may make the reader reserve more than
-/// this.
+/// The most bytes that a reader may reserve because of any count or size in a stream.
 const SMALL: u64 = 64 * 1024;
 
-/// Reads from a slice and tells what that allocated.
+/// Reads from a slice, and returns what that allocated.
 fn read_and_measure(bytes: &[u8]) -> (Outcome, Usage) {
     let (_, usage) = usage(|| {
         let mut reader = Reader::from_slice(bytes);
@@ -38,8 +37,8 @@ fn t012_a_trace_object_is_found_at_32_and_its_fields_at_53() {
     }
 }
 
-/// Blocks of which the first lies at all four residues, by unknown objects of 0 to 3
-/// bytes before them.
+/// Returns blocks of which the first lies at all four residues: unknown objects of 0 to 3
+/// bytes stand before it.
 fn at_all_residues(version: Version, padding_byte: u8) -> (Stream, BTreeSet<usize>) {
     let mut stream = Stream::new(version);
     stream.padding_byte = padding_byte;
@@ -169,8 +168,8 @@ fn t018_a_missing_endobject_tag_loses_the_framing_at_its_offset() {
     }
 }
 
-/// Creates a stream whose second event block has `wrong` done to it; where that block and
-/// the third begin.
+/// Creates a stream whose second event block has `wrong` done to it, and returns where
+/// that block and the third one begin.
 fn with_wrong_second_block(
     version: Version,
     wrong: impl Fn(&Part) -> Damage,
@@ -551,7 +550,7 @@ fn t031_positions_above_4_gib_are_right() {
                 numbers += u64::from(event.sequence_number());
                 payload_bytes += event.payload().len() as u64;
                 if event.sequence_number() == next {
-                    last_seen = Some(Seen::of(&event));
+                    last_seen = Some(Seen::from_event(&event));
                 }
             }
         });

@@ -244,7 +244,7 @@ fn t109_the_queue_s_limit_releases_early_and_says_so() {
     }
 }
 
-/// Losses of a stream in which thread 11 gives these numbers.
+/// Reads a stream in which thread 11 has these numbers.
 fn lost(version: Version, numbers: &[u32]) -> Outcome {
     let mut stream = begun(version);
     events(&mut stream, numbers.iter().zip(1..).map(|(number, later)| on(11, *number, later)));
@@ -333,8 +333,8 @@ fn t113_numbers_wrap_from_2_32_1_to_0_without_a_loss() {
     assert_eq!(read(&stream.bytes).lost, u64::from(u32::MAX) - 2 + 5);
 }
 
-/// Losses after events of thread 11 with these numbers and sequence points that list it
-/// with those.
+/// Reads a stream in which thread 11 has events with these numbers, and sequence points
+/// list it with those.
 fn lost_with_points(
     version: Version,
     numbers: &[u32],

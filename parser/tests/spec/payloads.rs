@@ -6,7 +6,7 @@ use nettrace_parser::{Event, Reader, Value as Decoded};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::*;
 
-/// Returns events of one type with these fields, one a payload.
+/// Reads a stream of events of one type with these fields, one for each payload.
 fn with_payloads(version: Version, fields: &[Field], payloads: &[Vec<u8>]) -> Outcome {
     let mut stream = opened(version);
     if version == Version::V6 {
@@ -35,7 +35,7 @@ fn with_payloads(version: Version, fields: &[Field], payloads: &[Vec<u8>]) -> Ou
     outcome
 }
 
-/// Returns fields and what is left of each payload.
+/// Returns the fields of each payload as text, and what is left of it.
 fn decoded(version: Version, fields: &[Field], payloads: &[Vec<u8>]) -> Vec<(String, Vec<u8>)> {
     let told = |event: &Seen| (event.fields.join("; "), event.rest.clone());
     with_payloads(version, fields, payloads).events.iter().map(told).collect()
@@ -339,7 +339,7 @@ fn t176_byte_of_an_event_method_is_undescribed_and_shown_as_bytes() {
     }
 }
 
-/// Returns the stream describes the event's fields, whether or not the catalog knows
+/// Returns whether the stream describes the event's fields, even if the catalog knows
 /// better.
 fn is_described(event: &Event<'_>) -> bool {
     event.metadata().is_some_and(|metadata| !metadata.schema.fields.is_empty())

@@ -6,7 +6,7 @@ use std::path::Path;
 /// The number of sentences.
 const COUNT: usize = 186;
 
-/// In the order of the headings of section 18.
+/// The modules, in the order of the headings of section 18.
 const MODULES: [&str; 23] = [
     "detection",
     "object_framing",
@@ -33,7 +33,7 @@ const MODULES: [&str; 23] = [
     "damage",
 ];
 
-/// Returns names of the numbered tests, in the order of the source files.
+/// Returns the names of the numbered tests, in the order of the source files.
 fn tests() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/spec");
     let mut names = Vec::new();
@@ -71,8 +71,8 @@ fn every_number_has_one_test_and_they_stand_in_order() {
     assert_eq!(tests.len(), COUNT);
 }
 
-/// `12. a Trace object (…) is found` as `t012_a_trace_object_is_found`. What is in
-/// parentheses is about the test, not of the sentence.
+/// Returns `t012_a_trace_object_is_found` for `12. a Trace object (…) is found`. What is
+/// in parentheses is about the test, and is not part of the sentence.
 fn name_of(line: &str) -> Option<String> {
     let (number, sentence) = line.split_once(". ")?;
     let number: usize = number.parse().ok()?;

@@ -3,8 +3,8 @@
 use nettrace_parser::Class;
 use nettrace_testdata::synth::*;
 
-/// Returns the class of an event's undefined id that is the first of its block: version 6
-/// requires a definition before each use.
+/// Returns the class of an event's undefined id that is the first one of its block:
+/// version 6 requires a definition before each use.
 pub(crate) fn undefined_in(version: Version) -> Class {
     if version == Version::V6 { Class::Contradiction } else { Class::Note }
 }
@@ -19,7 +19,8 @@ pub(crate) const EACH: [Version; 3] = [Version::V3, Version::V4, Version::V6];
 /// When the sessions of these tests start, in ticks.
 pub(crate) const START: u64 = 1_000_000;
 
-/// Returns the id 1: Demo/7 "Hi", keywords 1, level 4, one Int32 `n`.
+/// Returns the definition of an event type: Demo/7 "Hi", keywords 1, level 4, one Int32
+/// `n`.
 pub(crate) fn definition(metadata_id: u32) -> Definition {
     Definition {
         metadata_id,
@@ -33,7 +34,7 @@ pub(crate) fn definition(metadata_id: u32) -> Definition {
     }
 }
 
-/// Returns the same in version 6.
+/// Returns the row of version 6 that defines the event type of [`definition`].
 pub(crate) fn row(metadata_id: u32) -> MetadataRow {
     MetadataRow {
         metadata_id,
@@ -46,14 +47,14 @@ pub(crate) fn row(metadata_id: u32) -> MetadataRow {
     }
 }
 
-/// Writes definitions (versions 3 to 5).
+/// Writes definitions as versions 3 to 5 have them.
 pub(crate) fn define(stream: &mut Stream, definitions: &[Definition]) {
     let blobs =
         definitions.iter().map(|definition| Blob::definition(11, START, definition.encode()));
     stream.metadata_blobs(&EventBlock::new(blobs));
 }
 
-/// Returns a stream's header and Trace.
+/// Returns a stream with its header and Trace only.
 pub(crate) fn opened(version: Version) -> Stream {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());
@@ -68,7 +69,7 @@ pub(crate) fn begun(version: Version) -> Stream {
     stream
 }
 
-/// What [`begun`] adds to [`opened`].
+/// Adds to an [`opened`] stream what [`begun`] has: the event type, and the threads.
 pub(crate) fn introduce(stream: &mut Stream) {
     if stream.version == Version::V6 {
         stream.metadata_rows(&MetadataBlock::new(vec![row(1)]));
@@ -98,7 +99,7 @@ pub(crate) fn on(thread: u64, number: u32, later: u64) -> Blob {
     }
 }
 
-/// Returns the same event with the mark that nothing after it is older.
+/// Marks an event sorted: nothing after it is older.
 pub(crate) fn sorted(blob: Blob) -> Blob {
     Blob { is_sorted: true, ..blob }
 }
@@ -117,7 +118,7 @@ pub(crate) fn point(stream: &mut Stream, later: u64, threads: &[(u64, u32)]) {
     });
 }
 
-/// Ticks `later` after the start, as events give them.
+/// Returns ticks `later` after the start, as events give them.
 pub(crate) fn at<const N: usize>(later: [u64; N]) -> [u64; N] {
     later.map(|later| START + later)
 }

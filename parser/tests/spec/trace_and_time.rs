@@ -6,7 +6,7 @@ use nettrace_parser::{Class, Clock, DateTimeParts, Fault, Reader, utc_text};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::*;
 
-/// Returns the Trace of a stream as the reader gives it.
+/// Returns the Trace of a stream as the reader delivers it.
 fn trace_of(bytes: &[u8]) -> nettrace_parser::Trace {
     read(bytes).trace.expect("the stream has a Trace")
 }
@@ -275,7 +275,7 @@ fn t041_an_impossible_start_date_is_noted_and_gives_no_date() {
     assert!(read(&stream_with(Version::V4, &trace, &[50])).is_flawless());
 }
 
-/// The size is refused, not the file: it is damage, and 8 is taken.
+/// Refuses the size, not the file: it is damage, and 8 is taken.
 #[test]
 fn t042_a_pointer_size_other_than_4_or_8_is_refused() {
     for version in EACH {

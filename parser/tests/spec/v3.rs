@@ -105,7 +105,8 @@ fn t045_a_32_bit_stream_s_stacks_are_4_byte_addresses() {
     assert!(outcome.is_complete);
 }
 
-/// Three events of which the second has something wrong, then a block with one more.
+/// Returns a stream of three events of which the second one has something wrong, then a
+/// block with one more.
 fn with_wrong_event(wrong: Blob) -> (Stream, u64, u64) {
     let mut stream = begun(Version::V3);
     events(&mut stream, [v3_event(1, &[1], &[]), wrong, v3_event(3, &[3], &[])]);

@@ -1,4 +1,4 @@
-//! What tests of version 6 begin with and ask.
+//! What tests of version 6 begin with and read.
 
 use crate::snapshot::{Outcome, read};
 use crate::streams::{START, begun, event, events, opened, row, shape};
@@ -13,7 +13,7 @@ pub(crate) fn last_part(stream: &Stream) -> Part {
     stream.parts.last().unwrap().clone()
 }
 
-/// Creates a stream of events of one type with these fields, one event a payload.
+/// Reads a stream of events of one type with these fields, one for each payload.
 pub(crate) fn with_payloads(fields: &[Field], payloads: &[Vec<u8>]) -> Outcome {
     let mut stream = opened(Version::V6);
     let described = MetadataRow { fields: fields.to_vec(), ..row(1) };
@@ -30,7 +30,7 @@ pub(crate) fn with_payloads(fields: &[Field], payloads: &[Vec<u8>]) -> Outcome {
     outcome
 }
 
-/// Returns the fields of the one event with these values.
+/// Returns the fields of the one event with these values, as text.
 pub(crate) fn decoded(fields: &[Field], values: &[Value]) -> Vec<String> {
     let outcome = with_payloads(fields, &[payload(values)]);
     assert!(outcome.is_flawless(), "{:?}", outcome.findings);
@@ -53,7 +53,7 @@ pub(crate) fn with_optional(optional: Vec<Optional>) -> MetadataRow {
     MetadataRow { optional, ..row(1) }
 }
 
-/// A sequence point with flags and nothing listed.
+/// Writes a sequence point with flags and nothing listed.
 pub(crate) fn flagged(stream: &mut Stream, flags: u32) {
     stream.sequence_point(&SequencePoint { ticks: START + 5, flags, ..SequencePoint::default() });
 }

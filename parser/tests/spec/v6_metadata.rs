@@ -97,7 +97,7 @@ fn t126_a_metadata_block_header_rows_fields_and_optional_lists_longer_than_known
     assert_eq!(outcome.numbers(), [1]);
 }
 
-/// Returns events of types with these rows, ids 1, 2 ….
+/// Reads a stream of events of types with these rows, whose ids are 1, 2 ….
 fn typed(rows: Vec<MetadataRow>) -> (Stream, Outcome) {
     let mut stream = opened(Version::V6);
     let count = rows.len() as u32;

@@ -177,7 +177,7 @@ fn t149_removing_an_unknown_or_already_removed_thread_is_noted() {
         ]
     );
     assert_eq!((outcome.lost, outcome.numbers()), (0, vec![1, 2]));
-    // The same of an entry in a sequence point.
+    // An unknown entry in a sequence point is skipped in the same way.
     let mut stream = v6();
     point(&mut stream, 1, &[(11, 3), (99, 500)]);
     let row = last_part(&stream).rows[1].start as u64;

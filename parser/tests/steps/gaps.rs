@@ -7,9 +7,9 @@ use crate::work;
 use nettrace_testdata::one_type;
 use nettrace_testdata::synth::{Blob, EventBlock, SequencePoint, Version};
 
-/// Returns a thread with a gap before each of its events, in reach of one sequence point,
-/// with threads that the point does not list, none of which has a number of these gaps;
-/// all of it `times` over.
+/// Returns a stream in which a thread has a gap before each of its events, in reach of
+/// one sequence point. It has threads, too, that the point does not list, and none of
+/// them has a number of these gaps. All of it stands there `times` times.
 fn strays(gaps: u32, strays: u32, times: u32) -> Vec<u8> {
     let mut stream = one_type(Version::V4);
     let mut ticks = 0;
@@ -36,7 +36,7 @@ fn strays(gaps: u32, strays: u32, times: u32) -> Vec<u8> {
     stream.bytes
 }
 
-/// Steps that reading takes, and how many losses it finds.
+/// Returns the steps that reading takes, and how many losses it finds.
 fn steps(bytes: &[u8]) -> (u64, u64) {
     let mut reader = Reader::from_slice(bytes);
     work::take();

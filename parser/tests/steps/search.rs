@@ -1,6 +1,6 @@
-//! Streams of version 6 that make the search for blocks costly, as far as they can: what
-//! looks like blocks, like rows or like both is shared by as many others as possible, or
-//! asked for again and again. Work is counted, not timed.
+//! Streams of version 6 that make the search for blocks as costly as they can: what looks
+//! like blocks, like rows or like both is shared by as many others as possible, or is
+//! searched again and again. Work is counted, not timed.
 
 use super::Reader;
 use crate::source::Source;
@@ -10,7 +10,7 @@ use nettrace_testdata::synth::{
 };
 use std::io::{self, Read};
 
-/// Header, Trace, and what rows refer to: type 1, thread 7.
+/// Returns a stream with the header, the Trace, and what rows refer to: type 1, thread 7.
 fn defined() -> Stream {
     let mut stream = Stream::new(Version::V6);
     stream.trace(&Trace::default());
@@ -31,15 +31,15 @@ fn header(length: usize, kind: u8) -> [u8; 4] {
     [a, b, c, kind]
 }
 
-/// Returns the header of an event block's content: compressed rows. With unknown flags no
-/// block begins so.
+/// Returns the header of an event block's content with compressed rows. No block begins
+/// with unknown flags.
 fn event_header(flags: u8) -> [u8; 20] {
     let mut content = [0; 20];
     (content[0], content[2]) = (20, flags);
     content
 }
 
-/// Returns a compressed row of known ids, but for its payload.
+/// Returns a compressed row of known ids without its payload.
 fn row(size: usize) -> Vec<u8> {
     [&[0x87, 1, 0, 7, 0, 7, 0][..], &varuint3(size)].concat()
 }
@@ -49,14 +49,15 @@ fn varuint3(number: usize) -> [u8; 3] {
     [0, 7, 14].map(|bits| (number >> bits) as u8 & 0x7f | if bits < 14 { 0x80 } else { 0 })
 }
 
-/// Returns the smallest blocks: thread rows without entries. Three and more of them are
-/// blocks.
+/// Returns the smallest blocks: thread rows without entries. A chain of three or more of
+/// them passes for blocks.
 fn small_blocks() -> Vec<u8> {
     [3, 0, 0, 6, 1, 0, 9].repeat(9)
 }
 
-/// `units` blocks, one within the other: each says to reach to the end of the last.
-/// `begin` and `end` of a unit stand around its header, of the length that is left.
+/// Returns `units` blocks, one within the other: each says to reach to the end of the
+/// last one. `begin` and `end` of a unit stand around its header, which has the length
+/// that is left.
 fn nested(units: usize, kind: u8, begin: &[u8], end: &[u8], behind: &[u8]) -> Vec<u8> {
     let unit = begin.len() + 4 + end.len();
     let mut bytes = Vec::new();
@@ -87,13 +88,13 @@ fn rows_that_are_chains(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Returns the same, where they lead to one long chain by a block of their own, not to
-/// the next row.
+/// Returns rows that are blocks, too, and lead to one long chain by a block of their own,
+/// not to the next row.
 fn rows_that_lead_to_one_chain(units: usize) -> Vec<u8> {
     let mut content = event_header(1).to_vec();
     for left in (0..units).rev() {
-        // A stack block up to the chain, if that length can be the begin of a row; else
-        // what leads nowhere.
+        // It is a stack block up to the chain, if that length can be the beginning of a
+        // row; else a block that leads nowhere.
         let length = 0x88 + 256 * if left & 0x80 == 0 { left } else { 0 };
         let mut unit = header(length, 5).to_vec();
         unit.extend([1, 0, 0, 0, 1, 0, 0, 0, 124, 0, 0, 0]);
@@ -112,8 +113,8 @@ fn rows_that_lead_to_one_chain(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Blocks that do not begin as they should, the rows of which lead through all that
-/// follow and are broken at the end.
+/// Returns blocks that do not begin as they should. Their rows lead through all that
+/// follow, and are broken at the end.
 fn blocks_of_one_walk(units: usize) -> Vec<u8> {
     let mut rest = event_header(2).to_vec();
     rest[2] = 3;
@@ -128,8 +129,9 @@ fn blocks_of_one_walk(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Blocks that say to reach almost to the input's end, the rows of which are broken, with
-/// places in them from which blocks lead to one long chain that does not reach that end.
+/// Returns blocks that say to reach almost to the input's end. Their rows are broken, and
+/// places in them begin blocks that lead to one long chain, which does not reach that
+/// end.
 fn places_before_the_end(units: usize) -> Vec<u8> {
     let chain = [2, 0, 0, 3, 0, 0].repeat(10 * units);
     let end = [&event_header(1)[..], &[0xff; 9]].concat();
@@ -150,8 +152,8 @@ fn places_before_the_end(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Event blocks, each a row of the one before, with the same rows after: the size of its
-/// payload, as a row, stands where the block has its least ticks.
+/// Returns event blocks that are each a row of the block before, with the same rows after
+/// it: the size of its payload, as a row, stands where the block has its least ticks.
 fn blocks_that_are_rows_of_each_other(units: usize) -> Vec<u8> {
     let tail = [&[0x80, 0, 1][..], &[9]].concat().repeat(8 * units);
     // All lengths have the same lowest byte, which says as a row's flags what stands in
@@ -186,8 +188,8 @@ fn blocks_that_are_rows_of_each_other(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Stack blocks of one stack, with more after it: stacks that lead through all that
-/// follow.
+/// Returns stack blocks that say to hold one stack, and have more stacks after it, which
+/// lead through all that follow.
 fn stacks_behind_those_that_are_stated(units: usize) -> Vec<u8> {
     let between = small_blocks();
     let mut end = vec![1, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 1, 2, 3, 4];
@@ -200,7 +202,8 @@ fn stacks_behind_those_that_are_stated(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Label lists without an end. `is_followed`: the blocks are believed, and read.
+/// Returns label lists without an end. If they are followed by sound blocks they are
+/// believed, and read.
 fn lists_without_end(units: usize, is_followed: bool) -> Vec<u8> {
     let between = small_blocks();
     let mut end = vec![1, 0, 0, 0, 1, 0, 0, 0];
@@ -215,7 +218,7 @@ fn lists_without_end(units: usize, is_followed: bool) -> Vec<u8> {
     stream.bytes
 }
 
-/// Trace blocks with pairs that lead through all that follow.
+/// Returns Trace blocks with pairs that lead through all that follow.
 fn sessions_of_many_pairs(units: usize) -> Vec<u8> {
     let mut one = Stream::new(Version::V6);
     one.trace(&Trace { key_value_count: Some(i32::MAX), ..Trace::default() });
@@ -227,7 +230,7 @@ fn sessions_of_many_pairs(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Event blocks that are believed, each broken at its beginning.
+/// Returns event blocks that are believed, each broken at its beginning.
 fn broken_blocks_that_end_together(units: usize) -> Vec<u8> {
     let end = [&event_header(1)[..], &[0xff; 9]].concat();
     let mut stream = defined();
@@ -237,8 +240,8 @@ fn broken_blocks_that_end_together(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Returns rows that are chains, in a block that leads to the next by many of which
-/// nothing is known.
+/// Returns rows that are chains, in a block that leads to the next one by many blocks of
+/// an unknown kind.
 fn rows_before_unknown_blocks(units: usize) -> Vec<u8> {
     let mut bytes = rows_that_are_chains(units);
     // The sound block and the end mark.
@@ -264,7 +267,7 @@ const STREAMS: Streams = [
     ("rows before unknown blocks", rows_before_unknown_blocks),
 ];
 
-/// Returns how many events a stream gives, and in how many steps of work.
+/// Returns how many events a stream has, and how many steps of work reading takes.
 fn read(mut reader: Reader<impl Source>) -> (u64, u64) {
     work::take();
     let mut events = 0;
@@ -277,9 +280,9 @@ fn read(mut reader: Reader<impl Source>) -> (u64, u64) {
     }
 }
 
-/// Steps that a byte may cost. Each of the streams cost more than twice as many before it
-/// was looked at, and its second half more than its first.
-const MOST_STEPS: u64 = 3;
+/// The most steps that a byte may cost. Once, each of the streams cost more than twice as
+/// many, and its second half more than its first.
+const MAX_STEPS: u64 = 3;
 
 #[test]
 fn whatever_blocks_and_rows_share_is_looked_at_in_linear_work() {
@@ -287,7 +290,7 @@ fn whatever_blocks_and_rows_share_is_looked_at_in_linear_work() {
         for units in [500, 2000] {
             let bytes = stream(units);
             let (_, steps) = read(Reader::from_slice(&bytes));
-            let most = MOST_STEPS * bytes.len() as u64;
+            let most = MAX_STEPS * bytes.len() as u64;
             assert!(
                 steps <= most,
                 "{name}: {steps} steps for {} bytes of {units} units",
@@ -320,8 +323,8 @@ impl Read for Drops<'_> {
 }
 
 /// Returns a block of rows that say nothing of where it ends, as its size is not
-/// believed: what is after it is waited for, and asked for again with each byte that
-/// comes.
+/// believed. A reader waits for what is after it, and searches it again with each byte
+/// that comes.
 fn many_rows_to_wait_behind(last: &[u8]) -> Vec<u8> {
     let mut content = event_header(1).to_vec();
     content.extend(row(2));
@@ -346,7 +349,7 @@ fn rows_and_places_are_not_looked_at_again_with_each_byte_that_comes() {
         let bytes = many_rows_to_wait_behind(last);
         let (_, at_once) = read(Reader::from_slice(&bytes));
         let (_, in_drops) = read(Reader::from_read(Drops(&bytes, false)));
-        // To ask takes some steps.
+        // Searching takes some steps.
         let most = 2 * at_once + 64 * bytes.len() as u64;
         assert!(in_drops <= most, "{in_drops} steps, {at_once} at once");
     }

@@ -1,4 +1,4 @@
-//! Times that make waiting costly, as far as they can. Work is counted, not timed: turns,
+//! Times that make waiting as costly as they can. Work is counted, not timed: turns,
 //! runs, and events that are moved.
 
 use super::{Candidate, FilteredEvents, PendingFilter};
@@ -10,11 +10,12 @@ use nettrace_testdata::synth::{Blob, EventBlock, Stream, Trace, Version};
 
 const EVENTS: u64 = 3_000;
 
-/// The time of an event by its number, and whether it is marked sorted.
+/// A function that returns the time of an event by its number, and whether it is marked
+/// sorted.
 type Time = fn(u64) -> (u64, bool);
 
-/// Returns events of these times, each with whether it is marked sorted; `in_block` of
-/// them in a block.
+/// Returns a stream of events of these times, `in_block` of them in a block. Each time
+/// says whether its event is marked sorted.
 fn stream(times: impl Iterator<Item = (u64, bool)>, in_block: usize) -> Vec<u8> {
     let mut stream = Stream::new(Version::V4);
     stream.trace(&Trace::default());
@@ -35,7 +36,7 @@ fn stream(times: impl Iterator<Item = (u64, bool)>, in_block: usize) -> Vec<u8> 
     stream.bytes
 }
 
-/// Lets all events wait.
+/// A filter that lets all events wait.
 struct Waiting;
 
 impl PendingFilter for Waiting {
@@ -44,7 +45,7 @@ impl PendingFilter for Waiting {
     }
 }
 
-/// Steps for each event.
+/// Returns the steps that reading takes for each event.
 fn steps(bytes: &[u8], limits: Limits, is_filtered: bool) -> u64 {
     let mut events = Reader::with_limits(Whole::new(bytes), limits).time_ordered();
     let mut count = 0;
@@ -94,8 +95,8 @@ fn merging_takes_a_bounded_number_of_steps_for_each_event_whatever_the_times() {
             for limits in limits {
                 for is_filtered in [false, true] {
                     let steps = steps(&bytes, limits, is_filtered);
-                    // Six for what is looked at to find what may go, one for its turn,
-                    // one for being moved.
+                    // Six steps are for finding what may go, one is for the event's turn,
+                    // and one for being moved.
                     assert!(steps <= 8, "{what}, {in_block} in a block, {limits:?}: {steps}");
                 }
             }

@@ -30,7 +30,7 @@ impl<'c> Case<'c> {
         }
     }
 
-    pub(crate) fn of(self, provider: &'c str) -> Case<'c> {
+    pub(crate) fn with_provider(self, provider: &'c str) -> Case<'c> {
         Case { provider, ..self }
     }
 
@@ -41,7 +41,7 @@ impl<'c> Case<'c> {
         values: Vec<Value>,
     ) -> Case<'c> {
         let fields = fields.iter().map(|(name, kind)| Field::new(name, kind.clone())).collect();
-        Case { name, fields, ..Case::native(1, 0, values).of(provider) }
+        Case { name, fields, ..Case::native(1, 0, values).with_provider(provider) }
     }
 
     /// Shows the event.

@@ -9,7 +9,7 @@ use nettrace_parser::{Event, Reader};
 use nettrace_testdata::corpus;
 use std::collections::BTreeMap;
 
-/// Shows all events of a real trace. False without it.
+/// Shows all events of a real trace. Returns `false` without the trace.
 fn in_trace(name: &str, mut with: impl FnMut(&Event<'_>)) -> bool {
     let Some(file) = corpus::trace(name) else { return false };
     let bytes = file.bytes();
@@ -29,7 +29,7 @@ impl Counts {
         *self.0.entry(name.into()).or_default() += 1;
     }
 
-    fn of(&self, name: &str) -> usize {
+    fn get(&self, name: &str) -> usize {
         self.0.get(name).copied().unwrap_or(0)
     }
 }
@@ -41,22 +41,22 @@ fn every_event_of_the_net10_trace_has_the_view_it_should_have() {
     let mut counts = Counts::default();
     let is_there = in_trace(ALL, |event| {
         let views = [
-            ("sample", Sample::of(event).is_some()),
-            ("method", Method::of(event).is_some()),
-            ("module", Module::of(event).is_some()),
-            ("gc start", GcStart::of(event).is_some()),
-            ("gc end", GcEnd::of(event).is_some()),
-            ("exception", Exception::of(event).is_some()),
-            ("contention start", ContentionStart::of(event).is_some()),
-            ("contention stop", ContentionStop::of(event).is_some()),
-            ("counter", Counter::of(event).is_some()),
-            ("process", ProcessInfo::of(event).is_some()),
-            ("runtime", RuntimeInformation::of(event).is_some()),
-            ("allocation", Allocation::of(event).is_some()),
-            ("metric", Metric::of(event).is_some()),
-            ("activity", Activity::of(event).is_some()),
-            ("log", LogMessage::of(event).is_some()),
-            ("message", Message::of(event).is_some()),
+            ("sample", Sample::from_event(event).is_some()),
+            ("method", Method::from_event(event).is_some()),
+            ("module", Module::from_event(event).is_some()),
+            ("gc start", GcStart::from_event(event).is_some()),
+            ("gc end", GcEnd::from_event(event).is_some()),
+            ("exception", Exception::from_event(event).is_some()),
+            ("contention start", ContentionStart::from_event(event).is_some()),
+            ("contention stop", ContentionStop::from_event(event).is_some()),
+            ("counter", Counter::from_event(event).is_some()),
+            ("process", ProcessInfo::from_event(event).is_some()),
+            ("runtime", RuntimeInformation::from_event(event).is_some()),
+            ("allocation", Allocation::from_event(event).is_some()),
+            ("metric", Metric::from_event(event).is_some()),
+            ("activity", Activity::from_event(event).is_some()),
+            ("log", LogMessage::from_event(event).is_some()),
+            ("message", Message::from_event(event).is_some()),
         ];
         assert!(views.iter().filter(|(_, is)| *is).count() <= 1, "{event:?} {views:?}");
         views.iter().filter(|(_, is)| *is).for_each(|(name, _)| counts.add(*name));
@@ -87,7 +87,7 @@ fn exceptions_are_named_with_their_messages_of_any_script() {
     let mut types = Counts::default();
     let mut messages = Counts::default();
     let is_there = in_trace(ALL, |event| {
-        let Some(exception) = Exception::of(event) else { return };
+        let Some(exception) = Exception::from_event(event) else { return };
         types.add(exception.type_name.to_string());
         messages.add(exception.message.to_string());
         let is_widget = exception.type_name == "Workload.WidgetException";
@@ -99,15 +99,15 @@ fn exceptions_are_named_with_their_messages_of_any_script() {
         );
     });
     if is_there {
-        assert_eq!(types.of("Workload.WidgetException"), 470);
-        assert_eq!(types.of("System.NullReferenceException"), 282);
-        assert_eq!(types.of("System.InvalidOperationException"), 188);
+        assert_eq!(types.get("Workload.WidgetException"), 470);
+        assert_eq!(types.get("System.NullReferenceException"), 282);
+        assert_eq!(types.get("System.InvalidOperationException"), 188);
         assert_eq!(types.0.len(), 3);
         for number in 0..5 {
-            assert_eq!(messages.of(&format!("widget λ {number}")), 94);
+            assert_eq!(messages.get(&format!("widget λ {number}")), 94);
         }
-        assert_eq!(messages.of("Object reference not set to an instance of an object."), 282);
-        assert_eq!(messages.of("round 50"), 2);
+        assert_eq!(messages.get("Object reference not set to an instance of an object."), 282);
+        assert_eq!(messages.get("round 50"), 2);
     }
 }
 
@@ -115,13 +115,13 @@ fn exceptions_are_named_with_their_messages_of_any_script() {
 fn samples_say_where_the_thread_was() {
     let mut states = Counts::default();
     let is_there = in_trace(ALL, |event| {
-        if let Some(sample) = Sample::of(event) {
+        if let Some(sample) = Sample::from_event(event) {
             states.add(format!("{:?}", sample.state));
         }
     });
     if is_there {
         assert_eq!(states.0.keys().collect::<Vec<_>>(), ["External", "Managed"]);
-        assert_eq!(states.of("External") + states.of("Managed"), 19_716);
+        assert_eq!(states.get("External") + states.get("Managed"), 19_716);
     }
 }
 
@@ -130,7 +130,7 @@ fn methods_have_names_addresses_and_tiers() {
     let mut counts = Counts::default();
     let mut fibonacci = Vec::new();
     let is_there = in_trace(ALL, |event| {
-        let Some(method) = Method::of(event) else { return };
+        let Some(method) = Method::from_event(event) else { return };
         counts.add(format!("{:?}", method.change));
         assert!(method.start > 0x1000 && method.size > 0 && !method.name.is_empty());
         assert_eq!(method.rejit_id.is_some(), event.version() >= 2);
@@ -144,7 +144,7 @@ fn methods_have_names_addresses_and_tiers() {
         }
     });
     if is_there {
-        assert_eq!((counts.of("Unload"), counts.of("AtEnd")), (292, 3184));
+        assert_eq!((counts.get("Unload"), counts.get("AtEnd")), (292, 3184));
         assert!(
             fibonacci
                 .iter()
@@ -165,7 +165,7 @@ fn methods_that_are_jitted_are_seen_as_they_come() {
         let mut loads = 0;
         let is_there = in_trace(trace, |event| {
             loads += usize::from(
-                Method::of(event).is_some_and(|method| method.change == MethodChange::Load),
+                Method::from_event(event).is_some_and(|method| method.change == MethodChange::Load),
             );
         });
         assert!(!is_there || loads == expected, "{trace}: {loads}");
@@ -176,7 +176,7 @@ fn methods_that_are_jitted_are_seen_as_they_come() {
 fn modules_have_paths_and_pdbs() {
     let mut names = Vec::new();
     let is_there = in_trace(ALL, |event| {
-        let Some(module) = Module::of(event) else { return };
+        let Some(module) = Module::from_event(event) else { return };
         assert_eq!(module.change, ModuleChange::AtEnd);
         assert!(
             module.pdb_signature.is_some() && module.pdb_age.is_some() && module.pdb_path.is_some()
@@ -200,13 +200,13 @@ fn modules_have_paths_and_pdbs() {
 fn collections_start_and_end_in_turn() {
     let (mut open, mut numbers) = (None, Vec::new());
     let is_there = in_trace(ALL, |event| {
-        if let Some(start) = GcStart::of(event) {
+        if let Some(start) = GcStart::from_event(event) {
             assert!(open.is_none(), "no background collections in this trace");
             assert!(start.generation.is_some_and(|generation| generation <= 2));
             assert_eq!(start.kind, Some(0));
             open = Some((start.number, start.generation));
         }
-        if let Some(end) = GcEnd::of(event) {
+        if let Some(end) = GcEnd::from_event(event) {
             assert_eq!(open.take(), Some((end.number, Some(end.generation))));
             numbers.push(end.number);
         }
@@ -220,7 +220,7 @@ fn collections_start_and_end_in_turn() {
 fn waits_for_locks_name_lock_and_owner_and_take_their_time() {
     let (mut starts, mut stops, mut nanos) = (0, 0, 0.0);
     let is_there = in_trace(ALL, |event| {
-        if let Some(start) = ContentionStart::of(event) {
+        if let Some(start) = ContentionStart::from_event(event) {
             starts += 1;
             assert_eq!(start.flags, 0);
             assert!(
@@ -229,7 +229,7 @@ fn waits_for_locks_name_lock_and_owner_and_take_their_time() {
             );
             assert!(start.owner_thread_id.is_some_and(|id| Some(id) != event.thread_id()));
         }
-        if let Some(stop) = ContentionStop::of(event) {
+        if let Some(stop) = ContentionStop::from_event(event) {
             stops += 1;
             nanos += stop.duration_nanos.expect("from version 1 on");
         }
@@ -244,7 +244,7 @@ fn waits_for_locks_name_lock_and_owner_and_take_their_time() {
 fn allocations_name_type_and_size() {
     let (mut ticks, mut bytes) = (0, 0);
     let is_there = in_trace("net10-linux-x64/clr.nettrace", |event| {
-        let Some(allocation) = Allocation::of(event) else { return };
+        let Some(allocation) = Allocation::from_event(event) else { return };
         assert!(
             !allocation.is_random_sample
                 && !allocation.type_name.is_empty()
@@ -256,8 +256,8 @@ fn allocations_name_type_and_size() {
     });
     assert!(!is_there || (ticks == 5733 && bytes > 500_000_000), "{ticks} {bytes}");
     let (mut sampled, mut ticks) = (0, 0);
-    let is_there =
-        in_trace("net10-linux-x64/alloc-sampled.nettrace", |event| match Allocation::of(event) {
+    let is_there = in_trace("net10-linux-x64/alloc-sampled.nettrace", |event| {
+        match Allocation::from_event(event) {
             Some(allocation) if allocation.is_random_sample => {
                 assert!(
                     allocation.bytes_since_last.is_none()
@@ -267,7 +267,8 @@ fn allocations_name_type_and_size() {
             }
             Some(_) => ticks += 1,
             None => {}
-        });
+        }
+    });
     assert!(!is_there || (sampled, ticks) == (122_775, 0), "{sampled} {ticks}");
 }
 
@@ -278,7 +279,7 @@ fn counters_of_all_runtimes_are_means_and_sums() {
         let mut counts = Counts::default();
         let mut latest = BTreeMap::new();
         let is_there = in_trace(trace, |event| {
-            let Some(counter) = Counter::of(event) else { return };
+            let Some(counter) = Counter::from_event(event) else { return };
             assert_eq!(counter.series, "Interval=1000");
             assert!((0.0..2.0).contains(&counter.interval_seconds), "{counter:?}");
             assert!(!counter.name.is_empty() && !counter.display_name.is_empty());
@@ -297,7 +298,7 @@ fn counters_of_all_runtimes_are_means_and_sums() {
         });
         if is_there {
             assert_eq!(
-                (counts.of("mean"), counts.of("sum")),
+                (counts.get("mean"), counts.get("sum")),
                 (means, sums),
                 "{trace}: {:?}",
                 counts.0
@@ -313,7 +314,7 @@ fn metrics_of_all_kinds_are_read() {
     let mut kinds = Counts::default();
     let mut tags = Counts::default();
     let is_there = in_trace("net10-linux-x64/metrics.nettrace", |event| {
-        let Some(metric) = Metric::of(event) else { return };
+        let Some(metric) = Metric::from_event(event) else { return };
         kinds.add(format!("{:?}", metric.kind));
         assert_eq!(metric.session_id, "SHARED");
         assert!(metric.instrument_id.is_some());
@@ -340,10 +341,10 @@ fn metrics_of_all_kinds_are_read() {
         }
     });
     if is_there {
-        assert_eq!(kinds.of("Counter"), 32);
-        assert_eq!(kinds.of("UpDownCounter"), 32);
-        assert_eq!(kinds.of("Gauge"), 4);
-        assert_eq!(kinds.of("Histogram"), 2);
+        assert_eq!(kinds.get("Counter"), 32);
+        assert_eq!(kinds.get("UpDownCounter"), 32);
+        assert_eq!(kinds.get("Gauge"), 4);
+        assert_eq!(kinds.get("Histogram"), 2);
         assert_eq!(tags.0.keys().collect::<Vec<_>>(), ["kind=book", "kind=tëä"]);
     }
 }
@@ -357,7 +358,7 @@ fn activities_start_and_stop_with_their_arguments() {
     let mut counts = Counts::default();
     let mut tagged = 0;
     let is_there = in_trace("net10-linux-x64/metrics.nettrace", |event| {
-        let Some(activity) = Activity::of(event) else { return };
+        let Some(activity) = Activity::from_event(event) else { return };
         assert_eq!(activity.source, "Nettrace.Workload");
         counts.add(format!("{:?} {}", activity.edge, activity.name));
         let (_, operation) =
@@ -369,8 +370,8 @@ fn activities_start_and_stop_with_their_arguments() {
         );
     });
     if is_there {
-        assert_eq!(counts.of("Start order") + counts.of("Start pay"), 4072);
-        assert_eq!(counts.of("Stop order") + counts.of("Stop pay"), 4070);
+        assert_eq!(counts.get("Start order") + counts.get("Start pay"), 4072);
+        assert_eq!(counts.get("Stop order") + counts.get("Stop pay"), 4070);
         assert_eq!(counts.0.len(), 4);
         assert!(tagged > 2000, "{tagged}");
     }
@@ -380,13 +381,13 @@ fn activities_start_and_stop_with_their_arguments() {
 fn process_and_runtime_say_what_they_are() {
     let mut met = 0;
     let is_there = in_trace(ALL, |event| {
-        if let Some(info) = ProcessInfo::of(event) {
+        if let Some(info) = ProcessInfo::from_event(event) {
             met += 1;
             assert_eq!(info.command_line, "/app/w10/workload /app/w10/workload.dll all 5");
             assert_eq!(info.os.unwrap(), "Linux");
             assert_eq!(info.architecture.unwrap(), "x64");
         }
-        if let Some(runtime) = RuntimeInformation::of(event) {
+        if let Some(runtime) = RuntimeInformation::from_event(event) {
             met += 1;
             assert_eq!(runtime.version, [10, 0, 12]);
             assert!(runtime.runtime_path.to_string().ends_with("/10.0.12/libcoreclr.so"));
@@ -395,11 +396,11 @@ fn process_and_runtime_say_what_they_are() {
     assert!(!is_there || met == 2);
     let mut met = 0;
     let is_there = in_trace("net3.1-linux-x64/all.nettrace", |event| {
-        if let Some(info) = ProcessInfo::of(event) {
+        if let Some(info) = ProcessInfo::from_event(event) {
             met += 1;
             assert!(info.os.is_none() && info.architecture.is_none(), "version 0 does not say");
         }
-        if let Some(runtime) = RuntimeInformation::of(event) {
+        if let Some(runtime) = RuntimeInformation::from_event(event) {
             met += 1;
             assert_eq!(runtime.version, [4, 0, 0]);
             assert!(

@@ -24,7 +24,7 @@ fn an_exception_without_message_bytes_has_an_empty_message() {
             ];
             let case = Case { pointer_size, ..Case::native(80, 1, values) };
             case.show(|event| {
-                let exception = Exception::of(event).expect("a view");
+                let exception = Exception::from_event(event).expect("a view");
                 assert_eq!(exception.type_name, type_name);
                 assert!(exception.message.is_empty());
                 let expected = if pointer_size == 8 { 0x7f12_3456_789a } else { 0x1234_5678 };
@@ -52,7 +52,7 @@ fn messages_that_are_not_latin_stay_whole() {
                 Value::U16(0),
             ];
             Case::native(80, 1, values).show(|event| {
-                let exception = Exception::of(event).expect("a view");
+                let exception = Exception::from_event(event).expect("a view");
                 assert_eq!(exception.message, message);
                 assert_eq!(exception.address, address);
                 assert!(exception.has_inner() && exception.is_rethrown());
@@ -75,7 +75,7 @@ fn texts_of_two_places_that_may_be_missing_are_not_guessed_at() {
     };
     let first_missing = with(&|values| values.extend([guid.clone(), text("path")]));
     Case::native(187, 0, first_missing).show(|event| {
-        let runtime = RuntimeInformation::of(event).expect("a view");
+        let runtime = RuntimeInformation::from_event(event).expect("a view");
         assert_eq!(
             (runtime.command_line.to_string(), runtime.runtime_path.to_string()),
             (String::new(), "path".into())
@@ -84,7 +84,7 @@ fn texts_of_two_places_that_may_be_missing_are_not_guessed_at() {
     });
     let second_missing = with(&|values| values.extend([text("command"), guid.clone()]));
     Case::native(187, 0, second_missing).show(|event| {
-        let runtime = RuntimeInformation::of(event).expect("a view");
+        let runtime = RuntimeInformation::from_event(event).expect("a view");
         assert_eq!(
             (runtime.command_line.to_string(), runtime.runtime_path.to_string()),
             ("command".into(), String::new())
@@ -92,7 +92,7 @@ fn texts_of_two_places_that_may_be_missing_are_not_guessed_at() {
     });
     let both_missing = with(&|values| values.push(guid.clone()));
     Case::native(187, 0, both_missing).show(|event| {
-        let runtime = RuntimeInformation::of(event).expect("a view");
+        let runtime = RuntimeInformation::from_event(event).expect("a view");
         assert!(runtime.command_line.is_empty() && runtime.runtime_path.is_empty());
         assert_eq!(event.field("ComObjectGuid").unwrap().as_guid().unwrap().to_bytes(), [7; 16]);
     });
@@ -110,7 +110,7 @@ fn a_newer_version_of_an_event_keeps_its_texts_and_has_surplus_bytes() {
         Value::U64(77),
     ];
     Case::native(80, 200, values).show(|event| {
-        let exception = Exception::of(event).expect("a view");
+        let exception = Exception::from_event(event).expect("a view");
         assert_eq!((exception.message.to_string().as_str(), exception.hresult), ("m", 2));
         let mut fields = event.fields();
         fields.by_ref().for_each(drop);
@@ -120,7 +120,7 @@ fn a_newer_version_of_an_event_keeps_its_texts_and_has_surplus_bytes() {
 
 #[test]
 fn an_exception_of_version_0_has_no_fields_and_no_view() {
-    Case::native(80, 0, vec![]).show(|event| assert!(Exception::of(event).is_none()));
+    Case::native(80, 0, vec![]).show(|event| assert!(Exception::from_event(event).is_none()));
 }
 
 fn method(version: u32, has_names: bool) -> Vec<Value> {
@@ -155,18 +155,27 @@ fn methods_of_every_version_and_reason_are_read() {
     for (provider, ids, change) in reasons {
         for (id, has_names) in ids.into_iter().zip([false, true]) {
             for version in 0..=2 {
-                Case::native(id, version, method(version, has_names)).of(provider).show(|event| {
-                    let method = Method::of(event).unwrap_or_else(|| panic!("{event:?}"));
-                    assert_eq!(method.change, change);
-                    assert_eq!((method.method_id, method.module_id, method.start), (1, 2, 0x7000));
-                    assert_eq!((method.size, method.token, method.extent()), (64, 0x0600_0001, 1));
-                    assert_eq!(method.rejit_id, (version == 2).then_some(5));
-                    assert_eq!(method.name, if has_names { "M" } else { "" });
-                    assert_eq!(method.namespace, if has_names { "N.T" } else { "" });
-                    assert_eq!(method.signature, if has_names { "void  ()" } else { "" });
-                    assert!(method.is_jitted() && !method.is_dynamic());
-                    assert_eq!(method.tier(), Tier::OptimizedTier1);
-                });
+                Case::native(id, version, method(version, has_names)).with_provider(provider).show(
+                    |event| {
+                        let method =
+                            Method::from_event(event).unwrap_or_else(|| panic!("{event:?}"));
+                        assert_eq!(method.change, change);
+                        assert_eq!(
+                            (method.method_id, method.module_id, method.start),
+                            (1, 2, 0x7000)
+                        );
+                        assert_eq!(
+                            (method.size, method.token, method.extent()),
+                            (64, 0x0600_0001, 1)
+                        );
+                        assert_eq!(method.rejit_id, (version == 2).then_some(5));
+                        assert_eq!(method.name, if has_names { "M" } else { "" });
+                        assert_eq!(method.namespace, if has_names { "N.T" } else { "" });
+                        assert_eq!(method.signature, if has_names { "void  ()" } else { "" });
+                        assert!(method.is_jitted() && !method.is_dynamic());
+                        assert_eq!(method.tier(), Tier::OptimizedTier1);
+                    },
+                );
             }
         }
     }
@@ -200,8 +209,8 @@ fn modules_of_every_version_and_reason_are_read() {
             if version >= 3 {
                 values.push(text("build"));
             }
-            Case::native(id, version, values).of(provider).show(|event| {
-                let module = Module::of(event).unwrap_or_else(|| panic!("{event:?}"));
+            Case::native(id, version, values).with_provider(provider).show(|event| {
+                let module = Module::from_event(event).unwrap_or_else(|| panic!("{event:?}"));
                 assert_eq!((module.change, module.module_id, module.assembly_id), (change, 1, 2));
                 assert!(module.is_ready_to_run() && module.is_dynamic());
                 assert_eq!(module.il_path, "/a/b.dll");
@@ -223,7 +232,7 @@ fn modules_of_every_version_and_reason_are_read() {
 #[test]
 fn collections_of_every_version_are_read() {
     Case::native(1, 0, vec![Value::U32(7), Value::U32(1)]).show(|event| {
-        let start = GcStart::of(event).unwrap();
+        let start = GcStart::from_event(event).unwrap();
         assert_eq!((start.number, start.generation, start.reason, start.kind), (7, None, 1, None));
     });
     for version in 1..=2 {
@@ -231,7 +240,7 @@ fn collections_of_every_version_are_read() {
         values.push(Value::U16(9));
         values.extend((version == 2).then_some(Value::U64(3)));
         Case::native(1, version, values).show(|event| {
-            let start = GcStart::of(event).unwrap();
+            let start = GcStart::from_event(event).unwrap();
             assert_eq!(
                 (start.number, start.generation, start.reason, start.kind),
                 (7, Some(2), 1, Some(1))
@@ -240,7 +249,7 @@ fn collections_of_every_version_are_read() {
     }
     for (version, depth) in [(0, Value::U16(2)), (1, Value::U32(2))] {
         Case::native(2, version, vec![Value::U32(7), depth, Value::U16(9)]).show(|event| {
-            let end = GcEnd::of(event).unwrap();
+            let end = GcEnd::from_event(event).unwrap();
             assert_eq!((end.number, end.generation), (7, 2));
         });
     }
@@ -251,7 +260,8 @@ fn allocations_of_every_version_are_read() {
     let head = [Value::U32(1), Value::U32(2), Value::U16(9)];
     for version in 0..=1 {
         let values = head[..2 + version as usize].to_vec();
-        Case::native(10, version, values).show(|event| assert!(Allocation::of(event).is_none()));
+        Case::native(10, version, values)
+            .show(|event| assert!(Allocation::from_event(event).is_none()));
     }
     for version in 2..=4 {
         for pointer_size in [4, 8] {
@@ -264,7 +274,7 @@ fn allocations_of_every_version_are_read() {
             values.extend((version >= 4).then_some(Value::U64(24)));
             let case = Case { pointer_size, ..Case::native(10, version, values) };
             case.show(|event| {
-                let tick = Allocation::of(event).unwrap();
+                let tick = Allocation::from_event(event).unwrap();
                 assert!(!tick.is_random_sample);
                 assert_eq!(
                     (tick.kind, tick.bytes_since_last, tick.type_id),
@@ -280,7 +290,7 @@ fn allocations_of_every_version_are_read() {
         vec![Value::U32(1), Value::U16(9), Value::U64(0x1000), text("T"), Value::U64(0x2000)];
     values.extend([Value::U64(24), Value::U64(3)]);
     Case::native(303, 0, values).show(|event| {
-        let sampled = Allocation::of(event).unwrap();
+        let sampled = Allocation::from_event(event).unwrap();
         assert!(sampled.is_random_sample && sampled.bytes_since_last.is_none());
         assert_eq!((sampled.address, sampled.object_bytes), (Some(0x2000), Some(24)));
     });
@@ -288,10 +298,10 @@ fn allocations_of_every_version_are_read() {
 
 #[test]
 fn waits_of_every_version_are_read() {
-    Case::native(81, 0, vec![]).show(|event| assert!(ContentionStart::of(event).is_none()));
+    Case::native(81, 0, vec![]).show(|event| assert!(ContentionStart::from_event(event).is_none()));
     let head = [Value::U8(1), Value::U16(9)];
     Case::native(81, 1, head.to_vec()).show(|event| {
-        let start = ContentionStart::of(event).unwrap();
+        let start = ContentionStart::from_event(event).unwrap();
         assert_eq!(
             (start.flags, start.lock_id, start.object_id, start.owner_thread_id),
             (1, None, None, None)
@@ -299,17 +309,17 @@ fn waits_of_every_version_are_read() {
     });
     let with_lock = [&head[..], &[5, 6, 7].map(Value::U64)].concat();
     Case::native(81, 2, with_lock).show(|event| {
-        let start = ContentionStart::of(event).unwrap();
+        let start = ContentionStart::from_event(event).unwrap();
         assert_eq!(
             (start.lock_id, start.object_id, start.owner_thread_id),
             (Some(5), Some(6), Some(7))
         );
     });
     Case::native(91, 0, head.to_vec()).show(|event| {
-        assert_eq!(ContentionStop::of(event).unwrap().duration_nanos, None);
+        assert_eq!(ContentionStop::from_event(event).unwrap().duration_nanos, None);
     });
     Case::native(91, 1, [&head[..], &[Value::F64(1.5e6)]].concat()).show(|event| {
-        assert_eq!(ContentionStop::of(event).unwrap().duration_nanos, Some(1.5e6));
+        assert_eq!(ContentionStop::from_event(event).unwrap().duration_nanos, Some(1.5e6));
     });
 }
 
@@ -322,12 +332,13 @@ fn samples_of_every_state_are_read() {
         (77, SampleState::Unknown(77)),
     ];
     for (stored, state) in states {
-        let case =
-            Case::native(0, 0, vec![Value::U32(stored)]).of("Microsoft-DotNETCore-SampleProfiler");
-        case.show(|event| assert_eq!(Sample::of(event).unwrap().state, state));
+        let case = Case::native(0, 0, vec![Value::U32(stored)])
+            .with_provider("Microsoft-DotNETCore-SampleProfiler");
+        case.show(|event| assert_eq!(Sample::from_event(event).unwrap().state, state));
     }
-    let cut = Case::native(0, 0, vec![Value::U16(1)]).of("Microsoft-DotNETCore-SampleProfiler");
-    cut.show(|event| assert!(Sample::of(event).is_none()));
+    let cut = Case::native(0, 0, vec![Value::U16(1)])
+        .with_provider("Microsoft-DotNETCore-SampleProfiler");
+    cut.show(|event| assert!(Sample::from_event(event).is_none()));
 }
 
 #[test]
@@ -345,7 +356,7 @@ fn log_messages_of_both_forms_are_read() {
     let mut values = vec![Value::I32(3), Value::I32(1)];
     values.extend(["Shop.Orders", "17", "Accepted", "order λ 🚀 accepted"].map(text));
     Case::named(provider, "FormattedMessage", &fields, values).show(|event| {
-        let message = LogMessage::of(event).unwrap();
+        let message = LogMessage::from_event(event).unwrap();
         assert_eq!(message.level, 3);
         assert_eq!(message.logger, "Shop.Orders");
         assert_eq!(
@@ -369,7 +380,7 @@ fn log_messages_of_both_forms_are_read() {
     let mut values = vec![Value::I32(4), Value::I32(1)];
     values.extend(["Shop", "0", "", "{}", "{\"n\":\"1\"}", ""].map(text));
     Case::named(provider, "MessageJson", &fields, values).show(|event| {
-        let message = LogMessage::of(event).unwrap();
+        let message = LogMessage::from_event(event).unwrap();
         assert_eq!((message.level, message.message.is_empty()), (4, true));
         assert_eq!(message.arguments_json.unwrap(), "{\"n\":\"1\"}");
         assert_eq!(message.exception_json.unwrap(), "{}");
@@ -378,7 +389,7 @@ fn log_messages_of_both_forms_are_read() {
     let fields = [("ID", FieldType::Int32), ("LoggerName", string())];
     let values = vec![Value::I32(4), text("x")];
     Case::named(provider, "ActivityJsonStop", &fields, values)
-        .show(|event| assert!(LogMessage::of(event).is_none()));
+        .show(|event| assert!(LogMessage::from_event(event).is_none()));
 }
 
 #[test]
@@ -386,7 +397,7 @@ fn messages_of_event_sources_are_read() {
     let fields = [("message", FieldType::String)];
     let case = Case::named("Any-Source", "EventSourceMessage", &fields, vec![text("ERROR: 日本")]);
     Case { id: 0, ..case }
-        .show(|event| assert_eq!(Message::of(event).unwrap().text, "ERROR: 日本"));
+        .show(|event| assert_eq!(Message::from_event(event).unwrap().text, "ERROR: 日本"));
 }
 
 #[test]
@@ -403,7 +414,7 @@ fn activities_of_old_runtimes_are_read_without_fields_in_the_metadata() {
     ] {
         let provider = "Microsoft-Diagnostics-DiagnosticSource";
         Case::named(provider, name, &[], values("Request")).show(|event| {
-            let activity = Activity::of(event).unwrap_or_else(|| panic!("{event:?}"));
+            let activity = Activity::from_event(event).unwrap_or_else(|| panic!("{event:?}"));
             assert_eq!((activity.edge, activity.source.to_string().as_str()), (edge, "Http"));
             assert_eq!(activity.name, "Request");
             let arguments: Vec<(String, String)> = activity
@@ -423,7 +434,7 @@ fn metrics_of_the_first_version_have_no_sums() {
     let fields = names.map(|name| (name, FieldType::String));
     let values = ["S", "M", "", "i", "By", "k=v", "1.5"].map(text).to_vec();
     Case::named(provider, "CounterRateValuePublished", &fields, values).show(|event| {
-        let metric = Metric::of(event).unwrap();
+        let metric = Metric::from_event(event).unwrap();
         assert_eq!(
             (metric.kind, metric.rate.unwrap().to_string().as_str()),
             (MetricKind::Counter, "1.5")
@@ -432,7 +443,7 @@ fn metrics_of_the_first_version_have_no_sums() {
     });
     let values = ["S", "M", "", "i", "By", "k=v", "1.5"].map(text).to_vec();
     Case::named(provider, "CollectionStart", &fields, values)
-        .show(|event| assert!(Metric::of(event).is_none()));
+        .show(|event| assert!(Metric::from_event(event).is_none()));
 }
 
 #[test]
@@ -442,7 +453,7 @@ fn a_counter_without_a_name_or_a_value_has_no_view() {
         let outer = FieldType::Object(vec![Field::new("Payload", FieldType::Object(members))]);
         let values = vec![Value::Object(vec![Value::Object(values)])];
         Case::named("Any", "EventCounters", &[("", outer)], values)
-            .show(|event| Counter::of(event).is_some())
+            .show(|event| Counter::from_event(event).is_some())
     };
     let (name, increment) = (("Name", FieldType::String), ("Increment", FieldType::Double));
     assert!(counter(&[name.clone(), increment.clone()], vec![text("n"), Value::F64(1.0)]));
@@ -453,25 +464,34 @@ fn a_counter_without_a_name_or_a_value_has_no_view() {
 #[test]
 fn events_of_other_providers_have_no_view_whatever_their_id() {
     for id in [0, 1, 2, 10, 80, 81, 91, 143, 152, 187, 303] {
-        Case::native(id, 2, vec![Value::U64(0); 20]).of("Somebody-Else").show(|event| {
+        Case::native(id, 2, vec![Value::U64(0); 20]).with_provider("Somebody-Else").show(|event| {
             assert!(
-                Sample::of(event).is_none()
-                    && Method::of(event).is_none()
-                    && Module::of(event).is_none()
+                Sample::from_event(event).is_none()
+                    && Method::from_event(event).is_none()
+                    && Module::from_event(event).is_none()
             );
             assert!(
-                GcStart::of(event).is_none()
-                    && GcEnd::of(event).is_none()
-                    && Exception::of(event).is_none()
+                GcStart::from_event(event).is_none()
+                    && GcEnd::from_event(event).is_none()
+                    && Exception::from_event(event).is_none()
             );
-            assert!(Allocation::of(event).is_none() && ContentionStart::of(event).is_none());
-            assert!(ContentionStop::of(event).is_none() && ProcessInfo::of(event).is_none());
-            assert!(RuntimeInformation::of(event).is_none() && Counter::of(event).is_none());
+            assert!(
+                Allocation::from_event(event).is_none()
+                    && ContentionStart::from_event(event).is_none()
+            );
+            assert!(
+                ContentionStop::from_event(event).is_none()
+                    && ProcessInfo::from_event(event).is_none()
+            );
+            assert!(
+                RuntimeInformation::from_event(event).is_none()
+                    && Counter::from_event(event).is_none()
+            );
         });
     }
 }
 
-/// .NET Core 3.1 leaves out a text that is null.
+/// Leaves out a text that is null, as .NET Core 3.1 does.
 #[test]
 fn texts_of_a_log_message_stand_where_they_would_without_a_null_before_them() {
     let provider = "Microsoft-Extensions-Logging";
@@ -491,7 +511,7 @@ fn texts_of_a_log_message_stand_where_they_would_without_a_null_before_them() {
     let formatted = [&log[..], &[("FormattedMessage", string())]].concat();
     for (texts, name) in [(&["stock is low"][..], ""), (&["Low", "stock is low"], "Low")] {
         Case::named(provider, "FormattedMessage", &formatted, begin(texts)).show(|event| {
-            let message = LogMessage::of(event).unwrap();
+            let message = LogMessage::from_event(event).unwrap();
             assert_eq!(message.event_name, name);
             assert_eq!(message.message, "stock is low");
         });
@@ -499,7 +519,7 @@ fn texts_of_a_log_message_stand_where_they_would_without_a_null_before_them() {
     let json = [&log[..], &[("ExceptionJson", string()), ("ArgumentsJson", string())]].concat();
     for (texts, name) in [(&["{}", "{\"n\":1}"][..], ""), (&["Low", "{}", "{\"n\":1}"], "Low")] {
         Case::named(provider, "MessageJson", &json, begin(texts)).show(|event| {
-            let message = LogMessage::of(event).unwrap();
+            let message = LogMessage::from_event(event).unwrap();
             assert_eq!(message.event_name, name);
             assert_eq!(message.exception_json.unwrap(), "{}");
             assert_eq!(message.arguments_json.unwrap(), "{\"n\":1}");

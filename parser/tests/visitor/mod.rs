@@ -2,7 +2,7 @@
 
 use nettrace_parser::{Event, FieldValue, Fields, Value, VisitValues};
 
-/// Lines, one for each field and each element, those of nested ones after their own.
+/// Lines, one for each field and each element; those of nested values follow their own.
 #[derive(Default)]
 struct Lines(Vec<String>);
 
@@ -77,7 +77,7 @@ impl<'r> VisitValues<'r> for Lines {
     }
 }
 
-/// Holds that a visitor sees all that the event's fields give, in the same order.
+/// Asserts that a visitor sees all that the event's fields give, in the same order.
 pub(crate) fn assert_as_walked(event: &Event<'_>) {
     let (mut walked, mut by_visitor, mut half) =
         (Lines::default(), Lines::default(), Lines::default());

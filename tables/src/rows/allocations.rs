@@ -16,7 +16,7 @@ pub(crate) fn add_allocation(
     prefix: RowPrefix,
 ) {
     let Some(sample) = shared.take_allocation() else { return };
-    let allocation = view::Allocation::of(event);
+    let allocation = view::Allocation::from_event(event);
     let heap = match allocation.as_ref().map(|allocation| allocation.kind) {
         Some(0) | None => "small".to_owned(),
         Some(1) => "large".to_owned(),

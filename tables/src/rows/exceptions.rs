@@ -17,7 +17,7 @@ pub(crate) fn add_exception(
     if event.known_provider() != KnownProvider::Runtime || event.id() != 80 {
         return;
     }
-    let thrown = view::Exception::of(event);
+    let thrown = view::Exception::from_event(event);
     let stack = model.stack_of(event, moment.thread);
     let type_name =
         thrown.as_ref().map(|thrown| model.intern_type(thrown.type_name, NameOptions::default()));

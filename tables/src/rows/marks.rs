@@ -89,7 +89,7 @@ impl SharedTables {
         }
         let mut shared = self.lock();
         if shared.contentions.is_some()
-            && let Some(start) = ContentionStart::of(event)
+            && let Some(start) = ContentionStart::from_event(event)
         {
             shared.locks.insert((moment.thread, moment.nanos), start);
             let of_thread = (moment.thread, i64::MIN)..=(moment.thread, i64::MAX);

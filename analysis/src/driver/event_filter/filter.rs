@@ -273,7 +273,7 @@ impl PendingFilter for Filtering<'_> {
                 return true;
             };
             let mode = if role == Role::Sample {
-                let Some(sample) = view::Sample::of_payload(event.payload()) else { return true };
+                let Some(sample) = view::Sample::from_payload(event.payload()) else { return true };
                 Mode::of(sample.state)
             } else {
                 Mode::OnCpu

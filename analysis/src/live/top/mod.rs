@@ -199,13 +199,13 @@ impl LiveTop {
                 });
             }
             10 | 303 => {
-                let Some(allocation) = view::Allocation::of(event) else { return };
+                let Some(allocation) = view::Allocation::from_event(event) else { return };
                 let Some(bytes) = allocation.bytes_since_last else { return };
                 let label = allocation.type_name.to_string();
                 self.count(event, at.nanos, Counted::Allocation, &label, bytes);
             }
             80 => {
-                let Some(exception) = view::Exception::of(event) else { return };
+                let Some(exception) = view::Exception::from_event(event) else { return };
                 let label = exception.type_name.to_string();
                 self.count(event, at.nanos, Counted::Exception, &label, 1);
             }
@@ -230,7 +230,7 @@ impl LiveTop {
                 slice.starvations = slice.starvations.saturating_add(1);
             }),
             _ => {
-                let Some(suspension) = view::Suspension::of(event) else { return };
+                let Some(suspension) = view::Suspension::from_event(event) else { return };
                 let ended = self.suspensions.event(suspension, at, || (), |_| {});
                 let Some(ended) = ended.filter(|ended| ended.what.is_for_collection()) else {
                     return;
@@ -297,7 +297,7 @@ impl LiveReport for LiveTop {
         self.stack.clear();
         match event.known_provider() {
             KnownProvider::SampleProfiler => {
-                let Some(sample) = view::Sample::of(event) else { return false };
+                let Some(sample) = view::Sample::from_event(event) else { return false };
                 self.take_stack(event);
                 let mut mode = Mode::of(sample.state);
                 if !self.locks.is_empty()

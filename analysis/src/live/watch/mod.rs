@@ -136,13 +136,14 @@ impl LiveWatch {
                 let ended = self.waits.stop(at.thread, at, reported, |_| {});
                 let duration_ns = ended.as_ref().map_or(reported, |wait| wait.measured_nanos());
                 let (wait, mark) = ended.map(|wait| wait.what).unwrap_or_default();
-                let is_native = view::ContentionStop::of(event).is_some_and(|stop| stop.flags == 1);
+                let is_native =
+                    view::ContentionStop::from_event(event).is_some_and(|stop| stop.flags == 1);
                 let is_native = is_native || wait.is_native;
                 let wait = EndedWait { duration_ns, is_native, ..wait };
                 self.push(row(self.mark | mark, WatchedEvent::Contention(wait)));
             }
             145 if self.watches(WatchKind::Jit) => {
-                let Some(jitting) = view::MethodJitting::of(event) else { return false };
+                let Some(jitting) = view::MethodJitting::from_event(event) else { return false };
                 let what = (jitting.il_bytes, self.mark);
                 self.jitting.start_again((at.thread, jitting.method_id), at, what, |_| {});
             }
@@ -162,8 +163,8 @@ impl LiveWatch {
     fn collection(&mut self, event: &Event<'_>, moment: &Moment, thread_id: Option<u64>) {
         let mark = self.mark;
         let number = match event.id() {
-            1 => view::GcStart::of(event).map(|start| start.number),
-            2 => view::GcEnd::of(event).map(|end| end.number),
+            1 => view::GcStart::from_event(event).map(|start| start.number),
+            2 => view::GcEnd::from_event(event).map(|end| end.number),
             _ => None,
         };
         match number {
@@ -183,7 +184,7 @@ impl LiveWatch {
     }
 
     fn compiled(&mut self, event: &Event<'_>, at: Edge) -> Option<(CompiledMethod, u128)> {
-        let method = view::Method::of(event)?;
+        let method = view::Method::from_event(event)?;
         // The cold section is reported separately.
         if method.change != MethodChange::Load || !method.is_jitted() || method.extent() != 0 {
             return None;
@@ -290,7 +291,7 @@ impl LiveReport for LiveWatch {
 }
 
 fn thrown(event: &Event<'_>) -> Option<ThrownException> {
-    let thrown = view::Exception::of(event)?;
+    let thrown = view::Exception::from_event(event)?;
     let message = thrown.message.to_string();
     Some(ThrownException {
         type_name: type_text(&thrown.type_name.to_string(), NameOptions::default()),
@@ -303,7 +304,7 @@ fn thrown(event: &Event<'_>) -> Option<ThrownException> {
 }
 
 fn begun_wait(event: &Event<'_>) -> EndedWait {
-    let start = view::ContentionStart::of(event);
+    let start = view::ContentionStart::from_event(event);
     let lock_id = start.and_then(|start| start.lock_id);
     EndedWait {
         duration_ns: None,

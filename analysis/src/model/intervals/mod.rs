@@ -145,7 +145,7 @@ pub(crate) fn nanos_between(from: i64, to: i64) -> u64 {
 
 /// The duration in the stop of a wait for a lock, from .NET 5 on.
 pub(crate) fn reported_nanos(event: &Event<'_>) -> Option<u64> {
-    let nanos = ContentionStop::of(event)?.duration_nanos?;
+    let nanos = ContentionStop::from_event(event)?.duration_nanos?;
     // The value is a 64-bit float, so it may be NaN, infinite or negative.
     (nanos.is_finite() && nanos >= 0.0).then(|| rounded(nanos))
 }

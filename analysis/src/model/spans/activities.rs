@@ -27,7 +27,7 @@ const MOST_ARGUMENTS: usize = 16;
 impl Spans {
     /// An event of `Microsoft-Diagnostics-DiagnosticSource`.
     pub(super) fn diagnostic_source(&mut self, moment: Moment<'_, '_>) {
-        let Some(activity) = Activity::of(moment.event) else { return };
+        let Some(activity) = Activity::from_event(moment.event) else { return };
         let mut arguments = Arguments::new();
         subject::text(&mut arguments, "source", activity.source.to_string());
         for (name, value) in activity.arguments() {

@@ -12,7 +12,7 @@ const MOST_QUANTILES: usize = 16;
 impl Spans {
     /// A value of an EventCounter: the mean, or the growth of a sum.
     pub(super) fn event_counter(&mut self, moment: Moment<'_, '_>) {
-        let Some(counter) = Counter::of(moment.event) else { return };
+        let Some(counter) = Counter::from_event(moment.event) else { return };
         let value = match counter.value {
             CounterValue::Mean { mean, .. } => mean,
             CounterValue::Sum { increment } => increment,
@@ -25,7 +25,7 @@ impl Spans {
     /// A value of an instrument: the growth of counters, the value of others; for
     /// histograms each quantile.
     pub(super) fn metric(&mut self, moment: Moment<'_, '_>) {
-        let Some(metric) = Metric::of(moment.event) else { return };
+        let Some(metric) = Metric::from_event(moment.event) else { return };
         let mut name = format!("{}/{}", metric.meter, metric.instrument);
         if !metric.tags.is_empty() {
             name = format!("{name}[{}]", metric.tags);

@@ -40,7 +40,7 @@ impl Spans {
     pub(super) fn exception(&mut self, moment: Moment<'_, '_>) {
         let mut instant = moment.instant(Category::Exception, UNTOLD);
         let mut is_nested = false;
-        if let Some(exception) = Exception::of(moment.event) {
+        if let Some(exception) = Exception::from_event(moment.event) {
             instant.name = type_text(&exception.type_name.to_string(), NameOptions::default());
             subject::text(&mut instant.arguments, "message", exception.message.to_string());
             subject::address(&mut instant.arguments, "hresult", Some(exception.hresult.into()));

@@ -39,7 +39,7 @@ impl Spans {
     }
 
     fn collection(&mut self, moment: Moment<'_, '_>) {
-        if let Some(start) = GcStart::of(moment.event) {
+        if let Some(start) = GcStart::from_event(moment.event) {
             let generation = start.generation;
             let kind = value_name(moment.event, "Type").unwrap_or_default();
             let mut name =
@@ -59,7 +59,7 @@ impl Spans {
             let key = (What::Collection, moment.process, u64::from(start.number));
             self.open.start_again(key, moment.edge(), begun, &mut self.ready);
         }
-        if let Some(end) = GcEnd::of(moment.event) {
+        if let Some(end) = GcEnd::from_event(moment.event) {
             let key = (What::Collection, moment.process, u64::from(end.number));
             let span = self.open.stop_or(key, moment.edge(), None, &mut self.ready, || {
                 let name = format!("GC gen {}", end.generation);
@@ -74,7 +74,7 @@ impl Spans {
 
     /// A suspension of all threads starts, continues or ends (9, 8, 7, 3).
     fn suspension(&mut self, moment: Moment<'_, '_>) {
-        let Some(event) = Suspension::of(moment.event) else { return };
+        let Some(event) = Suspension::from_event(moment.event) else { return };
         let reason = || match event {
             Suspension::SuspendStart(reason) => named(moment.event, "Reason", reason),
             _ => String::new(),
@@ -145,7 +145,7 @@ impl Spans {
         if moment.event.id() == 81 {
             let mut begun =
                 Subject::new(Category::Contention, SpanScope::Thread, "lock contention");
-            if let Some(start) = ContentionStart::of(moment.event) {
+            if let Some(start) = ContentionStart::from_event(moment.event) {
                 subject::address(&mut begun.arguments, "lock", start.lock_id);
                 subject::address(&mut begun.arguments, "object", start.object_id);
                 subject::number(&mut begun.arguments, "owner_thread", start.owner_thread_id);
@@ -193,7 +193,7 @@ impl Spans {
             self.open.start_again(key, moment.edge(), begun, &mut self.ready);
             return;
         }
-        let Some(method) = Method::of(moment.event) else { return };
+        let Some(method) = Method::from_event(moment.event) else { return };
         let mut arguments = Arguments::new();
         subject::number(&mut arguments, "code_bytes", Some(method.size.into()));
         let made = if method.is_jitted() { method.tier().as_str() } else { "ready to run" };

@@ -52,7 +52,7 @@ pub(super) fn fields_text(event: &Event<'_>) -> String {
         // A character takes up to four bytes; the exact cut comes at the end.
         text.len() > LONGEST_FIELDS.saturating_mul(4)
     };
-    if let Some(activity) = view::Activity::of(event) {
+    if let Some(activity) = view::Activity::from_event(event) {
         for (name, value) in activity.arguments() {
             let value = value.to_string();
             let is_said = PROPERTIES.iter().any(|property| name == **property);

@@ -93,7 +93,7 @@ impl Ledger {
 
 impl Alloc {
     fn allocation(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
-        let Some(seen) = view::Allocation::of(event) else {
+        let Some(seen) = view::Allocation::from_event(event) else {
             // The first versions of the tick have no type.
             let mut walk = Walk::of(event);
             let bytes = walk.number("AllocationAmount")?;

@@ -96,13 +96,13 @@ impl CounterValues {
                 self.instrument_begins(event);
                 return false;
             }
-            let metric = view::Metric::of(event);
+            let metric = view::Metric::from_event(event);
             if let Some(metric) = metric.filter(|_| moment.is_selected) {
                 self.metric(event.process_id(), &metric, moment, &mut pass);
             }
             return metric.is_some();
         }
-        let counter = view::Counter::of(event);
+        let counter = view::Counter::from_event(event);
         if let Some(counter) = counter.filter(|_| moment.is_selected)
             && let Some(published) = self.event_counter(event, &counter, moment)
         {

@@ -103,22 +103,22 @@ impl Heap {
     /// Processes an event; returns whether it is about a collection.
     pub(crate) fn event(&mut self, event: &Event<'_>, moment: &Moment) -> bool {
         match event.id() {
-            1 => GcStart::of(event).map(|start| self.start(&start, moment)).is_some(),
-            2 => GcEnd::of(event).map(|end| self.end(&end, moment)).is_some(),
+            1 => GcStart::from_event(event).map(|start| self.start(&start, moment)).is_some(),
+            2 => GcEnd::from_event(event).map(|end| self.end(&end, moment)).is_some(),
             4 => {
-                let Some(stats) = GcHeapStats::of(event) else { return false };
+                let Some(stats) = GcHeapStats::from_event(event) else { return false };
                 let Some(row) = self.take_place_of_stats(moment.thread) else { return false };
                 self.with(row, |row| row.collection.heap_stats(&stats));
                 self.join_peaks(row);
                 true
             }
             204 => {
-                let Some(heap) = GcHeapHistory::of(event) else { return false };
+                let Some(heap) = GcHeapHistory::from_event(event) else { return false };
                 let row = self.place_of_history(moment.thread);
                 row.is_some_and(|row| self.with(row, |row| row.heap_history(&heap)))
             }
             205 => {
-                let Some(history) = GcGlobalHistory::of(event) else { return false };
+                let Some(history) = GcGlobalHistory::from_event(event) else { return false };
                 let row = self.place_of_history(moment.thread);
                 row.is_some_and(|row| self.with(row, |row| row.global_history(&history)))
             }
@@ -132,7 +132,7 @@ impl Heap {
                 false
             }
             _ => {
-                let Some(suspension) = view::Suspension::of(event) else { return false };
+                let Some(suspension) = view::Suspension::from_event(event) else { return false };
                 self.has_suspensions = true;
                 self.suspension(suspension, moment.edge(event));
                 false

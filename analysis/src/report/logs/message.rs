@@ -49,7 +49,7 @@ impl LoggedMessage {
         if event.name() == "Message" {
             return LoggedMessage::structured(event);
         }
-        let message = view::LogMessage::of(event)?;
+        let message = view::LogMessage::from_event(event)?;
         let is_json = event.name() == "MessageJson";
         let text = |text: Option<nettrace_parser::Utf16<'_>>| {
             text.map(|text| text.to_string()).unwrap_or_default()

@@ -295,7 +295,7 @@ impl Logs {
             let is_scope = self.scopes.event(event, moment.thread, model);
             return is_scope || self.logger_message(event, moment, model);
         }
-        let Some(message) = view::Message::of(event) else { return false };
+        let Some(message) = view::Message::from_event(event) else { return false };
         let level = LogLevel::of_event(event.level());
         let row = LogRow {
             ts_ns: moment.nanos,

@@ -179,7 +179,7 @@ impl HttpFacts {
     }
 
     fn read_tags(&mut self, event: &Event<'_>) {
-        let Some(activity) = view::Activity::of(event) else { return };
+        let Some(activity) = view::Activity::from_event(event) else { return };
         for (key, value) in activity.arguments() {
             if key != "TagObjects" && key != "Tags" {
                 self.read_argument(&key.to_string(), &value);

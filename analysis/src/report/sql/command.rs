@@ -76,7 +76,7 @@ impl CommandEvent {
         event: &Event<'_>,
         edge: Option<&ActivityEdge>,
     ) -> Option<CommandEvent> {
-        let activity = view::Activity::of(event)?;
+        let activity = view::Activity::from_event(event)?;
         let source = activity.source.to_string();
         let is_command = matches!(source.as_str(), EF | SQL_CLIENT)
             && edge.is_some_and(|it| it.name.ends_with(".Command"));

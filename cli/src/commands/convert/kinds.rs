@@ -53,7 +53,7 @@ const MOST_TYPES: usize = 1 << 12;
 
 impl Counts {
     fn add(&mut self, event: &Event<'_>) {
-        if let Some(HeapRows::Objects(rows)) = HeapRows::of(event) {
+        if let Some(HeapRows::Objects(rows)) = HeapRows::from_event(event) {
             self.objects = self.objects.saturating_add(rows.count.into());
         }
         let is_sample = event.known_provider() == KnownProvider::SampleProfiler

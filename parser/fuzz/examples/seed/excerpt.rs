@@ -7,16 +7,16 @@ use nettrace_testdata::synth::{
 };
 use std::collections::BTreeMap;
 
-/// Events of a type that are kept; of samples more, because each is weighed by the next
-/// one.
+/// Events of each type that are kept. More samples are kept, because each is weighed by
+/// the next one.
 const EVENTS_OF_TYPE: usize = 2;
 const SAMPLES: usize = 8;
-/// Methods on the stacks of those.
+/// Methods that are kept on the stacks of the kept events.
 const METHODS: usize = 12;
 /// Frames of a stack, and bytes of a payload, that are kept.
 const FRAMES: usize = 6;
 const PAYLOAD_BYTES: usize = 500;
-/// Event types of one stream.
+/// Event types in one stream.
 const TYPES: usize = 8;
 
 struct Kept {

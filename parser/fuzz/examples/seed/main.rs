@@ -9,8 +9,8 @@ use nettrace_testdata::{corpus, crc32};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A trace above this size is no seed.
-const MOST_BYTES: usize = 24 << 10;
+/// The size of the largest trace that becomes a seed, in bytes.
+const MAX_BYTES: usize = 24 << 10;
 
 /// First bytes of inputs of the target `raw`: what follows is rows, a stream, or any of
 /// the things that it reads.
@@ -26,7 +26,7 @@ fn main() {
     streams.push(synth::tiny_v6().bytes);
     for trace in corpus::all() {
         let bytes = trace.bytes();
-        let length = bytes.len().min(MOST_BYTES);
+        let length = bytes.len().min(MAX_BYTES);
         streams.push(bytes[..length].to_vec());
         for excerpt in excerpt::excerpts(&bytes) {
             write(&folder, "convert", &excerpt);

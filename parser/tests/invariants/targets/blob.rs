@@ -14,7 +14,7 @@ pub(crate) fn blob(bytes: &[u8], mut questions: Questions) {
     let version = Version::ALL[choices.below(4)];
     let is_compressed = choices.u8() & 1 == 1;
     let rows = choices.rest();
-    if rows.len() > super::MOST_BYTES {
+    if rows.len() > super::MAX_BYTES {
         return;
     }
     let layout = if is_compressed { BlobLayout::Compressed } else { BlobLayout::Uncompressed };
@@ -47,15 +47,15 @@ pub(crate) fn blob(bytes: &[u8], mut questions: Questions) {
     assert!(pieces == whole, "in pieces: {}", pieces.difference(&whole));
 }
 
-/// Returns where the first block ends or is passed over whose size was doubted, if any
-/// was.
+/// Returns where the first block whose size was doubted ends or is passed over, if there
+/// is one.
 fn sound_until(bytes: &[u8]) -> u64 {
     let mut reader = Reader::from_slice(bytes);
     while let Ok(Some(_)) = reader.next_event() {}
     framing_lost(reader.damage()).min().unwrap_or(u64::MAX)
 }
 
-/// Returns where blocks end or are passed over whose size was doubted.
+/// Returns where the blocks whose size was doubted end or are passed over.
 pub(super) fn framing_lost(damage: &Damage) -> impl Iterator<Item = u64> {
     damage
         .losses()
@@ -63,8 +63,8 @@ pub(super) fn framing_lost(damage: &Damage) -> impl Iterator<Item = u64> {
         .map(|finding| finding.lost_offset)
 }
 
-/// Returns where each row up to a place lies and what its header says. `is_sized`: rows
-/// say where they end, which may be after their payload.
+/// Returns where each row up to a place lies and what its header says. Rows that are
+/// `is_sized` store where they end, which may be after their payload.
 fn rows_until(
     bytes: &[u8],
     limit: u64,
@@ -95,7 +95,7 @@ fn rows_until(
     rows
 }
 
-/// Header, Trace, and what a row may refer to.
+/// Returns a stream with its header, the session's facts, and what a row may refer to.
 pub(super) fn begun(version: Version) -> Stream {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());

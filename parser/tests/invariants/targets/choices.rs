@@ -27,7 +27,7 @@ impl<'d> Choices<'d> {
         u32::from(self.u16()) | u32::from(self.u16()) << 16
     }
 
-    /// Below `count`.
+    /// Draws a number below `count`.
     pub(crate) fn below(&mut self, count: usize) -> usize {
         if count <= 1 { 0 } else { self.u32() as usize % count }
     }

@@ -14,7 +14,7 @@ pub(crate) fn metadata(bytes: &[u8], mut questions: Questions) {
     let payload = choices.u8();
     let payload = choices.bytes(usize::from(payload)).to_vec();
     let description = choices.rest();
-    if description.len() > super::MOST_BYTES {
+    if description.len() > super::MAX_BYTES {
         return;
     }
     let mut stream = begun(version);
@@ -49,9 +49,9 @@ pub(crate) fn metadata(bytes: &[u8], mut questions: Questions) {
             assert!(!copy.is_empty());
         }
     }
-    // A payload may hold whole blocks. That of an event whose type is not defined is
-    // searched for them in version 6, where nothing else tells that a block's length is
-    // wrong. Rows before them are events all the same.
+    // A payload may hold whole blocks. A reader of version 6 searches the payload of an
+    // event whose type is not defined for them, because nothing else tells that a block's
+    // length is wrong. Rows before them are events all the same.
     let block =
         stream.parts.iter().rfind(|part| part.kind == PartKind::Event).expect("it was written");
     let in_block =

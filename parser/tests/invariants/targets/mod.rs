@@ -1,5 +1,5 @@
-//! What each fuzz target does with its bytes. Here and not in the targets themselves, so
-//! that the corpus is replayed by an ordinary test.
+//! What each fuzz target does with its bytes. It stands here and not in the targets
+//! themselves, so that an ordinary test can replay the corpus.
 
 use crate::invariants::Questions;
 
@@ -36,5 +36,5 @@ pub(crate) const TARGETS: [Target; 8] = [
     ("truth", truth),
 ];
 
-/// Longer inputs say nothing new and cost time.
-pub(crate) const MOST_BYTES: usize = 1 << 17;
+/// The longest input, in bytes. Longer ones say nothing new and cost time.
+pub(crate) const MAX_BYTES: usize = 1 << 17;

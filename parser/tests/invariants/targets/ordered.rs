@@ -6,7 +6,7 @@ use crate::invariants::{
 };
 
 pub(crate) fn ordered(bytes: &[u8], mut questions: Questions) {
-    if bytes.len() > super::MOST_BYTES {
+    if bytes.len() > super::MAX_BYTES {
         return;
     }
     let whole = of_slice(bytes);

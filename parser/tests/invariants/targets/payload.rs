@@ -8,13 +8,13 @@ use nettrace_testdata::synth::{
     Blob, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Tag, Version,
 };
 
-/// Nested types and fields of one description.
-const MOST_TYPES: u32 = 60;
+/// The most nested types and fields of one description.
+const MAX_TYPES: u32 = 60;
 
 pub(crate) fn payload(bytes: &[u8], mut questions: Questions) {
     let mut choices = Choices::new(bytes);
     let version = [Version::V4, Version::V5, Version::V6][choices.below(3)];
-    let mut left = MOST_TYPES;
+    let mut left = MAX_TYPES;
     let count = 1 + choices.below(8);
     let fields: Vec<Field> =
         (0..count).map(|_| field(&mut choices, version, 0, &mut left)).collect();
@@ -59,7 +59,7 @@ pub(crate) fn payload(bytes: &[u8], mut questions: Questions) {
         return;
     }
     assert_eq!(first, values::look_at(&event, 20_000), "the same again");
-    // Passing over fields and reading them agree on where each lies.
+    // Skipping fields and reading them agree on where each lies.
     let names: Vec<(String, usize)> =
         event.fields().map(|field| (field.name().to_owned(), field.offset)).collect();
     for (at, (name, offset)) in names.iter().enumerate() {

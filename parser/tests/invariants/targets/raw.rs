@@ -1,5 +1,5 @@
-//! Any bytes for the functions of `raw`: as each of the things they read, as rows of an
-//! event block beside a reader, and as a stream beside a reader.
+//! Any bytes for the functions of `raw`: as input of each function, as rows of an event
+//! block beside a reader, and as a stream beside a reader.
 
 use super::blob::begun;
 use super::choices::Choices;
@@ -13,7 +13,7 @@ pub(crate) fn raw(bytes: &[u8], mut questions: Questions) {
     let mut choices = Choices::new(bytes);
     let what = choices.u8();
     let input = choices.rest();
-    if input.len() > super::MOST_BYTES {
+    if input.len() > super::MAX_BYTES {
         return;
     }
     match what % 4 {
@@ -83,7 +83,7 @@ pub(crate) fn assert_each_is_calm(input: &[u8]) {
     }
 }
 
-/// What is left is the end of the input, and an error lies within it.
+/// Asserts that what is left is the end of the input, and that an error lies within it.
 fn assert_calm<T>(name: &str, input: &[u8], read: Parsed<'_, T>) {
     match read {
         Ok((rest, _)) => {

@@ -9,7 +9,7 @@ use crate::invariants::{
 const PIECES: [(usize, bool); 4] = [(1, true), (3, false), (64, true), (1000, false)];
 
 pub(crate) fn stream(bytes: &[u8], mut questions: Questions) {
-    if bytes.len() > super::MOST_BYTES {
+    if bytes.len() > super::MAX_BYTES {
         return;
     }
     let whole = of_slice(bytes);

@@ -34,13 +34,13 @@ thread_local! {
     static LAST: RefCell<VecDeque<Written>> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// What was chosen, and what came of it.
+/// What was chosen, and the recording that it led to.
 type Written = (Version, [u8; 32], Rc<Recording>);
 
 /// How many sessions are kept, of some kilobytes each.
 const KEPT: usize = 64;
 
-/// Returns the session that the bytes choose. What was written is read without a loss.
+/// Returns the session that the bytes choose, and asserts that it reads without a loss.
 pub(super) fn recording(version: Version, bytes: &[u8]) -> Rc<Recording> {
     // The generator draws from a stream of numbers that the bytes seed: drawing from the
     // bytes themselves ends in endless rejections when they are used up.
@@ -74,9 +74,9 @@ fn generated(version: Version, seed: &[u8; 32]) -> Session {
     session.current()
 }
 
-/// What was written is read, and nothing is wrong with it, but where a thread whose id came
-/// back lost as many events as its numbers fell by: no reader can tell such a stream from a
-/// damaged one (FORMAT.md 13.6).
+/// Asserts that what was written is read, and that nothing is wrong with it. A thread
+/// whose id came back may have lost as many events as its numbers fell by: no reader can
+/// tell such a stream from a damaged one (FORMAT.md 13.6).
 fn assert_undamaged(recording: &Recording, session: &Session) {
     let version = session.version;
     let bytes = &recording.stream.bytes;

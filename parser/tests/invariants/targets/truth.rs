@@ -2,9 +2,9 @@
 //! stream still passes for whole, the events of all other parts are what they were.
 //!
 //! Bytes that are written over may be what a writer could have written: another id,
-//! another payload, another time within the block's. So of the part that was touched
-//! nothing is asked here. What must not be is that it costs or changes events of others,
-//! and nothing says so.
+//! another payload, another time within the block's. So this test asks nothing about the
+//! part that was touched. It must not cost or change events of other parts without a
+//! finding.
 
 use super::choices::Choices;
 use super::structured::recording;
@@ -22,7 +22,7 @@ struct Facts {
 }
 
 impl Facts {
-    fn of(event: &Event<'_>) -> Facts {
+    fn from_event(event: &Event<'_>) -> Facts {
         Facts {
             ids: (event.metadata_id(), event.raw_thread(), event.capture_thread()),
             counted: (event.timestamp_ticks(), event.sequence_number()),
@@ -41,7 +41,7 @@ pub(crate) fn truth(bytes: &[u8], _: Questions) {
     let mut place = Choices::new(place);
     let parts = &recording.stream.parts;
     let part = &parts[usize::from(place.u8()) % parts.len()];
-    // The header, the session's facts and the end mark are about all events.
+    // The header, the session's facts and the end mark concern all events.
     let is_of_all = matches!(part.kind, PartKind::StreamHeader | PartKind::Trace | PartKind::End);
     if is_of_all || part.start == part.end {
         return;
@@ -56,7 +56,7 @@ pub(crate) fn truth(bytes: &[u8], _: Questions) {
     let mut reader = Reader::from_slice(&stream);
     let mut found = HashMap::new();
     while let Some(event) = reader.next_event().expect("the stream begins as it did") {
-        found.insert(event.offset(), Facts::of(&event));
+        found.insert(event.offset(), Facts::from_event(&event));
     }
     if reader.damage().is_damaged() || !reader.is_complete() {
         return;
@@ -69,7 +69,7 @@ pub(crate) fn truth(bytes: &[u8], _: Questions) {
         }
         assert_eq!(
             found.remove(&at),
-            Some(Facts::of(&event)),
+            Some(Facts::from_event(&event)),
             "the event at {at} of a stream that passes for whole, with {:?} at {:?} written over",
             part.kind,
             part.start..part.end
@@ -79,11 +79,11 @@ pub(crate) fn truth(bytes: &[u8], _: Questions) {
     assert!(found.is_empty(), "events that were never there: {found:?}");
 }
 
-/// Returns whether the header of a version 6 block is one that a writer could have
-/// written, though other blocks are not found with it: the end of the stream, after which
-/// only `check` looks; a sequence point that reaches into the next block, because it may
-/// have bytes after its entries; a block of a kind that is not known, which may have any
-/// size.
+/// Returns whether a writer could have written the header of a version 6 block though
+/// other blocks are not found with it. Such headers are the end of the stream, after
+/// which only `check` looks; a sequence point that reaches into the next block, because
+/// it may have bytes after its entries; and a block of an unknown kind, which may have
+/// any size.
 fn may_be_written(part: &Part, before: &[u8], after: &[u8]) -> bool {
     const KNOWN_KINDS: std::ops::RangeInclusive<u8> = 1..=8;
     let size = part.start..part.start + 3;
@@ -93,7 +93,7 @@ fn may_be_written(part: &Part, before: &[u8], after: &[u8]) -> bool {
         || has_other_size && (part.kind == PartKind::SequencePoint || !KNOWN_KINDS.contains(&kind))
 }
 
-/// One to four bytes of the part, or one bit of it.
+/// Writes over one to four bytes of the part, or flips one bit of it.
 fn write_over(stream: &mut [u8], part: &Part, place: usize, how: u8, written: &[u8]) {
     let length = part.end - part.start;
     // The beginning says how the part is made, so it is chosen more often.

@@ -91,7 +91,7 @@ impl PartTracker {
         let (thread, process) = (moment.thread, event.process_id());
         match provider {
             KnownProvider::SampleProfiler => {
-                let Some(sample) = view::Sample::of(event) else { return };
+                let Some(sample) = view::Sample::from_event(event) else { return };
                 self.is_sampled = true;
                 let Some(carrier) = self.threads.get_mut(thread.index()) else { return };
                 if carrier.chain.is_empty() {
@@ -170,7 +170,7 @@ impl PartTracker {
 
     /// Tracks GC pauses.
     fn pause(&mut self, event: &Event<'_>, moment: &Moment) {
-        let Some(suspension) = view::Suspension::of(event) else { return };
+        let Some(suspension) = view::Suspension::from_event(event) else { return };
         let pauses = self.pauses.entry(event.process_id()).or_default();
         let ended = pauses.event(suspension, moment.edge(event));
         if self.wanted.is_some() && self.wanted_pauses.len() < MOST_PAUSES {
