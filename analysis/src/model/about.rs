@@ -15,8 +15,9 @@ pub(super) enum About {
 }
 
 impl About {
-    /// The two providers number the same events differently: 154 is a module in a rundown, and
-    /// an assembly in the runtime's own events.
+    /// Returns what an event is about, for the events that the model learns from. The two providers
+    /// number the same events differently: 154 is a module in a rundown, and an assembly in the
+    /// runtime's own events.
     pub(super) fn of(event: &Event<'_>) -> Option<About> {
         let is_rundown = match event.known_provider() {
             KnownProvider::Runtime => false,

@@ -52,7 +52,7 @@ impl ActivityEdge {
         }
     }
 
-    /// The task or activity, without its source.
+    /// Returns the task or activity, without its source.
     pub(crate) fn task(&self) -> &str {
         self.name.get(self.task_at..).unwrap_or_default()
     }
@@ -167,17 +167,18 @@ impl ActivityEdge {
     }
 }
 
-/// An activity id for display: the path in it, or the GUID.
+/// Returns an activity id for display: the path in it, or the GUID.
 pub(crate) fn id_text(id: Guid, process_id: Option<u64>) -> String {
     activity_path(id, process_id).unwrap_or_else(|| id.to_string())
 }
 
-/// Whether an event says that its activity has failed.
+/// Returns whether an event says that its activity has failed.
 pub(crate) fn is_failure(event: &Event<'_>) -> bool {
     matches!(event.level(), 1 | 2) || event.name().ends_with("Failed")
 }
 
-/// `Request` of `RequestStart`, `RequestStop`, `BeginRequest`, `EndRequest`.
+/// Returns the task in an event's name: `Request` in `RequestStart`, `RequestStop`, `BeginRequest`,
+/// `EndRequest`.
 fn task_name(name: &str) -> &str {
     let rest = ["Start", "Stop"].into_iter().find_map(|end| name.strip_suffix(end));
     let rest =
@@ -185,14 +186,14 @@ fn task_name(name: &str) -> &str {
     rest.map(|rest| rest.trim_end_matches('/')).filter(|rest| !rest.is_empty()).unwrap_or(name)
 }
 
-/// Whether events of this name are those of ActivitySources. Those of listeners are called
+/// Returns whether events of this name are those of ActivitySources. Those of listeners are called
 /// `Activity1Start`, `RecursiveActivity1Stop`, `Event`, as their spec says.
 fn is_span(name: &str) -> bool {
     let task = ["Start", "Stop"].into_iter().find_map(|end| name.strip_suffix(end));
     task.is_some_and(|task| task.trim_end_matches('/') == "Activity")
 }
 
-/// The name without the part that distinguishes start and stop.
+/// Returns the name without the part that distinguishes start and stop.
 fn operation_name(name: &str) -> &str {
     let ends = [".Start", ".Stop", "Executing", "Executed", "Before", "After", "Start", "Stop"];
     ends.into_iter()
@@ -201,7 +202,7 @@ fn operation_name(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// The value of a tag in `a:1,b:2`.
+/// Returns the value of a tag in `a:1,b:2`.
 pub(crate) fn tag<'t>(tags: &'t str, key: &str) -> Option<&'t str> {
     tags.split(',').find_map(|pair| pair.trim().strip_prefix(key)?.strip_prefix(':'))
 }
@@ -261,7 +262,7 @@ fn keys(event: &Event<'_>, chosen: Option<&[&str]>) -> Vec<(u64, u64)> {
 
 #[cfg(test)]
 impl ActivityEdge {
-    /// A start or stop with only an id and fields.
+    /// Makes a start or stop with only an id and fields.
     pub(crate) fn bare(id: Option<&str>, keys: &[(u64, u64)], is_id_unique: bool) -> ActivityEdge {
         ActivityEdge {
             is_start: false,

@@ -58,8 +58,8 @@ const PAIRS: [ActivityPair; 21] = [
     pair("Grpc.Net.Client", "Start", &["Stop"], "", &[]),
 ];
 
-/// The pair that an event belongs to, whether it is the start, and whether it says that the operation
-/// failed.
+/// Returns the pair that an event belongs to, whether it is the start, and whether it says that the
+/// operation failed.
 pub(crate) fn pair_of(source: &str, event: &str) -> Option<(&'static ActivityPair, bool, bool)> {
     let name = event.rsplit('.').next().unwrap_or(event);
     let of_source = PAIRS.iter().filter(|pair| pair.source == source);

@@ -25,7 +25,7 @@ const NUMBER_BYTES: usize = 12;
 const PREFIX: u8 = 11;
 const MULTIPLE_BYTES: u8 = 12;
 
-/// The path encoded in an activity id, such as `//1/1/5`, or `/#17178/1/5` if it includes
+/// Returns the path encoded in an activity id, such as `//1/1/5`, or `/#17178/1/5` if it includes
 /// the process id; `None` for other GUIDs. Without `process_id`, the check is less
 /// strict.
 pub(crate) fn activity_path(id: Guid, process_id: Option<u64>) -> Option<String> {
@@ -94,7 +94,7 @@ fn append(path: &mut String, separator: char, number: u32) {
     let _ = write!(path, "{separator}{number}");
 }
 
-/// The path of the parent activity: `//1` for `//1/5`.
+/// Returns the path of the parent activity: `//1` for `//1/5`.
 pub(crate) fn parent_path(path: &str) -> Option<&str> {
     let (parent, _) = path.rsplit_once(['/', '$'])?;
     (parent.len() > 1).then_some(parent)
@@ -104,7 +104,7 @@ pub(crate) fn parent_path(path: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    /// A GUID with these numbers in nibbles, and its sum.
+    /// Makes a GUID with these numbers in nibbles, and its sum.
     fn id(numbers: [u8; NUMBER_BYTES], process_id: u32) -> Guid {
         let sum = numbers
             .chunks(4)

@@ -43,7 +43,8 @@ pub(super) struct AotName {
 }
 
 impl AotName {
-    /// `None` for a symbol that is no method. `image`: the name of the file.
+    /// Reads the name of a managed method from a linker's symbol; `None` for a symbol that is no
+    /// method. `image`: the name of the file.
     pub(super) fn of(symbol: &str, image: &str) -> Option<AotName> {
         let own = image.split('.').next().unwrap_or(image);
         let own: String =
@@ -71,7 +72,7 @@ impl AotName {
     }
 }
 
-/// The text of the type, what is nested in it, and the method.
+/// Returns the text of the type, what is nested in it, and the method.
 fn parts(text: &str) -> Option<(&str, String, String)> {
     // A lambda: `TYPE___c___Main_b__5_0`, `TYPE___c__DisplayClass5_0___Main_b__1`.
     if let Some((before, number)) = text.rsplit_once("_b__")
@@ -106,7 +107,8 @@ fn parts(text: &str) -> Option<(&str, String, String)> {
     }
 }
 
-/// `Wait` of `Wait_4`: the compiler numbers methods of one name.
+/// Returns a name without the number that the compiler gives to methods of one name: `Wait` for
+/// `Wait_4`.
 fn without_overload(text: &str) -> &str {
     let rest = text.trim_end_matches(|c: char| c.is_ascii_digit());
     match rest.strip_suffix('_') {
@@ -118,7 +120,7 @@ fn without_overload(text: &str) -> &str {
     }
 }
 
-/// Where the bracket opens that closes at the end of the text.
+/// Returns where the bracket opens that closes at the end of the text.
 fn opening(text: &str) -> Option<usize> {
     let mut depth = 0usize;
     for (at, c) in text.char_indices().rev() {
@@ -134,7 +136,7 @@ fn opening(text: &str) -> Option<usize> {
     None
 }
 
-/// Where the last `__` outside of brackets begins.
+/// Returns where the last `__` outside of brackets begins.
 fn separator(text: &str) -> Option<usize> {
     let mut depth = 0usize;
     let mut found = None;
@@ -151,7 +153,7 @@ fn separator(text: &str) -> Option<usize> {
     found.filter(|at| *at > 0 && at.saturating_add(2) < text.len())
 }
 
-/// The assembly, and the rest of the text.
+/// Returns the assembly, and the rest of the text.
 fn split_module<'t>(text: &'t str, own: &str) -> (String, &'t str) {
     if let Some(rest) = text.strip_prefix("S_P_") {
         for name in PRIVATE {
@@ -175,7 +177,7 @@ fn split_module<'t>(text: &'t str, own: &str) -> (String, &'t str) {
     }
 }
 
-/// A type in the notation of the runtime's events.
+/// Returns a type in the notation of the runtime's events.
 fn type_of(text: &str, depth: usize) -> String {
     if depth > DEPTH {
         return text.to_owned();

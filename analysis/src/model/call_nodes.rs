@@ -70,7 +70,7 @@ impl CallNodes {
     /// Maximum number of nodes of [`CallNodes::for_paths`], not counting `(deeper)`.
     pub(crate) const MOST: usize = MOST_NODES;
 
-    /// A tree for these paths, which are added afterwards. If there may be too many of
+    /// Creates a tree for these paths, which are added afterwards. If there may be too many of
     /// them, the nodes are shared fairly.
     pub(crate) fn for_paths<P, I>(paths: impl Fn() -> P) -> CallNodes
     where
@@ -80,7 +80,7 @@ impl CallNodes {
         CallNodes::within(MOST_NODES, paths)
     }
 
-    /// A tree of at most `most` nodes, not counting `(deeper)`.
+    /// Creates a tree of at most `most` nodes, not counting `(deeper)`.
     pub(crate) fn within<P, I>(most: usize, paths: impl Fn() -> P) -> CallNodes
     where
         P: Iterator<Item = I>,
@@ -112,7 +112,7 @@ impl CallNodes {
         self.nodes.len().saturating_sub(self.deeper) >= self.most
     }
 
-    /// The child of a node, if it exists or there is room for it.
+    /// Returns the child of a node, if it exists or there is room for it.
     fn child(&mut self, at: usize, call: Call) -> Option<usize> {
         if let Some(child) = self.children.get(&(at, call)) {
             return Some(*child);
@@ -129,7 +129,7 @@ impl CallNodes {
         Some(child)
     }
 
-    /// The last node of a path that exists, or for which there is room.
+    /// Returns the last node of a path that exists, or for which there is room.
     fn last(&mut self, path: impl Iterator<Item = Call>) -> usize {
         let mut at = 0;
         for call in path {
@@ -139,7 +139,7 @@ impl CallNodes {
         at
     }
 
-    /// How many calls of a path have nodes. For callers that keep their own nodes.
+    /// Returns how many calls of a path have nodes, for callers that keep their own nodes.
     #[cfg(any(feature = "firefox", test))]
     pub(crate) fn fitting(&mut self, path: impl Iterator<Item = Call>) -> usize {
         let (mut at, mut count) = (0, 0usize);
@@ -191,7 +191,7 @@ impl CallNodes {
         }
     }
 
-    /// The node at the end of a path that was added; `None` for other paths.
+    /// Returns the node at the end of a path that was added; `None` for other paths.
     pub(crate) fn find(&self, path: impl Iterator<Item = Call>) -> Option<usize> {
         let mut at = 0;
         for call in path {
@@ -204,12 +204,12 @@ impl CallNodes {
         Some(at)
     }
 
-    /// A node; an empty one if it does not exist.
+    /// Returns a node; an empty one if it does not exist.
     pub(crate) fn node(&self, at: usize) -> CallNode {
         self.nodes.get(at).copied().unwrap_or_default()
     }
 
-    /// For each node, the sum of `self_of` over it and all nodes below it.
+    /// Returns, for each node, the sum of `self_of` over it and all nodes below it.
     pub(crate) fn totals(&self, self_of: &[u64]) -> Vec<u64> {
         let mut totals = self_of.to_vec();
         totals.resize(self.nodes.len(), 0);
@@ -226,7 +226,7 @@ impl CallNodes {
         totals
     }
 
-    /// The parent of each node, which comes before it; 0 for the root.
+    /// Returns the parent of each node, which comes before it; 0 for the root.
     #[cfg(any(test, feature = "page"))]
     pub(crate) fn parents(&self) -> Vec<usize> {
         let mut parents = vec![0; self.nodes.len()];
@@ -238,7 +238,7 @@ impl CallNodes {
         parents
     }
 
-    /// The children of each node, in the requested order.
+    /// Returns the children of each node, in the requested order.
     pub(crate) fn below(
         &self,
         mut order: impl FnMut(&CallNode, &CallNode) -> Ordering,

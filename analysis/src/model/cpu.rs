@@ -102,7 +102,7 @@ impl Open {
         out(weighed)
     }
 
-    /// All samples of the group, once the weight of the newest is known.
+    /// Returns all samples of the group, once the weight of the newest is known.
     #[inline(always)]
     fn weighed(&self, thread: ThreadHandle, mode: Mode, weight: u64) -> Weighed {
         let Open { nanos, stack, before, first_nanos, .. } = *self;
@@ -136,7 +136,8 @@ pub(crate) struct Weighed {
 }
 
 impl Weighed {
-    /// As a single sample: its count is the number, its time is that of the first.
+    /// Returns the samples as a single one: its count is their number, its time is that of the
+    /// first.
     pub(crate) fn sample(&self) -> Sample {
         let Weighed { thread, stack, mode, count, weight, first_nanos, .. } = *self;
         Sample {
@@ -151,14 +152,14 @@ impl Weighed {
         }
     }
 
-    /// The row of a profile to which it is added.
+    /// Returns the row of a profile to which the samples are added.
     #[inline]
     pub(crate) fn key(&self) -> ProfileKey {
         let Weighed { thread, stack, mode, .. } = *self;
         ProfileKey { kind: Kind::Cpu, thread, stack, mode, label: None }
     }
 
-    /// What it adds to a profile.
+    /// Returns what the samples add to a profile.
     #[inline]
     pub(crate) fn totals(&self) -> Totals {
         let Weighed { count, weight, first_nanos, last_nanos, .. } = *self;
@@ -219,7 +220,7 @@ impl CpuWeights {
         self.gathers = gathers;
     }
 
-    /// The period, once it has been measured.
+    /// Returns the period, once it has been measured.
     pub(crate) fn period_nanos(&self) -> Option<u64> {
         self.period_nanos
     }
@@ -249,7 +250,7 @@ impl CpuWeights {
         }
     }
 
-    /// A thread's first sample, or one before the period is known.
+    /// Adds a thread's first sample, or one before the period is known.
     #[cold]
     #[inline(never)]
     fn add_early<E>(
@@ -329,7 +330,7 @@ impl CpuWeights {
     }
 }
 
-/// Whether there is a gap between a sample of this weight and the next one of its thread.
+/// Returns whether there is a gap between a sample of this weight and the next one of its thread.
 #[inline(always)]
 pub(crate) fn is_sample_gap(mode: Mode, gap: u64, weight: u64) -> bool {
     match mode {
@@ -348,7 +349,7 @@ fn weight(mode: Mode, gap: Gap, period: u64) -> u64 {
 }
 
 impl CpuWeights {
-    /// Whether a sample of this thread has no weight yet.
+    /// Returns whether a sample of this thread has no weight yet.
     #[cfg(test)]
     fn is_open(&self, thread: ThreadHandle) -> bool {
         self.open.get(thread.index()).is_some_and(|open| open.mode.is_some())

@@ -50,7 +50,7 @@ pub(super) enum StackOf {
 }
 
 impl Repairs {
-    /// A thread has a whole stack.
+    /// Remembers the whole stack that a thread has.
     #[inline]
     pub(super) fn whole(&mut self, of: StackOf, thread: ThreadHandle, stack: StackHandle) {
         if self.how == CutStacks::Repair
@@ -71,7 +71,7 @@ impl Repairs {
         latest.get_mut(index)
     }
 
-    /// The stack of a thread with its callers, if it has lost them and they are certain.
+    /// Returns the stack of a thread with its callers, if it has lost them and they are certain.
     #[inline]
     pub(super) fn of(
         &mut self,
@@ -118,8 +118,8 @@ impl Repairs {
     }
 }
 
-/// The callers of a cut stack, if its outermost frames are found in another one at one
-/// place. None if it has lost none.
+/// Returns the callers of a cut stack, if its outermost frames are found in another one at one
+/// place. There are none if it has lost none.
 fn callers<'a>(cut: &[u64], before: &'a [u64]) -> Option<&'a [u64]> {
     let outermost = cut.get(cut.len().checked_sub(LEAST_SAME)?..)?;
     let mut places = before.windows(LEAST_SAME).enumerate();
@@ -143,7 +143,7 @@ mod tests {
         stacks.intern(ProcessHandle(0), 1, Stack::new(&bytes, 8), 0)
     }
 
-    /// The stacks that a thread has in turn, innermost first, as they are repaired.
+    /// Repairs the stacks that a thread has in turn, and returns them. Innermost frames are first.
     fn repaired(how: CutStacks, rows: &[Vec<u64>]) -> Vec<Vec<u64>> {
         let (mut stacks, mut repairs) = (Stacks::default(), Repairs { how, ..Repairs::default() });
         let of = |row: &Vec<u64>| {
@@ -155,7 +155,7 @@ mod tests {
         rows.iter().map(of).collect()
     }
 
-    /// The innermost hundred frames of a stack this deep.
+    /// Returns the innermost hundred frames of a stack this deep.
     fn deep(depth: u64) -> Vec<u64> {
         (1..=depth).rev().take(RUNTIME_FRAMES).collect()
     }

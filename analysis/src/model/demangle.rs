@@ -49,8 +49,8 @@ pub(crate) fn demangle(segments: &mut Vec<String>, method: &mut String) {
     *method = inner.join(".");
 }
 
-/// The same for a type without a method: a generic argument, or a type that was allocated
-/// or thrown.
+/// Makes the name of a type without a method readable: a generic argument, or a type that was
+/// allocated or thrown.
 ///
 /// | written | shown |
 /// |---|---|
@@ -79,7 +79,7 @@ pub(crate) fn demangle_type(segments: &mut Vec<String>) {
     *segments = shown.collect::<Vec<String>>();
 }
 
-/// The same for a method name without its type, as reported for tasks: `<Run>b__0` or
+/// Makes a method name without its type readable, as reported for tasks: `<Run>b__0` or
 /// `<Run>d__4`.
 pub(crate) fn demangle_alone(name: &str) -> String {
     match of_type(name) {
@@ -105,14 +105,14 @@ enum TypeKind {
 /// Number of hexadecimal digits in the name of a type that is local to a file.
 const FILE_DIGITS: usize = 64;
 
-/// `Hidden` of `F` with 64 digits, and `__Hidden`.
+/// Returns the name of a file-local type: `Hidden` if `tail` is `F`, 64 digits, and `__Hidden`.
 fn file_local(tail: &str) -> Option<&str> {
     let (digits, name) = tail.strip_prefix('F')?.split_at_checked(FILE_DIGITS)?;
     let name = name.strip_prefix("__").filter(|name| !name.is_empty())?;
     digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then_some(name)
 }
 
-/// Name and place of `step@7-1`: F# names closures and state machines by the function that
+/// Returns name and place for `step@7-1`: F# names closures and state machines by the function that
 /// they are in, the line, and which of the line.
 pub(crate) fn of_fsharp(segment: &str) -> Option<(&str, String)> {
     let segment = segment.split(['<', '`']).next().unwrap_or(segment);
@@ -158,7 +158,7 @@ fn of_method(name: &str, depth: usize) -> String {
     name.to_owned()
 }
 
-/// `inside` and `tail` of `<inside>tail`, with balanced brackets.
+/// Splits `<inside>tail`, with balanced brackets, into `inside` and `tail`.
 pub(crate) fn mangled(name: &str) -> Option<(&str, &str)> {
     let rest = name.strip_prefix('<')?;
     let mut depth = 1usize;

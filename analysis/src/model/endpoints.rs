@@ -28,8 +28,8 @@ const BETWEEN: [&str; 2] = ["Microsoft.AspNetCore", "System.Runtime.CompilerServ
 const RUN_AGAIN: [&str; 2] =
     ["ExceptionHandlerMiddlewareImpl.HandleException", "StatusCodePagesExtensions."];
 
-/// Whether a frame is a method that ASP.NET Core has compiled around a handler: often the handler
-/// is inlined there, and has no frame of its own.
+/// Returns whether a frame is a method that ASP.NET Core has compiled around a handler: often the
+/// handler is inlined there, and has no frame of its own.
 pub(crate) fn is_compiled_handler(frame: &Frame) -> bool {
     frame.type_name == COMPILED_TYPE && frame.method.starts_with(COMPILED_METHOD)
 }
@@ -54,7 +54,8 @@ struct Begun {
 }
 
 impl Endpoints {
-    /// A request for an endpoint starts on a thread, or it has become known whose it is.
+    /// Adds the start of a request for an endpoint on a thread, or that it has become known whose
+    /// it is.
     pub(super) fn started(&mut self, thread: ThreadHandle, endpoint: &str, start: StackHandle) {
         let next = self.names.len();
         let known = self.numbers.get(endpoint).copied();
@@ -70,7 +71,7 @@ impl Endpoints {
         self.newest.insert(thread, Begun { endpoint: number, start, last: start });
     }
 
-    /// A thread was seen with a stack.
+    /// Adds a stack with which a thread was seen.
     #[inline]
     pub(super) fn saw(&mut self, thread: ThreadHandle, stack: StackHandle, stacks: &Stacks) {
         if !self.newest.is_empty() {
@@ -92,7 +93,7 @@ impl Endpoints {
         }
     }
 
-    /// The stacks that show an endpoint, and the number of that, unless there are several.
+    /// Returns the stacks that show an endpoint, with its number, unless there are several.
     pub(super) fn seen(&self) -> impl Iterator<Item = (StackHandle, Option<u32>)> {
         self.seen.iter().map(|(stack, endpoint)| (*stack, *endpoint))
     }
@@ -102,7 +103,7 @@ impl Endpoints {
     }
 }
 
-/// The handlers in a stack's frames, which are innermost first.
+/// Returns the handlers in a stack's frames, which are innermost first.
 pub(super) fn handlers<'f>(frames: &[&'f Frame]) -> Vec<&'f Frame> {
     let mut found = Vec::new();
     let at = frames.iter().position(|frame| frame.type_name == "EndpointMiddleware");
@@ -125,13 +126,14 @@ pub(super) fn handlers<'f>(frames: &[&'f Frame]) -> Vec<&'f Frame> {
     found
 }
 
-/// What all frames of one method have in common.
+/// Returns what all frames of one method have in common.
 pub(super) fn method_key(frame: &Frame) -> String {
     let method = frame.caller_method();
     format!("{}!{}.{}.{method}", frame.module, frame.namespace, frame.type_name)
 }
 
-/// `GET /cart (shop!Shop.Program.Main.lambda_0_8)`: the name of a handler, with its endpoint.
+/// Returns the name of a handler, with its endpoint: `GET /cart
+/// (shop!Shop.Program.Main.lambda_0_8)`.
 pub(crate) fn with_endpoint(name: &str, endpoint: &str) -> String {
     let lambda_at = name.find(LAMBDA).unwrap_or(0);
     let (before, lambda) = name.split_at_checked(lambda_at).unwrap_or(("", name));
@@ -149,7 +151,7 @@ mod tests {
     use super::*;
     use nettrace_parser::Stack;
 
-    /// The handlers in a stack of `MODULE!TYPE::METHOD`, innermost first.
+    /// Returns the handlers in a stack of `MODULE!TYPE::METHOD`, innermost first.
     fn handlers_of(stack: &[&str]) -> Vec<String> {
         let frame = |text: &&str| {
             let (module, name) = text.split_once('!').unwrap();

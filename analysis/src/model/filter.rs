@@ -41,14 +41,14 @@ pub struct ThreadSpan {
 }
 
 impl ThreadSpan {
-    /// A thread, from one time up to another.
+    /// Selects a thread, from one time up to another.
     pub fn new(thread_id: u64, from_nanos: i64, to_nanos: i64) -> ThreadSpan {
         ThreadSpan { thread_id, from_nanos, to_nanos }
     }
 }
 
 impl Filter {
-    /// The conditions that can be checked as soon as a sample is read: thread, process,
+    /// Checks the conditions that can be checked as soon as a sample is read: thread, process,
     /// time. Frames and states are checked at the end, by
     /// [`Resolved::selected`](super::Resolved::selected).
     #[inline]
@@ -56,19 +56,19 @@ impl Filter {
         self.admits_all_moments() || self.admits_moment(sample.thread, sample.nanos, model)
     }
 
-    /// Whether all threads, processes and times are accepted.
+    /// Returns whether all threads, processes and times are accepted.
     #[inline]
     pub(crate) fn admits_all_moments(&self) -> bool {
         self.admits_all_times() && self.threads.is_empty() && self.processes.is_empty()
     }
 
-    /// Whether all times are accepted.
+    /// Returns whether all times are accepted.
     #[inline]
     pub(crate) fn admits_all_times(&self) -> bool {
         self.from_nanos.is_none() && self.to_nanos.is_none() && self.spans.is_empty()
     }
 
-    /// Whether a thread, its process and a time are accepted.
+    /// Returns whether a thread, its process and a time are accepted.
     #[inline]
     pub(crate) fn admits_moment(&self, thread: ThreadHandle, nanos: i64, model: &Model) -> bool {
         self.from_nanos.is_none_or(|from| from <= nanos)
@@ -78,7 +78,7 @@ impl Filter {
             && self.admits_span(thread, (nanos, nanos), model)
     }
 
-    /// Whether a thread worked for what counts, in some of the time from the first to the
+    /// Returns whether a thread worked for what counts, in some of the time from the first to the
     /// last moment.
     fn admits_span(&self, thread: ThreadHandle, (first, last): (i64, i64), model: &Model) -> bool {
         if self.spans.is_empty() {
@@ -92,8 +92,8 @@ impl Filter {
         spans.iter().take_while(|span| span.from_nanos <= last).any(|span| span.thread_id == id)
     }
 
-    /// The same for a mark, any part of which may be in the time range. A mark of the
-    /// process belongs to all of its threads.
+    /// Returns whether a mark's thread and process are accepted, and any part of it is in the time
+    /// range. A mark of the process belongs to all of its threads.
     pub(crate) fn admits_mark(&self, mark: &TimelineMark, model: &Model) -> bool {
         let (first, last) = mark.extent_nanos();
         let is_of_process = match mark {

@@ -42,8 +42,8 @@ impl<'m> FrameNames<'m> {
         FrameNames { resolver: Resolver::new(model, options, &NO_FOLDING, &NO_FILTER) }
     }
 
-    /// The names of an event's stack, innermost first, one per address. If nothing is
-    /// known about an address, the address itself.
+    /// Returns the names of an event's stack, innermost first, one per address. If nothing is known
+    /// about an address, its name is the address itself.
     pub fn of(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
         let process =
             self.resolver.model().handle_of(event.process_id()).unwrap_or(ProcessHandle(0));
@@ -61,7 +61,7 @@ impl fmt::Debug for FrameNames<'_> {
     }
 }
 
-/// The address of each frame's call. A return address may be the first one after its
+/// Returns the address of each frame's call. A return address may be the first one after its
 /// method, if the call was its last instruction.
 pub(super) fn addresses<'e>(event: &Event<'e>) -> impl Iterator<Item = (usize, u64)> + use<'e> {
     let at = |(index, address): (usize, u64)| {

@@ -9,19 +9,19 @@ macro_rules! handles {
         $visibility struct $name(pub(crate) u32);
 
         impl $name {
-            /// Index in its table: 0, 1, 2 … in the order in which the things were first
-            /// seen.
+            /// Returns the index in the table: 0, 1, 2 … in the order in which the things were
+            /// first seen.
             $visibility fn index(self) -> usize {
                 self.0 as usize
             }
 
-            /// The handles of a table with `count` rows.
+            /// Returns the handles of a table with `count` rows.
             #[allow(dead_code, reason = "not every table is walked")]
             pub(crate) fn all(len: usize) -> impl Iterator<Item = $name> {
                 (0..u32::try_from(len).unwrap_or(u32::MAX)).map($name)
             }
 
-            /// The handle for a table's next row. If the table is full, its last handle.
+            /// Returns the handle for a table's next row. If the table is full, its last handle.
             pub(crate) fn next(len: usize) -> $name {
                 $name(u32::try_from(len).unwrap_or(u32::MAX))
             }

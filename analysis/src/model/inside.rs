@@ -3,9 +3,9 @@
 /// Return addresses of one method lie at most so far apart.
 pub(crate) const LARGEST_METHOD: u64 = 0x4000;
 
-/// Whether a stack goes through the call in which another one was taken: they have the same
+/// Returns whether a stack goes through the call in which another one was taken: they have the same
 /// outer frames, and the next ones are of the same method. Innermost frames are first; at most
-/// so many of them may be those that write the start.
+/// `most_own_frames` of them may be those that write the start.
 pub(crate) fn is_inside(start: &[u64], stack: &[u64], most_own_frames: usize) -> bool {
     let outer = start.iter().rev().zip(stack.iter().rev());
     let common = outer.take_while(|(one, other)| one == other).count();

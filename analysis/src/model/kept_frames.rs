@@ -46,7 +46,7 @@ impl KeptFrames {
         place
     }
 
-    /// The frames at a place.
+    /// Returns the frames at a place.
     #[inline]
     pub(super) fn get(&self, place: FramesPlace) -> &[FrameHandle] {
         let piece = self.pieces.get(place.piece as usize);

@@ -18,7 +18,7 @@ pub(crate) struct KernelOwners {
 }
 
 impl KernelOwners {
-    /// From ranges, each with its first and last address.
+    /// Creates the owners from ranges, each with its first and last address.
     pub(crate) fn new(ranges: impl Iterator<Item = (ProcessHandle, u64, u64)>) -> KernelOwners {
         let mut edges: Vec<(u64, ProcessHandle, bool)> = Vec::new();
         for (process, start, last) in ranges.filter(|(_, _, last)| *last >= KERNEL_START) {
@@ -45,7 +45,7 @@ impl KernelOwners {
         found
     }
 
-    /// The first other process that reported an address.
+    /// Returns the first other process that reported an address.
     pub(crate) fn other_than(&self, process: ProcessHandle, address: u64) -> Option<ProcessHandle> {
         let after = self.bounds.partition_point(|bound| *bound <= address);
         let owners = self.owners.get(after.checked_sub(1)?)?;

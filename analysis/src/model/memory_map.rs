@@ -13,8 +13,8 @@ const MOST: usize = 100_000;
 pub(crate) struct MemoryMap(BTreeMap<u64, (u64, Box<str>)>);
 
 impl MemoryMap {
-    /// First and last address of each stretch, and its file; empty for memory that belongs
-    /// to no file.
+    /// Creates a map from stretches: the first and last address of each, and its file, which is
+    /// empty for memory that belongs to no file.
     pub(crate) fn new<'m>(stretches: impl IntoIterator<Item = (u64, u64, &'m str)>) -> MemoryMap {
         let named = |(first, last, file): (u64, u64, &str)| {
             let module = if file.is_empty() { "" } else { short_name(file) };

@@ -108,9 +108,9 @@ impl Methods {
         replaces.then_some((start, size))
     }
 
-    /// Whether an event contains nothing new: its code and name are known, and it is not
-    /// an unload event. When sessions end, the same code is reported again and again; its
-    /// names need not be decoded each time.
+    /// Returns whether an event contains nothing new: its code and name are known, and it is not an
+    /// unload event. When sessions end, the same code is reported again and again; its names need
+    /// not be decoded each time.
     #[inline]
     pub(crate) fn knows(&mut self, event: &Event<'_>, texts: &Texts) -> bool {
         let is_rundown = event.known_provider() == KnownProvider::Rundown;
@@ -172,7 +172,7 @@ impl Methods {
         }
     }
 
-    /// Must be called after the last event, before [`Methods::find`].
+    /// Sorts the code by address. This must be done after the last event, before [`Methods::find`].
     pub(crate) fn sort(&mut self) {
         self.ranges.sort();
         self.sorted_entry_points =
@@ -180,13 +180,13 @@ impl Methods {
         self.sorted_entry_points.sort_unstable();
     }
 
-    /// The code at an address at a time. The second value is whether the answer is the
+    /// Returns the code at an address at a time. The second value is whether the answer is the
     /// same for all times.
     pub(crate) fn find(&self, address: u64, ticks: u64) -> Option<(MethodHandle, bool)> {
         self.ranges.find(address, ticks).map(|(range, is_always)| (range.value, is_always))
     }
 
-    /// The nearest entry point below an address, unless other code lies in between, and
+    /// Returns the nearest entry point below an address, unless other code lies in between, and
     /// the distance to it; the same for all times. A distance above 0 is a guess, because
     /// there are stubs between methods, which no event reports. So it is only used for
     /// traces without a rundown, which would list the position of every precompiled
@@ -202,8 +202,8 @@ impl Methods {
         (offset < GUESS_REACH && !is_interrupted).then_some((method, offset))
     }
 
-    /// First and last address of everything that [`Methods::find`] and [`Methods::guess`]
-    /// can find.
+    /// Returns the first and last address of everything that [`Methods::find`] and
+    /// [`Methods::guess`] can find.
     pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let entry_points = if self.has_rundown { &[] } else { self.sorted_entry_points.as_slice() };
         let reaches = entry_points.iter().enumerate().map(|(at, (start, _))| {
@@ -215,17 +215,17 @@ impl Methods {
         self.ranges.extents().chain(reaches)
     }
 
-    /// The code of a handle.
+    /// Returns the code of a handle.
     pub(crate) fn code(&self, method: MethodHandle) -> Option<&MethodCode> {
         self.codes.get(method.index())
     }
 
-    /// All code, in the order in which it was first reported.
+    /// Returns all code, in the order in which it was first reported.
     pub(crate) fn codes(&self) -> &[MethodCode] {
         &self.codes
     }
 
-    /// Whether a rundown reported methods.
+    /// Returns whether a rundown reported methods.
     pub(crate) fn has_rundown(&self) -> bool {
         self.has_rundown
     }

@@ -195,18 +195,19 @@ const MANAGED_OWNERS_SINCE: u32 = 11;
 const UNKNOWN_PROCESSORS: u32 = 0xffff;
 
 impl Process {
-    /// Whether waits for locks name owners by managed ids instead of those of the OS.
+    /// Returns whether waits for locks name owners by managed ids instead of those of the OS.
     pub(crate) fn has_managed_owners(&self) -> bool {
         self.runtime_major.is_some_and(|major| major >= MANAGED_OWNERS_SINCE)
     }
 
-    /// The ids of threads that were created in the trace: managed ones, and those of the OS.
+    /// Returns the ids of threads that were created in the trace: managed ones, and those of the
+    /// OS.
     #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
     pub(crate) fn managed_threads(&self) -> impl Iterator<Item = (u64, u64)> {
         self.managed_threads.iter().map(|(managed, os)| (*managed, *os))
     }
 
-    /// Of the OS, if a thread with this managed id was created in the trace.
+    /// Returns the OS id of a thread, if one with this managed id was created in the trace.
     pub(crate) fn os_thread_of(&self, managed_id: u64) -> Option<u64> {
         self.managed_threads.get(&managed_id).copied()
     }
@@ -226,22 +227,22 @@ impl Process {
         }))
     }
 
-    /// The assembly of a module.
+    /// Returns the assembly of a module.
     pub(crate) fn assembly_of(&self, module: &Module) -> Option<&Assembly> {
         self.assemblies.find(module.assembly_id)
     }
 
-    /// The domain of an assembly.
+    /// Returns the domain of an assembly.
     pub(crate) fn domain_of(&self, assembly: &Assembly) -> Option<&Domain> {
         self.assemblies.find_domain(assembly.domain_id)
     }
 
-    /// Its modules, in the order in which they were first reported.
+    /// Returns the modules, in the order in which they were first reported.
     pub(crate) fn modules(&self) -> &[Module] {
         self.modules.rows()
     }
 
-    /// All code of its methods, in the order in which it was first reported.
+    /// Returns all code of methods, in the order in which it was first reported.
     pub(crate) fn methods(&self) -> &[MethodCode] {
         self.methods.codes()
     }
@@ -253,7 +254,7 @@ impl Process {
 }
 
 impl Model {
-    /// The handle of a type's display name: `stored` is the name in the runtime's
+    /// Returns the handle of a type's display name: `stored` is the name in the runtime's
     /// notation.
     pub fn intern_type(
         &mut self,
@@ -288,7 +289,7 @@ impl Model {
         thread
     }
 
-    /// Whether [`Model::learn`] uses more of events of this type than their thread and
+    /// Returns whether [`Model::learn`] uses more of events of this type than their thread and
     /// process.
     pub(crate) fn learns_from(event: &Event<'_>) -> bool {
         match event.known_provider() {
@@ -297,7 +298,7 @@ impl Model {
         }
     }
 
-    /// Whether an event in a list of methods contains nothing new.
+    /// Returns whether an event in a list of methods contains nothing new.
     #[inline]
     pub(crate) fn knows_method(&mut self, event: &Event<'_>) -> bool {
         let process = self.last_process.filter(|(id, _)| *id == event.process_id());
@@ -318,7 +319,7 @@ impl Model {
         handle
     }
 
-    /// The process with an OS id, if an event reported it.
+    /// Returns the process with an OS id, if an event reported it.
     pub(crate) fn handle_of(&self, id: Option<u64>) -> Option<ProcessHandle> {
         self.by_id.get(&id).copied()
     }
@@ -374,7 +375,7 @@ impl Model {
         }
     }
 
-    /// R2RGetEntryPoint.
+    /// Learns from R2RGetEntryPoint that a method is in use.
     fn learn_entry_point(&mut self, process: ProcessHandle, event: &Event<'_>) -> Option<()> {
         let fields = &mut event.fields();
         let method_id = fields.find("MethodID")?.value.ok()?.as_u64()?;
@@ -401,7 +402,7 @@ impl Model {
         Some(())
     }
 
-    /// ThreadCreated, ThreadDC: the purpose of a thread.
+    /// Learns the purpose of a thread from ThreadCreated or ThreadDC.
     fn learn_thread(&mut self, process: ProcessHandle, event: &Event<'_>) -> Option<()> {
         let fields = &mut event.fields();
         let flags = fields.find("Flags")?.value.ok()?.as_u64()?;
@@ -509,13 +510,13 @@ impl Model {
         Ok(())
     }
 
-    /// The symbols that were added for a path.
+    /// Returns the symbols that were added for a path.
     #[cfg(feature = "symbols")]
     pub(crate) fn symbol_file(&self, path: &str) -> Option<&SymbolFile> {
         self.symbol_files.get(path)
     }
 
-    /// Must be called after the last event, before names are resolved.
+    /// Ends learning. This must be done after the last event, before names are resolved.
     pub(crate) fn complete(&mut self, period_nanos: Option<u64>, selected: SessionSpan) {
         (self.period_nanos, self.selected) = (period_nanos, selected);
         for row in &mut self.processes {
@@ -525,23 +526,23 @@ impl Model {
         }
     }
 
-    /// What the stream says about the session; `None` before the first event.
+    /// Returns what the stream says about the session; `None` before the first event.
     pub fn session(&self) -> Option<&Trace> {
         self.session.as_ref()
     }
 
-    /// The session's start in nanoseconds since 1970-01-01 UTC, if the stream contains it.
+    /// Returns the session's start in nanoseconds since 1970-01-01 UTC, if the stream contains it.
     pub(crate) fn start_unix_ns(&self) -> Option<i64> {
         self.start_unix_ns
     }
 
-    /// The median time between consecutive CPU samples of a thread, in nanoseconds;
+    /// Returns the median time between consecutive CPU samples of a thread, in nanoseconds;
     /// `None` without samples.
     pub(crate) fn period_nanos(&self) -> Option<u64> {
         self.period_nanos
     }
 
-    /// Number of processors of the machine, or of those that the process could use.
+    /// Returns the number of processors of the machine, or of those that the process could use.
     pub(crate) fn processors(&self) -> Option<u32> {
         self.processors
     }
@@ -552,13 +553,13 @@ impl Model {
         self.processors = processors.filter(is_known);
     }
 
-    /// The events that pass the threads, processes and times of the filter, for reports.
+    /// Returns the events that pass the threads, processes and times of the filter, for reports.
     pub(crate) fn selected(&self) -> &SessionSpan {
         &self.selected
     }
 
-    /// How long the selected events lasted: from the session's start to the last one or, if a filter
-    /// leaves out events, from the first of the others.
+    /// Returns how long the selected events lasted: from the session's start to the last one or, if
+    /// a filter leaves out events, from the first of the others.
     pub(crate) fn selected_nanos(&self) -> u64 {
         match self.selected.events < self.event_count() {
             true => self.selected.nanos(),
@@ -566,44 +567,44 @@ impl Model {
         }
     }
 
-    /// A process.
+    /// Returns a process.
     pub fn process(&self, process: ProcessHandle) -> Option<&Process> {
         self.processes.get(process.index())
     }
 
-    /// All processes, in the order in which they first appeared.
+    /// Returns all processes, in the order in which they first appeared.
     pub fn processes(&self) -> impl ExactSizeIterator<Item = (ProcessHandle, &Process)> {
         self.processes.iter().enumerate().map(|(index, row)| (ProcessHandle::next(index), row))
     }
 
-    /// A thread.
+    /// Returns a thread.
     pub fn thread(&self, thread: ThreadHandle) -> Option<&Thread> {
         self.threads.get(thread)
     }
 
-    /// All threads, in the order in which they first appeared.
+    /// Returns all threads, in the order in which they first appeared.
     pub fn threads(&self) -> impl ExactSizeIterator<Item = (ThreadHandle, &Thread)> {
         self.threads.iter()
     }
 
-    /// Number of events of all threads.
+    /// Returns the number of events of all threads.
     pub(crate) fn event_count(&self) -> u64 {
         self.threads.iter().fold(0, |sum, (_, thread)| sum.saturating_add(thread.events))
     }
 
-    /// All distinct stacks, in the order of first use.
+    /// Returns all distinct stacks, in the order of first use.
     pub fn stacks(&self) -> impl ExactSizeIterator<Item = StackHandle> + use<> {
         self.stacks.handles()
     }
 
-    /// The addresses of a stack, innermost first: frame 0 is the instruction that the thread
-    /// was at, the others are return addresses.
+    /// Returns the addresses of a stack, innermost first: frame 0 is the instruction that the
+    /// thread was at, the others are return addresses.
     pub fn addresses(&self, stack: StackHandle) -> &[u64] {
         self.stacks.addresses(stack)
     }
 
-    /// Whether a stack that was recorded as cut has all its callers, whatever their number: it got
-    /// them back, or turned out to have lost none.
+    /// Returns whether a stack that was recorded as cut has all its callers, whatever their number:
+    /// it got them back, or turned out to have lost none.
     pub fn is_repaired(&self, stack: StackHandle) -> bool {
         self.stacks.is_repaired(stack)
     }
@@ -612,7 +613,7 @@ impl Model {
         &self.stacks
     }
 
-    /// A text.
+    /// Returns a text.
     pub fn text(&self, text: TextHandle) -> &str {
         self.texts.get(text)
     }
@@ -625,7 +626,7 @@ impl Model {
         &mut self.texts
     }
 
-    /// A filter accepts an event of a thread.
+    /// Counts an event of a thread that a filter accepts.
     #[inline]
     pub(crate) fn select(&mut self, thread: ThreadHandle) {
         self.threads.select(thread);
@@ -644,12 +645,12 @@ impl Model {
         thread
     }
 
-    /// How often memory has been reused so far.
+    /// Returns how often memory has been reused so far.
     pub(crate) fn reuses(&self) -> usize {
         self.stacks.reuses()
     }
 
-    /// A thread's display name: `thread 17401`, `thread 17401 (Finalizer)`; if there are
+    /// Returns a thread's display name: `thread 17401`, `thread 17401 (Finalizer)`; if there are
     /// several processes, preceded by the process.
     pub fn thread_label(&self, thread: ThreadHandle) -> String {
         let Some(row) = self.threads.get(thread) else { return "thread ?".to_owned() };
@@ -670,7 +671,7 @@ impl Model {
     }
 }
 
-/// The session's start in nanoseconds since 1970-01-01 UTC, according to an event.
+/// Returns the session's start in nanoseconds since 1970-01-01 UTC, according to an event.
 pub(crate) fn start_unix_ns(event: &Event<'_>) -> Option<i64> {
     let since_start = i128::from(event.nanos().unwrap_or(0));
     let start = event.unix_nanos().map(|unix| unix.saturating_sub(since_start));

@@ -31,7 +31,7 @@ pub(crate) struct Module {
 }
 
 impl Module {
-    /// Whether a module with the same id is this one: it has the same files and belongs
+    /// Returns whether a module with the same id is this one: it has the same files and belongs
     /// to the same assembly.
     fn is_same(&self, other: &Module) -> bool {
         self.assembly_id == other.assembly_id
@@ -89,7 +89,7 @@ impl Modules {
         }
     }
 
-    /// The module that had an id at `ticks`; else the newest.
+    /// Returns the module that had an id at `ticks`; else the newest.
     pub(crate) fn find(&self, module_id: u64, ticks: u64) -> Option<&Module> {
         let owners = self.by_id.get(&module_id)?;
         let newest = self.rows.get(owners.last()?.row as usize)?;
@@ -101,7 +101,7 @@ impl Modules {
         older.and_then(|owner| self.rows.get(owner.row as usize)).or(Some(newest))
     }
 
-    /// All modules, in the order in which they were first reported.
+    /// Returns all modules, in the order in which they were first reported.
     pub(crate) fn rows(&self) -> &[Module] {
         &self.rows
     }
@@ -127,7 +127,7 @@ fn new_row(module: &view::Module<'_>, ticks: u64) -> Module {
     }
 }
 
-/// A path's file name without `.dll`, `.exe` and `.winmd`, and without the `.ni` that
+/// Returns a path's file name without `.dll`, `.exe` and `.winmd`, and without the `.ni` that
 /// precompiled files may have before it; other extensions are part of the name.
 pub(crate) fn short_name(path: &str) -> &str {
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(names.map(short_name), short);
     }
 
-    /// Would take 10^10 steps if all modules were examined each time.
+    /// Gives one id to many modules: it would take 10^10 steps if all were examined each time.
     #[test]
     fn an_id_that_was_given_to_many_modules_means_the_one_of_the_time() {
         let mut modules = Modules::default();

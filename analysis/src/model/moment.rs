@@ -25,12 +25,12 @@ impl Moment {
         Moment { thread, nanos, is_selected, activity: OnceCell::new() }
     }
 
-    /// The start or stop that an event at this moment represents.
+    /// Returns the start or stop that an event at this moment represents.
     pub(crate) fn edge(&self, event: &Event<'_>) -> Edge {
         Edge::of(event, self.thread, self.nanos)
     }
 
-    /// The start or stop of an activity that the event at this moment is.
+    /// Returns the start or stop of an activity that the event at this moment is.
     pub(crate) fn activity_edge(&self, event: &Event<'_>) -> Option<&ActivityEdge> {
         let edge = self.activity.get_or_init(|| ActivityEdge::of(event).map(Box::new));
         edge.as_deref()

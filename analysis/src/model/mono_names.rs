@@ -10,8 +10,8 @@
 
 use std::borrow::Cow;
 
-/// `A.Pair<B,C>[]`, as Mono writes it, in the notation of other runtimes:
-/// ``A.Pair`2[B,C][]``. Angle brackets at the start of a name are the compiler's.
+/// Returns a type's name in the notation of other runtimes: ``A.Pair`2[B,C][]`` for
+/// `A.Pair<B,C>[]`, as Mono writes it. Angle brackets at the start of a name are the compiler's.
 pub(crate) fn name_of_mono(name: &str) -> String {
     let mut stored = String::with_capacity(name.len().saturating_add(8));
     // For each open bracket: where the list of arguments begins, and its length so far.
@@ -54,13 +54,13 @@ pub(crate) fn name_of_mono(name: &str) -> String {
     stored
 }
 
-/// Whether a signature is Mono's.
+/// Returns whether a signature is Mono's.
 pub(crate) fn is_of_mono(signature: &str) -> bool {
     let before = signature.split_once('(').map(|(before, _)| before);
     before.is_some_and(|before| !before.is_empty() && !before.ends_with(' '))
 }
 
-/// Where the arguments of a signature begin: at the bracket that the last one closes.
+/// Returns where the arguments of a signature begin: at the bracket that the last one closes.
 pub(crate) fn arguments_of_mono(signature: &str) -> Option<usize> {
     let mut open = 0_usize;
     signature.char_indices().rev().find_map(|(at, letter)| {
@@ -73,7 +73,7 @@ pub(crate) fn arguments_of_mono(signature: &str) -> Option<usize> {
     })
 }
 
-/// Without `modreq(…)` and `modopt(…)`.
+/// Returns an argument without `modreq(…)` and `modopt(…)`.
 fn without_modifiers(argument: &str) -> Cow<'_, str> {
     let found = [" modreq(", " modopt("].iter().find_map(|modifier| argument.split_once(modifier));
     match found.and_then(|(before, rest)| Some((before, rest.split_once(')')?.1))) {
@@ -82,7 +82,7 @@ fn without_modifiers(argument: &str) -> Cow<'_, str> {
     }
 }
 
-/// The type of an argument of a signature of Mono.
+/// Returns the type of an argument of a signature of Mono.
 pub(crate) fn argument_of_mono(argument: &str) -> String {
     let plain = without_modifiers(argument);
     let mut text = String::with_capacity(plain.len());

@@ -247,7 +247,7 @@ impl Frame {
         }
     }
 
-    /// A managed method.
+    /// Creates the frame of a managed method.
     pub(crate) fn managed(name: &MethodName<'_>, options: NameOptions) -> Frame {
         let arguments_at = name.signature.find('(').unwrap_or(name.signature.len());
         let (namespace, type_name, method, arguments) = if options.is_raw {
@@ -449,8 +449,8 @@ impl Frame {
 /// and at each node of a tree. Longer names are cut off and end with `…`.
 pub(crate) const LONGEST_NAME: usize = 4096;
 
-/// The part of an event's, a provider's or a field's name that is shown at most. Such a
-/// name may occur in each event of a trace.
+/// Returns as much of an event's, a provider's or a field's name as is shown. Such a name may occur
+/// in each event of a trace.
 pub(crate) fn short(name: &str) -> &str {
     match name.len() > LONGEST_NAME {
         true => name

@@ -100,7 +100,7 @@ impl Default for NamesSoFar {
 }
 
 impl NamesSoFar {
-    /// An instance without any names.
+    /// Creates an instance without any names.
     pub fn new(options: NameOptions) -> NamesSoFar {
         NamesSoFar {
             options,
@@ -164,19 +164,19 @@ impl NamesSoFar {
         self.memory.insert(process, MemoryMap::new(mappings));
     }
 
-    /// What was said of the memory of one process is said of another one.
+    /// Moves what was said of the memory of one process to another one.
     pub(crate) fn move_mappings(&mut self, from: Option<u64>, to: Option<u64>) {
         if let Some(memory) = self.memory.remove(&from) {
             self.memory.insert(to, memory);
         }
     }
 
-    /// Number of methods currently known.
+    /// Returns the number of methods currently known.
     pub fn method_count(&self) -> usize {
         self.codes.len()
     }
 
-    /// Number of reported methods and modules that got no names because of the limit.
+    /// Returns the number of reported methods and modules that got no names because of the limit.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -220,8 +220,8 @@ impl NamesSoFar {
         self.keep(place, code);
     }
 
-    /// R2RGetEntryPoint: precompiled code is used for the first time. Its size is not
-    /// reported.
+    /// Learns from R2RGetEntryPoint that precompiled code is used for the first time. Its size is
+    /// not reported.
     fn learn_entry_point(&mut self, event: &Event<'_>) -> Option<()> {
         let fields = &mut event.fields();
         let method_id = fields.find("MethodID")?.value.ok()?.as_u64()?;
@@ -280,14 +280,14 @@ impl NamesSoFar {
         }
     }
 
-    /// The code at an address.
+    /// Returns the code at an address.
     fn over(&self, (process, address): CodeKey) -> Option<(CodeKey, &Code)> {
         let (place, code) = self.codes.range((process, 0)..=(process, address)).next_back()?;
         let last = code.last.unwrap_or(place.1.saturating_add(GUESS_REACH.saturating_sub(1)));
         (address <= last).then_some((*place, code))
     }
 
-    /// The names of an event's stack, innermost first, one per address; if nothing is
+    /// Returns the names of an event's stack, innermost first, one per address; if nothing is
     /// known about an address, the address itself. Guessed names begin with `~`: see
     /// [`Frame::is_guessed`](crate::Frame::is_guessed).
     pub fn of(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
@@ -306,7 +306,7 @@ impl NamesSoFar {
         found.into_iter().map(text).collect()
     }
 
-    /// The name of what is at an address of a stack, and what it reveals about a thread.
+    /// Returns the name of what is at an address of a stack, and what it reveals about a thread.
     /// `is_leaf`: the address is the innermost one, not a return address.
     pub(crate) fn frame(
         &mut self,

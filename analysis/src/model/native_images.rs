@@ -22,8 +22,8 @@ pub(crate) struct NativeImage {
     pub(crate) build_id: Option<String>,
 }
 
-/// The build of a program for Windows: guid and age of its program database, as symbol servers
-/// write them.
+/// Returns the build of a program for Windows: guid and age of its program database, as symbol
+/// servers write them.
 pub(super) fn build_of_pdb(guid: Guid, age: u32) -> Option<String> {
     let digits = guid.to_string().replace('-', "");
     (guid != Guid::ZERO).then(|| format!("{digits}{age:x}"))
@@ -59,13 +59,13 @@ impl NativeImages {
         self.0.insert(start, NativeImage { start, path, name, build_id });
     }
 
-    /// The image that an address belongs to: the last one that begins before it.
+    /// Returns the image that an address belongs to: the last one that begins before it.
     pub(crate) fn find(&self, address: u64) -> Option<&NativeImage> {
         let (start, image) = self.0.range(..=address).next_back()?;
         (address.saturating_sub(*start) < MOST_BYTES).then_some(image)
     }
 
-    /// By address.
+    /// Returns the images by address.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &NativeImage> {
         self.0.values()
     }

@@ -142,7 +142,7 @@ impl Overlaps {
         (distance, Reverse(from), Reverse(at as usize))
     }
 
-    /// The index of the range that best fits an address and a time, and whether it is the
+    /// Returns the index of the range that best fits an address and a time, and whether it is the
     /// only one there. `steps` counts the entries examined.
     pub(super) fn find(&self, address: u64, ticks: u64, steps: &mut u64) -> Option<(usize, bool)> {
         let piece = self.bounds.partition_point(|bound| *bound <= address).checked_sub(1)?;
@@ -162,7 +162,7 @@ impl Overlaps {
         best.map(|at| (at as usize, count == 1))
     }
 
-    /// The entries of a list that may fit best.
+    /// Returns the entries of a list that may fit best.
     fn candidates(&self, node: usize, list: &[u32], ticks: u64, steps: &mut u64) -> Vec<u32> {
         if list.len() <= SHORT {
             *steps = steps.saturating_add(list.len() as u64);
@@ -191,7 +191,7 @@ impl Overlaps {
         found
     }
 
-    /// The last of the first `born` entries whose range had not died.
+    /// Returns the last of the first `born` entries whose range had not died.
     fn youngest_alive(&self, node: usize, len: usize, born: usize, ticks: u64) -> Option<usize> {
         let leaves = len.next_power_of_two();
         let begin = *self.trees.get(node)?;

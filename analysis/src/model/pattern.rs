@@ -26,7 +26,7 @@ impl Pattern {
         Pattern(Inner::Words(words.into()))
     }
 
-    /// Whether the pattern matches anywhere in a text.
+    /// Returns whether the pattern matches anywhere in a text.
     pub(crate) fn is_match(&self, text: &str) -> bool {
         match &self.0 {
             Inner::Words(words) => text.contains(&**words),
@@ -35,7 +35,7 @@ impl Pattern {
         }
     }
 
-    /// The name for a text, if the pattern matches. With a regular expression, `$1` in
+    /// Returns the name for a text, if the pattern matches. With a regular expression, `$1` in
     /// the name is replaced by the first group's match.
     pub(super) fn named(&self, text: &str, name: &str) -> Option<String> {
         match &self.0 {

@@ -6,8 +6,8 @@
 //! 7f2a10001000 3c void [workload] Workload.Program::Main(string[])[QuickJitted]
 //! ```
 
-/// The symbols of a perf map: first address, size in bytes, and the name as it stands there.
-/// Malformed lines are skipped.
+/// Returns the symbols of a perf map: first address, size in bytes, and the name as it stands
+/// there. Malformed lines are skipped.
 ///
 /// ```
 /// let map = "1000 20 void [app] Program::Main(string[])[Tier0]\nnot a line\n";

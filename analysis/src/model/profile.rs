@@ -24,7 +24,7 @@ pub struct ProfileKey {
 }
 
 impl ProfileKey {
-    /// The key of a sample.
+    /// Returns the key of a sample.
     #[inline]
     pub(crate) fn of(sample: &Sample) -> ProfileKey {
         let Sample { kind, thread, stack, mode, label, .. } = *sample;
@@ -50,7 +50,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// A single entry: `count` things at one time, with a total weight.
+    /// Creates a single entry: `count` things at one time, with a total weight.
     pub(crate) fn at(nanos: i64, count: u64, weight: u64) -> Totals {
         Totals { samples: count, count, weight, first_nanos: nanos, last_nanos: nanos }
     }
@@ -77,7 +77,7 @@ impl Totals {
         }
     }
 
-    /// The same if both have samples.
+    /// Adds the totals of a place that has samples to one that has samples too.
     #[inline]
     fn grow(&mut self, other: &Totals) {
         self.samples = self.samples.saturating_add(other.samples);
@@ -126,18 +126,18 @@ impl Eq for Profile {}
 const RECENT: usize = 1024;
 
 impl Profile {
-    /// `is_filtered`: there are threads, processes or times whose samples will be left
-    /// out.
+    /// Creates an empty profile. `is_filtered`: there are threads, processes or times whose samples
+    /// will be left out.
     pub(crate) fn new(is_filtered: bool) -> Profile {
         Profile { is_filtered, ..Profile::default() }
     }
 
-    /// A filter of threads and times leaves out CPU samples.
+    /// Counts CPU samples that a filter of threads and times leaves out.
     pub(crate) fn refuse(&mut self, samples: u64) {
         self.refused = self.refused.saturating_add(samples);
     }
 
-    /// Number of CPU samples that such filters leave out.
+    /// Returns the number of CPU samples that such filters leave out.
     pub(crate) fn refused(&self) -> u64 {
         self.refused
     }
@@ -151,7 +151,7 @@ impl Profile {
         self.when = Some(When::new(from_nanos));
     }
 
-    /// The times of CPU samples, if they are kept.
+    /// Returns the times of CPU samples, if they are kept.
     pub(crate) fn when(&self) -> Option<&When> {
         self.when.as_ref()
     }
@@ -200,7 +200,7 @@ impl Profile {
         }
     }
 
-    /// All totals, by kind, then thread and stack in the order in which they first
+    /// Returns all totals, by kind, then thread and stack in the order in which they first
     /// appeared.
     pub fn rows(&self) -> Vec<(ProfileKey, Totals)> {
         let mut rows = self.rows.clone();
@@ -208,12 +208,12 @@ impl Profile {
         rows
     }
 
-    /// Whether there are no samples.
+    /// Returns whether there are no samples.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// What the weights of its CPU samples measure: [`SampleClock::Cpu`] if all were
+    /// Returns what the weights of the CPU samples measure: [`SampleClock::Cpu`] if all were
     /// taken on processors.
     pub(crate) fn clock(&self) -> SampleClock {
         let mut cpu = self.rows.iter().filter(|(key, _)| key.kind == Kind::Cpu).peekable();
@@ -223,7 +223,7 @@ impl Profile {
         }
     }
 
-    /// The kinds of samples that occurred, and the number of each.
+    /// Returns the kinds of samples that occurred, and the number of each.
     pub fn kinds(&self) -> Vec<(Kind, u64)> {
         let mut counts: BTreeMap<Kind, u64> = BTreeMap::new();
         for (key, totals) in &self.rows {
@@ -233,7 +233,7 @@ impl Profile {
         counts.into_iter().collect()
     }
 
-    /// Whether there are samples of a kind.
+    /// Returns whether there are samples of a kind.
     pub(crate) fn has(&self, kind: Kind) -> bool {
         self.rows.iter().any(|(key, _)| key.kind == kind)
     }

@@ -59,7 +59,7 @@ impl ProgramDatabase {
         bytes.starts_with(MAGIC)
     }
 
-    /// `None`: it is truncated or inconsistent, or has no symbols.
+    /// Parses a program database; `None` if it is truncated or inconsistent, or has no symbols.
     pub(super) fn parse(bytes: &[u8]) -> Option<ProgramDatabase> {
         let streams = Streams::parse(bytes)?;
         let information = streams.read(INFORMATION)?;
@@ -85,7 +85,7 @@ impl ProgramDatabase {
         })
     }
 
-    /// Its functions.
+    /// Returns the functions of the program.
     pub(super) fn functions(&self) -> impl Iterator<Item = Function<'_>> {
         let mut rest = &*self.symbols;
         let records = std::iter::from_fn(move || {
@@ -148,7 +148,7 @@ impl<'b> Streams<'b> {
     }
 }
 
-/// `size` bytes of the blocks with these numbers.
+/// Copies `size` bytes of the blocks with these numbers.
 fn gather(bytes: &[u8], block_bytes: usize, numbers: &[u8], size: usize) -> Option<Vec<u8>> {
     // One block may be in a stream many times.
     if size > bytes.len() {

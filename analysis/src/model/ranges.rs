@@ -29,7 +29,7 @@ pub(crate) struct Range<T> {
 }
 
 impl<T> Range<T> {
-    /// How far `ticks` is outside its lifetime; 0 if it is within.
+    /// Returns how far `ticks` is outside the range's lifetime; 0 if it is within.
     fn distance(&self, ticks: u64) -> u64 {
         if ticks < self.from {
             self.from.saturating_sub(ticks)
@@ -74,12 +74,12 @@ impl<T> Default for Ranges<T> {
 }
 
 impl<T: Copy + PartialEq> Ranges<T> {
-    /// The newest range that starts at `start`.
+    /// Returns the newest range that starts at `start`.
     pub(crate) fn at_start(&self, start: u64) -> Option<&Range<T>> {
         self.rows.get(*self.newest.get(&start)? as usize)
     }
 
-    /// The row of the newest range that starts at `start`; `guess` is probably its index.
+    /// Returns the row of the newest range that starts at `start`; `guess` is probably its index.
     #[inline]
     pub(crate) fn row_at_start(&self, start: u64, guess: usize) -> Option<(usize, &Range<T>)> {
         // A range that still exists is the newest.
@@ -156,14 +156,14 @@ impl<T: Copy + PartialEq> Ranges<T> {
         }
     }
 
-    /// The newest range that overlaps these addresses.
+    /// Returns the newest range that overlaps these addresses.
     fn overlapping(&self, start: u64, last: u64) -> Option<(u64, u32)> {
         let (at, row) = self.newest.range(..=last).next_back()?;
         let range = self.rows.get(*row as usize)?;
         (range.last >= start).then_some((*at, *row))
     }
 
-    /// Must be called after the last change, before [`Ranges::find`].
+    /// Sorts the ranges. This must be done after the last change, before [`Ranges::find`].
     pub(crate) fn sort(&mut self) {
         let mut order: Vec<u32> =
             (0..self.rows.len()).filter_map(|row| u32::try_from(row).ok()).collect();
@@ -180,7 +180,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
         self.overlaps = OnceLock::new();
     }
 
-    /// What was at `address` at `ticks`: the youngest range alive then, else the nearest
+    /// Returns what was at `address` at `ticks`: the youngest range alive then, else the nearest
     /// in time. The second value is whether the answer is the same for all times.
     pub(crate) fn find(&self, address: u64, ticks: u64) -> Option<(&Range<T>, bool)> {
         let end = self.sorted.partition_point(|(row, _)| {
@@ -223,12 +223,12 @@ impl<T: Copy + PartialEq> Ranges<T> {
         Some((self.rows.get(*row as usize)?, is_only))
     }
 
-    /// First and last address of each range.
+    /// Returns the first and last address of each range.
     pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.rows.iter().map(|range| (range.start, range.last))
     }
 
-    /// The lowest start above `address`.
+    /// Returns the lowest start above `address`.
     pub(crate) fn next_start(&self, address: u64) -> Option<u64> {
         let end = self.sorted.partition_point(|(row, _)| {
             self.rows.get(*row as usize).is_some_and(|range| range.start <= address)

@@ -98,7 +98,7 @@ impl<'m> Resolved<'m> {
         resolved
     }
 
-    /// From frames and stacks that are not code, for a profile of something else.
+    /// Creates names and stacks that are not code, for a profile of something else.
     /// `stacks` contain indices into `frames`, innermost first.
     pub(crate) fn of_things(
         model: &'m Model,
@@ -187,48 +187,48 @@ impl<'m> Resolved<'m> {
         states.clone_into(&mut self.states);
     }
 
-    /// Whether it uses these samples.
+    /// Returns whether `profile` and `states` are these samples.
     pub(crate) fn uses_samples(&self, profile: &Profile, states: &[ThreadState]) -> bool {
         std::ptr::eq(self.profile, profile) && self.states == states
     }
 
-    /// What the trace says about processes, threads and code.
+    /// Returns what the trace says about processes, threads and code.
     pub fn model(&self) -> &'m Model {
         self.model
     }
 
-    /// How names are shown.
+    /// Returns how names are shown.
     pub(crate) fn names(&self) -> NameOptions {
         self.names
     }
 
-    /// What the user calls the program's own code.
+    /// Returns what the user calls the program's own code.
     pub(crate) fn my_code(&self) -> Option<&Pattern> {
         self.my_code.as_ref()
     }
 
-    /// The aggregated samples.
+    /// Returns the aggregated samples.
     pub(crate) fn profile(&self) -> &'m Profile {
         self.profile
     }
 
-    /// All distinct frames, in the order of their handles.
+    /// Returns all distinct frames, in the order of their handles.
     pub fn all_frames(&self) -> &[Arc<Frame>] {
         &self.frames
     }
 
-    /// A frame.
+    /// Returns a frame.
     pub fn frame(&self, frame: FrameHandle) -> Option<&Arc<Frame>> {
         self.frames.get(frame.index())
     }
 
-    /// A frame's text.
+    /// Returns a frame's text.
     pub fn text(&self, frame: FrameHandle) -> &str {
         self.frame(frame).map_or("?", |frame| &frame.text)
     }
 
-    /// The endpoint of a web application that a frame's method serves, `GET /cart`; `None` if it
-    /// serves several, or none that is known.
+    /// Returns the endpoint of a web application that a frame's method serves, `GET /cart`; `None`
+    /// if it serves several, or none that is known.
     pub(crate) fn endpoint(&self, frame: FrameHandle) -> Option<&str> {
         self.endpoints.get(&frame).map(|endpoint| self.model.endpoints.name(*endpoint))
     }
@@ -239,9 +239,9 @@ impl<'m> Resolved<'m> {
         frames.filter_map(|frame| Some((self.frame(*frame)?, self.endpoint(*frame)?)))
     }
 
-    /// The frames of a stack, innermost first, regardless of the filter. One per address,
-    /// unless frames are folded; without those that the runtime puts on top of a place,
-    /// unless names are raw.
+    /// Returns the frames of a stack, innermost first, regardless of the filter. There is one per
+    /// address, unless frames are folded, but none for those that the runtime puts on top of a
+    /// place, unless names are raw.
     pub fn frames(&self, stack: StackHandle) -> &[FrameHandle] {
         let index = stack.index();
         let (row, is_of_sample) = match self.stacks.get(index) {
@@ -253,9 +253,9 @@ impl<'m> Resolved<'m> {
         self.kept.get(row.place).get(hidden..).unwrap_or_default()
     }
 
-    /// The stack of a sample: with a frame on top that says so if it was in a native call,
-    /// or taking a lock. Only for [`Resolved::frames`]: it is a number after those of all
-    /// stacks, so that who knows stacks by their handles need not know of calls.
+    /// Returns the stack of a sample: with a frame on top that says so if it was in a native call,
+    /// or taking a lock. It is only for [`Resolved::frames`]: it is a number after those of all
+    /// stacks, so that code that knows stacks by their handles need not know of calls.
     pub(crate) fn sample_stack(&self, stack: StackHandle, mode: Mode) -> StackHandle {
         let row = self.stacks.get(stack.index());
         let is_calling = row.is_some_and(|row| row.has_call && Self::is_calling(mode, row.leaf));
@@ -265,24 +265,25 @@ impl<'m> Resolved<'m> {
         }
     }
 
-    /// Number of a stack's frames in the trace, and of those with a name.
+    /// Returns the number of a stack's frames in the trace, and of those with a name.
     pub(crate) fn counted(&self, stack: StackHandle) -> (u64, u64) {
         let (frames, named) = self.stacks.get(stack.index()).map_or((0, 0), |row| row.counted);
         (frames.into(), named.into())
     }
 
-    /// Whether a stack has lost its callers, because the runtime keeps 100 frames. It has a
+    /// Returns whether a stack has lost its callers, because the runtime keeps 100 frames. It has a
     /// frame that says so in their place.
     pub(crate) fn is_cut_off(&self, stack: StackHandle) -> bool {
         self.stacks.get(stack.index()).is_some_and(|row| row.is_cut_off)
     }
 
-    /// Whether a stack had lost its callers, and has got them from the thread's stack before.
+    /// Returns whether a stack had lost its callers, and has got them from the thread's stack
+    /// before.
     pub(crate) fn is_repaired(&self, stack: StackHandle) -> bool {
         self.stacks.get(stack.index()).is_some_and(|row| row.is_repaired)
     }
 
-    /// Number of stacks, with those of [`Resolved::sample_stack`].
+    /// Returns the number of stacks, with those of [`Resolved::sample_stack`].
     pub(crate) fn stack_count(&self) -> usize {
         self.stacks.len().saturating_mul(2)
     }
@@ -292,50 +293,50 @@ impl<'m> Resolved<'m> {
             && matches!(state_of(mode, leaf), ThreadState::Native | ThreadState::TakingLock)
     }
 
-    /// The frames of a sample's stack, innermost first; `None` if the sample does not
+    /// Returns the frames of a sample's stack, innermost first; `None` if the sample does not
     /// pass the filter. Those of a thread in a native call, or taking a lock, begin with a
     /// frame that says so: `Sockets.SocketPal.Send → native call`.
     pub fn selected(&self, stack: StackHandle, mode: Mode) -> Option<&[FrameHandle]> {
         self.admits(stack, mode).then(|| self.frames(self.sample_stack(stack, mode)))
     }
 
-    /// Whether a sample with this stack and mode passes the filter.
+    /// Returns whether a sample with this stack and mode passes the filter.
     #[inline]
     pub(crate) fn admits(&self, stack: StackHandle, mode: Mode) -> bool {
         self.stacks.get(stack.index()).map_or(self.admits_unknown_stacks, |row| row.passes)
             && (self.states.is_empty() || self.states.contains(&self.state(stack, mode)))
     }
 
-    /// Whether all samples pass the filter.
+    /// Returns whether all samples pass the filter.
     pub(crate) fn admits_all(&self) -> bool {
         self.states.is_empty() && self.stacks.iter().all(|row| row.passes)
     }
 
-    /// Whether a sample was waiting. Applies the filter's threads, times and frames, but
-    /// not its states.
+    /// Returns whether a sample was waiting. The filter's threads, times and frames are applied,
+    /// but not its states.
     pub(crate) fn is_waiting(&self, stack: StackHandle, mode: Mode) -> bool {
         self.stacks.get(stack.index()).is_some_and(|row| row.passes)
             && self.state(stack, mode) == ThreadState::Waiting
     }
 
-    /// Whether a sample of a kind is shown below one root with all others that waited: those of
-    /// the runtime's sampler, which stops threads whether they run or wait.
+    /// Returns whether a sample of a kind is shown below one root with all others that waited:
+    /// those of the runtime's sampler, which stops threads whether they run or wait.
     pub(crate) fn is_below_waiting(&self, kind: Kind, stack: StackHandle, mode: Mode) -> bool {
         kind == Kind::Cpu && self.state(stack, mode) == ThreadState::Waiting
     }
 
-    /// The states that the filter accepts, as text: `all`, `running`, `waiting`,
+    /// Returns the states that the filter accepts, as text: `all`, `running`, `waiting`,
     /// `managed,waiting`.
     pub(crate) fn state_names(&self) -> String {
         ThreadState::names(&self.states)
     }
 
-    /// The state of a thread with this stack.
+    /// Returns the state of a thread with this stack.
     pub fn state(&self, stack: StackHandle, mode: Mode) -> ThreadState {
         state_of(mode, self.leaf(stack))
     }
 
-    /// How certain it is that a thread with this stack ran; `None` if it waited.
+    /// Returns how certain it is that a thread with this stack ran; `None` if it waited.
     pub(crate) fn running(&self, stack: StackHandle, mode: Mode) -> Option<Running> {
         running_of(mode, self.leaf(stack))
     }
@@ -344,7 +345,7 @@ impl<'m> Resolved<'m> {
         self.stacks.get(stack.index()).map_or(Leaf::UNKNOWN, |row| row.leaf)
     }
 
-    /// What a thread with this stack waits for; `None` if it does not wait.
+    /// Returns what a thread with this stack waits for; `None` if it does not wait.
     pub(crate) fn waits_for(&self, stack: StackHandle, mode: Mode) -> Option<WaitFor> {
         if self.state(stack, mode) != ThreadState::Waiting {
             return None;
@@ -357,7 +358,7 @@ impl<'m> Resolved<'m> {
         Some(by_stack.unwrap_or(WaitFor::Other))
     }
 
-    /// How many frames have a name.
+    /// Returns how many frames have a name.
     pub fn coverage(&self) -> Coverage {
         self.coverage
     }

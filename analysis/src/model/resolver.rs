@@ -116,7 +116,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         }
     }
 
-    /// What is known of a stack, but for its place; `frames` becomes its frames.
+    /// Computes what is known of a stack, but for its place; `frames` becomes its frames.
     pub(super) fn stack(&mut self, stack: StackHandle, frames: &mut Vec<FrameHandle>) -> StackRow {
         let stacks = self.model.stored_stacks();
         let process = stacks.process(stack).unwrap_or(ProcessHandle(0));
@@ -176,7 +176,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         row
     }
 
-    /// The endpoints of the methods that serve only one, by their [keys](method_key).
+    /// Returns the endpoints of the methods that serve only one, by their [keys](method_key).
     pub(super) fn endpoints(&mut self) -> HashMap<String, Option<u32>> {
         let mut found: HashMap<String, Option<u32>> = HashMap::new();
         let stacks = self.model.stored_stacks();
@@ -200,20 +200,20 @@ impl<'m, 'f> Resolver<'m, 'f> {
         found
     }
 
-    /// Whether code without a name is no managed method: after the names of all methods
+    /// Returns whether code without a name is no managed method: after the names of all methods
     /// were listed, only stubs and native code have none.
     fn lists_all_methods(&self, process: ProcessHandle) -> bool {
         self.model.process(process).is_some_and(|process| process.methods.has_rundown())
     }
 
-    /// Whether the process was compiled ahead of time: its sampler sees all code as native.
+    /// Returns whether the process was compiled ahead of time: its sampler sees all code as native.
     fn is_ahead(&self, process: ProcessHandle) -> bool {
         let is_ahead =
             |process: &Process| !process.images.is_empty() && process.methods.codes().is_empty();
         self.model.process(process).is_some_and(is_ahead)
     }
 
-    /// Whether the runtime has left out callers of a stack with so many frames.
+    /// Returns whether the runtime has left out callers of a stack with so many frames.
     fn is_cut_off(&self, process: ProcessHandle, frames: usize) -> bool {
         // Recorders of operating systems have limits of their own, and a stack of exactly
         // 100 frames is one like any other there.
@@ -229,9 +229,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         self.facts.get(frame.index()).map_or(Passage::No, |facts| facts.role.passage)
     }
 
-    /// The runtime's own frames at the innermost end: a thread that waits for the end of a
-    /// collection, or throws, is at the place that called them.
-    /// Returns their number.
+    /// Leaves out the runtime's own frames at the innermost end, and returns their number: a thread
+    /// that waits for the end of a collection, or throws, is at the place that called them.
     fn leave_out_plumbing(&self, frames: &mut Vec<FrameHandle>) -> usize {
         let is_kept = |frame: &FrameHandle| {
             !matches!(self.passage(*frame), Passage::Plumbing | Passage::Spin)
@@ -241,9 +240,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         first
     }
 
-    /// Names native code by the method that called it, and the taking of a lock by the
-    /// method that takes it. Whether the innermost frame is only for samples that were
-    /// running.
+    /// Names native code by the method that called it, and the taking of a lock by the method that
+    /// takes it. Returns whether the innermost frame is only for samples that were running.
     fn name_call(
         &mut self,
         frames: &mut Vec<FrameHandle>,
@@ -283,7 +281,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         true
     }
 
-    /// A frame for what a method has called.
+    /// Returns a frame for what a method has called.
     fn intern_call(&mut self, place: FrameHandle, call: FrameCall) -> FrameHandle {
         let Some(caller) = self.frames.get(place.index()) else { return place };
         let frame = caller.calling(call);
@@ -310,12 +308,12 @@ impl<'m, 'f> Resolver<'m, 'f> {
         self.model
     }
 
-    /// A frame's text.
+    /// Returns a frame's text.
     pub(super) fn text(&self, frame: FrameHandle) -> &str {
         self.frames.get(frame.index()).map_or("?", |frame| &frame.text)
     }
 
-    /// The frame at an address; for return addresses, pass the address minus one.
+    /// Returns the frame at an address; for return addresses, pass the address minus one.
     /// `is_leaf`: the address is the innermost one, not a return address.
     pub(super) fn address(
         &mut self,
@@ -428,7 +426,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         })
     }
 
-    /// Code that was compiled ahead of time.
+    /// Returns the frame for code that was compiled ahead of time.
     fn in_image(&mut self, image: &NativeImage, address: u64) -> FrameHandle {
         let distance = address.saturating_sub(image.start);
         #[cfg(feature = "symbols")]
@@ -466,7 +464,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         frame
     }
 
-    /// A frame this many bytes after a method's entry point.
+    /// Returns a frame this many bytes after a method's entry point.
     fn guess(
         &mut self,
         row: &Process,
@@ -512,7 +510,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         frame
     }
 
-    /// A symbol's name: native code, or managed code as named by a perf map.
+    /// Returns the frame for a symbol's name: native code, or managed code as named by a perf map.
     fn symbol(&mut self, module: &str, name: &str, kind: FrameKind) -> FrameHandle {
         match ManagedName::of(name).filter(|_| kind == FrameKind::Native) {
             Some(ManagedName { module, type_name, method, signature }) => {

@@ -15,12 +15,12 @@ pub(crate) struct Reuses {
 }
 
 impl Reuses {
-    /// The number of reuses.
+    /// Returns the number of reuses.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// From now on, `start..=last` has another meaning. Ranges that the new one covers
+    /// Records that `start..=last` has another meaning from now on. Ranges that the new one covers
     /// are removed, so this takes a few steps however many reuses there were.
     pub(crate) fn add(&mut self, process: ProcessHandle, start: u64, last: u64) {
         self.count = self.count.saturating_add(1);
@@ -53,13 +53,13 @@ impl Reuses {
         }
     }
 
-    /// The nearest range that starts at an address or below.
+    /// Returns the nearest range that starts at an address or below.
     fn below(&self, process: ProcessHandle, address: u64) -> Option<(u64, (u64, usize))> {
         let (at, found) = self.newest.range((process, 0)..=(process, address)).next_back()?;
         Some((at.1, *found))
     }
 
-    /// Whether an address was affected by a reuse with a number above `seen`.
+    /// Returns whether an address was affected by a reuse with a number above `seen`.
     pub(crate) fn is_new_since(&self, process: ProcessHandle, address: u64, seen: usize) -> bool {
         self.below(process, address)
             .is_some_and(|(_, (last, number))| address <= last && number > seen)
@@ -72,7 +72,7 @@ mod tests {
 
     const ONE: ProcessHandle = ProcessHandle(1);
 
-    /// A list of all reuses, searched linearly. Dense ranges cover each other; sparse
+    /// Compares with a list of all reuses, searched linearly. Dense ranges cover each other; sparse
     /// ones leave gaps, which were never reused.
     #[test]
     fn each_address_has_its_last_reuse_as_a_list_of_all_has() {

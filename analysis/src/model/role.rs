@@ -113,7 +113,7 @@ impl WaitChain {
         }
     }
 
-    /// Whether the innermost frame is that of native code that managed code has called.
+    /// Returns whether the innermost frame is that of native code that managed code has called.
     pub(crate) fn is_returning(&self) -> bool {
         self.is_in_native && !self.is_undecided
     }
@@ -136,7 +136,7 @@ impl Leaf {
         Leaf { wait: Wait::No, is_managed: false, is_ahead: false, is_returning: false };
 }
 
-/// The state of a thread.
+/// Returns the state of a thread.
 pub(crate) fn state_of(mode: Mode, leaf: Leaf) -> ThreadState {
     let Leaf { wait, is_managed, is_ahead, is_returning } = leaf;
     match mode {
@@ -159,7 +159,7 @@ pub(crate) fn state_of(mode: Mode, leaf: Leaf) -> ThreadState {
     }
 }
 
-/// How certain it is that a thread in this state ran.
+/// Returns how certain it is that a thread in this state ran.
 pub(crate) fn running_of(mode: Mode, leaf: Leaf) -> Option<Running> {
     match state_of(mode, leaf) {
         ThreadState::Managed => Some(Running::Managed),
@@ -176,7 +176,7 @@ pub(crate) fn running_of(mode: Mode, leaf: Leaf) -> Option<Running> {
 mod tests {
     use super::*;
 
-    /// How certain it is that a thread ran, by its stack: `Type.Method`, innermost first.
+    /// Returns how certain it is that a thread ran, by its stack: `Type.Method`, innermost first.
     /// `native`: code without a name is innermost.
     fn running(mode: Mode, native: bool, stack: &[&str]) -> Option<Running> {
         let mut chain = WaitChain::NEW;
@@ -196,7 +196,8 @@ mod tests {
         running_of(mode, Leaf { wait, is_managed: !native, is_ahead: false, is_returning })
     }
 
-    /// In native code, with and without its frame.
+    /// Returns how certain it is that a thread in native code ran. The answer is the same with and
+    /// without its frame.
     fn external(stack: &[&str]) -> Option<Running> {
         let [with, without] = [true, false].map(|native| running(Mode::External, native, stack));
         assert_eq!(with, without, "{stack:?}");

@@ -63,7 +63,7 @@ impl Kind {
         Kind::Heap,
     ];
 
-    /// The kind of sample that runtime events with this id represent, or are part of.
+    /// Returns the kind of sample that runtime events with this id represent, or are part of.
     pub(crate) fn of_runtime(id: u32) -> Option<Kind> {
         Some(match id {
             10 => Kind::AllocationTicks,
@@ -76,7 +76,7 @@ impl Kind {
         })
     }
 
-    /// Name for display.
+    /// Returns the name for display.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Cpu => "CPU samples",
@@ -92,7 +92,7 @@ impl Kind {
         }
     }
 
-    /// The unit of its weights. For [`Kind::Event`], the unit of the field.
+    /// Returns the unit of weights of this kind. For [`Kind::Event`], it is the unit of the field.
     pub(crate) fn unit(self) -> Unit {
         match self {
             Kind::Cpu | Kind::Contention | Kind::Waits | Kind::OffCpu => Unit::Nanoseconds,
@@ -122,7 +122,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// The state reported by the runtime's sampler.
+    /// Returns the state reported by the runtime's sampler.
     pub(crate) fn of(state: SampleState) -> Mode {
         match state {
             SampleState::Managed => Mode::Managed,
@@ -146,7 +146,7 @@ pub(crate) enum SampleClock {
 }
 
 impl SampleClock {
-    /// Name for use in sentences.
+    /// Returns the name for use in sentences.
     pub(crate) fn name(self) -> &'static str {
         match self {
             SampleClock::Wall => "wall time",
@@ -154,7 +154,7 @@ impl SampleClock {
         }
     }
 
-    /// Name for use in JSON and pprof.
+    /// Returns the name for use in JSON and pprof.
     pub(crate) fn key(self) -> &'static str {
         match self {
             SampleClock::Wall => "wall",
@@ -207,7 +207,7 @@ impl ThreadState {
     pub const RUNNING: [ThreadState; 3] =
         [ThreadState::Managed, ThreadState::Native, ThreadState::TakingLock];
 
-    /// The name that users type.
+    /// Returns the name that users type.
     pub fn name(self) -> &'static str {
         match self {
             ThreadState::Managed => "managed",
@@ -217,7 +217,7 @@ impl ThreadState {
         }
     }
 
-    /// The names of several states as users type them: `all` if none or all are given,
+    /// Returns the names of several states as users type them: `all` if none or all are given,
     /// `running`, `managed,waiting`.
     pub(crate) fn names(states: &[ThreadState]) -> String {
         let has = |state: &ThreadState| states.contains(state);
@@ -269,15 +269,16 @@ pub struct Sample {
 pub(crate) const STILL_WAITING: &str = "(still waiting)";
 
 impl Sample {
-    /// Whether it is a wait for a lock or a handle that is not over at the end of the
-    /// trace, so that it took at least as long as its weight.
+    /// Returns whether the sample is a wait for a lock or a handle that is not over at the end of
+    /// the trace, so that it took at least as long as its weight.
     pub fn is_open_wait(&self) -> bool {
         self.kind.is_open_wait(self.label)
     }
 }
 
 impl Kind {
-    /// See [`Sample::is_open_wait`]. Other waits have no label.
+    /// Returns whether a sample with this label is a wait that is not over at the end of the trace.
+    /// Other waits have no label.
     pub(crate) fn is_open_wait(self, label: Option<TextHandle>) -> bool {
         matches!(self, Kind::Contention | Kind::Waits) && label.is_some()
     }

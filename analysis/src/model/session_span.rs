@@ -26,19 +26,19 @@ impl SessionSpan {
         self.extent = Some((from.min(first), to.max(last)));
     }
 
-    /// From the session's start, or from the first event if that is before it, to the
-    /// last.
+    /// Returns the time from the session's start, or from the first event if that is before it, to
+    /// the last event, in nanoseconds.
     pub(crate) fn nanos_since_start(&self) -> u64 {
         self.extent.map_or(0, |(first, last)| nanos_between(first.min(0), last))
     }
 
-    /// The last time, in nanoseconds since the session's start.
+    /// Returns the last time, in nanoseconds since the session's start.
     pub(crate) fn last_nanos(&self) -> Option<i64> {
         self.extent.map(|(_, last)| last)
     }
 
-    /// From the first event to the last, in nanoseconds; 0 if there are fewer than two
-    /// times.
+    /// Returns the time from the first event to the last, in nanoseconds; 0 if there are fewer than
+    /// two times.
     pub(crate) fn nanos(&self) -> u64 {
         self.extent.map_or(0, |(first, last)| nanos_between(first, last))
     }

@@ -5,14 +5,14 @@ use super::demangle::demangle_alone;
 use super::names::{Frame, MethodName, NameOptions, NameStyle, shorten};
 use super::type_name::full_name;
 
-/// A type with its namespace.
+/// Returns a type with its namespace.
 pub(crate) fn type_text(stored: &str, options: NameOptions) -> String {
     let mut name = if options.is_raw { stored.to_owned() } else { full_name(stored) };
     shorten(&mut name);
     name
 }
 
-/// `Namespace.Type.Method(arguments)`.
+/// Returns a method as `Namespace.Type.Method(arguments)`.
 pub(crate) fn method_text(
     type_name: &str,
     method: &str,
@@ -26,8 +26,8 @@ pub(crate) fn method_text(
     text
 }
 
-/// `Workload.Program.Thrower` for `void [workload]
-/// Workload.Program::Thrower(int32,int32)`, as in exception events.
+/// Returns the text of a method in exception events: `Workload.Program.Thrower` for `void
+/// [workload] Workload.Program::Thrower(int32,int32)`.
 pub(crate) fn handler_text(stored: &str, options: NameOptions) -> String {
     let mut text = match stored.split_once("::") {
         Some((before, method)) => {
@@ -43,7 +43,7 @@ pub(crate) fn handler_text(stored: &str, options: NameOptions) -> String {
     text
 }
 
-/// `Async: Run` for `Async: <Run>d__14`, as in task events.
+/// Returns the text of a task's name in task events: `Async: Run` for `Async: <Run>d__14`.
 pub(crate) fn task_text(stored: &str, options: NameOptions) -> String {
     let (kind, name) = match stored.split_once(": ") {
         Some((kind @ ("Task" | "Async"), name)) => (Some(kind), name),

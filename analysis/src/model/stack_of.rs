@@ -6,7 +6,7 @@ use super::handle::{ProcessHandle, StackHandle, ThreadHandle};
 use nettrace_parser::{Event, Stack};
 
 impl Model {
-    /// The handle of the stack of a CPU sample. `number` is the stream's current number for
+    /// Returns the handle of the stack of a CPU sample. `number` is the stream's current number for
     /// it.
     pub(crate) fn sample_stack_at(
         &mut self,
@@ -18,7 +18,7 @@ impl Model {
         self.stack_at((StackOf::Sample, thread), number, stack, ticks)
     }
 
-    /// The start of a request names the endpoint that it is for.
+    /// Records that the start of a request names the endpoint that it is for.
     pub(crate) fn endpoint_started(
         &mut self,
         event: &Event<'_>,
@@ -29,13 +29,13 @@ impl Model {
         self.endpoints.started(thread, endpoint, stack);
     }
 
-    /// A thread was seen with a stack, maybe in a handler.
+    /// Records that a thread was seen with a stack, maybe in a handler.
     #[inline]
     pub(crate) fn saw(&mut self, thread: ThreadHandle, stack: StackHandle) {
         self.endpoints.saw(thread, stack, &self.stacks);
     }
 
-    /// A CPU sample of a thread has a stack that is known, and whole.
+    /// Records that a CPU sample of a thread has a stack that is known, and whole.
     #[inline]
     pub(crate) fn sampled(&mut self, thread: ThreadHandle, stack: StackHandle) {
         self.repairs.whole(StackOf::Sample, thread, stack);
@@ -54,17 +54,18 @@ impl Model {
         self.repairs.of(&mut self.stacks, (of, thread), handle, frames, ticks)
     }
 
-    /// How stacks that lost their callers are treated; to be set before the first event.
+    /// Sets how stacks that lost their callers are treated. This must be done before the first
+    /// event.
     pub(crate) fn set_cut_stacks(&mut self, how: CutStacks) {
         self.repairs.how = how;
     }
 
-    /// How stacks that lost their callers are treated.
+    /// Returns how stacks that lost their callers are treated.
     pub(crate) fn cut_stacks(&self) -> CutStacks {
         self.repairs.how
     }
 
-    /// The handle of an event's stack. `thread` is the result of [`Model::learn`] for the
+    /// Returns the handle of an event's stack. `thread` is the result of [`Model::learn`] for the
     /// event.
     #[inline]
     pub fn stack_of(&mut self, event: &Event<'_>, thread: ThreadHandle) -> StackHandle {
@@ -72,7 +73,7 @@ impl Model {
         self.stack_at(of, event.stack_id(), event.stack(), event.timestamp_ticks())
     }
 
-    /// The handle of a stack with some frames of an event's thread, innermost first.
+    /// Returns the handle of a stack with some frames of an event's thread, innermost first.
     pub(crate) fn stack_of_addresses(
         &mut self,
         event: &Event<'_>,
@@ -85,7 +86,7 @@ impl Model {
         self.stacks.intern(process, event.stack_id(), Stack::new(&bytes, 8), ticks)
     }
 
-    /// The same of a CPU sample.
+    /// Returns the handle of a CPU sample's stack.
     pub(crate) fn sample_stack_of(
         &mut self,
         event: &Event<'_>,
@@ -94,8 +95,9 @@ impl Model {
         self.sample_stack_at(thread, event.stack_id(), event.stack(), event.timestamp_ticks())
     }
 
-    /// The same as the stream has it: it is not repaired, and repairs none of those after it,
-    /// so that reading the stacks of more events changes none of the samples.
+    /// Returns the handle of an event's stack as the stream has it: it is not repaired, and repairs
+    /// none of those after it, so that reading the stacks of more events changes none of the
+    /// samples.
     #[cfg(feature = "page")]
     pub(crate) fn recorded_stack_of(
         &mut self,

@@ -61,7 +61,7 @@ struct StoredStack {
 }
 
 impl Stacks {
-    /// The handle of a stack that a thread of `process` had at `ticks`. `id` is the
+    /// Returns the handle of a stack that a thread of `process` had at `ticks`. `id` is the
     /// stream's current id for it: equal stacks with equal ids are found without a lookup
     /// in the table.
     #[inline]
@@ -94,7 +94,7 @@ impl Stacks {
         handle
     }
 
-    /// A stack with further callers, or with none: it is whole then.
+    /// Returns the handle of a stack with further callers, or with none: it is whole then.
     pub(super) fn with_callers(
         &mut self,
         stack: StackHandle,
@@ -107,8 +107,8 @@ impl Stacks {
         self.look_up(process, Stack::new(&bytes, 8), (false, true), ticks)
     }
 
-    /// Whether it has all its callers, whatever their number: it got them back, or turned
-    /// out to have lost none.
+    /// Returns whether a stack has all its callers, whatever their number: it got them back, or
+    /// turned out to have lost none.
     pub(crate) fn is_repaired(&self, stack: StackHandle) -> bool {
         self.rows.get(stack.index()).is_some_and(|row| row.is_repaired)
     }
@@ -168,7 +168,7 @@ impl Stacks {
         )
     }
 
-    /// The same addresses, with another meaning.
+    /// Adds a stack of the addresses of `row`, which have another meaning now.
     #[cold]
     fn add_again(&mut self, hash: u64, row: u32, ticks: u64) -> StackHandle {
         let Some(&row) = self.rows.get(row as usize) else { return StackHandle(NONE) };
@@ -182,7 +182,7 @@ impl Stacks {
         handle
     }
 
-    /// Whether a row still means the same after the reuses that it has not been checked
+    /// Returns whether a row still means the same after the reuses that it has not been checked
     /// against.
     #[cold]
     fn pass_reuses(&mut self, row: u32) -> bool {
@@ -197,13 +197,13 @@ impl Stacks {
         is_same
     }
 
-    /// Memory of a process has another meaning from now on.
+    /// Records that memory of a process has another meaning from now on.
     pub(crate) fn reuse(&mut self, process: ProcessHandle, start: u64, size: u64) {
         // Return addresses may be one byte after the code they belong to.
         self.reuses.add(process, start, start.saturating_add(size.max(1)));
     }
 
-    /// Number of reuses.
+    /// Returns the number of reuses.
     pub(crate) fn reuses(&self) -> usize {
         self.reuses.count()
     }
@@ -213,46 +213,46 @@ impl Stacks {
         self.addresses.get(row.at..end).unwrap_or_default()
     }
 
-    /// Number of distinct stacks.
+    /// Returns the number of distinct stacks.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// All handles, in the order of first use.
+    /// Returns all handles, in the order of first use.
     pub(crate) fn handles(&self) -> impl ExactSizeIterator<Item = StackHandle> + use<> {
         (0..u32::try_from(self.rows.len()).unwrap_or(u32::MAX)).map(StackHandle)
     }
 
-    /// The addresses, innermost first: frame 0 is the instruction that the thread was at,
-    /// the others are return addresses.
+    /// Returns the addresses of a stack, innermost first: frame 0 is the instruction that the
+    /// thread was at, the others are return addresses.
     pub(crate) fn addresses(&self, stack: StackHandle) -> &[u64] {
         self.rows.get(stack.index()).map_or(&[], |row| self.addresses_of(row))
     }
 
-    /// Whether its last address represents all outer ones, because it has more frames
+    /// Returns whether a stack's last address represents all outer ones, because it has more frames
     /// than are kept.
     pub(crate) fn is_cut(&self, stack: StackHandle) -> bool {
         self.rows.get(stack.index()).is_some_and(|row| row.is_cut)
     }
 
-    /// Where its addresses are stored, if they are shared with an older stack: some may
-    /// have another meaning now.
+    /// Returns where a stack's addresses are stored, if they are shared with an older stack: some
+    /// may have another meaning now.
     pub(crate) fn shared_place(&self, stack: StackHandle) -> Option<usize> {
         self.rows.get(stack.index()).filter(|row| row.is_again).map(|row| row.at)
     }
 
-    /// The process that the stack belongs to.
+    /// Returns the process that a stack belongs to.
     pub(crate) fn process(&self, stack: StackHandle) -> Option<ProcessHandle> {
         self.rows.get(stack.index()).map(|row| row.process)
     }
 
-    /// Timestamp, in ticks, of its first use.
+    /// Returns when a stack was first used, as a timestamp in ticks.
     pub(crate) fn since_ticks(&self, stack: StackHandle) -> u64 {
         self.rows.get(stack.index()).map_or(0, |row| row.since)
     }
 }
 
-/// The innermost frames, and whether there are more.
+/// Returns the innermost frames, and whether there are more.
 #[inline]
 fn cut(stack: Stack<'_>) -> (Stack<'_>, bool) {
     // An address has at least four bytes.
@@ -337,7 +337,7 @@ mod tests {
         }
     }
 
-    /// Each time the stack gets another meaning, its addresses are not stored again.
+    /// Gives a stack another meaning again and again: its addresses are stored once.
     #[test]
     fn a_stack_that_means_something_new_again_and_again_takes_little_room() {
         let mut stacks = Stacks::default();

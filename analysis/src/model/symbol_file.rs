@@ -134,7 +134,7 @@ impl SymbolFile {
         Ok(file)
     }
 
-    /// `most`: that all names may take.
+    /// Adds a symbol. `most`: the number of bytes that all names may take.
     fn push(
         &mut self,
         start: u64,
@@ -157,8 +157,8 @@ impl SymbolFile {
         Ok(())
     }
 
-    /// Of several symbols at one address the first one is used: prefer a global symbol
-    /// with a short name.
+    /// Sorts the symbols by address. If there are several at one address, the first one is used: a
+    /// global symbol with a short name is preferred.
     fn sort(&mut self) {
         let names = &self.names;
         let name = |symbol: &Symbol| {
@@ -218,12 +218,12 @@ impl SymbolFile {
         }
     }
 
-    /// Build id in hexadecimal, if the file has one.
+    /// Returns the build id in hexadecimal, if the file has one.
     pub fn build_id(&self) -> Option<&str> {
         self.build_id.as_deref()
     }
 
-    /// The function that contains the byte at an offset in the file, with its linker
+    /// Returns the function that contains the byte at an offset in the file, with its linker
     /// name.
     pub(crate) fn name_at(&self, offset: u64) -> Option<&str> {
         let segment = self.segments.iter().find(|segment| {
@@ -232,7 +232,7 @@ impl SymbolFile {
         self.name_of(segment.address.checked_add(offset.checked_sub(segment.offset)?)?)
     }
 
-    /// The function at a distance from where the file was loaded, with its linker name.
+    /// Returns the function at a distance from where the file was loaded, with its linker name.
     pub(crate) fn name_from_start(&self, distance: u64) -> Option<&str> {
         let lowest = self.segments.iter().map(|segment| segment.address).min().unwrap_or(0);
         let start = lowest.saturating_sub(lowest % PAGE_BYTES);
@@ -246,8 +246,8 @@ impl SymbolFile {
         self.names.get(symbol.name_at..symbol.name_at.saturating_add(symbol.name_bytes))
     }
 
-    /// The same function in readable form: C++ names are demangled and symbol versions
-    /// left out.
+    /// Returns the name of the function that contains the byte at an offset in the file, in
+    /// readable form: C++ names are demangled and symbol versions left out.
     pub fn readable_name_at(&self, offset: u64) -> Option<Cow<'_, str>> {
         self.name_at(offset).map(readable)
     }
@@ -257,7 +257,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A linker name in readable form: C++ names are demangled, others are unchanged.
+/// Returns a linker name in readable form: C++ names are demangled, others are unchanged.
 pub(crate) fn readable(name: &str) -> Cow<'_, str> {
     // Symbol versions are of no use to readers.
     let plain = name.split_once('@').map_or(name, |(plain, _)| plain);

@@ -13,7 +13,7 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// The handle of a text; a new one if the text is new.
+    /// Returns the handle of a text, which is added if it is new.
     pub(crate) fn intern(&mut self, text: &str) -> TextHandle {
         if let Some(handle) = self.handles.get(text) {
             return *handle;
@@ -25,7 +25,8 @@ impl Texts {
         handle
     }
 
-    /// The same for anything that implements `Display`.
+    /// Returns the handle of the text of anything that implements `Display`; it is added if it is
+    /// new.
     pub(crate) fn intern_shown(&mut self, text: impl std::fmt::Display) -> TextHandle {
         use std::fmt::Write;
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -37,24 +38,24 @@ impl Texts {
         handle
     }
 
-    /// The handle of a text, if it is known.
+    /// Returns the handle of a text, if it is known.
     #[cfg(feature = "page")]
     pub(crate) fn known(&self, text: &str) -> Option<TextHandle> {
         self.handles.get(text).copied()
     }
 
-    /// The text.
+    /// Returns the text of a handle.
     pub(crate) fn get(&self, handle: TextHandle) -> &str {
         self.rows.get(handle.index()).map_or("", |row| row)
     }
 
-    /// All of them, in the order of their handles.
+    /// Returns all texts, in the order of their handles.
     #[cfg(feature = "page")]
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
         self.rows.iter().map(|row| &**row)
     }
 
-    /// Number of texts.
+    /// Returns the number of texts.
     #[cfg(any(feature = "page", test))]
     pub(crate) fn len(&self) -> usize {
         self.rows.len()

@@ -42,7 +42,7 @@ const RECENT: usize = 64;
 const NO_ID: u64 = u64::MAX;
 
 impl Threads {
-    /// The thread that an event is about.
+    /// Returns the thread that an event is about, which is added if it is new.
     #[inline]
     pub(crate) fn of(&mut self, process: ProcessHandle, event: &Event<'_>) -> ThreadHandle {
         let id = event.thread_id();
@@ -86,7 +86,7 @@ impl Threads {
         handle
     }
 
-    /// The thread with an OS id.
+    /// Returns the thread with an OS id, which is added if it is new.
     pub(crate) fn intern(&mut self, process: ProcessHandle, id: Option<u64>) -> ThreadHandle {
         let next = ThreadHandle::next(self.rows.len());
         let handle = *self.by_id.entry((process.0, id.unwrap_or(NO_ID))).or_insert(next);
@@ -105,7 +105,7 @@ impl Threads {
         }
     }
 
-    /// A filter accepts an event of the thread.
+    /// Counts an event of a thread that a filter accepts.
     #[inline]
     pub(crate) fn select(&mut self, thread: ThreadHandle) {
         if let Some(row) = self.rows.get_mut(thread.index()) {
@@ -122,12 +122,12 @@ impl Threads {
         }
     }
 
-    /// A thread.
+    /// Returns a thread.
     pub(crate) fn get(&self, thread: ThreadHandle) -> Option<&Thread> {
         self.rows.get(thread.index())
     }
 
-    /// All threads, in the order in which they first appeared.
+    /// Returns all threads, in the order in which they first appeared.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (ThreadHandle, &Thread)> {
         self.rows.iter().enumerate().map(|(index, row)| (ThreadHandle::next(index), row))
     }

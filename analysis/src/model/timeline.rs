@@ -127,17 +127,17 @@ impl Timeline {
         self.rows.extend([ESCAPE, head, halves]);
     }
 
-    /// Time of the first sample, in nanoseconds since the session's start.
+    /// Returns the time of the first sample, in nanoseconds since the session's start.
     pub(crate) fn first_nanos(&self) -> Option<i64> {
         self.first_nanos
     }
 
-    /// Sum of the weights.
+    /// Returns the sum of the weights.
     pub(crate) fn weight(&self) -> u64 {
         self.weight
     }
 
-    /// The samples, in time order.
+    /// Returns the samples, in time order.
     pub(crate) fn runs(&self) -> impl Iterator<Item = Run> + '_ {
         self.pieces().filter_map(|piece| match piece {
             Piece::Run(run) => Some(run),
@@ -145,7 +145,7 @@ impl Timeline {
         })
     }
 
-    /// The samples and the gaps between them, in time order, starting at
+    /// Returns the samples and the gaps between them, in time order, starting at
     /// [`Timeline::first_nanos`]. If samples of an operating system are closer to each
     /// other than their period, the following ones are shifted to later, up to the next
     /// gap.

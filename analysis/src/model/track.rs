@@ -49,7 +49,7 @@ impl Track {
         self.end_nanos = sample.nanos.saturating_add_unsigned(sample.weight);
     }
 
-    /// The samples, in time order.
+    /// Returns the samples, in time order.
     pub(crate) fn samples(&self) -> impl Iterator<Item = TimedSample> + '_ {
         let mut numbers = Varints::new(&self.bytes);
         let mut varint = move || numbers.next();

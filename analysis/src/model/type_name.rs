@@ -82,7 +82,7 @@ impl TypeName {
     }
 }
 
-/// Name and number of generic parameters of ``List`1``.
+/// Returns the name and number of generic parameters of ``List`1``.
 fn arity_of(part: &str) -> (&str, usize) {
     match part.rsplit_once('`') {
         Some((name, digits)) if !name.is_empty() => match digits.parse() {
@@ -93,7 +93,7 @@ fn arity_of(part: &str) -> (&str, usize) {
     }
 }
 
-/// A type in source notation, without its namespace.
+/// Returns a type in source notation, without its namespace.
 pub(crate) fn shown(text: &str) -> String {
     shown_at_depth(text, 0)
 }
@@ -156,7 +156,7 @@ fn shown_at_depth(text: &str, depth: usize) -> String {
     segments.join(".")
 }
 
-/// A type in source notation, with its namespace:
+/// Returns a type in source notation, with its namespace:
 /// `System.Collections.Generic.List<string>[]`.
 pub(crate) fn full_name(text: &str) -> String {
     let mut element = text;
@@ -170,7 +170,7 @@ pub(crate) fn full_name(text: &str) -> String {
     format!("{namespace}{dot}{}{suffix}", segments.join("."))
 }
 
-/// Element and suffix of `X[]`, `X[,]`, `X&`, `X*`.
+/// Returns the element and suffix of `X[]`, `X[,]`, `X&`, `X*`.
 fn with_suffix(text: &str) -> Option<(&str, &str)> {
     for mark in ["&", "*"] {
         if let Some(element) = text.strip_suffix(mark).filter(|element| !element.is_empty()) {
@@ -185,7 +185,7 @@ fn with_suffix(text: &str) -> Option<(&str, &str)> {
     (is_array && !element.is_empty()).then_some((element, suffix))
 }
 
-/// C#'s keyword for a type that IL or the framework calls otherwise.
+/// Returns C#'s keyword for a type that IL or the framework calls otherwise.
 fn keyword(text: &str) -> Option<&'static str> {
     Some(match text {
         "bool" | "System.Boolean" => "bool",
@@ -210,7 +210,7 @@ fn keyword(text: &str) -> Option<&'static str> {
     })
 }
 
-/// A signature's arguments in source notation: `(int,string[])`. `type_name`: that of the
+/// Returns a signature's arguments in source notation: `(int,string[])`. `type_name`: that of the
 /// method's type, whose generic arguments the signature calls `!0`, `!1`.
 pub(crate) fn arguments(signature: &str, type_name: &str) -> String {
     let of_mono = is_of_mono(signature).then(|| arguments_of_mono(signature)).flatten();
@@ -227,8 +227,8 @@ pub(crate) fn arguments(signature: &str, type_name: &str) -> String {
     format!("({})", arguments.join(","))
 }
 
-/// Where the arguments of a signature begin: at the bracket that closes at its end. A result
-/// may be a pointer to a function, with arguments of its own.
+/// Returns where the arguments of a signature begin: at the bracket that closes at its end. A
+/// result may be a pointer to a function, with arguments of its own.
 fn arguments_at(signature: &str) -> usize {
     let mut depth = 0usize;
     for (at, c) in signature.char_indices().rev() {
@@ -244,8 +244,8 @@ fn arguments_at(signature: &str) -> usize {
     signature.find('(').unwrap_or(signature.len())
 }
 
-/// `<T>` of a generic method, `<T1,T2>` if it shows several; empty for others. The trace has
-/// neither their names nor what stands for them.
+/// Returns `<T>` for a generic method, `<T1,T2>` if it shows several; empty for others. The trace
+/// has neither their names nor what stands for them.
 pub(crate) fn type_parameters(signature: &str) -> String {
     let before = signature.get(..arguments_at(signature)).unwrap_or_default();
     if !before.split_whitespace().any(|word| word == "generic") {
@@ -264,7 +264,7 @@ pub(crate) fn type_parameters(signature: &str) -> String {
 /// More parameters of a method than compilers allow in practice.
 const MOST_PARAMETERS: usize = 16;
 
-/// The highest number of a parameter `!!0`, `!!1` of a method in its signature.
+/// Returns the highest number of a parameter `!!0`, `!!1` of a method in its signature.
 fn highest(signature: &str) -> usize {
     let numbers = signature.split("!!").skip(1).filter_map(leading_number);
     numbers.max().unwrap_or(0).min(MOST_PARAMETERS)

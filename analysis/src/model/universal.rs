@@ -82,7 +82,7 @@ impl Mappings {
         Some(())
     }
 
-    /// The build id of a mapping's file, as stored by the recorder.
+    /// Returns the build id of a mapping's file, as stored by the recorder.
     pub(crate) fn build_id(&self, mapping: &Mapping) -> Option<&str> {
         self.build_ids.get(&mapping.metadata_id).map(|id| &**id)
     }
@@ -120,25 +120,25 @@ impl Mappings {
         self.symbols.sort();
     }
 
-    /// The mapping at an address at a time, and whether the answer is the same for all
+    /// Returns the mapping at an address at a time, and whether the answer is the same for all
     /// times.
     pub(crate) fn mapping(&self, address: u64, ticks: u64) -> Option<(&Mapping, bool)> {
         let (range, is_always) = self.ranges.find(address, ticks)?;
         Some((self.rows.get(range.value as usize)?, is_always))
     }
 
-    /// The name of an address at a time, and whether the answer is the same for all
+    /// Returns the name of an address at a time, and whether the answer is the same for all
     /// times.
     pub(crate) fn symbol(&self, address: u64, ticks: u64) -> Option<(TextHandle, bool)> {
         self.symbols.find(address, ticks).map(|(range, is_always)| (range.value, is_always))
     }
 
-    /// First and last address of all mappings and symbols.
+    /// Returns the first and last address of all mappings and symbols.
     pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.ranges.extents().chain(self.symbols.extents())
     }
 
-    /// All mappings, in the order in which they were reported.
+    /// Returns all mappings, in the order in which they were reported.
     pub(crate) fn rows(&self) -> &[Mapping] {
         &self.rows
     }

@@ -39,7 +39,7 @@ pub enum WaitFor {
 }
 
 impl WaitFor {
-    /// The name in JSON.
+    /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             WaitFor::Lock => "lock",
@@ -59,7 +59,7 @@ impl WaitFor {
 }
 
 impl fmt::Display for WaitFor {
-    /// For sentences: "waits for a lock".
+    /// Writes the wait as it stands in sentences: "waits for a lock".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             WaitFor::Lock => "a lock",
@@ -78,7 +78,7 @@ impl fmt::Display for WaitFor {
     }
 }
 
-/// What a caller in a chain of waits asked for; `None` if it is not part of one. Only
+/// Returns what a caller in a chain of waits requested; `None` if it is not part of one. It is only
 /// meaningful for callers of a method that waits.
 pub(super) fn wait_for(type_name: &str, method: &str) -> Option<WaitFor> {
     let method =

@@ -364,7 +364,8 @@ const NATIVE_WAITS: &[&str] = &[
     "NtRemoveIoCompletionEx",
 ];
 
-/// `<Sleep>g____PInvoke|20_0` is the compiler's name for a P/Invoke called `Sleep`.
+/// Returns the name as written in source code: `<Sleep>g____PInvoke|20_0` is the compiler's name
+/// for a P/Invoke called `Sleep`.
 fn written(method: &str) -> &str {
     method.strip_prefix('<').map_or(method, |inner| inner.split('>').next().unwrap_or(inner))
 }
@@ -376,7 +377,7 @@ fn is_in(table: &[Methods], type_name: &str, method: &str) -> bool {
     table.iter().any(has)
 }
 
-/// The stored name of a type of the tables whose name was written with dots throughout, as
+/// Returns the stored name of a type of the tables whose name was written with dots throughout, as
 /// that of code compiled ahead of time is.
 #[cfg(feature = "symbols")]
 pub(super) fn stored_type(dotted: &str) -> Option<&'static str> {
@@ -386,7 +387,7 @@ pub(super) fn stored_type(dotted: &str) -> Option<&'static str> {
     nested.into_iter().find(|name| name.replace('+', ".") == dotted)
 }
 
-/// How a method waits, by its stored name.
+/// Returns how a method waits, by its stored name.
 pub(crate) fn wait_of(type_name: &str, method: &str) -> Wait {
     let method = written(method);
     match () {
@@ -406,7 +407,7 @@ fn computes(type_name: &str, method: &str) -> bool {
     COMPUTING_TYPES.contains(&type_name) || COMPUTING_METHODS.iter().any(is_method)
 }
 
-/// Whether a method only calls native code, so that its caller shows the purpose.
+/// Returns whether a method only calls native code, so that its caller shows the purpose.
 pub(crate) fn only_calls(type_name: &str, method: &str) -> bool {
     type_name == "Interop"
         || type_name.starts_with("Interop+")
@@ -414,8 +415,8 @@ pub(crate) fn only_calls(type_name: &str, method: &str) -> bool {
         || method.starts_with("IL_STUB_PInvoke")
 }
 
-/// Whether a type's methods do what their caller asks for, be it to wait or not: sockets are
-/// read by the same methods in calls that wait and in asynchronous operations.
+/// Returns whether a type's methods act for their caller, which decides whether they wait: sockets
+/// are read by the same methods in calls that wait and in asynchronous operations.
 pub(crate) fn is_on_behalf(type_name: &str) -> bool {
     matches!(
         type_name,
@@ -426,12 +427,12 @@ pub(crate) fn is_on_behalf(type_name: &str) -> bool {
     )
 }
 
-/// Whether a method spins for its caller.
+/// Returns whether a method spins for its caller.
 pub(crate) fn is_spinning(type_name: &str, method: &str) -> bool {
     is_in(&[SPINS], type_name, written(method))
 }
 
-/// Whether what a thread does is what the caller of this method says: the method passes
+/// Returns whether what a thread does is what the caller of this method says: the method passes
 /// time for it, or is part of the runtime's own work, such as throwing and writing events.
 pub(crate) fn is_plumbing(type_name: &str, method: &str) -> bool {
     // Helpers whose only purpose is to throw: `ArgumentNullException.ThrowIfNull`.
@@ -442,7 +443,7 @@ pub(crate) fn is_plumbing(type_name: &str, method: &str) -> bool {
         || is_in(&[PLUMBING], type_name, written(method))
 }
 
-/// Whether a native function only waits.
+/// Returns whether a native function only waits.
 pub(crate) fn is_native_wait(name: &str) -> bool {
     let name = name.trim_start_matches('_').split(['@', '(', '.']).next().unwrap_or(name);
     NATIVE_WAITS.contains(&name)

@@ -8,7 +8,7 @@ use nettrace_parser::catalog::event_name;
 /// 10).
 const SAMPLED_EVERY_BYTES: f64 = 102_400.0;
 
-/// How many objects, and how many bytes, a randomly sampled allocation of `bytes`
+/// Returns how many objects, and how many bytes, a randomly sampled allocation of `bytes`
 /// represents.
 ///
 /// Each byte is picked with probability p = 1/102,400, and an object is sampled if one of
@@ -88,7 +88,7 @@ impl EventSelector {
     }
 }
 
-/// The rest of `text` after `name`, if it begins with it.
+/// Returns the rest of `text` after `name`, if it begins with it.
 fn after_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (begin, rest) = text.split_at_checked(name.len())?;
     begin.eq_ignore_ascii_case(name).then_some(rest)
@@ -102,7 +102,7 @@ fn is_same_name(a: &str, b: &str) -> bool {
     !b.is_empty() && letters(a).eq(letters(b))
 }
 
-/// Whether it is a version suffix such as `_V2`.
+/// Returns whether an ending is a version suffix such as `_V2`.
 fn is_version(ending: &str) -> bool {
     let digits = ending.strip_prefix("_V").unwrap_or_default();
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())

@@ -66,12 +66,12 @@ impl When {
         }
     }
 
-    /// All weights, unordered.
+    /// Returns all weights, unordered.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (StackHandle, Mode, Cells)> + '_ {
         self.rows.iter().map(|((stack, mode), row)| (*stack, *mode, self.shown(row)))
     }
 
-    /// The time range that the cells cover, in nanoseconds since the session's start.
+    /// Returns the time range that the cells cover, in nanoseconds since the session's start.
     pub(crate) fn extent_nanos(&self) -> (i64, i64) {
         (self.from_nanos, self.from_nanos.saturating_add_unsigned(self.end_nanos))
     }
@@ -89,7 +89,7 @@ impl When {
         cells
     }
 
-    /// The weight before a point in time. Within a cell it is distributed evenly.
+    /// Returns the weight before a point in time. Within a cell it is distributed evenly.
     fn until(&self, row: &[u64; CELLS], end: u128) -> u128 {
         let (mut sum, mut begin) = (0u128, 0u128);
         let last = u128::from(self.end_nanos);

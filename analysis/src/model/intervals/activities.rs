@@ -48,15 +48,15 @@ impl<T> OpenActivity<T> {
         Interval::without_stop(self.at, self)
     }
 
-    /// Whether it has a path of its own, and is not below this one. If it is below, the
-    /// start was written in an asynchronous flow that the stop did not see, so that the
+    /// Returns whether this activity has a path of its own, and `path` is not below it. If it is
+    /// below, the start was written in an asynchronous flow that the stop did not see, so that the
     /// stop has the path of what was around both.
     fn is_elsewhere(&self, path: &str) -> bool {
         let id = self.id.as_deref().filter(|_| self.is_id_unique);
         id.is_some_and(|id| !id.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')))
     }
 
-    /// The ids by which other events may refer to it.
+    /// Returns the ids by which other events may refer to the activity.
     fn ids(&self) -> impl Iterator<Item = &String> {
         self.id.iter().chain(self.path.as_ref().filter(|path| self.id.as_ref() != Some(path)))
     }
@@ -105,7 +105,7 @@ impl<T> Default for OpenActivities<T> {
 }
 
 impl<T> OpenActivities<T> {
-    /// An activity starts. Returns an activity that will never be stopped: one with the
+    /// Adds an activity that starts. Returns an activity that will never be stopped: one with the
     /// same id, or the oldest of too many.
     pub(crate) fn start(
         &mut self,
@@ -162,7 +162,7 @@ impl<T> OpenActivities<T> {
         Some(activity)
     }
 
-    /// The activity that a stop ends. It is the most recent one with the same name
+    /// Takes the activity that a stop ends. It is the most recent one with the same name
     ///
     /// 1. with the stop's id,
     /// 2. else with equal values in all fields that start and stop have in common,
@@ -178,7 +178,7 @@ impl<T> OpenActivities<T> {
         self.stop_with(edge, name, at, Hint::default())
     }
 
-    /// The same, if something is known about a stop without an id.
+    /// Takes the activity that a stop ends, if something is known about a stop without an id.
     pub(crate) fn stop_with(
         &mut self,
         edge: &ActivityEdge,
@@ -200,7 +200,7 @@ impl<T> OpenActivities<T> {
         Some(Interval::whole(activity.at, at, edge.reported_nanos, activity))
     }
 
-    /// The most recent one with the stop's id whose fields agree, else the most recent
+    /// Returns the most recent one with the stop's id whose fields agree, else the most recent
     /// one with the id.
     fn number_with_id(&mut self, edge: &ActivityEdge, name: TextHandle) -> Option<u64> {
         let (rows, id) = (self.by_name.get(&name)?, edge.id.as_ref()?);
@@ -220,7 +220,7 @@ impl<T> OpenActivities<T> {
         Some(newest)
     }
 
-    /// The most recent one whose fields agree, preferring the stop's thread; else the
+    /// Returns the most recent one whose fields agree, preferring the stop's thread; else the
     /// most recent one on the thread that has no fields to compare.
     fn number_by_fields(
         &mut self,
@@ -266,13 +266,13 @@ impl<T> OpenActivities<T> {
         elsewhere.or(on_thread).or(only.filter(|_| possible == 1))
     }
 
-    /// Number of stops for which not all open activities were examined, because there
+    /// Returns the number of stops for which not all open activities were examined, because there
     /// were too many with the same name.
     pub(crate) fn cut_short(&self) -> u64 {
         self.cut_short
     }
 
-    /// The innermost open activity with this id.
+    /// Returns the innermost open activity with this id.
     pub(crate) fn with_id(&self, id: &str) -> Option<&OpenActivity<T>> {
         self.at(self.ids.newest(id)?)
     }
@@ -288,7 +288,7 @@ impl<T> OpenActivities<T> {
         self.by_name.get_mut(&name)?.get_mut(&number)
     }
 
-    /// The key of the next activity to start.
+    /// Returns the key of the next activity to start.
     pub(crate) fn next_place(&self, name: TextHandle) -> OpenActivityKey {
         (name, self.started)
     }
@@ -298,13 +298,13 @@ impl<T> OpenActivities<T> {
         self.at_mut(place)
     }
 
-    /// The parent of a new activity: the one that the start refers to, else the nearest
+    /// Returns the parent of a new activity: the one that the start refers to, else the nearest
     /// one on its path.
     pub(crate) fn parent(&self, id: Option<&str>, named: Option<&str>) -> Option<&OpenActivity<T>> {
         self.at(self.parent_place(id, named)?)
     }
 
-    /// The key of the parent.
+    /// Returns the key of the parent.
     pub(crate) fn parent_place(
         &self,
         id: Option<&str>,
@@ -313,7 +313,7 @@ impl<T> OpenActivities<T> {
         self.parent_among(id, named, |_| true)
     }
 
-    /// The key of the parent, if only some activities count.
+    /// Returns the key of the parent, if only some activities count.
     pub(crate) fn parent_among(
         &self,
         id: Option<&str>,
@@ -333,7 +333,7 @@ impl<T> OpenActivities<T> {
         None
     }
 
-    /// The key of the innermost open activity with this id, if only some count.
+    /// Returns the key of the innermost open activity with this id, if only some count.
     pub(crate) fn newest_among(
         &self,
         id: &str,
@@ -342,7 +342,7 @@ impl<T> OpenActivities<T> {
         self.ids.all(id).find(|place| self.at(*place).is_some_and(|open| counts(&open.what)))
     }
 
-    /// The activities still open when the trace ends, in the order of their starts.
+    /// Takes the activities still open when the trace ends, in the order of their starts.
     pub(crate) fn finish(
         &mut self,
         nanos: i64,
@@ -357,7 +357,7 @@ impl<T> OpenActivities<T> {
     }
 }
 
-/// Whether the fields that both have are equal; `None` if they have none in common.
+/// Returns whether the fields that both have are equal; `None` if they have none in common.
 fn agree(start: &[(u64, u64)], stop: &[(u64, u64)]) -> Option<bool> {
     let mut all = None;
     for (name, value) in stop {
@@ -423,7 +423,7 @@ mod tests {
         assert_eq!(left, [(2, 198, Bounds::OpenAtEnd), (4, 196, Bounds::OpenAtEnd)]);
     }
 
-    /// The first one began before the session. Both requests are for the same path.
+    /// Checks it with a request that began before the session. Both requests are for the same path.
     #[test]
     fn a_stop_with_a_unique_id_does_not_end_an_activity_with_another_one() {
         let mut open = Open::default();
@@ -443,8 +443,8 @@ mod tests {
         assert!(open.stop(&edge, NAME, at(ONE, 100_000)).is_some());
     }
 
-    /// An asynchronous method that writes the start returns before the stop, and with it
-    /// the path of the start.
+    /// Checks what happens if an asynchronous method writes the start: it returns before the stop,
+    /// and with it the path of the start.
     #[test]
     fn a_stop_with_the_path_of_what_is_around_it_finds_its_start_by_fields() {
         let mut open = Open::default();
@@ -502,7 +502,7 @@ mod tests {
         assert_eq!(open.cut_short(), 1999);
     }
 
-    /// All have the same id, and stop in the worst order for a list.
+    /// Stops activities that all have the same id in the worst order for a list.
     #[test]
     fn activities_of_one_id_go_in_any_order_without_a_search() {
         let mut open = Open::default();

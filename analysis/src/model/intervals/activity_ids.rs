@@ -54,24 +54,24 @@ impl ActivityIds {
         }
     }
 
-    /// The newest one with an id.
+    /// Returns the newest activity with an id.
     pub(crate) fn newest(&self, id: &str) -> Option<(TextHandle, u64)> {
         self.all(id).next()
     }
 
-    /// All with an id, newest first.
+    /// Returns all activities with an id, newest first.
     pub(crate) fn all(&self, id: &str) -> impl Iterator<Item = (TextHandle, u64)> + use<'_> {
         let of_id = self.ids.get(id).map(|known| known.number);
         let range = of_id.map(|of_id| self.all.range((of_id, 0)..=(of_id, u64::MAX)));
         range.into_iter().flatten().rev().map(|((_, number), name)| (*name, *number))
     }
 
-    /// The newest one with an id and a name.
+    /// Returns the newest activity with an id and a name.
     pub(crate) fn newest_of(&self, id: &str, name: TextHandle) -> Option<u64> {
         self.all_of(id, name).next()
     }
 
-    /// All with an id and a name, newest first.
+    /// Returns all activities with an id and a name, newest first.
     pub(crate) fn all_of(&self, id: &str, name: TextHandle) -> impl Iterator<Item = u64> + use<'_> {
         let of_id = self.ids.get(id).map(|known| known.number);
         let range =

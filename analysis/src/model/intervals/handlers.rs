@@ -15,7 +15,7 @@ pub(crate) enum Clause {
 }
 
 impl Clause {
-    /// The kind of block that a runtime event with this id is about, and whether it
+    /// Returns the kind of block that a runtime event with this id is about, and whether it
     /// starts.
     pub(crate) fn of_runtime(id: u32) -> Option<(Clause, bool)> {
         Some(match id {
@@ -114,9 +114,9 @@ impl<E: Clone, B> Active<E, B> {
 }
 
 impl<E: Clone, B> Handlers<E, B> {
-    /// An exception is thrown. `is_nested`: while another one is being handled; otherwise
-    /// all running blocks have ended. Blocks without a stop event are passed to `over`,
-    /// here and in the other methods.
+    /// Adds an exception that is thrown. `is_nested`: while another one is being handled; otherwise
+    /// all running blocks have ended. Blocks without a stop event are passed to `over`, here and in
+    /// the other methods.
     pub(crate) fn thrown(
         &mut self,
         nanos: i64,
@@ -147,12 +147,12 @@ impl<E: Clone, B> Handlers<E, B> {
         }
     }
 
-    /// The exception whose catch block is the innermost running one.
+    /// Returns the exception whose catch block is the innermost running one.
     pub(crate) fn caught(&self) -> Option<E> {
         self.active.iter().rfind(|active| active.is_catching())?.exception()
     }
 
-    /// A block starts. Returns the exception that it belongs to, and when that was
+    /// Starts a block. Returns the exception that it belongs to, and when that was
     /// thrown.
     pub(crate) fn begin(
         &mut self,
@@ -189,7 +189,7 @@ impl<E: Clone, B> Handlers<E, B> {
         active.thrown.as_ref().map(|(nanos, what)| (what.clone(), *nanos))
     }
 
-    /// A block ends. `None` if its start is unknown.
+    /// Ends a block. Returns `None` if its start is unknown.
     pub(crate) fn end(
         &mut self,
         clause: Clause,
@@ -206,7 +206,7 @@ impl<E: Clone, B> Handlers<E, B> {
         ended
     }
 
-    /// The blocks still running when the trace ends.
+    /// Returns the blocks still running when the trace ends.
     pub(crate) fn finish(self, nanos: i64) -> impl Iterator<Item = Interval<Block<E, B>>> {
         let open = self.active.into_iter();
         open.filter_map(move |mut active| {

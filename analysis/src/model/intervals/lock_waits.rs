@@ -28,7 +28,7 @@ pub(crate) struct LockWaits {
 }
 
 impl LockWaits {
-    /// Whether an event of the runtime's provider starts or stops a wait.
+    /// Returns whether an event of the runtime's provider starts or stops a wait.
     #[inline]
     pub(crate) fn is_edge(id: u32) -> bool {
         matches!(id, 81 | 91)
@@ -52,13 +52,13 @@ impl LockWaits {
         }
     }
 
-    /// Whether no thread is waiting.
+    /// Returns whether no thread is waiting.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// Whether a thread is waiting at the place given by these addresses, innermost
+    /// Returns whether a thread is waiting at the place given by these addresses, innermost
     /// first.
     pub(crate) fn is_waiting(
         &mut self,

@@ -79,7 +79,7 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         self.start_inside(key, at, what, lost);
     }
 
-    /// Everything that is open with a key has lost its stop.
+    /// Gives up everything that is open with a key: its stops were lost.
     pub(crate) fn lose(&mut self, key: K, lost: impl FnMut(Interval<T>)) {
         let open = self.open.remove(&key).unwrap_or_default();
         self.count = self.count.saturating_sub(open.len());
@@ -94,23 +94,23 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         }
     }
 
-    /// The innermost open interval with a key.
+    /// Returns the innermost open interval with a key.
     pub(crate) fn innermost(&mut self, key: K) -> Option<(Edge, &mut T)> {
         self.open.get_mut(&key)?.last_mut().map(|begun| (begun.at, &mut begun.what))
     }
 
-    /// Everything that is open, in no particular order.
+    /// Returns everything that is open, in no particular order.
     pub(crate) fn all(&self) -> impl Iterator<Item = &T> {
         self.open.values().flatten().map(|begun| &begun.what)
     }
 
-    /// Whether no interval is open.
+    /// Returns whether no interval is open.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// Whether an interval is open with a key.
+    /// Returns whether an interval is open with a key.
     pub(crate) fn is_open(&self, key: K) -> bool {
         self.open.contains_key(&key)
     }
@@ -190,7 +190,7 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         Some(Interval::whole(begun.at, at, None, begun.what))
     }
 
-    /// The intervals still open when the trace ends, in the order of their starts.
+    /// Returns the intervals still open when the trace ends, in the order of their starts.
     pub(crate) fn finish(&mut self, nanos: i64) -> impl Iterator<Item = Interval<T>> + use<K, T> {
         self.count = 0;
         let open = std::mem::take(&mut self.open).into_iter();

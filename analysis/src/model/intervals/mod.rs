@@ -97,7 +97,8 @@ pub(crate) struct Interval<T> {
 }
 
 impl<T> Interval<T> {
-    /// A stop without a start. `reported`: the duration that the stop contains, if any.
+    /// Creates the interval of a stop without a start. `reported`: the duration that the stop
+    /// contains, if any.
     pub(crate) fn without_start(stop: Edge, reported: Option<u64>, what: T) -> Interval<T> {
         let nanos = reported.unwrap_or(0);
         let start = Edge { nanos: stop.nanos.saturating_sub_unsigned(nanos), ..stop };
@@ -105,12 +106,12 @@ impl<T> Interval<T> {
         Interval { start, stop, nanos, bounds, what }
     }
 
-    /// A start whose stop was lost.
+    /// Creates the interval of a start whose stop was lost.
     fn without_stop(start: Edge, what: T) -> Interval<T> {
         Interval { start, stop: start, nanos: 0, bounds: Bounds::StopLost, what }
     }
 
-    /// A start and its stop.
+    /// Creates the interval of a start and its stop.
     fn whole(start: Edge, stop: Edge, reported: Option<u64>, what: T) -> Interval<T> {
         let nanos = reported.unwrap_or_else(|| nanos_between(start.nanos, stop.nanos));
         // Some runtimes start their own timer before they write the start event, so the
@@ -132,7 +133,7 @@ impl<T> Interval<T> {
         Interval { start, stop, nanos, bounds, what: what(of) }
     }
 
-    /// The duration, if it was measured: between two events, or by the runtime.
+    /// Returns the duration, if it was measured: between two events, or by the runtime.
     pub(crate) fn measured_nanos(&self) -> Option<u64> {
         matches!(self.bounds, Bounds::Stopped | Bounds::StartReported).then_some(self.nanos)
     }
@@ -143,7 +144,7 @@ pub(crate) fn nanos_between(from: i64, to: i64) -> u64 {
     u64::try_from(to.saturating_sub(from)).unwrap_or(0)
 }
 
-/// The duration in the stop of a wait for a lock, from .NET 5 on.
+/// Returns the duration in the stop of a wait for a lock, from .NET 5 on.
 pub(crate) fn reported_nanos(event: &Event<'_>) -> Option<u64> {
     let nanos = ContentionStop::from_event(event)?.duration_nanos?;
     // The value is a 64-bit float, so it may be NaN, infinite or negative.

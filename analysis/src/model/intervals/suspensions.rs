@@ -27,12 +27,14 @@ pub(crate) struct Suspension<T> {
 }
 
 impl<T> Suspension<T> {
-    /// Whether it is for a collection, or for a phase of a background collection.
+    /// Returns whether the suspension is for a collection, or for a phase of a background
+    /// collection.
     pub(crate) fn is_for_collection(&self) -> bool {
         is_for_collection(self.reason)
     }
 
-    /// Whether it is for a phase of a background collection that cannot run concurrently.
+    /// Returns whether the suspension is for a phase of a background collection that cannot run
+    /// concurrently.
     pub(crate) fn is_for_step(&self) -> bool {
         self.reason == FOR_COLLECTION_STEP
     }
@@ -42,7 +44,7 @@ impl<T> Suspension<T> {
 const FOR_COLLECTION: u32 = 1;
 const FOR_COLLECTION_STEP: u32 = 6;
 
-/// Whether a suspension with this reason is for a collection, or for a phase of a
+/// Returns whether a suspension with this reason is for a collection, or for a phase of a
 /// background collection.
 pub(crate) fn is_for_collection(reason: u32) -> bool {
     matches!(reason, FOR_COLLECTION | FOR_COLLECTION_STEP)
@@ -117,8 +119,8 @@ impl<T> Suspensions<T> {
         None
     }
 
-    /// The suspension in effect, from the point of view of a thread that started one: if
-    /// the event that all threads are suspended was lost, its own.
+    /// Returns the suspension in effect, from the point of view of a thread that started one: its
+    /// own, if the event that all threads are suspended was lost.
     pub(crate) fn in_force(&mut self, thread: ThreadHandle) -> Option<&mut Suspension<T>> {
         let phase = match self.open.is_open(Phase::InForce) {
             true => Phase::InForce,
@@ -127,12 +129,12 @@ impl<T> Suspensions<T> {
         self.open.innermost(phase).map(|(_, stop)| stop)
     }
 
-    /// The suspensions that have started and not ended.
+    /// Returns the suspensions that have started and not ended.
     pub(crate) fn open(&self) -> impl Iterator<Item = &Suspension<T>> {
         self.open.all()
     }
 
-    /// The suspensions still open at the end of the trace.
+    /// Takes the suspensions still open at the end of the trace.
     pub(crate) fn finish(
         &mut self,
         nanos: i64,

@@ -37,7 +37,7 @@ pub(crate) enum TwinStop {
 }
 
 impl Twins {
-    /// A span starts, and gets this key.
+    /// Adds a span that starts, and gets this key.
     pub(crate) fn span(&mut self, edge: &ActivityEdge, thread: ThreadHandle, key: OpenActivityKey) {
         if self.started.len() >= MOST {
             self.started.clear();
@@ -45,7 +45,7 @@ impl Twins {
         self.started.insert(thread, (hash_of(edge.task()), key));
     }
 
-    /// The span whose start a listener reports.
+    /// Returns the span whose start a listener reports.
     pub(crate) fn start(
         &mut self,
         edge: &ActivityEdge,
@@ -65,7 +65,7 @@ impl Twins {
         Some(key)
     }
 
-    /// The span whose stop a listener reports.
+    /// Returns the span whose stop a listener reports.
     pub(crate) fn stop(&self, edge: &ActivityEdge, thread: ThreadHandle) -> TwinStop {
         let task = hash_of(edge.task());
         let Some(reported) = self.reported.get(&task) else { return TwinStop::Alone };
@@ -87,7 +87,7 @@ impl Twins {
         }
     }
 
-    /// A span has stopped.
+    /// Removes a span that has stopped.
     pub(crate) fn span_stopped(&mut self, key: OpenActivityKey) {
         let Some((task, fields)) = self.tasks.remove(&key) else { return };
         for field in fields {

@@ -25,7 +25,7 @@ const SHOWN: &[&str] = &[
 const MOST_ARGUMENTS: usize = 16;
 
 impl Spans {
-    /// An event of `Microsoft-Diagnostics-DiagnosticSource`.
+    /// Takes an event of `Microsoft-Diagnostics-DiagnosticSource`.
     pub(super) fn diagnostic_source(&mut self, moment: Moment<'_, '_>) {
         let Some(activity) = Activity::from_event(moment.event) else { return };
         let mut arguments = Arguments::new();
@@ -44,7 +44,7 @@ impl Spans {
         self.instant(instant);
     }
 
-    /// An event of any other source: a start, a stop, or a counter's value.
+    /// Takes an event of any other source: a start, a stop, or a counter's value.
     pub(super) fn event_source(&mut self, moment: Moment<'_, '_>) {
         if moment.event.name() == "EventCounters" {
             self.event_counter(moment);
@@ -78,13 +78,13 @@ impl Spans {
         self.ready.push(TimelineMark::Span(self.open.losses.span(stopped)));
     }
 
-    /// The end of the trace: returns open activities.
+    /// Takes the activities that are open at the end of the trace.
     pub(super) fn finish_activities(&mut self) -> impl Iterator<Item = Interval<Subject>> + use<> {
         self.activities.finish(self.last_nanos).map(shown)
     }
 }
 
-/// What is shown of an activity. One that was only matched by id, or that was not the
+/// Returns what is shown of an activity. One that was only matched by id, or that was not the
 /// innermost when it ended, is not assigned to a thread.
 fn shown(interval: Interval<OpenActivity<Subject>>) -> Interval<Subject> {
     let is_on_thread = interval.start.thread == interval.stop.thread;
@@ -95,7 +95,7 @@ fn shown(interval: Interval<OpenActivity<Subject>>) -> Interval<Subject> {
     })
 }
 
-/// Provider and payload.
+/// Returns what is shown of an event: provider and payload.
 fn arguments_of(event: &Event<'_>) -> Arguments {
     let mut arguments = Arguments::new();
     subject::text(&mut arguments, "provider", short(event.provider()).to_owned());

@@ -10,7 +10,7 @@ use nettrace_parser::view::{Counter, CounterValue, Metric, MetricKind, View};
 const MOST_QUANTILES: usize = 16;
 
 impl Spans {
-    /// A value of an EventCounter: the mean, or the growth of a sum.
+    /// Emits a value of an EventCounter: the mean, or the growth of a sum.
     pub(super) fn event_counter(&mut self, moment: Moment<'_, '_>) {
         let Some(counter) = Counter::from_event(moment.event) else { return };
         let value = match counter.value {
@@ -22,8 +22,8 @@ impl Spans {
         self.point(moment, name, counter.display_units, value);
     }
 
-    /// A value of an instrument: the growth of counters, the value of others; for
-    /// histograms each quantile.
+    /// Emits values of an instrument: the growth of counters, the value of others, and each
+    /// quantile of histograms.
     pub(super) fn metric(&mut self, moment: Moment<'_, '_>) {
         let Some(metric) = Metric::from_event(moment.event) else { return };
         let mut name = format!("{}/{}", metric.meter, metric.instrument);

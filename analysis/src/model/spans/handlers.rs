@@ -23,7 +23,7 @@ fn name_of(clause: Clause) -> &'static str {
     }
 }
 
-/// What is shown of a block: its exception, and the one that left it.
+/// Returns what is shown of a block: its exception, and the one that left it.
 pub(super) fn shown(interval: Interval<Block<Arc<str>, Subject>>) -> Interval<Subject> {
     interval.map(|block| {
         let mut subject = block.what;
@@ -69,7 +69,7 @@ impl Spans {
         self.ready.push(TimelineMark::Span(self.open.losses.span(ended)));
     }
 
-    /// The end of the trace: returns running blocks.
+    /// Takes the blocks that are running at the end of the trace.
     pub(super) fn finish_handlers(&mut self) -> Vec<Interval<Subject>> {
         let threads = std::mem::take(&mut self.handlers);
         let nanos = self.last_nanos;

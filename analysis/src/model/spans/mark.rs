@@ -54,7 +54,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// Name for display.
+    /// Returns the name for display.
     pub fn name(self) -> &'static str {
         match self {
             Category::Pause => "GC pauses",
@@ -111,7 +111,7 @@ pub enum Ends {
 }
 
 impl Ends {
-    /// An explanation for users; `None` if none is needed.
+    /// Returns an explanation for users; `None` if none is needed.
     pub fn note(self) -> Option<&'static str> {
         match self {
             Ends::Known => None,
@@ -178,7 +178,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// When it ended, in nanoseconds since the session's start.
+    /// Returns when the span ended, in nanoseconds since the session's start.
     pub(crate) fn end_nanos(&self) -> i64 {
         self.start_nanos.saturating_add_unsigned(self.nanos)
     }
@@ -219,7 +219,7 @@ pub struct CounterPoint {
 }
 
 impl TimelineMark {
-    /// The thread it belongs to.
+    /// Returns the thread the mark belongs to.
     pub(crate) fn thread(&self) -> ThreadHandle {
         match self {
             TimelineMark::Span(span) => span.thread,
@@ -228,7 +228,7 @@ impl TimelineMark {
         }
     }
 
-    /// Its start and end, in nanoseconds since the session's start.
+    /// Returns the mark's start and end, in nanoseconds since the session's start.
     pub(crate) fn extent_nanos(&self) -> (i64, i64) {
         match self {
             TimelineMark::Span(span) => (span.start_nanos, span.end_nanos()),

@@ -81,7 +81,7 @@ impl Moment<'_, '_> {
         self.at.edge(self.event)
     }
 
-    /// The start or stop of an activity that the event is.
+    /// Returns the start or stop of an activity that the event is.
     fn activity_edge(&self) -> Option<&ActivityEdge> {
         self.at.activity_edge(self.event)
     }
@@ -127,7 +127,7 @@ impl Spans {
         }
     }
 
-    /// The end of the trace: ends what is still open.
+    /// Ends what is still open at the end of the trace.
     pub(crate) fn finish(&mut self) {
         let mut others = self.finish_handlers();
         others.extend(self.finish_activities());

@@ -72,7 +72,7 @@ impl Spans {
         }
     }
 
-    /// A suspension of all threads starts, continues or ends (9, 8, 7, 3).
+    /// Takes an event by which a suspension of all threads starts, continues or ends (9, 8, 7, 3).
     fn suspension(&mut self, moment: Moment<'_, '_>) {
         let Some(event) = Suspension::from_event(moment.event) else { return };
         let reason = || match event {
@@ -177,7 +177,7 @@ impl Spans {
         self.ready.push(TimelineMark::Span(span));
     }
 
-    /// Compilation started (145), method loaded (143).
+    /// Takes the event that compilation started (145), or that a method was loaded (143).
     fn method(&mut self, moment: Moment<'_, '_>) {
         if moment.event.id() == 145 {
             let fields = &mut moment.event.fields();
@@ -233,7 +233,7 @@ impl Spans {
     }
 }
 
-/// The fields of a handler or an assembly that identify it.
+/// Returns the fields of a handler or an assembly that identify it.
 pub(super) fn texts_of(event: &Event<'_>, arguments: &mut Arguments) {
     let text = |field| {
         let value = event.field(field).and_then(|value| value.as_utf16());
@@ -243,7 +243,7 @@ pub(super) fn texts_of(event: &Event<'_>, arguments: &mut Arguments) {
     subject::text(arguments, "assembly", text("AssemblyName"));
 }
 
-/// What is shown of a suspension of all threads.
+/// Returns what is shown of a suspension of all threads.
 pub(super) fn pause(stop: Interval<intervals::Suspension<String>>) -> Interval<Subject> {
     let start_nanos = stop.start.nanos;
     stop.map(|stop| {
@@ -265,7 +265,7 @@ fn value_name(event: &Event<'_>, field: &str) -> Option<String> {
     event.fields().find(field)?.value_name()
 }
 
-/// The name of a value, or the number if it has no name.
+/// Returns the name of a value, or the number if it has no name.
 fn named(event: &Event<'_>, field: &str, value: u32) -> String {
     value_name(event, field).unwrap_or_else(|| value.to_string())
 }

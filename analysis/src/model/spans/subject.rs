@@ -45,7 +45,7 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    /// Events of a thread are missing before `nanos`.
+    /// Records that events of a thread are missing before `nanos`.
     pub(super) fn lost(&mut self, writer: u64, nanos: i64) {
         self.last.insert(writer, nanos);
     }
@@ -159,7 +159,7 @@ impl Matched {
         self.losses.span(interval.unwrap_or_else(|| Interval::without_start(at, reported, alone())))
     }
 
-    /// The same for one of several independent spans that are open with a key.
+    /// Ends one of several independent spans that are open with a key.
     pub(super) fn stop_one_or(
         &mut self,
         key: Key,
@@ -170,7 +170,7 @@ impl Matched {
         self.losses.span(interval.unwrap_or_else(|| Interval::without_start(at, None, alone())))
     }
 
-    /// The end of the trace: everything that is open here and elsewhere, in the order of
+    /// Ends everything that is open here and elsewhere at the end of the trace, in the order of
     /// starts.
     pub(super) fn finish(
         &mut self,

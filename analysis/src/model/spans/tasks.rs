@@ -31,7 +31,7 @@ impl Operations {
     }
 }
 
-/// A span for a task.
+/// Makes a span for a task.
 fn numbered(name: impl Into<String>, place: SpanScope, task: u64) -> Subject {
     let mut subject = Subject::new(Category::Task, place, name);
     subject::number(&mut subject.arguments, "task", Some(task));
