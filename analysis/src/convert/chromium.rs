@@ -147,7 +147,7 @@ impl<'o> Chromium<'o> {
         Ok(())
     }
 
-    /// The samples of a thread: each frame stays open as long as consecutive samples
+    /// Writes the samples of a thread: each frame stays open as long as consecutive samples
     /// contain it.
     fn thread_samples(
         &mut self,
@@ -172,8 +172,8 @@ impl<'o> Chromium<'o> {
         )
     }
 
-    /// The beginning or end of a frame. Pairs instead of durations: viewers that add a
-    /// duration to a start time in floating point show frames that end after their
+    /// Writes the beginning or end of a frame. They are pairs instead of durations, because viewers
+    /// that add a duration to a start time in floating point show frames that end after their
     /// callers.
     fn edge(
         &mut self,
@@ -198,7 +198,7 @@ impl<'o> Chromium<'o> {
         Ok(())
     }
 
-    /// The position of a row: rows of the process come first, samples below their thread.
+    /// Writes the position of a row: rows of the process come first, samples below their thread.
     fn sort(&mut self, at: At, index: usize) -> io::Result<()> {
         let json = self.event("M", "thread_sort_index", at, 0)?;
         json.key("args")?
@@ -338,7 +338,7 @@ impl Convert for Chromium<'_> {
     }
 }
 
-/// An arrow connects the spans that have the same number.
+/// Writes the end of an arrow, which connects the spans that have the same number.
 fn arrow<W: Write>(json: &mut Json<W>, flow: Option<Flow>) -> io::Result<()> {
     let (id, direction) = match flow {
         None => return Ok(()),
@@ -353,7 +353,7 @@ pub(super) fn process_of(thread: ThreadHandle, model: &Model) -> ProcessHandle {
     model.thread(thread).map_or(ProcessHandle(0), |row| row.process)
 }
 
-/// The process's id; if the trace does not contain it, the process's number.
+/// Returns the process's id; if the trace does not contain it, the process's number.
 pub(super) fn pid_of(process: ProcessHandle, model: &Model) -> u64 {
     let session = model.session().and_then(|session| session.process_id).map(u64::from);
     let id = model.process(process).and_then(|row| row.id);

@@ -45,7 +45,7 @@ impl<'o> CpuProfile<'o> {
 }
 
 impl Convert for CpuProfile<'_> {
-    /// Equal consecutive samples are merged.
+    /// Returns `true`: equal consecutive samples are merged.
     fn takes_runs(&self) -> bool {
         true
     }
@@ -211,7 +211,7 @@ fn nodes<W: Write>(
     Ok(())
 }
 
-/// A node's function, as V8 writes it.
+/// Writes a node's function, as V8 writes it.
 pub(super) fn call_frame<W: Write>(
     json: &mut Json<W>,
     node: &CallNode,

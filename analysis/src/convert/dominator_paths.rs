@@ -12,7 +12,7 @@ use crate::model::{
 use nettrace_parser::Event;
 use std::collections::HashMap;
 
-/// The converter itself, or a wrapper that passes it a heap dump instead of samples if
+/// Returns the converter itself, or a wrapper that passes it a heap dump instead of samples if
 /// that was requested.
 pub(super) fn or_samples<'o>(
     options: &ConvertOptions,
@@ -28,7 +28,7 @@ pub(super) fn or_samples<'o>(
     })
 }
 
-/// The requested dump.
+/// Returns the requested dump.
 pub(super) fn chosen(
     dumps: Vec<HeapDump>,
     wanted: Option<usize>,
@@ -79,7 +79,7 @@ impl Convert for DominatorPaths<'_> {
     }
 }
 
-/// A frame for objects of a type.
+/// Makes a frame for objects of a type.
 fn of_type(name: &str, module: &str) -> Frame {
     let front = name.split('<').next().unwrap_or(name);
     let short = front.rfind('.').and_then(|dot| name.get(dot.saturating_add(1)..)).unwrap_or(name);

@@ -20,12 +20,13 @@ pub(crate) struct Events<'o> {
 }
 
 impl<'o> Events<'o> {
-    /// One JSON object per event, each on its own line.
+    /// Creates a converter that writes one JSON object per event, each on its own line.
     pub(crate) fn ndjson(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Events<'o> {
         Events::new(out, options, EventForm::Ndjson)
     }
 
-    /// A header line, and one row per event, with the payload as JSON.
+    /// Creates a converter that writes a header line, and one row per event, with the payload as
+    /// JSON.
     pub(crate) fn csv(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Events<'o> {
         Events::new(out, options, EventForm::Csv)
     }

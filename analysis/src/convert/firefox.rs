@@ -42,9 +42,9 @@ pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::Al
 const INTERVAL_NANOS: u64 = 1_000_000;
 
 /// Maximum number of CPU samples: a sample takes a few bytes of a stream, and of a page 40.
-const MOST_SAMPLES: u64 = 1 << 21;
+const MAX_SAMPLES: u64 = 1 << 21;
 /// Maximum number of markers.
-const MOST_MARKERS: usize = 1 << 20;
+const MAX_MARKERS: usize = 1 << 20;
 
 /// Writes Firefox Profiler's format.
 #[derive(Debug)]
@@ -146,7 +146,8 @@ impl Building {
         handle
     }
 
-    /// The track for a pause. It does not belong to the thread that suspended the others.
+    /// Returns the track for a pause, which does not belong to the thread that suspended the
+    /// others.
     fn track(
         &mut self,
         thread: ThreadHandle,
@@ -180,7 +181,7 @@ impl Building {
         timing: fx::MarkerTiming,
     ) {
         self.has_content = true;
-        let timing = match self.markers.cmp(&MOST_MARKERS) {
+        let timing = match self.markers.cmp(&MAX_MARKERS) {
             Ordering::Less => timing,
             Ordering::Equal => {
                 let text = "there are more markers than are shown";
@@ -208,7 +209,7 @@ impl Building {
         profile.add_marker(thread, timing, Marker { marker_type, category, name, details });
     }
 
-    /// The viewer accumulates a counter's values.
+    /// Adds a counter's value. The viewer accumulates values.
     fn counter(
         &mut self,
         thread: ThreadHandle,
@@ -233,7 +234,7 @@ impl Building {
     }
 }
 
-/// The track of a span that is a pause.
+/// Returns the track of a span that is a pause.
 fn pause_track(span: &Span) -> Option<&'static str> {
     let is_pause =
         matches!(span.category, Category::Pause | Category::SamplerPause | Category::OtherPause);
@@ -283,13 +284,13 @@ struct SampleWriter<'b, 'r, 'm> {
     categories: HashMap<&'static str, fx::CategoryHandle>,
     /// By frame.
     frames: Vec<fx::Frame>,
-    /// Each thread has its own tree; this limits the total number of nodes.
+    /// Limits the total number of nodes: each thread has its own tree.
     calls: CallNodes,
     /// The number of neighbours for which a CPU sample stands.
-    each: u64,
+    samples_per_row: u64,
 }
 
-/// A thread and its calls, root first.
+/// Returns a thread and its calls, root first.
 fn path<'f>(
     thread: ThreadHandle,
     frames: &'f [FrameHandle],
@@ -363,8 +364,15 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         let frames = frames.collect();
         let cpu = rows.iter().filter(|(key, _)| key.kind == Kind::Cpu);
         let cpu = cpu.fold(0u64, |sum, (_, totals)| sum.saturating_add(totals.samples));
-        let each = cpu.div_ceil(MOST_SAMPLES).max(1);
-        SampleWriter { building, resolved, categories: HashMap::new(), frames, calls, each }
+        let samples_per_row = cpu.div_ceil(MAX_SAMPLES).max(1);
+        SampleWriter {
+            building,
+            resolved,
+            categories: HashMap::new(),
+            frames,
+            calls,
+            samples_per_row,
+        }
     }
 
     fn category(&mut self, name: &'static str, color: fx::CategoryColor) -> fx::CategoryHandle {
@@ -372,7 +380,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         *self.categories.entry(name).or_insert_with(|| profile.add_category(name, color))
     }
 
-    /// `label`: the allocated type.
+    /// Returns the viewer's stack for a stack. `label`: the allocated type.
     fn stack(
         &mut self,
         thread: fx::ThreadHandle,
@@ -419,12 +427,13 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         let mut run: Option<StateRun> = None;
         let resolved = self.resolved;
         let roots = Roots::new(track, resolved);
-        if self.each > 1 {
-            let text = format!("each sample stands for {} of its thread", self.each);
+        if self.samples_per_row > 1 {
+            let text =
+                format!("each sample stands for {} of its thread", self.samples_per_row);
             let timing = fx::MarkerTiming::Instant(time(0));
             self.building.marker(handle, "Notes", &text, "", timing);
         }
-        let mut thinned = Thinned { each: self.each, ..Thinned::default() };
+        let mut thinned = Thinned { samples_per_row: self.samples_per_row, ..Thinned::default() };
         for sample in track.samples() {
             let Some(frames) = roots.frames(&sample) else { continue };
             let state = self.resolved.state(sample.stack, sample.mode);
@@ -439,7 +448,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
             let is_active = state == ThreadState::Managed || sample.mode == Mode::OnCpu;
             let active_nanos = if is_active { sample.weight } else { 0 };
             thinned.add(sample.nanos, stack, active_nanos);
-            if thinned.count == self.each {
+            if thinned.count == self.samples_per_row {
                 thinned.write(handle, &mut self.building.profile);
             }
             self.building.has_content = true;
@@ -593,10 +602,10 @@ impl Building {
 /// Neighbouring samples of a thread, of which one is shown.
 #[derive(Default)]
 struct Thinned {
-    each: u64,
+    samples_per_row: u64,
     count: u64,
-    /// The number of groups before this one. In each it is another place that is shown, or
-    /// stacks that take turns would not be.
+    /// The number of groups before this one. It rotates the chosen sample, so that alternating
+    /// stacks all appear.
     groups: u64,
     active_nanos: u64,
     shown: Option<(i64, Option<fx::StackHandle>)>,
@@ -604,7 +613,7 @@ struct Thinned {
 
 impl Thinned {
     fn add(&mut self, nanos: i64, stack: Option<fx::StackHandle>, active_nanos: u64) {
-        if self.count <= self.groups.checked_rem(self.each).unwrap_or(0) {
+        if self.count <= self.groups.checked_rem(self.samples_per_row).unwrap_or(0) {
             self.shown = Some((nanos, stack));
         }
         self.count = self.count.saturating_add(1);
@@ -620,7 +629,7 @@ impl Thinned {
         let weight = i32::try_from(self.count).unwrap_or(i32::MAX);
         profile.add_sample(thread, time(nanos), stack, activity, weight);
         let groups = self.groups.saturating_add(1);
-        *self = Thinned { each: self.each, groups, ..Thinned::default() };
+        *self = Thinned { samples_per_row: self.samples_per_row, groups, ..Thinned::default() };
     }
 }
 
@@ -635,7 +644,7 @@ fn frame_info(frame: fx::Frame, category: fx::CategoryHandle) -> fx::FrameInfo {
     fx::FrameInfo { frame, category_pair: category.into(), flags: fx::FrameFlags::empty() }
 }
 
-/// A frame's module, and its text without the module. Keeps the mark of a guessed name.
+/// Returns a frame's module, and its text without the module. The mark of a guessed name is kept.
 fn without_module(frame: &Frame) -> (&str, Cow<'_, str>) {
     let (module, text) = (&*frame.module, &*frame.text);
     let after = |text: &'_ str| {
@@ -651,7 +660,8 @@ fn without_module(frame: &Frame) -> (&str, Cow<'_, str>) {
     }
 }
 
-/// The format does not allow negative times.
+/// Returns the viewer's time, which is at least 0, because the format does not allow negative
+/// times.
 fn time(nanos: i64) -> fx::Timestamp {
     fx::Timestamp::from_nanos_since_reference(u64::try_from(nanos).unwrap_or(0))
 }
@@ -660,7 +670,7 @@ fn narrow(id: u64) -> u32 {
     u32::try_from(id).unwrap_or(u32::MAX)
 }
 
-/// `number: 3, reason: AllocSmall`.
+/// Returns arguments as one text: `number: 3, reason: AllocSmall`.
 fn details(arguments: &Arguments, note: Option<&str>) -> String {
     let mut text = String::new();
     for (name, value) in arguments {

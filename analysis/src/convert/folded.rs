@@ -168,7 +168,7 @@ impl Names {
     }
 }
 
-/// A name without the characters that have a meaning in the format.
+/// Returns a name without the characters that have a meaning in the format.
 fn clean(name: &str) -> String {
     name.chars()
         .map(|c| match c {

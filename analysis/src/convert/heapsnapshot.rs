@@ -83,7 +83,7 @@ impl Convert for HeapSnapshot<'_> {
     fn finish(self: Box<Self>, _: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
         let HeapSnapshot { out, heap, dump } = *self;
         let dump = dominator_paths::chosen(heap.finish(), dump)?;
-        let mut out = Snapshot::of(&dump).write(out)?;
+        let mut out = Snapshot::new(&dump).write(out)?;
         out.write_all(b"\n")?;
         Ok(out.finish()?)
     }
@@ -106,7 +106,7 @@ struct Strings<'t> {
 }
 
 impl<'t> Strings<'t> {
-    fn of(&mut self, text: &'t str) -> u64 {
+    fn intern(&mut self, text: &'t str) -> u64 {
         let next = self.texts.len() as u64;
         let place = *self.places.entry(text).or_insert(next);
         if place == next {
@@ -117,7 +117,7 @@ impl<'t> Strings<'t> {
 }
 
 impl<'d> Snapshot<'d> {
-    fn of(dump: &'d HeapDump) -> Snapshot<'d> {
+    fn new(dump: &'d HeapDump) -> Snapshot<'d> {
         let of_kind = |kind: RootKind| {
             let mut roots: Vec<&Root> =
                 dump.roots.iter().filter(|root| root.kind == kind).collect();
@@ -130,13 +130,13 @@ impl<'d> Snapshot<'d> {
         Snapshot { dump, kinds, strings: Strings::default() }
     }
 
-    /// The number of an object's node.
+    /// Returns the number of an object's node.
     fn node(&self, object: u32) -> u64 {
         // The root, `(GC roots)`, and its groups come first.
         u64::from(object).saturating_add(2).saturating_add(self.kinds.len() as u64)
     }
 
-    /// The index of a node's first field.
+    /// Returns the index of a node's first field.
     fn place(node: u64) -> u64 {
         node.saturating_mul(NODE_FIELDS.len() as u64)
     }
@@ -184,12 +184,13 @@ impl<'d> Snapshot<'d> {
             id = id.saturating_add(2);
             Ok(())
         };
-        node(json, [SYNTHETIC, self.strings.of(""), 0, 1])?;
-        node(json, [SYNTHETIC, self.strings.of("(GC roots)"), 0, self.kinds.len() as u64])?;
+        node(json, [SYNTHETIC, self.strings.intern(""), 0, 1])?;
+        node(json, [SYNTHETIC, self.strings.intern("(GC roots)"), 0, self.kinds.len() as u64])?;
         for (kind, roots) in &self.kinds {
-            node(json, [SYNTHETIC, self.strings.of(name(*kind)), 0, roots.len() as u64])?;
+            node(json, [SYNTHETIC, self.strings.intern(name(*kind)), 0, roots.len() as u64])?;
         }
-        let types: Vec<u64> = dump.types().iter().map(|row| self.strings.of(&row.name)).collect();
+        let types: Vec<u64> =
+            dump.types().iter().map(|row| self.strings.intern(&row.name)).collect();
         for object in 0..dump.objects() {
             let name = types.get(dump.type_of(object) as usize).copied().unwrap_or(0);
             let edges = dump.references_of(object).len() as u64;
@@ -214,7 +215,7 @@ impl<'d> Snapshot<'d> {
             for (at, root) in (0u64..).zip(roots) {
                 let node = self.node(root.object);
                 match dump.root_name(root) {
-                    Some(name) => edge(json, PROPERTY, self.strings.of(name), node)?,
+                    Some(name) => edge(json, PROPERTY, self.strings.intern(name), node)?,
                     None => edge(json, ELEMENT, at, node)?,
                 }
             }
@@ -228,7 +229,7 @@ impl<'d> Snapshot<'d> {
     }
 }
 
-/// The name that DevTools uses for a group of roots.
+/// Returns the name that DevTools uses for a group of roots.
 fn name(kind: RootKind) -> &'static str {
     match kind {
         RootKind::Static => "(Static variables)",

@@ -12,15 +12,15 @@ pub(super) struct Lanes {
     ends: BTreeMap<(ProcessHandle, Category), Vec<i64>>,
 }
 
-/// More lanes than anybody looks at; further spans may overlap.
-const MOST_LANES: usize = 200;
+/// Maximum number of lanes: nobody looks at more. Further spans may overlap.
+const MAX_LANES: usize = 200;
 
 impl Lanes {
-    /// The lane of a span: 0, 1, 2 … Must be called in the order in which spans end.
+    /// Returns the lane of a span: 0, 1, 2 … It must be called in the order in which spans end.
     pub(super) fn lane(&mut self, process: ProcessHandle, span: &Span) -> usize {
         let ends = self.ends.entry((process, span.category)).or_default();
         let free = ends.iter().position(|end| *end <= span.start_nanos);
-        let lane = free.unwrap_or_else(|| ends.len().min(MOST_LANES.saturating_sub(1)));
+        let lane = free.unwrap_or_else(|| ends.len().min(MAX_LANES.saturating_sub(1)));
         match ends.get_mut(lane) {
             Some(end) => *end = span.end_nanos(),
             None => ends.push(span.end_nanos()),
@@ -29,7 +29,7 @@ impl Lanes {
     }
 }
 
-/// The name of a lane.
+/// Returns the name of a lane.
 pub(super) fn lane_name(category: Category, lane: usize) -> String {
     match lane {
         0 => category.name().to_owned(),

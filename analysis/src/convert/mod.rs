@@ -72,20 +72,20 @@ use std::io::{self, Write};
 /// Converters are `Send`, so that an [`Analysis`](crate::Analysis) with its converters
 /// can be moved to another thread.
 pub trait Convert: Send {
-    /// Whether [`Convert::sample`] should be called. Converters that only need sums can
+    /// Returns whether [`Convert::sample`] should be called. Converters that only need sums can
     /// use the profile that [`Convert::finish`] receives.
     fn wants_samples(&self) -> bool {
         true
     }
 
-    /// Whether consecutive CPU samples of a thread with the same stack and mode may be
+    /// Returns whether consecutive CPU samples of a thread with the same stack and mode may be
     /// passed as one: with the time of the first, their count, and the sum of their
     /// weights. This makes reading faster.
     fn takes_runs(&self) -> bool {
         false
     }
 
-    /// A sample: a stack with a weight. Ignore kinds that the format does not show.
+    /// Receives a sample: a stack with a weight. Ignore kinds that the format does not show.
     ///
     /// # Errors
     /// If writing fails.
@@ -94,20 +94,20 @@ pub trait Convert: Send {
         Ok(())
     }
 
-    /// Whether [`Convert::event`] should be called. Reading is much faster if no
+    /// Returns whether [`Convert::event`] should be called. Reading is much faster if no
     /// converter wants events.
     fn wants_events(&self) -> bool {
         false
     }
 
-    /// Whether [`Convert::event`] should be called only for events whose time, thread and
+    /// Returns whether [`Convert::event`] should be called only for events whose time, thread and
     /// process pass the filter. Converters that need one event to interpret another need
     /// all events.
     fn takes_filtered_events(&self) -> bool {
         false
     }
 
-    /// An event, regardless of the filter (unless [`Convert::takes_filtered_events`]),
+    /// Receives an event, regardless of the filter (unless [`Convert::takes_filtered_events`]),
     /// after `model` has been updated with it. `thread` is the thread that the event is
     /// about.
     ///
@@ -123,12 +123,12 @@ pub trait Convert: Send {
         Ok(())
     }
 
-    /// Whether [`Convert::mark`] should be called.
+    /// Returns whether [`Convert::mark`] should be called.
     fn wants_marks(&self) -> bool {
         false
     }
 
-    /// A span that has ended, an instant, or a counter's value, if its time, thread and
+    /// Receives a span that has ended, an instant, or a counter's value, if its time, thread and
     /// process pass the filter. Instants and counters are passed in time order, spans in
     /// the order of their ends.
     ///
@@ -139,9 +139,9 @@ pub trait Convert: Send {
         Ok(())
     }
 
-    /// The end of the trace: names are known now. Must write everything that is left, and
-    /// flush. `profile` contains all samples that passed the filter, of every kind that
-    /// was collected, aggregated.
+    /// Ends the output: the trace is over, and names are known now. It must write everything that
+    /// is left, and flush. `profile` contains all samples that passed the filter, of every kind
+    /// that was collected, aggregated.
     ///
     /// # Errors
     /// If writing fails.
@@ -176,13 +176,13 @@ pub struct ConvertOptions {
 }
 
 impl ConvertOptions {
-    /// The kinds to show: [`ConvertOptions::kinds`], or `default` if it is empty.
+    /// Returns the kinds to show: [`ConvertOptions::kinds`], or `default` if it is empty.
     pub(crate) fn kinds_or(&self, default: &[Kind]) -> Vec<Kind> {
         if self.kinds.is_empty() { default.to_vec() } else { self.kinds.clone() }
     }
 }
 
-/// Those of `kinds` that the trace has. If there are random allocation samples, ticks are
+/// Returns those of `kinds` that the trace has. If there are random allocation samples, ticks are
 /// left out, because both represent all allocations.
 ///
 /// # Errors
@@ -200,7 +200,7 @@ pub fn shown_kinds(kinds: &[Kind], profile: &Profile) -> Result<Vec<Kind>, Conve
     Ok(shown)
 }
 
-/// The first of [`shown_kinds`], for formats that show one.
+/// Returns the first of [`shown_kinds`], for formats that show one.
 ///
 /// # Errors
 /// If there are none.
@@ -209,7 +209,7 @@ pub(crate) fn first_kind(kinds: &[Kind], profile: &Profile) -> Result<Kind, Conv
     shown.first().copied().ok_or(ConvertError::NothingToShow { wanted: "samples" })
 }
 
-/// A stack's calls, root first. In formats without a place for the allocated or thrown
+/// Returns a stack's calls, root first. In formats without a place for the allocated or thrown
 /// type, it is shown as if it had been called, and so is that a wait is not over.
 pub(crate) fn labelled<'f>(
     key: &ProfileKey,
@@ -219,7 +219,7 @@ pub(crate) fn labelled<'f>(
     frames.iter().rev().map(|frame| Call::Frame(*frame)).chain(label)
 }
 
-/// `new System.String`, `throw System.Exception`, `(still waiting)`.
+/// Returns the text of a label: `new System.String`, `throw System.Exception`, `(still waiting)`.
 pub(crate) fn label_text(kind: Kind, label: &str) -> String {
     match kind {
         Kind::Contention | Kind::Waits => label.to_owned(),
@@ -376,12 +376,12 @@ pub const FORMATS: &[Format] = &[
 ];
 
 impl Format {
-    /// The format with a name.
+    /// Returns the format with a name.
     pub fn by_name(name: &str) -> Option<&'static Format> {
         FORMATS.iter().find(|format| format.name.eq_ignore_ascii_case(name))
     }
 
-    /// The format for a file name, and whether the name asks for compression. The longest
+    /// Returns the format for a file name, and whether the name asks for compression. The longest
     /// matching extension wins.
     ///
     /// ```

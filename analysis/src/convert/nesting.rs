@@ -11,11 +11,11 @@
 
 use crate::model::{Call, FrameHandle, TimedSample, Track, is_sample_gap};
 
-/// Number of spans up to which stacks are whole. Viewers hardly open files with more.
-const MOST_SPANS: u64 = 1 << 21;
-/// Number of outermost frames that are always shown. Beyond the budget, the number of
+/// Maximum number of spans with which stacks are whole. Viewers hardly open files with more.
+const MAX_WHOLE_SPANS: u64 = 1 << 21;
+/// Minimum number of outermost frames that are shown. Beyond the budget, the number of
 /// spans is bounded by this times the number of samples.
-const LEAST_DEPTH: usize = 32;
+const MIN_DEPTH: usize = 32;
 
 /// From one sample to the next.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +67,7 @@ pub(super) fn steps<'f, E>(
     out(SampleStep { before, after: &[], kept: 0, end_nanos, begin_nanos: end_nanos })
 }
 
-/// Number of outermost frames that two stacks have in common.
+/// Returns the number of outermost frames that two stacks have in common.
 fn common(one: &[FrameHandle], other: &[FrameHandle]) -> usize {
     if std::ptr::eq(one, other) {
         return one.len();
@@ -76,13 +76,13 @@ fn common(one: &[FrameHandle], other: &[FrameHandle]) -> usize {
 }
 
 impl SampleStep<'_> {
-    /// What ends, innermost first, if stacks are cut at a depth.
+    /// Returns the calls that end, innermost first, if stacks are cut at a depth.
     pub(super) fn ended(&self, depth: usize) -> impl Iterator<Item = Call> + '_ {
         let places = self.kept_within(depth)..shown(self.before, depth);
         places.rev().filter_map(move |place| call(self.before, place, depth))
     }
 
-    /// What begins, outermost first.
+    /// Returns the calls that begin, outermost first.
     pub(super) fn begun(&self, depth: usize) -> impl Iterator<Item = Call> + '_ {
         let places = self.kept_within(depth)..shown(self.after, depth);
         places.filter_map(move |place| call(self.after, place, depth))
@@ -97,7 +97,7 @@ impl SampleStep<'_> {
     }
 }
 
-/// Number of frames that are shown of a stack, with `(deeper)`.
+/// Returns the number of frames that are shown of a stack, with `(deeper)`.
 fn shown(frames: &[FrameHandle], depth: usize) -> usize {
     frames.len().min(depth.saturating_add(1))
 }
@@ -109,12 +109,12 @@ fn call(frames: &[FrameHandle], place: usize, depth: usize) -> Option<Call> {
     frames.iter().rev().nth(place).map(|frame| Call::Frame(*frame))
 }
 
-/// The depth at which stacks have to be cut, counting all tracks.
+/// Computes the depth at which stacks have to be cut, counting all tracks.
 pub(super) fn depth_for<'f, 't>(
     tracks: impl Iterator<Item = &'t Track> + Clone,
     frames_of: impl Fn(&TimedSample) -> Option<&'f [FrameHandle]>,
 ) -> usize {
-    depth_within(MOST_SPANS, tracks, frames_of)
+    depth_within(MAX_WHOLE_SPANS, tracks, frames_of)
 }
 
 fn depth_within<'f, 't>(
@@ -149,7 +149,7 @@ fn depth_within<'f, 't>(
         sum = sum.saturating_add(here.unsigned_abs());
         if sum > most {
             // The last depth for which there is room is that of `(deeper)`.
-            return depth.saturating_sub(1).max(LEAST_DEPTH);
+            return depth.saturating_sub(1).max(MIN_DEPTH);
         }
     }
     usize::MAX
@@ -169,7 +169,7 @@ mod tests {
         track
     }
 
-    /// Stacks by number, written outermost first, and stored innermost first.
+    /// Makes stacks from numbers, which are written outermost first, and stored innermost first.
     fn stacks(rows: &[&[u32]]) -> Vec<Vec<FrameHandle>> {
         let row = |row: &&[u32]| row.iter().rev().map(|frame| FrameHandle(*frame)).collect();
         rows.iter().map(row).collect()
@@ -192,7 +192,8 @@ mod tests {
         (phase, Call::Frame(FrameHandle(frame)), nanos)
     }
 
-    /// Each end belongs to the newest frame that is open, and no time is before another.
+    /// Checks that each end belongs to the newest frame that is open, and that no time is before
+    /// another.
     fn assert_nested(edges: &[Edge]) {
         assert!(edges.is_sorted_by_key(|edge| edge.2), "{edges:?}");
         let mut open = Vec::new();
@@ -270,6 +271,6 @@ mod tests {
             assert!((most * 9 / 10..=most).contains(&count), "{count} of {most}");
             assert_eq!(deeper, 66, "of {most}");
         }
-        assert_eq!(depth(5), LEAST_DEPTH);
+        assert_eq!(depth(5), MIN_DEPTH);
     }
 }

@@ -66,11 +66,11 @@ const COUNTER: u64 = 4;
 const EVENTS: u64 = 1;
 const SAMPLES: u64 = 2;
 
-/// How many spans are held back until those that enclose them have ended too.
-const MOST_HELD: usize = 4096;
+/// Maximum number of spans that are held back until those that enclose them have ended too.
+const MAX_HELD_SPANS: usize = 4096;
 
-/// Larger ids do not fit the format.
-const MOST_ID: u64 = 0x3fff_ffff;
+/// Maximum id that fits the format.
+const MAX_ID: u64 = 0x3fff_ffff;
 
 /// Writes Perfetto's format.
 #[derive(Debug)]
@@ -131,7 +131,7 @@ impl<'o> Perfetto<'o> {
         self.out.write_all(framed.bytes())
     }
 
-    /// The id of a track; a new one is described first.
+    /// Returns the id of a track. A new one is described first.
     fn track(&mut self, place: TrackContent, unit: &str, model: &Model) -> io::Result<u64> {
         if let Some(known) = self.tracks.get(&place) {
             return Ok(*known);
@@ -169,7 +169,7 @@ impl<'o> Perfetto<'o> {
         match place {
             TrackContent::Process(process) => {
                 let mut inner = Message::new();
-                inner.uint(1, pid_of(*process, model).min(MOST_ID));
+                inner.uint(1, pid_of(*process, model).min(MAX_ID));
                 if let Some(row) = model.process(*process).filter(|row| !row.name.is_empty()) {
                     inner.text(6, &row.name);
                 }
@@ -179,7 +179,7 @@ impl<'o> Perfetto<'o> {
                 let process = process_of(*thread, model);
                 self.track(TrackContent::Process(process), "", model)?;
                 let mut inner = Message::new();
-                inner.uint(1, pid_of(process, model).min(MOST_ID)).uint(2, tid_of(*thread, model));
+                inner.uint(1, pid_of(process, model).min(MAX_ID)).uint(2, tid_of(*thread, model));
                 inner.text(5, &model.thread_label(*thread));
                 track.message(4, &inner);
             }
@@ -188,7 +188,7 @@ impl<'o> Perfetto<'o> {
         Ok(track)
     }
 
-    /// An event on a track. Names that are used for the first time are interned with it.
+    /// Writes an event on a track. Names that are used for the first time are interned with it.
     fn event(&mut self, at: At<'_>, kind: u64, fill: impl FnOnce(&mut Message)) -> io::Result<()> {
         let mut interned = Message::new();
         let mut event = Message::new();
@@ -226,7 +226,7 @@ impl<'o> Perfetto<'o> {
         self.arrived = self.arrived.saturating_add(1);
         let place = (span.start_nanos, Reverse(span.end_nanos()), Reverse(self.arrived));
         self.held.insert(place, span.clone());
-        self.release(MOST_HELD, model)
+        self.release(MAX_HELD_SPANS, model)
     }
 
     /// Writes held-back spans, the earliest first, until no more than `most` are left.
@@ -260,7 +260,7 @@ impl<'o> Perfetto<'o> {
         let model = resolved.model();
         let mut frames = Frames::default();
         for (thread, track) in std::mem::take(&mut self.samples) {
-            let pid = pid_of(process_of(thread, model), model).min(MOST_ID);
+            let pid = pid_of(process_of(thread, model), model).min(MAX_ID);
             let tid = tid_of(thread, model);
             let roots = Roots::new(&track, resolved);
             for sample in track.samples() {
@@ -467,18 +467,17 @@ fn annotate(event: &mut Message, arguments: &Arguments, note: Option<&str>, flow
     };
 }
 
-/// The format does not allow negative times, so what happened before the session's start
-/// is shown at its start.
+/// Returns the format's time. It does not allow negative ones, so what happened before the
+/// session's start is shown at its start.
 fn timestamp(nanos: i64) -> u64 {
     u64::try_from(nanos).unwrap_or(0)
 }
 
-/// The thread's id; if it is unknown or does not fit the format, one that no operating
+/// Returns the thread's id; if it is unknown or does not fit the format, one that no operating
 /// system uses.
 fn tid_of(thread: ThreadHandle, model: &Model) -> u64 {
     let id = model.thread(thread).and_then(|row| row.os_thread_id);
-    id.filter(|id| *id <= MOST_ID)
-        .unwrap_or_else(|| (thread.index() as u64).saturating_add(MOST_ID))
+    id.filter(|id| *id <= MAX_ID).unwrap_or_else(|| (thread.index() as u64).saturating_add(MAX_ID))
 }
 
 #[cfg(test)]

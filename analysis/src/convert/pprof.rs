@@ -86,7 +86,7 @@ impl Convert for Pprof<'_> {
     }
 }
 
-/// The program's module: the one named by the command line; otherwise the one whose
+/// Returns the program's module: the one named by the command line; otherwise the one whose
 /// `Main` is outermost most often.
 fn program(resolved: &Resolved<'_>, profile: &Profile) -> Option<String> {
     let mut entries: BTreeMap<&str, u64> = BTreeMap::new();
@@ -116,8 +116,8 @@ fn program(resolved: &Resolved<'_>, profile: &Profile) -> Option<String> {
     by_command_line.or_else(by_entry)
 }
 
-/// Names and units of the values of a kind's samples: their count, unless it is not known, and
-/// their weight.
+/// Returns the names and units of the values of a kind's samples: their count, unless it is not
+/// known, and their weight.
 fn value_types(
     kind: Kind,
     clock: SampleClock,
@@ -216,7 +216,7 @@ impl File<'_, '_> {
         Ok(())
     }
 
-    /// `false` if the filter excludes it.
+    /// Writes a sample; returns `false` if the filter excludes it.
     fn sample(&mut self, key: &ProfileKey, totals: &Totals) -> io::Result<bool> {
         let resolved = self.resolved;
         let Some(frames) = resolved.selected(key.stack, key.mode) else { return Ok(false) };
@@ -276,7 +276,7 @@ impl File<'_, '_> {
         id
     }
 
-    /// The id of a module's mapping; 0 if there is none.
+    /// Returns the id of a module's mapping, which is described on first use; 0 if there is none.
     fn mapping(&mut self, module: &str) -> u64 {
         if module.is_empty() {
             return 0;

@@ -55,7 +55,7 @@ impl<'r, 'm> Roots<'r, 'm> {
         roots
     }
 
-    /// The run that a sample belongs to, if its stack has lost its callers: in each run the
+    /// Returns the run that a sample belongs to, if its stack has lost its callers: in each run the
     /// same stack has other callers.
     pub(super) fn run(&self, sample: &TimedSample) -> Option<usize> {
         if self.runs.is_empty() || !self.resolved.is_cut_off(sample.stack) {
@@ -64,7 +64,7 @@ impl<'r, 'm> Roots<'r, 'm> {
         self.runs.partition_point(|run| run.from_nanos <= sample.nanos).checked_sub(1)
     }
 
-    /// The frames of a sample, innermost first; `None` if it is not shown.
+    /// Returns the frames of a sample, innermost first; `None` if it is not shown.
     pub(super) fn frames(&self, sample: &TimedSample) -> Option<&[FrameHandle]> {
         let frames = self.resolved.selected(sample.stack, sample.mode)?;
         let Some(run) = self.run(sample) else { return Some(frames) };

@@ -63,7 +63,7 @@ impl<'o> Speedscope<'o> {
 }
 
 impl Convert for Speedscope<'_> {
-    /// Equal consecutive samples are merged.
+    /// Returns `true`: equal consecutive samples are merged.
     fn takes_runs(&self) -> bool {
         true
     }
@@ -184,8 +184,8 @@ struct Lists<'a> {
 }
 
 impl Document<'_, '_> {
-    /// A profile of all samples of a kind, aggregated by stack: of those of threads that waited, or
-    /// of the others.
+    /// Writes a profile of all samples of a kind, aggregated by stack: either those of threads that
+    /// waited, or the others.
     fn summed(
         &mut self,
         name: &str,
@@ -213,7 +213,7 @@ impl Document<'_, '_> {
         self.sampled(name, kind.unit(), || sums.iter().map(|(key, sum)| (place(key), *sum)))
     }
 
-    /// A profile for each thread, the heaviest first.
+    /// Writes a profile for each thread, the heaviest first.
     fn threads(&mut self, threads: &[Timeline]) -> io::Result<()> {
         let resolved = self.resolved;
         let admits_all = resolved.admits_all();
@@ -251,7 +251,8 @@ impl Document<'_, '_> {
         Ok(())
     }
 
-    /// In the document, stacks come before weights, so the rows are walked twice.
+    /// Writes a profile of rows. In the document, stacks come before weights, so the rows are
+    /// walked twice.
     fn sampled<I: Iterator<Item = (SampleSite, u64)>>(
         &mut self,
         name: &str,
@@ -318,7 +319,7 @@ impl Lists<'_> {
     #[inline]
     fn put(&mut self, place: SampleSite, text: &mut Vec<u8>) {
         let root = place.is_waiting.then(|| self.waiting());
-        let list = place.stack.map_or("[]", |stack| self.of(stack));
+        let list = place.stack.map_or("[]", |stack| self.list(stack));
         if let Some(root) = root {
             text.push(b'[');
             text.extend_from_slice(itoa::Buffer::new().format(root).as_bytes());
@@ -339,7 +340,7 @@ impl Lists<'_> {
         text.push(b']');
     }
 
-    /// The number by which samples refer to the root of all that waited.
+    /// Returns the number by which samples refer to the root of all that waited.
     fn waiting(&mut self) -> u32 {
         let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         *self.waiting_number.get_or_insert_with(|| {
@@ -348,7 +349,7 @@ impl Lists<'_> {
         })
     }
 
-    /// The number by which samples refer to a label.
+    /// Returns the number by which samples refer to a label.
     fn label_number(&mut self, label: Label) -> u32 {
         let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         let number = *self.label_numbers.entry(label).or_insert(next);
@@ -358,9 +359,9 @@ impl Lists<'_> {
         number
     }
 
-    /// The list of a stack's frames, root first.
+    /// Returns the list of a stack's frames, root first.
     #[inline]
-    fn of(&mut self, stack: StackHandle) -> &str {
+    fn list(&mut self, stack: StackHandle) -> &str {
         let (from, to) = match self.stacks.get(stack.index()) {
             Some(&(from, to)) if to != 0 => (from, to),
             _ => self.write(stack),
@@ -388,7 +389,7 @@ impl Lists<'_> {
         place
     }
 
-    /// The number by which samples refer to a frame.
+    /// Returns the number by which samples refer to a frame.
     fn number(&mut self, frame: FrameHandle) -> u32 {
         let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         match self.numbers.get_mut(frame.index()) {

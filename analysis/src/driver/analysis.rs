@@ -39,11 +39,11 @@ pub struct Analysis<'c> {
     pub(super) locks: LockWaits,
     /// Waits for locks and handles.
     pub(super) waits: Matcher<(ThreadHandle, Kind), (Kind, StackHandle)>,
-    /// Only present if a converter shows them.
+    /// The spans; only present if a converter shows them.
     pub(super) spans: Option<Spans>,
     pub(super) outputs: Outputs<'c>,
     pub(super) outcome: Option<Outcome>,
-    /// Of the objects and bytes that random samples stand for, what rounding left over.
+    /// Rounding remainder of the objects and bytes that random samples stand for.
     pub(super) carried: [f64; 2],
     /// The events that pass the filter, if there is an observer.
     pub(super) selected: SessionSpan,
@@ -59,7 +59,7 @@ fn whole(value: f64, carried: &mut f64) -> u64 {
 }
 
 impl<'c> Analysis<'c> {
-    /// An analysis that collects what `options` request.
+    /// Creates an analysis that collects what `options` request.
     pub fn new(options: AnalysisOptions) -> Analysis<'c> {
         let mut options = options;
         if options.kinds.is_empty() {
@@ -68,7 +68,7 @@ impl<'c> Analysis<'c> {
         Analysis::of_kinds(options)
     }
 
-    /// An analysis that collects no samples.
+    /// Creates an analysis that collects no samples.
     pub(crate) fn without_samples(options: AnalysisOptions) -> Analysis<'c> {
         Analysis::of_kinds(AnalysisOptions { kinds: Vec::new(), events: Vec::new(), ..options })
     }
@@ -118,12 +118,13 @@ impl<'c> Analysis<'c> {
         self.outputs.converters.push(converter);
     }
 
-    /// What has been learned so far.
+    /// Returns what has been learned so far.
     pub(crate) fn model(&self) -> &Model {
         &self.model
     }
 
-    /// For information that the trace does not contain, such as perf maps.
+    /// Returns the model, so that information can be added that the trace does not contain, such as
+    /// perf maps.
     pub fn model_mut(&mut self) -> &mut Model {
         &mut self.model
     }
@@ -165,7 +166,7 @@ impl<'c> Analysis<'c> {
 
     /// Passes samples, marks and the event itself on to those that want them.
     fn pass_on(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {
-        match SampleSource::of(event, &self.options.kinds) {
+        match SampleSource::for_event(event, &self.options.kinds) {
             Some(SampleSource::Sampler) => {
                 if let Some(sample) = view::Sample::from_event(event) {
                     self.add_cpu(event, moment, Mode::of(sample.state))?;
@@ -211,7 +212,7 @@ impl<'c> Analysis<'c> {
         self.cpu_sample(event.timestamp_ticks(), moment.thread, stack, mode)
     }
 
-    /// A CPU sample. [`Analysis::begin`] must have been called.
+    /// Adds a CPU sample. [`Analysis::begin`] must have been called.
     #[inline(always)]
     pub(super) fn cpu_sample(
         &mut self,
@@ -233,7 +234,7 @@ impl<'c> Analysis<'c> {
         self.cpu.add(thread, stack, mode, nanos, |weighed| outputs.cpu_sample(&weighed, model))
     }
 
-    /// The mode of a sample while some thread is waiting for a lock.
+    /// Returns the mode of a sample while some thread is waiting for a lock.
     #[inline(never)]
     fn mode_of(&mut self, thread: ThreadHandle, stack: StackHandle, mode: Mode) -> Mode {
         let addresses = self.model.addresses(stack).iter().copied();
@@ -383,7 +384,7 @@ fn resolved<'m>(model: &'m Model, profile: &'m Profile, options: &AnalysisOption
     Resolved::new(model, profile, options.names, &options.folding, &options.filter)
 }
 
-/// A sample that represents a single occurrence.
+/// Creates a sample that represents a single occurrence.
 fn plain(kind: Kind, thread: ThreadHandle, stack: StackHandle, nanos: i64) -> Sample {
     Sample { kind, thread, stack, mode: Mode::Unknown, nanos, count: 1, weight: 1, label: None }
 }
@@ -409,7 +410,8 @@ impl Finished {
         resolved(&self.model, &self.profile, &self.options)
     }
 
-    /// The same for the given samples.
+    /// Returns the names and stacks of `profile`, which may be a part of the collected samples, as
+    /// the options want them.
     pub(crate) fn resolved_for<'m>(
         &'m self,
         profile: &'m Profile,
@@ -421,12 +423,12 @@ impl Finished {
         Resolved::new(&self.model, profile, *names, folding, &filter)
     }
 
-    /// The states of samples that the filter accepts.
+    /// Returns the states of samples that the filter accepts.
     pub(crate) fn states(&self) -> &[ThreadState] {
         &self.options.filter.states
     }
 
-    /// Whether frames with little weight are omitted.
+    /// Returns whether frames with little weight are omitted.
     pub(crate) fn folds_small(&self) -> bool {
         self.options.folding.least_percent > 0.0
     }

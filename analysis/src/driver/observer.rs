@@ -5,20 +5,20 @@ use nettrace_parser::Event;
 
 /// Sees events of a pass, in time order.
 pub(crate) trait Observer {
-    /// Whether it uses events at all. If so, the analysis counts the events that pass the
-    /// filter.
+    /// Returns whether the observer uses events at all. If so, the analysis counts the events that
+    /// pass the filter.
     fn uses_events(&self) -> bool;
 
-    /// Whether it wants to see events of this type. Asked once for each type, so the
-    /// answer may only depend on what all its events have in common.
+    /// Returns whether the observer wants to see events of this type. It is called once for each
+    /// type, so the answer may only depend on what all its events have in common.
     fn wants(&self, event: &Event<'_>) -> bool;
 
-    /// The next event; the model has already learned from it. Events of other types may
+    /// Receives the next event; the model has already learned from it. Events of other types may
     /// come, too.
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model);
 }
 
-/// For an analysis alone.
+/// An observer of nothing, for an analysis alone.
 pub(super) struct Nobody;
 
 impl Observer for Nobody {

@@ -24,7 +24,7 @@ pub(super) struct Outputs<'c> {
 }
 
 impl Outputs<'_> {
-    /// Whether the filter accepts a thread, its process and a time.
+    /// Returns whether the filter accepts a thread, its process and a time.
     #[inline]
     pub(super) fn admits_moment(&self, thread: ThreadHandle, nanos: i64, model: &Model) -> bool {
         self.admits_all || self.filter.admits_moment(thread, nanos, model)
@@ -55,7 +55,7 @@ impl Outputs<'_> {
         if self.takes_samples.is_empty() { Ok(()) } else { self.give(&sample, model) }
     }
 
-    /// One CPU sample, or several identical ones.
+    /// Passes on one CPU sample, or several identical ones.
     #[inline(always)]
     pub(super) fn cpu_sample(
         &mut self,
@@ -76,7 +76,7 @@ impl Outputs<'_> {
         if self.takes_samples.is_empty() { Ok(()) } else { self.give(&weighed.sample(), model) }
     }
 
-    /// Whether identical samples may be passed as one, because no recipient looks at each
+    /// Returns whether identical samples may be passed as one, because no recipient looks at each
     /// of them.
     pub(super) fn takes_runs(&self) -> bool {
         let mut converters = self.converters.iter();

@@ -18,7 +18,7 @@ impl Analysis<'_> {
         self.read_for(events, &mut Nobody)
     }
 
-    /// The same, and shows the events to `observer`.
+    /// Reads the remaining events, as [`Analysis::read`] does, and shows them to `observer`.
     pub(crate) fn read_for<S: Source>(
         &mut self,
         events: &mut TimeOrdered<S>,

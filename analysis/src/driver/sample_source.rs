@@ -22,7 +22,7 @@ pub(super) enum SampleSource {
 }
 
 impl SampleSource {
-    pub(super) fn of(event: &Event<'_>, kinds: &[Kind]) -> Option<SampleSource> {
+    pub(super) fn for_event(event: &Event<'_>, kinds: &[Kind]) -> Option<SampleSource> {
         let wants = |kind| kinds.contains(&kind);
         match event.known_provider() {
             KnownProvider::SampleProfiler if event.id() == 0 && wants(Kind::Cpu) => {

@@ -40,7 +40,7 @@ struct Run {
 impl Addresses {
     /// Builds the lookup for objects with these addresses. If several have the same
     /// address, the first one is found and `repeated` is called for the others.
-    pub(super) fn of(addresses: &[u64], mut repeated: impl FnMut(u32)) -> Addresses {
+    pub(super) fn new(addresses: &[u64], mut repeated: impl FnMut(u32)) -> Addresses {
         let mut runs = runs_of(addresses.iter().copied());
         runs.sort_unstable_by_key(|run| (run.first, run.begin));
         let is_apart = |pair: &[Run]| matches!(pair, [before, after] if before.last < after.first);
@@ -65,8 +65,8 @@ impl Addresses {
         Addresses { runs, buckets, sorted: Some(Links::from(order)) }
     }
 
-    /// The object at an address; [`NONE`] if there is none. `addresses` must be the same
-    /// as in [`Addresses::of`].
+    /// Returns the object at an address; [`NONE`] if there is none. `addresses` must be those from
+    /// which the lookup was built.
     #[inline]
     pub(super) fn find(&self, addresses: &[u64], address: u64) -> u32 {
         let at = self.runs.partition_point(|run| run.last < address);
@@ -158,7 +158,7 @@ mod tests {
                 address
             }).collect();
             let mut repeated = Vec::new();
-            let index = Addresses::of(&addresses, |object| repeated.push(object));
+            let index = Addresses::new(&addresses, |object| repeated.push(object));
             for (object, address) in addresses.iter().enumerate() {
                 let first = addresses.iter().position(|other| other == address).unwrap();
                 prop_assert_eq!(index.find(&addresses, *address), first as u32);
@@ -175,8 +175,8 @@ mod tests {
     #[test]
     fn ends_of_the_address_space_are_addresses_too() {
         let addresses = [0, u64::MAX, u64::MAX - 8, 8];
-        let index = Addresses::of(&addresses, |_| panic!());
+        let index = Addresses::new(&addresses, |_| panic!());
         assert_eq!(addresses.map(|address| index.find(&addresses, address)), [0, 1, 2, 3]);
-        assert_eq!(Addresses::of(&[], |_| panic!()).find(&[], 7), NONE);
+        assert_eq!(Addresses::new(&[], |_| panic!()).find(&[], 7), NONE);
     }
 }

@@ -29,7 +29,7 @@ const STEPS: u64 = 8;
 const PIECE: usize = 1 << 18;
 
 /// The result of the search.
-struct Search {
+struct BreadthFirstSearch {
     /// The nodes in the order in which they were reached.
     vertices: Vec<u32>,
     /// For each number, the number that it was reached from.
@@ -40,11 +40,11 @@ struct Search {
     targets: Vec<u32>,
 }
 
-fn search(graph: &impl Graph) -> Search {
+fn search(graph: &impl Graph) -> BreadthFirstSearch {
     let nodes = graph.nodes();
     let root = graph.root();
     let mut visited = Bits::new(nodes as usize);
-    let mut found = Search {
+    let mut found = BreadthFirstSearch {
         vertices: Vec::with_capacity(nodes as usize),
         parents: Links::default(),
         ends: Vec::with_capacity(nodes as usize),
@@ -99,9 +99,9 @@ fn number(targets: &mut [u32], vertices: &[u32], nodes: u32) {
     share(targets.chunks_mut(PIECE), renamed);
 }
 
-/// The immediate dominators of a graph; `None` if this algorithm takes too long.
+/// Computes the immediate dominators of a graph; `None` if this algorithm takes too long.
 pub(super) fn dominators(graph: &impl Graph) -> Option<Dominators> {
-    let Search { vertices, mut parents, ends, mut targets } = search(graph);
+    let BreadthFirstSearch { vertices, mut parents, ends, mut targets } = search(graph);
     number(&mut targets, &vertices, graph.nodes());
     let size = (vertices.len() as u64).saturating_add(targets.len() as u64);
     let mut left = size.saturating_mul(STEPS).saturating_add(1000);

@@ -3,16 +3,21 @@
 
 use super::addresses::Addresses;
 use super::dump::{HeapDump, HeapLosses, HeapType, Root};
-use super::gathered::{Block, Gathered, NOTHING};
+use super::gathered::{Block, DumpInProgress, NOTHING};
 use super::kinds::{HeapGeneration, RootKind};
 use super::links::{NONE, length};
 use super::name::HeapName;
-use super::type_rows::{Names, TypeRows};
+use super::type_rows::{TypeNames, TypeRows};
 use crate::model::Model;
 use std::collections::HashMap;
 use std::ops::Range;
 
-pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Model) -> HeapDump {
+pub(super) fn dump(
+    index: usize,
+    gathered: DumpInProgress,
+    rows: &TypeRows,
+    model: &Model,
+) -> HeapDump {
     let mut gathered = gathered;
     let mut losses = HeapLosses { is_cut_off: !gathered.has_ended, ..HeapLosses::default() };
     losses.roots = gathered.lacks_roots;
@@ -26,11 +31,11 @@ pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Mo
     losses.reference_events = lost;
     gathered.unused.repeated_blocks = gathered.unused.repeated_blocks.saturating_add(repeated);
     let mut blocks = order.unwrap_or_else(|| std::mem::take(&mut gathered.reference_blocks));
-    let owners = Owners::of(&gathered, &mut blocks);
+    let owners = Owners::new(&gathered, &mut blocks);
     losses.references = owners.missing;
 
     let mut is_repeated = Vec::new();
-    let addresses = Addresses::of(&gathered.addresses, |object| is_repeated.push(object));
+    let addresses = Addresses::new(&gathered.addresses, |object| is_repeated.push(object));
     is_repeated.sort_unstable();
     losses.repeated_objects = is_repeated.len() as u64;
     let (roots, held) = roots(&gathered, &addresses, &mut losses);
@@ -70,10 +75,10 @@ pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Mo
     dump
 }
 
-/// The roots, and the references that dependent handles add: from their keys to their
+/// Returns the roots, and the references that dependent handles add: from their keys to their
 /// values.
 fn roots(
-    gathered: &Gathered,
+    gathered: &DumpInProgress,
     addresses: &Addresses,
     losses: &mut HeapLosses,
 ) -> (Vec<Root>, Vec<(u32, u32)>) {
@@ -99,10 +104,10 @@ fn roots(
     (roots, held)
 }
 
-/// The objects that each object refers to: where those of each object begin, and their
+/// Returns the objects that each object refers to: where those of each object begin, and their
 /// numbers. `held` has further references, sorted by their source.
 fn edges(
-    gathered: &mut Gathered,
+    gathered: &mut DumpInProgress,
     addresses: Addresses,
     owners: &Owners,
     blocks: &[Block],
@@ -151,8 +156,8 @@ fn edges(
     (starts, targets)
 }
 
-/// The blocks sorted by index, if they were not in order; the number of missing ones, and
-/// of duplicates.
+/// Returns the blocks sorted by index, if they were not in order, the number of missing ones, and
+/// that of duplicates.
 fn in_order(blocks: &[Block]) -> (Option<Vec<Block>>, u64, u64) {
     let follows = |pair: &[Block]| matches!(pair, [before, after] if after.index.checked_sub(1) == Some(before.index));
     let begins = blocks.first().is_none_or(|block| block.index == 0);
@@ -169,7 +174,7 @@ fn in_order(blocks: &[Block]) -> (Option<Vec<Block>>, u64, u64) {
 }
 
 /// Sorts objects by the order of their blocks.
-fn rearrange(gathered: &mut Gathered, order: &[Block]) {
+fn rearrange(gathered: &mut DumpInProgress, order: &[Block]) {
     fn arranged<T: Copy>(values: &mut Vec<T>, order: &[Block]) {
         let rows = |block: &Block| {
             let begin = usize::try_from(block.begin).ok()?;
@@ -234,9 +239,9 @@ struct Owners {
 }
 
 impl Owners {
-    /// `blocks`: the blocks of references, in order; their positions are updated to that
-    /// order.
-    fn of(gathered: &Gathered, blocks: &mut [Block]) -> Owners {
+    /// Finds the references of each object. `blocks`: the blocks of references, in order; their
+    /// positions are updated to that order.
+    fn new(gathered: &DumpInProgress, blocks: &mut [Block]) -> Owners {
         let reported =
             gathered.counts.iter().fold(0u64, |sum, count| sum.saturating_add(u64::from(*count)));
         let objects = gathered.addresses.len() as u64;
@@ -270,7 +275,7 @@ impl Owners {
         owners
     }
 
-    /// The references of an object, as indices in order. `begin`: the number of
+    /// Returns the references of an object, as indices in order. `begin`: the number of
     /// references of all objects before it.
     #[inline]
     fn range(&self, object: u32, begin: u64, count: u64) -> Range<u64> {
@@ -293,7 +298,7 @@ impl Owners {
         0..0
     }
 
-    /// The index at which the reference at an ordered index was read.
+    /// Returns the index at which the reference at an ordered index was read.
     #[inline]
     fn place(&self, blocks: &[Block], at: u64) -> Option<u64> {
         let Some(ends) = &self.ends else { return Some(at) };
@@ -304,7 +309,7 @@ impl Owners {
     }
 }
 
-/// The number of rows before the first gap, and where the rows after the last gap begin;
+/// Returns the number of rows before the first gap, and where the rows after the last gap begin;
 /// `None` if there is no gap.
 fn gaps(blocks: &[Block], rows: u64) -> (u64, Option<u64>) {
     let (mut front, mut back) = (rows, None);
@@ -320,12 +325,12 @@ fn gaps(blocks: &[Block], rows: u64) -> (u64, Option<u64>) {
     (front, back)
 }
 
-fn ranges(gathered: &Gathered) -> Vec<(u64, u64, HeapGeneration)> {
+fn ranges(gathered: &DumpInProgress) -> Vec<(u64, u64, HeapGeneration)> {
     let reported = gathered.ranges.iter().filter(|range| range.used_bytes > 0);
     let mut ranges: Vec<(u64, u64, HeapGeneration)> = reported
         .map(|range| {
             let end = range.start.saturating_add(range.used_bytes);
-            (range.start, end, HeapGeneration::of(range.generation))
+            (range.start, end, HeapGeneration::from_number(range.generation))
         })
         .collect();
     // If a range is reported more than once, the last report counts, because of ranges
@@ -346,8 +351,8 @@ fn ranges(gathered: &Gathered) -> Vec<(u64, u64, HeapGeneration)> {
 }
 
 /// Replaces type ids by types, merging those with the same name and module.
-fn name_types(dump: &mut HeapDump, gathered: &mut Gathered, rows: &TypeRows, model: &Model) {
-    let names = Names::new(rows, gathered.process, model);
+fn name_types(dump: &mut HeapDump, gathered: &mut DumpInProgress, rows: &TypeRows, model: &Model) {
+    let names = TypeNames::new(rows, gathered.process, model);
     let process = model.process(gathered.process);
     let ticks = u64::MAX;
     let mut places: HashMap<(String, HeapName), u32> = HashMap::new();
@@ -368,7 +373,7 @@ fn name_types(dump: &mut HeapDump, gathered: &mut Gathered, rows: &TypeRows, mod
         let place = *places.entry((stored_name.clone(), module.clone())).or_insert(next);
         if place == next {
             let name = match is_described {
-                true => HeapName::known(Names::shown(&stored_name)),
+                true => HeapName::known(TypeNames::shown(&stored_name)),
                 false => HeapName::unknown(&*stored_name),
             };
             dump.type_rows.push(HeapType { name, stored_name, module });

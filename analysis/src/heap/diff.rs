@@ -92,7 +92,7 @@ pub struct HeapHolderGrowth {
 }
 
 /// Minimum growth that is reported, as a percentage of the second heap.
-pub(super) const LEAST_GROWTH_PERCENT: f64 = 1.0;
+pub(super) const MIN_GROWTH_PERCENT: f64 = 1.0;
 
 impl HeapHolderGrowth {
     fn all(old: &HeapReport, new: &HeapReport) -> Vec<HeapHolderGrowth> {
@@ -110,7 +110,7 @@ impl HeapHolderGrowth {
                 row.map(|row| row.retained_bytes)
             })
         };
-        let least = new.reachable_bytes as f64 * LEAST_GROWTH_PERCENT / 100.0;
+        let least = new.reachable_bytes as f64 * MIN_GROWTH_PERCENT / 100.0;
         let mut grown: Vec<HeapHolderGrowth> = new
             .holders
             .iter()
@@ -140,12 +140,13 @@ fn growth(old: u64, new: u64) -> i64 {
     i64::try_from(apart).unwrap_or(if apart < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// Where modules have no names, they have numbers, which are others in each process.
+/// Returns whether the module of a row has a name. Where modules have none, they have numbers,
+/// which are others in each process.
 fn has_module(row: &HeapTypeRow) -> bool {
     row.module.is_known() && !row.module.is_empty()
 }
 
-/// The name of a type without what it is nested in: of `A.B.C<D.E>` `C<D.E>`.
+/// Returns the name of a type without what it is nested in: of `A.B.C<D.E>` `C<D.E>`.
 fn own_name(name: &str) -> &str {
     let end = name.find(['<', '[']).unwrap_or(name.len());
     let dot = name.get(..end).and_then(|base| base.rfind('.'));
@@ -153,7 +154,7 @@ fn own_name(name: &str) -> &str {
 }
 
 impl HeapDiff {
-    /// What grew from `old` to `new`.
+    /// Computes what grew from `old` to `new`.
     pub fn new(old: &HeapReport, new: &HeapReport) -> HeapDiff {
         let rows = || old.types.iter().chain(&new.types);
         let without_module: HashSet<&str> =

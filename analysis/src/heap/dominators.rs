@@ -28,7 +28,7 @@ pub(super) struct DominatorTree {
 }
 
 impl DominatorTree {
-    pub(super) fn of(graph: &impl Graph) -> DominatorTree {
+    pub(super) fn new(graph: &impl Graph) -> DominatorTree {
         let found = breadth_first::dominators(graph);
         let found = found.unwrap_or_else(|| lengauer_tarjan::dominators(graph));
         DominatorTree::laid_out(&found, graph.nodes())
@@ -105,7 +105,8 @@ mod tests {
         seen
     }
 
-    /// By definition: what becomes unreachable when a node is removed.
+    /// Returns what each node dominates, by definition: what becomes unreachable when it is
+    /// removed.
     fn dominated(graph: &Listed) -> Vec<Vec<u32>> {
         let all = reachable(graph, None);
         (0..graph.0.len())
@@ -160,7 +161,7 @@ mod tests {
             breadth_first::dominators(&chain).is_none(),
             "each way back is as long as the list"
         );
-        let tree = DominatorTree::of(&chain);
+        let tree = DominatorTree::new(&chain);
         assert_eq!(tree.order.len(), 1_000_000);
         assert!(tree.order.iter().enumerate().all(|(at, node)| at as u32 == *node));
         assert_eq!(
@@ -195,7 +196,7 @@ mod tests {
                 vec![at + 1, count - at, (at * 7 + 1) % count, if at % 2 == 0 { 0 } else { at - 1 }]
             })
             .collect();
-        let tree = DominatorTree::of(&Listed(ladder));
+        let tree = DominatorTree::new(&Listed(ladder));
         assert_eq!(tree.order.len(), count as usize);
     }
 }

@@ -64,7 +64,7 @@ pub struct HeapLosses {
 }
 
 impl HeapLosses {
-    /// Whether nothing is missing. Types without names, and unknown addresses, are
+    /// Returns whether nothing is missing. Types without names, and unknown addresses, are
     /// allowed: the runtime reports internal roots that are not objects.
     pub fn is_complete(&self) -> bool {
         !self.is_cut_off
@@ -112,37 +112,37 @@ pub struct HeapDump {
     pub(super) ranges: Vec<(u64, u64, HeapGeneration)>,
 }
 
-/// Whether a collection up to a generation is one of all, as far as is known.
+/// Returns whether a collection up to a generation is one of all generations, as far as is known.
 pub(super) fn is_of_all(collected: Option<u32>) -> bool {
     collected.is_none_or(|generation| generation >= OLDEST)
 }
 
 impl HeapDump {
-    /// The process; `None` if unknown.
+    /// Returns the process id; `None` if unknown.
     pub(crate) fn process_id(&self) -> Option<u64> {
         self.process_id
     }
 
-    /// Number of the collection that created the dump; `None` if its start is missing.
+    /// Returns the number of the collection that created the dump; `None` if its start is missing.
     pub(super) fn collection(&self) -> Option<u32> {
         self.collection
     }
 
-    /// The oldest generation that its collection collected, 0 to 2 as runtimes report it;
+    /// Returns the oldest generation that its collection collected, 0 to 2 as runtimes report it;
     /// `None` if its end is missing.
     pub(super) fn collected_generation(&self) -> Option<u32> {
         self.collected
     }
 
-    /// Whether its collection was one of all generations, as far as is known. A session
-    /// asks for such a one; if the program collects younger generations at that very
-    /// moment, the runtime creates a dump of that collection, too. It has all objects, but
-    /// among those of older generations are some that nothing holds any more.
+    /// Returns whether the dump's collection was one of all generations, as far as is known. A
+    /// session requests such a one; if the program collects younger generations at that very
+    /// moment, the runtime creates a dump of that collection, too. It has all objects, but among
+    /// those of older generations are some that nothing holds any more.
     pub fn is_of_all_generations(&self) -> bool {
         is_of_all(self.collected)
     }
 
-    /// The index of the dump of a trace that is meant if none is chosen: the first of a
+    /// Returns the index of the dump of a trace that is meant if none is chosen: the first of a
     /// collection of all generations, or else the first. `None` if there are none.
     ///
     /// ```
@@ -154,44 +154,44 @@ impl HeapDump {
         dumps.iter().position(HeapDump::is_of_all_generations).or(first)
     }
 
-    /// When its collection started, in nanoseconds since the session's start.
+    /// Returns when the dump's collection started, in nanoseconds since the session's start.
     pub(crate) fn start_nanos(&self) -> i64 {
         self.start_nanos
     }
 
-    /// How long all threads were paused for it; `None` if unknown.
+    /// Returns how long all threads were paused for the dump, in nanoseconds; `None` if unknown.
     pub(crate) fn pause_nanos(&self) -> Option<i64> {
         self.pause_nanos
     }
 
-    /// Number of objects.
+    /// Returns the number of objects.
     pub fn objects(&self) -> u32 {
         length(&self.addresses)
     }
 
-    /// Number of references between its objects. Several references between the same two
-    /// objects are all counted.
+    /// Returns the number of references between the dump's objects. Several references between the
+    /// same two objects are all counted.
     pub(crate) fn references(&self) -> u32 {
         length(&self.targets)
     }
 
-    /// Size of all objects in bytes.
+    /// Returns the size of all objects in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         (0..self.objects()).fold(0, |sum: u64, object| sum.saturating_add(self.bytes_of(object)))
     }
 
-    /// The address of an object; 0 if there is no such object.
+    /// Returns the address of an object; 0 if there is no such object.
     pub fn address(&self, object: u32) -> u64 {
         self.addresses.get(object as usize).copied().unwrap_or(0)
     }
 
-    /// The object at an address. Searches all objects.
+    /// Returns the object at an address. It searches all objects.
     pub fn find(&self, address: u64) -> Option<u32> {
         let place = self.addresses.iter().position(|found| *found == address)?;
         u32::try_from(place).ok()
     }
 
-    /// An object's own size in bytes.
+    /// Returns an object's own size in bytes.
     #[inline]
     pub fn bytes_of(&self, object: u32) -> u64 {
         match self.bytes.get(object as usize) {
@@ -204,23 +204,23 @@ impl HeapDump {
         }
     }
 
-    /// The index of an object's type in [`HeapDump::types`].
+    /// Returns the index of an object's type in [`HeapDump::types`].
     #[inline]
     pub fn type_of(&self, object: u32) -> u32 {
         self.types.get(object as usize).copied().unwrap_or(NONE)
     }
 
-    /// The types of its objects.
+    /// Returns the types of the dump's objects.
     pub fn types(&self) -> &[HeapType] {
         &self.type_rows
     }
 
-    /// The name of an object's type.
+    /// Returns the name of an object's type.
     pub fn type_name(&self, object: u32) -> &str {
         self.type_rows.get(self.type_of(object) as usize).map_or("?", |row| &row.name)
     }
 
-    /// The objects that an object refers to, in the order in which it holds them.
+    /// Returns the objects that an object refers to, in the order in which it holds them.
     #[inline]
     pub fn references_of(&self, object: u32) -> &[u32] {
         let at = object as usize;
@@ -229,12 +229,12 @@ impl HeapDump {
         self.targets.get(begin as usize..end as usize).unwrap_or_default()
     }
 
-    /// The name of a static variable. No event contains the class that declares it.
+    /// Returns the name of a static variable. No event contains the class that declares it.
     pub fn root_name(&self, root: &Root) -> Option<&str> {
         self.static_names.get(root.name as usize).map(String::as_str)
     }
 
-    /// The generation of an object.
+    /// Returns the generation of an object.
     pub fn generation(&self, object: u32) -> HeapGeneration {
         let address = self.address(object);
         let at = self.ranges.partition_point(|(_, end, _)| *end <= address);

@@ -45,7 +45,7 @@ pub(super) struct Unused {
 
 /// A dump being read: 20 bytes per object and 8 per reference.
 #[derive(Debug)]
-pub(super) struct Gathered {
+pub(super) struct DumpInProgress {
     pub(super) process: ProcessHandle,
     /// Number of the collection that created it.
     pub(super) collection: Option<u32>,
@@ -149,13 +149,13 @@ impl FoundReferences {
     }
 }
 
-impl Gathered {
+impl DumpInProgress {
     pub(super) fn new(
         process: ProcessHandle,
         collection: Option<u32>,
         start_nanos: i64,
-    ) -> Gathered {
-        Gathered {
+    ) -> DumpInProgress {
+        DumpInProgress {
             process,
             collection,
             start_nanos,
@@ -185,7 +185,7 @@ impl Gathered {
         }
     }
 
-    /// Whether a block of objects or references with this index belongs to another dump,
+    /// Returns whether a block of objects or references with this index belongs to another dump,
     /// because this dump already has a block with that index.
     pub(super) fn begins_anew(blocks: &[Block], index: Option<u32>) -> bool {
         index == Some(0) && blocks.first().is_some_and(|block| block.index == 0)
@@ -222,7 +222,7 @@ impl Gathered {
         self.counts.push(u32::try_from(references).unwrap_or(NONE));
     }
 
-    /// An object that comes with its references (Mono). Without a size it is the last one
+    /// Adds an object that comes with its references (Mono). Without a size it is the last one
     /// again, which refers to more than one event holds.
     pub(super) fn single_object(
         &mut self,
@@ -287,7 +287,7 @@ impl Gathered {
         self.lacks_roots |= rows.index.is_some_and(|index| index != self.root_blocks);
         self.root_blocks = self.root_blocks.saturating_add(1);
         for row in &mut rows {
-            match RootKind::of(row.kind, row.flags) {
+            match RootKind::from_edge(row.kind, row.flags) {
                 Some(kind) if row.object != 0 => {
                     self.roots.push(ListedRoot { object: row.object, kind, name: NONE });
                 }

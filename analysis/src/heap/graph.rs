@@ -4,18 +4,18 @@ use super::links::Links;
 
 /// A graph whose nodes are numbered from 0.
 pub(super) trait Graph {
-    /// The number of nodes, below [`NONE`].
+    /// Returns the number of nodes, below [`NONE`].
     fn nodes(&self) -> u32;
-    /// The root node.
+    /// Returns the root node.
     fn root(&self) -> u32;
-    /// The targets of a node's edges; [`NONE`] and numbers that are not nodes are
+    /// Returns the targets of a node's edges; [`NONE`] and numbers that are not nodes are
     /// ignored.
     fn successors(&self, node: u32) -> &[u32];
-    /// Approximate number of edges.
+    /// Returns the approximate number of edges.
     fn edges(&self) -> usize {
         0
     }
-    /// Whether to follow an edge.
+    /// Returns whether to follow an edge.
     fn counts(&self, _source: u32, _target: u32) -> bool {
         true
     }

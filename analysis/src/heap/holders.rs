@@ -9,13 +9,13 @@ use crate::sorted::SortFew;
 use std::fmt;
 
 /// Minimum percentage of everything reachable for a holder to be listed.
-pub(super) const LEAST_PERCENT: f64 = 5.0;
+pub(super) const MIN_PERCENT: f64 = 5.0;
 /// Maximum number of holders.
 const MAX_HOLDERS: usize = 3;
 /// Minimum share of what a holder holds for the next thing on the way down.
-const LEAST_SHARE: f64 = 0.5;
+const MIN_SHARE: f64 = 0.5;
 /// Minimum number of elements of a collection.
-const LEAST_ELEMENTS: u64 = 2;
+const MIN_ELEMENTS: u64 = 2;
 
 /// What a part of a heap hangs on. It is written as text: `static s_items`, `stack`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct HeapHolder {
     pub held_by: HeldBy,
     /// Bytes that it keeps alive.
     pub retained_bytes: u64,
-    /// The same as a percentage of everything reachable.
+    /// Percentage of everything reachable that it keeps alive.
     pub percent: f64,
     /// The type of what has the elements, or else of what is held.
     pub type_name: String,
@@ -76,7 +76,7 @@ pub struct HeapHolder {
 }
 
 impl HeapHolder {
-    /// What holds most, from a dominator tree.
+    /// Returns what holds most, by a dominator tree.
     pub(super) fn all(tree: &HeapTreeNode) -> Vec<HeapHolder> {
         let mut roots: Vec<(HeldBy, &HeapTreeNode, Option<&HeapTreeNode>)> = Vec::new();
         for below in &tree.children {
@@ -95,8 +95,8 @@ impl HeapHolder {
         }
         let mut holders: Vec<HeapHolder> = roots
             .into_iter()
-            .filter(|(_, node, _)| node.percent >= LEAST_PERCENT && node.retained_bytes > 0)
-            .map(|(held_by, node, first)| HeapHolder::of(held_by, node, first))
+            .filter(|(_, node, _)| node.percent >= MIN_PERCENT && node.retained_bytes > 0)
+            .map(|(held_by, node, first)| HeapHolder::from_tree(held_by, node, first))
             .collect();
         holders.sort_few_by(|a, b| {
             let by_name = || a.held_by.to_string().cmp(&b.held_by.to_string());
@@ -106,7 +106,7 @@ impl HeapHolder {
         holders
     }
 
-    fn of(held_by: HeldBy, root: &HeapTreeNode, first: Option<&HeapTreeNode>) -> HeapHolder {
+    fn from_tree(held_by: HeldBy, root: &HeapTreeNode, first: Option<&HeapTreeNode>) -> HeapHolder {
         let mut holder = HeapHolder {
             held_by,
             retained_bytes: root.retained_bytes,
@@ -122,7 +122,7 @@ impl HeapHolder {
         // Down to the first level with several objects.
         let (mut node, mut collection, mut own) = (first, first, None);
         while let Some(here) = node {
-            if here.count >= LEAST_ELEMENTS {
+            if here.count >= MIN_ELEMENTS {
                 holder.elements(collection, here);
                 break;
             }
@@ -132,7 +132,7 @@ impl HeapHolder {
             if is_own(&here.name, &here.module) {
                 own = Some(here);
             }
-            let least = here.retained_bytes as f64 * LEAST_SHARE;
+            let least = here.retained_bytes as f64 * MIN_SHARE;
             node = here.children.first().filter(|child| child.retained_bytes as f64 >= least);
         }
         if holder.elements > 0 {
@@ -142,7 +142,7 @@ impl HeapHolder {
         holder
     }
 
-    /// `here`: the objects below a collection.
+    /// Descends to the elements of a collection. `here`: the objects below it.
     fn elements(&mut self, collection: Option<&HeapTreeNode>, here: &HeapTreeNode) {
         self.elements = here.count;
         self.is_event = collection.is_some_and(|it| it.name == here.name && it.count == 1);
@@ -155,14 +155,14 @@ impl HeapHolder {
     }
 }
 
-/// Whether a type is the program's own, by its module or else by its namespace.
+/// Returns whether a type is the program's own, by its module or else by its namespace.
 pub(super) fn is_own(name: &HeapName, module: &HeapName) -> bool {
     let module = if module.is_known() { &**module } else { "" };
     let is_plain = name.contains(['[', '<']) || **name == *"Free" || !name.is_known();
     !is_plain && !Folding::is_framework(name) && !Folding::is_framework(&format!("{module}!{name}"))
 }
 
-/// Whether a type only stores the elements of a collection.
+/// Returns whether a type only stores the elements of a collection.
 fn is_storage(name: &str) -> bool {
     let base = name.split(['<', '[']).next().unwrap_or(name);
     let base = base.rsplit('.').next().unwrap_or(base);

@@ -33,7 +33,7 @@ pub enum RootKind {
 }
 
 impl fmt::Display for RootKind {
-    /// `static variable`.
+    /// Writes, for example, `static variable`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             RootKind::Static => "static variable",
@@ -68,8 +68,8 @@ impl RootKind {
         RootKind::Other,
     ];
 
-    /// The kind of a root edge; `None` if it is weak and keeps nothing alive.
-    pub(super) fn of(kind: u8, flags: u32) -> Option<RootKind> {
+    /// Returns the kind of a root edge; `None` if it is weak and keeps nothing alive.
+    pub(super) fn from_edge(kind: u8, flags: u32) -> Option<RootKind> {
         const PINNING: u32 = 1;
         const WEAK: u32 = 2;
         const REF_COUNTED: u32 = 8;
@@ -117,7 +117,7 @@ pub enum HeapGeneration {
 }
 
 impl fmt::Display for HeapGeneration {
-    /// `gen 2`.
+    /// Writes, for example, `gen 2`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             HeapGeneration::Gen0 => "gen 0",
@@ -143,7 +143,7 @@ impl HeapGeneration {
         HeapGeneration::Unknown,
     ];
 
-    pub(super) fn of(number: u8) -> HeapGeneration {
+    pub(super) fn from_number(number: u8) -> HeapGeneration {
         let known = [
             HeapGeneration::Gen0,
             HeapGeneration::Gen1,

@@ -33,7 +33,7 @@ struct Late {
 }
 
 /// The result of the depth-first search.
-struct Search {
+struct DepthFirstSearch {
     /// The nodes in the order in which they were reached.
     vertices: Vec<u32>,
     /// By node.
@@ -43,7 +43,7 @@ struct Search {
     late: Vec<Late>,
 }
 
-fn search(graph: &impl Graph) -> Search {
+fn search(graph: &impl Graph) -> DepthFirstSearch {
     let nodes = graph.nodes();
     let unvisited = NodeState { number: NONE, least_source: NONE, late: NONE };
     let mut states = vec![unvisited; nodes as usize];
@@ -83,7 +83,7 @@ fn search(graph: &impl Graph) -> Search {
             known.least_source = known.least_source.min(number);
         }
     }
-    Search { vertices, states, parents, late }
+    DepthFirstSearch { vertices, states, parents, late }
 }
 
 /// A node in a forest of processed nodes.
@@ -112,7 +112,7 @@ impl Forest {
         self.nodes.get(number as usize).copied().unwrap_or(none)
     }
 
-    /// The node with the smallest semidominator between a node and the root of its tree,
+    /// Returns the node with the smallest semidominator between a node and the root of its tree,
     /// and that semidominator. Nodes from `linked` on are linked.
     #[inline]
     fn least(&mut self, number: u32, linked: u32) -> (u32, u32) {
@@ -139,9 +139,9 @@ impl Forest {
     }
 }
 
-/// The immediate dominators of a graph.
+/// Computes the immediate dominators of a graph.
 pub(super) fn dominators(graph: &impl Graph) -> Dominators {
-    let Search { vertices, states, parents, late } = search(graph);
+    let DepthFirstSearch { vertices, states, parents, late } = search(graph);
     let reached = length(&vertices);
     let linked = |(number, ancestor)| Linked { ancestor, label: number, least: number };
     let mut forest = Forest { nodes: (0u32..).zip(parents).map(linked).collect(), way: Vec::new() };

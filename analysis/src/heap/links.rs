@@ -43,12 +43,12 @@ impl Links {
 pub(super) struct Bits(Vec<u64>);
 
 impl Bits {
-    /// The empty set.
+    /// Creates the empty set.
     pub(super) fn new(limit: usize) -> Bits {
         Bits(vec![0; limit.div_ceil(64)])
     }
 
-    /// The full set.
+    /// Creates the full set.
     pub(super) fn filled(limit: usize) -> Bits {
         Bits(vec![u64::MAX; limit.div_ceil(64)])
     }
@@ -73,7 +73,7 @@ impl Bits {
     }
 }
 
-/// The length of a slice whose elements a `u32` can count.
+/// Returns the length of a slice whose elements a `u32` can count.
 #[inline]
 pub(super) fn length(slice: &[impl Sized]) -> u32 {
     u32::try_from(slice.len()).unwrap_or(NONE)

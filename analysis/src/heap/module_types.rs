@@ -18,18 +18,19 @@
 
 use std::fmt;
 
-/// Longer names than compilers write. A file may have one that all types share.
-const LONGEST_NAME: usize = 1024;
-/// Types within types; compilers allow fewer.
-const DEPTH: usize = 32;
-/// Sections of a file; linkers write about ten.
-const MOST_SECTIONS: usize = 96;
-/// Streams of metadata; there are six kinds.
-const MOST_STREAMS: usize = 32;
+/// Maximum length of a name, in bytes: compilers write none that is longer, but a file may
+/// have one that all types share.
+const MAX_NAME_BYTES: usize = 1024;
+/// Maximum number of types within each other; compilers allow fewer.
+const MAX_DEPTH: usize = 32;
+/// Maximum number of sections of a file; linkers write about ten.
+const MAX_SECTIONS: usize = 96;
+/// Maximum number of streams of metadata; there are six kinds.
+const MAX_STREAMS: usize = 32;
 
 const TYPE_DEF: usize = 0x02;
 const NESTED_CLASS: usize = 0x29;
-/// Of a token: which table it is of.
+/// Mask for the table number in a metadata token.
 const TABLE_MASK: u32 = 0xff00_0000;
 const TYPE_DEF_TOKEN: u32 = 0x0200_0000;
 
@@ -86,8 +87,8 @@ impl ModuleTypes {
     /// [`ModuleTypesError`].
     pub(super) fn parse(file: &[u8]) -> Result<ModuleTypes, ModuleTypesError> {
         let metadata = metadata(file)?;
-        let streams = Streams::of(metadata)?;
-        let tables = Tables::of(streams.tables)?;
+        let streams = Streams::parse(metadata)?;
+        let tables = Tables::parse(streams.tables)?;
         let mut types = Vec::new();
         for row in tables.rows(TYPE_DEF)? {
             let mut row = Bytes(row);
@@ -108,7 +109,7 @@ impl ModuleTypes {
         Ok(ModuleTypes { names: streams.strings.to_vec(), types })
     }
 
-    /// The full name, as the runtime writes it, of the type with this token and last name:
+    /// Returns the full name, as the runtime writes it, of the type with this token and last name:
     /// ``N.Outer`1+Inner``. `None` if it is not nested, or not in this file.
     pub(super) fn full_name(&self, token: u32, own: &str) -> Option<String> {
         let mut at =
@@ -126,7 +127,7 @@ impl ModuleTypes {
                     name = format!("{namespace}.{name}");
                 }
             }
-            if parts.len() >= DEPTH {
+            if parts.len() >= MAX_DEPTH {
                 return None;
             }
             parts.push(name);
@@ -138,7 +139,7 @@ impl ModuleTypes {
 
     fn name(&self, at: u32) -> Option<std::borrow::Cow<'_, str>> {
         let text = self.names.get(at as usize..)?;
-        let end = text.iter().take(LONGEST_NAME).position(|byte| *byte == 0)?;
+        let end = text.iter().take(MAX_NAME_BYTES).position(|byte| *byte == 0)?;
         Some(String::from_utf8_lossy(text.get(..end)?))
     }
 }
@@ -170,18 +171,18 @@ impl<'b> Bytes<'b> {
         Ok(u32::from_le_bytes(*bytes))
     }
 
-    /// An index into a heap or a table, of two or four bytes.
+    /// Reads an index into a heap or a table, of two or four bytes.
     fn index(&mut self, width: usize) -> Result<u32, ModuleTypesError> {
         if width == 2 { self.u16().map(u32::from) } else { self.u32() }
     }
 }
 
-/// What follows a position.
+/// Returns what follows a position.
 fn from(bytes: &[u8], at: u32) -> Result<Bytes<'_>, ModuleTypesError> {
     bytes.get(at as usize..).map(Bytes).ok_or(ModuleTypesError::Truncated)
 }
 
-/// The part of a file with its metadata.
+/// Returns the part of a file with its metadata.
 fn metadata(file: &[u8]) -> Result<&[u8], ModuleTypesError> {
     let not_pe = |_| ModuleTypesError::NotPe;
     let mut header = Bytes(file);
@@ -194,7 +195,7 @@ fn metadata(file: &[u8]) -> Result<&[u8], ModuleTypesError> {
         return Err(ModuleTypesError::NotPe);
     }
     header.skip(2)?;
-    let sections = usize::from(header.u16()?).min(MOST_SECTIONS);
+    let sections = usize::from(header.u16()?).min(MAX_SECTIONS);
     header.skip(12)?;
     let optional_bytes = usize::from(header.u16()?);
     header.skip(2)?;
@@ -246,7 +247,7 @@ struct Streams<'m> {
 }
 
 impl<'m> Streams<'m> {
-    fn of(metadata: &'m [u8]) -> Result<Streams<'m>, ModuleTypesError> {
+    fn parse(metadata: &'m [u8]) -> Result<Streams<'m>, ModuleTypesError> {
         let mut root = Bytes(metadata);
         if root.take(4)? != b"BSJB" {
             return Err(ModuleTypesError::NoMetadata);
@@ -255,7 +256,7 @@ impl<'m> Streams<'m> {
         let version_bytes = root.u32()? as usize;
         root.skip(version_bytes)?;
         root.skip(2)?;
-        let count = usize::from(root.u16()?).min(MOST_STREAMS);
+        let count = usize::from(root.u16()?).min(MAX_STREAMS);
         let (mut tables, mut strings) = (None, None);
         for _ in 0..count {
             let (at, bytes) = (root.u32()?, root.u32()?);
@@ -371,7 +372,7 @@ struct Tables<'m> {
 }
 
 impl<'m> Tables<'m> {
-    fn of(stream: &'m [u8]) -> Result<Tables<'m>, ModuleTypesError> {
+    fn parse(stream: &'m [u8]) -> Result<Tables<'m>, ModuleTypesError> {
         let mut bytes = Bytes(stream);
         bytes.skip(6)?;
         let sizes = bytes.u16()?;
@@ -397,7 +398,7 @@ impl<'m> Tables<'m> {
         self.counts.get(table).copied().unwrap_or(0)
     }
 
-    /// Bytes of an index into one of these tables.
+    /// Returns the number of bytes of an index into one of these tables.
     fn width_of(&self, tables: &[usize]) -> usize {
         self.coded_width(0, tables)
     }
@@ -426,7 +427,7 @@ impl<'m> Tables<'m> {
             .ok_or(ModuleTypesError::Truncated)
     }
 
-    /// The rows of a table.
+    /// Returns the rows of a table.
     fn rows(&self, table: usize) -> Result<impl Iterator<Item = &'m [u8]>, ModuleTypesError> {
         let mut bytes = Bytes(self.rows);
         for before in 0..table {
@@ -442,7 +443,7 @@ impl<'m> Tables<'m> {
 mod tests {
     use super::*;
 
-    /// A module with one section, in which the CLI header and the metadata are.
+    /// Makes a module with one section, in which the CLI header and the metadata are.
     fn module(tables: &[u8], strings: &[u8]) -> Vec<u8> {
         let mut metadata = b"BSJB\x01\0\x01\0\0\0\0\0\x04\0\0\0v4\0\0\0\0\x02\0".to_vec();
         let tables_at = metadata.len() as u32 + 12 + 20;
@@ -478,7 +479,7 @@ mod tests {
         file
     }
 
-    /// Types by name and namespace, and which is in which.
+    /// Makes a module of types with these names and namespaces; `nested` says which is in which.
     fn with_types(types: &[(&str, &str)], nested: &[(u16, u16)]) -> Vec<u8> {
         let mut strings = vec![0];
         let mut rows = Vec::new();

@@ -10,7 +10,7 @@
 //! | 48 | memory that holds roots, and of which kind they are |
 //! | 38 | a step of a collection |
 
-use super::gathered::{Gathered, ListedRoot};
+use super::gathered::{DumpInProgress, ListedRoot};
 use super::kinds::RootKind;
 use super::links::NONE;
 use crate::model::name_of_mono;
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 const PROVIDER: &str = "Microsoft-DotNETRuntimeMonoProfiler";
 
 /// Maximum number of registered areas of roots that are kept.
-const MOST_AREAS: usize = 1 << 16;
+const MAX_AREAS: usize = 1 << 16;
 
 /// An event of a dump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(super) enum MonoEvent {
 
 impl MonoEvent {
     #[inline]
-    pub(super) fn of(event: &Event<'_>) -> Option<MonoEvent> {
+    pub(super) fn for_event(event: &Event<'_>) -> Option<MonoEvent> {
         if event.known_provider() != KnownProvider::Other || event.catalog().is_none() {
             return None;
         }
@@ -55,7 +55,8 @@ impl MonoEvent {
     }
 }
 
-/// Whether the event says that the runtime is Mono: of its own provider, or RuntimeStart.
+/// Returns whether the event says that the runtime is Mono: it is from Mono's own provider, or
+/// RuntimeStart.
 pub(super) fn is_of_mono(event: &Event<'_>) -> bool {
     const SKU_OF_MONO: u64 = 4;
     match event.known_provider() {
@@ -84,7 +85,7 @@ impl RootAreas {
             Some(15) => RootKind::DependentHandle,
             _ => RootKind::Other,
         };
-        if self.0.len() < MOST_AREAS {
+        if self.0.len() < MAX_AREAS {
             self.0.insert(start, (start.saturating_add(bytes), kind));
         }
     }
@@ -96,7 +97,7 @@ impl RootAreas {
 }
 
 /// Adds an object of event 53, or more references of the last one.
-pub(super) fn add_object(dump: &mut Gathered, event: &Event<'_>) {
+pub(super) fn add_object(dump: &mut DumpInProgress, event: &Event<'_>) {
     let (mut address, mut vtable, mut bytes) = (0, 0, 0);
     let mut targets = Vec::new();
     for field in event.fields() {
@@ -117,7 +118,7 @@ pub(super) fn add_object(dump: &mut Gathered, event: &Event<'_>) {
 }
 
 /// Adds the roots of event 50.
-pub(super) fn add_roots(dump: &mut Gathered, areas: &RootAreas, event: &Event<'_>) {
+pub(super) fn add_roots(dump: &mut DumpInProgress, areas: &RootAreas, event: &Event<'_>) {
     let Some(values) = event.field("Values") else { return };
     let mut object = 0;
     each(&values, |name, value| match name {
@@ -131,13 +132,13 @@ pub(super) fn add_roots(dump: &mut Gathered, areas: &RootAreas, event: &Event<'_
     });
 }
 
-/// The VTable, module and class name of event 63.
+/// Returns the VTable, module and class name of event 63.
 pub(super) fn class(event: &Event<'_>) -> Option<(u64, u64, String)> {
     let name = event.field("ClassName")?.to_text()?;
     Some((number_of(event, "VTableID")?, number_of(event, "ModuleID")?, name_of_mono(&name)))
 }
 
-/// Whether all threads begin to stop (`true`), or run again; `None` for other steps.
+/// Returns whether all threads begin to stop (`true`), or run again; `None` for other steps.
 pub(super) fn pauses(event: &Event<'_>) -> Option<bool> {
     match number_of(event, "GCEventType")? {
         6 => Some(true),
@@ -150,7 +151,7 @@ fn number_of(event: &Event<'_>, name: &str) -> Option<u64> {
     event.field(name)?.as_u64()
 }
 
-/// The numbers of all rows, with their names.
+/// Calls `take` with the name and the number of each field of all rows.
 fn each(values: &Value<'_>, mut take: impl FnMut(&str, u64)) {
     let Some(rows) = values.as_array() else { return };
     for row in rows.iter().filter_map(|row| row.as_object()) {

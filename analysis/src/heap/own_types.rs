@@ -1,7 +1,7 @@
 //! The program's own types in a heap: which keep most alive, and of which there is more.
 
-use super::diff::{HeapDiff, HeapTypeDiff, LEAST_GROWTH_PERCENT};
-use super::holders::{LEAST_PERCENT, is_own};
+use super::diff::{HeapDiff, HeapTypeDiff, MIN_GROWTH_PERCENT};
+use super::holders::{MIN_PERCENT, is_own};
 use super::report::{HeapReport, HeapTypeRow};
 use crate::model::Folding;
 use crate::sorted::SortFew;
@@ -26,7 +26,7 @@ pub struct HeapOwnType {
 impl HeapReport {
     /// Returns the program's own types that keep most alive, at most three.
     pub fn own_types(&self) -> Vec<HeapOwnType> {
-        let least = (self.reachable_bytes as f64 * LEAST_PERCENT / 100.0).max(1.0);
+        let least = (self.reachable_bytes as f64 * MIN_PERCENT / 100.0).max(1.0);
         // A nested type may have no namespace, and a module no name.
         let framework: BTreeSet<&str> = self
             .types
@@ -61,7 +61,7 @@ impl HeapDiff {
         });
         let mut grown: Vec<&HeapTypeDiff> = grown.collect();
         grown.sort_by_key(|row| std::cmp::Reverse(row.retained_bytes_growth.max(row.bytes_growth)));
-        let least = self.new.bytes as f64 * LEAST_GROWTH_PERCENT / 100.0;
+        let least = self.new.bytes as f64 * MIN_GROWTH_PERCENT / 100.0;
         grown.retain(|row| row.retained_bytes_growth as f64 >= least);
         grown.truncate(MAX_OWN_TYPES);
         grown

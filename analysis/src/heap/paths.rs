@@ -13,7 +13,7 @@ const STEPS: u32 = 32;
 
 /// Maximum number of bytes that the names of all groups take: each has up to 64, and there
 /// may be as many groups as objects.
-const MOST_NAME_BYTES: usize = 16 << 20;
+const MAX_GROUP_NAME_BYTES: usize = 16 << 20;
 
 /// Shortest paths from the roots to all objects of a dump: 4 bytes per object.
 ///
@@ -118,7 +118,7 @@ impl HeapPaths {
         HeapPaths { before, roots }
     }
 
-    /// A shortest path to an object; `None` if no root reaches it.
+    /// Returns a shortest path to an object; `None` if no root reaches it.
     pub fn path(&self, object: u32) -> Option<HeapPath> {
         let mut objects = Vec::new();
         let mut at = object;
@@ -169,7 +169,7 @@ impl HeapPaths {
             most.then(a_kind.cmp(b_kind)).then_with(|| a.example.cmp(&b.example))
         });
         // Texts are made for what is shown.
-        let (mut groups, mut room) = (Vec::new(), MOST_NAME_BYTES);
+        let (mut groups, mut room) = (Vec::new(), MAX_GROUP_NAME_BYTES);
         for (held, _, way) in &rows {
             let group = grouping.group(*way, held);
             let Some(rest) = room.checked_sub(group.name_bytes()) else { break };
@@ -182,7 +182,7 @@ impl HeapPaths {
 }
 
 impl HeapPathGroup {
-    /// What the names take, with the memory of a step.
+    /// Returns how many bytes the names take, with the memory of a step.
     fn name_bytes(&self) -> usize {
         let bytes = |step: &HeapStep| step.type_name.len().saturating_add(size_of::<HeapStep>());
         let root = self.root_name.as_ref().map_or(0, String::len);
@@ -238,7 +238,7 @@ impl<'g> Grouping<'g> {
         }
     }
 
-    /// The way to an object.
+    /// Returns the way to an object.
     fn way(&mut self, object: u32) -> Option<u32> {
         // Go up to the first object whose way is known, or that a root holds; then back
         // down.
@@ -292,13 +292,13 @@ impl<'g> Grouping<'g> {
         way
     }
 
-    /// The ways from this one back to the root, which comes last: at most `most`.
+    /// Returns the ways from a way back to the root, which comes last: at most `most`.
     fn back(&self, way: u32, most: u32) -> impl Iterator<Item = &Way> {
         let way_at = |at: u32| self.ways.get(at as usize);
         std::iter::successors(way_at(way), move |way| way_at(way.before)).take(most as usize)
     }
 
-    /// The root at which a way begins.
+    /// Returns the root at which a way begins.
     fn root_of(&self, way: u32) -> Option<&'g Root> {
         let head = self.ways.get(way as usize)?.head;
         let root = self.back(head, STEPS.saturating_add(1)).find(|way| way.before == NONE)?;

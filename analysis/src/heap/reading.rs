@@ -2,7 +2,7 @@
 
 use super::build;
 use super::dump::{HeapDump, is_of_all};
-use super::gathered::Gathered;
+use super::gathered::DumpInProgress;
 use super::module_types::{ModuleTypes, ModuleTypesError};
 use super::mono::{self, MonoEvent, RootAreas};
 use super::type_rows::TypeRows;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// Maximum number of dumps. Only crafted traces have more; events of further dumps are
 /// counted as faults of the last one.
-const MOST_DUMPS: usize = 256;
+const MAX_DUMPS: usize = 256;
 
 /// Reads the heap dumps of a trace.
 ///
@@ -34,7 +34,7 @@ pub struct HeapReader {
     types: TypeRows,
     /// The state of each process.
     going: BTreeMap<ProcessHandle, Going>,
-    dumps: Vec<Gathered>,
+    dumps: Vec<DumpInProgress>,
     objects: u64,
     is_mono: bool,
 }
@@ -45,7 +45,7 @@ struct Going {
     /// Number and start of the last collection of all generations, the kind that is
     /// started to create a dump.
     full: Option<(u32, i64)>,
-    /// The same of a collection of younger generations that has not ended yet.
+    /// Number and start of a collection of younger generations that has not ended yet.
     younger: Option<(u32, i64)>,
     /// The dump to which events belong.
     open: Option<usize>,
@@ -72,23 +72,23 @@ impl HeapReader {
         Ok(events.outcome())
     }
 
-    /// Number of objects reported so far, in all dumps.
+    /// Returns the number of objects reported so far, in all dumps.
     pub fn objects(&self) -> u64 {
         self.objects
     }
 
-    /// Whether the runtime says that it is Mono, whose dumps are recorded with
+    /// Returns whether the runtime says that it is Mono, whose dumps are recorded with
     /// the second of [`RECORD`](super::RECORD).
     pub fn is_mono(&self) -> bool {
         self.is_mono
     }
 
-    /// Whether there is a dump whose collection was one of all generations and has ended,
+    /// Returns whether there is a dump whose collection was one of all generations and has ended,
     /// and the threads have been resumed. Where the program collects younger generations
     /// at that very moment, there is a dump of that collection before it
     /// ([`HeapDump::is_of_all_generations`]).
     pub fn has_dump(&self) -> bool {
-        let is_whole = |dump: &Gathered| {
+        let is_whole = |dump: &DumpInProgress| {
             dump.has_ended && dump.pause_nanos.is_some() && is_of_all(dump.collected)
         };
         self.dumps.iter().any(is_whole)
@@ -100,7 +100,7 @@ impl HeapReader {
         let is_of_heap = provider == KnownProvider::Runtime
             && matches!(event.id(), 1..=3 | 7..=9 | 15..=19 | 23 | 36..=38);
         self.is_mono |= mono::is_of_mono(event);
-        if let Some(what) = MonoEvent::of(event) {
+        if let Some(what) = MonoEvent::for_event(event) {
             return self.mono(what, event);
         }
         if !is_of_heap {
@@ -176,19 +176,19 @@ impl HeapReader {
         }
     }
 
-    /// The dump of Mono to which the objects of a process belong.
-    fn mono_dump(&mut self, process: ProcessHandle, nanos: i64) -> Option<&mut Gathered> {
+    /// Returns the dump of Mono to which the objects of a process belong.
+    fn mono_dump(&mut self, process: ProcessHandle, nanos: i64) -> Option<&mut DumpInProgress> {
         let going = self.going.entry(process).or_default();
         let is_open = |place: &usize| self.dumps.get(*place).is_some_and(|dump| !dump.has_ended);
         let open = going.mono.filter(is_open);
         let place = open.unwrap_or(self.dumps.len());
-        if place >= MOST_DUMPS {
+        if place >= MAX_DUMPS {
             let last = self.dumps.last_mut()?;
             last.unused.beyond = last.unused.beyond.saturating_add(1);
             return None;
         }
         if open.is_none() {
-            self.dumps.push(Gathered::new(process, None, nanos));
+            self.dumps.push(DumpInProgress::new(process, None, nanos));
             going.mono = Some(place);
         }
         self.dumps.get_mut(place)
@@ -262,11 +262,11 @@ impl HeapReader {
             HeapRows::Objects(objects) => {
                 self.objects = self.objects.saturating_add(objects.count.into());
                 self.dump(process, nanos, |dump| {
-                    Gathered::begins_anew(&dump.object_blocks, objects.index)
+                    DumpInProgress::begins_anew(&dump.object_blocks, objects.index)
                 })
             }
             HeapRows::References(references) => self.dump(process, nanos, |dump| {
-                Gathered::begins_anew(&dump.reference_blocks, references.index)
+                DumpInProgress::begins_anew(&dump.reference_blocks, references.index)
             }),
             _ => self.dump(process, nanos, |_| false),
         };
@@ -283,18 +283,18 @@ impl HeapReader {
         }
     }
 
-    /// The dump to which the events of a process belong.
+    /// Returns the dump to which the events of a process belong.
     fn dump(
         &mut self,
         process: ProcessHandle,
         nanos: i64,
-        begins_anew: impl FnOnce(&Gathered) -> bool,
-    ) -> Option<&mut Gathered> {
+        begins_anew: impl FnOnce(&DumpInProgress) -> bool,
+    ) -> Option<&mut DumpInProgress> {
         let going = self.going.entry(process).or_default();
         let open =
             going.open.filter(|open| self.dumps.get(*open).is_some_and(|dump| !begins_anew(dump)));
         let place = open.unwrap_or(self.dumps.len());
-        if place >= MOST_DUMPS {
+        if place >= MAX_DUMPS {
             let last = self.dumps.last_mut()?;
             last.unused.beyond = last.unused.beyond.saturating_add(1);
             return None;
@@ -304,7 +304,7 @@ impl HeapReader {
             // collection of all; the events of a dump are of the one that runs now.
             let collection = going.younger.take().or_else(|| going.full.take());
             let (number, start) = collection.unzip();
-            let mut dump = Gathered::new(process, number, start.unwrap_or(nanos));
+            let mut dump = DumpInProgress::new(process, number, start.unwrap_or(nanos));
             dump.ranges.append(&mut going.ranges);
             self.dumps.push(dump);
             going.open = Some(place);
@@ -318,8 +318,8 @@ impl HeapReader {
         self.types.modules(&self.model).into_iter().map(str::to_owned).collect()
     }
 
-    /// Names nested types by what the file of their module, with this path in the trace, says.
-    /// Of a file of another build only types are taken whose token and name are the same.
+    /// Names nested types by what the file of their module, with this path in the trace, says. From
+    /// a file of another build, only types whose token and name are equal are used.
     ///
     /// # Errors
     /// If `file` is no `.dll` or `.exe` of .NET.
@@ -328,7 +328,7 @@ impl HeapReader {
         Ok(())
     }
 
-    /// The dumps, in order of creation.
+    /// Returns the dumps, in order of creation.
     pub fn finish(self) -> Vec<HeapDump> {
         let HeapReader { mut model, types, dumps, .. } = self;
         model.complete(None, SessionSpan::default());

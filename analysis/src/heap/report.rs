@@ -10,8 +10,8 @@ use crate::document::{SCHEMA, percent};
 use crate::sorted::SortFew;
 use std::collections::{BTreeMap, HashSet};
 
-/// Smaller nodes of the dominator tree are not looked at for what holds a heap.
-const LEAST_TREE_PERCENT: f64 = 1.0;
+/// Minimum percentage that a node of the dominator tree retains to count as holding a heap.
+const MIN_TREE_PERCENT: f64 = 1.0;
 
 /// A summary of a heap.
 #[derive(Debug, Clone, PartialEq)]
@@ -169,13 +169,13 @@ pub struct HeapGenerationRow {
 }
 
 impl HeapDumpRow {
-    /// Whether its collection was one of all generations, as far as is known: see
+    /// Returns whether the dump's collection was one of all generations, as far as is known: see
     /// [`HeapDump::is_of_all_generations`].
     pub fn is_of_all_generations(&self) -> bool {
         is_of_all(self.collected_generation)
     }
 
-    fn of(dump: &HeapDump) -> HeapDumpRow {
+    fn new(dump: &HeapDump) -> HeapDumpRow {
         HeapDumpRow {
             index: dump.index,
             start_ns: dump.start_nanos(),
@@ -229,7 +229,7 @@ impl HeapReport {
             HeapGeneration::ALL.into_iter().zip(generations).filter(|(_, sums)| sums.count > 0);
         HeapReport {
             schema: SCHEMA,
-            dumps: dumps.iter().map(HeapDumpRow::of).collect(),
+            dumps: dumps.iter().map(HeapDumpRow::new).collect(),
             dump: dump.index,
             objects: dump.objects().into(),
             edges: dump.references().into(),
@@ -237,7 +237,7 @@ impl HeapReport {
             reachable_objects,
             reachable_bytes: all.reachable,
             pause_ns: dump.pause_nanos(),
-            holders: HeapHolder::all(&HeapTreeNode::of(dump, retained, LEAST_TREE_PERCENT)),
+            holders: HeapHolder::all(&HeapTreeNode::of(dump, retained, MIN_TREE_PERCENT)),
             types: type_rows(dump, retained, &types, all.bytes),
             modules: module_rows(dump, retained, &types, all.bytes),
             roots: root_rows(dump, retained),

@@ -56,7 +56,7 @@ struct Rooted<'d> {
 }
 
 impl<'d> Rooted<'d> {
-    fn of(dump: &'d HeapDump, statics: &[u32]) -> Rooted<'d> {
+    fn new(dump: &'d HeapDump, statics: &[u32]) -> Rooted<'d> {
         let objects = dump.objects();
         let first_static = objects.saturating_add(KINDS);
         let root = first_static.saturating_add(length(statics));
@@ -140,8 +140,8 @@ impl Retained {
             .filter(|(_, root)| is_static(root))
             .map(|(at, _)| at)
             .collect();
-        let graph = Rooted::of(dump, &statics);
-        let tree = DominatorTree::of(&graph);
+        let graph = Rooted::new(dump, &statics);
+        let tree = DominatorTree::new(&graph);
         let mut bytes = vec![0u64; graph.nodes as usize];
         // Each node comes after those that dominate it.
         for node in tree.order.iter().rev() {
@@ -184,25 +184,25 @@ impl Retained {
         }
     }
 
-    /// Size in bytes of everything that a node keeps alive, including itself; 0 for
+    /// Returns the size in bytes of everything that a node keeps alive, including itself; 0 for
     /// unreachable objects.
     pub fn bytes(&self, node: HeapNode) -> u64 {
         self.bytes.get(self.number(node) as usize).copied().unwrap_or(0)
     }
 
-    /// The immediate dominator: what directly and exclusively keeps a node alive. `None`
+    /// Returns the immediate dominator: what directly and exclusively keeps a node alive. `None`
     /// for the root node, and for unreachable objects.
     pub fn dominator(&self, node: HeapNode) -> Option<HeapNode> {
         let above = self.tree.parents.get(self.number(node));
         (above != NONE).then(|| self.node(above))
     }
 
-    /// Whether an object is reachable from a root.
+    /// Returns whether an object is reachable from a root.
     pub(super) fn is_reachable(&self, object: u32) -> bool {
         self.tree.parents.get(object) != NONE
     }
 
-    /// Bytes that groups of objects keep alive: everything below any object of a group,
+    /// Returns the bytes that groups of objects keep alive: everything below any object of a group,
     /// counted once. `group` returns the group of an object, below `groups`.
     pub fn bytes_by_group(&self, groups: usize, group: impl Fn(u32) -> Option<usize>) -> Vec<u64> {
         let mut sums = vec![0u64; groups];

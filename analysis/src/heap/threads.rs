@@ -4,14 +4,16 @@ use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::thread;
 
-/// More threads would only wait for memory.
-const MOST: usize = 4;
+/// Maximum number of threads: more would only wait for memory.
+const MAX_THREADS: usize = 4;
 
 /// Does the work of each piece, in any order. Everything is done even if no further
 /// threads can be started.
 pub(super) fn share<T>(pieces: impl ExactSizeIterator<Item = T> + Send, work: impl Fn(T) + Sync) {
-    let threads =
-        thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST).min(pieces.len());
+    let threads = thread::available_parallelism()
+        .map_or(1, NonZeroUsize::get)
+        .min(MAX_THREADS)
+        .min(pieces.len());
     let pieces = Mutex::new(pieces);
     let run = || {
         // Taken in a separate step, so that the lock is not held while the piece is

@@ -89,7 +89,7 @@ struct Group {
 }
 
 impl HeapTreeNode {
-    /// The tree of a dump, with a node for everything reachable. Nodes that retain less
+    /// Computes the tree of a dump, with a node for everything reachable. Nodes that retain less
     /// than `min_percent` are omitted.
     pub fn of(dump: &HeapDump, retained: &Retained, min_percent: f64) -> HeapTreeNode {
         let order: Vec<(HeapNode, usize)> = retained.walk().collect();
@@ -129,7 +129,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Recursion is limited to [`DEPTH`].
+    /// Builds the node of a group and those below it. Recursion is limited to [`DEPTH`].
     fn grown(&self, label: Label, group: Group, depth: usize) -> HeapTreeNode {
         let mut below: HashMap<Label, Group> = HashMap::new();
         let (mut count, mut bytes) = (0u64, 0u64);
@@ -182,7 +182,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The number of objects in the range that a node dominates.
+    /// Returns the number of objects in the range that a node dominates.
     fn objects(&self, node: HeapNode, place: usize, end: usize) -> u64 {
         let nodes = end.saturating_sub(place) as u64;
         match node {
@@ -222,7 +222,7 @@ mod tests {
     use super::super::paths::HeapPaths;
     use super::*;
 
-    /// A linked list of objects of several types.
+    /// Makes a linked list of objects of several types.
     fn list(count: u32, types: u32) -> HeapDump {
         let named = |at: u32| HeapType {
             name: HeapName::known(format!("N.T{at}")),

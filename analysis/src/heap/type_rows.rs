@@ -42,8 +42,8 @@ impl TypeRow {
         self.flags & TypeRow::ARRAY != 0
     }
 
-    /// `[]`, `[,]` … In .NET Core 3.1 only the name shows it; in other versions, if there
-    /// is no name, only the flags.
+    /// Returns the brackets of an array: `[]`, `[,]` … In .NET Core 3.1 only the name shows it; in
+    /// other versions, if there is no name, only the flags.
     fn suffix(&self) -> String {
         if let Some(at) = self.name.rfind('[').filter(|_| self.name.ends_with(']')) {
             return self.name.get(at..).unwrap_or_default().to_owned();
@@ -73,7 +73,7 @@ impl TypeRows {
         }
     }
 
-    /// A type whose name is complete (Mono).
+    /// Adds a type whose name is complete (Mono).
     pub(super) fn name(
         &mut self,
         process: ProcessHandle,
@@ -98,19 +98,19 @@ impl TypeRows {
         self.of_files.insert(path.to_owned(), types);
     }
 
-    pub(super) fn of(&self, process: ProcessHandle) -> Option<&NumberMap<u64, TypeRow>> {
+    pub(super) fn rows_of(&self, process: ProcessHandle) -> Option<&NumberMap<u64, TypeRow>> {
         self.processes.get(&process)
     }
 }
 
-/// The path of a module's file, as stored.
+/// Returns the path of a module's file, as stored.
 fn path_of(model: &Model, process: ProcessHandle, module_id: u64) -> Option<&str> {
     let module = model.process(process)?.modules.find(module_id, u64::MAX)?;
     Some(module.il_path.as_str()).filter(|path| !path.is_empty())
 }
 
 /// Finds full names of the types of a process.
-pub(super) struct Names<'a> {
+pub(super) struct TypeNames<'a> {
     rows: Option<&'a NumberMap<u64, TypeRow>>,
     /// By module.
     of_files: NumberMap<u64, &'a ModuleTypes>,
@@ -121,10 +121,14 @@ pub(super) struct Names<'a> {
     of_methods: HashMap<(u64, &'a str), &'a str>,
 }
 
-impl<'a> Names<'a> {
-    pub(super) fn new(rows: &'a TypeRows, process: ProcessHandle, model: &'a Model) -> Names<'a> {
-        let mut names = Names {
-            rows: rows.of(process),
+impl<'a> TypeNames<'a> {
+    pub(super) fn new(
+        rows: &'a TypeRows,
+        process: ProcessHandle,
+        model: &'a Model,
+    ) -> TypeNames<'a> {
+        let mut names = TypeNames {
+            rows: rows.rows_of(process),
             of_files: NumberMap::default(),
             whole: NumberMap::default(),
             of_methods: HashMap::new(),
@@ -189,7 +193,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// A type's stored name, including outer types; `None` if it was not described.
+    /// Returns a type's stored name, including outer types; `None` if it was not described.
     pub(super) fn stored(&self, id: u64) -> Option<String> {
         self.stored_at(id, 0)
     }
@@ -247,7 +251,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The text before the bracket that closes an open one.
+/// Returns the text before the bracket that closes an open one.
 fn in_brackets(text: &str) -> &str {
     let mut open = 1usize;
     let end = text.find(|c| {
@@ -280,8 +284,8 @@ mod tests {
         }
     }
 
-    fn names(rows: &NumberMap<u64, TypeRow>) -> Names<'_> {
-        let mut names = Names {
+    fn names(rows: &NumberMap<u64, TypeRow>) -> TypeNames<'_> {
+        let mut names = TypeNames {
             rows: Some(rows),
             of_files: NumberMap::default(),
             whole: NumberMap::default(),
@@ -303,7 +307,7 @@ mod tests {
         rows.insert(5, row("", 8 | 0x200, &[2]));
         rows.insert(6, row("", 8, &[9]));
         let names = names(&rows);
-        let shown = |id| names.stored(id).map(|stored| Names::shown(&stored));
+        let shown = |id| names.stored(id).map(|stored| TypeNames::shown(&stored));
         assert_eq!(shown(2).as_deref(), Some("A.Outer.Inner"));
         assert_eq!(shown(3).as_deref(), Some("A.Outer.Inner[]"));
         assert_eq!(shown(4).as_deref(), Some("Other"));
@@ -321,7 +325,7 @@ mod tests {
             ("N.Table`1+Entry[System.Int32][]", "N.Table<int>.Entry[]"),
         ];
         for (stored, shown) in cases {
-            assert_eq!(Names::shown(stored), shown);
+            assert_eq!(TypeNames::shown(stored), shown);
         }
     }
 

@@ -66,7 +66,7 @@ impl<W: Write> Json<W> {
         Ok(self)
     }
 
-    /// A member's key; its value must follow.
+    /// Writes a member's key; its value must follow.
     pub(crate) fn key(&mut self, key: &str) -> io::Result<&mut Self> {
         let begin: &[u8] =
             if std::mem::replace(&mut self.is_after_value, false) { b",\"" } else { b"\"" };
@@ -76,7 +76,7 @@ impl<W: Write> Json<W> {
         Ok(self)
     }
 
-    /// A text.
+    /// Writes a text.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<&mut Self> {
         let begin: &[u8] =
             if std::mem::replace(&mut self.is_after_value, true) { b",\"" } else { b"\"" };
@@ -86,7 +86,7 @@ impl<W: Write> Json<W> {
         Ok(self)
     }
 
-    /// The content between the quotes.
+    /// Writes the content of a text, without the quotes.
     fn escaped(&mut self, text: &str) -> io::Result<()> {
         let mut rest = text.as_bytes();
         // Most texts need no escaping and are written in one piece.
@@ -101,7 +101,7 @@ impl<W: Write> Json<W> {
         self.out.write_all(rest)
     }
 
-    /// A whole number.
+    /// Writes a whole number.
     pub(crate) fn number(&mut self, number: impl Into<i128>) -> io::Result<&mut Self> {
         self.comma()?;
         let number: i128 = number.into();
@@ -115,7 +115,7 @@ impl<W: Write> Json<W> {
         Ok(self)
     }
 
-    /// The elements of a long array: `write` appends each as JSON to a buffer, which is
+    /// Writes the elements of a long array: `write` appends each as JSON to a buffer, which is
     /// written in large pieces.
     pub(crate) fn elements<T>(
         &mut self,
@@ -139,7 +139,7 @@ impl<W: Write> Json<W> {
         Ok(self)
     }
 
-    /// A value that is JSON already, such as `true`.
+    /// Writes a value that is JSON already, such as `true`.
     pub(crate) fn raw(&mut self, json: &str) -> io::Result<&mut Self> {
         self.comma()?;
         self.out.write_all(json.as_bytes())?;

@@ -14,17 +14,17 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// An empty message.
+    /// Creates an empty message.
     pub(crate) fn new() -> Message {
         Message::default()
     }
 
-    /// The encoded message.
+    /// Returns the encoded message.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Whether it is empty.
+    /// Returns whether the message is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -47,31 +47,31 @@ impl Message {
         self.varint(u64::from(field) << 3 | wire_type);
     }
 
-    /// An unsigned number, an enumeration or a boolean. Written even if it is 0.
+    /// Appends an unsigned number, an enumeration or a boolean, even if it is 0.
     pub(crate) fn uint(&mut self, field: u32, value: u64) -> &mut Self {
         self.key(field, 0);
         self.varint(value);
         self
     }
 
-    /// A signed number of type `int64` or `int32`.
+    /// Appends a signed number of type `int64` or `int32`.
     pub(crate) fn int(&mut self, field: u32, value: i64) -> &mut Self {
         self.uint(field, value.cast_unsigned())
     }
 
-    /// A number of type `fixed64`.
+    /// Appends a number of type `fixed64`.
     pub(crate) fn fixed64(&mut self, field: u32, value: u64) -> &mut Self {
         self.key(field, 1);
         self.bytes.extend_from_slice(&value.to_le_bytes());
         self
     }
 
-    /// A number of type `double`.
+    /// Appends a number of type `double`.
     pub(crate) fn double(&mut self, field: u32, value: f64) -> &mut Self {
         self.fixed64(field, value.to_bits())
     }
 
-    /// A text.
+    /// Appends a text.
     pub(crate) fn text(&mut self, field: u32, text: &str) -> &mut Self {
         self.delimited(field, text.as_bytes())
     }
@@ -84,12 +84,12 @@ impl Message {
         self
     }
 
-    /// A nested message.
+    /// Appends a nested message.
     pub(crate) fn message(&mut self, field: u32, message: &Message) -> &mut Self {
         self.delimited(field, &message.bytes)
     }
 
-    /// Unsigned numbers in packed encoding; nothing if there are none.
+    /// Appends unsigned numbers in packed encoding; nothing if there are none.
     pub(crate) fn packed(
         &mut self,
         field: u32,

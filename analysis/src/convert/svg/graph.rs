@@ -5,7 +5,7 @@
 //! a thousand threads with the same calls take no more memory than one.
 
 use super::super::labelled;
-use super::{FEWEST_PARTS, Names, PARTS};
+use super::{MIN_PARTS, Names, PARTS};
 use crate::model::{Call, CallNodes, Kind, Profile, ProfileKey, Resolved, ThreadState, Totals};
 
 /// Weight, and number of samples.
@@ -24,7 +24,7 @@ impl Share {
         (weight.saturating_sub(waiting), samples.saturating_sub(waiting_samples))
     }
 
-    /// Whether all samples were waiting.
+    /// Returns whether all samples were waiting.
     pub(super) fn only_waits(self) -> bool {
         self.waiting.0 > 0 && self.running().0 == 0
     }
@@ -49,7 +49,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    fn of(left: u64, weight: u64, whole: u64) -> Extent {
+    fn new(left: u64, weight: u64, whole: u64) -> Extent {
         let part = |weight: u64| {
             let part =
                 u128::from(weight).saturating_mul(u128::from(PARTS)).checked_div(u128::from(whole));
@@ -60,7 +60,7 @@ impl Extent {
     }
 
     pub(super) fn is_shown(self) -> bool {
-        self.width >= FEWEST_PARTS
+        self.width >= MIN_PARTS
     }
 }
 
@@ -136,12 +136,12 @@ impl<'r> Graph<'r> {
         })
     }
 
-    /// What is shown at first: samples that ran, if there are any.
+    /// Returns the sums that are shown at first: those of samples that ran, if there are any.
     pub(super) fn first(&self, share: Share) -> Sums {
         if self.whole.running().0 > 0 { share.running() } else { share.all }
     }
 
-    /// Whether there is more than what is shown at first.
+    /// Returns whether there is more than what is shown at first.
     pub(super) fn has_more(&self) -> bool {
         self.whole.running().0 > 0 && self.whole.waiting.0 > 0
     }
@@ -175,7 +175,7 @@ impl<'r> Graph<'r> {
         placed(most).or_else(|| placed(share)).unwrap_or_default()
     }
 
-    /// The threads that are wide enough to be seen, and how many are not.
+    /// Returns the threads that are wide enough to be seen, and how many are not.
     fn threads(&self, names: &Names<'_, '_>) -> (Vec<(Drawn, &[ProfileRow])>, u64) {
         let mut threads: Vec<(Option<Call>, &[ProfileRow])> = self
             .rows
@@ -196,15 +196,15 @@ impl<'r> Graph<'r> {
         (shown, left_out)
     }
 
-    /// Where a box lies in what is shown at first, and in all; `None` if it is too narrow
+    /// Returns where a box lies in what is shown at first, and in all; `None` if it is too narrow
     /// to be seen in either.
     fn extents(&self, drawn: &Drawn) -> Option<(Extent, Extent)> {
-        let first = Extent::of(drawn.left.0, self.first(drawn.share).0, self.first(self.whole).0);
-        let all = Extent::of(drawn.left.1, drawn.share.all.0, self.whole.all.0);
+        let first = Extent::new(drawn.left.0, self.first(drawn.share).0, self.first(self.whole).0);
+        let all = Extent::new(drawn.left.1, drawn.share.all.0, self.whole.all.0);
         (first.is_shown() || all.is_shown()).then_some((first, all))
     }
 
-    /// The weights to the left of what follows a box.
+    /// Returns the weights to the left of what follows a box.
     fn beside(&self, left: Left, share: Share) -> Left {
         let first = left.0.saturating_add(self.first(share).0);
         (first, left.1.saturating_add(share.all.0))

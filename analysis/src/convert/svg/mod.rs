@@ -41,10 +41,10 @@ const HEAD: usize = 94;
 const ROW_HEIGHT: usize = 18;
 /// Height of the footer, which shows details of the frame under the pointer.
 const FOOT: usize = 28;
-/// Widths are in parts of the whole, which has this many.
+/// Number of parts of the whole, which are the unit of widths.
 const PARTS: u64 = 1_000_000;
-/// Frames with fewer parts are omitted.
-const FEWEST_PARTS: u64 = PARTS / 10_000;
+/// Minimum width of a frame that is shown, in parts.
+const MIN_PARTS: u64 = PARTS / 10_000;
 /// Number of characters that fit in a row of 1,200 pixels.
 const LETTERS: u64 = 166;
 
@@ -129,7 +129,7 @@ impl<'r, 'm> Names<'r, 'm> {
         }
     }
 
-    /// `Type.Method`, if there is not enough room for the full name.
+    /// Returns `Type.Method`, if there is not enough room for the full name.
     fn short(&self, call: Option<Call>) -> Option<String> {
         let Some(Call::Frame(frame)) = call else { return None };
         let frame = self.resolved.frame(frame)?;
@@ -209,7 +209,7 @@ impl Page<'_, '_> {
         self.out.write_all(text.as_bytes())
     }
 
-    /// One line about what widths mean.
+    /// Returns one line about what widths mean.
     fn about(&self, (weight, samples): Sums, what: &str) -> String {
         let (weight, samples) = (self.weight(weight), units::count(samples));
         match self.kind {
@@ -222,7 +222,7 @@ impl Page<'_, '_> {
         }
     }
 
-    /// The colours in use and their meaning, and the switch that shows waiting samples.
+    /// Writes the colours in use and their meaning, and the switch that shows waiting samples.
     fn legend(&self, text: &mut String, resolved: &Resolved<'_>) {
         let has = |kind| resolved.all_frames().iter().any(|frame| frame.kind == kind);
         let is_heap = self.kind == Kind::Heap;
@@ -273,7 +273,7 @@ impl Page<'_, '_> {
         }
     }
 
-    /// `(12.000 ms, 3.40 %, 12 samples)`.
+    /// Returns sums as text: `(12.000 ms, 3.40 %, 12 samples)`.
     fn sums(&self, (weight, samples): Sums, (whole, _): Sums) -> String {
         let whole = u128::from(whole);
         let share = u128::from(weight).saturating_mul(20_000).saturating_add(whole);
@@ -332,7 +332,7 @@ fn percent(parts: u64) -> String {
     format!("{}.{:04}", parts / (PARTS / 100), parts % (PARTS / 100))
 }
 
-/// The text that fits into a frame of the image: the full text, or its short form, or the
+/// Returns the text that fits into a frame of the image: the full text, or its short form, or the
 /// beginning of the short form. The script uses the same rule for the window.
 fn fitting(text: &str, short: Option<String>, parts: u64) -> Option<String> {
     let room = usize::try_from(parts.saturating_mul(LETTERS) / PARTS).ok()?;

@@ -10,7 +10,7 @@ pub(super) struct ByNumber<T> {
 }
 
 impl<T: Copy> ByNumber<T> {
-    /// An empty table; `none` marks unused numbers.
+    /// Creates an empty table; `none` marks unused numbers.
     pub(super) fn new(none: T) -> ByNumber<T> {
         ByNumber { rows: Vec::new(), put: Vec::new(), none }
     }
@@ -44,8 +44,8 @@ impl<T: Copy> ByNumber<T> {
 mod tests {
     use super::*;
 
-    /// Would take a million times a million steps if clearing touched all numbers up to
-    /// the largest.
+    /// Checks that clearing touches used numbers only: touching all numbers up to the largest would
+    /// take a million times a million steps.
     #[test]
     fn a_large_number_costs_once() {
         let mut rows = ByNumber::new(0u32);

@@ -9,15 +9,15 @@ use nettrace_parser::Event;
 use nettrace_parser::internal::{Candidate, PendingFilter, Watermark};
 use nettrace_parser::view::{self, KnownProvider};
 
-/// How many samples are gathered, beyond those left over from last time, before the
-/// reader is asked up to which time samples are complete.
-const BATCH: usize = 4096;
-/// The most samples that are kept pending, 32 bytes each: 16 MiB.
-const MOST: usize = 1 << 19;
+/// Number of samples that are gathered, beyond those left over from last time, before the
+/// reader says up to which time samples are complete.
+const BATCH_SAMPLES: usize = 4096;
+/// Maximum number of samples that are kept pending, 32 bytes each: 16 MiB.
+const MAX_PENDING: usize = 1 << 19;
 /// Types and stacks with larger numbers are looked up each time instead of being
 /// remembered: a damaged stream may use any number, and a table is as long as its largest
 /// one.
-pub(super) const MOST_NUMBERS: usize = 1 << 20;
+pub(super) const MAX_NUMBERS: usize = 1 << 20;
 /// How many threads are remembered by the last bits of their numbers, which is faster than
 /// a hash table.
 const RECENT: usize = 256;
@@ -87,7 +87,7 @@ impl WantedEvents {
             KnownProvider::Rundown if is_method && !is_selected => Role::Lists,
             KnownProvider::Rundown | KnownProvider::Runtime if is_method => Role::Changes,
             _ if is_selected || Model::learns_from(event) => Role::Deferred,
-            _ => match SampleSource::of(event, &self.kinds) {
+            _ => match SampleSource::for_event(event, &self.kinds) {
                 Some(SampleSource::Sampler) => Role::Sample,
                 Some(SampleSource::Processor) => Role::OnCpuSample,
                 Some(SampleSource::SwitchedOut | SampleSource::Runtime(_)) => Role::Deferred,
@@ -135,7 +135,7 @@ impl EventFilter {
             by_number: NumberMap::default(),
             recent: [(0, u32::MAX); RECENT],
             samples: Vec::new(),
-            room: BATCH,
+            room: BATCH_SAMPLES,
             changes_deferred: false,
         }
     }
@@ -152,21 +152,21 @@ impl EventFilter {
         }
     }
 
-    /// The threads, and the first `end` samples.
+    /// Returns the threads, and the first `end` samples.
     pub(super) fn ready(&mut self, end: usize) -> (&mut [SeenThread], &[PendingSample]) {
         (&mut self.threads, self.samples.get(..end).unwrap_or_default())
     }
 
-    /// Number of events that were not deferred.
+    /// Returns the number of events that were not deferred.
     pub(super) fn passed(&self) -> u64 {
         self.threads.iter().fold(0, |sum, row| sum.saturating_add(row.events))
     }
 
-    /// Must be called after the complete samples have been removed. `has_deferred`:
+    /// Prepares for the next batch. The complete samples must have been removed. `has_deferred`:
     /// whether the reader still has deferred events.
     pub(super) fn go_on(&mut self, has_deferred: bool) {
         self.changes_deferred &= has_deferred;
-        self.room = self.samples.len().saturating_mul(2).saturating_add(BATCH);
+        self.room = self.samples.len().saturating_mul(2).saturating_add(BATCH_SAMPLES);
     }
 
     #[cold]
@@ -180,21 +180,21 @@ impl EventFilter {
         let role = self.wanted.role_of(&event, observer);
         // A label may say that an event has another version, with another name.
         let is_lasting = !self.is_v6 || self.wanted.events.is_empty();
-        let number = number.filter(|number| (*number as usize) < MOST_NUMBERS);
+        let number = number.filter(|number| (*number as usize) < MAX_NUMBERS);
         if let Some(number) = number.filter(|_| is_lasting) {
             self.roles.put(number, role);
         }
         role
     }
 
-    /// The index of the row of the thread with this number, if it was needed recently.
+    /// Returns the index of the row of the thread with this number, if it was needed recently.
     #[inline(always)]
     fn recent(&self, number: u64) -> Option<u32> {
         let (known, place) = self.recent.get(recent_place(number))?;
         (*known == number && *place != u32::MAX).then_some(*place)
     }
 
-    /// The index of the row of an event's thread.
+    /// Returns the index of the row of an event's thread.
     #[inline(never)]
     fn find_or_add(&mut self, event: Event<'_>) -> u32 {
         let number = event.raw_thread();
@@ -225,7 +225,7 @@ fn recent_place(number: u64) -> usize {
 }
 
 impl Filtering<'_> {
-    /// Whether a rundown event contains a method that the model does not know yet. Most
+    /// Returns whether a rundown event contains a method that the model does not know yet. Most
     /// do not: the end of each session, and of each file into which a long session is
     /// split, lists methods that were already reported.
     #[inline]
@@ -296,7 +296,7 @@ impl PendingFilter for Filtering<'_> {
     }
 
     fn flush_up_to(&self) -> Option<u64> {
-        if self.filter.samples.len() < MOST {
+        if self.filter.samples.len() < MAX_PENDING {
             return None;
         }
         self.filter.samples.iter().map(|sample| sample.ticks).max()

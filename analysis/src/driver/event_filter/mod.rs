@@ -28,9 +28,9 @@ use nettrace_parser::internal::{FilteredEvents, Watermark};
 use nettrace_parser::{Source, TimeOrdered};
 use samples::{SampleFeed, StackHandles};
 
-/// The filter is used as long as there are no more deferred events than this for each that
-/// it passes.
-const MOST_DEFERRED: u64 = 3;
+/// Maximum number of deferred events for each event that the filter passes; with more of
+/// them it is not used.
+const MAX_DEFERRED: u64 = 3;
 
 /// Reads the remaining events. The result is that of `Analysis::event_for` for each of
 /// them in time order.
@@ -66,7 +66,7 @@ pub(super) fn read<S: Source>(
             filter.roles.clear();
             handles.clear();
             // If most events are deferred, it is faster to sort them all.
-            is_worth_it = deferred / MOST_DEFERRED <= filter.passed();
+            is_worth_it = deferred / MAX_DEFERRED <= filter.passed();
         }
     }
     if !is_worth_it {

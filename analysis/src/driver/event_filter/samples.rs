@@ -1,7 +1,7 @@
 //! Hands pending samples to the analysis, each with the handles of its thread and stack.
 
 use super::by_number::ByNumber;
-use super::filter::{MOST_NUMBERS, PendingSample, SeenThread};
+use super::filter::{MAX_NUMBERS, PendingSample, SeenThread};
 use crate::convert::ConvertError;
 use crate::driver::Analysis;
 use crate::model::{RUNTIME_FRAMES, StackHandle, ThreadHandle};
@@ -32,7 +32,7 @@ impl StackHandles {
     const NONE: StackHandle = StackHandle(u32::MAX);
 
     fn put(&mut self, number: u32, handle: StackHandle) {
-        if (number as usize) < MOST_NUMBERS {
+        if (number as usize) < MAX_NUMBERS {
             self.handles.put(number, handle);
         }
     }
