@@ -126,10 +126,10 @@ struct Contended {
     since: Option<i64>,
 }
 
-/// Maximum number of locks that are waited for at a time whose owners are looked at: each sample asks
-/// all of them.
+/// Maximum number of locks that are waited for at a time whose owners are observed: each sample
+/// searches all of them.
 const MOST_CONTENDED: usize = 1_000;
-/// Maximum number of locks of which is known how long they were held, and of stacks of owners.
+/// Maximum number of locks for which it is known how long they were held.
 const MOST_HELD: usize = 10_000;
 const MOST_OWNER_STACKS: usize = 100_000;
 
@@ -157,7 +157,7 @@ impl Default for Contention {
 }
 
 impl Contention {
-    /// Without what owners did: samples are not asked for then, which are most events of many
+    /// Leaves out what owners did: samples are not wanted then, which are most events of many
     /// traces.
     pub(crate) fn without_owner_stacks(mut self) -> Contention {
         self.looks_at_owners = false;
@@ -194,7 +194,7 @@ impl Contention {
         }
     }
 
-    /// A thread has got a lock for which it waited.
+    /// Takes the moment at which a thread has got a lock for which it waited.
     fn got(&mut self, moment: &Moment, model: &Model) {
         let Some(newest) = self.newest.get(&moment.thread) else { return };
         let Some(id) = newest.lock_id else { return };
@@ -215,7 +215,7 @@ impl Contention {
         }
     }
 
-    /// A sample of a thread, which may have a lock that others wait for.
+    /// Takes a sample of a thread, which may have a lock that others wait for.
     fn sampled(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         if self.contended.is_empty() || !moment.is_selected {
             return;
@@ -374,7 +374,7 @@ impl Report for Contention {
 /// A lock's id, if the runtime has told it, and whether it is one of the runtime's own.
 type LockKey = (Option<u64>, bool);
 
-/// What the owners of each lock did, and in how many samples.
+/// Returns what the owners of each lock did, and in how many samples.
 fn by_lock(
     owner_stacks: HashMap<(u64, StackHandle), u64>,
 ) -> HashMap<u64, Vec<(StackHandle, u64)>> {
@@ -417,7 +417,7 @@ impl Sums {
         }
     }
 
-    /// The threads that held the lock most often, and the number of the others.
+    /// Returns the threads that held the lock most often, and the number of the others.
     fn owners(&self, owners: &Owners, top: usize) -> (Vec<ThreadCount>, u64) {
         let count = |(id, count): (&u64, &u64)| ThreadCount {
             thread_id: Some(*id),
@@ -432,7 +432,7 @@ impl Sums {
     }
 }
 
-/// Who holds locks.
+/// Threads that hold locks, which waits name as owners.
 struct Owners {
     /// By OS id.
     names: BTreeMap<u64, String>,
@@ -446,7 +446,7 @@ impl Owners {
         Owners { names: model.threads().filter_map(named).collect() }
     }
 
-    /// The OS id of the owner that a wait of a thread names.
+    /// Returns the OS id of the owner that a wait of a thread names.
     fn os_id(model: &Model, waiting: ThreadHandle, owner: u64) -> Option<u64> {
         let thread = model.thread(waiting)?;
         let process = model.process(thread.process)?;

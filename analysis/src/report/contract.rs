@@ -41,8 +41,8 @@ pub trait Report {
         self
     }
 
-    /// Whether it wants to see events of this type: the others are skipped, which is
-    /// several times as fast as sorting them by time. Asked once for each type, so the
+    /// Returns whether it wants to see events of this type: the others are skipped, which is
+    /// several times as fast as sorting them by time. It is called once for each type, so the
     /// answer may only depend on what all its events have in common: provider, id, name.
     fn wants(&self, event: &Event<'_>) -> bool {
         let _ = event;
@@ -57,7 +57,7 @@ pub trait Report {
         false
     }
 
-    /// Whether there is something to show though the trace has no event that the report is
+    /// Returns whether there is something to show though the trace has no event that the report is
     /// about: what samples alone show.
     fn has_more(output: &Self::Output) -> bool {
         let _ = output;
@@ -79,7 +79,7 @@ pub enum ReportInput {
     Events,
     /// CPU samples, aggregated by stack.
     Samples,
-    /// The same, and how many events of each thread a filter accepts.
+    /// CPU and thread samples, and how many events of each thread a filter accepts.
     SamplesOfThreads,
     /// Processes and their code: [`Resolved::model`].
     Code,

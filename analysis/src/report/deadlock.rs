@@ -20,8 +20,8 @@ pub struct Deadlock {
     pub at_least_ns: u64,
 }
 
-/// All circles. `waits`: who each waiting thread waits for, and since when; `end_nanos`: when
-/// the trace ends.
+/// Returns all circles. `waits`: who each waiting thread waits for, and since when; `end_nanos`:
+/// when the trace ends.
 pub(super) fn deadlocks(waits: &BTreeMap<u64, (u64, i64)>, end_nanos: i64) -> Vec<Deadlock> {
     // Each thread waits for one at most, so each way ends at a thread that does not wait, or
     // in one circle.
@@ -83,7 +83,8 @@ mod tests {
         );
     }
 
-    /// Compared with each other they would take minutes.
+    /// Holds that circles are found in linear time: comparing each thread with each would take
+    /// minutes.
     #[test]
     fn a_hundred_thousand_threads_in_one_circle_take_as_many_steps() {
         let count = 100_000;

@@ -65,7 +65,7 @@ impl Distribution {
         u64::try_from(self.sum).unwrap_or(u64::MAX)
     }
 
-    /// The smallest value that at least `percent` of all values do not exceed.
+    /// Returns the smallest value that at least `percent` of all values do not exceed.
     fn percentile(&self, sorted: &[u64], percent: u64) -> u64 {
         let rank = nearest_rank(self.count, percent);
         if sorted.len() as u64 == self.count {

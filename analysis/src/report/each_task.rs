@@ -39,7 +39,7 @@ impl TaskTime {
         }
     }
 
-    /// What the method is called whose task has no name.
+    /// Returns the words that precede a method for a task without a name.
     fn by(self) -> &'static str {
         match self {
             TaskTime::Queued | TaskTime::Ran => SCHEDULED_BY,
@@ -61,7 +61,8 @@ pub(crate) struct EachTask {
 }
 
 impl EachTask {
-    /// `nanos`: `None` if it is not over at the end of the trace.
+    /// Adds a task, or a wait for one. `nanos`: its length; `None` if it is not over at the end of
+    /// the trace.
     pub(super) fn add(
         &mut self,
         time: TaskTime,
@@ -82,7 +83,8 @@ impl EachTask {
         std::mem::take(&mut self.ended)
     }
 
-    /// `named`: the name of a task at a place, or these words and a method.
+    /// Gives each row its name. `named`: the name of a task at a place, or these words and a
+    /// method.
     pub(super) fn name(&mut self, named: impl Fn(&TaskPlace, &str) -> String) {
         let mut places: Vec<_> = std::mem::take(&mut self.places).into_iter().collect();
         places.sort_unstable_by_key(|(_, label)| *label);

@@ -16,7 +16,8 @@ const ARGUMENT: &str = "EndpointName";
 /// EventSources whose requests come in.
 const SERVERS: [&str; 2] = ["Microsoft.AspNetCore.Hosting", "Microsoft-AspNetCore-Server-Kestrel"];
 
-/// Whether events of a type may say so: depends only on what all of them have in common.
+/// Returns whether events of a type may name an endpoint: it depends only on what all of them have
+/// in common.
 pub(super) fn may_name(event: &Event<'_>) -> bool {
     match event.known_provider() {
         KnownProvider::DiagnosticSource => event.name().ends_with("Start"),
@@ -30,13 +31,13 @@ pub(super) fn may_name(event: &Event<'_>) -> bool {
     }
 }
 
-/// Whether an event's stack may show a handler that has hardly any samples: where an exception
-/// is thrown, or a lock is waited for.
+/// Returns whether an event's stack may show a handler that has hardly any samples: where an
+/// exception is thrown, or a lock is waited for.
 pub(super) fn shows_handler(event: &Event<'_>) -> bool {
     event.known_provider() == KnownProvider::Runtime && matches!(event.id(), 80 | 81)
 }
 
-/// The endpoint that the thread of an event serves from then on.
+/// Returns the endpoint that the thread of an event serves from then on.
 pub(super) fn name_of(event: &Event<'_>, moment: &Moment) -> Option<String> {
     if event.known_provider() == KnownProvider::Logging {
         return executed(event);
@@ -46,7 +47,7 @@ pub(super) fn name_of(event: &Event<'_>, moment: &Moment) -> Option<String> {
     facts.name()
 }
 
-/// `GET /orders/{id:int}`, as the program has mapped it.
+/// Returns the endpoint as the program has mapped it, such as `GET /orders/{id:int}`.
 fn executed(event: &Event<'_>) -> Option<String> {
     let logger = event.field("LoggerName")?.to_text()?;
     let message = LoggedMessage::of(event).filter(|_| logger == LOGGER)?;

@@ -452,7 +452,7 @@ fn type_row(
     }
 }
 
-/// The method that caught an exception. What resumes async methods catches what they throw,
+/// Returns the method that caught an exception. What resumes async methods catches what they throw,
 /// and throws it again in the method that awaits them.
 fn catcher(reported: &str, names: NameOptions) -> String {
     let is_carrier = reported.contains("System.Runtime.CompilerServices.AsyncHelpers")

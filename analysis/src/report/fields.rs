@@ -25,7 +25,7 @@ impl<'r> Walk<'r> {
         self.fields.find(name)?.value.ok()?.as_bool()
     }
 
-    /// A text; empty if the writer omitted it.
+    /// Returns a text; it is empty if the writer omitted it.
     pub(crate) fn text(&mut self, name: &str, texts: &mut Texts) -> Option<TextHandle> {
         let text = self.fields.find(name)?.value.ok()?.to_text().unwrap_or_default();
         Some(texts.intern(&text))

@@ -3,8 +3,8 @@
 /// Maximum number of members that are read.
 const MOST_MEMBERS: usize = 100;
 
-/// The members of an object, in their order, without escapes; those before the first one that
-/// is no text and no number. Empty for any other text.
+/// Returns the members of an object, in their order, without escapes, up to the first one that is
+/// no text and no number. The list is empty for any other text.
 pub(super) fn members(json: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let Some(rest) = json.trim_start().strip_prefix('{') else { return found };
@@ -36,7 +36,7 @@ pub(super) fn members(json: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The rest of a text, after its quote.
+/// Reads the rest of a text, after its quote.
 fn text(rest: &mut impl Iterator<Item = char>) -> Option<String> {
     let mut text = String::new();
     loop {
@@ -69,7 +69,7 @@ fn text(rest: &mut impl Iterator<Item = char>) -> Option<String> {
     }
 }
 
-/// Four hexadecimal digits.
+/// Reads four hexadecimal digits.
 fn unit(rest: &mut impl Iterator<Item = char>) -> Option<u32> {
     (0..4).try_fold(0_u32, |sum, _| sum.checked_mul(16)?.checked_add(rest.next()?.to_digit(16)?))
 }
@@ -78,7 +78,7 @@ fn skip(rest: &mut std::iter::Peekable<impl Iterator<Item = char>>, is: impl Fn(
     while rest.next_if(&is).is_some() {}
 }
 
-/// An object with these members.
+/// Writes an object with these members.
 pub(super) fn object<'m>(members: impl Iterator<Item = (&'m str, &'m str)>) -> String {
     let mut json = String::from("{");
     for (at, (name, value)) in members.enumerate() {

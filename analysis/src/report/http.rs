@@ -13,12 +13,12 @@ use nettrace_parser::Event;
 pub struct Http {
     requests: Activities,
     sql: Sql,
-    /// Of the requested one.
+    /// Steps of the requested request.
     steps: Option<Steps>,
 }
 
 impl Default for Http {
-    /// All requests, with the 10 slowest.
+    /// Creates the report of all requests, with the 10 slowest.
     fn default() -> Http {
         Http::from(Activities::default())
     }

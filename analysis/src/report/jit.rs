@@ -275,16 +275,16 @@ impl Jit {
     }
 }
 
-/// Whether a method was compiled in the background. The first version of its code never
-/// is: the event that says where a thread's work in the background ends was lost.
+/// Returns whether a method was compiled in the background. The first version of its code never is:
+/// the event that says where a thread's work in the background ends was lost.
 fn is_background(is_on_background_thread: bool, method: &view::Method<'_>) -> bool {
     let is_first = method.tier() == Tier::QuickJitted;
     (is_on_background_thread && !is_first) || is_recompiled(method)
 }
 
-/// Whether it is a later version of a method's code, at a tier that is only compiled in
-/// the background. That thread's events may be missing: at the end of a session, .NET
-/// Core 3.x reports methods without them.
+/// Returns whether it is a later version of a method's code, at a tier that is only compiled in the
+/// background. That thread's events may be missing: at the end of a session, .NET Core 3.x reports
+/// methods without them.
 fn is_recompiled(method: &view::Method<'_>) -> bool {
     let is_tier = matches!(
         method.tier(),

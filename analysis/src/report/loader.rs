@@ -166,7 +166,7 @@ trait Lives {
 
     fn process_id(&mut self) -> &mut Option<u64>;
 
-    /// Whether a row with the same id is about the same thing.
+    /// Returns whether a row with the same id is about the same thing.
     fn is_same(&self, other: &Self) -> bool;
 }
 
@@ -237,7 +237,7 @@ impl<T: Lives> RowsById<T> {
         self.rows.push(Known { process, row, is_selected });
     }
 
-    /// The rows with the ids of their processes, which may be reported late.
+    /// Returns the rows with the ids of their processes, which may be reported late.
     fn finish(self, model: &Model) -> Vec<T> {
         let with_id = |Known { process, mut row, .. }: Known<T>| {
             *row.process_id() = model.process(process).and_then(|process| process.id);

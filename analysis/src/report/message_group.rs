@@ -49,7 +49,7 @@ fn flush(word: &mut String, group: &mut String) {
     word.clear();
 }
 
-/// Whether a word is a GUID, or hexadecimal with both letters and digits.
+/// Returns whether a word is a GUID, or hexadecimal with both letters and digits.
 pub(crate) fn is_identifier(word: &str) -> bool {
     let digits = word.strip_prefix("0x").unwrap_or(word);
     let is_hexadecimal =

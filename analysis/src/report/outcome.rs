@@ -85,7 +85,7 @@ impl OutcomeReport {
 }
 
 impl DamageRow {
-    /// A fault of the file that contains the stream.
+    /// Creates the row for a fault of the file that contains the stream.
     pub(crate) fn of_file(offset: u64, context: &'static str, fault: String) -> DamageRow {
         let class = nettrace_parser::Class::Incomplete.as_str();
         DamageRow { offset, block: None, context, fault, class, lost_bytes: 0 }

@@ -64,12 +64,12 @@ pub struct Reported<O> {
 }
 
 impl<R: Reports> ReportPass<R> {
-    /// A pass for `reports` without a filter and with default names.
+    /// Creates a pass for `reports` without a filter and with default names.
     pub fn new(reports: R) -> ReportPass<R> {
         ReportPass::with_options(reports, AnalysisOptions::default())
     }
 
-    /// A pass for `reports` with options.
+    /// Creates a pass for `reports` with options.
     pub fn with_options(reports: R, options: AnalysisOptions) -> ReportPass<R> {
         let inputs = reports.inputs();
         let analysis = match inputs.iter().any(|input| input.has_samples()) {
@@ -85,7 +85,7 @@ impl<R: Reports> ReportPass<R> {
         }
     }
 
-    /// The reports, to take completed data from them.
+    /// Returns the reports, to take completed data from them.
     pub fn reports_mut(&mut self) -> &mut R {
         &mut self.observer.reports
     }
@@ -98,7 +98,7 @@ impl<R: Reports> ReportPass<R> {
         self.analysis.add(converter);
     }
 
-    /// For information that the trace does not contain, such as perf maps.
+    /// Returns the model, to add what the trace does not contain, such as perf maps.
     pub fn model_mut(&mut self) -> &mut Model {
         self.analysis.model_mut()
     }
@@ -114,7 +114,7 @@ impl<R: Reports> ReportPass<R> {
         self.analysis.read_for(events, &mut self.observer)
     }
 
-    /// The outcome of reading, if the events were passed one by one.
+    /// Sets the outcome of reading, if the events were passed one by one.
     pub fn set_outcome(&mut self, outcome: Outcome) {
         self.analysis.set_outcome(outcome);
     }

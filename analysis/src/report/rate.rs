@@ -114,8 +114,8 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// The most occurrences within about a second: of intervals that are shorter, as many
-    /// as last a second are taken together, of longer ones the mean is taken.
+    /// Returns the most occurrences within about a second: shorter intervals are added up to a
+    /// second, longer ones give their mean.
     pub fn peak_per_second(&self) -> f64 {
         if self.stretch_ns <= 0 {
             return 0.0;

@@ -34,7 +34,8 @@ pub struct ProcessorLimit {
 }
 
 impl ProcessorLimit {
-    /// `running_ns`: the time of all threads that are not known to have waited.
+    /// Returns the limit that a running time above the machine's sets. `running_ns`: the time of
+    /// all threads that are not known to have waited.
     fn below(running_ns: u64, model: &Model) -> Option<ProcessorLimit> {
         let processors = model.processors()?;
         let most_ns = model.selected().nanos().saturating_mul(u64::from(processors));

@@ -14,7 +14,7 @@ pub trait Reports {
     /// tuple. Each report has a place of its own in this type, so no two can share one.
     type Interest: Copy + Send + Sync;
 
-    /// What each is computed from.
+    /// Returns what each is computed from.
     fn inputs(&self) -> Vec<ReportInput>;
 
     /// Returns which of them want to see events of this type, `None` if none does; see
@@ -49,12 +49,12 @@ impl<'m> Resolving<'m> {
         Resolving { finished, no_samples, resolved: None }
     }
 
-    /// The data for a report, the same as in a pass of its own.
+    /// Returns the data for a report, equal to those of a pass of its own.
     pub fn for_report<R: Report>(&mut self) -> &Resolved<'m> {
         self.resolved(R::INPUT, R::STATES)
     }
 
-    /// How many of the stacks' frames have names.
+    /// Returns how many of the stacks' frames have names.
     pub(crate) fn coverage(&self) -> Coverage {
         match &self.resolved {
             Some(resolved) => resolved.coverage(),
@@ -62,13 +62,14 @@ impl<'m> Resolving<'m> {
         }
     }
 
-    /// How reading went, if that is known.
+    /// Returns how reading went, if that is known.
     #[cfg(feature = "page")]
     pub(crate) fn outcome(&self) -> Option<&nettrace_parser::Outcome> {
         self.finished.outcome.as_ref()
     }
 
-    /// What a report with this input is about, unless it says so of each event.
+    /// Returns the number of events that a report with this input is about, unless it says so
+    /// itself for each event.
     pub(super) fn count(&self, input: ReportInput) -> u64 {
         let Finished { profile, model, .. } = self.finished;
         let modules =

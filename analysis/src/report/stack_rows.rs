@@ -59,8 +59,8 @@ impl<'r, 'm> ShownFrames<'r, 'm> {
         self.resolved
     }
 
-    /// The names of a stack's frames, and the places of those that are guesses. If there is
-    /// no room for all, the innermost, and `(N more frames)`.
+    /// Returns the names of a stack's frames, and the places of those that are guesses. If there is
+    /// no room for all, it has the innermost, and `(N more frames)`.
     pub(crate) fn of(&mut self, frames: &[FrameHandle]) -> (Vec<Arc<Frame>>, Vec<usize>) {
         // A single stack leaves room for others.
         let most = self.room.min(MOST_FRAME_BYTES / 8);
@@ -98,7 +98,7 @@ pub(crate) const TASK_LIBRARY: &[&str] = &[
 /// of the method that throws.
 pub(crate) const DISPATCH: &[&str] = &["System.Runtime.EH."];
 
-/// The frames without the innermost ones whose names contain one of `skipped`.
+/// Returns the frames without the innermost ones whose names contain one of `skipped`.
 pub(crate) fn below<'r>(
     resolved: &'r Resolved<'_>,
     stack: StackHandle,
@@ -115,7 +115,7 @@ pub(crate) fn below<'r>(
     frames.get(count..).filter(|frames| !frames.is_empty()).unwrap_or(frames)
 }
 
-/// The `top` heaviest stacks, without innermost frames that contain one of `skipped`.
+/// Returns the `top` heaviest stacks, without innermost frames that contain one of `skipped`.
 /// Stacks with equal names are merged. Also the number of the others.
 pub(crate) fn stack_rows(
     shown: &mut ShownFrames<'_, '_>,

@@ -29,7 +29,7 @@ pub struct Startup {
 }
 
 impl Default for Startup {
-    /// With the 10 methods that took longest to compile.
+    /// Creates the report with the 10 methods that took longest to compile.
     fn default() -> Startup {
         Startup {
             began_ns: None,
@@ -69,7 +69,7 @@ pub struct StartupReport {
     pub jit_ns: u64,
     /// Assemblies that were loaded until then.
     pub assemblies: u64,
-    /// Of the methods those that took longest to compile.
+    /// Methods that took longest to compile.
     pub slowest: Vec<JitMethod>,
     /// The assemblies, in the order in which they were loaded.
     pub loaded: Vec<AssemblyRow>,
@@ -160,7 +160,7 @@ impl Report for Startup {
     }
 }
 
-/// Whether a method is the program's entry point, or what the compiler makes of the
+/// Returns whether a method is the program's entry point, or what the compiler makes of the
 /// statements of its file.
 fn is_main(name: &str) -> bool {
     let bare = name.split_once('(').map_or(name, |(bare, _)| bare);

@@ -20,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Maximum number of steps that are kept.
 const MOST_STEPS: usize = 10_000;
-/// Maximum number of ids of what is inside, and of connections.
+/// Maximum number of ids of activities inside the request, and of connections.
 const MOST_IDS: usize = 65_536;
 /// Maximum number of characters of a step's text.
 const LONGEST_TEXT: usize = 1_000;
@@ -160,7 +160,7 @@ impl Steps {
                 .any(|id| id.eq_ignore_ascii_case(&self.id))
     }
 
-    /// Whether an id is that of the request, of something inside it, or a path below.
+    /// Returns whether an id is that of the request, of something inside it, or a path below.
     fn has(&self, id: &str) -> bool {
         let id = id.to_ascii_lowercase();
         self.ids.contains(&id)
@@ -178,7 +178,8 @@ impl Steps {
         [&edge.id, &edge.parent, &edge.path].into_iter().flatten().any(|id| self.has(id))
     }
 
-    /// What has these ids is inside the request, and so is what refers to them.
+    /// Learns the ids of an activity inside the request, so that activities that refer to them are
+    /// inside too.
     fn learn(&mut self, edge: &ActivityEdge) {
         for id in [&edge.id, &edge.path].into_iter().flatten() {
             if self.ids.len() < MOST_IDS {
@@ -220,7 +221,8 @@ impl Steps {
         self.steps.get_mut(place?).map(|found| &mut found.step)
     }
 
-    /// A request has started inside: one that goes out, or one that it sent to its own process.
+    /// Takes the start of a request inside: one that goes out, or one that it sent to its own
+    /// process.
     fn request(
         &mut self,
         number: u64,
@@ -265,7 +267,7 @@ impl Steps {
         step.is_error |= is_error;
     }
 
-    /// An event of an SQL command. Returns whether it is one.
+    /// Takes an event of an SQL command. Returns whether it is one.
     fn command(
         &mut self,
         event: &Event<'_>,
@@ -372,8 +374,8 @@ impl Steps {
         }
     }
 
-    /// The steps in the order in which they began, and how many others were not kept. Of commands
-    /// those that the source with most of them reports.
+    /// Returns the steps in the order in which they began, and how many others were not kept. If
+    /// several sources report commands, only those of the source with most of them are steps.
     pub(super) fn finish(self) -> (Vec<RequestStep>, u64) {
         let mut sources: HashMap<&str, u64> = HashMap::new();
         for found in self.steps.iter().filter(|found| found.step.kind == StepKind::Sql) {
@@ -403,7 +405,7 @@ impl Steps {
     }
 }
 
-/// The span's own part of `00-TRACE-SPAN-01`.
+/// Returns the span's own part of `00-TRACE-SPAN-01`.
 fn span_of(id: &str) -> Option<&str> {
     let mut parts = id.split('-');
     let is_long = parts.next()?.len() == 2 && parts.next()?.len() == 32;

@@ -12,13 +12,14 @@ use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// A thread is stuck if it was in one place in as many samples,
+/// Minimum number of samples of a stuck thread, all at one place.
 const LEAST_SAMPLES: u64 = 50;
-/// for as long,
+/// Minimum time between the first and the last of these samples, in nanoseconds.
 const LEAST_NANOS: u64 = 500_000_000;
-/// and its last sample is among the last of all threads: no more periods before the end,
+/// Maximum number of sampling periods between a stuck thread's last sample and the last of all
+/// threads.
 const MOST_PERIODS: u64 = 20;
-/// or no longer, if the sampler is late.
+/// Minimum of that distance in nanoseconds, as the sampler may be late.
 const MOST_LATE_NANOS: u64 = 100_000_000;
 
 /// A thread that was in one place in all samples from some time on, up to the end.
@@ -96,14 +97,14 @@ impl StuckThreads {
         stuck
     }
 
-    /// Those that were in one native call in all of their samples.
+    /// Keeps the threads that were in one native call in all of their samples.
     pub(crate) fn in_one_call(self, most: usize) -> Vec<StuckThread> {
         let is_in = |row: &StuckThread| row.waits_for.is_none() && row.is_from_start;
         self.threads.into_iter().filter(is_in).take(most).collect()
     }
 
-    /// Those that wait for something that `is_it`, but for those of `known`, whose wait is in
-    /// the trace.
+    /// Keeps the threads that wait for something that `is_it`, except those in `known`, whose wait
+    /// is in the trace.
     pub(crate) fn waiting(
         self,
         is_it: impl Fn(WaitFor) -> bool,
@@ -117,8 +118,8 @@ impl StuckThreads {
     }
 }
 
-/// A thread, still without its frames, and those. `of_thread`: the thread's rows, that of the
-/// last sample first.
+/// Returns a thread, still without its frames, and the frames. `of_thread`: the thread's rows, the
+/// one of the last sample first.
 fn stuck_thread<'r>(
     resolved: &'r Resolved<'_>,
     thread: ThreadHandle,

@@ -103,12 +103,13 @@ impl TaskWaits {
         }
     }
 
-    /// Whether something waits for this task.
+    /// Returns whether something waits for this task.
     pub(super) fn is_open(&self, key: TaskKey) -> bool {
         self.open.is_open(key)
     }
 
-    /// `named`: the name of a task at a place, or these words and a method.
+    /// Returns the rows of all waits. `named`: the name of a task at a place, or these words and a
+    /// method.
     pub(super) fn finish(
         mut self,
         shown: &mut ShownFrames<'_, '_>,

@@ -27,8 +27,7 @@ use nettrace_parser::view::KnownProvider;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-/// Maximum number of uncompleted tasks that are kept; if there are more, the oldest is
-/// dropped.
+/// Maximum number of uncompleted tasks that are kept; if there are more, the oldest is dropped.
 const MOST: usize = 65_536;
 
 /// Tasks, and waits for them.
@@ -174,14 +173,14 @@ impl Tasks {
         self
     }
 
-    /// Those that are over since the last call, by [`TaskTime`]. The others, and the names of
-    /// all, are in the report.
+    /// Takes the tasks, and the waits for tasks, that are over since the last call, by
+    /// [`TaskTime`]. The others, and the names of all, are in the report.
     #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
     pub(crate) fn take_ended(&mut self) -> [Vec<Occurrence>; 4] {
         self.each.as_mut().map(EachTask::take).unwrap_or_default()
     }
 
-    /// The task with this key; a new one if it is unknown.
+    /// Returns the task with this key; it adds one if the key is unknown.
     fn task(&mut self, key: TaskKey) -> &mut Task {
         if self.tasks.len() >= MOST
             && !self.tasks.contains_key(&key)
@@ -293,7 +292,7 @@ impl Tasks {
     }
 }
 
-/// The process and number of an event's task.
+/// Returns the process and number of an event's task.
 fn key_of(event: &Event<'_>, moment: &Moment, model: &Model) -> Option<TaskKey> {
     let id = u64::try_from(event.field("TaskID")?.as_i64()?).ok()?;
     Some((model.thread(moment.thread)?.process, id))
@@ -463,20 +462,20 @@ impl TaskSite {
     }
 }
 
-/// Whether a frame resumes async methods without state machines.
+/// Returns whether a frame resumes async methods without state machines.
 fn is_of_runtime_async(frame: &Frame) -> bool {
     frame.namespace == "System.Runtime.CompilerServices"
         && frame.type_name.starts_with("AsyncHelpers")
         && matches!(&*frame.method, "DispatchContinuations" | "MoveNext")
 }
 
-/// The innermost method that does not belong to the task library.
+/// Returns the innermost method that does not belong to the task library.
 fn caller<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> &'r str {
     let frame = below(resolved, stack, TASK_LIBRARY).first();
     frame.map_or("(unknown method)", |frame| resolved.text(*frame))
 }
 
-/// The name of an async method's task with the method's type, which the stack has on which
+/// Returns the name of an async method's task with the method's type, which the stack has on which
 /// the task was named: methods of two types may have one name.
 fn of_type(task: String, resolved: &Resolved<'_>, named_at: StackHandle) -> String {
     let Some(method) = task.strip_prefix("Async: ").filter(|method| !method.contains('.')) else {
@@ -495,7 +494,7 @@ fn of_type(task: String, resolved: &Resolved<'_>, named_at: StackHandle) -> Stri
 /// Number of frames among which the method is that a task is named after.
 const NAMED_WITHIN: usize = 8;
 
-/// `N.Program.Main` of `app!N.Program.Main(string[])`.
+/// Returns `N.Program.Main` of `app!N.Program.Main(string[])`.
 fn method_of(frame: &str) -> &str {
     let name = frame.split_once('(').map_or(frame, |(name, _)| name);
     name.split_once('!').map_or(name, |(_, name)| name)

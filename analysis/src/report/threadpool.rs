@@ -134,7 +134,7 @@ impl PoolStarvation {
         PoolStarvation { count: 1, first_ns: at_ns, last_ns: at_ns, most_workers }
     }
 
-    /// Together with what came before.
+    /// Returns it together with what came before.
     fn after(self, earlier: Option<PoolStarvation>) -> Option<PoolStarvation> {
         let Some(earlier) = earlier else { return Some(self) };
         Some(PoolStarvation {
@@ -167,10 +167,11 @@ const FRAMEWORK: &str = "System.Diagnostics.Eventing.FrameworkEventSource";
 const STARVATION: u64 = 6;
 const COOPERATIVE_BLOCKING: u64 = 8;
 const ADJUSTMENT_ID: u32 = 55;
-/// Adjustments for workers that wait for tasks: a few are what the pool is for.
+/// Minimum number of adjustments for workers that wait for tasks to be a problem: a few are what
+/// the pool is for.
 const LEAST_BLOCKING: u64 = 10;
 
-/// Whether an event of the runtime tells that the pool got a worker because the others were
+/// Returns whether an event of the runtime tells that the pool got a worker because the others were
 /// blocked: it noticed that nothing went on, or they wait for tasks.
 pub(crate) fn is_starvation(event: &Event<'_>) -> bool {
     event.id() == ADJUSTMENT_ID
@@ -330,7 +331,7 @@ impl ThreadPool {
 }
 
 impl ThreadPool {
-    /// So much work waits from now on.
+    /// Takes how much work waits from now on.
     fn queued(&mut self, queue: Queue, moment: &Moment, queued: u64) {
         if queue == Queue::Io {
             return;

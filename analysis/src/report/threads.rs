@@ -94,7 +94,7 @@ pub struct ThreadRow {
     pub managed: StateTotals,
     /// In a native call, which may have run or blocked.
     pub native: StateTotals,
-    /// Of `managed`: taking a lock, and spinning for it.
+    /// Part of `managed` in which it took a lock and spun for it.
     pub taking_lock: StateTotals,
     /// In a method that only waits.
     pub waiting: StateTotals,

@@ -198,7 +198,7 @@ pub struct MethodRow {
 }
 
 impl MethodRow {
-    /// The name as it is shown: a handler of an endpoint is named after that.
+    /// Returns the name as it is shown: a handler of an endpoint is named after that.
     pub fn shown(&self) -> Cow<'_, str> {
         match &self.endpoint {
             Some(endpoint) => with_endpoint(&self.name, endpoint).into(),
@@ -414,7 +414,8 @@ struct Group {
 }
 
 impl Group {
-    /// `addresses`: the number of addresses that it represents, if it has no name.
+    /// Returns the name as it is shown. `addresses`: the number of addresses that it represents, if
+    /// it has no name.
     fn shown(&self, addresses: u64) -> String {
         match self.offsets {
             None if self.is_nameless && self.module.is_empty() => {

@@ -124,7 +124,7 @@ pub struct TreeNode {
 }
 
 impl TreeNode {
-    /// The name as it is shown: a handler of an endpoint is named after that.
+    /// Returns the name as it is shown: a handler of an endpoint is named after that.
     pub fn shown(&self) -> Cow<'_, str> {
         match &self.endpoint {
             Some(endpoint) => with_endpoint(&self.name, endpoint).into(),

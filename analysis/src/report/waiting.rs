@@ -57,7 +57,7 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
         Waiting { sites, open, totals, last_nanos: 0, top }
     }
 
-    /// A wait starts. Returns the additional data of its place, if the filter accepts it.
+    /// Takes the start of a wait. Returns the additional data of its place, if the filter accepts it.
     /// Waits that it does not accept are not counted as lost, either.
     pub(super) fn start(&mut self, at: Edge, place: Option<P>) -> Option<&mut X> {
         self.last_nanos = at.nanos;
@@ -68,7 +68,7 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
         Some(&mut site.more)
     }
 
-    /// A wait ends. `reported`: the duration that the stop contains, if any;
+    /// Takes the end of a wait. `reported`: the duration that the stop contains, if any;
     /// `is_selected`: whether the filter accepts the stop; `alone`: the place if the
     /// start is unknown. Returns the duration, and the additional data of the place.
     pub(super) fn stop(
@@ -95,7 +95,7 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
         Some((nanos, &mut site.more))
     }
 
-    /// The accepted places in order, totals of all waits there, and those that are not
+    /// Returns the accepted places in order, totals of all waits there, and those that are not
     /// over, longest first.
     pub(super) fn finish(mut self, passes: impl Fn(&P) -> bool) -> Waited<P, X> {
         let (mut totals, open) = (self.totals, self.open.finish(self.last_nanos));
@@ -163,7 +163,7 @@ pub struct OpenWait {
 }
 
 impl<P> Begun<P> {
-    /// From its beginning to the trace's end.
+    /// Returns the time from its beginning to the trace's end, in nanoseconds.
     pub(super) fn at_least_ns(&self, model: &Model) -> u64 {
         let end = model.selected().last_nanos().unwrap_or(self.since_nanos);
         nanos_between(self.since_nanos, end)
@@ -171,7 +171,7 @@ impl<P> Begun<P> {
 }
 
 impl OpenWait {
-    /// `frames`: those of the stack that are shown.
+    /// Returns the row for a wait. `frames`: the frames of its stack that are shown.
     pub(super) fn at<P>(
         wait: &Begun<P>,
         waits_for: WaitFor,
@@ -193,7 +193,7 @@ impl OpenWait {
     }
 }
 
-/// Whether a stack is that of a worker of the thread pool: one of the outermost frames is
+/// Returns whether a stack is that of a worker of the thread pool: one of the outermost frames is
 /// the pool's.
 pub(crate) fn is_pool_worker(frames: &[FrameHandle], resolved: &Resolved<'_>) -> bool {
     frames

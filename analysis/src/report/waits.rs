@@ -211,8 +211,8 @@ impl Report for Waits {
     }
 }
 
-/// Whether it is another thread, or a task, that ends such a wait, rather than time, input or
-/// new work.
+/// Returns whether it is another thread, or a task, that ends such a wait, rather than time, input
+/// or new work.
 fn is_for_another(what: WaitFor) -> bool {
     matches!(
         what,

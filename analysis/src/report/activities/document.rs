@@ -291,7 +291,8 @@ pub struct ActivityEvent {
 }
 
 impl ActivityLine {
-    /// When threads worked for it. Never empty, as a filter without any accepts everything.
+    /// Returns when threads worked for it. It is never empty, as a filter without any accepts
+    /// everything.
     pub fn spans(&self) -> Vec<ThreadSpan> {
         let span = |stretch: &Stretch| {
             let length = i64::try_from(stretch.duration_ns).unwrap_or(i64::MAX);

@@ -40,7 +40,7 @@ const PROPERTIES: [&str; 27] = [
     "DebuggerDisplayString",
 ];
 
-/// `name=value name=value …`, limited in length. For DiagnosticSource, the arguments
+/// Returns `name=value name=value …`, limited in length. For DiagnosticSource it has the arguments
 /// without those that all activities have.
 pub(super) fn fields_text(event: &Event<'_>) -> String {
     let mut text = String::new();
@@ -77,8 +77,8 @@ pub(super) fn fields_text(event: &Event<'_>) -> String {
     text
 }
 
-/// Those that an activity has at its stop, if its provider tells any: tags are usually set while
-/// it runs.
+/// Returns the fields that an activity has at its stop, if its provider tells any: tags are usually
+/// set while it runs.
 pub(super) fn fields_at_stop(event: &Event<'_>) -> Option<String> {
     let has_tags = event.known_provider() == KnownProvider::DiagnosticSource;
     has_tags.then(|| fields_text(event)).filter(|text| !text.is_empty())

@@ -122,7 +122,7 @@ impl MaybeRequest for Begun {
 }
 
 impl Default for Activities {
-    /// All activities, with the 10 slowest.
+    /// Creates the report of all activities, with the 10 slowest.
     fn default() -> Activities {
         Activities {
             open: OpenActivities::default(),
@@ -142,18 +142,18 @@ impl Default for Activities {
 }
 
 impl Activities {
-    /// HTTP requests only, by target.
+    /// Keeps HTTP requests only, by target.
     pub(crate) fn only_http(self) -> Activities {
         Activities { all: None, ..self.with_http() }
     }
 
-    /// HTTP requests too, in [`ActivitiesReport::http`].
+    /// Adds HTTP requests, in [`ActivitiesReport::http`].
     #[must_use]
     pub(crate) fn with_http(self) -> Activities {
         Activities { http: Some(ActivityView::default()), ..self }
     }
 
-    /// The id of the activity whose events are listed.
+    /// Returns the id of the activity whose events are listed.
     pub(crate) fn requested(&self) -> Option<&str> {
         self.id.as_deref()
     }
@@ -169,7 +169,7 @@ impl Activities {
         self
     }
 
-    /// The activities, and the requests, that have ended since the last call. Those that
+    /// Takes the activities, and the requests, that have ended since the last call. Those that
     /// never end are in the report.
     pub(crate) fn take_ended(&mut self) -> [Vec<Occurrence>; 2] {
         [&mut self.all, &mut self.http]
@@ -177,7 +177,7 @@ impl Activities {
             .map(|ended| ended.map(std::mem::take).unwrap_or_default())
     }
 
-    /// Without tracking what time is spent on.
+    /// Creates the report without tracking what time is spent on.
     pub(crate) fn without_parts() -> Activities {
         Activities { parts: None, ..Activities::default() }
     }
@@ -190,7 +190,7 @@ impl Activities {
         self
     }
 
-    /// The name of the open activity that an event belongs to.
+    /// Returns the name of the open activity that an event belongs to.
     pub(crate) fn name_of(&self, event: &Event<'_>) -> Option<TextHandle> {
         let id = event.activity_id().filter(|id| !id.is_zero())?;
         let id = id_text(id, event.process_id());
@@ -245,19 +245,19 @@ impl Activities {
         }
     }
 
-    /// The open activity that is the parent of a new one.
+    /// Returns the open activity that is the parent of a new one.
     fn parent_of(&self, edge: &ActivityEdge) -> Option<OpenActivityKey> {
         let reported = self.open.parent_place(edge.id.as_deref(), edge.parent.as_deref());
         reported.or_else(|| self.open.parent_place(edge.path.as_deref(), None))
     }
 
-    /// That of an activity's ids which is the requested one.
+    /// Returns the id that matches the requested one, if any.
     fn wanted_id<'i>(&self, ids: [&'i Option<String>; 2]) -> Option<&'i String> {
         let wanted = self.id.as_deref()?;
         ids.into_iter().flatten().find(|id| id.eq_ignore_ascii_case(wanted))
     }
 
-    /// A starting activity as an HTTP request; `None` if they are not wanted.
+    /// Returns a starting activity as an HTTP request; `None` if requests are not wanted.
     fn request(
         &mut self,
         edge: &ActivityEdge,
@@ -288,7 +288,7 @@ impl Activities {
         Some(Request { node, facts, label, layer_of, around, is_error, calls })
     }
 
-    /// What is known about the stop of a request that has no id.
+    /// Returns what is known about the stop of a request that has no id.
     fn hint(
         &mut self,
         event: &Event<'_>,
@@ -302,7 +302,7 @@ impl Activities {
         self.stops.hint(moment.thread, start, stack, model)
     }
 
-    /// What a listener says of an activity that is a span as well. Returns whether it is one.
+    /// Takes what a listener says of an activity that is a span as well. Returns whether it is one.
     fn listener(
         &mut self,
         edge: &ActivityEdge,
@@ -452,8 +452,8 @@ impl Activities {
         stats.calls.merge(&request.calls);
     }
 
-    /// A call that goes out has ended: it counts for the request that came in around it, unless
-    /// it is inside another call.
+    /// Takes the end of a call that goes out: it counts for the request that came in around it,
+    /// unless it is inside another call.
     fn called(&mut self, around: Option<OpenActivityKey>, label: TextHandle, nanos: u64) {
         let mut around = around;
         for _ in 0..DEEPEST_REQUEST {
@@ -469,7 +469,7 @@ impl Activities {
         }
     }
 
-    /// Whether a request is inside another one with the same label.
+    /// Returns whether a request is inside another one with the same label.
     fn is_nested(&self, request: &Request, label: TextHandle) -> bool {
         let mut around = request.around;
         for _ in 0..DEEPEST_REQUEST {
@@ -483,7 +483,7 @@ impl Activities {
         false
     }
 
-    /// A layer has reported how long a request took. Its other facts are added to the
+    /// Takes how long a request took, as a layer reports it. Its other facts are added to the
     /// request.
     fn layer_stopped(
         &mut self,
@@ -531,7 +531,7 @@ impl Activities {
         }
     }
 
-    /// An event that is no start or stop may say that its activity has failed.
+    /// Marks an activity as failed if an event that is no start or stop says so.
     fn failed(&mut self, event: &Event<'_>, is_edge: bool, model: &Model) {
         if event.known_provider() != KnownProvider::Other || !is_failure(event) {
             return;

@@ -23,7 +23,7 @@ pub(crate) struct Node {
 }
 
 impl ActivityTree {
-    /// The node for a name below a parent.
+    /// Returns the node for a name below a parent; it adds one if there is none.
     pub(crate) fn node(&mut self, parent: Option<usize>, name: TextHandle) -> usize {
         if let Some(node) = self.by_place.get(&(parent, name)) {
             return *node;
@@ -44,7 +44,7 @@ impl ActivityTree {
         node
     }
 
-    /// Whether a node is inside another one with the same name.
+    /// Returns whether a node is inside another one with the same name.
     pub(crate) fn is_in_own_kind(&self, node: usize) -> bool {
         let Some(own) = self.nodes.get(node) else { return false };
         // Nodes come after their parents, so this ends.

@@ -75,7 +75,7 @@ impl Calls {
         }
     }
 
-    /// Longest first.
+    /// Returns the calls, longest first.
     fn rows(&self, resolved: &Resolved<'_>) -> Vec<ActivityCalls> {
         let texts = resolved.model().texts();
         let row = |(label, (count, total_ns)): (&TextHandle, &(u64, u64))| ActivityCalls {
@@ -108,7 +108,7 @@ pub(super) struct Slow {
 }
 
 impl ActivityStats {
-    /// One of them has stopped.
+    /// Takes an activity that has stopped.
     pub(super) fn stopped(&mut self, slow: Slow, status: Option<i64>, top: usize) {
         self.parts.merge(&slow.parts);
         self.durations.add(slow.duration);
@@ -179,7 +179,7 @@ impl ActivityView {
         }
     }
 
-    /// The report. Activities are listed with the `top` slowest, and with their layers if
+    /// Returns the report. Activities are listed with the `top` slowest, and with their layers if
     /// they are HTTP requests.
     pub(super) fn finish(
         self,
@@ -368,7 +368,7 @@ fn row(
     }
 }
 
-/// The nodes that are not empty, each followed by its children.
+/// Returns the nodes that are not empty, each followed by its children.
 fn tree_rows(
     tree: &ActivityTree,
     stats: &[ActivityStats],

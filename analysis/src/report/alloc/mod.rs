@@ -122,7 +122,8 @@ impl Alloc {
         Some(())
     }
 
-    /// Runtime 20 and 32: number and size of a type's objects since the last such event.
+    /// Takes an event of runtimes 20 and 32, the number and size of a type's objects since the last
+    /// such event.
     fn objects(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
         let process = model.thread(moment.thread)?.process;
         let mut walk = Walk::of(event);
@@ -135,7 +136,7 @@ impl Alloc {
         Some(())
     }
 
-    /// Runtime 15.
+    /// Takes the names of types that runtime event 15 has.
     fn type_names(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
         let process = model.thread(moment.thread)?.process;
         for row in event.field("Values")?.as_array()?.iter() {

@@ -38,7 +38,7 @@ impl CountersReport {
         Ok(())
     }
 
-    /// All points of all series, by time; points with the same time in the order of their
+    /// Returns all points of all series, by time; points with the same time in the order of their
     /// events.
     pub fn in_time_order(&self) -> impl Iterator<Item = (&CounterSeries, &CounterPoint)> {
         let all = self
@@ -58,7 +58,7 @@ impl CountersReport {
     }
 }
 
-/// `orders ({order} / 1 sec)[kind=book]`.
+/// Returns a counter's name as in `orders ({order} / 1 sec)[kind=book]`.
 fn counter_name(series: &CounterSeries) -> String {
     let name = match series.kind {
         CounterKind::Mean | CounterKind::Increment if !series.display_name.is_empty() => {

@@ -185,8 +185,8 @@ impl CountersReport {
     }
 }
 
-/// Whether a counter or a sum may have this value: the format has only those that grow
-/// from zero, and readers refuse a document with another one.
+/// Returns whether a counter or a sum may have this value: the format has only those that grow from
+/// zero, and readers refuse a document with another one.
 fn is_total(value: f64) -> bool {
     value.is_finite() && value >= 0.0
 }
@@ -211,7 +211,7 @@ fn family_name(name: &str, unit: Option<&str>) -> String {
     }
 }
 
-/// The base units of OpenMetrics; other units are only mentioned in the help text.
+/// Returns the base unit of OpenMetrics; other units are only mentioned in the help text.
 fn unit_name(unit: &str) -> Option<&'static str> {
     Some(match unit {
         "By" | "B" => "bytes",
@@ -229,7 +229,8 @@ fn unit_name(unit: &str) -> Option<&'static str> {
 /// Maximum number of underscores used to distinguish tags with the same name.
 const MOST_UNDERSCORES: usize = 8;
 
-/// `provider="System.Runtime",kind="book"`, without the percentile of a histogram.
+/// Returns the labels as in `provider="System.Runtime",kind="book"`, without the percentile of a
+/// histogram.
 fn labels(series: &CounterSeries) -> String {
     let mut text = format!("provider=\"{}\"", escaped(&series.provider, true));
     let mut names = BTreeSet::from(["provider".to_owned(), "quantile".to_owned()]);

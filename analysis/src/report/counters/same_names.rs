@@ -35,7 +35,7 @@ pub(crate) struct Publication {
 }
 
 impl Publication {
-    /// What most sessions ask for, if it is not known.
+    /// Returns the interval in nanoseconds; what most sessions ask for, if it is not known.
     fn interval_nanos(self) -> f64 {
         SECOND * if self.interval_seconds > 0.0 { self.interval_seconds } else { 1.0 }
     }
@@ -64,7 +64,7 @@ struct Repeated {
 }
 
 impl SameNames {
-    /// The tag of a value's series: `None` for the first instrument of its name.
+    /// Returns the tag of a value's series: `None` for the first instrument of its name.
     /// `own_tags`: those of the instrument and its meter.
     pub(crate) fn tag(
         &mut self,
@@ -104,9 +104,9 @@ impl SameNames {
         place
     }
 
-    /// Without the beginning of a collection nothing says whether a value is the next
-    /// one. The event that says it may be lost; so what comes half an interval later is
-    /// another collection in any case.
+    /// Returns the number of an instrument by how often its name came in a collection. Without the
+    /// beginning of a collection nothing says whether a value is the next one. The event that says
+    /// it may be lost; so what comes half an interval later is another collection in any case.
     fn by_repetition(&mut self, key: &SeriesKey, publication: Publication) -> usize {
         let Publication { ts_ns, collection, .. } = publication;
         if collection == 0 {

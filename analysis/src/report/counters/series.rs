@@ -32,12 +32,12 @@ pub enum CounterKind {
 }
 
 impl CounterKind {
-    /// Whether values are the growth in an interval.
+    /// Returns whether values are the growth in an interval.
     pub fn is_rate(self) -> bool {
         matches!(self, CounterKind::Increment | CounterKind::Counter)
     }
 
-    /// Name for use in JSON.
+    /// Returns the name for use in JSON.
     pub fn name(self) -> &'static str {
         match self {
             CounterKind::Mean => "mean",

@@ -43,7 +43,8 @@ pub(crate) struct CounterValues {
     same_names: SameNames,
     /// Tags of meters and instruments, by process and the instrument's id.
     own_tags: HashMap<(Option<u64>, i64), Tags>,
-    /// Of sessions whose first publication this is, if that is known otherwise.
+    /// Interval that the session requested, in seconds, for sessions whose first publication this
+    /// is.
     requested_seconds: f64,
     points: u64,
     quantiles_left_out: u64,
@@ -63,17 +64,19 @@ struct Interval {
 }
 
 impl CounterValues {
-    /// What the session requested; before the second publication the stream does not say.
+    /// Sets the interval that the session requested; before the second publication the stream does
+    /// not say.
     pub(crate) fn expect_interval(&mut self, seconds: f64) {
         self.requested_seconds = seconds;
     }
 
-    /// Number of quantiles that were not passed on, because their event has more than 16.
+    /// Returns the number of quantiles that were not passed on, because their event has more than
+    /// 16.
     pub(crate) fn quantiles_left_out(&self) -> u64 {
         self.quantiles_left_out
     }
 
-    /// The histogram whose event, the last that was read, had no quantiles: there was no
+    /// Takes the histogram whose event, the last that was read, had no quantiles: there was no
     /// value in the interval. Its key has no `Percentile`, its point no value.
     pub(crate) fn take_idle(&mut self) -> Option<Published> {
         self.idle.take()
@@ -231,14 +234,14 @@ impl CounterValues {
         }
     }
 
-    /// The next point, without its value.
+    /// Returns the next point, without its value.
     fn point(&mut self, moment: &Moment) -> CounterPoint {
         let order = self.points;
         self.points = self.points.saturating_add(1);
         CounterPoint { ts_ns: moment.nanos, order, ..CounterPoint::default() }
     }
 
-    /// The tags that a meter and an instrument have, which values do not repeat.
+    /// Takes the tags that a meter and an instrument have, which values do not repeat.
     fn instrument_begins(&mut self, event: &Event<'_>) {
         let id = event.field("instrumentId").and_then(|value| value.as_i64());
         let Some(key) = id.map(|id| (event.process_id(), id)) else { return };
@@ -272,12 +275,12 @@ impl CounterValues {
     }
 }
 
-/// The growth per second; `None` if the length of its interval is not known.
+/// Returns the growth per second; `None` if the length of its interval is not known.
 fn per_second(growth: f64, seconds: f64) -> Option<f64> {
     (seconds > 0.0).then(|| growth / seconds)
 }
 
-/// `50` for 0.5, `99.9` for 0.999.
+/// Returns `50` for 0.5, `99.9` for 0.999.
 fn percentile_text(quantile: f64) -> String {
     ((quantile * 1e8).round() / 1e6).to_string()
 }

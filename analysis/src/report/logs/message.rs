@@ -38,13 +38,13 @@ pub(crate) struct LoggedMessage {
     pub(crate) arguments: Vec<(String, String)>,
     /// Type, message and stack, in lines.
     pub(crate) exception: Option<String>,
-    /// Of the activity in which it was written.
+    /// Trace id of the activity that wrote it.
     pub(crate) trace: Option<String>,
     pub(crate) span: Option<String>,
 }
 
 impl LoggedMessage {
-    /// `None` if the event is none of a logger.
+    /// Reads a message; `None` if the event is not a logger's.
     pub(crate) fn of(event: &Event<'_>) -> Option<LoggedMessage> {
         if event.name() == "Message" {
             return LoggedMessage::structured(event);
@@ -136,7 +136,7 @@ impl LoggedMessage {
         is_message.then_some(message)
     }
 
-    /// The text, or the template with the arguments in their places.
+    /// Returns the text, or the template with the arguments in their places.
     pub(crate) fn rendered(&self) -> String {
         match &self.template {
             Some(template) if self.text.is_empty() => filled(template, &self.arguments),
@@ -149,7 +149,7 @@ fn shown(value: &Value<'_>) -> String {
     value.to_text().or_else(|| Some(value.as_i64()?.to_string())).unwrap_or_default()
 }
 
-/// Whether an id has so many digits, not all of them 0.
+/// Returns whether an id has this number of digits, not all of them 0.
 fn is_id(id: &str, digits: usize) -> bool {
     id.len() == digits && id.bytes().any(|digit| digit != b'0')
 }
@@ -165,14 +165,14 @@ pub(super) fn pairs(value: &Value<'_>) -> Vec<(String, String)> {
     array.iter().filter_map(pair).take(MOST_ARGUMENTS).collect()
 }
 
-/// The template, and the other arguments.
+/// Returns the template, and the other arguments.
 pub(super) fn parted(arguments: Vec<(String, String)>) -> (Option<String>, Vec<(String, String)>) {
     let (template, arguments): (Vec<_>, Vec<_>) =
         arguments.into_iter().partition(|(name, _)| name == TEMPLATE);
     (template.into_iter().next().map(|(_, template)| template), arguments)
 }
 
-/// `Shop.ShopException: card declined`, and the stack below it.
+/// Returns `Shop.ShopException: card declined`, and the stack below it.
 fn exception_text(type_name: &str, message: &str, verbose: &str) -> Option<String> {
     let text = match (type_name, message, verbose) {
         ("", "", "") => return None,
@@ -184,7 +184,7 @@ fn exception_text(type_name: &str, message: &str, verbose: &str) -> Option<Strin
     Some(text.replace("\r\n", "\n"))
 }
 
-/// A template with the values of its arguments, which stand there in their order.
+/// Returns a template with the values of its arguments, which stand there in their order.
 fn filled(template: &str, arguments: &[(String, String)]) -> String {
     let mut text = String::with_capacity(template.len());
     let mut rest = template;

@@ -38,7 +38,7 @@ const MOST_LOGGERS: usize = 10_000;
 const FORMS_NANOS: i64 = 10_000_000;
 const MOST_WAITING: usize = 64;
 
-/// Threads whose last message is known.
+/// Maximum number of threads whose last message is known.
 const MOST_THREADS: usize = 10_000;
 
 /// All messages.
@@ -96,7 +96,7 @@ pub struct LogRow {
     /// Ids of the trace and of the span in which it was written.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub trace_id: Option<String>,
-    /// See `trace_id`.
+    /// Span id of the activity that wrote it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub span_id: Option<String>,
     /// The scopes around it that are known for certain, outermost first.
@@ -152,7 +152,7 @@ impl LogLevel {
         }
     }
 
-    /// Four letters, like .NET's console logger.
+    /// Returns a name of four letters, like .NET's console logger.
     pub fn short_name(self) -> &'static str {
         match self {
             LogLevel::Trace => "trce",
@@ -251,7 +251,7 @@ impl Logs {
         Logs { filter, ..self }
     }
 
-    /// Only counts messages.
+    /// Creates the report that only counts messages.
     #[must_use]
     pub fn without_messages(self) -> Logs {
         Logs { only_counts: true, ..self }
@@ -274,7 +274,7 @@ impl Logs {
         std::mem::take(&mut self.rows)
     }
 
-    /// Number of messages that have not been taken.
+    /// Returns the number of messages that have not been taken.
     pub(crate) fn waiting(&self) -> usize {
         self.rows.len()
     }

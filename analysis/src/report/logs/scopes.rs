@@ -14,7 +14,7 @@ use nettrace_parser::{Event, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Maximum number of open scopes: of more, the ends were lost.
+/// Maximum number of open scopes: if there are more, ends were lost.
 const MOST_OPEN: usize = 65_536;
 /// Maximum number of scopes inside each other, and of those of a thread.
 const DEEPEST: usize = 64;
@@ -68,7 +68,7 @@ pub(crate) struct LogScopes {
 }
 
 impl LogScopes {
-    /// An event of a logger: returns whether it is the start or end of a scope.
+    /// Takes an event of a logger. Returns whether it is the start or end of a scope.
     pub(crate) fn event(
         &mut self,
         event: &Event<'_>,
@@ -89,7 +89,8 @@ impl LogScopes {
         true
     }
 
-    /// What a message of a thread is in. `trace`, `span`: those of its activity.
+    /// Returns the scopes that a message of a thread is in. `trace`, `span`: the ids of its
+    /// activity.
     pub(crate) fn around(
         &mut self,
         event: &Event<'_>,
@@ -138,7 +139,7 @@ impl LogScopes {
         }
     }
 
-    /// The innermost scope of a request.
+    /// Returns the innermost scope of a request.
     fn request_of(&self, chain: &[u64]) -> Option<u64> {
         let is_request =
             |number: &&u64| self.open.get(number).is_some_and(|scope| scope.request.is_some());
@@ -159,7 +160,7 @@ impl LogScopes {
         }
     }
 
-    /// A scope and those around it, outermost first.
+    /// Returns a scope and those around it, outermost first.
     fn chain(&self, scope: Option<u64>) -> Vec<u64> {
         let mut chain = Vec::new();
         let mut next = scope;
@@ -172,7 +173,7 @@ impl LogScopes {
         chain
     }
 
-    /// The innermost scope on a path.
+    /// Returns the innermost scope on a path.
     fn by_path(&self, path: &str) -> Option<u64> {
         let mut path = path;
         for _ in 0..DEEPEST {
@@ -190,8 +191,8 @@ impl LogScopes {
         None
     }
 
-    /// The innermost scope of a thread whose beginning method is still on the stack. Those of
-    /// others have returned, and are not looked at again.
+    /// Returns the innermost scope of a thread whose beginning method is still on the stack. Those
+    /// of others have returned, and are not looked at again.
     fn by_stack(&mut self, thread: ThreadHandle, stack: StackHandle, model: &Model) -> Option<u64> {
         let threads = self.on_thread.len();
         let scopes = self.on_thread.get_mut(&thread)?;
@@ -297,7 +298,7 @@ impl LogScopes {
         }
     }
 
-    /// A scope ends, on whatever thread.
+    /// Ends a scope, on whatever thread.
     fn end(&mut self, id: Id) {
         let Some(number) = self.by_id.get(&id).and_then(|open| open.last()).copied() else {
             return;
@@ -334,7 +335,7 @@ impl LogScopes {
     }
 }
 
-/// The id of a scope and its logger, and its arguments.
+/// Returns the id of a scope and its logger, and its arguments.
 fn described(event: &Event<'_>) -> (Id, Vec<(String, String)>) {
     let (mut id, mut factory, mut arguments) = (None, None, Vec::new());
     let mut fields = event.fields();
@@ -364,7 +365,7 @@ fn arguments_of(value: &Value<'_>) -> Vec<(String, String)> {
     }
 }
 
-/// `RequestId=1 Path=/x`; the template only if there is nothing else.
+/// Returns `RequestId=1 Path=/x`; the template only if there is nothing else.
 fn scope_text(arguments: Vec<(String, String)>) -> Arc<str> {
     let (template, arguments) = parted(arguments);
     let words = arguments.iter().map(|(name, value)| match name.as_str() {
@@ -380,7 +381,7 @@ fn scope_text(arguments: Vec<(String, String)>) -> Arc<str> {
     text.into()
 }
 
-/// The path that an event's activity id is.
+/// Returns the path that an event's activity id is.
 fn path_of(event: &Event<'_>) -> Option<String> {
     let id = event.activity_id().filter(|id| !id.is_zero())?;
     Some(id_text(id, event.process_id()))

@@ -15,14 +15,14 @@ use nettrace_parser::{Event, Value};
 
 /// What is kept of an activity that may be a request.
 pub(crate) trait MaybeRequest {
-    /// What its start says, if it is a request.
+    /// Returns what its start says, if it is a request.
     fn http(&self) -> Option<&HttpFacts>;
 
-    /// The request of which it is a further layer.
+    /// Returns the request of which it is a further layer.
     fn layer_of(&self) -> Option<OpenActivityKey>;
 }
 
-/// The requests that a start refers to as those around it: by id, and by path.
+/// Returns the requests that a start refers to as those around it: by id, and by path.
 pub(crate) fn requests_around<T: MaybeRequest>(
     open: &OpenActivities<T>,
     edge: &ActivityEdge,
@@ -35,10 +35,10 @@ pub(crate) fn requests_around<T: MaybeRequest>(
         .chain(path.and_then(|path| open.parent_among(Some(path), None, is_request)))
 }
 
-/// The open request that a start refers to as a further layer of the program: it runs
-/// inside that request by id or path or, if there are no ids, on its thread; both have
-/// the same direction and target, and the layer has not reported the request before.
-/// `newest`: the last request that started on the thread of the start.
+/// Returns the open request that a start refers to as a further layer of the program: it runs
+/// inside that request by id or path or, if there are no ids, on its thread; both have the same
+/// direction and target, and the layer has not reported the request before. `newest`: the last
+/// request that started on the thread of the start.
 pub(crate) fn request_of<T: MaybeRequest>(
     open: &OpenActivities<T>,
     newest: Option<OpenActivityKey>,
@@ -69,7 +69,7 @@ pub(crate) fn request_of<T: MaybeRequest>(
     })
 }
 
-/// A status as a number, or as HttpStatusCode has it: `OK`.
+/// Reads a status as a number, or as HttpStatusCode has it: `OK`.
 fn status_of(text: &str) -> Option<i64> {
     const NAMES: [(&str, i64); 16] = [
         ("OK", 200),
@@ -93,7 +93,7 @@ fn status_of(text: &str) -> Option<i64> {
     text.parse().ok().or_else(named)
 }
 
-/// Whether ids of two activities say nothing about each other: one has none, or one has a
+/// Returns whether ids of two activities say nothing about each other: one has none, or one has a
 /// path and the other only an id of its own.
 fn is_unrelated(
     id: Option<&String>,
@@ -121,7 +121,7 @@ pub(crate) struct HttpFacts {
 }
 
 impl HttpFacts {
-    /// What the start or stop of an HTTP request says; `None` for other activities.
+    /// Returns what the start or stop of an HTTP request says; `None` for other activities.
     pub(crate) fn of(event: &Event<'_>, edge: &ActivityEdge) -> Option<HttpFacts> {
         let is_diagnostic = event.known_provider() == KnownProvider::DiagnosticSource;
         let direction = match edge.name.as_str() {
@@ -201,7 +201,7 @@ impl HttpFacts {
         }
     }
 
-    /// What a spec for a listener asks for: `Request.Path` is called `Path`.
+    /// Reads an argument that a spec for a listener selects: `Request.Path` is called `Path`.
     fn read_argument(&mut self, key: &str, value: &dyn std::fmt::Display) {
         let is = |names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(key));
         let text = || Some(value.to_string()).filter(|text| !text.is_empty());
@@ -214,7 +214,7 @@ impl HttpFacts {
         }
     }
 
-    /// With what another event of the same request adds.
+    /// Returns the facts with what another event of the same request adds.
     pub(crate) fn joined(self, other: HttpFacts) -> HttpFacts {
         HttpFacts {
             direction: self.direction.or(other.direction),
@@ -224,7 +224,7 @@ impl HttpFacts {
         }
     }
 
-    /// Whether both may belong to one request, as far as is known: they have the same
+    /// Returns whether both may belong to one request, as far as is known: they have the same
     /// direction and target.
     pub(crate) fn is_same_request(&self, other: &HttpFacts) -> bool {
         fn agree<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
@@ -236,7 +236,7 @@ impl HttpFacts {
             && agree(self.path(), other.path())
     }
 
-    /// The requested path, without host and query.
+    /// Returns the requested path, without host and query.
     fn path(&self) -> Option<&str> {
         let target = self.target.as_deref()?.split(['?', '#']).next()?;
         match target.split_once("://") {
@@ -245,12 +245,13 @@ impl HttpFacts {
         }
     }
 
-    /// Whether the status is an error: a server error, or no response.
+    /// Returns whether the status is an error: a server error, or no response.
     pub(crate) fn is_error(&self) -> bool {
         self.status.is_some_and(|status| !(0..500).contains(&status))
     }
 
-    /// `out GET https://host/items/#`: numbers in paths do not distinguish requests.
+    /// Returns the label, as in `out GET https://host/items/#`: numbers in paths do not distinguish
+    /// requests.
     pub(crate) fn label(&self) -> Option<String> {
         let name = self.name()?;
         Some(match self.direction {
@@ -259,7 +260,7 @@ impl HttpFacts {
         })
     }
 
-    /// The same without the direction.
+    /// Returns the label without the direction.
     pub(crate) fn name(&self) -> Option<String> {
         let target = self.target.as_deref()?;
         let target = target.split(['?', '#']).next().unwrap_or_default();
@@ -277,8 +278,8 @@ impl HttpFacts {
 /// Maximum length of a path by which requests are counted, in characters.
 const LONGEST_PATH: usize = 200;
 
-/// A path in which each segment that is a number or an identifier is `#`. What is only part
-/// of a segment, as in `/v1` or `/nplus1`, makes a difference.
+/// Returns a path in which each segment that is a number or an identifier is `#`. A number that is
+/// only part of a segment, as in `/v1` or `/nplus1`, makes a difference.
 fn path_group(path: &str) -> String {
     let is_id = |segment: &str| {
         !segment.is_empty()

@@ -14,13 +14,13 @@ use std::collections::HashMap;
 /// Maximum number of different names of activities. Few event sources have requests.
 const MOST_NAMES: usize = 1000;
 
-/// Threads whose last request is known.
+/// Maximum number of threads whose last request is known.
 const MOST_THREADS: usize = 10_000;
 
-/// Spans inside requests that are known.
+/// Maximum number of spans inside requests that are known.
 const MOST_SPANS: usize = 65_536;
 
-/// Outgoing requests inside each other, such as one of gRPC and that of HTTP.
+/// Maximum number of outgoing requests inside each other, such as one of gRPC and its HTTP request.
 const MOST_OUTGOING: usize = 8;
 
 /// Maximum number of innermost frames by which an event that belongs to a request may
@@ -49,7 +49,7 @@ pub(crate) struct OpenRequests {
 pub(crate) struct LayerStops(HashMap<ThreadHandle, OpenActivityKey>);
 
 impl LayerStops {
-    /// A layer of a request has stopped.
+    /// Takes the stop of a request's layer.
     pub(crate) fn stopped(&mut self, thread: ThreadHandle, request: OpenActivityKey) {
         if self.0.len() >= MOST_THREADS {
             self.0.clear();
@@ -57,9 +57,9 @@ impl LayerStops {
         self.0.insert(thread, request);
     }
 
-    /// What is known about a stop without an id: it ends the request whose layer has just
-    /// stopped on its thread, else the last one that started there, if that is still in the
-    /// call which wrote the start. `newest`: that request, and the stack of its start.
+    /// Returns what is known about a stop without an id: it ends the request whose layer has just
+    /// stopped on its thread, else the last one that started there, if that is still in the call
+    /// which wrote the start. `newest`: that request, and the stack of its start.
     pub(crate) fn hint(
         &mut self,
         thread: ThreadHandle,
@@ -119,7 +119,7 @@ pub(crate) struct EndedRequest {
     /// `None` if it is unknown.
     pub(crate) duration_ns: Option<u64>,
     pub(crate) is_error: bool,
-    /// Of all events about it.
+    /// Mark that all events about this request share.
     pub(crate) mark: u128,
 }
 
@@ -157,17 +157,17 @@ impl OpenRequests {
         }
     }
 
-    /// The number of the next request, or layer of one, that starts.
+    /// Returns the number of the next request, or layer of one, that starts.
     pub(crate) fn next_number(&self) -> u64 {
         self.started
     }
 
-    /// Whether the last event was of a layer of a request that is known already.
+    /// Returns whether the last event was of a layer of a request that is known already.
     pub(crate) fn was_layer(&self) -> bool {
         self.is_layer
     }
 
-    /// What a listener says of a request that is a span as well. Returns whether it is one.
+    /// Takes what a listener says of a request that is a span as well. Returns whether it is one.
     fn listener(
         &mut self,
         event: &Event<'_>,
@@ -279,7 +279,7 @@ impl OpenRequests {
         (!is_late).then_some(EndedRequest { number, facts, start_ns, duration_ns, is_error, mark })
     }
 
-    /// An event that says that its request has failed.
+    /// Takes an event that says that its request has failed.
     fn failure(&mut self, event: &Event<'_>, mark: u128) {
         if event.known_provider() != KnownProvider::Other || !is_failure(event) {
             return;
@@ -293,7 +293,7 @@ impl OpenRequests {
         }
     }
 
-    /// A span that is no request may be inside one.
+    /// Takes a span that is no request but may be inside one.
     fn span(&mut self, edge: &ActivityEdge) {
         let Some(id) = edge.id.as_ref().filter(|id| !id.starts_with('/')) else { return };
         if !edge.is_start {
@@ -308,17 +308,16 @@ impl OpenRequests {
         self.spans.insert(id.clone(), request);
     }
 
-    /// The open request that an activity is inside of, by the ids that it has.
+    /// Returns the open request that an activity is inside of, by the ids that it has.
     fn by_ids(&self, edge: &ActivityEdge) -> Option<OpenActivityKey> {
         let parent = edge.parent.as_ref();
         let of_span = || parent.and_then(|parent| self.spans.get(parent)).copied();
         requests_around(&self.open, edge).next().or_else(of_span)
     }
 
-    /// The number of the open request that an event belongs to: the one that its activity
-    /// ids lead to, else one that started on its thread, if the event's stack shows that
-    /// the call which wrote that start has not returned since. `edge`: what the event is
-    /// as a start or stop.
+    /// Returns the number of the open request that an event belongs to: the one that its activity
+    /// ids lead to, else one that started on its thread, if the event's stack shows that the call
+    /// which wrote that start has not returned since. `edge`: what the event is as a start or stop.
     pub(crate) fn of(
         &self,
         event: &Event<'_>,
@@ -346,7 +345,7 @@ impl OpenRequests {
         None
     }
 
-    /// The request of which an open one is a layer, or itself.
+    /// Returns the request of which an open one is a layer, or itself.
     fn outermost_layer(&self, place: OpenActivityKey) -> Option<OpenActivityKey> {
         Some(self.open.at(place)?.what.layer_of.unwrap_or(place))
     }

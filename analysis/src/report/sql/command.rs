@@ -62,7 +62,7 @@ impl CommandEvent {
         }
     }
 
-    /// `None` if it is not about a command.
+    /// Reads an event about a command; `None` if it is about something else.
     pub(crate) fn of(event: &Event<'_>, edge: Option<&ActivityEdge>) -> Option<CommandEvent> {
         match event.known_provider() {
             KnownProvider::DiagnosticSource => CommandEvent::of_diagnostic_source(event, edge),
@@ -158,7 +158,8 @@ impl CommandEvent {
         Some(command)
     }
 
-    /// `Executed DbCommand (7ms) [Parameters=…]`, and the statement in the lines after it.
+    /// Reads a log message `Executed DbCommand (7ms) [Parameters=…]`, with the statement in the
+    /// lines after it.
     fn of_log(event: &Event<'_>) -> Option<CommandEvent> {
         let message = LoggedMessage::of(event)?;
         let is_error = match message.event_id.as_str() {
@@ -193,7 +194,7 @@ fn millis(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(1_000_000)
 }
 
-/// The value of a tag in `a:1, b:2`, which may contain commas: it ends before the next tag.
+/// Returns the value of a tag in `a:1, b:2`, which may contain commas: it ends before the next tag.
 fn long_tag<'t>(tags: &'t str, key: &str) -> Option<&'t str> {
     let starts = |(at, _): &(usize, &str)| {
         let before = tags.get(..*at).unwrap_or_default().trim_end();
@@ -220,7 +221,7 @@ fn long_tag<'t>(tags: &'t str, key: &str) -> Option<&'t str> {
     value.get(..end.map_or(value.len(), |(at, _)| at))
 }
 
-/// Whether a text begins as SQL does.
+/// Returns whether a text begins as SQL does.
 fn is_statement(text: &str) -> bool {
     const FIRST: [&str; 14] = [
         "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "EXEC", "EXECUTE", "CALL", "SET",
@@ -231,7 +232,7 @@ fn is_statement(text: &str) -> bool {
     words.next().is_some() && FIRST.iter().any(|word| word.eq_ignore_ascii_case(first))
 }
 
-/// Whether events of this type may be about commands.
+/// Returns whether events of this type may be about commands.
 pub(crate) fn may_be_command(event: &Event<'_>) -> bool {
     matches!(
         event.known_provider(),

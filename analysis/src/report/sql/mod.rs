@@ -34,9 +34,10 @@ use units::{Unit, UnitRow, Units};
 /// Maximum number of different statements and sources; further ones share a row.
 const MOST_STATEMENTS: usize = 10_000;
 const MOST_SOURCES: usize = 64;
-/// Commands that have ended recently: one may be reported in two forms.
+/// Maximum number of commands that are remembered after their end: one may be reported in two
+/// forms.
 const MOST_ENDED: usize = 4_096;
-/// Connections whose request is known.
+/// Maximum number of connections whose request is known.
 const MOST_CONNECTIONS: usize = 65_536;
 /// What all other statements are called.
 const OTHERS: &str = "(other statements)";
@@ -47,7 +48,7 @@ const OTHERS: &str = "(other statements)";
 pub struct Sql {
     sources: BTreeMap<String, Commands>,
     requests: OpenRequests,
-    /// Of log messages, which have no other requests.
+    /// Scopes of log messages, which say what their requests are.
     scopes: LogScopes,
     /// The requests of the commands of a connection, by the hash of its id.
     connections: HashMap<u64, u64>,
@@ -109,7 +110,7 @@ impl Default for Sql {
 }
 
 impl Sql {
-    /// What runs a command.
+    /// Returns the unit of work that runs a command.
     fn unit_of(
         &mut self,
         event: &Event<'_>,
@@ -138,7 +139,7 @@ impl Sql {
         request.map(Unit::Request)
     }
 
-    /// The request in whose scope a message about a command was written.
+    /// Returns the request in whose scope a message about a command was written.
     fn unit_of_log(
         &mut self,
         event: &Event<'_>,
@@ -229,7 +230,7 @@ impl Sql {
 }
 
 impl Commands {
-    /// Whether a command ends for the first time.
+    /// Returns whether a command ends for the first time.
     fn ends(&mut self, id: u64) -> bool {
         let is_new = self.ended.insert(id);
         if is_new {
@@ -501,7 +502,7 @@ impl<'r> Ran<'r> {
 }
 
 impl PlaceSums {
-    /// `times` units each ran it so many times, all of them so long.
+    /// Adds `times` runs of a unit, each with `count` commands, that took `nanos` together.
     fn add(&mut self, units: u64, times: u64, count: u64, nanos: u64) {
         self.units = self.units.saturating_add(units);
         self.count = self.count.saturating_add(count.saturating_mul(times));

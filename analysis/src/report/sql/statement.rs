@@ -3,8 +3,8 @@
 /// Maximum length of a statement, in characters.
 const MOST_CHARACTERS: usize = 2000;
 
-/// One line: white space is one blank, comments are left out, numbers and texts are `?`,
-/// and of a list of values or parameters only the first is left.
+/// Returns a statement on one line: white space is one blank, comments are left out, numbers and
+/// texts are `?`, and of a list of values or parameters only the first is left.
 pub(super) fn normalised(sql: &str) -> String {
     let mut text = Statement::default();
     let mut rest = sql.chars().peekable();
@@ -100,7 +100,7 @@ impl Statement {
         !self.has_blank && self.out.chars().next_back().is_some_and(|it| is_word(it) || it == '#')
     }
 
-    /// The `N` of `N'text'`.
+    /// Drops the `N` of `N'text'`.
     fn drop_prefix(&mut self) {
         let before = self.out.strip_suffix(['N', 'n']);
         if !self.has_blank
@@ -174,7 +174,7 @@ impl Statement {
         self.write(character.encode_utf8(&mut buffer));
     }
 
-    /// A literal, or a parameter.
+    /// Writes a literal, or a parameter.
     fn value(&mut self, value: &str) {
         match &mut self.list {
             Some(values) => {

@@ -58,14 +58,14 @@ impl Units {
         self.open.contains_key(&unit)
     }
 
-    /// What an open unit is called.
+    /// Sets the name of an open unit.
     pub(super) fn name(&mut self, unit: Unit, label: TextHandle) {
         if self.names.len() < MOST_UNITS {
             self.names.insert(unit, label);
         }
     }
 
-    /// A unit ran a command; `None`: nobody knows which.
+    /// Adds a command that a unit ran; `None`: nobody knows which.
     pub(super) fn add(
         &mut self,
         unit: Option<Unit>,
@@ -92,7 +92,7 @@ impl Units {
         *sum = sum.saturating_add(nanos);
     }
 
-    /// A unit has ended.
+    /// Ends a unit.
     pub(super) fn end(&mut self, unit: Unit, label: Option<TextHandle>) {
         if let Some(commands) = self.open.remove(&unit) {
             self.fold(label, true, commands);
@@ -133,7 +133,7 @@ impl Units {
         }
     }
 
-    /// What all units ran, in a fixed order.
+    /// Returns what all units ran, in a fixed order.
     pub(super) fn finish(mut self) -> Vec<UnitRow> {
         self.fold_all();
         let mut patterns: Vec<_> = self.patterns.into_iter().collect();

@@ -7,8 +7,7 @@ use std::collections::HashMap;
 
 /// Number of pieces that are collected before they are summed up.
 const MANY_PIECES: usize = 64;
-/// Maximum number of pieces if a thread has not shown for long whether it still works for
-/// the activity; then it is not waited for.
+/// Maximum number of pieces that wait until a thread shows whether it still works for the activity.
 const MOST_PIECES: usize = 256;
 /// Maximum number of stretches of the requested activity.
 const MOST_STRETCHES: usize = 10_000;
@@ -130,7 +129,8 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// `is_followed`: whether its id flows to every thread that works for it.
+    /// Creates the account of an activity. `is_followed`: whether its id flows to every thread that
+    /// works for it.
     pub(super) fn new(id: Option<String>, above: Vec<u64>, at: At, is_followed: bool) -> Account {
         Account {
             above,
@@ -145,7 +145,7 @@ impl Account {
         }
     }
 
-    /// A thread worked for it. Returns whether it is time to sum up.
+    /// Adds time in which a thread worked for it. Returns whether it is time to sum up.
     pub(super) fn add(&mut self, piece: Piece) -> bool {
         if let Some(last) = self.pieces.last_mut()
             && (last.thread, last.what, last.to) == (piece.thread, piece.what, piece.from)

@@ -78,8 +78,8 @@ impl Default for Carrier {
 }
 
 impl Carrier {
-    /// Another event with the same id. Returns whether something must be recorded;
-    /// usually the thread just keeps running.
+    /// Takes another event with the same id. Returns whether something must be recorded; usually
+    /// the thread just keeps running.
     pub(super) fn goes_on(&mut self, at: At, has_left: bool) -> bool {
         let is_news = !self.held.is_empty()
             || self.what != ThreadWork::Running
@@ -116,14 +116,14 @@ impl Carrier {
         }
     }
 
-    /// The pieces that wait for the next event, if that event shows that the thread still
+    /// Takes the pieces that wait for the next event, if that event shows that the thread still
     /// worked for the activity.
     pub(super) fn take_held(&mut self) -> Vec<Piece> {
         std::mem::take(&mut self.held)
     }
 
-    /// What is known about them if the thread was not seen working for the activity
-    /// after its last event: until then it did what they say, afterwards it may have left.
+    /// Returns what is known about pieces if the thread was not seen working for the activity after
+    /// its last event: until then it did what they say, afterwards it may have left.
     pub(super) fn until_last(&self, held: &[Piece], thread: ThreadHandle, at: At) -> Vec<Piece> {
         let last = self.last;
         let mut pieces: Vec<Piece> = held
@@ -153,7 +153,7 @@ impl Carrier {
         &self.held
     }
 
-    /// Since when it is unknown what it works for.
+    /// Returns since when it is unknown what the thread works for.
     pub(super) fn open_since(&self) -> At {
         self.held.first().map_or(self.since, |piece| piece.from)
     }
@@ -167,22 +167,22 @@ impl Carrier {
         self.what = self.known().unwrap_or(ThreadWork::Running);
     }
 
-    /// It works for something else now.
+    /// Forgets the waits, as the thread works for something else now.
     pub(super) fn forget_waits(&mut self) {
         self.open = Matcher::default();
     }
 
-    /// What its events say that it is doing.
+    /// Returns what the thread's events say that it is doing.
     fn known(&self) -> Option<ThreadWork> {
         Busy::ALL.into_iter().find(|busy| self.open.is_open(*busy)).map(Busy::work)
     }
 
-    /// Whether it is in something whose end may have been lost.
+    /// Returns whether the thread is in something whose end may have been lost.
     pub(super) fn is_busy(&self) -> bool {
         self.known().is_some()
     }
 
-    /// Its stack shows that it has returned to this frame since its last event.
+    /// Takes that the stack shows that the thread has returned to this frame since its last event.
     pub(super) fn returned(&mut self, thread: ThreadHandle, to: StackHandle, at: At) {
         if self.what != ThreadWork::Running {
             return;
@@ -193,7 +193,7 @@ impl Carrier {
         self.seen = at;
     }
 
-    /// A sample of the thread.
+    /// Takes a sample of the thread.
     pub(super) fn sampled(&mut self, thread: ThreadHandle, at: At, what: ThreadWork) {
         let what = self.known().unwrap_or(what);
         if what != self.what || at.nanos.saturating_sub(self.seen.nanos) > HOLDS {
@@ -203,14 +203,14 @@ impl Carrier {
         self.seen = at;
     }
 
-    /// A wait or a compilation starts, at the end of a piece.
+    /// Takes the start of a wait or a compilation, at the end of a piece.
     pub(super) fn enter(&mut self, busy: Busy, method: u64, at: Edge) {
         self.edge = at.nanos;
         let held = &mut self.held;
         self.open.start_inside(busy, at, method, |lost| unattributed(held, busy, lost.start.nanos));
     }
 
-    /// One ends. Returns the pieces that are certain now.
+    /// Takes the end of a wait or a compilation. Returns the pieces that are certain now.
     pub(super) fn leave(
         &mut self,
         busy: Busy,
@@ -235,8 +235,8 @@ impl Carrier {
         certain
     }
 
-    /// The program is running on it. A waiting thread does nothing else, so the ends of
-    /// its waits were lost.
+    /// Ends all waits, as the program is running on the thread. A waiting thread does nothing else,
+    /// so the ends of its waits were lost.
     pub(super) fn runs_on(&mut self, thread: ThreadHandle, at: At) {
         if !self.open.is_open(Busy::Lock) && !self.open.is_open(Busy::Wait) {
             return;
@@ -250,7 +250,7 @@ impl Carrier {
     }
 }
 
-/// It is unknown how long something took that started at this time.
+/// Marks pieces as unknown, as nothing says how long something took that started at this time.
 fn unattributed(held: &mut [Piece], busy: Busy, from: i64) {
     let of_it =
         held.iter_mut().filter(|piece| piece.from.nanos >= from && piece.what == busy.work());

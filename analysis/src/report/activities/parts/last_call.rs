@@ -21,8 +21,8 @@ impl LastCall {
         }
     }
 
-    /// The frames that are active since the last event, innermost first: what the innermost of
-    /// them called then has returned. `None` if one of the stacks is not known.
+    /// Returns the frames that are active since the last event, innermost first: what the innermost
+    /// of them called then has returned. `None` if one of the stacks is not known.
     pub(super) fn returned_to(&self, event: &Event<'_>) -> Option<&[u64]> {
         let stack = event.stack();
         if stack.len() >= RUNTIME_FRAMES {
@@ -33,7 +33,7 @@ impl LastCall {
     }
 }
 
-/// The outer frames that two stacks share, as the first has them.
+/// Returns the outer frames that two stacks share, as the first has them.
 fn common<'b>(before: &'b [u64], now: &[u64]) -> &'b [u64] {
     let pairs = before.iter().rev().zip(now.iter().rev());
     let same = pairs.take_while(|(one, other)| one == other).count();

@@ -62,7 +62,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// All parts in display order.
+    /// Returns all parts in display order.
     pub fn all(&self) -> [(Doing, u64); 8] {
         [
             (Doing::Running, self.running_ns),
@@ -76,7 +76,7 @@ impl Parts {
         ]
     }
 
-    /// Their sum.
+    /// Returns the sum of all parts, in nanoseconds.
     pub fn total_ns(&self) -> u64 {
         self.all().into_iter().fold(0, |sum, (_, nanos)| sum.saturating_add(nanos))
     }
@@ -198,7 +198,7 @@ enum ThreadWork {
 }
 
 impl ThreadWork {
-    /// What it means of a thread that has no later event of the activity.
+    /// Returns what it means for a thread that has no later event of the activity.
     fn after_last(self) -> ThreadWork {
         match self {
             ThreadWork::Native(stack) => ThreadWork::Left(Some(stack)),
@@ -210,7 +210,8 @@ impl ThreadWork {
         }
     }
 
-    /// If several threads work at the same time, the one with the highest rank counts.
+    /// Returns its rank: if several threads work at the same time, the one with the highest rank
+    /// counts.
     fn rank(self) -> u8 {
         match self {
             ThreadWork::Running => 6,
@@ -223,8 +224,8 @@ impl ThreadWork {
         }
     }
 
-    /// Without samples, a thread that works for an activity may be running or waiting. An
-    /// idle worker does not work for it.
+    /// Returns what is shown for it. Without samples, a thread that works for an activity may be
+    /// running or waiting. An idle worker does not work for it.
     fn doing(self, resolved: &Resolved<'_>, is_sampled: bool) -> Doing {
         let is_idle = |stack| resolved.waits_for(stack, Mode::External) == Some(WaitFor::Work);
         let is_of_pool = |stack| {
@@ -257,7 +258,7 @@ impl ThreadWork {
     }
 }
 
-/// Whether a frame is of what runs work items and continuations: each call of it runs one, or one
+/// Returns whether a frame runs work items and continuations: each call of it runs one, or one
 /// after the other.
 fn runs_work(frame: &Frame) -> bool {
     let namespace = frame.namespace.as_str();

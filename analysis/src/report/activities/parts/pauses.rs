@@ -3,8 +3,8 @@
 use crate::model::intervals::{Edge, Suspensions, is_for_collection};
 use nettrace_parser::view::Suspension;
 
-/// Maximum pause during which events of managed code are attributed to threads that were
-/// about to be suspended. In a longer pause, the end was lost.
+/// Maximum pause, in nanoseconds, during which events of managed code are attributed to threads
+/// that were about to be suspended. In a longer pause, the end was lost.
 const LONGEST: i64 = 1_000_000_000;
 
 /// The pauses of a process so far.
@@ -33,7 +33,8 @@ impl Pauses {
         ended.map(|stop| (stop.start.nanos, stop.stop.nanos))
     }
 
-    /// Managed code is running: a pause that has lasted too long has lost its end.
+    /// Ends a pause that has lasted too long, as managed code is running: the pause has lost its
+    /// end.
     pub(super) fn is_running(&mut self, nanos: i64) {
         if self.open.is_some_and(|begun| nanos.saturating_sub(begun.nanos) > LONGEST) {
             self.ended = self.until(nanos);

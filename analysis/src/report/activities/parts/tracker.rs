@@ -27,7 +27,7 @@ const MOST_PAUSES: usize = 10_000;
 /// Maximum number of times at which a thread worked for one activity that is listed.
 const MOST_THREAD_SPANS: usize = 50;
 
-/// A shorter time between two events of a thread is that of its code.
+/// Minimum time between two events of a thread, in nanoseconds, that may not be its code's.
 const LEAST_AWAY: i64 = 1_000_000;
 
 const WORK_BEGIN: u32 = 17;
@@ -50,12 +50,12 @@ pub(crate) struct PartTracker {
     line: Vec<LinePart>,
     /// Whether it is kept of each activity when which thread worked for it.
     keeps_threads: bool,
-    /// The same of the activity that stopped last.
+    /// When which thread worked for the activity that stopped last.
     threads_of_last: Vec<LinePart>,
 }
 
 impl PartTracker {
-    /// Whether there were samples. Without them, running cannot be distinguished from
+    /// Returns whether there were samples. Without them, running cannot be distinguished from
     /// waiting.
     pub(crate) fn is_sampled(&self) -> bool {
         self.is_sampled
@@ -66,7 +66,7 @@ impl PartTracker {
         PartTracker { keeps_threads: true, ..self }
     }
 
-    /// When which thread worked for the activity that stopped last, if that is kept: thread,
+    /// Takes when which thread worked for the activity that stopped last, if that is kept: thread,
     /// start, end.
     pub(crate) fn take_threads(&mut self) -> Vec<(ThreadHandle, i64, i64)> {
         let mut spans: Vec<(ThreadHandle, i64, i64)> = Vec::new();
@@ -143,8 +143,8 @@ impl PartTracker {
         }
     }
 
-    /// Whether a thread that works for an activity has returned from its call since its last
-    /// event. Only without samples, which show what it did in between.
+    /// Finds whether a thread that works for an activity has returned from its call since its last
+    /// event. This is done only without samples, which show what it did in between.
     fn compare_calls(
         &mut self,
         event: &Event<'_>,
@@ -178,8 +178,8 @@ impl PartTracker {
         }
     }
 
-    /// The id for a turn of a task; its own start and end events are written before the
-    /// id is set and after it is removed.
+    /// Returns the id for a turn of a task; its own start and end events are written before the id
+    /// is set and after it is removed.
     fn id_of_work(&self, event: &Event<'_>, thread: ThreadHandle) -> Option<Guid> {
         match event.id() {
             // 2: the task's own work, not its continuations.
@@ -245,7 +245,7 @@ impl PartTracker {
         self.commit(thread, &certain);
     }
 
-    /// An event of a thread shows what it works for.
+    /// Takes an event of a thread, which shows what the thread works for.
     fn arrive(
         &mut self,
         thread: ThreadHandle,
@@ -272,7 +272,7 @@ impl PartTracker {
         self.switch(thread, chain, now, has_left);
     }
 
-    /// The open activities with an id, innermost first.
+    /// Returns the open activities with an id, innermost first.
     fn chain_of(&self, id: &str) -> Vec<u64> {
         let mut path = id;
         for _ in 0..DEEPEST {
@@ -296,7 +296,7 @@ impl PartTracker {
         std::iter::once(number).chain(open).take(DEEPEST).collect()
     }
 
-    /// From here on, a thread works for other activities.
+    /// Takes that a thread works for other activities from here on.
     fn switch(&mut self, thread: ThreadHandle, chain: Vec<u64>, now: At, has_left: bool) {
         let Some(carrier) = self.threads.get_mut(thread.index()) else { return };
         if carrier.chain.is_empty() && chain.is_empty() {
@@ -335,7 +335,7 @@ impl PartTracker {
         }
     }
 
-    /// A thread worked for its activities all that time.
+    /// Adds pieces of a thread's time to the activities that it worked for.
     fn commit(&mut self, thread: ThreadHandle, pieces: &[Piece]) {
         let chain = self
             .threads
@@ -363,7 +363,7 @@ impl PartTracker {
         }
     }
 
-    /// An activity starts on a thread. `id`: the activity id in the start event, and in
+    /// Takes the start of an activity on a thread. `id`: the activity id in the start event, and in
     /// the thread's events from here on. Returns the number for [`PartTracker::stop`].
     pub(crate) fn start(
         &mut self,
@@ -401,7 +401,7 @@ impl PartTracker {
         number
     }
 
-    /// An activity has stopped: returns what its time was spent on.
+    /// Takes the stop of an activity. Returns what its time was spent on.
     pub(crate) fn stop(&mut self, number: u64, event: &Event<'_>, moment: &Moment) -> Totals {
         let now = at(&self.pauses, event.process_id(), moment.nanos);
         let Some(mut account) = self.accounts.remove(&number) else { return Totals::default() };
@@ -436,7 +436,7 @@ impl PartTracker {
         account.totals
     }
 
-    /// The time line of the requested activity, if it has stopped: consecutive stretches
+    /// Returns the time line of the requested activity, if it has stopped: consecutive stretches
     /// without gaps.
     pub(crate) fn line(&self, resolved: &Resolved<'_>) -> Vec<Stretch> {
         let mut stretches: Vec<Stretch> = Vec::new();
@@ -477,8 +477,7 @@ fn at(pauses: &HashMap<Option<u64>, Pauses>, process: Option<u64>, nanos: i64) -
     At { nanos, paused: pauses.get(&process).map_or(0, |pauses| pauses.until(nanos)) }
 }
 
-/// The state of a thread; handles count from 0 in the order in which threads first
-/// appear.
+/// Returns the state of a thread; handles count from 0 in the order in which threads first appear.
 fn carrier(threads: &mut Vec<Carrier>, thread: ThreadHandle) -> Option<&mut Carrier> {
     if thread.index() >= threads.len() {
         threads.resize_with(thread.index().saturating_add(1), Carrier::default);
