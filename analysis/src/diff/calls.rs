@@ -6,33 +6,34 @@
 use crate::model::{Call, CallNodes, Resolved, StackHandle, Totals};
 use std::collections::HashMap;
 
-/// Calls in which the threads of a trace ran, outermost first. Callers come before what
+/// TraceCalls in which the threads of a trace ran, outermost first. Callers come before what
 /// they call.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Calls {
+pub(super) struct TraceCalls {
     nodes: Vec<CallOfTrace>,
     names: Vec<Box<str>>,
 }
 
-/// A call, not the root. `parent` is one more than the index of the parent node; 0 is the
-/// root.
+/// A call, not the root.
 #[derive(Debug, Clone, Copy)]
 struct CallOfTrace {
+    /// One more than the index of the parent node; 0 is the root.
     parent: u32,
+    /// The index of its name.
     name: u32,
     /// Nanoseconds of samples that end there.
     own: u64,
 }
 
-impl Calls {
-    /// The calls of these stacks, with their nanoseconds.
-    pub(super) fn new(resolved: &Resolved<'_>, stacks: &[(StackHandle, u64)]) -> Calls {
+impl TraceCalls {
+    /// Makes the tree of these stacks, with their nanoseconds.
+    pub(super) fn new(resolved: &Resolved<'_>, stacks: &[(StackHandle, u64)]) -> TraceCalls {
         let path = |stack| resolved.frames(stack).iter().rev().map(|frame| Call::Frame(*frame));
         let mut tree = CallNodes::for_paths(|| stacks.iter().map(|(stack, _)| path(*stack)));
         for (stack, nanos) in stacks {
             tree.add(path(*stack), &Totals::at(0, 1, *nanos));
         }
-        let mut calls = Calls::default();
+        let mut calls = TraceCalls::default();
         let mut numbers: HashMap<Option<Call>, u32> = HashMap::new();
         let parents = tree.parents();
         calls.nodes.reserve_exact(parents.len().saturating_sub(1));
@@ -52,7 +53,7 @@ impl Calls {
         calls
     }
 
-    /// How many calls lead to each node, itself included.
+    /// Returns how many calls lead to each node, itself included.
     fn depths(&self) -> Vec<u32> {
         let mut depths: Vec<u32> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
@@ -71,15 +72,18 @@ pub(super) struct BothSides<'c> {
     pub(super) names: Vec<&'c str>,
     numbers: HashMap<&'c str, u32>,
     known: HashMap<(u32, u32), u32>,
-    /// How many nodes are named `(deeper)`.
+    /// Number of nodes named `(deeper)`.
     deeper: usize,
+    /// Maximum number of other nodes.
     most: usize,
 }
 
-/// A call, not the root; `parent` as in the tree of one trace.
+/// A call of either side, not the root.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallOfBoth {
+    /// One more than the index of the parent node; 0 is the root.
     pub(super) parent: u32,
+    /// The index of its name.
     pub(super) name: u32,
     /// Nanoseconds of samples that end there, before and after.
     pub(super) own: [u64; 2],
@@ -88,28 +92,28 @@ pub(super) struct CallOfBoth {
 /// Where a call of a trace is in the tree of both sides.
 #[derive(Debug, Clone, Copy, Default)]
 struct TreePlace {
-    /// As `parent`.
+    /// One more than the index of its node; 0 is the root.
     node: u32,
     /// Whether there was no room for it: what it calls is there, too.
     is_beyond: bool,
 }
 
 impl<'c> BothSides<'c> {
-    /// The calls of the traces before, and of those after.
+    /// Joins the calls of the traces before, and of those after.
     pub(super) fn new<C>(sides: [C; 2]) -> BothSides<'c>
     where
-        C: Iterator<Item = &'c Calls>,
+        C: Iterator<Item = &'c TraceCalls>,
     {
         BothSides::within(CallNodes::MOST, sides)
     }
 
-    /// At most `most` nodes, and an eighth as many named `(deeper)`.
+    /// Joins them into at most `most` nodes, and an eighth as many named `(deeper)`.
     fn within<C>(most: usize, sides: [C; 2]) -> BothSides<'c>
     where
-        C: Iterator<Item = &'c Calls>,
+        C: Iterator<Item = &'c TraceCalls>,
     {
         let mut both = BothSides { most, ..BothSides::default() };
-        let traces: Vec<(usize, &Calls)> = sides
+        let traces: Vec<(usize, &TraceCalls)> = sides
             .into_iter()
             .enumerate()
             .flat_map(|(side, traces)| traces.map(move |calls| (side, calls)))
@@ -170,7 +174,7 @@ impl<'c> BothSides<'c> {
         TreePlace { node, is_beyond: true }
     }
 
-    /// The child of a node, if it exists or there is room for it.
+    /// Returns the child of a node, if it exists or there is room for it.
     fn child(&mut self, parent: u32, name: &'c str) -> Option<u32> {
         let known = self.numbers.get(name).copied();
         if let Some(name) = known
@@ -200,21 +204,21 @@ impl<'c> BothSides<'c> {
     }
 }
 
-/// A trace of which calls are added.
+/// A trace whose calls are added.
 struct Added<'c> {
     side: usize,
-    calls: &'c Calls,
+    calls: &'c TraceCalls,
     /// Where each call is.
     places: Vec<TreePlace>,
 }
 
 impl<'c> Added<'c> {
-    fn new(side: usize, calls: &'c Calls) -> Added<'c> {
+    fn new(side: usize, calls: &'c TraceCalls) -> Added<'c> {
         Added { side, calls, places: vec![TreePlace::default(); calls.nodes.len()] }
     }
 }
 
-/// Nodes and names are fewer than that, because of the budget.
+/// Returns an index as a number. Nodes and names are fewer than that, because of the budget.
 fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
@@ -224,12 +228,12 @@ mod tests {
     use super::*;
     use std::slice;
 
-    /// Calls of which each calls the next, and the last one takes `own`.
-    fn chain(names: impl Iterator<Item = String>, own: u64) -> Calls {
+    /// Makes calls of which each calls the next, and the last one takes `own`.
+    fn chain(names: impl Iterator<Item = String>, own: u64) -> TraceCalls {
         let names: Vec<Box<str>> = names.map(String::into_boxed_str).collect();
         let last = number(names.len()) - 1;
         let node = |at| CallOfTrace { parent: at, name: at, own: if at == last { own } else { 0 } };
-        Calls { nodes: (0..=last).map(node).collect(), names }
+        TraceCalls { nodes: (0..=last).map(node).collect(), names }
     }
 
     fn own(both: &BothSides<'_>) -> [u64; 2] {

@@ -1,11 +1,11 @@
 //! Gives what was measured to the slices of its trace: equal parts of its time, or the
 //! iterations of a benchmark.
 
-use super::calls::Calls;
+use super::calls::TraceCalls;
 use super::extent::{ExtentFinder, Iteration};
 use super::measured::{Measured, MeasuredTrace};
-use super::startup::Startup;
-use super::work::Gathered;
+use super::startup::StartTimes;
+use super::work::GatheredWork;
 use crate::fact::comparison::{DiffKey, Measure, Subject};
 use crate::model::hash::NumberMap;
 use crate::model::{
@@ -317,7 +317,7 @@ impl Cut {
                 }
             }
         }
-        self.trace.calls = Calls::new(resolved, &stacks);
+        self.trace.calls = TraceCalls::new(resolved, &stacks);
     }
 
     /// Adds samples with a label, in total and by label.
@@ -366,7 +366,7 @@ impl Cut {
         }
     }
 
-    pub(super) fn work(&mut self, gathered: &Gathered, startup: &mut Startup) {
+    pub(super) fn work(&mut self, gathered: &GatheredWork, startup: &mut StartTimes) {
         for work in gathered.compiled.rows() {
             let (slice, count) = (self.slices.at(work.nanos), work.count as f64);
             self.add(DiffKey::total(Subject::Jit), slice, (work.spent_nanos as f64, count));

@@ -8,9 +8,9 @@ use nettrace_parser::view::KnownProvider;
 /// BenchmarkDotNet's own provider.
 const BENCHMARK: &str = "BenchmarkDotNet.EngineEventSource";
 /// Maximum number of iterations that are kept; a benchmark has 15 to 100.
-const MOST_ITERATIONS: usize = 1 << 12;
+const MAX_ITERATIONS: usize = 1 << 12;
 
-/// One measured iteration of a benchmark: the operation, so many times.
+/// One measured iteration of a benchmark: many operations, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Iteration {
     pub(super) from: i64,
@@ -32,7 +32,7 @@ impl Iteration {
 /// | runtime 157 (loader keyword) | the process's domain is unloaded, which happens when the process ends: a session that is stopped before has no such event |
 /// | BenchmarkDotNet 1 | the name of the benchmark |
 /// | BenchmarkDotNet 15, 16 | an iteration of the workload begins, has ended |
-/// | BenchmarkDotNet 11, 12 | the same of an empty workload: what calling it costs |
+/// | BenchmarkDotNet 11, 12 | an iteration of an empty workload begins, has ended: what calling it costs |
 #[derive(Debug, Default)]
 pub(super) struct ExtentFinder {
     began: Option<i64>,
@@ -82,7 +82,7 @@ impl ExtentFinder {
                 if id == 12 {
                     self.overhead.0 += iteration.nanos();
                     self.overhead.1 += iteration.operations;
-                } else if self.iterations.len() < MOST_ITERATIONS {
+                } else if self.iterations.len() < MAX_ITERATIONS {
                     self.iterations.push(iteration);
                 }
             }
@@ -90,7 +90,7 @@ impl ExtentFinder {
         }
     }
 
-    /// The time from the runtime's start to the end of the process, if the trace has both.
+    /// Returns the time from the runtime's start to the end of the process, if the trace has both.
     pub(super) fn whole_run(&self) -> Option<f64> {
         let nanos = self.ended?.checked_sub(self.began?)?;
         (nanos > 0).then_some(nanos as f64)
@@ -104,7 +104,7 @@ impl ExtentFinder {
         &self.iterations
     }
 
-    /// What calling an empty operation takes, in nanoseconds.
+    /// Returns what calling an empty operation takes, in nanoseconds.
     pub(super) fn overhead_nanos(&self) -> f64 {
         if self.overhead.1 > 0.0 { self.overhead.0 / self.overhead.1 } else { 0.0 }
     }

@@ -2,12 +2,12 @@
 //!
 //! With two runs or more on each side: those that runs of one program would not show in
 //! more than one of twenty comparisons, all rows of all subjects together (Holm within a
-//! [`Family`], Bonferroni over the families). With one run: those that are large by
+//! [`RowFamily`], Bonferroni over the families). With one run: those that are large by
 //! experience, as nothing is known about how runs differ.
 
 use super::row::Candidate;
 use super::side::SideTraces;
-use super::subject::Family;
+use super::subject::RowFamily;
 use crate::fact::comparison::{DiffKey, DiffNote, Doubt, OldOrNew, Subject};
 use std::collections::BTreeMap;
 
@@ -110,7 +110,7 @@ fn is_large_enough(row: &Candidate, threshold_percent: f64) -> bool {
 
 /// Judges several runs on each side. Returns the smallest change that would have been seen.
 fn judge_runs(rows: &mut [Candidate], wholes: &Wholes, threshold_percent: f64) -> Option<f64> {
-    let mut families: BTreeMap<Family, Vec<(f64, usize)>> = BTreeMap::new();
+    let mut families: BTreeMap<RowFamily, Vec<(f64, usize)>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
         if let Some(compared) = row.compared.filter(|_| wholes.matters(row)) {
             families.entry(row.key.subject.family()).or_default().push((compared.chance, at));

@@ -1,6 +1,6 @@
 //! The values of a trace that are compared.
 
-use super::calls::Calls;
+use super::calls::TraceCalls;
 use super::recorded::{Keywords, NamedModules};
 use crate::fact::comparison::{DiffKey, Per};
 use crate::findings::Finding;
@@ -51,8 +51,8 @@ pub struct MeasuredTrace {
     pub(super) pauses: Vec<f64>,
     /// Units of counters.
     pub(super) units: BTreeMap<String, String>,
-    /// Calls of running threads.
-    pub(super) calls: Calls,
+    /// TraceCalls of running threads.
+    pub(super) calls: TraceCalls,
     /// What stands out in it.
     pub(super) findings: Vec<Finding>,
 }

@@ -6,7 +6,7 @@ use super::measured::MeasuredTrace;
 use super::report::DiffReport;
 use super::row::DiffRow;
 use crate::fact::comparison::Subject;
-use crate::html::{Column, Columns, write_html};
+use crate::html::{ColumnPlace, Columns, write_html};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +44,7 @@ pub struct DiffPage<'d> {
 }
 
 #[derive(Serialize)]
-struct Document<'d> {
+struct DiffPageDocument<'d> {
     schema: u32,
     title: &'d str,
     diff: &'d DiffReport,
@@ -54,7 +54,7 @@ struct Document<'d> {
     /// Divisors of the nanoseconds of both sides.
     divisors: [f64; 2],
     frames: Value,
-    columns: &'d BTreeMap<String, Column>,
+    columns: &'d BTreeMap<String, ColumnPlace>,
 }
 
 impl DiffPage<'_> {
@@ -79,7 +79,7 @@ impl DiffPage<'_> {
             self.report.rows.iter().filter(is_changed_method).map(|row| &*row.key.name).collect();
         let is_finding: Vec<bool> = tree.names.iter().map(|name| findings.contains(name)).collect();
         let [old_names, new_names] = &self.names;
-        let document = Document {
+        let document = DiffPageDocument {
             schema: 1,
             title,
             diff: self.report,

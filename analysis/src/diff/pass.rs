@@ -4,8 +4,8 @@ use super::cut::{Cut, MAX_PATHS};
 use super::extent::ExtentFinder;
 use super::measured::{Measured, MeasuredTrace};
 use super::recorded::Keywords;
-use super::startup::Startup;
-use super::work::Gathered;
+use super::startup::StartTimes;
+use super::work::GatheredWork;
 use crate::driver::AnalysisOptions;
 use crate::fact::comparison::{DiffKey, Subject};
 use crate::findings::overview::{Overview, OverviewInterest};
@@ -20,9 +20,10 @@ use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::BTreeMap;
 
-/// Values of a counter that are published closer to each other than this are one value,
-/// delivered to two sessions.
-const SAME_VALUE_NANOS: i64 = 50_000_000;
+/// Minimum time between two values of a counter, in nanoseconds. Those closer to each other are
+/// one value, delivered to two sessions.
+const MIN_APART_NANOS: i64 = 50_000_000;
+/// The kinds of samples that are compared.
 const KINDS: [Kind; 6] = [
     Kind::Cpu,
     Kind::AllocationTicks,
@@ -32,7 +33,7 @@ const KINDS: [Kind; 6] = [
     Kind::Waits,
 ];
 
-/// A pass over the events that the options select, which collects the values to compare.
+/// Makes a pass over the events that the options select, which collects the values to compare.
 /// Their kinds of samples are ignored.
 pub fn pass(mut options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = MeasuredTrace>> {
     // What recording costs differs from run to run and from recorder to recorder.
@@ -43,10 +44,10 @@ pub fn pass(mut options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = M
 /// Everything that observes a trace for a comparison: see [`pass`].
 struct DiffReports {
     overview: Overview,
-    startup: Startup,
+    startup: StartTimes,
     extent: ExtentFinder,
     keywords: Keywords,
-    gathered: Shared<Gathered>,
+    gathered: Shared<GatheredWork>,
     has_runtime: bool,
     /// When the first and the last event came that is not of the list of methods at the
     /// end.
@@ -54,13 +55,13 @@ struct DiffReports {
 }
 
 impl DiffReports {
-    fn new(gathered: Shared<Gathered>) -> DiffReports {
+    fn new(gathered: Shared<GatheredWork>) -> DiffReports {
         let mut reports = Overview::reports_for_findings();
         reports.counters = Counters::default();
         reports.sql = reports.sql.top(MAX_PATHS);
         DiffReports {
             overview: Overview::new(reports),
-            startup: Startup::default(),
+            startup: StartTimes::default(),
             extent: ExtentFinder::default(),
             keywords: Keywords::default(),
             gathered,
@@ -150,7 +151,7 @@ impl Reports for DiffReports {
     }
 }
 
-/// `System.Runtime/cpu-usage`, with the tags if there are any.
+/// Returns the name of a counter, `System.Runtime/cpu-usage`, with the tags if there are any.
 fn counter_name(series: &CounterSeries) -> String {
     let mut name = format!("{}/{}", series.provider, series.name);
     let tags: Vec<String> =
@@ -161,13 +162,13 @@ fn counter_name(series: &CounterSeries) -> String {
     name
 }
 
-/// The values, those that were delivered to several sessions once.
+/// Returns the values, those that were delivered to several sessions once.
 fn distinct_values(points: &[CounterPoint]) -> Vec<f64> {
     let mut before: Option<i64> = None;
     let mut values = Vec::new();
     for point in points.iter().filter(|point| point.value.is_finite()) {
         let is_again =
-            before.is_some_and(|before| point.ts_ns.saturating_sub(before) < SAME_VALUE_NANOS);
+            before.is_some_and(|before| point.ts_ns.saturating_sub(before) < MIN_APART_NANOS);
         if !is_again {
             before = Some(point.ts_ns);
             values.push(point.value);

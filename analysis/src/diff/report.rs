@@ -19,7 +19,7 @@ use crate::sorted::SortFew;
 use crate::words;
 use serde::Serialize;
 
-/// Minimum change in percent of a finding, unless something else is asked for.
+/// Minimum change in percent of a finding, unless the user sets another.
 const MIN_CHANGE_PERCENT: f64 = 3.0;
 
 /// How traces are compared.

@@ -17,7 +17,8 @@ pub struct StandsOut {
 }
 
 impl StandsOut {
-    /// `is_on_both`: whether both sides recorded what a row is about.
+    /// Finds what stands out on one side only. `is_on_both` tells whether both sides recorded
+    /// what a row is about.
     pub(super) fn new(
         [old, new]: [&[MeasuredTrace]; 2],
         is_on_both: &dyn Fn(Subject) -> bool,
@@ -31,7 +32,7 @@ impl StandsOut {
     }
 }
 
-/// What both sides must have recorded for the absence of a finding to say something.
+/// Returns what both sides must have recorded for the absence of a finding to say something.
 fn subjects(about: &str) -> &'static [Subject] {
     match about {
         "gc" => &[Subject::GcCount],

@@ -8,13 +8,13 @@ use crate::report::Moment;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 
-/// What happens within this time counts as part of the start.
-const FIRST_NANOS: i64 = 1_000_000_000;
+/// Length of the start, in nanoseconds.
+const START_NANOS: i64 = 1_000_000_000;
 
 /// Facts about the start. All times are relative to the first event of the runtime (event
 /// 187), which is only recorded if the session exists before the process runs.
 #[derive(Debug, Default)]
-pub(super) struct Startup {
+pub(super) struct StartTimes {
     began_ns: Option<i64>,
     program_ns: Option<i64>,
     first_request_ns: Option<i64>,
@@ -24,7 +24,7 @@ pub(super) struct Startup {
     has_jit: bool,
 }
 
-impl Startup {
+impl StartTimes {
     pub(super) fn event(&mut self, event: &Event<'_>, moment: &Moment) {
         if event.known_provider() != KnownProvider::Runtime || !moment.is_selected {
             return;
@@ -38,10 +38,10 @@ impl Startup {
         }
     }
 
-    /// An assembly was loaded. The program's code can start with its first own assembly.
+    /// Notes that an assembly was loaded. The program's code can start with its first own one.
     fn assembly(&mut self, event: &Event<'_>, nanos: i64) {
         let Some(since) = self.since(nanos) else { return };
-        if since < FIRST_NANOS {
+        if since < START_NANOS {
             self.assemblies = self.assemblies.saturating_add(1);
         }
         if self.program_ns.is_some() {
@@ -54,16 +54,16 @@ impl Startup {
         }
     }
 
-    /// Methods were compiled.
+    /// Notes that methods were compiled.
     pub(super) fn compiled(&mut self, work: &TimedWork) {
         self.has_jit = true;
-        if self.since(work.nanos).is_some_and(|since| since < FIRST_NANOS) {
+        if self.since(work.nanos).is_some_and(|since| since < START_NANOS) {
             self.jit_nanos = self.jit_nanos.saturating_add(work.spent_nanos);
             self.jit_methods = self.jit_methods.saturating_add(work.count);
         }
     }
 
-    /// A request was answered.
+    /// Notes that a request was answered.
     pub(super) fn answered(&mut self, end_ns: i64) {
         if let Some(since) = self.since(end_ns) {
             self.first_request_ns =

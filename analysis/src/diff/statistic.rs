@@ -9,11 +9,11 @@
 
 /// The number of runs that the usual spread counts for.
 const USUAL_RUNS: f64 = 2.0;
-/// The side of runs from which a permutation test says something: of ten runs, 252 groups
-/// of five can be made, of six only 20.
-const FEWEST_FOR_PERMUTATIONS: usize = 5;
-/// The most ways of dividing runs that are tried.
-const MOST_PERMUTATIONS: u64 = 20_000;
+/// Minimum number of runs on a side for a permutation test to tell something: of ten runs, 252
+/// groups of five can be made, of six only 20.
+const MIN_FOR_PERMUTATIONS: usize = 5;
+/// Maximum number of ways of dividing runs that are tried.
+const MAX_PERMUTATIONS: u64 = 20_000;
 
 /// A comparison of the runs of both sides.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,7 +22,8 @@ pub(super) struct Compared {
     pub(super) ratio: f64,
     /// The probability that runs of one program differ as much.
     pub(super) chance: f64,
-    /// The same by trying all ways to divide the runs, from five runs on each side on.
+    /// The probability that runs of one program differ as much, by trying all ways to divide the
+    /// runs between the sides, from five runs on each side on.
     pub(super) chance_of_permutations: Option<f64>,
     /// The standard error of the logarithm of the ratio.
     error: f64,
@@ -30,21 +31,21 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    /// The ratios between which the true one is with a probability of 95 %.
+    /// Returns the ratios between which the true one is with a probability of 95 %.
     pub(super) fn interval(&self) -> [f64; 2] {
         let half = quantile(0.05, self.freedom) * self.error;
         [(self.ratio.ln() - half).exp(), (self.ratio.ln() + half).exp()]
     }
 
-    /// The smallest ratio above 1 that would have had this chance.
+    /// Returns the smallest ratio above 1 that would have had this chance.
     pub(super) fn detectable(&self, chance: f64) -> f64 {
         (quantile(chance, self.freedom) * self.error).exp()
     }
 }
 
 /// Compares runs. `None` with fewer than two on a side, which cannot show how runs differ.
-/// `least` is added to all values if one of them is 0, which has no logarithm. `usual`:
-/// see [`Subject::usual_spread`](super::Subject). `is_exact`: values are whole numbers, so that those which
+/// `least` is added to all values if one of them is 0, which has no logarithm. `usual` is the
+/// spread that experience expects of such rows. `is_exact`: values are whole numbers, so that those which
 /// never differ within a side do not differ by chance between the sides.
 pub(super) fn compare(
     old: &[f64],
@@ -88,16 +89,16 @@ pub(super) fn compare(
     })
 }
 
-/// The share of all ways to divide the runs in which the means differ as much. `None` with
+/// Returns the share of all ways to divide the runs in which the means differ as much. `None` with
 /// fewer than five on a side, and with so many that trying all takes long.
 fn permutations(old: &[f64], new: &[f64]) -> Option<f64> {
     let (m, n) = (old.len(), new.len());
-    if m.min(n) < FEWEST_FOR_PERMUTATIONS {
+    if m.min(n) < MIN_FOR_PERMUTATIONS {
         return None;
     }
     let ways = (1..=m as u64)
         .try_fold(1_u64, |ways, at| ways.checked_mul((n as u64).checked_add(at)?)?.checked_div(at));
-    ways.filter(|ways| *ways <= MOST_PERMUTATIONS)?;
+    ways.filter(|ways| *ways <= MAX_PERMUTATIONS)?;
     let all: Vec<f64> = old.iter().chain(new).copied().collect();
     let total: f64 = all.iter().sum();
     let apart = |sum_of_old: f64| ((total - sum_of_old) / n as f64 - sum_of_old / m as f64).abs();
@@ -111,7 +112,7 @@ fn permutations(old: &[f64], new: &[f64]) -> Option<f64> {
     Some(as_far / tried)
 }
 
-/// The sum of each group of `count` values.
+/// Calls `take` with the sum of each group of `count` values.
 fn for_each_sum(values: &[f64], count: usize, sum: f64, take: &mut dyn FnMut(f64)) {
     if count == 0 {
         return take(sum);
@@ -127,7 +128,7 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
-/// The value of Student's distribution that is exceeded, on either side, with this chance.
+/// Returns the value of Student's distribution that is exceeded, on either side, with this chance.
 fn quantile(chance: f64, freedom: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1000.0);
     for _ in 0..60 {
@@ -137,12 +138,12 @@ fn quantile(chance: f64, freedom: f64) -> f64 {
     high
 }
 
-/// Probability that a value of Student's distribution is at least as far from 0 as `t`.
+/// Returns the probability that a value of Student's distribution is at least as far from 0 as `t`.
 fn student(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5).clamp(0.0, 1.0)
 }
 
-/// The regularised incomplete beta function, by its continued fraction (Lentz).
+/// Computes the regularised incomplete beta function, by its continued fraction (Lentz).
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
@@ -179,7 +180,7 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
     product
 }
 
-/// The logarithm of the gamma function (Lanczos).
+/// Computes the logarithm of the gamma function (Lanczos).
 fn log_gamma(x: f64) -> f64 {
     const FACTORS: [f64; 6] = [
         76.180_091_729_471_46,

@@ -109,23 +109,23 @@ impl Subject {
 
     /// Returns the rows whose chances are corrected together with its own: what changes one
     /// changes the others, so that they are one question.
-    pub(super) fn family(self) -> Family {
+    pub(super) fn family(self) -> RowFamily {
         match self {
-            Subject::Elapsed | Subject::Cpu => Family::Time,
-            Subject::Method => Family::Methods,
-            Subject::MethodTotal => Family::Callers,
-            Subject::Type | Subject::Alloc => Family::Allocations,
-            Subject::GcCount => Family::Collections,
-            Subject::GcPause => Family::Pauses,
-            Subject::Exception | Subject::Exceptions => Family::Exceptions,
-            Subject::Contention | Subject::ContentionCount => Family::Locks,
-            Subject::Waits => Family::Waits,
-            Subject::OpenWaits | Subject::Deadlocks => Family::Hangs,
-            Subject::Requests | Subject::RequestPath => Family::Requests,
-            Subject::Sql | Subject::SqlStatement => Family::Sql,
-            Subject::PoolThreads => Family::Pool,
-            Subject::Jit | Subject::JitMethods | Subject::Startup => Family::Start,
-            Subject::Counter => Family::Counters,
+            Subject::Elapsed | Subject::Cpu => RowFamily::Time,
+            Subject::Method => RowFamily::Methods,
+            Subject::MethodTotal => RowFamily::Callers,
+            Subject::Type | Subject::Alloc => RowFamily::Allocations,
+            Subject::GcCount => RowFamily::Collections,
+            Subject::GcPause => RowFamily::Pauses,
+            Subject::Exception | Subject::Exceptions => RowFamily::Exceptions,
+            Subject::Contention | Subject::ContentionCount => RowFamily::Locks,
+            Subject::Waits => RowFamily::Waits,
+            Subject::OpenWaits | Subject::Deadlocks => RowFamily::Hangs,
+            Subject::Requests | Subject::RequestPath => RowFamily::Requests,
+            Subject::Sql | Subject::SqlStatement => RowFamily::Sql,
+            Subject::PoolThreads => RowFamily::Pool,
+            Subject::Jit | Subject::JitMethods | Subject::Startup => RowFamily::Start,
+            Subject::Counter => RowFamily::Counters,
         }
     }
 
@@ -160,7 +160,7 @@ impl Subject {
 
 /// Rows that are one question; see [`Subject::family`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Family {
+pub(super) enum RowFamily {
     Time,
     Methods,
     Callers,

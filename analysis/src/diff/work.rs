@@ -9,7 +9,7 @@ use crate::over_time::{Gathers, SamplesByKind};
 /// Maximum number of rows that are kept of one sort of work. If there are more, rows that
 /// are close to each other are added up. A trace is compared in at most 24 time slices,
 /// so this moves less than a thousandth of a slice into its neighbour.
-const MOST_ROWS: usize = 1 << 16;
+const MAX_ROWS: usize = 1 << 16;
 
 /// Work that was done at a moment, or within a short time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +30,8 @@ pub(super) struct WorkOverTime {
 
 impl WorkOverTime {
     fn add(&mut self, nanos: i64, spent_nanos: u64) {
-        if self.rows.len() >= MOST_ROWS {
-            self.add_up(MOST_ROWS / 2);
+        if self.rows.len() >= MAX_ROWS {
+            self.add_up(MAX_ROWS / 2);
         }
         self.rows.push(TimedWork { nanos, spent_nanos, count: 1 });
     }
@@ -64,7 +64,7 @@ impl WorkOverTime {
 /// What is gathered from a trace in addition to events: samples, compilations, and
 /// activities.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
+pub(super) struct GatheredWork {
     pub(super) samples: SamplesByKind,
     /// By when they began.
     pub(super) compiled: WorkOverTime,
@@ -73,7 +73,7 @@ pub(super) struct Gathered {
     pub(super) first_request_ns: Option<i64>,
 }
 
-impl Gathers for Gathered {
+impl Gathers for GatheredWork {
     fn sample(&mut self, sample: &Sample) {
         self.samples.add(sample);
     }
@@ -108,7 +108,7 @@ mod tests {
             // Out of order: spans come by their ends.
             work.add((nanos ^ 7) * 1000, 3);
         }
-        assert!(work.rows().len() <= MOST_ROWS, "{}", work.rows().len());
+        assert!(work.rows().len() <= MAX_ROWS, "{}", work.rows().len());
         assert_eq!(work.rows().iter().map(|row| row.count).sum::<u64>(), 400_000);
         assert_eq!(work.rows().iter().map(|row| row.spent_nanos).sum::<u64>(), 1_200_000);
         // Each quarter of the time has a quarter of the work.
@@ -124,10 +124,10 @@ mod tests {
     fn work_of_one_moment_or_of_all_of_time_is_added_up_too() {
         let mut work = WorkOverTime::default();
         (0..100_000).for_each(|_| work.add(5, 1));
-        assert!(work.rows().len() <= MOST_ROWS);
+        assert!(work.rows().len() <= MAX_ROWS);
         assert_eq!(work.rows()[0], TimedWork { nanos: 5, spent_nanos: 65_536, count: 65_536 });
         (0..100_000).for_each(|at| work.add(if at % 2 == 0 { i64::MIN } else { i64::MAX }, 1));
-        assert!(work.rows().len() <= MOST_ROWS);
+        assert!(work.rows().len() <= MAX_ROWS);
         assert_eq!(work.rows().iter().map(|row| row.count).sum::<u64>(), 200_000);
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// Where a column is stored; read by the page's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(crate) struct Column {
+pub(crate) struct ColumnPlace {
     /// Offset of its first byte.
     at: usize,
     /// Length in bytes.
@@ -23,7 +23,7 @@ pub(crate) struct Column {
 /// All columns of a file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns {
-    rows: BTreeMap<String, Column>,
+    rows: BTreeMap<String, ColumnPlace>,
     bytes: Vec<u8>,
 }
 
@@ -51,8 +51,12 @@ impl Columns {
 
     /// Adds raw bytes.
     pub(crate) fn add_bytes(&mut self, name: impl Into<String>, values: &[u8]) {
-        let column =
-            Column { at: self.bytes.len(), bytes: values.len(), count: values.len(), steps: false };
+        let column = ColumnPlace {
+            at: self.bytes.len(),
+            bytes: values.len(),
+            count: values.len(),
+            steps: false,
+        };
         self.bytes.extend_from_slice(values);
         self.rows.insert(name.into(), column);
     }
@@ -65,7 +69,7 @@ impl Columns {
             count = count.saturating_add(1);
         }
         let bytes = self.bytes.len().saturating_sub(at);
-        self.rows.insert(name, Column { at, bytes, count, steps });
+        self.rows.insert(name, ColumnPlace { at, bytes, count, steps });
     }
 
     fn number(&mut self, value: u64) {
@@ -81,12 +85,12 @@ impl Columns {
         }
     }
 
-    /// Where each column is stored.
-    pub(crate) fn rows(&self) -> &BTreeMap<String, Column> {
+    /// Returns where each column is stored.
+    pub(crate) fn rows(&self) -> &BTreeMap<String, ColumnPlace> {
         &self.rows
     }
 
-    /// All numbers.
+    /// Returns all numbers.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -101,7 +105,7 @@ mod tests {
         let mut columns = Columns::default();
         columns.add("a", [0, 127, 128, u64::MAX]);
         columns.add_steps("b", [5, 3, i64::MIN]);
-        assert_eq!(columns.rows["a"], Column { at: 0, bytes: 14, count: 4, steps: false });
+        assert_eq!(columns.rows["a"], ColumnPlace { at: 0, bytes: 14, count: 4, steps: false });
         assert_eq!(columns.bytes()[..4], [0, 127, 0x80, 1]);
         let b = columns.rows["b"];
         assert_eq!((b.at, b.count, b.steps), (14, 3, true));

@@ -11,7 +11,7 @@
 mod base64;
 mod columns;
 
-pub(crate) use columns::{Column, Columns};
+pub(crate) use columns::{ColumnPlace, Columns};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;

@@ -6,9 +6,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Maximum number of rows per kind. A browser can sum this many in a few milliseconds.
-const MOST_ROWS: usize = 1 << 20;
-/// The shortest time slice over which samples are summed.
-const SHORTEST_NANOS: i64 = 1_000_000;
+const MAX_ROWS: usize = 1 << 20;
+/// Minimum length of the time slices over which samples are summed, in nanoseconds.
+const MIN_SLICE_NANOS: i64 = 1_000_000;
 
 /// Equal samples within one time slice.
 #[derive(Debug, Clone, Copy)]
@@ -33,12 +33,12 @@ pub(crate) struct SampleKey {
 const UNKNOWN_STACK: StackHandle = StackHandle(u32::MAX);
 
 impl SampleKey {
-    /// The same without the stack.
+    /// Returns the key without the stack.
     fn rest(self) -> SampleKey {
         SampleKey { stack: UNKNOWN_STACK, ..self }
     }
 
-    /// Whether there was no room for the stack.
+    /// Returns whether there was no room for the stack.
     pub(crate) fn is_rest(&self) -> bool {
         self.stack == UNKNOWN_STACK
     }
@@ -49,7 +49,7 @@ impl SampleKey {
 pub(crate) struct Samples {
     rows: Vec<SampleRow>,
     /// Samples within this many nanoseconds are summed. 0: each sample has its own row.
-    stretch_nanos: i64,
+    slice_nanos: i64,
     /// Samples for which there was no room, not even without their stacks.
     left_out: u64,
 }
@@ -68,12 +68,12 @@ impl Samples {
     /// fewer different samples than rows, so the lightest stacks are forgotten first.
     fn thin_out(&mut self, most: usize) {
         self.forget_stacks(most / 8, most / 16);
-        self.stretch_nanos = self.stretch_nanos.max(SHORTEST_NANOS);
+        self.slice_nanos = self.slice_nanos.max(MIN_SLICE_NANOS);
         self.add_up();
         // In slices of the greatest length each key has two rows at most: before the
         // session's start, and after.
-        while self.rows.len() >= most / 2 && self.stretch_nanos < i64::MAX {
-            self.stretch_nanos = self.stretch_nanos.saturating_mul(2);
+        while self.rows.len() >= most / 2 && self.slice_nanos < i64::MAX {
+            self.slice_nanos = self.slice_nanos.saturating_mul(2);
             self.add_up();
         }
     }
@@ -122,8 +122,8 @@ impl Samples {
         let mut places: HashMap<(i64, SampleKey), usize> = HashMap::new();
         let mut rows: Vec<SampleRow> = Vec::with_capacity(self.rows.len() / 2);
         for row in &self.rows {
-            let stretch = row.nanos.div_euclid(self.stretch_nanos.max(1));
-            let place = *places.entry((stretch, row.key)).or_insert(rows.len());
+            let slice = row.nanos.div_euclid(self.slice_nanos.max(1));
+            let place = *places.entry((slice, row.key)).or_insert(rows.len());
             match rows.get_mut(place) {
                 Some(sum) => {
                     sum.weight = sum.weight.saturating_add(row.weight);
@@ -143,23 +143,23 @@ impl Samples {
         Forgotten { without_stack, left_out: self.left_out }
     }
 
-    /// The rows by time, and the length of a slice in nanoseconds.
+    /// Returns the rows by time, and the length of a slice in nanoseconds.
     fn finish(mut self) -> (Vec<SampleRow>, i64) {
-        if self.stretch_nanos > 0 {
+        if self.slice_nanos > 0 {
             self.add_up();
         }
         // Samples of different threads are slightly out of order.
         self.rows.sort_by_key(|row| row.nanos);
-        (self.rows, self.stretch_nanos)
+        (self.rows, self.slice_nanos)
     }
 }
 
 /// Numbers of samples of which something is no longer known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Forgotten {
-    /// Those whose stack is not known; they are part of all sums.
+    /// Samples whose stack is not known; they are part of all sums.
     pub(crate) without_stack: u64,
-    /// Those that are part of no sum.
+    /// Samples that are part of no sum.
     pub(crate) left_out: u64,
 }
 
@@ -169,10 +169,10 @@ pub(crate) struct SamplesByKind(BTreeMap<Kind, Samples>);
 
 impl SamplesByKind {
     pub(crate) fn add(&mut self, sample: &Sample) {
-        self.0.entry(sample.kind).or_default().add(sample, MOST_ROWS);
+        self.0.entry(sample.kind).or_default().add(sample, MAX_ROWS);
     }
 
-    /// What is no longer known of the samples, for kinds of which there were too many
+    /// Returns what is no longer known of the samples, for kinds of which there were too many
     /// different ones.
     pub(crate) fn forgotten(&self) -> impl Iterator<Item = (Kind, Forgotten)> {
         self.0
@@ -181,11 +181,11 @@ impl SamplesByKind {
             .filter(|(_, forgotten)| forgotten.without_stack > 0 || forgotten.left_out > 0)
     }
 
-    /// Kind, rows, length of a slice.
+    /// Returns the rows of each kind, and the length of a slice in nanoseconds.
     pub(crate) fn finish(self) -> impl Iterator<Item = (Kind, Vec<SampleRow>, i64)> {
         self.0.into_iter().map(|(kind, samples)| {
-            let (rows, stretch) = samples.finish();
-            (kind, rows, stretch)
+            let (rows, slice) = samples.finish();
+            (kind, rows, slice)
         })
     }
 }
@@ -213,8 +213,8 @@ mod tests {
         for index in 0..10_000 {
             samples.add(&sample(index * 100_000, (index % 3) as u32), 1000);
         }
-        let (rows, stretch) = samples.finish();
-        assert!(rows.len() < 1000 && stretch >= SHORTEST_NANOS, "{} rows, {stretch}", rows.len());
+        let (rows, slice) = samples.finish();
+        assert!(rows.len() < 1000 && slice >= MIN_SLICE_NANOS, "{} rows, {slice}", rows.len());
         assert_eq!(rows.iter().map(|row| row.weight).sum::<u64>(), 100_000);
         assert_eq!(rows.iter().map(|row| row.samples).sum::<u64>(), 10_000);
         assert!(rows.is_sorted_by_key(|row| row.nanos));
@@ -230,7 +230,7 @@ mod tests {
             samples.add(&sample(i64::from(index) * each, stack), 1000);
         }
         let forgotten = samples.forgotten();
-        let (rows, stretch) = samples.finish();
+        let (rows, slice) = samples.finish();
         assert!(rows.len() < 1000, "{}", rows.len());
         assert_eq!(rows.iter().map(|row| row.weight).sum::<u64>(), 200_000);
         assert_eq!(rows.iter().map(|row| row.samples).sum::<u64>(), 20_000);
@@ -243,7 +243,7 @@ mod tests {
         // Each half of the time has half of them.
         let half = i64::from(many) * each / 2;
         let late = sum(&|row| row.nanos >= half);
-        assert!(late.abs_diff(10_000) < 700, "{late} in slices of {stretch} ns");
+        assert!(late.abs_diff(10_000) < 700, "{late} in slices of {slice} ns");
     }
 
     #[test]
@@ -264,7 +264,7 @@ mod tests {
     fn what_fits_stays_as_it_is() {
         let mut samples = Samples::default();
         (0..10).for_each(|index| samples.add(&sample(100 - index, 1), 1000));
-        let (rows, stretch) = samples.finish();
-        assert_eq!((rows.len(), stretch, rows[0].nanos), (10, 0, 91));
+        let (rows, slice) = samples.finish();
+        assert_eq!((rows.len(), slice, rows[0].nanos), (10, 0, 91));
     }
 }

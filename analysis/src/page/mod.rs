@@ -18,7 +18,7 @@ mod triggers;
 
 use crate::driver::AnalysisOptions;
 use crate::findings::SummaryReport;
-use crate::html::{Column, Columns, write_html};
+use crate::html::{ColumnPlace, Columns, write_html};
 use crate::model::{Coverage, Kind, Model};
 use crate::over_time::gathering_pass;
 use crate::report::{OutcomeReport, ReportPass, Reports};
@@ -141,7 +141,7 @@ struct Document<'p> {
     coverage_advice: Option<String>,
     sums: &'p Map<String, Value>,
     thinned: &'p [Thinned],
-    columns: &'p BTreeMap<String, Column>,
+    columns: &'p BTreeMap<String, ColumnPlace>,
 }
 
 impl Page {
