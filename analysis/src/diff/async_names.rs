@@ -10,151 +10,153 @@
 
 use super::measured::{Measured, MeasuredTrace};
 use crate::fact::comparison::{DiffKey, Subject};
-use crate::model::CALLS;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::model::Frame;
+use std::collections::btree_map::{BTreeMap, Entry};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
-/// What resumes methods that the runtime itself suspends.
-const RESUMES: &str = "System.Runtime.CompilerServices.AsyncHelpers.RuntimeAsyncTask";
+/// The namespace of what resumes methods that the runtime itself suspends.
+const RESUMES_IN: &str = "System.Runtime.CompilerServices";
+/// The type that resumes them, without its arguments.
+const RESUMES: &str = "AsyncHelpers.RuntimeAsyncTask";
 
 /// The row of what suspended methods keep.
 const STATES: &str = "(state of suspended async methods)";
 
-/// Both sides with names that fit each other, if one side alone has state machines in place of
-/// methods that the runtime suspends.
+/// Returns both sides with names that fit each other, if one side alone has state machines in
+/// place of methods that the runtime suspends.
 pub(super) fn paired(
     old: &[MeasuredTrace],
     new: &[MeasuredTrace],
 ) -> Option<(Vec<MeasuredTrace>, Vec<MeasuredTrace>)> {
-    let is_new = |side: &[MeasuredTrace]| side.iter().any(resumes);
-    if !is_new(old) && !is_new(new) {
+    if ![old, new].iter().any(|side| methods(side).any(resumes_methods)) {
         return None;
     }
-    let (of_old, of_new) = (names(old), names(new));
+    let (of_old, of_new) = (Overloads::new(old), Overloads::new(new));
     let of_both: BTreeSet<&str> = boxes(old).intersection(&boxes(new)).copied().collect();
-    let renamed = |side: &[MeasuredTrace], own: &Names<'_>, other: &Names<'_>| {
+    let renamed = |side: &[MeasuredTrace], own: &Overloads<'_>, other: &Overloads<'_>| {
         let renames = own.renames(other);
         side.iter().map(|trace| rename(trace, &renames, &of_both)).collect()
     };
     Some((renamed(old, &of_old, &of_new), renamed(new, &of_new, &of_old)))
 }
 
-fn resumes(trace: &MeasuredTrace) -> bool {
-    let mut methods = trace.rows.keys().filter(|key| key.subject == Subject::MethodTotal);
-    methods.any(|key| key.name.contains(RESUMES))
+/// Returns the methods in which threads ran, and their callers.
+fn methods(side: &[MeasuredTrace]) -> impl Iterator<Item = &Frame> {
+    side.iter().flat_map(|trace| {
+        let rows = trace.rows.keys().filter(|key| key.subject == Subject::MethodTotal);
+        rows.filter_map(|key| trace.methods.get(&key.name)).map(|frame| &**frame)
+    })
 }
 
-/// Names of methods: those without arguments, and those with, by their name.
+fn resumes_methods(frame: &Frame) -> bool {
+    frame.namespace == RESUMES_IN && frame.type_name.starts_with(RESUMES)
+}
+
+/// The methods of a side, by their names without arguments.
 #[derive(Default)]
-struct Names<'f> {
-    bare: BTreeSet<&'f str>,
-    with_arguments: BTreeMap<&'f str, BTreeSet<&'f str>>,
+struct Overloads<'t> {
+    /// Those without arguments.
+    bare: BTreeSet<&'t str>,
+    /// The texts of those with arguments.
+    with_arguments: BTreeMap<&'t str, BTreeSet<&'t str>>,
 }
 
-fn names(side: &[MeasuredTrace]) -> Names<'_> {
-    let mut names = Names::default();
-    for key in side.iter().flat_map(|trace| trace.rows.keys()) {
-        if key.subject != Subject::MethodTotal {
-            continue;
-        }
-        let (text, _) = split_call(&key.name);
-        match text.split_once('(') {
-            Some((name, ")")) => {
-                names.bare.insert(name);
+impl<'t> Overloads<'t> {
+    fn new(side: &'t [MeasuredTrace]) -> Overloads<'t> {
+        let mut overloads = Overloads::default();
+        // A guessed name is that of an address.
+        for frame in methods(side).filter(|frame| !frame.is_guessed) {
+            let name = frame.without_arguments();
+            match frame.arguments() {
+                "" => {}
+                "()" => {
+                    overloads.bare.insert(name);
+                }
+                _ => {
+                    overloads.with_arguments.entry(name).or_default().insert(frame.without_call());
+                }
             }
-            Some((name, _)) => {
-                names.with_arguments.entry(name).or_default().insert(text);
-            }
-            None => {}
         }
+        overloads
     }
-    names
-}
 
-impl Names<'_> {
-    /// Names of this side that the other one has only with arguments, and only once.
-    fn renames(&self, other: &Names<'_>) -> BTreeMap<String, String> {
-        let whole = |name: &&str| {
+    /// Returns names of this side that the other one has only with arguments, and only once,
+    /// with the texts of the other side.
+    fn renames<'o>(&self, other: &Overloads<'o>) -> BTreeMap<&'t str, &'o str> {
+        let whole = |name: &&'t str| {
             let mut of_other = other.with_arguments.get(*name)?.iter();
             let whole = of_other.next().filter(|_| of_other.next().is_none())?;
             let own = self.with_arguments.get(*name);
             let is_it = own.is_none_or(|own| own.len() == 1 && own.contains(whole));
-            (is_it && !other.bare.contains(name))
-                .then(|| (format!("{name}()"), (*whole).to_owned()))
+            (is_it && !other.bare.contains(name)).then_some((*name, *whole))
         };
         self.bare.iter().filter_map(whole).collect()
     }
 }
 
-/// A method, and what it has called, if the text says so.
-fn split_call(text: &str) -> (&str, &str) {
-    text.split_at_checked(text.find(CALLS).unwrap_or(text.len())).unwrap_or((text, ""))
-}
-
-fn renamed(name: String, renames: &BTreeMap<String, String>) -> String {
-    let (method, call) = split_call(&name);
-    match renames.get(method) {
-        Some(new) => format!("{new}{call}"),
-        None => name,
-    }
-}
-
-/// Types of boxes for state machines. The framework of .NET 11 has few, whatever the program has.
+/// Returns the types of boxes for state machines. The framework of .NET 11 has few, whatever the
+/// program has.
 fn boxes(side: &[MeasuredTrace]) -> BTreeSet<&str> {
     let keys = side.iter().flat_map(|trace| trace.rows.keys());
     let types = keys.filter(|key| key.subject == Subject::Type && is_box(&key.name));
     types.map(|key| &*key.name).collect()
 }
 
-fn is_box(name: &str) -> bool {
-    name.contains("AsyncStateMachineBox<")
+fn is_box(type_name: &str) -> bool {
+    type_name.contains("AsyncStateMachineBox<")
 }
 
-/// Types of objects that keep the state of suspended methods.
-fn keeps_state(name: &str) -> bool {
-    name.is_empty()
-        || is_box(name)
-        || name.starts_with("System.Runtime.CompilerServices.Continuation")
+/// Returns whether objects of a type keep the state of suspended methods.
+fn keeps_state(type_name: &str) -> bool {
+    type_name.is_empty()
+        || is_box(type_name)
+        || type_name.starts_with("System.Runtime.CompilerServices.Continuation")
 }
 
+/// Returns the trace with the names of the other side.
 fn rename(
     trace: &MeasuredTrace,
-    renames: &BTreeMap<String, String>,
+    renames: &BTreeMap<&str, &str>,
     of_both: &BTreeSet<&str>,
 ) -> MeasuredTrace {
     let mut trace = trace.clone();
-    let renamed = |key: DiffKey| match key.subject {
-        Subject::Type if keeps_state(&key.name) && !of_both.contains(&*key.name) => {
-            DiffKey::named(Subject::Type, STATES)
+    let mut methods: HashMap<String, Arc<Frame>> = HashMap::new();
+    let mut renamed = |key: DiffKey| {
+        if key.subject == Subject::Type {
+            let is_state = keeps_state(&key.name) && !of_both.contains(&*key.name);
+            return if is_state { DiffKey::named(Subject::Type, STATES) } else { key };
         }
-        subject if names_a_method(subject) => DiffKey::named(subject, renamed(key.name, renames)),
-        _ => key,
+        let frame = trace.methods.get(&key.name).filter(|_| names_a_method(key.subject));
+        let Some(frame) = frame.filter(|it| it.arguments() == "()" && !it.is_guessed) else {
+            return key;
+        };
+        let Some(whole) = renames.get(frame.without_arguments()) else { return key };
+        let name = format!("{whole}{}", frame.call_text());
+        methods.entry(name.clone()).or_insert_with(|| Arc::clone(frame));
+        DiffKey::named(key.subject, name)
     };
     let mut rows: BTreeMap<DiffKey, Measured> = BTreeMap::new();
-    for (key, measured) in trace.rows {
+    for (key, measured) in std::mem::take(&mut trace.rows) {
         let key = renamed(key);
         let subject = key.subject;
         match rows.entry(key) {
-            std::collections::btree_map::Entry::Vacant(entry) => {
+            Entry::Vacant(entry) => {
                 entry.insert(measured);
             }
-            std::collections::btree_map::Entry::Occupied(mut entry) => {
-                join(subject, entry.get_mut(), measured);
-            }
+            Entry::Occupied(mut entry) => join(subject, entry.get_mut(), measured),
         }
     }
-    trace.rows = rows;
     let mut counts: BTreeMap<DiffKey, f64> = BTreeMap::new();
-    for (key, count) in trace.counts {
+    for (key, count) in std::mem::take(&mut trace.counts) {
         let key = renamed(key);
         let subject = key.subject;
         let known = counts.entry(key).or_default();
         *known = if adds_up(subject) { *known + count } else { known.max(count) };
     }
-    trace.counts = counts;
-    for (name, new) in renames {
-        if let Some(module) = trace.modules.get(name).cloned() {
-            trace.modules.entry(new.clone()).or_insert(module);
-        }
+    (trace.rows, trace.counts) = (rows, counts);
+    for (name, frame) in methods {
+        trace.methods.entry(name).or_insert(frame);
     }
     trace
 }
@@ -163,12 +165,14 @@ fn names_a_method(subject: Subject) -> bool {
     matches!(subject, Subject::Method | Subject::MethodTotal | Subject::Contention | Subject::Waits)
 }
 
-/// Own times and waits do. In the times with callees the state machine's are mostly part of
-/// those of the method that started it, or the other way round.
+/// Returns whether values of two rows that become one add up. Own times and waits do. In the times
+/// with callees the state machine's are mostly part of those of the method that started it, or the
+/// other way round.
 fn adds_up(subject: Subject) -> bool {
     subject != Subject::MethodTotal
 }
 
+/// Makes two rows one.
 fn join(subject: Subject, one: &mut Measured, other: Measured) {
     match (one, other) {
         (Measured::Sums(one), Measured::Sums(other)) => {

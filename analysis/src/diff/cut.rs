@@ -18,6 +18,7 @@ use crate::report::{
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// Maximum number of slices of equal length.
 const MAX_SLICES: usize = 24;
@@ -205,14 +206,15 @@ impl Cut {
         counts: impl Fn(&SampleRow) -> bool,
     ) {
         // Many waits have the same stack, and its names may be long.
-        let mut places: HashMap<StackHandle, Option<&str>> = HashMap::new();
+        let mut places: HashMap<StackHandle, Option<&Arc<Frame>>> = HashMap::new();
         for row in admitted(rows, resolved).filter(|row| counts(row)) {
             let (slice, stack) = (self.slices.at(row.nanos), row.key.stack);
             let weight = (row.weight as f64, row.samples as f64);
             self.add(DiffKey::total(subject), slice, weight);
             let place = *places.entry(stack).or_insert_with(|| own_place(resolved, stack));
-            if let Some(place) = place {
-                self.add(DiffKey::named(subject, place), slice, weight);
+            if let Some(frame) = place {
+                self.add(DiffKey::named(subject, frame.text.as_str()), slice, weight);
+                self.keep(frame);
             }
         }
     }
@@ -309,15 +311,19 @@ impl Cut {
             for ((frame, slice), weight) in sums {
                 let frame = resolved.all_frames().get(frame as usize);
                 self.add(key_of(subject, frame.map(|frame| &**frame)), Some(slice), weight);
-                if let Some(frame) =
-                    frame.filter(|frame| frame.is_named() && !frame.module.is_empty())
-                    && !self.trace.modules.contains_key(&frame.text)
-                {
-                    self.trace.modules.insert(frame.text.clone(), frame.module.clone());
+                if let Some(frame) = frame.filter(|frame| frame.is_named()) {
+                    self.keep(frame);
                 }
             }
         }
         self.trace.calls = TraceCalls::new(resolved, &stacks);
+    }
+
+    /// Keeps the frame of a method that a row is named after.
+    fn keep(&mut self, frame: &Arc<Frame>) {
+        if !self.trace.methods.contains_key(&frame.text) {
+            self.trace.methods.insert(frame.text.clone(), Arc::clone(frame));
+        }
     }
 
     /// Adds samples with a label, in total and by label.
@@ -488,11 +494,10 @@ fn key_of(subject: Subject, frame: Option<&Frame>) -> DiffKey {
 
 /// Returns the innermost method of a stack that is not the framework's; `None` if the stack is
 /// not known.
-fn own_place<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> Option<&'r str> {
+fn own_place<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> Option<&'r Arc<Frame>> {
     let frames = resolved.frames(stack);
     let frames = || frames.iter().filter_map(|frame| resolved.frame(*frame));
-    let own = frames().find(|frame| !is_framework(frame)).or_else(|| frames().next());
-    own.map(|frame| frame.text.as_str())
+    frames().find(|frame| !is_framework(frame)).or_else(|| frames().next())
 }
 
 /// Returns the rows that pass the user's filters.

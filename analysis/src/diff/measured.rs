@@ -4,8 +4,10 @@ use super::calls::TraceCalls;
 use super::recorded::{Keywords, NamedModules};
 use crate::fact::comparison::{DiffKey, Per};
 use crate::findings::Finding;
+use crate::model::Frame;
 use nettrace_parser::Outcome;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// Measured values.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,8 +42,8 @@ pub struct MeasuredTrace {
     pub(super) rows: BTreeMap<DiffKey, Measured>,
     /// Number of samples or events of each row.
     pub(super) counts: BTreeMap<DiffKey, f64>,
-    /// Modules of methods.
-    pub(super) modules: HashMap<String, String>,
+    /// The frames of methods, by the names of their rows.
+    pub(super) methods: HashMap<String, Arc<Frame>>,
     /// Whether the runtime recorded anything besides the list of methods.
     pub(super) has_runtime: bool,
     pub(super) keywords: Keywords,

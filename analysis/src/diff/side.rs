@@ -180,7 +180,7 @@ fn merged_rows<'f>(trace: &'f MeasuredTrace, merged: &BTreeSet<&str>) -> Cow<'f,
     let mut rows = Rows::new();
     for (key, measured) in &trace.rows {
         let is_method = matches!(key.subject, Subject::Method | Subject::MethodTotal);
-        let module = trace.modules.get(&key.name).filter(|_| is_method);
+        let module = trace.methods.get(&key.name).filter(|_| is_method).map(|frame| &frame.module);
         // The rows of a module's methods, and one that is the module's already.
         let is_merged = |name: &&String| merged.contains(name.as_str());
         let own = Some(&key.name).filter(|_| is_method);

@@ -90,8 +90,6 @@ use methods::MethodCode;
 pub(crate) use modules::Module;
 pub use moment::Moment;
 pub(crate) use mono_names::name_of_mono;
-#[cfg(feature = "page")]
-pub(crate) use names::CALLS;
 pub(crate) use names::RUNTIME_FRAMES;
 pub use names::{Frame, FrameCall, FrameKind, NameOptions, NameOrigin, NameStyle};
 pub(crate) use names::{short, shorten};

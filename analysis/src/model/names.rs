@@ -143,7 +143,7 @@ pub(crate) struct MethodName<'t> {
 pub(crate) const RUNTIME_FRAMES: usize = 100;
 
 /// Between a method and what it has called, in the text of a frame.
-pub(crate) const CALLS: &str = " → ";
+pub(super) const CALLS: &str = " → ";
 
 /// Where parts of a frame's names end, in bytes. A name that was cut off may end before.
 #[derive(Debug, Clone, Copy, Default)]
@@ -215,6 +215,19 @@ impl Frame {
     /// `N.Program.Main` for `app!N.Program.Main(string[])`.
     pub fn qualified_name(&self) -> &str {
         self.text.get(self.ends.module..self.ends.name).unwrap_or(&self.text)
+    }
+
+    /// Returns the method's arguments as the text has them, such as `(string[])`; empty if it has
+    /// none.
+    #[cfg(feature = "page")]
+    pub(crate) fn arguments(&self) -> &str {
+        self.text.get(self.ends.name..self.ends.arguments).unwrap_or_default()
+    }
+
+    /// Returns the text without what the method has called.
+    #[cfg(feature = "page")]
+    pub(crate) fn without_call(&self) -> &str {
+        self.text.get(..self.ends.arguments).unwrap_or(&self.text)
     }
 
     /// Returns whether it is a lambda, or lies in one.
