@@ -101,3 +101,29 @@ const ORDER: &[&[&str]] = &[
 fn no_module_imports_what_stands_above_it() {
     layers::assert_order(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), ORDER, &[]);
 }
+
+/// What the files of a comparison that look into texts look into.
+const TEXTS: [(&str, &str); 3] = [
+    ("async_names.rs", "names of types, as the trace has them"),
+    ("condition.rs", "what a user types"),
+    ("work.rs", "names of activities, as the trace has them"),
+];
+
+#[test]
+fn a_comparison_looks_into_no_text_of_its_own() {
+    let looks = [".contains(\"", ".starts_with(", ".ends_with(", ".strip_prefix("];
+    let more = [".strip_suffix(", ".split(", ".split_once(", ".rsplit(", ".parse()", ".parse::<"];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/diff");
+    let mut found = Vec::new();
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let mut lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        if lines.any(|line| looks.iter().chain(&more).any(|look| line.contains(look))) {
+            found.push(path.file_name().unwrap().to_string_lossy().into_owned());
+        }
+    }
+    found.sort();
+    assert_eq!(found, TEXTS.map(|(file, _)| file), "{TEXTS:?}");
+}

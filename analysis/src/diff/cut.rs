@@ -406,9 +406,10 @@ impl Cut {
             if at >= MAX_PATHS {
                 continue;
             }
-            let words = row.direction.as_deref().map_or(String::new(), |word| format!("{word} "));
-            let has_direction = row.name.starts_with(&words);
-            let name = format!("{}{}", if has_direction { "" } else { &words }, row.name);
+            let name = match &row.direction {
+                Some(direction) => format!("{direction} {}", row.target()),
+                None => row.name.clone(),
+            };
             let key = |measure| DiffKey::measure_of(Subject::RequestPath, &name, measure);
             self.counted(key(Measure::Count), row.started);
             self.counted(key(Measure::Errors), row.errors);

@@ -1,6 +1,7 @@
 //! What stands out on one side only: findings of the summary of its traces.
 
 use super::measured::MeasuredTrace;
+use crate::fact::FindingKind;
 use crate::fact::comparison::Subject;
 use crate::findings::{Finding, Severity};
 use serde::Serialize;
@@ -25,7 +26,7 @@ impl StandsOut {
     ) -> StandsOut {
         let only = |these, others| {
             let mut only = only_in(these, others);
-            only.retain(|finding| subjects(finding.about()).iter().all(|it| is_on_both(*it)));
+            only.retain(|finding| subjects(finding.fact.kind()).iter().all(|it| is_on_both(*it)));
             only
         };
         StandsOut { appeared: only(new, old), gone: only(old, new) }
@@ -33,21 +34,38 @@ impl StandsOut {
 }
 
 /// Returns what both sides must have recorded for the absence of a finding to say something.
-fn subjects(about: &str) -> &'static [Subject] {
-    match about {
-        "gc" => &[Subject::GcCount],
-        "alloc" => &[Subject::Alloc],
-        "exceptions" => &[Subject::Exceptions],
-        "jit" => &[Subject::Jit],
-        "starvation" => &[Subject::PoolThreads],
-        "contention" | "deadlock" => &[Subject::Contention],
-        "waits" => &[Subject::Waits],
-        "repeated_query" => &[Subject::Sql],
-        "slow_call" | "requests" => &[Subject::Requests],
-        "lost_events" | "missing_names" | "heap" | "log_errors" | "activities"
-        | "slow_activity" => &[],
-        // By samples.
-        _ => &[Subject::Cpu],
+fn subjects(kind: FindingKind) -> &'static [Subject] {
+    match kind {
+        FindingKind::Collections => &[Subject::GcCount],
+        FindingKind::Allocations => &[Subject::Alloc],
+        FindingKind::Exceptions => &[Subject::Exceptions],
+        FindingKind::Compilation => &[Subject::Jit],
+        FindingKind::StarvedPool | FindingKind::BlockedPool => &[Subject::PoolThreads],
+        FindingKind::LockContention | FindingKind::Deadlock => &[Subject::Contention],
+        FindingKind::HandleWaits => &[Subject::Waits],
+        FindingKind::RepeatedQuery => &[Subject::Sql],
+        FindingKind::SlowCall | FindingKind::Requests | FindingKind::FailedRequests => {
+            &[Subject::Requests]
+        }
+        FindingKind::LostEvents
+        | FindingKind::MissingNames
+        | FindingKind::HeapHeld
+        | FindingKind::HeapOwnTypes
+        | FindingKind::LogErrors
+        | FindingKind::FailedActivities
+        | FindingKind::SlowActivity => &[],
+        FindingKind::CutOff
+        | FindingKind::HottestMethod
+        | FindingKind::OwnMethod
+        | FindingKind::Finalizer
+        | FindingKind::LockSpinning
+        | FindingKind::SampledLockWaits
+        | FindingKind::EndlessLockWait
+        | FindingKind::StuckInLock
+        | FindingKind::EndlessAwaits
+        | FindingKind::NoStarvation
+        | FindingKind::StartedThreads
+        | FindingKind::WaitsForProcess => &[Subject::Cpu],
     }
 }
 
