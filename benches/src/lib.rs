@@ -1,11 +1,11 @@
-//! How fast reading is: traces of any size, passes over them, and the gate.
+//! Measures how fast reading is: traces of any size, passes over them, and the gate.
 //!
 //! - [`make`]: traces, synthetic or a real one repeated.
-//! - [`pass`]: one pass over a trace, of which a [`checksum`](checksum::Checksum) stays; [`ndjson`] writes
+//! - [`pass`]: one pass over a trace, which leaves a [`checksum`](checksum::Checksum); [`ndjson`] writes
 //!   events; [`analyse`] converts them and makes reports.
-//! - [`floor`]: what reading is compared with: every byte looked at once, and headers decoded as nom's
+//! - [`floor`]: two passes to compare with: one looks at every byte once, one decodes headers as nom's
 //!   documentation would have it.
-//! - [`memory`]: what the process allocates and holds.
+//! - [`memory`]: allocations and memory of the process.
 //! - [`gate`]: limits on instructions, allocations and memory.
 #![allow(clippy::restriction, clippy::pedantic)]
 

@@ -5,7 +5,7 @@
 //! | used in | name |
 //! |---|---|
 //! | JSON and CSV (`event` of `events`, `name` of `stats` and `schema`) | for native events the catalog's, such as `GC/Start`; else the stream's, where a name that ends in Start or Stop is shown as `Request/Start` unless its opcode says otherwise (FORMAT.md 15); else `Provider/ID` |
-//! | text | the same, preceded by the provider |
+//! | text | that name, preceded by the provider |
 //! | `--event` | all of these, the stream's own name, and the manifest's symbol with and without its version: `GCStart_V2`, `GCStart` |
 
 use crate::shape::Names;

@@ -5,7 +5,7 @@
 //! | boolean | `true`, `false` |
 //! | address, and any other integer whose field is marked hexadecimal | string `"0x7f00c0de"` |
 //! | any other integer, including enumerations | number with all digits; with `--big-ints string` a string from 2^53 on |
-//! | floating-point number | the shortest number that reads back the same; `"NaN"`, `"Infinity"`, `"-Infinity"` |
+//! | floating-point number | the shortest number that reads back as the same value; `"NaN"`, `"Infinity"`, `"-Infinity"` |
 //! | decimal | number with all digits |
 //! | text, character | string; half of a surrogate pair is U+FFFD |
 //! | guid | string, lower case, with dashes |

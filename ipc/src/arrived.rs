@@ -337,7 +337,7 @@ impl Table {
                 .spawn(move || line.resume())
         });
         for resume in resumes.collect::<Vec<_>>().into_iter().flatten() {
-            // Who cannot be resumed is gone, or does not answer within the deadlines.
+            // A runtime that cannot be resumed is gone, or does not answer within the deadlines.
             drop(resume.join());
         }
     }
@@ -346,7 +346,7 @@ impl Table {
     pub(crate) fn wait_for_resumes(&self) {
         let most = self.deadlines.connect.saturating_add(self.deadlines.reply);
         let waits = |state: &mut LineState| state.under_way > 0;
-        // Who does not answer until then does not answer them either.
+        // A runtime that does not answer until then does not answer the others either.
         drop(self.changed.wait_timeout_while(self.lock(), most, waits));
     }
 

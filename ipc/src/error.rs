@@ -141,7 +141,7 @@ pub enum ReplyFault {
         /// Command id in the header.
         id: u8,
     },
-    /// A field does not fit what is left of the payload.
+    /// A field does not fit into the rest of the payload.
     Truncated {
         /// Where the field begins.
         offset: usize,

@@ -3,15 +3,15 @@
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 
-/// Keywords of a provider: bits, each of which stands for a kind of events. Those with
-/// names are of `Microsoft-Windows-DotNETRuntime`; the bits of other providers mean what
-/// these say.
+/// Keywords of a provider: bits, each of which stands for a kind of events. The named ones
+/// belong to `Microsoft-Windows-DotNETRuntime`; other providers give the bits their own
+/// meaning.
 ///
 /// ```
 /// use nettrace_ipc::{Keywords, Provider};
 /// let runtime = Provider::new("Microsoft-Windows-DotNETRuntime")?.keywords(Keywords::GC | Keywords::EXCEPTION);
 /// assert_eq!(runtime.wire_keywords(), 0xF000_0000_8001);
-/// // Those of others are numbers.
+/// // Keywords of other providers are numbers.
 /// let mine = Provider::new("MyCompany-Orders")?.keywords(0x4);
 /// assert_eq!(Keywords::from(0x8001).to_string(), "GC | EXCEPTION");
 /// # Ok::<(), nettrace_ipc::RequestError>(())

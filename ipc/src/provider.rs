@@ -264,7 +264,7 @@ impl Providers {
     /// Maximum number of providers in a session. More kill runtimes 8 and 9.
     pub const MAX_COUNT: usize = 1000;
 
-    /// Merges providers of the same name: keywords are united, the level is the more
+    /// Merges providers of one name: keywords are united, the level is the more
     /// verbose one, arguments are joined, event filters united. The order of first
     /// appearance stays.
     ///

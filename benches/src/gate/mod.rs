@@ -1,4 +1,4 @@
-//! Limits on what does not depend on how fast or how busy the machine is.
+//! Limits on measurements that do not depend on how fast or how busy the machine is.
 //!
 //! Instructions and allocations are counted in runs of two lengths, so that what is done
 //! once cancels out; memory is measured in a pass over a long trace.

@@ -1,6 +1,6 @@
 //! Traces of any size, written block by block in bounded memory.
 //!
-//! | what | events | bytes a header / a payload |
+//! | name | events | bytes a header / a payload |
 //! |---|---|---|
 //! | `uniform` | one thread, flags 0x81 on every row but a block's first | 4.0 / 14.8 |
 //! | `mixed` | 16 threads, 32 types, shapes that cannot be predicted | 4.4 / 12.5 |
@@ -8,7 +8,7 @@
 //! | `v6` | version 6, uncompressed rows | 52 / 12.5 |
 //! | `v6c` | version 6, compressed as one-collect writes: all flags, always | 11.1 / 12.5 |
 //! | `heap` | a dump of the managed heap: objects, three references each | 30 / 64,000 |
-//! | `heap-far` | the same, but all references that are no tree lead anywhere | 30 / 64,000 |
+//! | `heap-far` | such a dump, in which all references outside of the tree lead anywhere | 30 / 64,000 |
 //! | `stacks`, `methods`, `threads`, `threads-v6`, `types`, `providers` | very many different ones, see [`scale`] | |
 //! | a file | its events again and again, later and later | as they are |
 //!

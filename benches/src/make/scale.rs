@@ -1,12 +1,12 @@
 //! `stacks`, `methods`, `threads`, `threads-v6`, `types`, `providers`: traces with very
 //! many different things of one kind, which is what readers keep. Their size is a count: `make-trace stacks 1000000`.
 //!
-//! | what | of each there is | besides |
+//! | name | for each thing | besides |
 //! |---|---|---|
 //! | `stacks` | a sample, with a stack of 24 frames that no other sample has | 10,000 methods |
 //! | `methods` | a description in a rundown, 256 bytes | a sample of every hundredth |
 //! | `threads` | two samples; it begins and ends with them | 1,000 stacks of 24 frames, 10,000 methods |
-//! | `threads-v6` | the same in version 6, each defined by a row, and none removed | the same |
+//! | `threads-v6` | two samples, in version 6; each is defined by a row, and none is removed | 1,000 stacks of 24 frames, 10,000 methods |
 //! | `types` | an allocation sample with the type's name, of 30 letters or so | 1,000 stacks, 10,000 methods |
 //! | `providers` | a definition and an event without a payload | 1,000 stacks |
 

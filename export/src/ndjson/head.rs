@@ -1,5 +1,5 @@
-//! The beginning of a line: time and thread. Both are usually close to those of the
-//! previous line, so the unchanged part is cached as text.
+//! The beginning of a line: time and thread. Both are usually close to the
+//! previous line's, so the unchanged part is cached as text.
 
 use super::compiled_writer::{NumberStyle, signed, unsigned};
 use crate::line::digits::EIGHT_DIGITS;

@@ -1,5 +1,5 @@
 //! Elements of constant size: addresses and integers without anything in between. Arrays
-//! of them are long, and the upper halves of adjacent addresses are usually the same. So
+//! of them are long, and the upper halves of adjacent addresses are usually equal. So
 //! the upper half is cached as text, together with the text around it, and only the lower
 //! halves are written into it.
 

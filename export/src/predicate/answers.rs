@@ -1,5 +1,4 @@
-//! Conditions on what several events tell together, such as the start and the end of a
-//! request.
+//! Conditions on several events together, such as the start and the end of a request.
 
 use super::compiled::Conditions;
 use crate::event_types::{EventTypes, TypeIndex};

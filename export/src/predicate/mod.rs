@@ -1,16 +1,16 @@
 //! Conditions on events: a common language for `events --where`, `watch --where` and
 //! `collect --until`.
 //!
-//! | file | what |
+//! | file | purpose |
 //! |---|---|
 //! | `parse` | parses text to a [`Predicate`] |
 //! | `print` | prints it as text |
 //! | `literal` | numbers, durations and sizes |
-//! | `quantity` | the same in the units of counters |
+//! | `quantity` | amounts in the units of counters |
 //! | `counter` | counters, and their values in events |
-//! | `hold` | for how long, or how often |
+//! | `hold` | how long, or how often, it must be true |
 //! | `compiled` | evaluates a predicate for events |
-//! | `answers` | the same for what several events tell together |
+//! | `answers` | evaluates a predicate for several events together |
 //! | `trigger` | waits for the first event that satisfies a predicate |
 
 mod answers;

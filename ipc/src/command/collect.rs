@@ -11,8 +11,8 @@
 //! | StopTracing | u64 session id |
 //!
 //! A provider is u64 keywords, u32 level, string name, string arguments; an event filter
-//! is u8 enable, u32 count, u32 ids. Each reply is a u64 session id; after that of a
-//! CollectTracing the stream follows on the same connection.
+//! is u8 enable, u32 count, u32 ids. Each reply is a u64 session id; after the reply to a
+//! CollectTracing, the stream follows on its connection.
 
 use super::Command;
 use super::sealed::Sealed;

@@ -44,7 +44,7 @@ impl Command for ResumeRuntime {
 pub struct ProcessEnvironment;
 
 impl Sealed for ProcessEnvironment {
-    /// Number of bytes that follow the reply on the same connection.
+    /// Number of bytes that follow the reply on its connection.
     type Success = u32;
 
     fn read_success(&self, payload: &[u8]) -> Result<u32, ReplyFault> {
@@ -106,7 +106,7 @@ pub struct SetEnvironmentVariable {
 }
 
 impl SetEnvironmentVariable {
-    /// Sets the variable. An empty value is not the same as none.
+    /// Sets the variable. An empty value differs from none.
     ///
     /// # Errors
     /// The name is empty or contains `=` or NUL; the value contains NUL.

@@ -157,7 +157,7 @@ pub struct Listing {
 
 /// Searches for .NET processes.
 ///
-/// Looks into our temporary directory, and into that of each process as the process sees
+/// Looks into our temporary directory, and into each process's directory as the process sees
 /// it: its own `TMPDIR`, its own mount and process-id namespaces. No connection is made.
 ///
 /// ```

@@ -1,10 +1,10 @@
 //! The names of diagnostics sockets and pipes.
 //!
-//! | name | who |
+//! | name | made by |
 //! |---|---|
 //! | `dotnet-diagnostic-{pid}-{key}-socket` | a runtime; the key is the start time of its process |
 //! | `dotnet-diagnostic-dsrouter-{pid}-{key}-socket` | a router |
-//! | `dotnet-diagnostic-{pid}`, `dotnet-diagnostic-dsrouter-{pid}` | the same on Windows |
+//! | `dotnet-diagnostic-{pid}`, `dotnet-diagnostic-dsrouter-{pid}` | a runtime and a router on Windows |
 //!
 //! Quirk: a path longer than a socket address is cut at 107 bytes and bound under the cut
 //! name, so the end of the name, the key or even the process id may be missing.

@@ -250,7 +250,7 @@ impl Drop for Port {
         if self.table.is_unused() {
             self.stop.store(true, Ordering::SeqCst);
             if let Some(thread) = self.thread.take() {
-                // It cannot panic, and if it did the port is closed all the same.
+                // It cannot panic, and if it did, the port would be closed anyway.
                 drop(thread.join());
             }
         }
@@ -265,7 +265,7 @@ impl Drop for Port {
 /// let port = Port::listen(&PortAddress::parse("/tmp/my-port")?, PortOptions::default())?;
 /// let resumer = port.resumer();
 /// std::thread::spawn(move || {
-///     // … until something says that all is to end …
+///     // … wait for something that ends the process …
 ///     resumer.resume_everyone();
 ///     std::process::exit(130)
 /// });

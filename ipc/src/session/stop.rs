@@ -9,7 +9,7 @@
 //! Quirk: .NET Core 3.1 may get stuck in StopTracing for good, waiting for a thread of
 //! its own that waits for it (seen with 3.1.23, about once in three hundred stops on a
 //! busy machine). Nothing that we can do frees that; the stop ends with
-//! [`Error::Deadline`], and what came until then stays readable.
+//! [`Error::Deadline`], and the bytes that came until then stay readable.
 //!
 //! Quirk: a .NET 8 runtime in which a session was started and stopped while it still
 //! waited at its startup may die of SIGSEGV when the next session is stopped, after the
@@ -115,8 +115,8 @@ impl SharedSession {
                 });
                 match (ended, answered) {
                     (true, Ok(())) => Ok(self.stream.ending().unwrap_or(Ending::Stopped)),
-                    // The process is gone or went while it was asked: the stream ended
-                    // all the same.
+                    // The process is gone, or went during the request: the stream has
+                    // ended anyway.
                     (true, Err(Error::Gone { .. } | Error::Io { .. })) => Ok(Ending::ByTarget),
                     (true, Err(error)) => Err(error),
                     (false, answered) => {

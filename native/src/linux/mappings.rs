@@ -1,4 +1,4 @@
-//! `/proc/PID/maps`: what lies where in a process's memory.
+//! `/proc/PID/maps`: the mappings of a process's memory.
 //!
 //! ```text
 //! 7f3c1a228000-7f3c1a37d000 r-xp 00028000 fe:00 1234      /usr/lib/x86_64-linux-gnu/libc.so.6

@@ -1,4 +1,4 @@
-//! The rows of tables: one file for each table, or for tables with the same source.
+//! The rows of tables: one file for each table, or for the tables of one source.
 
 pub(crate) mod allocations;
 pub(crate) mod code;

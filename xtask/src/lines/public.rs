@@ -213,7 +213,7 @@ impl Crate<'_> {
     }
 
     /// Returns what a path means in a module; nothing if it is in another crate or in a
-    /// macro. `asked` has what is being looked up, since modules may import from each
+    /// macro. `asked` has the names being looked up, since modules may import from each
     /// other.
     fn resolve(
         &self,
