@@ -428,8 +428,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         let resolved = self.resolved;
         let roots = Roots::new(track, resolved);
         if self.samples_per_row > 1 {
-            let text =
-                format!("each sample stands for {} of its thread", self.samples_per_row);
+            let text = format!("each sample stands for {} of its thread", self.samples_per_row);
             let timing = fx::MarkerTiming::Instant(time(0));
             self.building.marker(handle, "Notes", &text, "", timing);
         }
