@@ -1,8 +1,7 @@
 // Sums of samples as trees of calls. No element of the page in here.
-import { rowsWithin } from './ranges.mjs';
+import { moduleText, shortText } from './frames.mjs';
+import { columnsOf, eachSample } from './ranges.mjs';
 import { hasTransforms, ownFrames, transformOf } from './transforms.mjs';
-
-export const STATES = { running: [0, 1], managed: [0], native: [1], waiting: [2], all: [0, 1, 2] };
 
 // Sums of a kind's samples as a tree of calls: nodes after their parents, node 0 for all.
 // `transforms`: as the route has them. `inverted`: the innermost call is the root. `spans`: only samples of these threads and times.
@@ -12,39 +11,26 @@ export function callTree(
   { range = null, thread = null, states = 'running', byThread = false, transforms = {}, inverted = false, spans = null } = {},
 ) {
   const base = baseNodes(trace);
-  const times = trace.column(`${kind}.t`);
-  const weights = trace.column(`${kind}.weight`);
-  const threads = trace.column(`${kind}.thread`);
-  const leaves = trace.column(`${kind}.node`);
-  const stateOf = trace.column(`${kind}.state`);
-  const samplesOf = trace.column(`${kind}.samples`);
-  const labelOf = trace.column(`${kind}.label`);
+  const [times, threads, leaves, labelOf] = columnsOf(trace, kind, ['t', 'thread', 'node', 'label']);
   const labels = trace.kinds[kind]?.labels || [];
-  const wanted = new Set(STATES[states] || STATES.running);
   const self = new Map();
   const width = labels.length + 1;
+  const isIn = (row) => !spans || spans.some((span) => span.thread === threads[row] && span.from <= times[row] && times[row] < span.to);
   let waitingWeight = 0;
-  let waitingSamples = 0;
-  const [begin, end] = rowsWithin(times, range);
-  for (let row = begin; row < end; row += 1) {
-    if (thread !== null && threads[row] !== thread) continue;
-    if (spans && !spans.some((span) => span.thread === threads[row] && span.from <= times[row] && times[row] < span.to)) continue;
-    const samples = samplesOf.length ? samplesOf[row] : 1;
-    if (stateOf.length && stateOf[row] === 2) {
-      waitingWeight += weights[row];
-      waitingSamples += samples;
-    }
-    if (stateOf.length && !wanted.has(stateOf[row])) continue;
+  if (trace.column(`${kind}.state`).length)
+    eachSample(trace, kind, { range, thread, states: 'waiting' }, (row, weight) => (waitingWeight += isIn(row) ? weight : 0));
+  eachSample(trace, kind, { range, thread, states }, (row, weight, samples) => {
+    if (!isIn(row)) return;
     const key = leaves[row] * width + (labelOf.length ? labelOf[row] : 0);
     const group = byThread ? threads[row] : 0;
     let own = self.get(group);
     if (!own) self.set(group, (own = new Map()));
     const sum = own.get(key);
     if (sum) {
-      sum[0] += weights[row];
+      sum[0] += weight;
       sum[1] += samples;
-    } else own.set(key, [weights[row], samples]);
-  }
+    } else own.set(key, [weight, samples]);
+  });
   const builder = new TreeBuilder();
   const [named, labelled] = [trace.frames.text.length, trace.frames.text.length + labels.length];
   const groups = labelled + (trace.threads?.length ?? 0);
@@ -85,13 +71,25 @@ export function callTree(
   // What a frame stands for.
   const sortOf = (frame) => (frame < named ? 'method' : frame < labelled ? 'type' : frame < groups ? 'thread' : 'group');
   const own = ownFrames(trace, transforms.own);
-  // Neither an address without a name nor `(recording)` is anybody's.
-  const isOwn = (frame) => Boolean(own[frame]) && !/^(0x|\()/.test(trace.frames.text[frame]);
-  return builder.finish({ texts, sortOf, isOwn, inverted, waitingWeight, waitingSamples, unit: trace.kinds[kind]?.unit || 'count' });
+  return builder.finish({
+    texts,
+    sortOf,
+    shortOf: (frame) => (frame < named ? shortText(trace.frames, frame) : texts(frame)),
+    // What frames of one hue have in common.
+    moduleOf: (frame) => (frame < named ? moduleText(trace.frames, frame) : sortOf(frame) === 'type' ? '\u0001' : ''),
+    // The type of what was allocated or thrown, and the number of a thread.
+    labelOf: (frame) => labels[frame - named],
+    threadOf: (frame) => frame - labelled,
+    // Neither an address without a name nor `(recording)` is anybody's.
+    isOwn: (frame) => Boolean(own[frame]) && !trace.frames.nobody[frame],
+    inverted,
+    waitingWeight,
+    unit: trace.kinds[kind]?.unit || 'count',
+  });
 }
 
 // The columns begin with node 1; node 0 is the root.
-function baseNodes(trace) {
+export function baseNodes(trace) {
   if (!trace.base) {
     trace.base = { parent: [0, ...trace.column('nodes.parent')], frame: [-1, ...trace.column('nodes.frame')] };
   }
@@ -142,24 +140,10 @@ export class TreeBuilder {
 }
 
 // Self and total weight of each frame; recursion counts once.
-export function methodSums(tree) {
-  const rows = new Map();
-  const row = (frame) => {
-    let sums = rows.get(frame);
-    if (!sums) rows.set(frame, (sums = { frame, self: 0, total: 0, selfSamples: 0, totalSamples: 0 }));
-    return sums;
-  };
-  walk(tree, (node, depthOf) => {
-    const sums = row(tree.frame[node]);
-    sums.self += tree.self[node];
-    sums.selfSamples += tree.selfSamples[node];
-    if (depthOf.get(tree.frame[node]) === 1) {
-      sums.total += tree.total[node];
-      sums.totalSamples += tree.totalSamples[node];
-    }
-  });
-  return [...rows.values()].sort((a, b) => b.self - a.self || b.selfSamples - a.selfSamples || b.total - a.total);
-}
+export const methodSums = (tree) =>
+  groupSums(tree, (frame) => frame)
+    .map(({ name, ...sums }) => ({ frame: name, ...sums }))
+    .sort((a, b) => b.self - a.self || b.selfSamples - a.selfSamples || b.total - a.total);
 
 // Visits all nodes but the root; `open` counts how often each frame is on the path to a node, itself included.
 function walk(tree, visit, root = 0, key = (frame) => frame) {
@@ -224,33 +208,26 @@ export function sandwich(tree, frame) {
     }
     if (under.has(node)) callees.add(under.get(node), tree.self[node], tree.selfSamples[node]);
   });
-  const more = { texts: tree.texts, sortOf: tree.sortOf, isOwn: tree.isOwn, unit: tree.unit };
+  const { texts, sortOf, shortOf, moduleOf, isOwn, unit } = tree;
+  const more = { texts, sortOf, shortOf, moduleOf, isOwn, unit };
   return { callers: callers.finish(more), callees: callees.finish(more) };
 }
 
 // One thread's samples in time order as rectangles: a frame that stays from sample to sample is one rectangle.
 export function stacksOverTime(trace, kind, thread, { range = null, states = 'running' } = {}) {
   const base = baseNodes(trace);
-  const times = trace.column(`${kind}.t`);
-  const weights = trace.column(`${kind}.weight`);
-  const threads = trace.column(`${kind}.thread`);
-  const leaves = trace.column(`${kind}.node`);
-  const stateOf = trace.column(`${kind}.state`);
-  const wanted = new Set(STATES[states] || STATES.running);
+  const [times, leaves] = columnsOf(trace, kind, ['t', 'node']);
   const rectangles = [];
   let open = [];
   let lastEnd = -Infinity;
-  const [begin, end] = rowsWithin(times, range);
-  for (let row = begin; row < end; row += 1) {
-    if (threads[row] !== thread || (stateOf.length && !wanted.has(stateOf[row]))) continue;
+  eachSample(trace, kind, { range, thread, states }, (row, weight) => {
     const path = [];
     for (let node = leaves[row]; node !== 0; node = base.parent[node]) path.push(node);
     path.reverse();
-    const until = times[row] + weights[row];
+    const until = times[row] + weight;
     let same = 0;
     // The sampler's intervals vary a little: frames that are less than half an interval apart are joined.
-    if (times[row] - lastEnd <= weights[row] / 2)
-      while (same < path.length && same < open.length && open[same].node === path[same]) same += 1;
+    if (times[row] - lastEnd <= weight / 2) while (same < path.length && same < open.length && open[same].node === path[same]) same += 1;
     for (let depth = 0; depth < same; depth += 1) open[depth].to = until;
     open = open.slice(0, same);
     for (let depth = same; depth < path.length; depth += 1) {
@@ -259,14 +236,6 @@ export function stacksOverTime(trace, kind, thread, { range = null, states = 'ru
       open.push(rectangle);
     }
     lastEnd = until;
-  }
+  });
   return rectangles;
-}
-
-// The frames of a node's stack, innermost first.
-export function framesOf(trace, node) {
-  const base = baseNodes(trace);
-  const frames = [];
-  for (let up = node; up !== 0; up = base.parent[up]) frames.push(trace.frames.text[base.frame[up]]);
-  return frames;
 }

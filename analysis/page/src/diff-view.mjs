@@ -3,6 +3,7 @@ import { el, entitle, replace, say } from './dom.mjs';
 import { formatBytes, formatCount, formatDecimal, formatNanos, formatPercent } from './format.mjs';
 import { flameGraph } from './flame.mjs';
 import { TreeBuilder } from './calls.mjs';
+import { shortText } from './frames.mjs';
 import { facts, table } from './table.mjs';
 
 function diffValue(row, value) {
@@ -54,6 +55,7 @@ function sideOf(trace, own, other, isNew) {
   return {
     ...own,
     texts: (frame) => trace.frames.text[frame],
+    shortOf: (frame) => shortText(trace.frames, frame),
     unit: 'nanoseconds',
     tint: (node) => {
       if (node === 0) return null;

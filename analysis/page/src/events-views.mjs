@@ -1,10 +1,9 @@
 // Views of long lists with a filter: events, messages.
-import { framesOf } from './calls.mjs';
 import { el, printable, replace, say } from './dom.mjs';
 import { formatCount, formatMoment } from './format.mjs';
 import { binned, none, thinned } from './notices.mjs';
-import { eventCounts } from './query.mjs';
 import { rowsWithin } from './ranges.mjs';
+import { eventCounts, textsOf } from './sums.mjs';
 import { table } from './table.mjs';
 
 export function logsView(trace, route, range, extent, go) {
@@ -148,7 +147,7 @@ function eventCard(trace, row, columns, go) {
     el('h3', null, name),
     el('p', null, `${formatMoment(trace.column('events.t')[row])}, ${thread}`),
     el('p', null, payload),
-    node ? el('pre', { tabindex: '0' }, framesOf(trace, node).map(printable).join('\n')) : el('p', { class: 'none' }, 'It has no stack.'),
+    node ? el('pre', { tabindex: '0' }, textsOf(trace, node).map(printable).join('\n')) : el('p', { class: 'none' }, 'It has no stack.'),
     el('button', { type: 'button', onclick: () => go({ event: null }, true) }, 'Close'),
   );
 }

@@ -7,8 +7,7 @@ import { facts, table } from './table.mjs';
 
 export function exceptionsView(trace, route, range) {
   if (!trace.column('thrown.t').length) return none('No exceptions in this trace. Record with nettrace collect --clrevents exception.');
-  const { groups, counted } = exceptionGroups(trace, range);
-  const count = groups.reduce((sum, group) => sum + group.count, 0);
+  const { groups, count, counted } = exceptionGroups(trace, range);
   const handled = new Map((trace.reports.exceptions?.types || []).map((row) => [row.type, row]));
   return el(
     'div',

@@ -9,9 +9,7 @@ const LEAST_WIDTH = 0.6;
 // The program's own code has the first.
 const OWN_HUE = 205;
 const HUES = [38, 165, 320, 55, 15, 90, 285];
-function frameColour(name, dark, isOwn = false) {
-  const bang = name.indexOf('!');
-  const module_ = bang > 0 ? name.slice(0, bang) : name.startsWith('new ') || name.startsWith('throw ') ? '\u0001' : '';
+function frameColour(name, module_, dark, isOwn = false) {
   let hash = 7;
   for (let at = 0; at < module_.length; at += 1) hash = (hash * 31 + module_.charCodeAt(at)) >>> 0;
   let shade = 0;
@@ -97,6 +95,7 @@ export function flameGraph(tree, options) {
     return tree.total[root] ? (sum / tree.total[root]) * 100 : 0;
   };
   const name = (node) => (node === 0 ? 'all' : tree.texts(tree.frame[node]));
+  const short = (node) => (node === 0 ? 'all' : tree.shortOf(tree.frame[node]));
   const about = (node) => {
     if (tree.about) return tree.about(node);
     const share = tree.total[0] ? (tree.total[node] / tree.total[0]) * 100 : 0;
@@ -131,12 +130,17 @@ export function flameGraph(tree, options) {
               ? foundFill
               : tree.tint
                 ? tintColour(tree.tint(node), dark)
-                : frameColour(name(node), dark, node !== 0 && tree.isOwn?.(tree.frame[node]));
+                : frameColour(
+                    name(node),
+                    node === 0 ? '' : tree.moduleOf(tree.frame[node]),
+                    dark,
+                    node !== 0 && tree.isOwn?.(tree.frame[node]),
+                  );
         context.fillRect(x, top, Math.max(0.5, wide - (wide > 3 ? 1 : 0)), ROW - 1);
         if (wide > 34) {
           context.fillStyle = found?.[node] ? foundInk : ink;
           context.globalAlpha = found && node !== 0 && !found[node] ? 0.6 : 1;
-          write(context, fit(context, shortName(name(node)), wide - 8), x + 4, top + ROW / 2);
+          write(context, fit(context, short(node), wide - 8), x + 4, top + ROW / 2);
         }
         if (node === chosen || node === hovered) {
           context.globalAlpha = 1;
@@ -236,26 +240,9 @@ export function flameGraph(tree, options) {
   };
 }
 
-// `module!Namespace.Type.Method(arguments)` as `Type.Method`: what fits into a rectangle.
-export function shortName(text) {
-  const bare = text.slice(text.indexOf('!') + 1);
-  const end = bare.indexOf('(');
-  const name = end > 0 ? bare.slice(0, end) : bare;
-  // Versions of native symbols have dots: `pthread_getattr_np@GLIBC_2.2.5`.
-  if (/^(new|throw) /.test(name) || name.includes('@')) return name;
-  let depth = 0;
-  const dots = [];
-  for (let at = 0; at < name.length; at += 1) {
-    if ('<['.includes(name[at])) depth += 1;
-    else if ('>]'.includes(name[at])) depth -= 1;
-    else if (name[at] === '.' && depth === 0 && at > 0 && name[at - 1] !== '.') dots.push(at);
-  }
-  return dots.length > 1 ? name.slice(dots[dots.length - 2] + 1) : name;
-}
-
 // The stacks of one thread in time order.
 // `options`: label, search, onrange(range) when a rectangle is clicked.
-export function timeGraph(rectangles, texts, range, options) {
+export function timeGraph(rectangles, tree, range, options) {
   const canvas = el('canvas', { class: 'flame', role: 'img', 'aria-label': options.label });
   const box = el('div', { class: 'flamebox' }, canvas);
   const depth = rectangles.reduce((most, rectangle) => Math.max(most, rectangle.depth), 0);
@@ -264,7 +251,7 @@ export function timeGraph(rectangles, texts, range, options) {
     const [ink, foundFill, foundInk] = ['flame-ink', 'found', 'found-ink'].map(colour);
     const isFound = new Map();
     const found = (frame) => {
-      if (!isFound.has(frame)) isFound.set(frame, search !== '' && texts(frame).toLowerCase().includes(search));
+      if (!isFound.has(frame)) isFound.set(frame, search !== '' && tree.texts(frame).toLowerCase().includes(search));
       return isFound.get(frame);
     };
     const dark = isDark();
@@ -278,11 +265,13 @@ export function timeGraph(rectangles, texts, range, options) {
         if (x > width || x + wide < 0) continue;
         const isMatch = found(rectangle.frame);
         context.globalAlpha = search === '' || isMatch ? 1 : 0.4;
-        context.fillStyle = isMatch ? foundFill : frameColour(texts(rectangle.frame), dark, options.isOwn?.(rectangle.frame));
+        context.fillStyle = isMatch
+          ? foundFill
+          : frameColour(tree.texts(rectangle.frame), tree.moduleOf(rectangle.frame), dark, tree.isOwn(rectangle.frame));
         context.fillRect(x, rectangle.depth * ROW + 2, Math.max(0.4, wide), ROW - 1);
         if (wide > 34) {
           context.fillStyle = isMatch ? foundInk : ink;
-          write(context, fit(context, shortName(texts(rectangle.frame)), wide - 6), x + 3, rectangle.depth * ROW + 2 + ROW / 2);
+          write(context, fit(context, tree.shortOf(rectangle.frame), wide - 6), x + 3, rectangle.depth * ROW + 2 + ROW / 2);
         }
       }
       context.globalAlpha = 1;
@@ -301,7 +290,7 @@ export function timeGraph(rectangles, texts, range, options) {
   box.append(
     tipOver(canvas, (event) => {
       const found = at(event);
-      return found ? `${texts(found.frame)}: ${formatNanos(found.to - found.from)}` : '';
+      return found ? `${tree.texts(found.frame)}: ${formatNanos(found.to - found.from)}` : '';
     }),
   );
   keepDrawn(canvas, box, draw);

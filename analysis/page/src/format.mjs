@@ -10,6 +10,19 @@ export function formatCount(number) {
 // `1 event`, `2 events`.
 export const countOf = (number, one, more = `${one}s`) => `${formatCount(number)} ${number === 1 ? one : more}`;
 
+// Generations, and heaps of their own, as documents name them and as readers do.
+const GENERATIONS = new Map([
+  ['gen0', 'gen 0'],
+  ['gen1', 'gen 1'],
+  ['gen2', 'gen 2'],
+  ['loh', 'LOH'],
+  ['poh', 'POH'],
+  ['large_objects', 'large objects'],
+  ['pinned_objects', 'pinned objects'],
+]);
+
+export const generationName = (name) => GENERATIONS.get(name) ?? name;
+
 export function formatDecimal(number, digits = 1) {
   if (number === null || number === undefined || !Number.isFinite(number)) return '–';
   const [whole, rest] = number.toFixed(digits).split('.');

@@ -1,13 +1,12 @@
 // The view of collections.
 import { areas, chart } from './chart.mjs';
 import { el, printable } from './dom.mjs';
-import { countOf, formatBytes, formatCount, formatMoment, formatNanos, formatPercent } from './format.mjs';
+import { countOf, formatBytes, formatCount, formatMoment, formatNanos, formatPercent, generationName } from './format.mjs';
 import { moment, none, thinned } from './notices.mjs';
-import { collectionTotals, occurrences, triggerPlaces } from './query.mjs';
+import { collectionTotals, occurrences } from './query.mjs';
 import { maxOf } from './ranges.mjs';
+import { triggerPlaces } from './sums.mjs';
 import { facts, table } from './table.mjs';
-
-const generationName = (name) => name.replace(/^gen(\d)$/, 'gen $1').replace(/^[lp]oh$/, (word) => word.toUpperCase());
 
 export function gcView(trace, route, range, extent, go) {
   if (!trace.reports.gc?.collections?.length)
@@ -15,7 +14,6 @@ export function gcView(trace, route, range, extent, go) {
   const totals = collectionTotals(trace, range);
   const shown = range || extent;
   const length = shown.to - shown.from;
-  const seen = range ? length : trace.reports.gc.totals.seen_ns || length;
   const generations = ['gen0', 'gen1', 'gen2', 'loh', 'poh'].filter((name) =>
     totals.rows.some((row) => row.generations?.some((own) => own.name === name)),
   );
@@ -46,7 +44,7 @@ export function gcView(trace, route, range, extent, go) {
       ['Collections', formatCount(totals.count), 'gc-count', totals.count],
       totals.incomplete > 0 && ['Without start, end or pause', formatCount(totals.incomplete), 'gc-incomplete', totals.incomplete],
       ['Pauses', formatNanos(totals.pause), 'gc-pause', totals.pause],
-      ['Of the time', formatPercent((totals.pause / seen) * 100)],
+      ['Of the time', formatPercent(totals.percent ?? (totals.pause / length) * 100)],
       ['Longest pause', formatNanos(totals.max), 'gc-max', totals.max],
       ['50th percentile', formatNanos(totals.p50)],
       ['99th percentile', formatNanos(totals.p99), 'gc-p99', totals.p99],

@@ -1,6 +1,7 @@
 // The heap of a trace with a dump: what holds it, types, what keeps how much alive, and how.
 import { el } from './dom.mjs';
-import { countOf, formatBytes, formatCount, formatMoment, formatNanos, formatPercent } from './format.mjs';
+import { countOf, formatBytes, formatCount, formatMoment, formatNanos, formatPercent, generationName } from './format.mjs';
+import { isOfFramework } from './frames.mjs';
 import { callTreeTable } from './stacks-view.mjs';
 import { flameGraph } from './flame.mjs';
 import { TreeBuilder } from './calls.mjs';
@@ -22,32 +23,49 @@ const bytesColumn = (title, key, most = null) => ({
 });
 const countColumn = (title, key) => ({ title, number: true, value: (row) => row[key], text: (row) => formatCount(row[key]) });
 
+// A type with its outermost name space alone: what fits into a rectangle.
+function withoutNamespaces(name) {
+  let depth = 0;
+  const dots = [];
+  for (let at = 1; at < name.length; at += 1) {
+    if (name[at] === '<' || name[at] === '[') depth += 1;
+    else if (name[at] === '>' || name[at] === ']') depth -= 1;
+    else if (name[at] === '.' && depth === 0) dots.push(at);
+  }
+  return dots.length > 1 ? name.slice(dots[dots.length - 2] + 1) : name;
+}
+
 // The dominator tree as the tree of a flame graph: widths are what is kept alive.
 function dominatorTree(heap) {
   const builder = new TreeBuilder();
   const names = [];
+  const own = new Set();
   const numbers = new Map();
-  const numberOf = (name) => {
-    if (!numbers.has(name)) {
-      numbers.set(name, names.length);
-      names.push(name);
+  const numberOf = ({ kind, name, module: module_ }) => {
+    const text = kind === 'static' ? `static ${name}` : name;
+    if (!numbers.has(text)) {
+      numbers.set(text, names.length);
+      if (kind === 'type' && !isOfFramework(module_ || name)) own.add(names.length);
+      names.push(text);
     }
-    return numbers.get(name);
+    return numbers.get(text);
   };
   const open = heap.tree.children.map((child) => [0, child]);
   builder.add(0, Math.max(0, heap.report.reachable_bytes - heap.tree.children.reduce((sum, child) => sum + child.retained_bytes, 0)), 0);
   while (open.length) {
     const [parent, node] = open.pop();
-    const own = builder.child(parent, numberOf(node.kind === 'static' ? `static ${node.name}` : node.name));
+    const child = builder.child(parent, numberOf(node));
     // What has no node of its own counts for what keeps it alive.
-    const below = node.children.reduce((sum, child) => [sum[0] + child.retained_bytes, sum[1] + child.retained_count], [0, 0]);
-    builder.add(own, Math.max(0, node.retained_bytes - below[0]), Math.max(0, node.retained_count - below[1]));
-    for (const child of node.children) open.push([own, child]);
+    const below = node.children.reduce((sum, kept) => [sum[0] + kept.retained_bytes, sum[1] + kept.retained_count], [0, 0]);
+    builder.add(child, Math.max(0, node.retained_bytes - below[0]), Math.max(0, node.retained_count - below[1]));
+    for (const kept of node.children) open.push([child, kept]);
   }
   return builder.finish({
     texts: (frame) => names[frame],
+    shortOf: (frame) => withoutNamespaces(names[frame]),
     sortOf: () => 'type',
-    isOwn: (frame) => !/^(System|Microsoft|Interop|Entry<|static |\[|\()/.test(names[frame]),
+    moduleOf: () => '',
+    isOwn: (frame) => own.has(frame),
     unit: 'bytes',
     thing: 'objects',
   });
@@ -174,7 +192,7 @@ export function heapView(trace, route, range, extent, go) {
       table({
         caption: 'Generations',
         columns: [
-          { title: 'Generation', value: (row) => row.generation.replace(/^gen(\d)$/, 'gen $1').replaceAll('_', ' ') },
+          { title: 'Generation', value: (row) => generationName(row.generation) },
           countColumn('Objects', 'count'),
           bytesColumn('Bytes', 'bytes'),
           bytesColumn('Reachable', 'reachable_bytes'),

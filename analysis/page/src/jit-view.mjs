@@ -3,8 +3,8 @@ import { chart } from './chart.mjs';
 import { el } from './dom.mjs';
 import { formatBytes, formatCount, formatDecimal, formatNanos } from './format.mjs';
 import { binned, moment, none, thinned } from './notices.mjs';
-import { bins, spanSums, spansOf } from './query.mjs';
-import { isWithin, rowsWithin } from './ranges.mjs';
+import { columnsOf, isWithin, rowsWithin } from './ranges.mjs';
+import { bins, spanSums, spansOf } from './sums.mjs';
 import { facts, table } from './table.mjs';
 
 export function jitView(trace, route, range, extent) {
@@ -25,18 +25,8 @@ export function jitView(trace, route, range, extent) {
     { lasts: true },
   );
   const totals = report?.totals;
-  const tiers = new Map();
-  const count = (name, nanos) => {
-    const tier = tiers.get(name) || { tier: name, methods: 0, duration_ns: 0 };
-    tiers.set(name, { tier: name, methods: tier.methods + 1, duration_ns: tier.duration_ns + nanos });
-  };
-  if (trace.has('jit.t')) {
-    const [times, nanos, tier] = ['t', 'nanos', 'tier'].map((name) => trace.column(`jit.${name}`));
-    const [begin, end] = rowsWithin(times, range);
-    for (let row = begin; row < end; row += 1) count(report.tiers[tier[row]]?.tier ?? 'Unknown', nanos[row]);
-  } else for (const row of (report?.methods || []).filter((one) => isWithin(range, one.start_ns))) count(row.tier, row.duration_ns);
-  const methods = [...tiers.values()].reduce((sum, row) => sum + row.methods, 0);
-  const rows = range ? [...tiers.values()].sort((one, other) => other.duration_ns - one.duration_ns) : report?.tiers || [];
+  const tiers = range ? tiersOf(trace, range) : report?.tiers || [];
+  const methods = tiers.reduce((sum, row) => sum + row.methods, 0);
   return el(
     'div',
     null,
@@ -62,20 +52,15 @@ export function jitView(trace, route, range, extent) {
         fill: 'jit',
       }),
     ],
-    rows.length > 0 &&
+    tiers.length > 0 &&
       table({
         caption: 'By tier',
         columns: [
-          { title: 'Tier', value: (row) => row.tier ?? row.name },
-          {
-            title: 'Methods',
-            number: true,
-            value: (row) => row.methods ?? row.count,
-            text: (row) => formatCount(row.methods ?? row.count),
-          },
+          { title: 'Tier', value: (row) => row.tier },
+          { title: 'Methods', number: true, value: (row) => row.methods, text: (row) => formatCount(row.methods) },
           { title: 'Total', number: true, value: (row) => row.duration_ns, text: (row) => formatNanos(row.duration_ns) },
         ],
-        rows,
+        rows: tiers,
       }),
     spans.length > 0 &&
       table({
@@ -97,4 +82,20 @@ export function jitView(trace, route, range, extent) {
         rows: assemblies,
       }),
   );
+}
+
+// Methods that were compiled in a range, by tier; of very many only some are listed, but the numbers of all are there.
+function tiersOf(trace, range) {
+  const report = trace.reports.jit;
+  const tiers = new Map();
+  const add = (name, nanos) => {
+    const tier = tiers.get(name) || { tier: name, methods: 0, duration_ns: 0 };
+    tiers.set(name, { tier: name, methods: tier.methods + 1, duration_ns: tier.duration_ns + nanos });
+  };
+  if (trace.has('jit.t')) {
+    const [times, nanos, tier] = columnsOf(trace, 'jit', ['t', 'nanos', 'tier']);
+    const [begin, end] = rowsWithin(times, range);
+    for (let row = begin; row < end; row += 1) add(report.tiers[tier[row]]?.tier ?? 'Unknown', nanos[row]);
+  } else for (const row of (report?.methods || []).filter((one) => isWithin(range, one.start_ns))) add(row.tier, row.duration_ns);
+  return [...tiers.values()].sort((one, other) => other.duration_ns - one.duration_ns);
 }

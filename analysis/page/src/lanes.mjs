@@ -1,17 +1,17 @@
 // The lanes of the time line: what a trace has data for.
 import { formatNanos, formatBytes, formatCount, formatDecimal, formatPercent, formatValue } from './format.mjs';
-import { bins, occurrences } from './query.mjs';
-import { maxOf } from './ranges.mjs';
+import { occurrences } from './query.mjs';
+import { columnsOf, eachSample, maxOf } from './ranges.mjs';
+import { allocKind, bins } from './sums.mjs';
 
 // Maximum number of threads with a lane.
 const THREADS = 8;
 
 // The threads that ran most, each with its states over time.
 export function threadLanes(trace) {
-  const [times, weights, threads, state] = ['t', 'weight', 'thread', 'state'].map((name) => trace.column(`cpu.${name}`));
+  const [times, weights, threads, state] = columnsOf(trace, 'cpu', ['t', 'weight', 'thread', 'state']);
   const ran = new Map();
-  for (let row = 0; row < times.length; row += 1)
-    ran.set(threads[row], (ran.get(threads[row]) || 0) + (state[row] === 2 ? 0 : weights[row]));
+  eachSample(trace, 'cpu', {}, (row, weight) => ran.set(threads[row], (ran.get(threads[row]) || 0) + (state[row] === 2 ? 0 : weight)));
   const busiest = [...ran]
     .sort((a, b) => b[1] - a[1])
     .slice(0, THREADS)
@@ -22,7 +22,7 @@ export function threadLanes(trace) {
     const [own, lengths, states] = [times, weights, state].map((column) => rows.get(thread).map((row) => column[row]));
     return {
       name: trace.threads[thread]?.label ?? `thread ${thread}`,
-      place: `view=cpu&states=all&thread=${thread}`,
+      place: { view: 'cpu', states: 'all', thread },
       height: 15,
       full: 1,
       top: '',
@@ -48,7 +48,7 @@ export function lanesOf(trace) {
     const state = trace.column('cpu.state');
     lanes.push({
       name: 'CPU',
-      place: 'view=cpu',
+      place: { view: 'cpu' },
       about: 'threads that run',
       height: 46,
       unit: (value) => `${formatDecimal(value, 2)} threads`,
@@ -68,7 +68,7 @@ export function lanesOf(trace) {
     if (state.some((one) => one === 2)) {
       lanes.push({
         name: 'Waiting',
-        place: 'view=cpu&states=waiting',
+        place: { view: 'cpu', states: 'waiting' },
         about: 'threads that wait',
         height: 20,
         unit: (value) => `${formatDecimal(value, 1)} threads`,
@@ -96,7 +96,7 @@ export function lanesOf(trace) {
     marks.sort((a, b) => a.from - b.from);
     lanes.push({
       name: 'GC pauses',
-      place: 'view=gc',
+      place: { view: 'gc' },
       about: 'by generation',
       height: 22,
       marks,
@@ -108,7 +108,7 @@ export function lanesOf(trace) {
       ],
     });
   }
-  const allocated = ['alloc', 'alloc_ticks'].find((kind) => trace.has(`${kind}.t`) && trace.column(`${kind}.t`).length);
+  const allocated = allocKind(trace);
   const rate = (name, times, weights, unit, fill, place) =>
     lanes.push({
       name,
@@ -119,15 +119,11 @@ export function lanesOf(trace) {
       names: [name],
       values: (range, count) => [bins(times, weights, range, count).map((sum) => perSecond(sum, (range.to - range.from) / count))],
     });
-  if (allocated)
-    rate(
-      'Allocated',
-      trace.column(`${allocated}.t`),
-      trace.column(`${allocated}.weight`),
-      (value) => `${formatBytes(value)}/s`,
-      'alloc',
-      `view=cpu&kind=${allocated}`,
-    );
+  if (trace.column(`${allocated}.t`).length)
+    rate('Allocated', trace.column(`${allocated}.t`), trace.column(`${allocated}.weight`), (value) => `${formatBytes(value)}/s`, 'alloc', {
+      view: 'cpu',
+      kind: allocated,
+    });
   else if (collections.some((row) => row.allocated_bytes)) {
     const known = collections.filter((row) => row.allocated_bytes);
     rate(
@@ -136,26 +132,21 @@ export function lanesOf(trace) {
       known.map((row) => row.allocated_bytes),
       (value) => `${formatBytes(value)}/s`,
       'alloc',
-      'view=gc',
+      { view: 'gc' },
     );
   }
   if (trace.column('exceptions.t').length)
-    rate(
-      'Exceptions',
-      trace.column('exceptions.t'),
-      trace.column('exceptions.weight'),
-      (value) => `${formatCount(value)}/s`,
-      'bad',
-      'view=exceptions',
-    );
+    rate('Exceptions', trace.column('exceptions.t'), trace.column('exceptions.weight'), (value) => `${formatCount(value)}/s`, 'bad', {
+      view: 'exceptions',
+    });
   const most = (value) => `${formatDecimal(value, 1)} threads`;
-  const busy = (name, category, unit, fill) => {
+  const busy = (name, category, view, unit, fill) => {
     const starts = trace.column(`span.${category}.start`);
     const nanos = trace.column(`span.${category}.nanos`);
     if (!starts.length) return;
     lanes.push({
       name,
-      place: `view=${category.toLowerCase()}`,
+      place: { view },
       height: 24,
       unit,
       most,
@@ -164,11 +155,11 @@ export function lanesOf(trace) {
       values: (range, count) => [bins(starts, nanos, range, count, { lasts: true }).map((sum) => sum / ((range.to - range.from) / count))],
     });
   };
-  busy('Contention', 'Contention', (value) => `${formatDecimal(value, 2)} threads wait`, 'lock');
-  busy('Waits', 'Waits', (value) => `${formatDecimal(value, 2)} threads wait`, 'waiting');
+  busy('Contention', 'Contention', 'contention', (value) => `${formatDecimal(value, 2)} threads wait`, 'lock');
+  busy('Waits', 'Waits', 'waits', (value) => `${formatDecimal(value, 2)} threads wait`, 'waiting');
   const line = (name, points, unit, fill) =>
     points.some((point) => point.value > 0) &&
-    lanes.push({ name, place: 'view=pool', height: 26, line: points, unit, most: unit, colours: [fill], names: [name] });
+    lanes.push({ name, place: { view: 'pool' }, height: 26, line: points, unit, most: unit, colours: [fill], names: [name] });
   const pool = trace.reports.threadpool;
   line(
     'Pool workers',
@@ -179,7 +170,7 @@ export function lanesOf(trace) {
   const queue = (pool?.queue || []).map((point) => ({ at: point.ts_ns, value: point.last }));
   const counter = queue.length ? null : queueCounter(trace);
   line('Pool queue', queue.length ? queue : pointsOf(counter), (value) => `${formatCount(value)} items`, 'pool');
-  busy('JIT', 'JIT', (value) => `${formatDecimal(value, 2)} threads compile`, 'jit');
+  busy('JIT', 'JIT', 'jit', (value) => `${formatDecimal(value, 2)} threads compile`, 'jit');
   // HTTP requests, each once; other activities where there are none.
   const what = trace.column('requests.t').length ? 'requests' : 'activities';
   const [begun, lengths, otherTimes, otherTotals] = ['t', 'nanos', 'others.t', 'others.total'].map((name) =>
@@ -190,7 +181,7 @@ export function lanesOf(trace) {
     const all = what === 'requests' ? requestsText(trace, counted.count) : `${formatCount(counted.count)} activities`;
     lanes.push({
       name: what === 'requests' ? 'Requests' : 'Activities',
-      place: 'view=requests',
+      place: { view: 'requests' },
       height: 24,
       most: (value) => `${formatDecimal(value, 1)} open`,
       colours: ['request'],
@@ -254,7 +245,7 @@ export function counterLane(trace, number) {
   if (!line.length) return null;
   return {
     name: counterName(series),
-    place: 'view=counters',
+    place: { view: 'counters' },
     height: 34,
     colours: ['counter'],
     names: [series.name],

@@ -1,7 +1,7 @@
 // What views say where there is nothing, or where some is left out.
 import { el } from './dom.mjs';
 import { formatMoment } from './format.mjs';
-import { bins, thinnedOf } from './query.mjs';
+import { thinnedOf } from './query.mjs';
 
 export const none = (text) => el('p', { class: 'none' }, text);
 

@@ -23,3 +23,21 @@ export function rowsWithin(times, range) {
 }
 
 export const isWithin = (range, nanos) => !range || (range.from <= nanos && nanos < range.to);
+
+// Columns of a list of rows.
+export const columnsOf = (trace, list, names) => names.map((name) => trace.column(`${list}.${name}`));
+
+// The states of sampled threads: 0 for managed code, 1 for native code, 2 for waits.
+export const STATES = { running: [0, 1], managed: [0], native: [1], waiting: [2], all: [0, 1, 2] };
+
+// Visits the samples of a kind: `visit(row, weight, samples)`. `states`: one of `STATES`, of kinds that have some.
+export function eachSample(trace, kind, { range = null, thread = null, states = 'all' }, visit) {
+  const [times, weights, threads, stateOf, samplesOf] = columnsOf(trace, kind, ['t', 'weight', 'thread', 'state', 'samples']);
+  const wanted = new Set(STATES[states] || STATES.running);
+  const [begin, end] = rowsWithin(times, range);
+  for (let row = begin; row < end; row += 1) {
+    if (thread !== null && threads[row] !== thread) continue;
+    if (stateOf.length && !wanted.has(stateOf[row])) continue;
+    visit(row, weights[row], samplesOf.length ? samplesOf[row] : 1);
+  }
+}

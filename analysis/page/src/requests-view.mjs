@@ -21,9 +21,6 @@ const PARTS = [
 
 const keyOf = (row) => `${row.id ?? row.name}@${row.start_ns}`;
 
-// `Request` of `Microsoft.AspNetCore.Hosting/Request`; requests have a method or a path.
-const shortActivity = ({ name }) => name.replace(/^[\w.-]+\/([\w.-]+)$/, '$1');
-
 // What the colours of parts mean. `text`: the words for each.
 const partLegend = (has, text) =>
   el(
@@ -138,7 +135,7 @@ export function requestsView(trace, route, range, extent, go) {
     ],
     statements(trace, range),
     occurrenceTable('By name', 'Activity', activities.groups),
-    slowTable('Slowest', slowest, activities, 'Activity', shortActivity),
+    slowTable('Slowest', slowest, activities, 'Activity', (row) => row.name),
   );
 }
 
@@ -242,9 +239,7 @@ function histogram(row, longest) {
 function activityCard(trace, row, all, go) {
   const end = row.start_ns + row.duration_ns;
   const range = { from: Math.round(row.start_ns), to: Math.round(end + 1) };
-  // Ids of activities are paths: `//1/5/2` is inside of `//1/5`.
-  const isAround = (one, other) =>
-    one.id && other.id && (one.id === other.id || other.id.startsWith(one.id.endsWith('/') ? one.id : `${one.id}/`));
+  const isAround = (one, other) => one.id === other.id || other.around.includes(one.id);
   const family = all.filter(
     (one) =>
       keyOf(one) === keyOf(row) ||
@@ -343,7 +338,7 @@ function waterfall(rows, onrow, chosen = null, fromStart = false) {
         context.strokeStyle = colour(chosen && keyOf(row) === keyOf(chosen) ? 'accent' : 'line');
         context.lineWidth = chosen && keyOf(row) === keyOf(chosen) ? 2 : 1;
         context.strokeRect(x + 0.5, top + 2.5, Math.max(1, wide - 1), 11);
-        const text = `${shortActivity(row)} ${formatNanos(row.duration_ns)}`;
+        const text = `${row.name} ${formatNanos(row.duration_ns)}`;
         const long = widthOf(context, text);
         const place = x + wide + long + 8 < width ? x + wide + 4 : x > long + 8 ? x - long - 4 : x + 4;
         if (place === x + 4) {

@@ -1,8 +1,9 @@
 // Stacks with weights: CPU samples, allocations, exceptions, contention, waits, with one switch.
 import { el, pictureLink, replace, say, visible } from './dom.mjs';
-import { formatCount, formatPercent, formatWeight, formatNanos } from './format.mjs';
+import { countOf, formatCount, formatPercent, formatWeight, formatNanos } from './format.mjs';
 import { flameGraph, timeGraph } from './flame.mjs';
-import { STATES, callTree, groupSums, methodSums, sandwich, stacksOverTime } from './calls.mjs';
+import { callTree, groupSums, methodSums, sandwich, stacksOverTime } from './calls.mjs';
+import { eachSample } from './ranges.mjs';
 import { facts, table } from './table.mjs';
 
 const TABS = [
@@ -48,7 +49,7 @@ export function stacksView(trace, route, range, extent, go) {
     threads: threadsTab,
   };
   const tab = tabs[route.tab] ? route.tab : 'flame';
-  const threads = threadsOf(trace, kind, hasStates ? STATES[route.states] : null);
+  const threads = threadsOf(trace, kind, hasStates ? route.states : 'all');
   // By time, the stacks of one thread are shown: the heaviest, until another is chosen.
   const isOfOne = tab === 'flame' && route.order === 'time';
   const thread = route.thread ?? (isOfOne ? threads[0][0] : null);
@@ -247,14 +248,12 @@ function certaintyText(report) {
   const running = report?.running;
   if (!running) return null;
   const parts = [
-    [running.managed, 'ran managed code'],
-    [running.computing, 'ran native code that computes'],
-    [running.taking_lock, 'were taking a lock'],
-    [running.native_calls, 'were in native calls, which may not have run'],
+    [running.managed, 'ran managed code', 'ran managed code'],
+    [running.computing, 'ran native code that computes', 'ran native code that computes'],
+    [running.taking_lock, 'was taking a lock', 'were taking a lock'],
+    [running.native_calls, 'was in native calls, which may not have run', 'were in native calls, which may not have run'],
   ];
-  const shown = parts
-    .filter(([count]) => count > 0)
-    .map(([count, text]) => `${formatCount(count)} ${count === 1 ? text.replace(/^were/, 'was') : text}`);
+  const shown = parts.filter(([count]) => count > 0).map(([count, one, more]) => countOf(count, one, more));
   const cut = (report.cut_off_samples ?? 0) + (report.repaired_samples ?? 0);
   if (cut > 0)
     shown.push(`${formatCount(cut)} had lost their callers beyond 100 frames (${formatCount(report.repaired_samples ?? 0)} repaired)`);
@@ -273,14 +272,9 @@ function select(id, options, value, onchange) {
 
 // Threads with their counted weight, the heaviest first.
 function threadsOf(trace, kind, states) {
-  const weights = new Map();
   const threads = trace.column(`${kind}.thread`);
-  const sums = trace.column(`${kind}.weight`);
-  const stateOf = trace.column(`${kind}.state`);
-  for (let row = 0; row < threads.length; row += 1) {
-    const counts = !states || !stateOf.length || states.includes(stateOf[row]);
-    weights.set(threads[row], (weights.get(threads[row]) || 0) + (counts ? sums[row] : 0));
-  }
+  const weights = new Map([...new Set(threads)].map((thread) => [thread, 0]));
+  eachSample(trace, kind, { states }, (row, weight) => weights.set(threads[row], weights.get(threads[row]) + weight));
   return [...weights].sort((a, b) => b[1] - a[1]).slice(0, 300);
 }
 
@@ -310,10 +304,9 @@ function flameTab(panel, { trace, tree, route, go, kind, range, extent, thread }
     const rectangles = stacksOverTime(trace, kind, thread, { range, states: kind === 'cpu' ? route.states : 'all' });
     const shown = range || extent;
     const label = `Stacks of ${trace.threads[thread]?.label} from ${formatNanos(shown.from)} to ${formatNanos(shown.to)}`;
-    const time = timeGraph(rectangles, (frame) => trace.frames.text[frame], shown, {
+    const time = timeGraph(rectangles, tree, shown, {
       label,
       search: route.q,
-      isOwn: tree.isOwn,
       onrange: (chosen) => go({ from: Math.round(chosen.from), to: Math.round(chosen.to) }, true),
     });
     search.addEventListener('input', () => {
@@ -431,7 +424,7 @@ function groupTab(by) {
 }
 
 // What was allocated or thrown, by type.
-function typesTab(panel, { tree, whole, route, go }) {
+function typesTab(panel, { tree, whole, go }) {
   const rows = methodSums(tree)
     .filter((row) => tree.sortOf(row.frame) === 'type')
     .map((row) => ({ ...row, name: tree.texts(row.frame) }));
@@ -440,7 +433,7 @@ function typesTab(panel, { tree, whole, route, go }) {
     table({
       isNear: true,
       caption: `Types (${formatCount(rows.length)})`,
-      columns: [{ title: 'Type', value: (row) => row.name.replace(/^(new|throw) /, '') }, total, percent, samples],
+      columns: [{ title: 'Type', value: (row) => tree.labelOf(row.frame) }, total, percent, samples],
       rows,
       onrow: (row) => go({ tab: 'sandwich', focus: row.name }, true),
       sort: { column: 1, down: true },
@@ -448,13 +441,13 @@ function typesTab(panel, { tree, whole, route, go }) {
   );
 }
 
-function threadsTab(panel, { trace, tree, whole, kind, go }) {
+function threadsTab(panel, { tree, whole, kind, go }) {
   const rows = (tree.children[0] || []).map((node) => ({
+    thread: tree.threadOf(tree.frame[node]),
     name: tree.texts(tree.frame[node]),
     total: tree.total[node],
     totalSamples: tree.totalSamples[node],
   }));
-  const numbers = new Map(trace.threads.map((thread, index) => [thread.label, index]));
   const [, , total, percent, samples] = weightColumns(tree, whole);
   panel.append(
     table({
@@ -462,7 +455,7 @@ function threadsTab(panel, { trace, tree, whole, kind, go }) {
       caption: `Threads (${formatCount(rows.length)})`,
       columns: [{ title: 'Thread', value: (row) => row.name }, total, percent, samples],
       rows,
-      onrow: (row) => go({ tab: 'flame', thread: numbers.get(row.name) ?? null, kind, zoom: null }, true),
+      onrow: (row) => go({ tab: 'flame', thread: row.thread, kind, zoom: null }, true),
     }),
   );
 }

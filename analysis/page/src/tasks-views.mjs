@@ -2,8 +2,9 @@
 import { chart } from './chart.mjs';
 import { el } from './dom.mjs';
 import { formatCount, formatDecimal, formatNanos } from './format.mjs';
+import { ownText } from './frames.mjs';
 import { binned, moment, none } from './notices.mjs';
-import { ownFrame, tasksOf } from './query.mjs';
+import { tasksOf } from './query.mjs';
 import { isWithin, maxOf, minOf } from './ranges.mjs';
 import { facts, table } from './table.mjs';
 import { stillAwaiting } from './waits-views.mjs';
@@ -48,7 +49,7 @@ export function tasksView(trace, route, range) {
         number('Failed', 'faulted'),
         ...spread('queued'),
         ...spread('ran'),
-        { title: 'By', wide: true, value: (row) => ownFrame(row.stacks?.[0]?.frames ?? []) },
+        { title: 'By', wide: true, value: (row) => ownText(trace, row.stacks?.[0]?.frames ?? []) },
       ],
       rows: report.tasks,
       first: 20,
@@ -68,7 +69,7 @@ export function tasksView(trace, route, range) {
       rows: report.waits,
       first: 20,
     }),
-    !range && stillAwaiting(whole),
+    !range && stillAwaiting(trace),
   );
 }
 

@@ -2,8 +2,8 @@
 import { colour, el, keepDrawn, paint, pictureLink, widthOf, write } from './dom.mjs';
 import { axisStep, formatAxis, formatCount, formatNanos } from './format.mjs';
 import { binned } from './notices.mjs';
-import { blockedBy, eventCounts } from './query.mjs';
-import { rowsWithin } from './ranges.mjs';
+import { columnsOf, eachSample } from './ranges.mjs';
+import { blockedBy, eventCounts } from './sums.mjs';
 import { table } from './table.mjs';
 import { heldUp } from './waits-views.mjs';
 
@@ -25,11 +25,7 @@ const WAITS = {
 
 export function threadsView(trace, route, range, extent, go) {
   const shown = range || extent;
-  const threads = trace.column('cpu.thread');
-  const state = trace.column('cpu.state');
-  const weights = trace.column('cpu.weight');
-  const samples = trace.column('cpu.samples');
-  const times = trace.column('cpu.t');
+  const [times, weights, threads, state] = columnsOf(trace, 'cpu', ['t', 'weight', 'thread', 'state']);
   const counts = eventCounts(trace, range);
   const all = trace.threads.map((row, index) => ({
     ...row,
@@ -38,12 +34,14 @@ export function threadsView(trace, route, range, extent, go) {
     states: [0, 0, 0],
     samples: 0,
   }));
-  const [begin, end] = rowsWithin(times, range);
-  for (let row = begin; row < end; row += 1) {
+  const sampled = new Map();
+  eachSample(trace, 'cpu', { range }, (row, weight, samples) => {
     const own = all[threads[row]];
-    own.states[state[row]] += weights[row];
-    own.samples += samples.length ? samples[row] : 1;
-  }
+    own.states[state[row]] += weight;
+    own.samples += samples;
+    if (!sampled.has(own.index)) sampled.set(own.index, []);
+    sampled.get(own.index).push(row);
+  });
   // In a range, those that did something.
   const rows = all.filter((row) => !range || row.events > 0 || row.samples > 0);
   rows.sort((a, b) => b.states[0] + b.states[1] - (a.states[0] + a.states[1]) || b.samples - a.samples || b.events - a.events);
@@ -53,8 +51,6 @@ export function threadsView(trace, route, range, extent, go) {
     'aria-label': 'States of threads over time; a click shows the stacks of one; the table below has their sums',
   });
   const box = el('div', { class: 'chart' }, canvas, pictureLink(canvas, 'Threads'));
-  const byThread = new Map(drawn.map((row) => [row.index, []]));
-  for (let row = begin; row < end; row += 1) byThread.get(threads[row])?.push(row);
   const draw = () =>
     paint(canvas, 18 + drawn.length * 18 + 4, (context, width, tall) => {
       const left = Math.min(220, width * 0.35);
@@ -77,7 +73,7 @@ export function threadsView(trace, route, range, extent, go) {
         write(context, thread.label, 0, top + 8, left - 6);
         // A pixel shows whether its thread ran: there may be a million samples.
         const bins = new Float64Array(Math.ceil(width - left) * 3);
-        for (const row of byThread.get(thread.index)) {
+        for (const row of sampled.get(thread.index)) {
           const from = (times[row] - shown.from) * scale;
           const to = Math.min(from + Math.max(0.6, weights[row] * scale), width - left);
           for (let bin = Math.max(0, Math.floor(from)); bin < to; bin += 1)

@@ -14,21 +14,10 @@ function patternOf(text) {
   }
 }
 
-// A name without arguments, generic ones too: the state machine of `Read<T>(Stream)` is shown as `Read()`.
-const bareName = (text) => {
-  const at = text.indexOf('(');
-  let bare = at > 0 ? text.slice(0, at) : text;
-  for (let before = ''; before !== bare;) {
-    before = bare;
-    bare = bare.replace(/(?<=\w)<[^<>]*>/g, '');
-  }
-  return bare;
-};
-
 // Which frames are the program's own, by a pattern or a guess: what is not the framework's; for a program that is, such as
 // a compiler, what has the beginning of the namespace of its entry point.
 export function ownFrames(trace, pattern) {
-  const { text, framework, namespace, module: modules, kind } = trace.frames;
+  const { text, framework, namespace, module: modules, kind, method } = trace.frames;
   const wanted = patternOf(pattern);
   if (wanted) return text.map((name) => wanted.test(name));
   const known =
@@ -36,7 +25,7 @@ export function ownFrames(trace, pattern) {
     (trace.own = (() => {
       const own = text.map((_, frame) => !framework?.[frame] && kind?.[frame] === 0);
       if (own.some((is) => is)) return text.map((_, frame) => !framework?.[frame]);
-      const entry = text.findIndex((name) => /[.](<?Main>?[$]?)(\(|$)/.test(name));
+      const entry = text.findIndex((_, frame) => kind?.[frame] === 0 && ['Main', '<Main>$'].includes(method[frame]));
       if (entry < 0) return own;
       const root = namespace[entry].split('.').slice(0, 2).join('.');
       return text.map(
@@ -53,17 +42,15 @@ export const hasTransforms = (route) =>
 // A function from a stack's frames, outermost first, to those that are shown; null if the stack is left out. `first`: the
 // number of the first group, whose names are in `names`.
 export function transformOf(trace, { mine, own, async, recursion, group, fold, exclude, include }, first) {
-  const { text, carrier, machine, framework, named, module: modules, namespace } = trace.frames;
+  const { text, carrier, machine, async: methods, framework, named, module: modules, namespace } = trace.frames;
   const isOwn = mine ? ownFrames(trace, own) : null;
   const folds = patternOf(fold);
   const [excludes, includes] = [patternOf(exclude), patternOf(include)];
   const matches = (pattern) => pattern && text.map((name) => pattern.test(name));
   const [isFolded, isExcluded, isIncluded] = [matches(folds), matches(excludes), matches(includes)];
-  // Whether a frame is the state machine of the method that called it. `METHOD → native call` is no call of its own.
-  const bare = new Map();
-  const bareOf = (frame) => bare.get(frame) ?? bare.set(frame, bareName(text[frame])).get(frame);
+  // Whether a frame is the state machine of the method that called it.
   const isStarted = (outer, inner) =>
-    Boolean(machine?.[inner]) && !text[inner].includes(' → ') && (outer === inner || bareOf(outer) === bareOf(inner));
+    machine?.[inner] === 1 && (outer === inner || (methods[inner] > 0 && methods[outer] === methods[inner]));
   const names = [];
   const numbers = new Map();
   const numberOf = (name) => {
@@ -119,7 +106,7 @@ export function transformOf(trace, { mine, own, async, recursion, group, fold, e
       }
     }
     // A stack never vanishes, because its weight would.
-    if (path.length === 0 && frames.length > 0) path.push(isOwn ? numberOf('(not my code)') : frames[frames.length - 1]);
+    if (path.length === 0 && frames.length > 0) path.push(isOwn ? numberOf('(not my code)') : frames[0]);
     return path;
   };
   return { apply, names };

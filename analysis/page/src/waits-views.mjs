@@ -1,8 +1,10 @@
 // Views of what threads waited for: locks and handles.
 import { el, printable } from './dom.mjs';
 import { countOf, formatCount, formatNanos } from './format.mjs';
+import { ownText } from './frames.mjs';
 import { binned, moment, none, thinned } from './notices.mjs';
-import { heldUpBy, lockGroups, ownFrame, placesOf, spansOf, waitSums } from './query.mjs';
+import { lockGroups, waitSums } from './query.mjs';
+import { heldUpBy, placesOf, spansOf } from './sums.mjs';
 import { facts, table } from './table.mjs';
 
 // What threads that had a lock did while others waited for it.
@@ -63,7 +65,7 @@ export function heldUp(trace, range, go) {
 
 export function contentionView(trace, route, range, extent, go) {
   const report = trace.reports.contention;
-  const open = [deadlocks(report), stillWaiting(report)];
+  const open = [deadlocks(report), stillWaiting(trace, report)];
   if (!trace.column('span.Contention.start').length && !hasOpen(report))
     return none('No waits for locks in this trace. Record with nettrace collect --clrevents contention.');
   const locks = lockGroups(trace, range);
@@ -112,7 +114,7 @@ export function contentionView(trace, route, range, extent, go) {
               text: (row) => formatNanos(heldOf(row)?.[key] ?? NaN),
             }))
           : []),
-        { title: 'Top location', wide: true, value: (row) => ownFrame(byId.get(row.lock)?.stacks?.[0]?.frames ?? []) },
+        { title: 'Top location', wide: true, value: (row) => ownText(trace, byId.get(row.lock)?.stacks?.[0]?.frames ?? []) },
       ],
       rows: locks,
     }),
@@ -150,7 +152,7 @@ function deadlocks(report) {
 const threadOf = (row) => `${row.thread_id ?? '?'}${row.name ? ` (${row.name})` : ''}`;
 
 // Threads whose wait is not over at the end, and those of which only stacks show that they wait.
-function stillWaiting(report) {
+function stillWaiting(trace, report) {
   if (!hasOpen(report)) return null;
   const rows = [...(report.open || []), ...(report.stuck || []).map((row) => ({ ...row, only_stacks: true }))];
   return table({
@@ -160,7 +162,7 @@ function stillWaiting(report) {
       { title: 'Thread', value: threadOf },
       { title: 'Waits for', value: (row) => row.lock_id ?? row.waits_for ?? '' },
       { title: 'Held by', value: (row) => row.owner_thread_id ?? (row.owner_managed_id ? `managed thread ${row.owner_managed_id}` : '') },
-      { title: 'Where', wide: true, value: (row) => ownFrame(row.frames) },
+      { title: 'Where', wide: true, value: (row) => ownText(trace, row.frames) },
       { title: 'Known from', value: (row) => (row.only_stacks ? 'stacks alone' : 'events') },
     ],
     rows,
@@ -168,7 +170,8 @@ function stillWaiting(report) {
   });
 }
 
-export function stillAwaiting(report) {
+export function stillAwaiting(trace) {
+  const report = trace.reports.tasks;
   if (!report?.open?.length) return null;
   return table({
     caption: 'Tasks still waited for at the end',
@@ -176,7 +179,7 @@ export function stillAwaiting(report) {
       { title: 'At least', number: true, value: (row) => row.at_least_ns, text: (row) => formatNanos(row.at_least_ns) },
       { title: 'Task', value: (row) => row.task },
       { title: 'Kind', value: (row) => (row.is_blocking ? 'blocking' : 'await') },
-      { title: 'Where', wide: true, value: (row) => ownFrame(row.frames) },
+      { title: 'Where', wide: true, value: (row) => ownText(trace, row.frames) },
     ],
     rows: report.open,
     first: 20,
@@ -220,8 +223,8 @@ export function waitsView(trace, route, range) {
     'div',
     null,
     el('h2', null, 'Waits'),
-    !range && stillWaiting(report),
-    !range && stillAwaiting(trace.reports.tasks),
+    !range && stillWaiting(trace, report),
+    !range && stillAwaiting(trace),
     binned('waits', range, counted),
     range && thinned(trace, 'Waits'),
     facts([

@@ -4,30 +4,23 @@ import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 import { readColumn, readTrace } from '../src/data.mjs';
 import { el, entitle, fit, printable, say, visible, widthOf, write } from '../src/dom.mjs';
-import { layoutTree, shortName } from '../src/flame.mjs';
+import { layoutTree } from '../src/flame.mjs';
 import { formatBytes, formatCount, formatNanos } from '../src/format.mjs';
 import { counterLane } from '../src/lanes.mjs';
 import { callTree, methodSums, sandwich, stacksOverTime } from '../src/calls.mjs';
-import {
-  bins,
-  blockedBy,
-  countedRange,
-  exceptionGroups,
-  faultsOf,
-  heldUpBy,
-  lockGroups,
-  occurrences,
-  ownFrame,
-  placesOf,
-  rangeSums,
-  spansOf,
-  thinnedOf,
-  triggerPlaces,
-  unnamedOf,
-  waitSums,
-} from '../src/query.mjs';
+import { ownFrame, ownText, shortText } from '../src/frames.mjs';
+import { faultsOf, lockGroups, thinnedOf, waitSums } from '../src/query.mjs';
 import { lowerBound } from '../src/ranges.mjs';
 import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from '../src/route.mjs';
+import { begunIn, bins, blockedBy, countedRange, heldUpBy, placesOf, rangeSums, thrownIn, triggerPlaces } from '../src/sums.mjs';
+
+// Frames with these texts, of which nothing else is known than `more`.
+function framesWith(text, more = {}) {
+  const columns = (names, value) => Object.fromEntries(names.map((name) => [name, text.map(() => value)]));
+  const texts = columns(['module', 'namespace', 'type', 'method'], '');
+  const flags = columns(['kind', 'framework', 'carrier', 'machine', 'async', 'nobody'], 0);
+  return { text, ...texts, ...flags, named: text.map(() => 1), ...more };
+}
 
 // main → a → b, main → a → a, main → c
 function trace() {
@@ -42,7 +35,8 @@ function trace() {
   };
   return {
     kinds: { cpu: { unit: 'nanoseconds', labels: [] } },
-    frames: { text: ['main', 'a', 'b', 'c'] },
+    frames: framesWith(['main', 'a', 'b', 'c']),
+    has: (name) => name in columns,
     column: (name) => Float64Array.from(columns[name] || []),
   };
 }
@@ -65,14 +59,7 @@ test('a call tree has only the samples of its range, thread and states', () => {
 
 test('transforms fold, group and leave out frames, and never lose weight', () => {
   const whole = { ...trace(), threads: [] };
-  whole.frames = {
-    ...whole.frames,
-    framework: [0, 1, 0, 0],
-    carrier: [0, 0, 0, 0],
-    namespace: ['', '', '', ''],
-    module: ['m', 'f', 'm', 'm'],
-    kind: [0, 0, 0, 0],
-  };
+  whole.frames = { ...whole.frames, framework: [0, 1, 0, 0], module: ['m', 'f', 'm', 'm'] };
   const totals = (transforms, more = {}) => {
     const tree = callTree(whole, 'cpu', { transforms, ...more });
     return [tree.total[0], Object.fromEntries(methodSums(tree).map((row) => [tree.texts(row.frame), [row.self, row.total]]))];
@@ -108,15 +95,13 @@ test('an async method and what starts and resumes it are one frame', () => {
   const whole = {
     kinds: { cpu: { unit: 'nanoseconds', labels: [] } },
     threads: [],
-    frames: {
-      text: ['app!P.Run(int)', 'lib!AsyncMethodBuilderCore.Start()', 'app!P.Run()'],
+    frames: framesWith(['app!P.Run(int)', 'lib!AsyncMethodBuilderCore.Start()', 'app!P.Run()'], {
       carrier: [0, 1, 0],
       machine: [0, 0, 1],
+      async: [1, 0, 1],
       framework: [0, 1, 0],
-      namespace: ['', '', ''],
       module: ['app', 'lib', 'app'],
-      kind: [0, 0, 0],
-    },
+    }),
     column: (name) => Float64Array.from(columns[name] || []),
   };
   const tree = callTree(whole, 'cpu', { transforms: { async: true } });
@@ -126,7 +111,7 @@ test('an async method and what starts and resumes it are one frame', () => {
   );
 });
 
-test('an overload without arguments is no state machine, and one of a generic method is', () => {
+test('a state machine is joined with the method whose number it has', () => {
   const columns = {
     'nodes.parent': [0, 1, 2],
     'nodes.frame': [0, 1, 2],
@@ -136,18 +121,18 @@ test('an overload without arguments is no state machine, and one of a generic me
     'cpu.node': [3],
     'cpu.state': [0],
   };
-  const named = (text, machine) => ({
+  const named = (text, machine, async) => ({
     kinds: { cpu: { unit: 'nanoseconds', labels: [] } },
     threads: [],
-    frames: { text, machine, carrier: [0, 0, 0], framework: [0, 0, 0], namespace: ['', '', ''], module: ['', '', ''], kind: [0, 0, 0] },
+    frames: framesWith(text, { machine, async }),
     column: (name) => Float64Array.from(columns[name] || []),
   });
-  const shown = (text, machine) =>
-    methodSums(callTree(named(text, machine), 'cpu', { transforms: { async: true } }))
+  const shown = (text, machine, async) =>
+    methodSums(callTree(named(text, machine, async), 'cpu', { transforms: { async: true } }))
       .map((row) => row.frame)
       .sort();
-  assert.deepEqual(shown(['app!P.Main()', 'app!P.All(int)', 'app!P.All()'], [0, 0, 0]), [0, 1, 2]);
-  assert.deepEqual(shown(['app!P.Main()', 'app!P<__Canon>.Read<T>(Stream)', 'app!P.Read()'], [0, 0, 1]), [0, 2]);
+  assert.deepEqual(shown(['app!P.Main()', 'app!P.All(int)', 'app!P.All()'], [0, 0, 0], [0, 1, 1]), [0, 1, 2]);
+  assert.deepEqual(shown(['app!P.Main()', 'app!P<__Canon>.Read<T>(Stream)', 'app!P.Read()'], [0, 0, 1], [0, 1, 1]), [0, 2]);
 });
 
 test('collections belong to what triggered them, and waits to who had the lock', () => {
@@ -160,8 +145,9 @@ test('collections belong to what triggered them, and waits to who had the lock',
     'span.Contention.nanos': [100, 50],
     'span.Contention.thread': [0, 0],
     'span.Contention.detail': [0, 0],
-    'span.Contention.key': [1, 1],
-    'span.Contention.name': [1, 1],
+    'span.Contention.key': [0, 0],
+    'span.Contention.name': [0, 0],
+    'span.Contention.owner': [8, 8],
     'cpu.t': [0, 10, 20],
     'cpu.weight': [7, 7, 7],
     'cpu.thread': [0, 1, 0],
@@ -179,8 +165,8 @@ test('collections belong to what triggered them, and waits to who had the lock',
       { id: 8, label: 'thread 8' },
     ],
     reports: { gc: { collections } },
-    frames: { text: ['main', 'add'] },
-    texts: { spans: ['lock: 0x1, object: 0x2, owner_thread: 8', ''] },
+    frames: framesWith(['main', 'add']),
+    texts: { spans: [''] },
     column: (name) => Float64Array.from(columns[name] || []),
   };
   const places = (range) => triggerPlaces(whole, range).map((row) => [row.own, row.count, row.pause, row.generations]);
@@ -240,10 +226,16 @@ test('by thread, each thread is an outermost frame, and the sum stays', () => {
 });
 
 test('a place is the innermost call outside of the threading library', () => {
-  const wait = 'System.Private.CoreLib!System.Threading.Monitor.Enter(object)';
-  assert.equal(ownFrame([wait, 'app!Program.Run()', 'app!Program.Main()']), 'app!Program.Run()');
-  assert.equal(ownFrame([wait]), wait);
-  assert.equal(ownFrame([]), '');
+  const texts = ['CoreLib!System.Threading.Monitor.Enter(object)', 'app!P.Run(System.Threading.Lock)', 'lib!AsyncMethodBuilder.Start()'];
+  const whole = {
+    frames: framesWith(texts, { namespace: ['System.Threading', '', 'System.Runtime.CompilerServices'], carrier: [0, 0, 1] }),
+  };
+  assert.equal(ownFrame(whole, [0, 2, 1]), 1, 'what a frame is called with does not matter');
+  assert.equal(ownFrame(whole, [0]), 0);
+  assert.equal(ownFrame(whole, []), null);
+  assert.equal(ownText(whole, [texts[0], texts[1]]), texts[1]);
+  assert.equal(ownText(whole, [texts[0], 'app!Other()']), 'app!Other()', 'which the page does not have');
+  assert.equal(ownText(whole, []), '');
   const places = placesOf(trace(), 'cpu', { from: 0, to: 35 });
   assert.deepEqual(
     places.map((place) => [place.own, place.weight, place.count, place.max]),
@@ -321,8 +313,12 @@ test('a route survives its address, and bad values of an address are ignored', (
 });
 
 test('names and numbers are short', () => {
-  assert.equal(shortName('App!My.Space.Type<System.Int32>.Run(int,string)'), 'Type<System.Int32>.Run');
-  assert.equal(shortName('App!My.Type..ctor()'), 'Type..ctor');
+  const texts = ['App!My.Space.Type<System.Int32>.Run(int,string)', 'libc.so.6!read', '(recording)'];
+  const frames = framesWith(texts, { type: ['Type<System.Int32>', '', ''], method: ['Run', 'read', '(recording)'] });
+  assert.deepEqual(
+    [0, 1, 2].map((frame) => shortText(frames, frame)),
+    ['Type<System.Int32>.Run', 'read', '(recording)'],
+  );
   assert.equal(formatCount(1234567), '1,234,567');
   assert.equal(formatNanos(1234567), '1.234 ms');
   assert.equal(formatNanos(93952), '93.952 µs');
@@ -347,7 +343,10 @@ function waits() {
       contention: { waits: { count: 3, total_ns: 191, p99_ns: 99, max_ns: 100 }, locks: [lock('0xa', 2, 190, 100), lock('0xb', 1, 1, 1)] },
     },
     texts: { spans: ['wait', '0xa'] },
-    thinned: [{ text: 'Contention: the longest 2; 1 shorter ones are left out' }, { text: 'contention: added up' }],
+    thinned: [
+      { about: 'Contention', text: 'Contention: the longest 2; 1 shorter ones are left out' },
+      { about: 'contention', text: 'contention: added up' },
+    ],
     column: (name) => Float64Array.from(columns[name] || []),
   };
 }
@@ -372,7 +371,7 @@ test('waits of the whole trace are those of the report, and a range has notes on
 
 test('types and messages of exceptions have separate texts', () => {
   const columns = { 'thrown.t': [1, 2], 'thrown.type': [0, 0], 'thrown.message': [1, 0], 'thrown.node': [0, 0] };
-  const { groups } = exceptionGroups(
+  const { groups } = thrownIn(
     {
       ...trace(),
       texts: { exceptions: ['My.Exception'], messages: ['first', 'second'] },
@@ -406,7 +405,7 @@ test('what has no row is counted in whole bins, and the range of these is known'
     const {
       groups,
       counted: { from, to },
-    } = exceptionGroups(many, range);
+    } = thrownIn(many, range);
     return [groups.map((group) => [group.count, group.messages.map((row) => row.count)]), [from, to]];
   };
   assert.deepEqual(counted({ from: 16, to: 30 }), [[[4, []]], [16, 30]], 'no bin is cut');
@@ -432,7 +431,7 @@ test('percentiles of requests are exact where they have rows, and else those of 
     'requests.others.max': [70],
   };
   const many = { texts: { activities: ['GET /'] }, column: (name) => Float64Array.from(columns[name] || []) };
-  const [row] = occurrences(many, 'requests', null).groups;
+  const [row] = begunIn(many, 'requests', null).groups;
   assert.deepEqual([row.count, row.failed, row.open, row.stopped, row.total, row.max, row.p99], [10, 1, 1, 9, 1955, 1000, 1000]);
   assert.equal(row.p50, 68, 'the middle of 64 to 72');
 });
@@ -554,17 +553,4 @@ test('faults name losses, and count damage beyond the list', () => {
     faultsOf({ ...outcome, damage: damage.slice(0, 6), damage_count: 6 })[5],
     'And 1 more damaged place: nettrace info lists them.',
   );
-});
-
-test('all views show one share of unnamed frames', () => {
-  const finding = { about: 'missing_names', value: 39, text: '39 % of the frames have no name' };
-  const trace = {
-    coverage: { frames: 608, named: 346 },
-    coverage_advice: '44 % of the frames have no name: no code: none',
-    summary: { findings: [finding] },
-  };
-  assert.deepEqual(unnamedOf(trace), { percent: 39, advice: '39 % of the frames have no name: no code: none' });
-  assert.deepEqual(unnamedOf({ ...trace, summary: null }), { percent: 44, advice: trace.coverage_advice });
-  assert.deepEqual(unnamedOf({ coverage: { frames: 200, named: 199 }, coverage_advice: null }), { percent: 0.5, advice: null });
-  assert.equal(unnamedOf({ coverage: { frames: 0, named: 0 } }), null);
 });

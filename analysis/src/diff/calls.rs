@@ -3,15 +3,17 @@
 //! Each tree has a budget of nodes. What is deeper is merged into calls named `(deeper)`,
 //! with its time.
 
-use crate::model::{Call, CallNodes, Resolved, StackHandle, Totals};
+use crate::model::{Call, CallNodes, Frame, Resolved, StackHandle, Totals};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// TraceCalls in which the threads of a trace ran, outermost first. Callers come before what
 /// they call.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TraceCalls {
     nodes: Vec<CallOfTrace>,
-    names: Vec<Box<str>>,
+    /// `None` stands for all calls for which there was no room.
+    frames: Vec<Option<Arc<Frame>>>,
 }
 
 /// A call, not the root.
@@ -39,14 +41,13 @@ impl TraceCalls {
         calls.nodes.reserve_exact(parents.len().saturating_sub(1));
         for (at, parent) in parents.into_iter().enumerate().skip(1) {
             let node = tree.node(at);
-            let next = number(calls.names.len());
+            let next = number(calls.frames.len());
             let name = *numbers.entry(node.call).or_insert(next);
             if name == next {
-                let text = match node.call {
-                    Some(Call::Frame(frame)) => resolved.text(frame),
-                    _ => Call::DEEPER,
-                };
-                calls.names.push(text.into());
+                calls.frames.push(match node.call {
+                    Some(Call::Frame(frame)) => resolved.frame(frame).cloned(),
+                    _ => None,
+                });
             }
             calls.nodes.push(CallOfTrace { parent: number(parent), name, own: node.self_weight });
         }
@@ -69,8 +70,9 @@ impl TraceCalls {
 #[derive(Debug, Default)]
 pub(super) struct BothSides<'c> {
     pub(super) nodes: Vec<CallOfBoth>,
-    pub(super) names: Vec<&'c str>,
-    numbers: HashMap<&'c str, u32>,
+    /// `None` as in the tree of one trace.
+    pub(super) frames: Vec<Option<&'c Frame>>,
+    numbers: HashMap<Option<&'c Frame>, u32>,
     known: HashMap<(u32, u32), u32>,
     /// Number of nodes named `(deeper)`.
     deeper: usize,
@@ -152,8 +154,8 @@ impl<'c> BothSides<'c> {
         let Some(node) = calls.nodes.get(at) else { return };
         let above = (node.parent as usize).checked_sub(1);
         let above = above.and_then(|above| trace.places.get(above)).copied().unwrap_or_default();
-        let place = match calls.names.get(node.name as usize) {
-            Some(name) if !above.is_beyond => self.place(above.node, name),
+        let place = match calls.frames.get(node.name as usize) {
+            Some(frame) if !above.is_beyond => self.place(above.node, frame.as_deref()),
             _ => above,
         };
         if let Some(known) = trace.places.get_mut(at) {
@@ -166,23 +168,23 @@ impl<'c> BothSides<'c> {
         }
     }
 
-    fn place(&mut self, parent: u32, name: &'c str) -> TreePlace {
-        if let Some(node) = self.child(parent, name) {
+    fn place(&mut self, parent: u32, frame: Option<&'c Frame>) -> TreePlace {
+        if let Some(node) = self.child(parent, frame) {
             return TreePlace { node, is_beyond: false };
         }
-        let node = self.child(parent, Call::DEEPER).unwrap_or(parent);
+        let node = self.child(parent, None).unwrap_or(parent);
         TreePlace { node, is_beyond: true }
     }
 
     /// Returns the child of a node, if it exists or there is room for it.
-    fn child(&mut self, parent: u32, name: &'c str) -> Option<u32> {
-        let known = self.numbers.get(name).copied();
+    fn child(&mut self, parent: u32, frame: Option<&'c Frame>) -> Option<u32> {
+        let known = self.numbers.get(&frame).copied();
         if let Some(name) = known
             && let Some(child) = self.known.get(&(parent, name))
         {
             return Some(*child);
         }
-        let is_deeper = name == Call::DEEPER;
+        let is_deeper = frame.is_none();
         let has_room = match is_deeper {
             true => self.deeper < self.most / 8,
             false => self.nodes.len().saturating_sub(self.deeper) < self.most,
@@ -191,9 +193,9 @@ impl<'c> BothSides<'c> {
             return None;
         }
         let name = known.unwrap_or_else(|| {
-            let next = number(self.names.len());
-            self.numbers.insert(name, next);
-            self.names.push(name);
+            let next = number(self.frames.len());
+            self.numbers.insert(frame, next);
+            self.frames.push(frame);
             next
         });
         self.deeper = self.deeper.saturating_add(usize::from(is_deeper));
@@ -226,14 +228,16 @@ fn number(index: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::FrameKind;
     use std::slice;
 
     /// Makes calls of which each calls the next, and the last one takes `own`.
     fn chain(names: impl Iterator<Item = String>, own: u64) -> TraceCalls {
-        let names: Vec<Box<str>> = names.map(String::into_boxed_str).collect();
-        let last = number(names.len()) - 1;
+        let frame = |text| Some(Arc::new(Frame::group(text, FrameKind::Managed)));
+        let frames: Vec<_> = names.map(frame).collect();
+        let last = number(frames.len()) - 1;
         let node = |at| CallOfTrace { parent: at, name: at, own: if at == last { own } else { 0 } };
-        TraceCalls { nodes: (0..=last).map(node).collect(), names }
+        TraceCalls { nodes: (0..=last).map(node).collect(), frames }
     }
 
     fn own(both: &BothSides<'_>) -> [u64; 2] {
@@ -250,7 +254,9 @@ mod tests {
         let rows: Vec<_> = both
             .nodes
             .iter()
-            .map(|node| (node.parent, both.names[node.name as usize], node.own))
+            .map(|node| {
+                (node.parent, both.frames[node.name as usize].unwrap().text.as_str(), node.own)
+            })
             .collect();
         assert_eq!(rows, [(0, "a", [0, 0]), (1, "b", [5, 0]), (1, "c", [0, 7])]);
     }
@@ -264,11 +270,13 @@ mod tests {
         let (old, new) = (chain(named("old", 100), 5), chain(named("new", 50), 7));
         let both =
             BothSides::within(41, [slice::from_ref(&old), slice::from_ref(&new)].map(<[_]>::iter));
-        let of = |side: &str| both.names.iter().filter(|name| name.starts_with(side)).count();
+        let of = |side: &str| {
+            both.frames.iter().flatten().filter(|frame| frame.text.starts_with(side)).count()
+        };
         // One for both, then as many of each side, and one after each.
         assert_eq!((of("Main"), of("old"), of("new"), both.nodes.len()), (1, 20, 20, 43));
         assert_eq!(own(&both), [5, 7]);
-        let deeper = both.names.iter().position(|name| *name == Call::DEEPER).unwrap();
+        let deeper = both.frames.iter().position(Option::is_none).unwrap();
         let ends: Vec<[u64; 2]> = both
             .nodes
             .iter()
@@ -285,6 +293,6 @@ mod tests {
         let both =
             BothSides::within(7, [slice::from_ref(&old), slice::from_ref(&new)].map(<[_]>::iter));
         assert_eq!((both.nodes.len(), own(&both)), (7, [5, 7]));
-        assert!(!both.names.contains(&Call::DEEPER));
+        assert!(!both.frames.contains(&None));
     }
 }

@@ -7,6 +7,7 @@ use super::report::DiffReport;
 use super::row::DiffRow;
 use crate::fact::comparison::Subject;
 use crate::html::{ColumnPlace, Columns, write_html};
+use crate::model::{Call, Frame};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,7 +78,6 @@ impl DiffPage<'_> {
         };
         let findings: BTreeSet<&str> =
             self.report.rows.iter().filter(is_changed_method).map(|row| &*row.key.name).collect();
-        let is_finding: Vec<bool> = tree.names.iter().map(|name| findings.contains(name)).collect();
         let [old_names, new_names] = &self.names;
         let document = DiffPageDocument {
             schema: 1,
@@ -87,7 +87,7 @@ impl DiffPage<'_> {
             new_names,
             conditions: self.conditions,
             divisors: [self.divisor(self.old), self.divisor(self.new)],
-            frames: json!({ "text": tree.names, "is_finding": is_finding }),
+            frames: frames(&tree.frames, &findings),
             columns: columns.rows(),
         };
         write_html(&document, &columns, out)
@@ -96,4 +96,18 @@ impl DiffPage<'_> {
     fn divisor(&self, traces: &[MeasuredTrace]) -> f64 {
         traces.iter().map(|trace| trace.divisor(self.report.per)).sum()
     }
+}
+
+/// Returns the frames as the page reads them: a list for each column.
+fn frames(frames: &[Option<&Frame>], findings: &BTreeSet<&str>) -> Value {
+    let texts = |deeper: &'static str, part: fn(&Frame) -> &str| -> Vec<&str> {
+        frames.iter().map(|frame| frame.map_or(deeper, part)).collect()
+    };
+    let is_finding = |frame: &Option<&Frame>| frame.is_some_and(|it| findings.contains(&*it.text));
+    json!({
+        "text": texts(Call::DEEPER, |frame| &frame.text),
+        "type": texts("", |frame| &frame.type_name),
+        "method": texts("", |frame| &frame.method),
+        "is_finding": frames.iter().map(is_finding).collect::<Vec<_>>(),
+    })
 }

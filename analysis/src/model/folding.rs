@@ -18,6 +18,8 @@ use super::pattern::Pattern;
 use super::recording::{RECORDING, is_for_recording, is_recording};
 use super::type_name::rsplit_outside;
 use std::collections::HashMap;
+#[cfg(feature = "page")]
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Which frames are folded. By default none.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -396,6 +398,16 @@ pub(super) fn is_machine(name: &MethodName<'_>) -> bool {
     machine(name).is_some()
 }
 
+/// Returns a number that an async method and its state machine have in common: see
+/// [`Frame::async_method`].
+#[cfg(feature = "page")]
+pub(super) fn async_method(name: &MethodName<'_>) -> u64 {
+    let own = || (without_arguments(name.type_name), without_arguments(name.method));
+    let mut hasher = DefaultHasher::new();
+    machine(name).unwrap_or_else(own).hash(&mut hasher);
+    hasher.finish()
+}
+
 /// Whether a method only starts, suspends or resumes async methods.
 fn carries_async(name: &MethodName<'_>) -> bool {
     let type_name = name.type_name.split(['[', '`', '+']).next().unwrap_or_default();
@@ -524,5 +536,19 @@ mod tests {
         assert_eq!(of(&["M", "A", "A", "A", "B"]), "M A B");
         assert_eq!(of(&["M", "A", "B", "A", "B", "A"]), "M A B A");
         assert_eq!(of(&["A", "B", "C", "A", "D", "A"]), "A B C A D A");
+    }
+
+    #[test]
+    #[cfg(feature = "page")]
+    fn an_async_method_and_its_state_machine_have_one_number() {
+        let number = |type_name, method| {
+            async_method(&MethodName { module: "app", type_name, method, signature: "(int32)" })
+        };
+        let run = number("A.Program", "Run");
+        assert_eq!(run, number("A.Program+<Run>d__4", "MoveNext"));
+        assert_ne!(run, number("A.Program+<Other>d__5", "MoveNext"));
+        assert_ne!(run, number("A.Program", "MoveNext"));
+        let read = number("A.Reader`1[System.__Canon]", "Read[System.__Canon]");
+        assert_eq!(read, number("A.Reader`1+<Read>d__1`1[System.__Canon]", "MoveNext"));
     }
 }

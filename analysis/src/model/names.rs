@@ -2,7 +2,7 @@
 
 use super::demangle::demangle;
 #[cfg(feature = "page")]
-use super::folding::is_machine;
+use super::folding::{async_method, is_machine};
 use super::mono_names::{is_of_mono, name_of_mono};
 use super::type_name::{TypeName, arguments, rsplit_outside, type_parameters};
 use std::cmp::Ordering;
@@ -128,6 +128,11 @@ pub struct Frame {
     #[cfg(feature = "page")]
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) is_machine: bool,
+    /// The hash of the method's type and name without generic arguments, of a state machine those
+    /// of the method that starts it; 0 for what is no managed method.
+    #[cfg(feature = "page")]
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) async_method: u64,
 }
 
 /// A method's name as stored.
@@ -256,6 +261,8 @@ impl Frame {
             call: Some(call),
             #[cfg(feature = "page")]
             is_machine: false,
+            #[cfg(feature = "page")]
+            async_method: 0,
             ..self.clone()
         }
     }
@@ -292,6 +299,8 @@ impl Frame {
             method,
             #[cfg(feature = "page")]
             is_machine: is_machine(name),
+            #[cfg(feature = "page")]
+            async_method: async_method(name),
             ..Frame::unnamed(name.module, FrameKind::Managed)
         };
         frame.named([&shown, arguments], end, options.style, NameOrigin::Method)
@@ -426,6 +435,8 @@ impl Frame {
             ends: Ends::default(),
             #[cfg(feature = "page")]
             is_machine: false,
+            #[cfg(feature = "page")]
+            async_method: 0,
         }
     }
 

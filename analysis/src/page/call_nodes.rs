@@ -1,7 +1,9 @@
 //! Stacks of a page: one call tree for all samples, and the frames in it.
 
 use crate::html::Columns;
-use crate::model::{Call, Frame, FrameHandle, FrameKind, Resolved, is_framework, shows_async};
+use crate::model::{
+    Call, Frame, FrameHandle, FrameKind, NameOrigin, Resolved, is_framework, shows_async,
+};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -71,7 +73,7 @@ impl CallNodes {
 
     /// A note about stacks that do not fit.
     pub(super) fn note(&self) -> Option<String> {
-        let what = "stacks: innermost calls, where there are more than 1,048,576 different ones";
+        let what = "innermost calls, where there are more than 1,048,576 different ones";
         (self.cut > 0).then(|| format!("{what}, are shown as {}", Call::DEEPER))
     }
 
@@ -113,13 +115,43 @@ impl CallNodes {
             "text": frames.iter().map(|frame| frame.map_or_else(|name| name, |frame| &*frame.text)).collect::<Vec<_>>(),
             "module": texts(|frame| &frame.module),
             "namespace": texts(|frame| &frame.namespace),
+            "type": texts(|frame| &frame.type_name),
+            "method": texts(|frame| &frame.method),
             "kind": frames.iter().map(kind).collect::<Vec<_>>(),
             "framework": frames.iter().map(|frame| flag(frame, is_framework)).collect::<Vec<_>>(),
             "carrier": frames.iter().map(|frame| flag(frame, shows_async)).collect::<Vec<_>>(),
             "machine": frames.iter().map(|frame| flag(frame, |frame| frame.is_machine)).collect::<Vec<_>>(),
+            "async": async_methods(&frames),
             "named": frames.iter().map(named).collect::<Vec<_>>(),
+            "nobody": frames.iter().map(|frame| u8::from(frame.map_or(true, is_nobodys))).collect::<Vec<_>>(),
         })
     }
+}
+
+/// Returns whether a frame is nobody's code: an address, or what stands for several frames, such
+/// as `(recording)`.
+fn is_nobodys(frame: &Frame) -> bool {
+    match frame.origin {
+        NameOrigin::Method | NameOrigin::Symbol => false,
+        NameOrigin::Module => frame.module.is_empty(),
+        NameOrigin::Address | NameOrigin::Label => true,
+    }
+}
+
+/// Returns the number of each frame's async method: the same for the method and its state machine,
+/// 0 for methods of which no state machine ran.
+fn async_methods(frames: &[Result<&Frame, &str>]) -> Vec<u64> {
+    let machines = frames.iter().flatten().filter(|frame| frame.is_machine);
+    let mut numbers = HashMap::new();
+    for frame in machines {
+        let next = (numbers.len() as u64).saturating_add(1);
+        numbers.entry(frame.async_method).or_insert(next);
+    }
+    let number = |frame: &Result<&Frame, &str>| match frame {
+        Ok(frame) if frame.async_method != 0 => numbers.get(&frame.async_method).copied(),
+        _ => None,
+    };
+    frames.iter().map(|frame| number(frame).unwrap_or(0)).collect()
 }
 
 #[cfg(test)]

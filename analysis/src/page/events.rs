@@ -181,7 +181,7 @@ impl PageEvents {
         page.add_sums("events.others", self.others, ["type", "thread"], false);
         if all > shown as u64 {
             let (shown, all) = (count(shown as u64), count(all));
-            page.thin(format!("events: {shown} of {all} are listed, all of rare types and some of frequent ones; the others are counted by type and thread; nettrace events prints all"));
+            page.thin("events", format!("{shown} of {all} are listed, all of rare types and some of frequent ones; the others are counted by type and thread; nettrace events prints all"));
         }
         page.events = json!({ "all": self.count, "types": types });
         self.rows.into_iter().map(|row| row.stack).collect()

@@ -86,7 +86,7 @@ impl LimitedTexts {
         let replaced = self.replaced;
         (replaced > 0).then(|| {
             let (replaced, most) = (count(replaced), count(most as u64));
-            format!("exceptions: {what} of {replaced} are shown as {MANY_MORE}: there are more than {most} different ones")
+            format!("{what} of {replaced} are shown as {MANY_MORE}: there are more than {most} different ones")
         })
     }
 }
@@ -133,9 +133,7 @@ impl PageExceptions {
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
         let rows = (self.without_place > 0).then(|| {
             let without = count(self.without_place);
-            format!(
-                "exceptions: messages and stacks of {without} are not kept, which are counted by type"
-            )
+            format!("messages and stacks of {without} are not kept, which are counted by type")
         });
         let messages = self.messages.note("messages", MOST_MESSAGES);
         self.types.note("types", MOST_TYPES).into_iter().chain(messages).chain(rows)
@@ -156,7 +154,8 @@ mod tests {
         assert_eq!([number(&mut texts, "a"), number(&mut texts, "b")], known);
         let all: Vec<&str> = texts.texts.all().collect();
         assert_eq!((all, others), (vec!["a", "b", MANY_MORE], [2, 2]));
-        let note = "exceptions: types of 2 are shown as (one of many more): there are more than 2 different ones";
+        let note =
+            "types of 2 are shown as (one of many more): there are more than 2 different ones";
         assert_eq!(texts.note("types", 2).as_deref(), Some(note));
     }
 }

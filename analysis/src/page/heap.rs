@@ -31,7 +31,7 @@ impl Page {
         for (all, what) in [(types, "types"), (statics, "static variables")] {
             if all > MOST_ROWS {
                 let (most, all) = (count(MOST_ROWS as u64), count(all as u64));
-                self.thin(format!("heap: the first {most} of {all} {what} are listed"));
+                self.thin("heap", format!("the first {most} of {all} {what} are listed"));
             }
         }
         let document = json!({ "report": report, "tree": tree, "paths": paths });

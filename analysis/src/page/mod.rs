@@ -17,6 +17,7 @@ mod tracks;
 mod triggers;
 
 use crate::driver::AnalysisOptions;
+use crate::fact::Fact;
 use crate::findings::SummaryReport;
 use crate::html::{ColumnPlace, Columns, write_html};
 use crate::model::{Coverage, Kind, Model};
@@ -81,6 +82,8 @@ fn session(model: &Model) -> Value {
 /// Data that the page contains only in part.
 #[derive(Debug, Clone, Serialize)]
 struct Thinned {
+    /// The report, category of spans or kind of samples of which some is left out.
+    about: &'static str,
     text: String,
 }
 
@@ -120,6 +123,13 @@ pub struct Page {
     thinned: Vec<Thinned>,
 }
 
+/// How many frames have no name, and what to do about it.
+#[derive(Serialize)]
+struct Unnamed {
+    percent: f64,
+    advice: Option<String>,
+}
+
 /// The document read by the page's code.
 #[derive(Serialize)]
 struct Document<'p> {
@@ -137,8 +147,7 @@ struct Document<'p> {
     threads: &'p Value,
     events: &'p Value,
     session: &'p Value,
-    coverage: &'p Option<Coverage>,
-    coverage_advice: Option<String>,
+    unnamed: Option<Unnamed>,
     sums: &'p Map<String, Value>,
     thinned: &'p [Thinned],
     columns: &'p BTreeMap<String, ColumnPlace>,
@@ -164,14 +173,28 @@ impl Page {
             threads: &self.threads,
             events: &self.events,
             session: &self.session,
-            coverage: &self.coverage,
-            coverage_advice: self
-                .coverage
-                .and_then(|coverage| coverage.advice(about.outcome.complete)),
+            unnamed: self.unnamed(about.outcome.complete),
             sums: &self.sums,
             thinned: &self.thinned,
             columns: self.columns.rows(),
         };
         write_html(&document, &self.columns, out)
+    }
+
+    /// Returns the one number of all views: that of the finding, which counts frames of samples,
+    /// else that of all stacks.
+    fn unnamed(&self, is_complete: bool) -> Option<Unnamed> {
+        let findings = self.summary.iter().flat_map(|summary| &summary.findings);
+        let of_samples = findings.filter_map(|finding| match &finding.fact {
+            Fact::MissingNames { coverage, .. } => Some(*coverage),
+            _ => None,
+        });
+        let coverage = of_samples.chain(self.coverage).find(|coverage| coverage.frames > 0)?;
+        let unnamed = coverage.frames.saturating_sub(coverage.named);
+        let percent = match coverage.missing() {
+            Some((percent, _)) => percent as f64,
+            None => unnamed as f64 * 100.0 / coverage.frames as f64,
+        };
+        Some(Unnamed { percent, advice: coverage.advice(is_complete) })
     }
 }

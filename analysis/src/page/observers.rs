@@ -1,7 +1,7 @@
 //! Everything that observes a trace for a page: the reports, whose documents the page
 //! shows, and the data of its own views.
 
-use super::activities::{Names, PageActivities};
+use super::activities::{Names, PageActivities, add_ids_around};
 use super::call_nodes::{CallNodes, REST_NAME};
 use super::events::PageEvents;
 use super::exceptions::PageExceptions;
@@ -171,6 +171,9 @@ impl Page {
         self.add(ThreadPool::NAME, &reports.pool);
         self.add(Activities::NAME, &reports.activities);
         self.add(Http::NAME, &http);
+        for report in [Activities::NAME, Http::NAME] {
+            self.reports.get_mut(report).into_iter().for_each(add_ids_around);
+        }
         self.add(Logs::NAME, &reports.logs);
         self.add(Counters::NAME, &reports.counters);
         self.add(Tasks::NAME, &reports.tasks);
@@ -275,7 +278,7 @@ impl Page {
     }
 
     /// Keeps some rows of a list, evenly over time.
-    fn cut_rows(&mut self, report: &str, list: &str, most: usize) {
+    fn cut_rows(&mut self, report: &'static str, list: &str, most: usize) {
         let rows = self.reports.get_mut(report).and_then(|document| document.get_mut(list));
         let Some(rows) = rows.and_then(Value::as_array_mut) else { return };
         let all = rows.len();
@@ -283,7 +286,7 @@ impl Page {
         if step > 1 {
             *rows = std::mem::take(rows).into_iter().step_by(step).collect();
             let (kept, all) = (count(rows.len() as u64), count(all as u64));
-            self.thin(format!("{report}: {kept} of {all} {list} are listed, one of {step}"));
+            self.thin(report, format!("{kept} of {all} {list} are listed, one of {step}"));
         }
     }
 
@@ -300,24 +303,24 @@ impl Page {
         let Forgotten { without_stack, left_out } = forgotten;
         let (name, millis) = (kind.name(), count(stretch_nanos.unsigned_abs() / 1_000_000));
         if stretch_nanos > 0 && left_out == 0 {
-            self.thin(format!("{name}: added up over {millis} ms, the sums are exact"));
+            self.thin(name, format!("added up over {millis} ms, the sums are exact"));
         } else if stretch_nanos > 0 {
-            self.thin(format!(
-                "{name}: added up over {millis} ms, without {} for which there was no room",
-                count(left_out)
-            ));
+            let left_out = count(left_out);
+            let what = format!(
+                "added up over {millis} ms, without {left_out} for which there was no room"
+            );
+            self.thin(name, what);
         }
         if without_stack > 0 {
             let what = "of the rarest stacks are shown as";
-            self.thin(format!(
-                "{name}: {} {what} {REST_NAME}, there are too many different ones",
-                count(without_stack)
-            ));
+            let all = count(without_stack);
+            self.thin(name, format!("{all} {what} {REST_NAME}, there are too many different ones"));
         }
     }
 
-    pub(super) fn thin(&mut self, text: String) {
-        self.thinned.push(Thinned { text });
+    /// Notes what became of rows of which there were too many.
+    pub(super) fn thin(&mut self, about: &'static str, what: String) {
+        self.thinned.push(Thinned { about, text: format!("{about}: {what}") });
     }
 
     /// Joins neighbouring points of each counter.
@@ -336,7 +339,7 @@ impl Page {
                 *points = points.chunks(step).filter_map(joined).collect();
             }
         }
-        self.thin(format!("counters: {step} values of each are joined to one point"));
+        self.thin(Counters::NAME, format!("{step} values of each are joined to one point"));
     }
 }
 
@@ -413,9 +416,9 @@ fn write_tracks(
         );
     }
     write_exceptions(&thrown, resolved, &mut nodes, &mut columns);
-    thrown.notes().for_each(|note| page.thin(note));
+    thrown.notes().for_each(|note| page.thin(Exceptions::NAME, note));
     triggers.write(resolved, &mut nodes, &mut columns);
-    triggers.note().into_iter().for_each(|note| page.thin(note));
+    triggers.note().into_iter().for_each(|note| page.thin("triggers", note));
     let of_events = of_events.iter().map(|stack| nodes.leaf(stack.0, resolved.frames(*stack)));
     columns.add("events.node", of_events.map(u64::from).collect::<Vec<_>>());
     let mut categories = Map::new();
@@ -425,9 +428,9 @@ fn write_tracks(
         let (kept, left_out) = (of.rows.len(), of.left_out);
         if left_out > 0 {
             let (kept, left_out) = (count(kept as u64), count(left_out));
-            page.thin(format!(
-                "{name}: the longest {kept} are listed; {left_out} shorter ones are only counted"
-            ));
+            let what =
+                format!("the longest {kept} are listed; {left_out} shorter ones are only counted");
+            page.thin(name, what);
         }
         let others = format!("span.{name}.others");
         if let Some(about) = of.others.write(&others, ["key"], true, &mut columns) {
@@ -441,7 +444,7 @@ fn write_tracks(
         page.sums.insert("thrown.others".to_owned(), about);
     }
     if let Some(note) = nodes.note() {
-        page.thin(note);
+        page.thin("stacks", note);
     }
     page.frames = nodes.write(resolved, &mut columns);
     page.kinds = Value::Object(kinds);
@@ -565,6 +568,9 @@ fn write_spans(name: &str, of: &SpansOf, columns: &mut Columns) {
     for (column, number) in numbers {
         let numbers = of.rows.iter().map(|row| u64::from(number(row)));
         columns.add(format!("span.{name}.{column}"), numbers);
+    }
+    if of.rows.iter().any(|row| row.owner != 0) {
+        columns.add(format!("span.{name}.owner"), of.rows.iter().map(|row| row.owner));
     }
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct SpanRow {
     /// What rows are grouped by, such as the lock of a wait.
     pub(crate) key: u32,
     pub(crate) detail: u32,
+    /// Id of the thread that had the lock when the wait began; 0 if it is not known.
+    pub(crate) owner: u64,
 }
 
 /// Spans of one category.
@@ -85,6 +87,7 @@ impl PageSpans {
             name,
             key,
             detail: detail_text,
+            owner: owner_of(span),
         });
         if of.rows.len() > MOST_ROWS {
             of.thin_out(MOST_ROWS / 2);
@@ -117,17 +120,28 @@ impl SpansOf {
 }
 
 fn key_of(span: &Span) -> String {
-    let wanted: &[&str] = match span.category {
-        Category::Contention => &["lock"],
-        Category::Wait => &["source"],
-        _ => &[],
+    let key = match span.category {
+        Category::Contention => argument(span, "lock"),
+        Category::Wait => argument(span, "source"),
+        _ => None,
     };
-    let found = span.arguments.iter().find(|(name, _)| wanted.contains(&&**name));
     let mut text = String::new();
-    if let Some((_, value)) = found {
+    if let Some(value) = key {
         value_text(&mut text, value);
     }
     text
+}
+
+fn owner_of(span: &Span) -> u64 {
+    match argument(span, "owner_thread") {
+        Some(Argument::Number(owner)) => *owner,
+        _ => 0,
+    }
+}
+
+/// Returns an argument of a span by its name.
+fn argument<'s>(span: &'s Span, name: &str) -> Option<&'s Argument> {
+    span.arguments.iter().find(|(known, _)| known == name).map(|(_, value)| value)
 }
 
 fn value_text(text: &mut String, value: &Argument) {

@@ -47,9 +47,6 @@ impl PageTriggers {
     /// A note about those without a row.
     pub(super) fn note(&self) -> Option<String> {
         let nanos = self.ends_nanos?;
-        Some(format!(
-            "triggers: what triggered collections is shown until {} ms",
-            nanos / 1_000_000
-        ))
+        Some(format!("what triggered collections is shown until {} ms", nanos / 1_000_000))
     }
 }

@@ -1,0 +1,433 @@
+// What is added up of the rows of a range: what no document of a report has. No element of the page in here.
+import { baseNodes } from './calls.mjs';
+import { frameText, ownFrame } from './frames.mjs';
+import { columnsOf, eachSample, isWithin, lowerBound, maxOf, rowsWithin } from './ranges.mjs';
+
+// The range that is counted in the place of another: some of a list have no row of their own, but are counted in bins of time,
+// and where an end lies within one of these, the whole bin counts. The same object where none does.
+export function countedRange(trace, list, range) {
+  const bin = trace.sums?.[`${list}.others`]?.bin_ns;
+  if (!range || !bin) return range;
+  const [times, lasts] = columnsOf(trace, `${list}.others`, ['t', 'lasts']);
+  const begin = (at) => Math.floor(at / bin) * bin;
+  const isCut = (at) => {
+    for (let row = lowerBound(times, begin(at)); times[row] < at; row += 1) if (times[row] + lasts[row] >= at) return true;
+    return false;
+  };
+  const counted = { from: isCut(range.from) ? begin(range.from) : range.from, to: isCut(range.to) ? begin(range.to) + bin : range.to };
+  return counted.from === range.from && counted.to === range.to ? range : counted;
+}
+
+// What has no row of its own, in a range that `countedRange` has made: `visit(row, count)`.
+function countOthers(trace, list, counted, visit) {
+  const [times, counts] = columnsOf(trace, `${list}.others`, ['t', 'count']);
+  const [begin, end] = rowsWithin(times, counted);
+  for (let row = begin; row < end; row += 1) visit(row, counts[row]);
+}
+
+// Exceptions by type, message and stack: `groups`; `counted`: the range that they are of.
+export function thrownIn(trace, range) {
+  const groups = new Map();
+  const counted = countedRange(trace, 'thrown', range);
+  const add = (number, message, node, count, first, last) => {
+    let type = groups.get(number);
+    if (!type)
+      groups.set(number, (type = { type: trace.texts.exceptions[number], count: 0, first, last, messages: new Map(), stacks: new Map() }));
+    type.count += count;
+    type.first = Math.min(type.first, first);
+    type.last = Math.max(type.last, last);
+    if (message !== null) type.messages.set(message, (type.messages.get(message) || 0) + count);
+    if (node !== null) type.stacks.set(node, (type.stacks.get(node) || 0) + count);
+  };
+  const [times, types, messages, nodes] = columnsOf(trace, 'thrown', ['t', 'type', 'message', 'node']);
+  const [begin, end] = rowsWithin(times, counted);
+  for (let row = begin; row < end; row += 1) add(types[row], messages[row], nodes[row], 1, times[row], times[row]);
+  const [first, lasts, type, place] = columnsOf(trace, 'thrown.others', ['t', 'lasts', 'type', 'place']);
+  const [placeMessages, placeNodes] = columnsOf(trace, 'thrown.places', ['message', 'node']);
+  countOthers(trace, 'thrown', counted, (row, count) => {
+    const at = place[row] - 1;
+    add(type[row], at < 0 ? null : placeMessages[at], at < 0 ? null : placeNodes[at], count, first[row], first[row] + lasts[row]);
+  });
+  const byCount = (map) => [...map].sort((a, b) => b[1] - a[1]);
+  const rows = [...groups.values()]
+    .map((group) => ({
+      ...group,
+      messages: byCount(group.messages).map(([message, count]) => ({ message: trace.texts.messages[message], count })),
+      stacks: byCount(group.stacks).map(([node, count]) => ({ frames: textsOf(trace, node), count })),
+    }))
+    .sort((a, b) => b.count - a.count || (a.type < b.type ? -1 : 1));
+  return { groups: rows, counted };
+}
+
+// Numbers of events in a range, by type and by thread.
+export function eventCounts(trace, range) {
+  const [times, types, threads] = columnsOf(trace, 'events', ['t', 'type', 'thread']);
+  const counted = countedRange(trace, 'events', range);
+  const sums = { all: 0, types: new Map(), threads: new Map(), both: new Map(), counted };
+  const add = (type, thread, count) => {
+    sums.all += count;
+    const key = type * 2 ** 32 + thread;
+    for (const [map, at] of [
+      [sums.types, type],
+      [sums.threads, thread],
+      [sums.both, key],
+    ])
+      map.set(at, (map.get(at) || 0) + count);
+  };
+  const [begin, end] = rowsWithin(times, counted);
+  for (let row = begin; row < end; row += 1) add(types[row], threads[row], 1);
+  const [otherTypes, otherThreads] = columnsOf(trace, 'events.others', ['type', 'thread']);
+  countOthers(trace, 'events', counted, (row, count) => add(otherTypes[row], otherThreads[row], count));
+  return sums;
+}
+
+// Activities, or `requests`, or `tasks.ran` and the like, that begin in a range: by name, with the rows that are kept.
+export function begunIn(trace, what, range) {
+  const [times, lengths, names, failed] = columnsOf(trace, what, ['t', 'nanos', 'name', 'failed']);
+  const counted = countedRange(trace, what, range);
+  const all = { count: 0, failed: 0, open: 0, total: 0, max: 0, rows: [], names: new Map(), counted };
+  const texts = ['activities', 'requests'].includes(what) ? trace.texts.activities : trace.texts.tasks;
+  const groupOf = (number) => {
+    let group = all.names.get(number);
+    if (!group)
+      all.names.set(
+        number,
+        (group = { name: texts[number], count: 0, failed: 0, open: 0, total: 0, max: 0, lengths: [], buckets: new Map() }),
+      );
+    return group;
+  };
+  const [begin, end] = rowsWithin(times, counted);
+  for (let row = begin; row < end; row += 1) {
+    const isOpen = lengths[row] === 0;
+    const nanos = Math.max(0, lengths[row] - 1);
+    const group = groupOf(names[row]);
+    for (const sum of [all, group]) {
+      sum.count += 1;
+      sum.failed += failed[row];
+      sum.open += isOpen ? 1 : 0;
+      sum.total += nanos;
+      sum.max = Math.max(sum.max, nanos);
+    }
+    if (!isOpen) group.lengths.push(nanos);
+    all.rows.push({ name: group.name, start: times[row], nanos, isOpen, failed: failed[row] === 1 });
+  }
+  const [otherNames, otherFailed, bucket, total, most] = columnsOf(trace, `${what}.others`, ['name', 'failed', 'bucket', 'total', 'max']);
+  countOthers(trace, what, counted, (row, count) => {
+    const group = groupOf(otherNames[row]);
+    for (const sum of [all, group]) {
+      sum.count += count;
+      sum.failed += otherFailed[row] ? count : 0;
+      sum.total += total[row];
+      sum.max = Math.max(sum.max, most[row]);
+    }
+    group.buckets.set(bucket[row], (group.buckets.get(bucket[row]) || 0) + count);
+  });
+  all.groups = [...all.names.values()]
+    .map((group) => ({ ...group, ...spreadOf(group) }))
+    .sort((a, b) => b.total - a.total || b.count - a.count);
+  return all;
+}
+
+// The middle of a bucket of lengths: eight of them for each power of two.
+const middleOf = (bucket) => (bucket < 24 ? bucket : 2 ** Math.floor(bucket / 8) * (1 + (bucket % 8) / 8 + 1 / 16));
+
+// Percentiles of lengths, of which the shorter may be known by their buckets only, and how many there are in steps of length.
+function spreadOf({ lengths, buckets }) {
+  const rows = [...lengths.map((nanos) => [nanos, 1]), ...[...buckets].map(([bucket, count]) => [middleOf(bucket), count])].sort(
+    (a, b) => a[0] - b[0],
+  );
+  const count = rows.reduce((sum, row) => sum + row[1], 0);
+  const at = (percent) => percentile(rows, percent);
+  return { stopped: count, p50: at(50), p90: at(90), p99: at(99), rows };
+}
+
+// The value below which `percent` of the rows lie: [value, count], the least first.
+export function percentile(rows, percent) {
+  const count = rows.reduce((sum, row) => sum + row[1], 0);
+  let left = Math.max(1, Math.ceil((count * percent) / 100));
+  for (const [value, own] of rows) {
+    left -= own;
+    if (left <= 0) return value;
+  }
+  return 0;
+}
+
+// The frames of a node's stack, innermost first.
+function framesOf(trace, node) {
+  const base = baseNodes(trace);
+  const frames = [];
+  for (let up = node; up !== 0; up = base.parent[up]) frames.push(base.frame[up]);
+  return frames;
+}
+
+export const textsOf = (trace, node) => framesOf(trace, node).map((frame) => frameText(trace, frame));
+
+// Samples of a kind by where the program was, heaviest first.
+export function placesOf(trace, kind, range) {
+  const nodes = trace.column(`${kind}.node`);
+  const sums = new Map();
+  eachSample(trace, kind, { range }, (row, weight, samples) => {
+    const sum = sums.get(nodes[row]) || [0, 0, 0];
+    sums.set(nodes[row], [sum[0] + weight, sum[1] + samples, Math.max(sum[2], weight)]);
+  });
+  const places = new Map();
+  for (const [node, [weight, count, max]] of sums) {
+    const frames = framesOf(trace, node);
+    const [own, inner] = [ownFrame(trace, frames), frames[0] ?? null];
+    const key = `${own} ${inner}`;
+    const place = places.get(key) || { own: frameText(trace, own), inner: frameText(trace, inner), weight: 0, count: 0, max: 0 };
+    places.set(key, { ...place, weight: place.weight + weight, count: place.count + count, max: Math.max(place.max, max) });
+  }
+  return [...places.values()].sort((a, b) => b.weight - a.weight);
+}
+
+// The kind of samples that shows what was allocated: samples of .NET 10, else ticks.
+export const allocKind = (trace) => (trace.column('alloc.t').length ? 'alloc' : 'alloc_ticks');
+
+// Sums of what happened in a range.
+export function rangeSums(trace, range) {
+  const sum = (kind, states) => {
+    const total = { weight: 0, count: 0 };
+    eachSample(trace, kind, { range, states }, (row, weight, samples) => {
+      total.weight += weight;
+      total.count += samples;
+    });
+    return total;
+  };
+  const spans = (category) => {
+    const { count, total, counted } = spanSums(trace, category, range);
+    return { count, nanos: total, counted };
+  };
+  const begun = (what) => {
+    const { count, total, counted } = begunIn(trace, what, range);
+    return { count, nanos: total, counted };
+  };
+  const thrown = () => {
+    const { groups, counted } = thrownIn(trace, range);
+    return { count: groups.reduce((all, group) => all + group.count, 0), counted };
+  };
+  const alloc = allocKind(trace);
+  return {
+    cpu: sum('cpu', 'running'),
+    waiting: sum('cpu', 'waiting'),
+    alloc: trace.column(`${alloc}.t`).length ? sum(alloc, 'all') : null,
+    exceptions: thrown(),
+    gc: collectionsIn(trace, range),
+    contention: spans('Contention'),
+    waits: spans('Waits'),
+    jit: spans('JIT'),
+    activities: begun('activities'),
+    requests: begun('requests'),
+    events: eventCounts(trace, range),
+  };
+}
+
+// Spans of a category that begin in the range, as rows.
+export function spansOf(trace, category, range) {
+  const names = ['start', 'nanos', 'thread', 'name', 'key', 'detail', 'owner'];
+  const [starts, ...columns] = columnsOf(trace, `span.${category}`, names);
+  const [begin, end] = rowsWithin(starts, range);
+  const texts = trace.texts.spans;
+  const rows = [];
+  for (let row = begin; row < end; row += 1) {
+    const [nanos, thread, name, key, detail, owner = 0] = columns.map((column) => column[row]);
+    rows.push({ start: starts[row], nanos, thread, name: texts[name], key: texts[key], detail: texts[detail], owner });
+  }
+  return rows;
+}
+
+// Number and length of the spans of a category that begin in a range, of all: the shorter ones of very many have no rows.
+export function spanSums(trace, category, range) {
+  const starts = trace.column(`span.${category}.start`);
+  const counted = countedRange(trace, `span.${category}`, range);
+  const [begin, end] = rowsWithin(starts, counted);
+  const sums = { count: end - begin, total: 0, max: 0, keys: new Map(), counted };
+  const nanos = [...trace.column(`span.${category}.nanos`).subarray(begin, end)].sort((a, b) => a - b);
+  for (const length of nanos) sums.total += length;
+  sums.max = nanos[nanos.length - 1] ?? 0;
+  const [keys, totals, most] = columnsOf(trace, `span.${category}.others`, ['key', 'total', 'max']);
+  countOthers(trace, `span.${category}`, counted, (row, count) => {
+    const key = trace.texts.spans[keys[row]];
+    const own = sums.keys.get(key) || { count: 0, total: 0, max: 0 };
+    sums.keys.set(key, { count: own.count + count, total: own.total + totals[row], max: Math.max(own.max, most[row]) });
+    sums.count += count;
+    sums.total += totals[row];
+    sums.max = Math.max(sums.max, most[row]);
+  });
+  // Those without rows are the shorter ones.
+  const rank = Math.max(1, Math.ceil((sums.count * 99) / 100)) - (sums.count - nanos.length);
+  sums.p99 = rank > 0 ? (nanos[rank - 1] ?? 0) : null;
+  return sums;
+}
+
+// The numbers of all collections, where only some are listed.
+function allCollections(trace, range) {
+  const columns = columnsOf(trace, 'gc', ['t', 'pause', 'generation', 'allocated', 'promoted', 'missing']);
+  const [begin, end] = rowsWithin(columns[0], range);
+  const rows = [];
+  for (let row = begin; row < end; row += 1) {
+    const [start_ns, pause_ns, generation, allocated_bytes, promoted_bytes, missing] = columns.map((column) => column[row]);
+    rows.push({
+      start_ns,
+      pause_ns,
+      generation,
+      allocated_bytes,
+      promoted_bytes,
+      is_complete: missing === 0,
+      pauses: missing === 2 ? [] : null,
+    });
+  }
+  return rows;
+}
+
+// Collections that begin in the range, and their totals.
+export function collectionsIn(trace, range) {
+  const listed = (trace.reports.gc?.collections || []).filter((row) => isWithin(range, row.start_ns));
+  // Of very many only some are listed, but the numbers of all are there.
+  const rows = trace.column('gc.t').length ? allCollections(trace, range) : listed;
+  // A collection whose pause was lost has no rank.
+  const pauses = rows
+    .filter((row) => row.pauses?.length !== 0)
+    .map((row) => [row.pause_ns, 1])
+    .sort((a, b) => a[0] - b[0]);
+  const complete = rows.filter((row) => row.is_complete !== false).length;
+  const sum = (values) => values.reduce((total, value) => total + (value || 0), 0);
+  const generations = [0, 1, 2].map((generation) => {
+    const own = rows.filter((row) => row.generation === generation);
+    return {
+      generation,
+      count: own.length,
+      pause: sum(own.map((row) => row.pause_ns)),
+      max: Math.max(0, maxOf(own.map((row) => row.pause_ns))),
+    };
+  });
+  return {
+    rows: listed,
+    all: rows,
+    count: complete,
+    incomplete: rows.length - complete,
+    pause: sum(pauses.map((row) => row[0])),
+    max: percentile(pauses, 100),
+    p50: percentile(pauses, 50),
+    p90: percentile(pauses, 90),
+    p99: percentile(pauses, 99),
+    allocated: sum(rows.map((row) => row.allocated_bytes)),
+    promoted: sum(rows.map((row) => row.promoted_bytes)),
+    generations,
+  };
+}
+
+// Where collections were triggered: how many, and how long they paused the program; most first.
+export function triggerPlaces(trace, range) {
+  const [times, nodes] = columnsOf(trace, 'triggers', ['t', 'node']);
+  const collections = collectionsIn(trace, null).all;
+  const starts = collections.map((row) => row.start_ns);
+  const sums = new Map();
+  const [begin, end] = rowsWithin(times, range);
+  let last = -1;
+  for (let row = begin; row < end; row += 1) {
+    // It starts a little after it was triggered; one that runs already may be all that follows.
+    const next = Math.max(last + 1, lowerBound(starts, times[row]));
+    const isStarted = next < starts.length && (row + 1 >= times.length || starts[next] < times[row + 1]);
+    if (isStarted) last = next;
+    const sum = sums.get(nodes[row]) || { count: 0, pause: 0, generations: [] };
+    sums.set(nodes[row], sum);
+    sum.count += 1;
+    if (isStarted) {
+      sum.pause += collections[next].pause_ns;
+      sum.generations.push(collections[next].generation);
+    }
+  }
+  // By the program's call: it may be reached on many ways.
+  const places = new Map();
+  for (const [node, { count, pause, generations }] of sums) {
+    const frames = framesOf(trace, node);
+    const own = ownFrame(trace, frames);
+    const place = places.get(own) || { own: frameText(trace, own), count: 0, pause: 0, generations: new Set(), stacks: [] };
+    places.set(own, place);
+    place.count += count;
+    place.pause += pause;
+    generations.forEach((generation) => place.generations.add(generation));
+    place.stacks.push({ frames: textsOf(trace, node), count });
+  }
+  return [...places.values()]
+    .map((place) => ({
+      ...place,
+      stacks: place.stacks.sort((a, b) => b.count - a.count),
+      generations: [...place.generations].sort().join(', '),
+    }))
+    .sort((a, b) => b.count - a.count || b.pause - a.pause);
+}
+
+// What waiting threads wait for, by their stacks: time and samples of each thing.
+export function blockedBy(trace, range) {
+  const words = trace.kinds.cpu?.waits_for ?? [];
+  const [threads, of] = columnsOf(trace, 'cpu', ['thread', 'for']);
+  const rows = words.map((word) => ({ word, weight: 0, samples: 0, threads: new Set() }));
+  if (!of.length) return [];
+  eachSample(trace, 'cpu', { range }, (row, weight, samples) => {
+    if (of[row] === 0) return;
+    const own = rows[of[row] - 1];
+    own.weight += weight;
+    own.samples += samples;
+    own.threads.add(threads[row]);
+  });
+  return rows.filter((row) => row.samples > 0).sort((a, b) => b.weight - a.weight);
+}
+
+// Threads that waited for locks, and the threads that had these when the waits began: who lets whom go on.
+export function heldUpBy(trace, range) {
+  // From .NET 11 on owners are named by managed ids.
+  const keyOf = (thread, isManaged, id) => `${thread.process} ${isManaged ? 'managed ' : ''}thread ${id}`;
+  const known = new Map(
+    trace.threads.flatMap((thread, index) => [
+      [keyOf(thread, false, thread.id), index],
+      [keyOf(thread, true, thread.managed), index],
+    ]),
+  );
+  const pairs = new Map();
+  for (const span of spansOf(trace, 'Contention', range)) {
+    const { owner } = span;
+    if (!owner) continue;
+    const key = `${span.thread} ${owner}`;
+    const waiting = trace.threads[span.thread] ?? {};
+    const isManaged = Number.isInteger(waiting.managed);
+    const place = known.get(keyOf(waiting, isManaged, owner)) ?? null;
+    const pair = pairs.get(key) || {
+      thread: span.thread,
+      owner: place,
+      label: trace.threads[place]?.label ?? `${isManaged ? 'managed ' : ''}thread ${owner}`,
+      count: 0,
+      total: 0,
+      max: 0,
+    };
+    pairs.set(key, { ...pair, count: pair.count + 1, total: pair.total + span.nanos, max: Math.max(pair.max, span.nanos) });
+  }
+  return [...pairs.values()].sort((a, b) => b.total - a.total);
+}
+
+// Weight in each of `count` equal parts of the range. With `lasts`, a weight is a duration and spread over its parts.
+export function bins(times, weights, range, count, { lasts = false, wanted = null } = {}) {
+  const sums = new Float64Array(count);
+  const step = (range.to - range.from) / count;
+  const end = times.length;
+  // What began before the range may reach into it. Samples are short, so a few thousand rows back suffice.
+  const begin = lasts ? Math.max(0, lowerBound(times, range.from) - 5000) : lowerBound(times, range.from);
+  for (let row = begin; row < end && times[row] < range.to; row += 1) {
+    if (wanted && !wanted(row)) continue;
+    const weight = weights ? weights[row] : 1;
+    if (!lasts || weight <= step / 8) {
+      const bin = Math.floor((times[row] - range.from) / step);
+      if (bin >= 0 && bin < count) sums[bin] += weight;
+      continue;
+    }
+    const from = Math.max(times[row], range.from);
+    const to = Math.min(times[row] + weight, range.to);
+    for (let bin = Math.max(0, Math.floor((from - range.from) / step)); bin < count && range.from + bin * step < to; bin += 1) {
+      const left = Math.max(from, range.from + bin * step);
+      const right = Math.min(to, range.from + (bin + 1) * step);
+      if (right > left) sums[bin] += right - left;
+    }
+  }
+  return sums;
+}
