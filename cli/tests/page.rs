@@ -489,16 +489,3 @@ fn open_starts_the_browser_and_without_one_prints_the_path() {
     let (seen, out) = opened("open-blind", &[("xdg-open", says)], &[]);
     assert!(seen.is_empty() && is_page(&out), "without a display nobody is asked: {seen} {out}");
 }
-
-#[test]
-fn the_tests_of_the_modules_pass() {
-    let Ok(version) = Command::new("node").arg("--version").output() else {
-        skipped("node is not there");
-        return;
-    };
-    assert!(version.status.success());
-    let words = ["--test", "analysis/page/test/"];
-    let output = Command::new("node").args(words).current_dir(top()).output().unwrap();
-    let text = [output.stdout, output.stderr].concat();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&text));
-}

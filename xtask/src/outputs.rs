@@ -61,7 +61,7 @@ paths begin at the repository's folder, so `diff OLD NEW` shows what differs, an
 compared with `diff <(grep ' gc ' OLD) <(grep ' gc ' NEW)`. The command at the end of a line can be run in that folder.
 
 A file that is equal to an earlier one is left out; without ../shared, the lines are those of testdata.
-A release build takes minutes for all traces, and seconds for one folder, such as testdata/known.")]
+All traces take a release build five minutes on two processors, and one folder, such as testdata/known, less than one.")]
 pub(crate) struct Outputs {
     /// The command to run
     binary: PathBuf,
