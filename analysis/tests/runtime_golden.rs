@@ -21,7 +21,7 @@
 
 use super::common;
 use nettrace_analysis::AnalysisOptions;
-use nettrace_analysis::report::{Gc, GcReport, Jit, JitReport, Report, ReportPass};
+use nettrace_analysis::report::{Gc, GcKind, GcReport, Jit, JitReport, Report, ReportPass};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use serde_json::Value;
@@ -87,8 +87,8 @@ fn collections_equal_the_reference_readers() {
                 golden["generation"].as_u64().unwrap(),
                 "{place}"
             );
-            assert_eq!(row.reason, golden["reason"].as_str().unwrap(), "{place}");
-            assert_eq!(row.kind, golden["type"].as_str().unwrap(), "{place}");
+            assert_eq!(row.reason.to_string(), golden["reason"].as_str().unwrap(), "{place}");
+            assert_eq!(row.kind.to_string(), golden["type"].as_str().unwrap(), "{place}");
             assert_eq!(row.is_complete, golden["complete"].as_bool().unwrap(), "{place}");
             assert!(is_near(row.start_ns as u64, millionths(golden, "start_ms"), 1), "{place}");
             let duration = row.duration_ns.unwrap_or_else(|| {
@@ -98,7 +98,7 @@ fn collections_equal_the_reference_readers() {
             assert!(is_near(duration, millionths(golden, "duration_ms"), 1000), "{place}");
             let is_equal = is_near(row.pause_ns, millionths(golden, "pause_ms"), 1000);
             if !is_equal {
-                assert_eq!(row.kind, "BackgroundGC", "{place}");
+                assert_eq!(row.kind, GcKind::Background, "{place}");
                 assert!(millionths(golden, "pause_ms") < row.pause_ns as i64, "{place}");
                 longer.push(place.clone());
             }
@@ -107,7 +107,7 @@ fn collections_equal_the_reference_readers() {
                 0
             });
             if !is_near(before, millionths(golden, "heap_before_mb"), 0) {
-                assert!(row.kind == "BackgroundGC" || !row.is_complete, "{place}");
+                assert!(row.kind == GcKind::Background || !row.is_complete, "{place}");
                 larger.push((place.clone(), before));
             }
             for (ours, key) in

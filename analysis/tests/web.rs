@@ -3,9 +3,9 @@
 use nettrace_analysis::findings::Summary;
 use nettrace_analysis::heap::{HeapDiff, HeapPaths, HeapReader, HeapReport, Retained};
 use nettrace_analysis::report::{
-    Activities, ActivitiesReport, ActivityRow, Alloc, Contention, Counters, Exceptions, Gc, Http,
-    LogLevel, LogRow, Logs, Report, ReportPass, RequestStep, Sql, SqlReport, StepKind, TopNOptions,
-    TreeOptions,
+    Activities, ActivitiesReport, ActivityRow, Alloc, Contention, Counters, Exceptions, Gc, GcKind,
+    Http, LogLevel, LogRow, Logs, Report, ReportPass, RequestStep, Sql, SqlReport, StepKind,
+    TopNOptions, TreeOptions,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -291,7 +291,7 @@ fn handlers_are_named_after_the_only_endpoint_that_they_serve() {
     let Some(tree) = reported("dt-noinline", TreeOptions::default()) else { return };
     let shown = |name: &str| -> BTreeSet<String> {
         let nodes = tree.nodes.iter().filter(|node| node.name.contains(name));
-        nodes.map(|node| node.shown().into_owned()).collect()
+        nodes.map(|node| node.shown().to_owned()).collect()
     };
     let lambda = shown("shop!Shop.Program.Main.lambda_0_8");
     assert_eq!(Vec::from_iter(lambda), ["GET /nplus1 (shop!Shop.Program.Main.lambda_0_8)"]);
@@ -513,7 +513,7 @@ fn collections_are_those_of_the_reference_reader() {
             (number("number"), number("generation"), pause_us)
         });
         let ours = report.collections.iter().map(|row| {
-            let is_known = row.kind != "BackgroundGC";
+            let is_known = row.kind != GcKind::Background;
             let pause_us = if is_known { (row.pause_ns as f64 / 1e3).round() } else { 0.0 };
             (u64::from(row.number), u64::from(row.generation), pause_us)
         });

@@ -8,7 +8,6 @@ use nettrace_analysis::AnalysisError;
 use nettrace_analysis::model::ThreadSpan;
 use nettrace_analysis::report::{Activities, Report, ReportPass};
 use nettrace_parser::{Event, Outcome, TimeOrdered};
-use std::path::Path;
 
 /// The trace. The reader is kept: it knows of the packed file too.
 pub(crate) struct Analysed {
@@ -64,7 +63,7 @@ pub(crate) fn activity_spans(
     input: &InputArgs,
     context: &mut Context<'_>,
 ) -> Result<Vec<ThreadSpan>, Failure> {
-    if input.file == Path::new("-") {
+    if input.is_stdin() {
         return Err(Failure::usage("--id reads the trace twice: give a file"));
     }
     let mut trace = Analysed::new(context.open(input)?)?;

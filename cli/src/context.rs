@@ -21,11 +21,7 @@ use nettrace_parser::{Event, Limits, Reader};
 use serde::Serialize;
 use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
-use std::path::Path;
 use std::rc::Rc;
-
-/// What standard input is called.
-pub(crate) const STDIN_NAME: &str = "standard input";
 
 /// What commands work with.
 pub(crate) struct Context<'a> {
@@ -86,9 +82,7 @@ impl<'a> Context<'a> {
 
     /// The same, read with other limits.
     pub(crate) fn open_with(&mut self, args: &InputArgs, limits: Limits) -> Result<Trace, Failure> {
-        let is_stdin = args.file == Path::new("-");
-        let file = if is_stdin { STDIN_NAME.to_owned() } else { args.file.display().to_string() };
-        let input = if is_stdin {
+        let input = if args.is_stdin() {
             Input::stdin(self.stdin()?, args.read.input_limit.0, Rc::clone(&self.progress))?
         } else {
             Input::open(
@@ -98,7 +92,7 @@ impl<'a> Context<'a> {
                 Rc::clone(&self.progress),
             )?
         };
-        Ok(Trace { file, reader: Reader::with_limits(input, limits) })
+        Ok(Trace { file: args.name(), reader: Reader::with_limits(input, limits) })
     }
 
     /// Standard input, which is read once.

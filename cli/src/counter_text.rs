@@ -45,11 +45,14 @@ pub(crate) fn unit(series: &CounterSeries) -> String {
     }
 }
 
-/// `ms`, `By/s`: what grows is shown per second.
+/// Returns the unit of what is shown: `ms`, `By/s`.
 pub(crate) fn unit_per_second(series: &CounterSeries) -> String {
-    let unit = printable(&series.unit);
-    let grows = series.kind.is_rate() && !series.total_is_level();
-    if grows { format!("{unit}/s") } else { unit }
+    format!("{}{}", printable(&series.unit), per_second(series))
+}
+
+/// Returns `/s` for a series that grows, which is shown per second.
+pub(crate) fn per_second(series: &CounterSeries) -> &'static str {
+    if series.kind.is_rate() && !series.total_is_level() { "/s" } else { "" }
 }
 
 /// Five digits and more where they matter: `0.0084`, `12.35`, `39,669,760`.

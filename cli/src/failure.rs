@@ -8,6 +8,9 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+/// What messages call standard input.
+pub(crate) const STDIN_NAME: &str = "standard input";
+
 /// Why a command ended early.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -56,7 +59,7 @@ impl Failure {
     /// Nothing is piped in.
     pub(crate) fn terminal() -> Failure {
         let message = "is a terminal; pipe a trace into it, or give a file".to_owned();
-        Failure::input("standard input", message)
+        Failure::input(STDIN_NAME, message)
     }
 
     /// The parser failed.

@@ -13,7 +13,6 @@ use nettrace_analysis::{
 };
 use nettrace_parser::Event;
 use std::borrow::Cow;
-use std::path::Path;
 
 /// Where names come from.
 #[derive(Debug, Default)]
@@ -75,8 +74,8 @@ pub(crate) fn model_of(
     input: &InputArgs,
     context: &mut Context<'_>,
 ) -> Result<Option<Model>, Failure> {
-    let is_stdin = input.file == Path::new("-");
-    if is_stdin || !std::fs::metadata(&input.file).is_ok_and(|metadata| metadata.is_file()) {
+    if input.is_stdin() || !std::fs::metadata(&input.file).is_ok_and(|metadata| metadata.is_file())
+    {
         let text = "frames are named only if their method was loaded before: standard input is read once, and most names are at its end";
         context.messages.note(text);
         return Ok(None);

@@ -1,7 +1,7 @@
 //! Numbers as people read them. Everything is the same in every locale.
 
 pub(crate) use nettrace_export::units::{
-    bytes, count, counted, decimal, milliseconds, signed_duration as duration,
+    bytes, bytes_and_unit, count, counted, decimal, milliseconds, signed_duration as duration,
 };
 use nettrace_parser::{Clock, utc_text};
 

@@ -37,8 +37,14 @@ pub fn counted(number: u64, noun: &str) -> String {
 
 /// Formats a size in bytes: `17 B`, `1.5 KiB`, `12.3 MiB`.
 pub fn bytes(number: u64) -> String {
+    let (size, unit) = bytes_and_unit(number);
+    format!("{size} {unit}")
+}
+
+/// Formats a size in bytes as a number and its unit: `12.3`, `MiB`.
+pub fn bytes_and_unit(number: u64) -> (String, &'static str) {
     if number < 1024 {
-        return format!("{} B", count(number));
+        return (count(number), "B");
     }
     let (mut value, mut name) = (number as f64 / 1024.0, "KiB");
     for next in ["MiB", "GiB", "TiB", "PiB"] {
@@ -48,7 +54,7 @@ pub fn bytes(number: u64) -> String {
         }
         (value, name) = (value / 1024.0, next);
     }
-    format!("{} {name}", decimal(value, 1))
+    (decimal(value, 1), name)
 }
 
 /// Formats a duration in nanoseconds, with three decimals, truncated instead of rounded:

@@ -89,6 +89,16 @@ impl Arguments {
         }
     }
 
+    /// Returns whether there is an argument with this key. A complete filter string is searched for
+    /// it.
+    pub fn has(&self, key: &str) -> bool {
+        match &self.0 {
+            Form::None => false,
+            Form::Pairs(pairs) => pairs.iter().any(|(known, _)| known == key),
+            Form::Raw(text) => text.contains(key),
+        }
+    }
+
     /// Combines two sets of arguments. Pairs are joined if no key gets two values; other
     /// strings must be equal.
     pub(crate) fn merge(self, other: Arguments, provider: &str) -> Result<Arguments, RequestError> {

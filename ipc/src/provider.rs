@@ -221,6 +221,11 @@ impl Provider {
         self.arguments.wire()
     }
 
+    /// Returns whether it has an argument with this key; see [`Arguments::has`].
+    pub fn has_argument(&self, key: &str) -> bool {
+        self.arguments.has(key)
+    }
+
     /// Returns the event filter.
     pub fn event_filter(&self) -> Option<&EventFilter> {
         self.filter.as_ref()

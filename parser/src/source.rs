@@ -152,7 +152,7 @@ const READ_BYTES: usize = 256 * 1024;
 pub struct Buffered<R> {
     input: R,
     held: Held,
-    ended: bool,
+    is_ended: bool,
     /// Whether all bytes are available, so that reading never waits.
     is_at_rest: bool,
 }
@@ -162,7 +162,7 @@ impl<R: Read> Buffered<R> {
     /// the stream. Nothing is read from it after the stream's end mark, so an input that
     /// is kept open does not block the reader.
     pub fn new(input: R) -> Self {
-        Buffered { input, held: Held::default(), ended: false, is_at_rest: false }
+        Buffered { input, held: Held::default(), is_ended: false, is_at_rest: false }
     }
 
     /// Reads from an input whose bytes are all available, such as a file: bytes after the
@@ -183,12 +183,12 @@ impl<R: Read> Source for Buffered<R> {
     }
     fn fill(&mut self, end: u64) -> io::Result<bool> {
         while self.held.end() < end {
-            if self.ended {
+            if self.is_ended {
                 return Ok(false);
             }
             let room = self.held.room_towards(end, READ_BYTES);
             match self.input.read(room) {
-                Ok(0) => self.ended = true,
+                Ok(0) => self.is_ended = true,
                 Ok(count) => self.held.add_written(count),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),

@@ -68,7 +68,7 @@ fn counts_and_sums_are_those_of_the_reports() {
             assert_eq!(of("promoted_bytes"), collection.promoted_bytes, "{name}");
             assert_eq!(real(row, "survival_percent"), collection.survival_percent, "{name}");
             assert_eq!(of("sweep_ns"), collection.sweep_ns, "{name}");
-            assert_eq!(text(row, "reason"), Some(&*collection.reason), "{name}");
+            assert_eq!(text(row, "reason"), Some(&*collection.reason.to_string()), "{name}");
         }
 
         let compiled = rows("jit");

@@ -555,12 +555,11 @@ impl Convert for Firefox<'_> {
         let Firefox { mut out, samples, mut building, .. } = *self;
         let model = resolved.model();
         let mut writer = SampleWriter::new(&mut building, resolved, profile);
+        let has = |kind| samples.keys().any(|(known, _)| *known == kind);
         for ((kind, thread), track) in &samples {
             match kind {
                 Kind::Cpu => writer.cpu(*thread, track),
-                // Both represent all allocations.
-                Kind::AllocationTicks
-                    if samples.keys().any(|(kind, _)| *kind == Kind::AllocationSamples) => {}
+                kind if kind.is_represented(has) => {}
                 _ => writer.allocations(*thread, *kind, track),
             }
         }

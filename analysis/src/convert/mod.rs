@@ -182,16 +182,15 @@ impl ConvertOptions {
     }
 }
 
-/// Returns those of `kinds` that the trace has. If there are random allocation samples, ticks are
-/// left out, because both represent all allocations.
+/// Returns those of `kinds` that the trace has, each thing by one of them
+/// ([`Kind::is_represented`]).
 ///
 /// # Errors
 /// If there are none.
 pub fn shown_kinds(kinds: &[Kind], profile: &Profile) -> Result<Vec<Kind>, ConvertError> {
-    let mut shown: Vec<Kind> = kinds.iter().copied().filter(|kind| profile.has(*kind)).collect();
-    if shown.contains(&Kind::AllocationSamples) {
-        shown.retain(|kind| *kind != Kind::AllocationTicks);
-    }
+    let has = |kind| kinds.contains(&kind) && profile.has(kind);
+    let is_shown = |kind: &Kind| has(*kind) && !kind.is_represented(has);
+    let shown: Vec<Kind> = kinds.iter().copied().filter(is_shown).collect();
     if shown.is_empty() {
         return Err(ConvertError::NothingToShow {
             wanted: kinds.first().map_or("samples", |kind| kind.name()),

@@ -167,14 +167,12 @@ impl Cut {
         resolved: &Resolved<'_>,
     ) {
         self.open_waits(samples, resolved);
-        // Both represent all allocations.
-        let has_samples = samples.contains_key(&Kind::AllocationSamples);
         let bytes = |row: &SampleRow| row.weight as f64;
         let one = |row: &SampleRow| row.samples as f64;
         for (kind, rows) in samples {
             match kind {
                 Kind::Cpu => self.cpu(rows, resolved),
-                Kind::AllocationTicks if has_samples => {}
+                kind if kind.is_represented(|kind| samples.contains_key(&kind)) => {}
                 Kind::AllocationTicks | Kind::AllocationSamples => {
                     self.labelled(rows, resolved, [Subject::Type, Subject::Alloc], bytes);
                 }

@@ -7,7 +7,7 @@ use crate::fact::{
     AllocatedType, Base, CollectionPlace, CollectionReason, Fact, LargeObjects, Number, Place, Unit,
 };
 use crate::model::Frame;
-use crate::report::{AllocReport, Collection, GcReport};
+use crate::report::{AllocReport, Collection, GcReason, GcReport};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -133,7 +133,7 @@ fn large_objects(
     objects: impl FnOnce() -> Option<LargeObjects>,
 ) -> Option<CollectionReason> {
     // The runtime's names of reasons.
-    let is_large = |row: &&Collection| row.reason.contains("Large");
+    let is_large = |row: &&Collection| row.reason == GcReason::AllocLarge;
     let large: Vec<&Collection> = collections.iter().filter(is_large).collect();
     if large.is_empty() || large.len().saturating_mul(2) < collections.len() {
         return None;

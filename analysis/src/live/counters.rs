@@ -328,11 +328,14 @@ impl LiveCounters {
         }
         kept.recent.push_back(point);
         if !self.keeps_new {
-        } else if self.new_points < MOST_NEW {
-            self.new_points = self.new_points.saturating_add(1);
-            kept.new.push(point);
-        } else {
-            self.values_left_out = self.values_left_out.saturating_add(1);
+            return;
+        }
+        match self.new_points < MOST_NEW {
+            true => {
+                self.new_points = self.new_points.saturating_add(1);
+                kept.new.push(point);
+            }
+            false => self.values_left_out = self.values_left_out.saturating_add(1),
         }
     }
 

@@ -143,9 +143,4 @@ impl<R: LiveReport> Live<R> {
         let passed = self.latest_at.map_or(0, |at| at.elapsed().as_nanos());
         self.latest_ns.saturating_add(i64::try_from(passed).unwrap_or(i64::MAX))
     }
-
-    /// Number of events that the view is about.
-    pub fn events(&self) -> u64 {
-        self.events
-    }
 }

@@ -9,27 +9,28 @@
 use super::folding::is_framework;
 use super::handle::{StackHandle, ThreadHandle};
 use super::inside::is_inside;
-use super::names::{CALLS, Frame};
+use super::names::Frame;
 use super::stacks::Stacks;
 use std::collections::HashMap;
+use std::ops::Deref;
 
 /// Maximum number of different endpoints.
 const MOST_ENDPOINTS: usize = 1_000;
 /// Maximum number of innermost frames of a start that write it: those of loggers are many.
 const MOST_OWN_FRAMES: usize = 32;
-/// What compilers call a lambda, and the runtime a method that it compiles around a handler.
-const LAMBDA: &str = ".lambda_";
-const COMPILED: &str = "dynamicClass.lambda_method";
+/// Type of a method that is compiled around a handler.
 const COMPILED_TYPE: &str = "dynamicClass";
+/// Beginning of the name of a method that is compiled around a handler.
 const COMPILED_METHOD: &str = "lambda_method";
 /// What runs between ASP.NET Core and a handler.
 const BETWEEN: [&str; 2] = ["Microsoft.AspNetCore", "System.Runtime.CompilerServices"];
-/// Frames below which a request runs through the application once more.
-const RUN_AGAIN: [&str; 2] =
-    ["ExceptionHandlerMiddlewareImpl.HandleException", "StatusCodePagesExtensions."];
+/// Types and beginnings of their methods below which a request runs through the application once
+/// more.
+const RUN_AGAIN: [(&str, &str); 2] =
+    [("ExceptionHandlerMiddlewareImpl", "HandleException"), ("StatusCodePagesExtensions", "")];
 
-/// Returns whether a frame is a method that ASP.NET Core has compiled around a handler: often the
-/// handler is inlined there, and has no frame of its own.
+/// Returns whether a frame is a method that ASP.NET Core has compiled around a handler: often the handler
+/// is inlined there, and has no frame of its own.
 pub(crate) fn is_compiled_handler(frame: &Frame) -> bool {
     frame.type_name == COMPILED_TYPE && frame.method.starts_with(COMPILED_METHOD)
 }
@@ -109,7 +110,9 @@ pub(super) fn handlers<'f>(frames: &[&'f Frame]) -> Vec<&'f Frame> {
     let at = frames.iter().position(|frame| frame.type_name == "EndpointMiddleware");
     let Some((inner, outer)) = at.and_then(|at| frames.split_at_checked(at)) else { return found };
     // What a request is answered with after it has failed is another endpoint's.
-    if outer.iter().any(|frame| RUN_AGAIN.iter().any(|word| frame.text.contains(word))) {
+    let runs_again =
+        |frame: &&Frame| RUN_AGAIN.iter().any(|(name, method)| frame.is_method_of(name, method));
+    if outer.iter().any(runs_again) {
         return found;
     }
     for frame in inner.iter().rev() {
@@ -132,22 +135,56 @@ pub(super) fn method_key(frame: &Frame) -> String {
     format!("{}!{}.{}.{method}", frame.module, frame.namespace, frame.type_name)
 }
 
-/// Returns the name of a handler, with its endpoint: `GET /cart
-/// (shop!Shop.Program.Main.lambda_0_8)`.
-pub(crate) fn with_endpoint(name: &str, endpoint: &str) -> String {
-    let lambda_at = name.find(LAMBDA).unwrap_or(0);
-    let (before, lambda) = name.split_at_checked(lambda_at).unwrap_or(("", name));
-    let (method, rest) = lambda.split_once(['(', ' ']).unwrap_or((lambda, ""));
-    let called = rest.find(CALLS).and_then(|at| rest.get(at..)).unwrap_or_default();
+/// The endpoint of a web application that a method serves. It is read and written as the endpoint:
+/// `GET /cart`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServedEndpoint {
+    endpoint: String,
+    shown: String,
+}
+
+impl ServedEndpoint {
+    pub(super) fn new(handler: &Frame, endpoint: &str) -> ServedEndpoint {
+        ServedEndpoint { endpoint: endpoint.to_owned(), shown: with_endpoint(handler, endpoint) }
+    }
+
+    /// Returns the name of the method with its endpoint:
+    /// `GET /cart (shop!Shop.Program.Main.lambda_0_8)`.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+}
+
+impl Deref for ServedEndpoint {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.endpoint
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for ServedEndpoint {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+/// Returns the name of a handler with its endpoint:
+/// `GET /cart (shop!Shop.Program.Main.lambda_0_8)`.
+fn with_endpoint(handler: &Frame, endpoint: &str) -> String {
     // The module of a compiled method says nothing.
-    let before = before.rsplit('!').next().filter(|_| name.contains(COMPILED)).unwrap_or(before);
-    format!("{endpoint} ({before}{method}){called}")
+    let name = match is_compiled_handler(handler) {
+        true => handler.qualified_name(),
+        false => handler.without_arguments(),
+    };
+    format!("{endpoint} ({name}){}", handler.call_text())
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::handle::ProcessHandle;
-    use super::super::names::{MethodName, NameOptions};
+    use super::super::names::{FrameCall, MethodName, NameOptions};
     use super::*;
     use nettrace_parser::Stack;
 
@@ -161,7 +198,7 @@ mod tests {
         };
         let frames: Vec<Frame> = stack.iter().map(frame).collect();
         let found = handlers(&frames.iter().collect::<Vec<_>>());
-        found.into_iter().map(|frame| with_endpoint(&frame.text, "GET /a")).collect()
+        found.into_iter().map(|frame| with_endpoint(frame, "GET /a")).collect()
     }
 
     const MIDDLEWARE: &str = "Routing!Microsoft.AspNetCore.Routing.EndpointMiddleware::Invoke";
@@ -199,7 +236,9 @@ mod tests {
 
     #[test]
     fn an_endpoint_stands_before_the_method_that_serves_it() {
-        let called = with_endpoint("shop!P.Main.lambda_0_8(int) → native call", "GET /a");
+        let lambda = Frame::for_method("shop", "P+<>c", "<Main>b__0_8", "void (int32)");
+        assert_eq!(lambda.text, "shop!P.Main.lambda_0_8(int)");
+        let called = with_endpoint(&lambda.calling(FrameCall::Native), "GET /a");
         assert_eq!(called, "GET /a (shop!P.Main.lambda_0_8) → native call");
     }
 

@@ -147,9 +147,6 @@ pub(crate) struct MethodName<'t> {
 /// Number of frames of a stack that the runtime keeps: the innermost ones.
 pub(crate) const RUNTIME_FRAMES: usize = 100;
 
-/// Between a method and what it has called, in the text of a frame.
-pub(super) const CALLS: &str = " → ";
-
 /// Where parts of a frame's names end, in bytes. A name that was cut off may end before.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Ends {
@@ -233,6 +230,22 @@ impl Frame {
     #[cfg(feature = "page")]
     pub(crate) fn without_call(&self) -> &str {
         self.text.get(..self.ends.arguments).unwrap_or(&self.text)
+    }
+
+    /// Returns whether it is a method of a type, or of a type nested in it, and its name begins
+    /// like this.
+    pub(crate) fn is_method_of(&self, type_name: &str, method: &str) -> bool {
+        let nested = self.type_name.strip_prefix(type_name);
+        // A guess is marked by one byte in front of the name.
+        let name = self.method.get(usize::from(self.is_guessed)..).unwrap_or_default();
+        nested.is_some_and(|nested| nested.is_empty() || nested.starts_with(['.', '+']))
+            && name.starts_with(method)
+    }
+
+    /// Returns whether its type lies in a namespace or in one below it.
+    pub(crate) fn is_in_namespace(&self, namespace: &str) -> bool {
+        let below = self.namespace.strip_prefix(namespace);
+        below.is_some_and(|below| below.is_empty() || below.starts_with('.'))
     }
 
     /// Returns whether it is a lambda, or lies in one.

@@ -2,7 +2,7 @@
 
 use super::Model;
 use super::coverage::Coverage;
-use super::endpoints::method_key;
+use super::endpoints::{ServedEndpoint, method_key};
 use super::filter::Filter;
 use super::folding::{Folding, Path};
 use super::handle::{FrameHandle, StackHandle};
@@ -231,6 +231,11 @@ impl<'m> Resolved<'m> {
     /// if it serves several, or none that is known.
     pub(crate) fn endpoint(&self, frame: FrameHandle) -> Option<&str> {
         self.endpoints.get(&frame).map(|endpoint| self.model.endpoints.name(*endpoint))
+    }
+
+    /// Returns the endpoint that a frame's method serves, with the name that both have together.
+    pub(crate) fn served_endpoint(&self, frame: FrameHandle) -> Option<ServedEndpoint> {
+        Some(ServedEndpoint::new(self.frame(frame)?, self.endpoint(frame)?))
     }
 
     /// Returns each frame that has an endpoint, and that endpoint.

@@ -76,6 +76,12 @@ impl Kind {
         })
     }
 
+    /// Returns whether another kind of samples represents the same things: where there are random
+    /// samples of allocations, ticks are left out, because both represent all allocations.
+    pub(crate) fn is_represented(self, has: impl FnOnce(Kind) -> bool) -> bool {
+        self == Kind::AllocationTicks && has(Kind::AllocationSamples)
+    }
+
     /// Returns the name for display.
     pub fn name(self) -> &'static str {
         match self {

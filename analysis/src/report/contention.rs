@@ -341,10 +341,11 @@ impl Report for Contention {
             .map(|((id, is_native), sums)| {
                 let lock_id = id.map(|id| format!("{id:#x}"));
                 let did = id.and_then(|id| owner_stacks.remove(&id)).unwrap_or_default();
-                let (owner_stacks, _) = stack_rows(&mut frames, did, &[], top);
+                let (owner_stacks, _) = stack_rows(&mut frames, did, |_| false, top);
                 let held = id.and_then(|id| held.get(&id)).map(Distribution::spread);
                 let (owners, owners_left_out) = sums.owners(&owners, top);
-                let (stacks, stacks_left_out) = stack_rows(&mut frames, sums.stacks, &[], top);
+                let (stacks, stacks_left_out) =
+                    stack_rows(&mut frames, sums.stacks, |_| false, top);
                 Lock {
                     lock_id,
                     is_native,

@@ -19,7 +19,7 @@ use super::counts::ThreadCount;
 use super::distribution::{Distribution, Spread};
 use super::message_group::group_of;
 use super::rate::{Rate, RateCounter};
-use super::stack_rows::{DISPATCH, ShownFrames, StackRow, stack_rows};
+use super::stack_rows::{ShownFrames, StackRow, is_dispatch, stack_rows};
 use crate::model::intervals::{Block, Bounds, Clause, Handlers, Interval, nanos_between};
 use crate::model::{
     Mode, Model, NameOptions, Resolved, StackHandle, TextHandle, ThreadHandle, handler_text,
@@ -424,7 +424,7 @@ fn type_row(
     let spread = |of: fn(&Spreads) -> &Distribution| {
         site.spreads.as_deref().map_or_else(Spread::default, |spreads| of(spreads).spread())
     };
-    let (stacks, stacks_left_out) = stack_rows(frames, stacks, DISPATCH, top);
+    let (stacks, stacks_left_out) = stack_rows(frames, stacks, is_dispatch, top);
     ExceptionType {
         type_name,
         count: site.count,

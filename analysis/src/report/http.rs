@@ -3,6 +3,7 @@
 
 use super::activities::{Activities, ActivitiesReport};
 use super::contract::{Moment, Recording, Report};
+use super::requests::label_of;
 use super::sql::Sql;
 use super::steps::Steps;
 use crate::model::{Model, Resolved};
@@ -64,8 +65,9 @@ impl Report for Http {
     fn finish(self, resolved: &Resolved<'_>) -> ActivitiesReport {
         let mut report = self.requests.finish(resolved);
         for row in self.sql.finish(resolved).requests {
-            let is_its = |name: &str| name.strip_prefix("in ") == Some(&*row.name);
-            if let Some(request) = report.activities.iter_mut().find(|it| is_its(&it.name)) {
+            // Commands run for requests that come in.
+            let name = label_of(Some("in"), row.name);
+            if let Some(request) = report.activities.iter_mut().find(|it| it.name == name) {
                 (request.sql_commands, request.sql_ns) = (row.commands, row.total_ns);
             }
         }

@@ -94,7 +94,9 @@ pub(crate) use each_task::TaskTime;
 pub use exceptions::{
     ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount, TypeCount,
 };
-pub use gc::{Collection, Gc, GcReport, GcTotals, GenerationSizes, GenerationTotals, Pause};
+pub use gc::{
+    Collection, Gc, GcKind, GcReason, GcReport, GcTotals, GenerationSizes, GenerationTotals, Pause,
+};
 pub use http::Http;
 pub use jit::{AsyncPart, Jit, JitDecisions, JitMethod, JitReport, JitTotals, TierTotals};
 pub use loader::{AssemblyRow, BindRow, LoadedModule, Loader, LoaderReport};

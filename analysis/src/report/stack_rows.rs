@@ -86,46 +86,46 @@ impl<'r, 'm> ShownFrames<'r, 'm> {
     }
 }
 
-/// Methods that emit the events of tasks, and methods of the task library; they are on
-/// top of the method that schedules a task.
-pub(crate) const TASK_LIBRARY: &[&str] = &[
-    "System.Diagnostics.Tracing.",
-    "System.Threading.Tasks.",
-    "System.Threading.ThreadPool",
-    "System.Runtime.CompilerServices.",
-];
-/// Methods of the runtime, from .NET 9 on, that search for a catch block; they are on top
-/// of the method that throws.
-pub(crate) const DISPATCH: &[&str] = &["System.Runtime.EH."];
+/// Returns whether a method emits the events of tasks, or belongs to the task library: such
+/// methods are on top of the one that schedules a task.
+pub(crate) fn is_of_task_library(frame: &Frame) -> bool {
+    let namespaces =
+        ["System.Diagnostics.Tracing", "System.Threading.Tasks", "System.Runtime.CompilerServices"];
+    namespaces.iter().any(|namespace| frame.is_in_namespace(namespace))
+        || frame.namespace == "System.Threading" && frame.type_name.starts_with("ThreadPool")
+}
 
-/// Returns the frames without the innermost ones whose names contain one of `skipped`.
+/// Returns whether a method of the runtime, from .NET 9 on, searches for a catch block: such
+/// methods are on top of the one that throws.
+pub(crate) fn is_dispatch(frame: &Frame) -> bool {
+    frame.namespace == "System.Runtime" && frame.is_method_of("EH", "")
+}
+
+/// Returns the frames without the innermost ones that are `skipped`; all of them if none would
+/// remain.
 pub(crate) fn below<'r>(
     resolved: &'r Resolved<'_>,
     stack: StackHandle,
-    skipped: &[&str],
+    skipped: impl Fn(&Frame) -> bool,
 ) -> &'r [FrameHandle] {
     let frames = resolved.frames(stack);
-    let is_skipped = |frame: &&FrameHandle| {
-        let text = resolved.text(**frame);
-        // The types of arguments do not matter.
-        let name = text.split_once('(').map_or(text, |(name, _)| name);
-        skipped.iter().any(|part| name.contains(part))
-    };
-    let count = if skipped.is_empty() { 0 } else { frames.iter().take_while(is_skipped).count() };
+    let is_skipped =
+        |frame: &&FrameHandle| resolved.frame(**frame).is_some_and(|frame| skipped(frame));
+    let count = frames.iter().take_while(is_skipped).count();
     frames.get(count..).filter(|frames| !frames.is_empty()).unwrap_or(frames)
 }
 
-/// Returns the `top` heaviest stacks, without innermost frames that contain one of `skipped`.
-/// Stacks with equal names are merged. Also the number of the others.
+/// Returns the `top` heaviest stacks, without innermost frames that are `skipped`. Stacks with
+/// equal names are merged. Also returns the number of the others.
 pub(crate) fn stack_rows(
     shown: &mut ShownFrames<'_, '_>,
     stacks: impl IntoIterator<Item = (StackHandle, u64)>,
-    skipped: &[&str],
+    skipped: impl Fn(&Frame) -> bool,
     top: usize,
 ) -> (Vec<StackRow>, u64) {
     let mut by_frames: BTreeMap<_, u64> = BTreeMap::new();
     for (stack, count) in stacks {
-        let sum = by_frames.entry(below(shown.resolved, stack, skipped)).or_default();
+        let sum = by_frames.entry(below(shown.resolved, stack, &skipped)).or_default();
         *sum = sum.saturating_add(count);
     }
     let mut rows: Vec<_> = by_frames.into_iter().collect();

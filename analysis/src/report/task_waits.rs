@@ -2,7 +2,7 @@
 
 use super::distribution::{Distribution, Spread};
 use super::each_task::{EachTask, TaskPlace, TaskTime, WAITED_FOR_BY};
-use super::stack_rows::{ShownFrames, TASK_LIBRARY, below};
+use super::stack_rows::{ShownFrames, below, is_of_task_library};
 use super::waiting::{Begun, MOST_OPEN, OpenWait};
 use crate::model::intervals::{Edge, Matcher};
 use crate::model::{ProcessHandle, WaitFor};
@@ -139,7 +139,7 @@ impl TaskWaits {
             row.2 = row.2.saturating_add(at_least_ns);
             // The oldest come first.
             if open.len() < MOST_OPEN {
-                let frames = below(resolved, place.1, TASK_LIBRARY);
+                let frames = below(resolved, place.1, is_of_task_library);
                 open.push(OpenTaskWait {
                     wait: OpenWait::at(&begun, WaitFor::Task, frames, shown),
                     task: named(&place, WAITED_FOR_BY),

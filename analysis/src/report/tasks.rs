@@ -17,10 +17,10 @@ use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::{Distribution, Spread};
 use super::each_task::{EachTask, SCHEDULED_BY, TaskName, TaskPlace, TaskTime};
 use super::occurrence::Occurrence;
-use super::stack_rows::{ShownFrames, StackRow, TASK_LIBRARY, below, stack_rows};
+use super::stack_rows::{ShownFrames, StackRow, below, is_of_task_library, stack_rows};
 use super::task_waits::{OpenTaskWait, TaskKey, TaskWaitRow, TaskWaits, WaitPlace};
 use crate::model::intervals::{Interval, Matcher};
-use crate::model::{Frame, FrameHandle, Mode, Model, Resolved, StackHandle, TextHandle, task_text};
+use crate::model::{Frame, Mode, Model, Resolved, StackHandle, TextHandle, task_text};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -375,7 +375,7 @@ impl Report for Tasks {
             .map(|(name, (site, stacks))| {
                 let stacks = stacks.into_iter().filter(|(_, count)| *count > 0);
                 let (stacks, stacks_left_out) =
-                    stack_rows(&mut shown, stacks, TASK_LIBRARY, self.top);
+                    stack_rows(&mut shown, stacks, is_of_task_library, self.top);
                 TaskRow {
                     name,
                     scheduled: site.scheduled,
@@ -471,7 +471,7 @@ fn is_of_runtime_async(frame: &Frame) -> bool {
 
 /// Returns the innermost method that does not belong to the task library.
 fn caller<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> &'r str {
-    let frame = below(resolved, stack, TASK_LIBRARY).first();
+    let frame = below(resolved, stack, is_of_task_library).first();
     frame.map_or("(unknown method)", |frame| resolved.text(*frame))
 }
 
@@ -481,21 +481,12 @@ fn of_type(task: String, resolved: &Resolved<'_>, named_at: StackHandle) -> Stri
     let Some(method) = task.strip_prefix("Async: ").filter(|method| !method.contains('.')) else {
         return task;
     };
-    let is_it = |frame: &&FrameHandle| {
-        let name = method_of(resolved.text(**frame));
-        let type_name = name.strip_suffix(method).and_then(|name| name.strip_suffix('.'));
-        type_name.is_some_and(|type_name| !type_name.is_empty())
-    };
     // The method's own frames are the first below those of the task library.
-    let own = below(resolved, named_at, TASK_LIBRARY).iter().take(NAMED_WITHIN).find(is_it);
-    own.map_or(task.clone(), |frame| format!("Async: {}", method_of(resolved.text(*frame))))
+    let own = below(resolved, named_at, is_of_task_library).iter().take(NAMED_WITHIN);
+    let mut own = own.filter_map(|frame| resolved.frame(*frame));
+    let own = own.find(|frame| frame.caller_method() == method && !frame.type_name.is_empty());
+    own.map_or(task.clone(), |frame| format!("Async: {}", frame.qualified_name()))
 }
 
 /// Number of frames among which the method is that a task is named after.
 const NAMED_WITHIN: usize = 8;
-
-/// Returns `N.Program.Main` of `app!N.Program.Main(string[])`.
-fn method_of(frame: &str) -> &str {
-    let name = frame.split_once('(').map_or(frame, |(name, _)| name);
-    name.split_once('!').map_or(name, |(_, name)| name)
-}

@@ -5,11 +5,10 @@ use super::running::{ProcessorLimit, RunningSamples, SampleSums};
 use super::stuck::{StuckThread, StuckThreads};
 use crate::document::percent;
 use crate::model::{
-    Cells, Frame, FrameHandle, FrameKind, Kind, Profile, ProfileKey, Resolved, ThreadHandle,
-    ThreadState, Totals, When, with_endpoint,
+    Cells, Frame, FrameHandle, FrameKind, Kind, Profile, ProfileKey, Resolved, ServedEndpoint,
+    ThreadHandle, ThreadState, Totals, When,
 };
 use crate::sorted::SortFew;
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
@@ -165,7 +164,7 @@ pub struct MethodRow {
     /// The endpoint of a web application that the method serves, such as `GET /cart`, if it is
     /// the handler of only one.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub endpoint: Option<String>,
+    pub endpoint: Option<ServedEndpoint>,
     /// Whether the name is a guess. Guesses of one method are merged, with the lowest and
     /// the highest offset: `~Program.Run+0x10..0x1f`.
     #[cfg_attr(
@@ -199,10 +198,10 @@ pub struct MethodRow {
 
 impl MethodRow {
     /// Returns the name as it is shown: a handler of an endpoint is named after that.
-    pub fn shown(&self) -> Cow<'_, str> {
+    pub fn shown(&self) -> &str {
         match &self.endpoint {
-            Some(endpoint) => with_endpoint(&self.name, endpoint).into(),
-            None => Cow::Borrowed(&self.name),
+            Some(endpoint) => endpoint.shown(),
+            None => &self.name,
         }
     }
 }
@@ -405,7 +404,7 @@ struct Groups {
 struct Group {
     name: String,
     module: String,
-    endpoint: Option<String>,
+    endpoint: Option<ServedEndpoint>,
     /// The lowest and the highest offset of guesses.
     offsets: Option<(u64, u64)>,
     /// Whether its frames have no names.
@@ -451,8 +450,6 @@ impl Groups {
                 (None, false, _) => group_name(frame, by),
             };
             let offset = guess.map(|(_, offset)| offset);
-            let endpoint = resolved.endpoint(FrameHandle::next(at));
-            let endpoint = endpoint.filter(|_| by == GroupBy::Method);
             let next = u32::try_from(groups.rows.len()).unwrap_or(u32::MAX);
             let number = *numbers.entry(name.clone()).or_insert(next);
             match groups.rows.get_mut(number as usize) {
@@ -464,7 +461,10 @@ impl Groups {
                 None => groups.rows.push(Group {
                     name,
                     module: frame.module.clone(),
-                    endpoint: endpoint.map(str::to_owned),
+                    endpoint: match by {
+                        GroupBy::Method => resolved.served_endpoint(FrameHandle::next(at)),
+                        _ => None,
+                    },
                     offsets: offset.map(|offset| (offset, offset)),
                     is_nameless,
                     is_guessed: frame.is_guessed && by == GroupBy::Method,

@@ -4,9 +4,8 @@ use super::contract::{Recording, Report, ReportInput, SCHEMA};
 use super::running::{ProcessorLimit, RunningSamples, SampleSums};
 use crate::document::percent;
 use crate::model::{
-    Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, Resolved, ThreadState, with_endpoint,
+    Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, Resolved, ServedEndpoint, ThreadState,
 };
-use std::borrow::Cow;
 
 /// Options for the tree. As a [`Report`] it computes a [`CallTree`].
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -102,7 +101,7 @@ pub struct TreeNode {
     /// The endpoint of a web application that the method serves, if it is the handler of only
     /// one.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub endpoint: Option<String>,
+    pub endpoint: Option<ServedEndpoint>,
     /// Whether the name is a guess.
     #[cfg_attr(
         feature = "serde",
@@ -125,10 +124,10 @@ pub struct TreeNode {
 
 impl TreeNode {
     /// Returns the name as it is shown: a handler of an endpoint is named after that.
-    pub fn shown(&self) -> Cow<'_, str> {
+    pub fn shown(&self) -> &str {
         match &self.endpoint {
-            Some(endpoint) => with_endpoint(&self.name, endpoint).into(),
-            None => Cow::Borrowed(&self.name),
+            Some(endpoint) => endpoint.shown(),
+            None => &self.name,
         }
     }
 }
@@ -222,7 +221,6 @@ fn listed(
             _ => None,
         };
         let frame = handle.and_then(|frame| resolved.frame(frame));
-        let endpoint = handle.and_then(|frame| resolved.endpoint(frame));
         let total_percent = percent(node.total_weight, whole);
         if total_percent < min_percent {
             continue;
@@ -231,7 +229,7 @@ fn listed(
             depth,
             name: text(&node, resolved).to_owned(),
             module: frame.map(|frame| frame.module.clone()).unwrap_or_default(),
-            endpoint: endpoint.map(str::to_owned),
+            endpoint: handle.and_then(|frame| resolved.served_endpoint(frame)),
             is_guessed: frame.is_some_and(|frame| frame.is_guessed),
             self_samples: node.self_samples,
             total_samples: node.total_samples,

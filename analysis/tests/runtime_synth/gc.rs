@@ -2,7 +2,7 @@
 
 use crate::script::{Script, report, report_with};
 use nettrace_analysis::Filter;
-use nettrace_analysis::report::{Gc, GcReport};
+use nettrace_analysis::report::{Gc, GcKind, GcReason, GcReport};
 use nettrace_testdata::synth::{Step, Value};
 
 fn pauses(report: &GcReport) -> Vec<(u32, Vec<(i64, u64)>)> {
@@ -32,8 +32,8 @@ fn a_background_collection_has_several_pauses_and_the_foreground_one_within_has_
     let report: GcReport = report(Gc::default(), script.steps);
     assert_eq!(pauses(&report), [(1, vec![(10, 12), (60, 12)]), (2, vec![(40, 13)])]);
     let [background, foreground] = &report.collections[..] else { panic!("two") };
-    assert_eq!((&*background.kind, &*background.reason), ("BackgroundGC", "Induced"));
-    assert_eq!((&*foreground.kind, &*foreground.reason), ("ForegroundGC", "AllocSmall"));
+    assert_eq!((background.kind, background.reason), (GcKind::Background, GcReason::Induced));
+    assert_eq!((foreground.kind, foreground.reason), (GcKind::Foreground, GcReason::AllocSmall));
     assert_eq!(
         (background.pause_ns, background.duration_ns, background.suspend_ns),
         (24, Some(76), 3)
@@ -155,7 +155,7 @@ fn the_heaps_of_server_collection_are_joined() {
     assert_eq!((row.fragmentation_bytes, row.fragmentation_percent), (Some(330), Some(11.0)));
     // 200 of 880 bytes of objects in each of ten.
     assert_eq!(row.survival_percent, Some(200.0 * 100.0 / 880.0));
-    assert_eq!((row.memory_load_percent, &*row.reason), (Some(40), "AllocLarge"));
+    assert_eq!((row.memory_load_percent, row.reason), (Some(40), GcReason::AllocLarge));
     let loh = &row.generations[3];
     assert_eq!((loh.name, loh.before_bytes, loh.free_bytes), ("loh", Some(2_000), Some(66)));
     assert_eq!(
@@ -302,6 +302,7 @@ fn hostile_numbers_saturate() {
     let report: GcReport = report(Gc::default(), script.steps);
     let row = &report.collections[0];
     assert_eq!((row.heap_before_bytes, row.heap_after_bytes), (Some(u64::MAX), Some(u64::MAX)));
-    assert_eq!((&*row.reason, &*row.kind), ("4294967295", "4294967295"));
+    assert_eq!((row.reason, row.kind), (GcReason::Other(u32::MAX), GcKind::Other(u32::MAX)));
+    assert_eq!([row.reason.to_string(), row.kind.to_string()], ["4294967295"; 2]);
     assert_eq!(report.totals.promoted_bytes, u64::MAX);
 }

@@ -1,9 +1,11 @@
 //! Which trace is read, and how.
 
 use crate::args::amount::Bytes;
+use crate::failure::STDIN_NAME;
+use crate::recommended::shell_word;
 use clap::Args;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The heading of these options in help: they are the same for all commands, and few
 /// people need them, so they stand below what the command is about.
@@ -18,6 +20,23 @@ pub(crate) struct InputArgs {
 
     #[command(flatten)]
     pub(crate) read: ReadArgs,
+}
+
+impl InputArgs {
+    /// Returns whether the trace comes from standard input, which can be read once.
+    pub(crate) fn is_stdin(&self) -> bool {
+        self.file == Path::new("-")
+    }
+
+    /// Returns how messages and headings call the trace.
+    pub(crate) fn name(&self) -> String {
+        if self.is_stdin() { STDIN_NAME.to_owned() } else { self.file.display().to_string() }
+    }
+
+    /// Returns the trace as a word of a command line.
+    pub(crate) fn shell_word(&self) -> String {
+        shell_word(&self.file.display().to_string())
+    }
 }
 
 /// How it is read.

@@ -1,12 +1,11 @@
 //! `nettrace info`: what a trace is.
 
-use crate::args::InfoArgs;
+use crate::args::{InfoArgs, InputArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::messages::cause_of_loss;
 use crate::printable::printable;
-use crate::recommended::shell_word;
 use crate::style::Style;
 use crate::{survey, units};
 use nettrace_analysis::info::{Survey, TraceInfo};
@@ -23,7 +22,7 @@ pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Fa
     if args.form.json {
         context.write_json(&info)?;
     } else {
-        text(context, &trace.file, &info)?;
+        text(context, &args.input, &info)?;
     }
     context.out.finish()?;
     Ok(context.conclude(&trace.file, &ended, true))
@@ -32,10 +31,10 @@ pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Fa
 /// Lines of a list before the rest is only counted.
 const LISTED_ITEMS: usize = 12;
 
-fn text(context: &mut Context<'_>, file: &str, report: &TraceInfo) -> Result<(), Failure> {
+fn text(context: &mut Context<'_>, input: &InputArgs, report: &TraceInfo) -> Result<(), Failure> {
     let style = context.style;
     let mut page = Page { out: context.out.buffer(), style };
-    page.heading(file)?;
+    page.heading(&input.name())?;
     page.what(report)?;
     page.blank()?;
     page.amounts(report)?;
@@ -45,7 +44,7 @@ fn text(context: &mut Context<'_>, file: &str, report: &TraceInfo) -> Result<(),
     page.blocks(report)?;
     page.damage(report)?;
     page.blank()?;
-    page.next(file, report)?;
+    page.next(input, report)?;
     Ok(())
 }
 
@@ -227,9 +226,8 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn next(&mut self, file: &str, report: &TraceInfo) -> io::Result<()> {
-        let file =
-            if file == crate::context::STDIN_NAME { "-".to_owned() } else { shell_word(file) };
+    fn next(&mut self, input: &InputArgs, report: &TraceInfo) -> io::Result<()> {
+        let file = input.shell_word();
         let (command, why) = match report.events {
             0 => (format!("nettrace info --json {file}"), "all of this for programs"),
             _ => (format!("nettrace stats {file}"), "which events, how many, how large"),

@@ -10,7 +10,7 @@ pub(crate) use ending::Ended;
 pub(crate) use gzip::UnpackFault;
 pub(crate) use regions::Regions;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, STDIN_NAME};
 use crate::progress::Progress;
 use gzip::Unpack;
 use nettrace_parser::{Buffered, MappedFile, Source, Span};
@@ -77,8 +77,8 @@ impl Input {
         limit: u64,
         progress: Rc<Progress>,
     ) -> Result<Input, Failure> {
-        let head = head(&mut stdin)
-            .map_err(|error| Failure::open("standard input", Path::new("-"), &error))?;
+        let head =
+            head(&mut stdin).map_err(|error| Failure::open(STDIN_NAME, Path::new("-"), &error))?;
         Ok(Input::of_read(head, stdin, None, limit, progress))
     }
 

@@ -77,9 +77,7 @@ impl Sessions {
 /// Several sessions, if there are both metrics and EventCounters.
 fn split(config: &SessionConfig, is_suspended: bool) -> Option<Sessions> {
     let is_metrics = |provider: &Provider| provider.name().eq_ignore_ascii_case(METRICS);
-    let has_counters = |provider: &Provider| {
-        provider.wire_arguments().is_some_and(|text| text.contains(INTERVAL_ARGUMENT))
-    };
+    let has_counters = |provider: &Provider| provider.has_argument(INTERVAL_ARGUMENT);
     let all = config.providers().iter().cloned();
     let (metrics, rest): (Vec<Provider>, Vec<Provider>) = all.partition(is_metrics);
     if metrics.is_empty() || !rest.iter().any(has_counters) {

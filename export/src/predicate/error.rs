@@ -19,6 +19,11 @@ impl PredicateError {
     pub fn column(&self) -> usize {
         self.column
     }
+
+    /// Returns what is wrong, without the column.
+    pub fn reason(&self) -> &str {
+        &self.message
+    }
 }
 
 impl fmt::Display for PredicateError {

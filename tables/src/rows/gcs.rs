@@ -15,8 +15,8 @@ pub(crate) fn write_collections(sheet: &mut Sheet, report: &GcReport, prefix: Ro
         row.count(gc.process_id);
         row.count(u64::from(gc.number));
         row.small(i32::try_from(gc.generation).unwrap_or(i32::MAX));
-        row.text(&*gc.reason);
-        row.text(&*gc.kind);
+        row.text(&*gc.reason.to_string());
+        row.text(&*gc.kind.to_string());
         row.count(gc.duration_ns);
         row.count(gc.pause_ns);
         row.small(i32::try_from(gc.pauses.len()).unwrap_or(i32::MAX));

@@ -81,9 +81,9 @@ impl CountersReport {
         labels: &str,
         series: &[&CounterSeries],
     ) -> io::Result<()> {
-        let mut times: BTreeMap<(i64, u64), Vec<(&str, &CounterPoint)>> = BTreeMap::new();
+        let mut times: BTreeMap<(i64, u64), Vec<(f64, &CounterPoint)>> = BTreeMap::new();
         for series in series {
-            let percentile = series.tags.last().map_or("", |(_, value)| value.as_str());
+            let percentile = series.percentile().unwrap_or(0.0);
             for (at, point) in series.points.iter().enumerate() {
                 times.entry((point.ts_ns, at as u64)).or_default().push((percentile, point));
             }
@@ -94,7 +94,7 @@ impl CountersReport {
                 if point.value < 0.0 {
                     continue;
                 }
-                let quantile = percentile.parse::<f64>().unwrap_or(0.0) / 100.0;
+                let quantile = percentile / 100.0;
                 let label = format!("quantile=\"{quantile}\"");
                 self.write_sample(out, name, &joined(labels, &label), point.value, point)?;
             }
@@ -235,13 +235,7 @@ fn labels(series: &CounterSeries) -> String {
     let mut text = format!("provider=\"{}\"", escaped(&series.provider, true));
     let mut names = BTreeSet::from(["provider".to_owned(), "quantile".to_owned()]);
     let mut numbers: HashMap<String, usize> = HashMap::new();
-    let is_histogram = series.kind == CounterKind::Histogram;
-    let tags = series
-        .tags
-        .split_last()
-        .filter(|_| is_histogram)
-        .map_or(series.tags.as_slice(), |(_, tags)| tags);
-    for (key, value) in tags {
+    for (key, value) in series.tags_without_percentile() {
         let mut name: String = key
             .chars()
             .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' })

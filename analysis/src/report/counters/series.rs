@@ -223,6 +223,20 @@ impl CounterSeries {
         level.or(point.rate_per_second).unwrap_or(point.value)
     }
 
+    /// Returns the percentile that the values of a histogram are, which is its last tag.
+    pub fn percentile(&self) -> Option<f64> {
+        let (_, value) = self.tags.last().filter(|_| self.kind == CounterKind::Histogram)?;
+        value.parse().ok()
+    }
+
+    /// Returns its tags without the percentile of a histogram.
+    pub fn tags_without_percentile(&self) -> &[(String, String)] {
+        match (self.kind, self.tags.as_slice()) {
+            (CounterKind::Histogram, [tags @ .., _]) => tags,
+            (_, tags) => tags,
+        }
+    }
+
     /// A series of that key without values.
     pub(crate) fn of(key: &SeriesKey, unit: &str, display_name: &str) -> CounterSeries {
         let tags = key.tags.clone();

@@ -1,8 +1,8 @@
 //! One collection.
 
+use super::reason::{GcKind, GcReason};
 use crate::model::intervals::nanos_between;
 use nettrace_parser::view::{GcGlobalHistory, GcHeapHistory, GcHeapStats};
-use std::borrow::Cow;
 
 /// A garbage collection. Sizes are in bytes; those of generations include their free
 /// space.
@@ -28,11 +28,11 @@ pub struct Collection {
     /// The generation it collected: 0, 1 or 2.
     pub generation: u32,
     /// The reason: `AllocSmall`, `Induced`, `AllocLarge` …
-    pub reason: Cow<'static, str>,
+    pub reason: GcReason,
     /// The kind: `NonConcurrentGC`, `BackgroundGC`, or `ForegroundGC` during a background
     /// collection.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
-    pub kind: Cow<'static, str>,
+    pub kind: GcKind,
     /// When it started.
     pub start_ns: i64,
     /// Its duration; during a background collection, the process is only paused for part
@@ -230,40 +230,4 @@ impl Collection {
                 .to_vec();
         }
     }
-}
-
-/// The name of a reason in TraceEvent; the manifest has fewer.
-pub(super) fn reason(stored: u32) -> Cow<'static, str> {
-    Cow::Borrowed(match stored {
-        0 => "AllocSmall",
-        1 => "Induced",
-        2 => "LowMemory",
-        3 => "Empty",
-        4 => "AllocLarge",
-        5 => "OutOfSpaceSOH",
-        6 => "OutOfSpaceLOH",
-        7 => "InducedNotForced",
-        8 => "Internal",
-        9 => "InducedLowMemory",
-        10 => "InducedCompacting",
-        11 => "LowMemoryHost",
-        12 => "PMFullGC",
-        13 => "LowMemoryHostBlocking",
-        14 => "BgcTuningSOH",
-        15 => "BgcTuningLOH",
-        16 => "BgcStepping",
-        17 => "InducedAggressive",
-        other => return Cow::Owned(other.to_string()),
-    })
-}
-
-/// The name of a kind in TraceEvent.
-pub(super) fn kind(stored: Option<u32>) -> Cow<'static, str> {
-    Cow::Borrowed(match stored {
-        // Version 0 had no other kinds.
-        None | Some(0) => "NonConcurrentGC",
-        Some(1) => "BackgroundGC",
-        Some(2) => "ForegroundGC",
-        Some(other) => return Cow::Owned(other.to_string()),
-    })
 }

@@ -7,7 +7,8 @@
 //! end. A suspension of all threads belongs to the collections that start in it; a
 //! suspension for a phase of the background collection belongs to that collection.
 
-use super::collection::{Collection, kind, reason};
+use super::collection::Collection;
+use super::reason::{GcKind, GcReason};
 use crate::model::ThreadHandle;
 use crate::model::intervals::{Edge, Interval, Suspension, Suspensions, nanos_between};
 use crate::report::contract::Moment;
@@ -223,8 +224,8 @@ impl Heap {
         let collection = Collection {
             number: start.number,
             generation: start.generation.unwrap_or(0),
-            reason: reason(start.reason),
-            kind: kind(start.kind),
+            reason: GcReason::of(start.reason),
+            kind: GcKind::of(start.kind),
             start_ns: moment.nanos,
             since_last_ns,
             frozen_bytes: self.frozen_bytes,

@@ -2,9 +2,11 @@
 
 mod collection;
 mod heap;
+mod reason;
 mod totals;
 
 pub use collection::{Collection, GenerationSizes, Pause};
+pub use reason::{GcKind, GcReason};
 pub use totals::{GcTotals, GenerationTotals};
 
 use super::contract::{Moment, Recording, Report, SCHEMA};

@@ -1,6 +1,7 @@
 //! Totals of all collections.
 
 use super::collection::Collection;
+use super::reason::GcKind;
 use crate::document::percentile;
 use std::collections::BTreeMap;
 
@@ -105,8 +106,8 @@ impl GcTotals {
             promoted_bytes: sum(rows.iter().filter_map(|row| row.promoted_bytes)),
             heap_peak_bytes: rows.iter().filter_map(|row| row.heap_peak_bytes).max().unwrap_or(0),
             compacting: count(rows.iter().map(|row| row.is_compacting == Some(true))),
-            background: count(rows.iter().map(|row| row.kind == "BackgroundGC")),
-            induced: count(rows.iter().map(|row| row.reason.starts_with("Induced"))),
+            background: count(rows.iter().map(|row| row.kind == GcKind::Background)),
+            induced: count(rows.iter().map(|row| row.reason.is_induced())),
             incomplete: count(rows.iter().map(|row| !row.is_complete)),
             generations: by_generation
                 .into_iter()

@@ -250,17 +250,13 @@ impl HttpFacts {
         self.status.is_some_and(|status| !(0..500).contains(&status))
     }
 
-    /// Returns the label, as in `out GET https://host/items/#`: numbers in paths do not distinguish
-    /// requests.
+    /// Returns direction and name: `out GET https://host/items/#`. Numbers in paths do not
+    /// distinguish requests.
     pub(crate) fn label(&self) -> Option<String> {
-        let name = self.name()?;
-        Some(match self.direction {
-            Some(direction) => format!("{direction} {name}"),
-            None => name,
-        })
+        self.name().map(|name| label_of(self.direction, name))
     }
 
-    /// Returns the label without the direction.
+    /// Returns the name without the direction: `GET https://host/items/#`.
     pub(crate) fn name(&self) -> Option<String> {
         let target = self.target.as_deref()?;
         let target = target.split(['?', '#']).next().unwrap_or_default();
@@ -272,6 +268,14 @@ impl HttpFacts {
         let (host, path) = target.split_at_checked(host_end)?;
         let method = self.method.as_deref().map(|method| format!("{method} ")).unwrap_or_default();
         Some(format!("{method}{host}{}", path_group(path)))
+    }
+}
+
+/// Returns how requests of a direction and a name are called: `in GET /items/#`.
+pub(crate) fn label_of(direction: Option<&str>, name: String) -> String {
+    match direction {
+        Some(direction) => format!("{direction} {name}"),
+        None => name,
     }
 }
 

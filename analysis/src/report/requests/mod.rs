@@ -4,5 +4,5 @@
 mod facts;
 mod open;
 
-pub(crate) use facts::{HttpFacts, MaybeRequest, request_of, requests_around};
+pub(crate) use facts::{HttpFacts, MaybeRequest, label_of, request_of, requests_around};
 pub(crate) use open::{LayerStops, OpenRequests};

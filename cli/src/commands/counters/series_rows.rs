@@ -1,6 +1,6 @@
 //! Rows of the screen: one for each series, or one for all tag sets of a counter.
 
-use crate::counter_text::{number, short_tags, to_cut, unit_per_second};
+use crate::counter_text::{number, per_second, short_tags, to_cut, unit_per_second};
 use crate::cut::Text;
 use crate::printable::printable;
 use crate::units;
@@ -53,8 +53,11 @@ pub(super) fn distributions(group: &[LiveSeries]) -> Vec<Vec<&LiveSeries>> {
     let mut lines: Vec<Vec<&LiveSeries>> = Vec::new();
     for live in group {
         let is_histogram = live.series.kind == CounterKind::Histogram;
-        let same =
-            |line: &Vec<&LiveSeries>| line.first().is_some_and(|first| tags(first) == tags(live));
+        let same = |line: &Vec<&LiveSeries>| {
+            line.first().is_some_and(|first| {
+                first.series.tags_without_percentile() == live.series.tags_without_percentile()
+            })
+        };
         match lines.iter_mut().find(|line| is_histogram && same(line)) {
             Some(line) => line.push(live),
             None => lines.push(vec![live]),
@@ -63,17 +66,11 @@ pub(super) fn distributions(group: &[LiveSeries]) -> Vec<Vec<&LiveSeries>> {
     lines
 }
 
-/// Tags without the quantile.
-fn tags(live: &LiveSeries) -> &[(String, String)] {
-    let all = live.series.tags.as_slice();
-    let is_histogram = live.series.kind == CounterKind::Histogram;
-    all.split_last().filter(|_| is_histogram).map_or(all, |(_, tags)| tags)
-}
-
 pub(super) fn row(group: &Group, line: &[&LiveSeries]) -> SeriesRow {
     let Some(first) = line.first() else { return folded(group, &[]) };
-    let short = short_tags(tags(first));
-    let tags: String = tags(first).iter().map(|(key, value)| format!(" {key}={value}")).collect();
+    let tags = first.series.tags_without_percentile();
+    let short = short_tags(tags);
+    let tags: String = tags.iter().map(|(key, value)| format!(" {key}={value}")).collect();
     let (value, unit) = match first.series.kind {
         CounterKind::Histogram => (quantiles(line), unit_per_second(&first.series)),
         _ => scaled(&first.series, first.shown()),
@@ -106,11 +103,9 @@ fn scaled(series: &CounterSeries, value: f64) -> (String, String) {
     if !bytes.is_finite() {
         return (number(value), unit);
     }
-    let text = units::bytes(bytes.abs().round() as u64);
-    let Some((size, multiple)) = text.rsplit_once(' ') else { return (number(value), unit) };
-    let per = if unit.ends_with("/s") { "/s" } else { "" };
+    let (size, multiple) = units::bytes_and_unit(bytes.abs().round() as u64);
     let sign = if bytes < 0.0 { "-" } else { "" };
-    (format!("{sign}{size}"), format!("{multiple}{per}"))
+    (format!("{sign}{size}"), format!("{multiple}{}", per_second(series)))
 }
 
 /// `p50 9.88 p95 18.9 p99 19.8`.
@@ -118,9 +113,8 @@ fn quantiles(line: &[&LiveSeries]) -> String {
     let mut sorted: Vec<(f64, String)> = line
         .iter()
         .filter_map(|live| {
-            let (_, percentile) = live.series.tags.last()?;
-            let text = format!("p{percentile} {}", number(live.series.last));
-            Some((percentile.parse().ok()?, text))
+            let percentile = live.series.percentile()?;
+            Some((percentile, format!("p{percentile} {}", number(live.series.last))))
         })
         .collect();
     sorted.sort_by(|one, other| one.0.total_cmp(&other.0));

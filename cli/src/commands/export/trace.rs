@@ -58,9 +58,15 @@ impl Destination for Files<'_> {
 }
 
 impl Exporter<'_> {
-    /// The options of this export as text: the tables, then all that changes their content.
+    /// Returns the options of this export as text: the tables, then all that changes their
+    /// content.
     fn options(&self) -> String {
         let names: Vec<&str> = self.tables.iter().map(|table| table.name).collect();
+        format!("{}{}", names.join(","), self.content_options())
+    }
+
+    /// Returns the options that change the content of tables, as text.
+    fn content_options(&self) -> String {
         let payload = if self.has_payload { "" } else { " no-payload" };
         let wide: String = self.wide.iter().map(|event| format!(" wide={event}")).collect();
         let cut = match self.cut_stacks {
@@ -68,19 +74,15 @@ impl Exporter<'_> {
             CutStacks::Keep => " cut-stacks=keep",
             _ => "",
         };
-        format!("{}{payload}{cut}{wide}", names.join(","))
+        format!("{payload}{cut}{wide}")
     }
 
-    /// Whether an export with the options `written` wrote all tables asked for now, with the
-    /// same content.
+    /// Returns whether an export wrote all tables asked for now, with the same content. `written`:
+    /// its options, from its file.
     fn covers(&self, written: &str) -> bool {
-        let wanted = self.options();
-        let parts = |text: &str| {
-            let (tables, rest) = text.split_once(' ').unwrap_or((text, ""));
-            (tables.split(',').map(str::to_owned).collect::<Vec<_>>(), rest.to_owned())
-        };
-        let ((wanted, rest), (written, rest_there)) = (parts(&wanted), parts(written));
-        rest == rest_there && wanted.iter().all(|table| written.contains(table))
+        let (tables, content) = written.split_at(written.find(' ').unwrap_or(written.len()));
+        let is_there = |name: &str| tables.split(',').any(|table| table == name);
+        content == self.content_options() && self.tables.iter().all(|table| is_there(table.name))
     }
 
     /// Exports a trace. `is_first` returns whether no earlier input has its content, given

@@ -175,17 +175,15 @@ pub(super) fn missing(file: &str, dump: &HeapDump, context: &mut Context<'_>) {
     if losses.is_cut_off {
         parts.push("its end".to_owned());
     }
-    for (count, what) in [
-        (losses.object_events, "event of objects"),
-        (losses.reference_events, "event of references"),
-        (losses.references, "reference from an unknown object"),
-        (losses.repeated_objects, "object that was reported twice"),
-        (losses.faults, "broken row"),
+    for (count, noun, rest) in [
+        (losses.object_events, "event", " of objects"),
+        (losses.reference_events, "event", " of references"),
+        (losses.references, "reference", " from an unknown object"),
+        (losses.repeated_objects, "object", " that was reported twice"),
+        (losses.faults, "broken row", ""),
     ] {
         if count > 0 {
-            let (noun, rest) = what.split_once(' ').unwrap_or((what, ""));
-            let text = format!("{} {rest}", units::counted(count, noun));
-            parts.push(text.trim_end().to_owned());
+            parts.push(format!("{}{rest}", units::counted(count, noun)));
         }
     }
     if losses.roots {

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::style::Paint;
 use crate::table::{Cell, first, left, right};
 use crate::units;
-use nettrace_analysis::report::{Collection, GcReport};
+use nettrace_analysis::report::{Collection, GcKind, GcReport};
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
@@ -30,7 +30,7 @@ pub(super) fn text(
         right("GC", 7, 0).of(&|row| row.number.to_string().into()),
         right("GEN", 3, 0).of(&|row| row.generation.to_string().into()),
         left("TYPE", 13, 7).of(&|row| kind(row).into()),
-        left("REASON", 16, 1).of(&|row| (&*row.reason).into()),
+        left("REASON", 16, 1).of(&|row| row.reason.to_string().into()),
         right("START ms", 10, 0).of(&|row| units::milliseconds(row.start_ns).into()),
         right("PAUSE ms", 9, 0).of(&|row| match row.pauses.is_empty() {
             true => "?".into(),
@@ -97,11 +97,11 @@ fn totals(report: &GcReport, context: &mut Context<'_>) -> io::Result<()> {
     ])
 }
 
-fn kind(row: &Collection) -> &str {
-    match row.kind.as_ref() {
-        "NonConcurrentGC" => "blocking",
-        "BackgroundGC" => "background",
-        "ForegroundGC" => "foreground",
-        other => other,
+fn kind(row: &Collection) -> String {
+    match row.kind {
+        GcKind::Blocking => "blocking".to_owned(),
+        GcKind::Background => "background".to_owned(),
+        GcKind::Foreground => "foreground".to_owned(),
+        other => other.to_string(),
     }
 }

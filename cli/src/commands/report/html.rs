@@ -81,7 +81,7 @@ pub(crate) fn write_page(
 fn about(input: &Path, ended: &Ended) -> PageAbout {
     let name =
         input.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let title = if name == "-" { crate::context::STDIN_NAME.to_owned() } else { name };
+    let title = if name == "-" { crate::failure::STDIN_NAME.to_owned() } else { name };
     let mut facts = Vec::new();
     if let Ok(file) = std::fs::metadata(input)
         && file.is_file()

@@ -2,7 +2,7 @@
 
 use super::pass::{Asked, Steps, show_in_steps};
 use super::words::errors;
-use crate::args::{LogLevelArg, LogsArgs};
+use crate::args::{InputArgs, LogLevelArg, LogsArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -24,7 +24,7 @@ pub(super) fn run(
             context.out.hand_on()
         })
     };
-    let text = |_: &str, report: &LogsReport, context: &mut Context<'_>| {
+    let text = |_: &InputArgs, report: &LogsReport, context: &mut Context<'_>| {
         if args.templates {
             templates(args.rows.number, report, context)?;
         } else {

@@ -55,7 +55,7 @@ impl<'a> Asked<'a> {
 /// What is done after each event.
 type Each<R> = fn(&mut R, &mut Context<'_>) -> io::Result<()>;
 /// Writes what a report of a file yields.
-type Text<'t, O> = dyn Fn(&str, &O, &mut Context<'_>) -> io::Result<()> + 't;
+type Text<'t, O> = dyn Fn(&InputArgs, &O, &mut Context<'_>) -> io::Result<()> + 't;
 
 /// How a report becomes text.
 pub(super) struct Steps<'t, R: Report> {
@@ -78,7 +78,7 @@ pub(super) fn show<R: Report>(
 where
     R::Output: Serialize,
 {
-    let text = |_: &str, output: &R::Output, context: &mut Context<'_>| text(output, context);
+    let text = |_: &InputArgs, output: &R::Output, context: &mut Context<'_>| text(output, context);
     show_in_steps(
         report,
         asked,
@@ -135,7 +135,7 @@ where
         Form::Json | Form::Text if !is_shown => {}
         Form::Json | Form::AlwaysJson => context.write_report(&reported.output, &ended)?,
         Form::Text | Form::AlwaysText => {
-            (steps.text)(&trace.file, &reported.output, context)?;
+            (steps.text)(asked.input, &reported.output, context)?;
             table::end_page(context)?;
         }
     }

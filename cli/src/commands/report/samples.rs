@@ -149,7 +149,7 @@ fn rows(rows: &[MethodRow], context: &Context<'_>) -> Table {
             ms(row.total_ns).into(),
             units::count(row.self_samples).into(),
         ];
-        table.row(numbers.into_iter().chain(when).chain([printable(&row.shown()).into()]));
+        table.row(numbers.into_iter().chain(when).chain([printable(row.shown()).into()]));
     }
     table
 }
@@ -172,7 +172,7 @@ pub(super) fn tree(tree: &CallTree, context: &mut Context<'_>) -> io::Result<()>
                 depth if depth <= deepest => "  ".repeat(depth as usize),
                 depth => format!("{}[{depth}] ", "  ".repeat(deepest as usize)),
             };
-            Text::parts([fixed(&indent), main(&node.shown())]).into()
+            Text::parts([fixed(&indent), main(node.shown())]).into()
         }),
     ])?;
     prose(context, &strong, &summary(tree.samples, tree.total_ns, tree.period_ns, tree.clock))?;

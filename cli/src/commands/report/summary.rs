@@ -18,7 +18,6 @@ use crate::units;
 use nettrace_analysis::findings::{OwnEvents, Severity, Summary, SummaryReport};
 use nettrace_analysis::heap::{HeapDump, HeapReader, HeapReport, Retained};
 use std::io::{self, Write};
-use std::path::Path;
 use unicode_width::UnicodeWidthStr;
 
 pub(super) fn run(asked: Asked<'_>, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -65,7 +64,7 @@ fn heap(
     input: &InputArgs,
     context: &mut Context<'_>,
 ) -> Option<HeapOfTrace> {
-    if !report.has_heap_dump || input.file == Path::new("-") {
+    if !report.has_heap_dump || input.is_stdin() {
         return None;
     }
     let mut events = context.open(input).ok()?.reader.time_ordered();
@@ -81,13 +80,13 @@ fn heap(
     Some(HeapOfTrace { dumps, usual, retained, report })
 }
 
-fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Result<()> {
+fn text(input: &InputArgs, report: &SummaryReport, context: &mut Context<'_>) -> io::Result<()> {
     let (strong, faint, name) =
         (context.style.strong(), context.style.faint(), context.style.name());
     let (bad, good) = (context.style.bad(), context.style.good());
     let width = context.table_width();
     let out = context.out.buffer();
-    writeln!(out, "{}", strong.over(printable(file)))?;
+    writeln!(out, "{}", strong.over(printable(&input.name())))?;
     writeln!(out, "{}", strong.over(wrapped(&printable(&report.kind), width)))?;
     // Command lines may have thousands of arguments, which --json has.
     let room = width.unwrap_or(MOST_PROCESS_COLUMNS).min(MOST_PROCESS_COLUMNS);
@@ -103,7 +102,7 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
     );
     prose(context, &Paint::default(), &line)?;
     let out = context.out.buffer();
-    let file = if file == "standard input" { "-".to_owned() } else { shell_word(file) };
+    let file = input.shell_word();
     if !report.findings.is_empty() {
         writeln!(out)?;
         writeln!(out, "{}", strong.over("What stands out"))?;
@@ -199,12 +198,9 @@ fn own_events(
     if let Some(row) = with_stacks.filter(|row| row.with_stack > 0) {
         let event = shell_word(&row.event);
         let command = format!("nettrace convert {file} --format svg --kind {event}");
-        let text = format!("{} with stacks of {}", units::count(row.with_stack), row.event);
-        writeln!(
-            out,
-            "  {}",
-            fitted(&printable(&text), width.map_or(usize::MAX, |width| width.saturating_sub(2)))
-        )?;
+        let start = format!("{} with stacks of", units::count(row.with_stack));
+        let room = width.map_or(usize::MAX, |width| width.saturating_sub(2));
+        writeln!(out, "  {}", fitted(&start, &printable(&row.event), room))?;
         writeln!(out, "    {}", name.over(command))?;
     }
     Ok(())
@@ -229,18 +225,15 @@ fn in_lines(text: &str, width: usize) -> String {
     wrapped(&words.join(" "), Some(width)).replace('\n', "\n  ")
 }
 
-/// Where less room is left for the name at a sentence's end, the sentence is cut as a
+/// Minimum columns for the name at a sentence's end; with less room the sentence is cut as a
 /// whole.
 const LEAST_NAME_COLUMNS: usize = 8;
 
-/// A sentence that fits a line: its last word is a name, which is cut in its middle.
-fn fitted(text: &str, width: usize) -> String {
-    let (start, name) = text.rsplit_once(' ').unwrap_or(("", text));
+/// Returns a sentence that fits a line. The name at its end is cut in its middle.
+fn fitted(start: &str, name: &str, width: usize) -> String {
     match width.checked_sub(start.width() + 1) {
-        Some(room) if room >= LEAST_NAME_COLUMNS => {
-            format!("{start} {}", cut(name, room)).trim_start().to_owned()
-        }
-        _ => cut(text, width),
+        Some(room) if room >= LEAST_NAME_COLUMNS => format!("{start} {}", cut(name, room)),
+        _ => cut(&format!("{start} {name}"), width),
     }
 }
 
@@ -250,9 +243,9 @@ mod tests {
 
     #[test]
     fn the_name_at_a_sentences_end_is_cut_in_its_middle() {
-        assert_eq!(fitted("most in A.B", 11), "most in A.B");
-        let cut = fitted("most in Namespace.Type.Method", 22);
+        assert_eq!(fitted("most in", "A.B", 11), "most in A.B");
+        let cut = fitted("most in", "Namespace.Type.Method", 22);
         assert_eq!((cut.as_str(), cut.chars().count()), ("most in Name…pe.Method", 22));
-        assert_eq!(fitted("no room for VeryLongName", 14), "no r…yLongName");
+        assert_eq!(fitted("no room for", "VeryLongName", 14), "no r…yLongName");
     }
 }

@@ -287,8 +287,8 @@ fn facts(what: &WatchedEvent) -> Vec<(&'static str, Fact<'_>)> {
     };
     match what {
         WatchedEvent::Gc(row) => {
-            text("type", &row.kind);
-            text("reason", &row.reason);
+            text("type", &row.kind.to_string());
+            text("reason", &row.reason.to_string());
             facts.push(("generation", Fact::Number(f64::from(row.generation))));
             facts.push(("number", Fact::Number(f64::from(row.number))));
             facts.push(("pause", Fact::Nanos(row.pause_ns)));

@@ -155,12 +155,10 @@ fn rule(
         // The condition's own column is added to the place of its text, where that stands
         // in the file as it is, without escapes.
         let (at, is_exact) = fields.inside("when", error.column());
-        let text = error.to_string();
-        let text = match text.split_once(": ").filter(|_| is_exact) {
-            Some((_, reason)) => reason.to_owned(),
-            None => text,
-        };
-        fields.source.wrong(at, &text)
+        match is_exact {
+            true => fields.source.wrong(at, error.reason()),
+            false => fields.source.wrong(at, &error.to_string()),
+        }
     })?;
     let failed = |key: &str| {
         let at = fields.place(key);
