@@ -117,7 +117,8 @@ fn facts_stand_beside_their_sentences() {
     assert_eq!(report["verdict_facts"]["kind"], "nothing_large");
     let row = &report["rows"][0];
     assert_eq!((&row["subject"], &row["measure"]), (&json!("counter"), &json!("value")));
-    assert_eq!((&row["doubt"], &row["doubt_facts"]), (&Value::Null, &Value::Null));
+    assert_eq!(row["doubt"], "fewer than 5 values are no sample");
+    assert_eq!(row["doubt_facts"], json!({ "kind": "few_values", "min_values": 5 }));
 }
 
 /// Runs of one program: see `testdata/ab`.
