@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What may stay as it is, and why it cannot grow or why growing it breaks nobody.
-const EXCEPTIONS: [(&str, &str, &str); 14] = [
+const EXCEPTIONS: [(&str, &str, &str); 15] = [
+    ("analysis", "OldOrNew", "the two sides of a comparison"),
     ("parser", "Span", "a start and a length; nothing else makes a stretch of bytes"),
     ("parser", "TraceId", "16 bytes by the W3C's definition"),
     (

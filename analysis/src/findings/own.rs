@@ -114,5 +114,5 @@ pub(super) fn is_package(frame: &Frame) -> bool {
 
 /// Returns whether a frame is the entry point of a program.
 pub(super) fn is_main(frame: &Frame) -> bool {
-    matches!(frame.caller_method(), "Main" | "<Main>$" | "<Main>")
+    matches!(frame.bare_method(), "Main" | "<Main>$" | "<Main>")
 }

@@ -104,14 +104,14 @@ fn is_helper(frame: &Frame) -> bool {
     let innermost = type_name.rsplit('.').next().unwrap_or(type_name);
     innermost.contains("Helper")
         || INNER_TYPES.contains(&innermost)
-        || frame.method.starts_with("Throw")
+        || frame.bare_method().starts_with("Throw")
         || frame.method.contains("Slow")
         || frame.call.is_some()
 }
 
 /// Returns whether a frame is a helper whose only purpose is to throw.
 fn is_thrower(frame: &Frame) -> bool {
-    frame.method.starts_with("Throw") && !Folding::is_own(frame)
+    frame.bare_method().starts_with("Throw") && !Folding::is_own(frame)
 }
 
 /// Types whose methods stand behind others that users call.
@@ -412,7 +412,7 @@ impl OwnCode {
 /// some, the runtime compiles it, at its first call. Stubs of native calls are such methods, too,
 /// and do.
 fn is_being_compiled(frame: &Frame) -> bool {
-    frame.type_name == DYNAMIC && !frame.method.starts_with("IL_STUB")
+    frame.type_name == DYNAMIC && !frame.bare_method().starts_with("IL_STUB")
 }
 
 /// Returns the number of dynamic methods of the program, if they are many.
@@ -480,7 +480,7 @@ impl FrameFacts {
             frame.namespace == namespace && frame.type_name == type_name
         };
         let is_below = |begin: &str| frame.namespace.starts_with(begin);
-        let method = frame.caller_method();
+        let method = frame.bare_method();
         FrameFacts {
             is_own: own.has(resolved, handle),
             is_handler: is_compiled_handler(frame),

@@ -31,7 +31,7 @@ const TRACING: &str = "System.Diagnostics.Tracing";
 fn is_wait_for_process(frame: &Frame) -> bool {
     frame.namespace == "System.Diagnostics"
         && frame.type_name == "Process"
-        && frame.method.starts_with(WAITS_FOR_PROCESS)
+        && frame.bare_method().starts_with(WAITS_FOR_PROCESS)
 }
 
 /// The CPU samples with stacks that pass the filter.

@@ -254,6 +254,15 @@ impl Frame {
             || [&self.method, &self.type_name].iter().any(|name| name.contains(".lambda_"))
     }
 
+    /// Returns the method's name alone: without the marks of a guess and what it has called.
+    pub(crate) fn bare_method(&self) -> &str {
+        let caller = self.caller_method();
+        match self.is_guessed {
+            true => caller.get(1..).and_then(|name| name.split('+').next()).unwrap_or(caller),
+            false => caller,
+        }
+    }
+
     /// Returns the method without what it has called.
     pub fn caller_method(&self) -> &str {
         self.method.get(..self.ends.method).unwrap_or(&self.method)

@@ -23,7 +23,7 @@ const CAUSES: [(&str, &str); 5] = [
 /// Returns whether what a frame calls is done for a recording.
 pub(crate) fn is_for_recording(frame: &Frame) -> bool {
     let is_cause = |(type_end, method): &(&str, &str)| {
-        frame.type_name.ends_with(type_end) && frame.method.starts_with(method)
+        frame.type_name.ends_with(type_end) && frame.bare_method().starts_with(method)
     };
     is_recording(frame) || CAUSES.iter().any(is_cause)
 }

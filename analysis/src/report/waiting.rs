@@ -206,7 +206,7 @@ pub(crate) fn is_pool_worker(frames: &[FrameHandle], resolved: &Resolved<'_>) ->
 /// Returns whether a worker of the thread pool runs work items below a frame.
 pub(crate) fn is_pool_frame(frame: &Frame) -> bool {
     let is_worker = |(type_name, method): &(&str, &str)| {
-        frame.type_name == *type_name && frame.method.starts_with(method)
+        frame.type_name == *type_name && frame.bare_method().starts_with(method)
     };
     POOL_WORKERS.iter().any(is_worker)
 }
