@@ -183,7 +183,7 @@ impl ConvertOptions {
 }
 
 /// Returns those of `kinds` that the trace has, each thing by one of them
-/// ([`Kind::is_represented`]).
+/// (`Kind::is_represented`).
 ///
 /// # Errors
 /// If there are none.
