@@ -111,7 +111,7 @@ pub fn mapped(path: &Path) -> io::Result<MappedFile> {
 /// Makes one pass over a stream in memory.
 ///
 /// # Errors
-/// As [`file`].
+/// As [`file()`].
 pub fn memory(stream: &[u8], mode: Mode) -> io::Result<PassResult> {
     source(Whole::new(stream), mode)
 }
@@ -146,7 +146,7 @@ fn index<S: Source>(mut reader: Reader<S>) -> io::Result<PassResult> {
 /// now and then.
 ///
 /// # Errors
-/// As [`file`].
+/// As [`file()`].
 pub fn anonymous_peak(path: &Path) -> io::Result<u64> {
     const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
     let (mut count, mut peak) = (0u64, 0);
