@@ -1,9 +1,10 @@
 //! What stands out on one side only: findings of the summary of its traces.
 
 use super::measured::MeasuredTrace;
-use crate::fact::FindingKind;
 use crate::fact::comparison::Subject;
+use crate::fact::{FindingKind, Place};
 use crate::findings::{Finding, Severity};
+use crate::model::FrameCall;
 use serde::Serialize;
 
 /// What stands out in the traces of one side and in none of the other's, as the summary of such
@@ -69,9 +70,16 @@ fn subjects(kind: FindingKind) -> &'static [Subject] {
     }
 }
 
+/// Returns what makes a place of one trace that of another: the method, without its arguments. One
+/// trace may show which endpoint it serves, and the other not.
+fn method(place: &Place) -> (&str, Option<FrameCall>) {
+    (place.frame.without_arguments(), place.frame.call)
+}
+
 fn only_in(these: &[MeasuredTrace], others: &[MeasuredTrace]) -> Vec<Finding> {
     let is_same = |one: &Finding, other: &Finding| {
-        (one.about(), one.fact.subject_place()) == (other.about(), other.fact.subject_place())
+        let [place, other_place] = [one, other].map(|it| it.fact.subject_place().map(method));
+        one.about() == other.about() && place == other_place
     };
     let is_in = |trace: &MeasuredTrace, finding: &Finding| {
         trace.findings.iter().any(|one| is_same(one, finding))
@@ -88,4 +96,19 @@ fn only_in(these: &[MeasuredTrace], others: &[MeasuredTrace]) -> Vec<Finding> {
         }
     }
     only
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Frame, FrameKind};
+    use std::sync::Arc;
+
+    #[test]
+    fn a_method_is_one_place_whether_or_not_a_trace_shows_its_endpoint() {
+        let place = Place::new(Arc::new(Frame::group("Shop.Cart".into(), FrameKind::Managed)));
+        let served = Place { endpoint: Some("GET /cart".into()), ..place.clone() };
+        assert_ne!(place, served);
+        assert_eq!(method(&place), method(&served));
+    }
 }
