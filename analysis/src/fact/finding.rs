@@ -5,7 +5,7 @@ use super::collection::{AllocatedType, CollectionPlace, CollectionReason};
 use super::number::{Number, Unit};
 use super::place::Place;
 use crate::heap::{HeapHolder, HeapOwnType};
-use crate::model::{Coverage, WaitFor};
+use crate::model::{Coverage, MissingNames, WaitFor};
 
 /// A field that holds a number, or may hold one.
 trait MayBeNumber {
@@ -155,6 +155,8 @@ facts! {
         about {
             /// How many frames have names, and what the trace has to name others.
             coverage: Coverage,
+            /// Why the others have none.
+            why: MissingNames,
         }
     }
     /// Collections took time, or came for a reason that can be mended.

@@ -93,10 +93,10 @@ impl Running {
     pub(super) fn missing_names(&self, resolved: &Resolved<'_>) -> Option<Finding> {
         let (frames, named) = (self.frames, self.named);
         let coverage = Coverage { frames, named, ..resolved.coverage() };
-        let (percent, _) = coverage.missing()?;
+        let (percent, why) = coverage.missing()?;
         let share = Number::percent(percent as f64, Base::Frames);
         // It explains what other findings lack, and says nothing of the program.
-        Some(Finding::new(Fact::MissingNames { share, coverage }, MISSING_NAMES_WEIGHT))
+        Some(Finding::new(Fact::MissingNames { share, coverage, why }, MISSING_NAMES_WEIGHT))
     }
 
     /// Returns that a process does nothing but wait for another one to end, as one that starts

@@ -40,6 +40,38 @@ pub enum MissingNames {
     NoRundown,
 }
 
+/// What names frames that have no name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum NamesRemedy {
+    /// The folder of the program and of the symbols that were stripped from it.
+    Symbols,
+    /// A perf map, which the process writes if it is run with one.
+    PerfMap,
+    /// A session that is stopped before the process ends, so that it has a rundown.
+    EarlierStop,
+    /// A recording with a rundown.
+    Rundown,
+    /// A recording with a rundown; or symbols, as a process that describes no methods may be one
+    /// of NativeAOT.
+    RundownOrSymbols,
+}
+
+/// Why frames have no names, and what names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct NamesAdvice {
+    /// Percentage of frames without a name, rounded up.
+    pub percent: u64,
+    /// Why they have none.
+    pub why: MissingNames,
+    /// What names them; `None` if nothing is known to.
+    pub remedy: Option<NamesRemedy>,
+}
+
 impl Coverage {
     /// Returns the percentage of frames without a name, rounded up, and why they have none;
     /// `None` if hardly any lack one.
@@ -60,5 +92,20 @@ impl Coverage {
             MissingNames::NoRundown
         };
         Some((percent, why))
+    }
+
+    /// Returns advice for users whose frames lack names, if any is needed. `is_complete`: the
+    /// trace has its end, so that its session was not cut short.
+    pub fn advice(&self, is_complete: bool) -> Option<NamesAdvice> {
+        let (percent, why) = self.missing()?;
+        let remedy = match why {
+            MissingNames::NotDescribed => None,
+            MissingNames::CompiledAhead => Some(NamesRemedy::Symbols),
+            MissingNames::NoSymbols => Some(NamesRemedy::PerfMap),
+            MissingNames::NoRundown if !is_complete => Some(NamesRemedy::EarlierStop),
+            MissingNames::NoRundown if self.has_methods => Some(NamesRemedy::Rundown),
+            MissingNames::NoRundown => Some(NamesRemedy::RundownOrSymbols),
+        };
+        Some(NamesAdvice { percent, why, remedy })
     }
 }

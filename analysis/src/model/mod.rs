@@ -72,7 +72,7 @@ use about::About;
 pub(crate) use assemblies::{Assembly, Domain, is_core};
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
 pub use code_file::CodeFile;
-pub use coverage::{Coverage, MissingNames};
+pub use coverage::{Coverage, MissingNames, NamesAdvice, NamesRemedy};
 pub(crate) use cpu::{CpuWeights, Weighed, is_sample_gap};
 pub use cut_stacks::CutStacks;
 use cut_stacks::Repairs;

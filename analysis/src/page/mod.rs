@@ -20,7 +20,7 @@ use crate::driver::AnalysisOptions;
 use crate::fact::Fact;
 use crate::findings::SummaryReport;
 use crate::html::{ColumnPlace, Columns, write_html};
-use crate::model::{Coverage, Kind, Model};
+use crate::model::{Coverage, Kind, Model, NamesAdvice};
 use crate::over_time::gathering_pass;
 use crate::report::{OutcomeReport, ReportPass, Reports};
 use observers::PageReports;
@@ -127,7 +127,9 @@ pub struct Page {
 #[derive(Serialize)]
 struct Unnamed {
     percent: f64,
+    /// The sentence of `advice_facts`.
     advice: Option<String>,
+    advice_facts: Option<NamesAdvice>,
 }
 
 /// The document read by the page's code.
@@ -191,10 +193,11 @@ impl Page {
         });
         let coverage = of_samples.chain(self.coverage).find(|coverage| coverage.frames > 0)?;
         let unnamed = coverage.frames.saturating_sub(coverage.named);
-        let percent = match coverage.missing() {
-            Some((percent, _)) => percent as f64,
+        let advice_facts = coverage.advice(is_complete);
+        let percent = match advice_facts {
+            Some(advice) => advice.percent as f64,
             None => unnamed as f64 * 100.0 / coverage.frames as f64,
         };
-        Some(Unnamed { percent, advice: coverage.advice(is_complete) })
+        Some(Unnamed { percent, advice: advice_facts.map(|advice| advice.text()), advice_facts })
     }
 }

@@ -104,7 +104,7 @@ pub(super) fn write(
     context.progress.end();
     written(&targets, context);
     let advice = finished.resolved().coverage().advice(ended.is_complete);
-    let advice = advice.map(|advice| format!("{file}: {advice}"));
+    let advice = advice.map(|advice| format!("{file}: {}", advice.text()));
     for message in unused.into_iter().chain(advice) {
         context.messages.warning(&message);
     }

@@ -11,6 +11,7 @@ use crate::input::Ended;
 use crate::{recommended, table};
 use clap::Args;
 use nettrace_analysis::AnalysisOptions;
+use nettrace_analysis::model::NamesAdvice;
 use nettrace_analysis::report::{Recording, Report, ReportInput, ReportPass};
 use nettrace_export::units::counted;
 use nettrace_parser::Event;
@@ -176,7 +177,7 @@ struct Shown<'a> {
     refused_samples: u64,
     record: &'static [Recording],
     input: ReportInput,
-    advice: Option<String>,
+    advice: Option<NamesAdvice>,
     unused: &'a [String],
     says_losses: bool,
 }
@@ -191,8 +192,8 @@ impl Shown<'_> {
         for text in self.unused {
             context.messages.warning(text);
         }
-        if let Some(advice) = self.advice.as_ref().filter(|_| self.is_of_samples()) {
-            context.messages.warning(&format!("{}: {advice}", self.file));
+        if let Some(advice) = self.advice.filter(|_| self.is_of_samples()) {
+            context.messages.warning(&format!("{}: {}", self.file, advice.text()));
         }
         if !self.says_losses {
             context.messages.losses(self.file, self.ended);
