@@ -10,6 +10,7 @@ mod finding;
 mod number;
 mod place;
 mod seen;
+mod subject;
 
 pub use advice::Advice;
 pub use cause::{ActivityFailures, HotCall, LockOwner, MethodCaller, ThrowCall, ThrownBy};
@@ -20,3 +21,4 @@ pub(crate) use number::ReportedNumber;
 pub use number::{Base, Certainty, Number, Unit};
 pub use place::Place;
 pub use seen::{SeenFact, Verdicts};
+pub(crate) use subject::{Subjects, TraceSubject};

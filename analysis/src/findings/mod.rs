@@ -18,7 +18,6 @@ mod own_events;
 mod queries;
 mod requests;
 mod running;
-mod subject;
 mod summary;
 mod threads;
 mod waits;

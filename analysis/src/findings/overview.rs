@@ -2,7 +2,7 @@
 
 use super::askers::Askers;
 use super::own_events::{EventCounts, OwnEvents, is_own};
-use super::subject::{Subjects, TraceSubject};
+use crate::fact::{Subjects, TraceSubject};
 use crate::model::{Model, Moment, Resolved};
 use crate::report::{
     Activities, ActivitiesReport, Alloc, AllocReport, Contention, ContentionReport, Counters,

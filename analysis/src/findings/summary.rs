@@ -8,10 +8,9 @@ use super::own::OwnModules;
 use super::own_code::OwnCode;
 use super::own_events::{self, OwnEvents};
 use super::running::Running;
-use super::subject::TraceSubject;
 use super::{compiled, exceptions, queries, requests, threads, waits};
 use crate::document::SCHEMA;
-use crate::fact::{Advice, Base, Fact, Number, Place, Unit};
+use crate::fact::{Advice, Base, Fact, Number, Place, TraceSubject, Unit};
 use crate::heap::HeapReport;
 use crate::model::{Model, Moment, Resolved};
 use crate::report::{LogLevel, Recording, Report, ReportInput, StuckThreads};
@@ -147,13 +146,13 @@ impl SummaryReport {
         }
         let named = model.processes().find(|(_, process)| !process.name.is_empty());
         let answer = |(subject, events): (&TraceSubject, &u64)| {
-            let (_, report, about) = subject.text();
-            Answer { report: report.to_owned(), about: about.to_owned(), events: *events }
+            let (report, about) = (subject.report()?.to_owned(), subject.shown().to_owned());
+            Some(Answer { report, about, events: *events })
         };
         let mut own_events = own_events::rows_of(&reports.own, subjects.is_empty(), duration_ns);
         let own_types = own_events.len() as u64;
-        let names = subjects.keys().map(|subject| subject.text().0);
-        let contents = words::summary::contents(names, &own_events::sources(&own_events));
+        let sources = own_events::sources(&own_events);
+        let contents = words::summary::contents(subjects.keys().copied(), &sources);
         own_events::keep_shown(&mut own_events);
         let (findings, last_seen) = findings(reports, &running, resolved, duration_ns);
         SummaryReport {
@@ -166,11 +165,7 @@ impl SummaryReport {
             duration_ns,
             events: selected.events,
             threads: model.threads().filter(|(_, thread)| thread.events > 0).count() as u64,
-            answers: subjects
-                .iter()
-                .map(answer)
-                .filter(|answer| !answer.report.is_empty())
-                .collect(),
+            answers: subjects.iter().filter_map(answer).collect(),
             findings,
             advice: advice(reports, resolved),
             last_seen,

@@ -1,14 +1,15 @@
 //! What a trace is, in a few words.
 
-use crate::fact::Advice;
+use crate::fact::{Advice, TraceSubject};
 
 /// Maximum number of sources that a sentence names.
 const MAX_NAMED_SOURCES: usize = 2;
 
 /// Writes what a trace is about: `CPU samples, exceptions and activities`. `sources`: those of
 /// the program's own events.
-pub(crate) fn contents(subjects: impl Iterator<Item = &'static str>, sources: &[&str]) -> String {
-    let names: Vec<String> = subjects.map(str::to_owned).chain(own_events(sources)).collect();
+pub(crate) fn contents(subjects: impl Iterator<Item = TraceSubject>, sources: &[&str]) -> String {
+    let names = subjects.map(|subject| subject.text().0.to_owned());
+    let names: Vec<String> = names.chain(own_events(sources)).collect();
     match names.split_last() {
         None => "no events that a report uses".to_owned(),
         Some((last, [])) => last.clone(),
@@ -24,6 +25,33 @@ fn own_events(sources: &[&str]) -> Option<String> {
         (named, 0) => Some(format!("events of {}", named.join(" and "))),
         (named, 1) => Some(format!("events of {} and 1 more source", named.join(", "))),
         (named, more) => Some(format!("events of {} and {more} more sources", named.join(", "))),
+    }
+}
+
+impl TraceSubject {
+    /// Returns what its report shows.
+    pub(crate) fn shown(self) -> &'static str {
+        self.text().1
+    }
+
+    /// Returns the name in a list, and what its report shows, if it has one.
+    fn text(self) -> (&'static str, &'static str) {
+        match self {
+            TraceSubject::Cpu => ("CPU samples", "where time went"),
+            TraceSubject::Gc => ("garbage collections", "pauses and heap sizes"),
+            TraceSubject::Allocations => ("allocations", "what was allocated, and where"),
+            TraceSubject::Heap => ("a heap dump", ""),
+            TraceSubject::Exceptions => ("exceptions", "what was thrown, and where"),
+            TraceSubject::Contention => ("lock contention", "which locks were waited for"),
+            TraceSubject::Waits => ("waits", "where threads waited"),
+            TraceSubject::ThreadPool => ("the thread pool", "workers and starvation"),
+            TraceSubject::Jit => ("compiled methods", "what was compiled"),
+            TraceSubject::Tasks => ("tasks", "what was scheduled and awaited"),
+            TraceSubject::Activities => ("activities", "requests and how long they took"),
+            TraceSubject::Sql => ("SQL commands", "which statements ran, and for which requests"),
+            TraceSubject::Logs => ("log messages", "what was logged"),
+            TraceSubject::Counters => ("counters", "values over time"),
+        }
     }
 }
 

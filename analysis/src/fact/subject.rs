@@ -1,0 +1,74 @@
+//! What the events of a trace are about.
+
+use crate::report::{
+    Activities, Alloc, Contention, Counters, Exceptions, Gc, Jit, Logs, Report, Sql, Tasks,
+    ThreadPool, TopNOptions, Waits,
+};
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
+use std::collections::BTreeMap;
+
+/// What events are about, in the order in which answers are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TraceSubject {
+    Cpu,
+    Gc,
+    Allocations,
+    Heap,
+    Exceptions,
+    Contention,
+    Waits,
+    ThreadPool,
+    Jit,
+    Tasks,
+    Activities,
+    Sql,
+    Logs,
+    Counters,
+}
+
+impl TraceSubject {
+    /// Returns the name of the report about it; `None` if there is no such report.
+    pub(crate) fn report(self) -> Option<&'static str> {
+        Some(match self {
+            TraceSubject::Cpu => TopNOptions::NAME,
+            TraceSubject::Gc => Gc::NAME,
+            TraceSubject::Allocations => Alloc::NAME,
+            TraceSubject::Heap => return None,
+            TraceSubject::Exceptions => Exceptions::NAME,
+            TraceSubject::Contention => Contention::NAME,
+            TraceSubject::Waits => Waits::NAME,
+            TraceSubject::ThreadPool => ThreadPool::NAME,
+            TraceSubject::Jit => Jit::NAME,
+            TraceSubject::Tasks => Tasks::NAME,
+            TraceSubject::Activities => Activities::NAME,
+            TraceSubject::Sql => Sql::NAME,
+            TraceSubject::Logs => Logs::NAME,
+            TraceSubject::Counters => Counters::NAME,
+        })
+    }
+
+    /// Returns the subject of events of this type; `None` if a report says which of its events
+    /// count.
+    pub(crate) fn for_event(event: &Event<'_>) -> Option<TraceSubject> {
+        Some(match (event.known_provider(), event.id()) {
+            (KnownProvider::Runtime, 1) => TraceSubject::Gc,
+            (KnownProvider::Runtime, 18) => TraceSubject::Heap,
+            (KnownProvider::Runtime, 80) => TraceSubject::Exceptions,
+            (KnownProvider::Runtime, 81) => TraceSubject::Contention,
+            (KnownProvider::Runtime, 301) => TraceSubject::Waits,
+            (KnownProvider::Runtime, 143) => TraceSubject::Jit,
+            (KnownProvider::Runtime, 50..=57) => TraceSubject::ThreadPool,
+            (KnownProvider::Tasks, 7..=11) => TraceSubject::Tasks,
+            (KnownProvider::Other, 53)
+                if event.provider() == "Microsoft-DotNETRuntimeMonoProfiler" =>
+            {
+                TraceSubject::Heap
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// How many events are about each subject.
+pub(crate) type Subjects = BTreeMap<TraceSubject, u64>;
