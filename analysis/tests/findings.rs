@@ -1,6 +1,7 @@
 //! What reports find can be kept, compared, shown and, with the feature `serde`,
 //! serialised.
 
+use nettrace_analysis::fact::FindingKind;
 use nettrace_analysis::findings::Summary;
 use nettrace_analysis::report::*;
 use std::fmt::Debug;
@@ -63,4 +64,34 @@ fn the_findings_of_all_reports_are_plain_values() {
         }
     }
     assert_eq!(names.len(), count);
+}
+
+/// Returns the lines of a list in a module of the page, without what surrounds them.
+fn list_of<'m>(module: &'m str, begin: &str, end: &str) -> Vec<&'m str> {
+    let (_, after) = module.split_once(begin).unwrap();
+    after
+        .split_once(end)
+        .unwrap()
+        .0
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect()
+}
+
+#[test]
+fn each_kind_of_finding_has_a_view_of_the_page() {
+    let module = |name: &str| {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("page/src");
+        std::fs::read_to_string(folder.join(name)).unwrap()
+    };
+    let (overview, main) = (module("overview-view.mjs"), module("main.mjs"));
+    let places = list_of(&overview, "const PLACES = {", "};");
+    let kinds: Vec<&str> = places.iter().map(|line| line.split_once(':').unwrap().0).collect();
+    assert_eq!(kinds, FindingKind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>());
+    let views = list_of(&main, "const VIEWS = [", "\n];").concat();
+    for place in places {
+        let view = place.split('\'').nth(1).unwrap();
+        assert!(views.contains(&format!("['{view}',")), "{place}");
+    }
 }

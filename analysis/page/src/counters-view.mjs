@@ -42,7 +42,7 @@ export function countersView(trace, route, range, extent) {
     'div',
     null,
     el('h2', null, 'Counters'),
-    thinned(trace, 'counters'),
+    thinned(trace, 'report', 'counters'),
     table({
       caption: `Counters (${formatCount(rows.length)})`,
       columns: [

@@ -32,7 +32,7 @@ export function logsView(trace, route, range, extent, go) {
     'logs-count',
     logCount(trace, range),
     null,
-    thinned(trace, 'logs'),
+    thinned(trace, 'report', 'logs'),
   );
 }
 

@@ -14,7 +14,8 @@ export function exceptionsView(trace, route, range) {
     null,
     el('h2', null, 'Exceptions'),
     binned('exceptions', range, counted),
-    thinned(trace, 'exceptions'),
+    thinned(trace, 'samples', 'exceptions'),
+    thinned(trace, 'report', 'exceptions'),
     facts([
       ['Thrown', formatCount(count), 'exceptions-count', count],
       ['Types', formatCount(groups.length)],

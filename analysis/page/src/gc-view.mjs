@@ -52,7 +52,7 @@ export function gcView(trace, route, range, extent, go) {
       totals.allocated > 0 && ['Allocated', formatBytes(totals.allocated)],
       totals.promoted > 0 && ['Promoted', formatBytes(totals.promoted)],
     ]),
-    thinned(trace, 'gc'),
+    thinned(trace, 'report', 'gc'),
     el('h3', null, 'Pauses'),
     legend,
     chart({

@@ -32,7 +32,7 @@ export function jitView(trace, route, range, extent) {
     null,
     el('h2', null, 'Compilation and startup'),
     binned('compilations', range, compiled.counted),
-    thinned(trace, 'JIT'),
+    thinned(trace, 'spans', 'jit'),
     facts([
       methods > 0 && ['Compiled here', formatCount(methods), 'jit-count', methods],
       compiled.count > 0 && ['Total', formatNanos(total), 'jit-total', total],

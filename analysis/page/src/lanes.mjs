@@ -96,6 +96,7 @@ export function lanesOf(trace) {
     marks.sort((a, b) => a.from - b.from);
     lanes.push({
       name: 'GC pauses',
+      staysFolded: true,
       place: { view: 'gc' },
       about: 'by generation',
       height: 22,
@@ -181,6 +182,7 @@ export function lanesOf(trace) {
     const all = what === 'requests' ? requestsText(trace, counted.count) : `${formatCount(counted.count)} activities`;
     lanes.push({
       name: what === 'requests' ? 'Requests' : 'Activities',
+      staysFolded: true,
       place: { view: 'requests' },
       height: 24,
       most: (value) => `${formatDecimal(value, 1)} open`,

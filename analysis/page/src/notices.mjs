@@ -6,7 +6,8 @@ import { thinnedOf } from './query.mjs';
 export const none = (text) => el('p', { class: 'none' }, text);
 
 // A notice beside numbers made of rows of which the page leaves some out.
-export const thinned = (trace, name) => thinnedOf(trace, name).map((text) => el('p', { class: 'notice thinned', role: 'note' }, text));
+export const thinned = (trace, part, name) =>
+  thinnedOf(trace, part, name).map(({ text }) => el('p', { class: 'notice thinned', role: 'note' }, text));
 
 // A notice beside counts of a range whose ends lie within bins: which range they are of. `what`: a report.
 export const binned = (what, range, counted) =>

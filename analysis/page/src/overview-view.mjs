@@ -8,42 +8,45 @@ import { DEFAULTS, formatRoute } from './route.mjs';
 import { allocKind, bins, rangeSums } from './sums.mjs';
 import { facts } from './table.mjs';
 
-// Where a finding of the summary is shown.
+// Where each kind of finding is shown. The tab `sandwich` shows the finding's method with its callers.
 const PLACES = {
-  gc: { view: 'gc' },
-  jit: { view: 'jit' },
-  alloc: { view: 'cpu', kind: 'alloc' },
+  lost_events: { view: 'overview' },
+  cut_off: { view: 'overview' },
+  missing_names: { view: 'cpu', tab: 'modules' },
+  collections: { view: 'gc' },
+  allocations: { view: 'cpu', kind: 'alloc' },
   exceptions: { view: 'exceptions' },
-  contention: { view: 'contention' },
-  waits: { view: 'waits' },
-  starvation: { view: 'pool' },
+  compilation: { view: 'jit' },
+  hottest_method: { view: 'cpu', tab: 'sandwich' },
+  own_method: { view: 'cpu', tab: 'sandwich' },
+  finalizer: { view: 'cpu', tab: 'sandwich' },
+  lock_spinning: { view: 'cpu', tab: 'sandwich' },
+  sampled_lock_waits: { view: 'cpu', states: 'waiting' },
+  lock_contention: { view: 'contention' },
+  handle_waits: { view: 'waits' },
+  deadlock: { view: 'contention' },
+  endless_lock_wait: { view: 'contention' },
+  stuck_in_lock: { view: 'contention' },
+  endless_awaits: { view: 'tasks' },
+  starved_pool: { view: 'pool' },
+  blocked_pool: { view: 'pool' },
   no_starvation: { view: 'pool' },
-  hottest_method: { view: 'cpu', tab: 'top' },
-  activities: { view: 'requests' },
+  started_threads: { view: 'threads' },
+  waits_for_process: { view: 'cpu', states: 'waiting' },
+  requests: { view: 'requests' },
+  failed_requests: { view: 'requests' },
+  slow_call: { view: 'requests' },
+  repeated_query: { view: 'requests' },
+  failed_activities: { view: 'requests' },
   slow_activity: { view: 'requests' },
   log_errors: { view: 'logs' },
-  deadlock: { view: 'contention' },
-  endless_wait: { view: 'waits' },
-  lock_waits: { view: 'cpu', states: 'waiting' },
-  threads: { view: 'threads' },
-  finalizer: { view: 'gc' },
-  heap: { view: 'heap', heap_tab: 'tree' },
-  repeated_query: { view: 'requests' },
-  requests: { view: 'requests' },
-  slow_call: { view: 'requests' },
-  lost_events: { view: 'overview' },
-  missing_names: { view: 'cpu', tab: 'modules' },
-  cut_off: { view: 'overview' },
-  child_process: { view: 'cpu', states: 'waiting' },
-  lock_spinning: { view: 'cpu', tab: 'top' },
+  heap_held: { view: 'heap', heap_tab: 'tree' },
+  heap_own_types: { view: 'heap', heap_tab: 'types' },
 };
 
-// Where a report's subject is shown.
+// Where the reports are shown that answers of the summary name.
 const ANSWERS = {
   topN: { view: 'cpu', tab: 'top' },
-  tree: { view: 'cpu', tab: 'tree' },
-  modules: { view: 'cpu', tab: 'modules' },
-  threads: { view: 'threads' },
   gc: { view: 'gc' },
   alloc: { view: 'cpu', kind: 'alloc', tab: 'types' },
   exceptions: { view: 'exceptions' },
@@ -52,12 +55,9 @@ const ANSWERS = {
   threadpool: { view: 'pool' },
   tasks: { view: 'tasks' },
   activities: { view: 'requests' },
-  http: { view: 'requests' },
   logs: { view: 'logs' },
   counters: { view: 'counters' },
   jit: { view: 'jit' },
-  loader: { view: 'jit' },
-  heap: { view: 'heap' },
   sql: { view: 'requests' },
 };
 
@@ -169,11 +169,11 @@ function verdict(trace, extent) {
   );
 }
 
-// The view of a finding. A method is shown with its callers, if it is one of the page's.
-function placeOf(trace, { about, method }) {
-  const place = PLACES[about] ?? { view: 'overview' };
-  const isOfMethod = ['hottest_method', 'lock_spinning'].includes(about) && frameNumber(trace, method) !== null;
-  return isOfMethod ? { view: 'cpu', tab: 'sandwich', focus: method } : place;
+// The view of a finding. Methods that are none of the page's frames are looked for in the list.
+function placeOf(trace, { kind, method }) {
+  const place = PLACES[kind];
+  if (place.tab !== 'sandwich') return place;
+  return frameNumber(trace, method) === null ? { ...place, tab: 'top' } : { ...place, focus: method };
 }
 
 // The address of a view. What was allocated is of whichever kind of samples the trace has.

@@ -58,8 +58,8 @@ export function faultsOf(outcome, listed = 5) {
   return texts;
 }
 
-// Notes about rows that the page leaves out. `about`: a category of spans, a kind of samples, a report.
-export const thinnedOf = (trace, about) => trace.thinned.filter((row) => row.about === about).map((row) => row.text);
+// Notes about rows that the page leaves out. `part`: `report`, `samples`, `spans`, …; `name`: which of these.
+export const thinnedOf = (trace, part, name) => trace.thinned.filter((row) => row.part === part && row.name === name);
 
 // Exceptions by type, with their messages and stacks: `groups`; `counted`: the range that they are of.
 export function exceptionGroups(trace, range) {

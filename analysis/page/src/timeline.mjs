@@ -118,9 +118,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
   // Folded: the first, and what the program was asked for, or its pauses.
   const kept = () =>
     isFolded
-      ? [lanes[0], lanes.find((lane) => ['Requests', 'Activities', 'GC pauses'].includes(lane.name)) ?? lanes[1]].filter(
-          (lane, place, both) => both.indexOf(lane) === place,
-        )
+      ? [lanes[0], lanes.find((lane) => lane.staysFolded) ?? lanes[1]].filter((lane, place, both) => both.indexOf(lane) === place)
       : lanes;
   let ofThreads = null;
   const all = () => [

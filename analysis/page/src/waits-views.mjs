@@ -34,7 +34,7 @@ export function heldUp(trace, range, go) {
   const rows = heldUpBy(trace, range);
   if (!rows.length) return null;
   return [
-    thinned(trace, 'Contention'),
+    thinned(trace, 'spans', 'contention'),
     table({
       caption: `Who waited for whom (${formatCount(rows.length)})`,
       first: 12,
@@ -80,7 +80,7 @@ export function contentionView(trace, route, range, extent, go) {
     el('h2', null, 'Contention'),
     !range && open,
     binned('waits for locks', range, counted),
-    range && thinned(trace, 'Contention'),
+    range && thinned(trace, 'spans', 'contention'),
     facts([
       ['Waits', formatCount(count), 'contention-count', count],
       ['Total', formatNanos(total), 'contention-total', total],
@@ -226,7 +226,7 @@ export function waitsView(trace, route, range) {
     !range && stillWaiting(trace, report),
     !range && stillAwaiting(trace),
     binned('waits', range, counted),
-    range && thinned(trace, 'Waits'),
+    range && thinned(trace, 'spans', 'wait'),
     facts([
       ['Waits', formatCount(count), 'waits-count', count],
       ['Total, all threads', formatNanos(total), 'waits-total', total],

@@ -344,8 +344,8 @@ function waits() {
     },
     texts: { spans: ['wait', '0xa'] },
     thinned: [
-      { about: 'Contention', text: 'Contention: the longest 2; 1 shorter ones are left out' },
-      { about: 'contention', text: 'contention: added up' },
+      { part: 'spans', name: 'contention', how: 'longest', kept: 2, left_out: 1 },
+      { part: 'samples', name: 'contention', how: 'added_up', bin_nanos: 1000000, left_out: 0 },
     ],
     column: (name) => Float64Array.from(columns[name] || []),
   };
@@ -365,8 +365,8 @@ test('waits of the whole trace are those of the report, and a range has notes on
     ['0xb', 1, 1, 1, 0],
   ]);
   assert.deepEqual(locks({ from: 0, to: 20 }), [['0xa', 1, 100, 100, 1]]);
-  assert.deepEqual(thinnedOf(trace, 'Contention'), ['Contention: the longest 2; 1 shorter ones are left out']);
-  assert.deepEqual(thinnedOf(trace, 'JIT'), []);
+  assert.deepEqual(thinnedOf(trace, 'spans', 'contention'), [trace.thinned[0]]);
+  assert.deepEqual(thinnedOf(trace, 'spans', 'jit'), []);
 });
 
 test('types and messages of exceptions have separate texts', () => {

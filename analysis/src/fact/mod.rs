@@ -11,6 +11,8 @@ mod number;
 mod place;
 mod seen;
 mod subject;
+#[cfg(feature = "page")]
+pub(crate) mod thinned;
 
 pub use advice::Advice;
 pub use cause::{ActivityFailures, HotCall, LockOwner, MethodCaller, ThrowCall, ThrownBy};

@@ -1,9 +1,11 @@
 //! Stacks of a page: one call tree for all samples, and the frames in it.
 
+use crate::fact::thinned::Thinning;
 use crate::html::Columns;
 use crate::model::{
     Call, Frame, FrameHandle, FrameKind, NameOrigin, Resolved, is_framework, shows_async,
 };
+use crate::words::page::REST;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -16,8 +18,6 @@ const MOST_DEEPER: usize = MOST_NODES / 8;
 const DEEPER: u32 = u32::MAX;
 /// The frame of samples whose stack is not known.
 const REST_FRAME: u32 = u32::MAX - 1;
-/// How it is displayed.
-pub(super) const REST_NAME: &str = "(rest)";
 
 /// Calls, outermost first, of all threads and kinds of samples together. Node 0
 /// represents an empty stack.
@@ -71,10 +71,9 @@ impl CallNodes {
         Some(node)
     }
 
-    /// A note about stacks that do not fit.
-    pub(super) fn note(&self) -> Option<String> {
-        let what = "innermost calls, where there are more than 1,048,576 different ones";
-        (self.cut > 0).then(|| format!("{what}, are shown as {}", Call::DEEPER))
+    /// Returns what became of stacks that do not fit.
+    pub(super) fn thinning(&self) -> Option<Thinning> {
+        (self.cut > 0).then_some(Thinning::Deeper { max_calls: MOST_NODES as u64 })
     }
 
     /// Writes the nodes and the frames that they use.
@@ -86,7 +85,7 @@ impl CallNodes {
         let mut number_of = |frame: u32| {
             *numbers.entry(frame).or_insert_with(|| {
                 let number = frames.len() as u64;
-                let name = if frame == REST_FRAME { REST_NAME } else { Call::DEEPER };
+                let name = if frame == REST_FRAME { REST } else { Call::DEEPER };
                 frames.push(all.get(frame as usize).map(|frame| &**frame).ok_or(name));
                 number
             })
@@ -164,13 +163,13 @@ mod tests {
         let frames = |of: std::ops::Range<u32>| of.map(FrameHandle).collect::<Vec<_>>();
         let shared = frames(0..24);
         assert_eq!(nodes.leaf(1, &shared), nodes.leaf(2, &shared));
-        assert_eq!((nodes.rows.len(), nodes.note()), (25, None));
+        assert_eq!((nodes.rows.len(), nodes.thinning()), (25, None));
         let many = u32::try_from(MOST_NODES).unwrap();
         let deep = nodes.leaf(3, &frames(100..100 + many));
         assert_eq!(nodes.rows.len(), MOST_NODES + 1);
         assert_eq!(nodes.rows.last().map(|(_, frame)| *frame), Some(DEEPER));
         assert_eq!(deep as usize, MOST_NODES);
-        assert!(nodes.note().is_some());
+        assert!(nodes.thinning().is_some());
         // What was there stays, and what is new has a node for itself and its likes.
         assert_eq!(nodes.leaf(4, &shared), 24);
         let first = nodes.leaf(5, &frames(0..1));

@@ -3,9 +3,9 @@
 
 use super::Page;
 use super::sums::Sums;
+use crate::fact::thinned::{PagePart, Thinning};
 use crate::model::{Model, StackHandle};
 use crate::report::Moment;
-use nettrace_export::units::count;
 use nettrace_export::{EventTypes, TextValues};
 use nettrace_parser::Event;
 use serde_json::json;
@@ -180,8 +180,7 @@ impl PageEvents {
         let (all, shown) = (self.count, self.rows.len());
         page.add_sums("events.others", self.others, ["type", "thread"], false);
         if all > shown as u64 {
-            let (shown, all) = (count(shown as u64), count(all));
-            page.thin("events", format!("{shown} of {all} are listed, all of rare types and some of frequent ones; the others are counted by type and thread; nettrace events prints all"));
+            page.thin(PagePart::Events, Thinning::RareTypes { kept: shown as u64, all });
         }
         page.events = json!({ "all": self.count, "types": types });
         self.rows.into_iter().map(|row| row.stack).collect()

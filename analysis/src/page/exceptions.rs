@@ -3,9 +3,10 @@
 //! and stack.
 
 use super::sums::Sums;
+use crate::fact::thinned::Thinning;
 use crate::model::{Model, StackHandle, Texts};
 use crate::report::Moment;
-use nettrace_export::units::count;
+use crate::words::page::MANY_MORE;
 use nettrace_parser::Event;
 use nettrace_parser::view;
 use nettrace_parser::view::View;
@@ -22,8 +23,6 @@ const MOST_PLACES: usize = MOST_SUMS / 16;
 const MOST_TYPES: usize = 5_000;
 /// Maximum number of different messages.
 const MOST_MESSAGES: usize = 20_000;
-/// What all further ones share.
-const MANY_MORE: &str = "(one of many more)";
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExceptionRow {
@@ -81,14 +80,6 @@ impl LimitedTexts {
         self.replaced = self.replaced.saturating_add(u64::from(!is_kept));
         known.unwrap_or_else(|| self.texts.intern(if is_kept { text } else { MANY_MORE })).0
     }
-
-    fn note(&self, what: &str, most: usize) -> Option<String> {
-        let replaced = self.replaced;
-        (replaced > 0).then(|| {
-            let (replaced, most) = (count(replaced), count(most as u64));
-            format!("{what} of {replaced} are shown as {MANY_MORE}: there are more than {most} different ones")
-        })
-    }
 }
 
 impl PageExceptions {
@@ -129,14 +120,15 @@ impl PageExceptions {
         place
     }
 
-    /// What is missing, because there was no room.
-    pub(super) fn notes(&self) -> impl Iterator<Item = String> {
-        let rows = (self.without_place > 0).then(|| {
-            let without = count(self.without_place);
-            format!("messages and stacks of {without} are not kept, which are counted by type")
-        });
-        let messages = self.messages.note("messages", MOST_MESSAGES);
-        self.types.note("types", MOST_TYPES).into_iter().chain(messages).chain(rows)
+    /// Returns what is missing, because there was no room.
+    pub(super) fn thinnings(&self) -> impl Iterator<Item = Thinning> {
+        let (types, messages) = (self.types.replaced, self.messages.replaced);
+        let all = [
+            (types, Thinning::ManyTypes { exceptions: types, kept: MOST_TYPES as u64 }),
+            (messages, Thinning::ManyMessages { exceptions: messages, kept: MOST_MESSAGES as u64 }),
+            (self.without_place, Thinning::ByType { exceptions: self.without_place }),
+        ];
+        all.into_iter().filter(|(count, _)| *count > 0).map(|(_, thinning)| thinning)
     }
 }
 
@@ -149,13 +141,11 @@ mod tests {
         let mut texts = LimitedTexts::default();
         let number = |texts: &mut LimitedTexts, text| texts.number(text, 2);
         let known = [number(&mut texts, "a"), number(&mut texts, "b")];
-        assert_eq!(texts.note("types", 2), None);
+        assert_eq!(texts.replaced, 0);
         let others = [number(&mut texts, "c"), number(&mut texts, "d")];
         assert_eq!([number(&mut texts, "a"), number(&mut texts, "b")], known);
         let all: Vec<&str> = texts.texts.all().collect();
         assert_eq!((all, others), (vec!["a", "b", MANY_MORE], [2, 2]));
-        let note =
-            "types of 2 are shown as (one of many more): there are more than 2 different ones";
-        assert_eq!(texts.note("types", 2).as_deref(), Some(note));
+        assert_eq!(texts.replaced, 2);
     }
 }

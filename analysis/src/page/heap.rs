@@ -1,10 +1,10 @@
 //! The heap of a trace with a dump: what is on it, what keeps how much of it alive, and how.
 
 use super::Page;
+use crate::fact::thinned::{PagePart, Thinning};
 use crate::heap::{
     HeapDump, HeapPathGroup, HeapPaths, HeapReport, HeapTreeNode, HeapTypeRow, Retained,
 };
-use nettrace_export::units::count;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 
@@ -19,6 +19,9 @@ const TYPES_WITH_PATHS: usize = 25;
 /// Maximum number of paths of one type.
 const PATHS: usize = 5;
 
+/// The part of the page that is about the heap.
+const HEAP: PagePart = PagePart::Report("heap");
+
 impl Page {
     /// Adds what is on the heap of a dump. Reading dumps takes more memory than a page, so that is
     /// left to callers, for traces whose summary says that they have one.
@@ -28,11 +31,12 @@ impl Page {
         let (types, statics) = (report.types.len(), report.statics.len());
         report.types.truncate(MOST_ROWS);
         report.statics.truncate(MOST_ROWS);
-        for (all, what) in [(types, "types"), (statics, "static variables")] {
-            if all > MOST_ROWS {
-                let (most, all) = (count(MOST_ROWS as u64), count(all as u64));
-                self.thin("heap", format!("the first {most} of {all} {what} are listed"));
-            }
+        let kept = MOST_ROWS as u64;
+        if types > MOST_ROWS {
+            self.thin(HEAP, Thinning::FirstTypes { kept, all: types as u64 });
+        }
+        if statics > MOST_ROWS {
+            self.thin(HEAP, Thinning::FirstStatics { kept, all: statics as u64 });
         }
         let document = json!({ "report": report, "tree": tree, "paths": paths });
         self.reports.insert("heap".to_owned(), document);

@@ -18,6 +18,7 @@ mod triggers;
 
 use crate::driver::AnalysisOptions;
 use crate::fact::Fact;
+use crate::fact::thinned::Thinned;
 use crate::findings::SummaryReport;
 use crate::html::{ColumnPlace, Columns, write_html};
 use crate::model::{Coverage, Kind, Model, NamesAdvice};
@@ -79,11 +80,11 @@ fn session(model: &Model) -> Value {
     serde_json::json!({ "start_unix_ms": start_millis, "period_ns": model.period_nanos(), "processes": processes })
 }
 
-/// Data that the page contains only in part.
+/// What the page says of data that it contains only in part.
 #[derive(Debug, Clone, Serialize)]
-struct Thinned {
-    /// The report, category of spans or kind of samples of which some is left out.
-    about: &'static str,
+struct Notice<'p> {
+    #[serde(flatten)]
+    fact: &'p Thinned,
     text: String,
 }
 
@@ -151,7 +152,7 @@ struct Document<'p> {
     session: &'p Value,
     unnamed: Option<Unnamed>,
     sums: &'p Map<String, Value>,
-    thinned: &'p [Thinned],
+    thinned: Vec<Notice<'p>>,
     columns: &'p BTreeMap<String, ColumnPlace>,
 }
 
@@ -177,7 +178,7 @@ impl Page {
             session: &self.session,
             unnamed: self.unnamed(about.outcome.complete),
             sums: &self.sums,
-            thinned: &self.thinned,
+            thinned: self.thinned.iter().map(|fact| Notice { fact, text: fact.text() }).collect(),
             columns: self.columns.rows(),
         };
         write_html(&document, &self.columns, out)

@@ -2,14 +2,15 @@
 //! shows, and the data of its own views.
 
 use super::activities::{Names, PageActivities, add_ids_around};
-use super::call_nodes::{CallNodes, REST_NAME};
+use super::call_nodes::CallNodes;
 use super::events::PageEvents;
 use super::exceptions::PageExceptions;
 use super::spans::{SpanRow, SpansOf};
 use super::sums::Sums;
 use super::tracks::SharedTracks;
 use super::triggers::PageTriggers;
-use super::{Page, Thinned, session};
+use super::{Page, session};
+use crate::fact::thinned::{PagePart, Thinned, Thinning};
 use crate::findings::overview::{Overview, OverviewInterest, OverviewReports, Overviewed};
 use crate::findings::{Summary, SummaryReport};
 use crate::html::Columns;
@@ -20,7 +21,6 @@ use crate::report::{
     Moment, Report, ReportInput, Reports, Resolving, Sql, TaskTime, Tasks, ThreadPool, Threads,
     TopNOptions, Waits,
 };
-use nettrace_export::units::count;
 use nettrace_parser::Event;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -278,15 +278,15 @@ impl Page {
     }
 
     /// Keeps some rows of a list, evenly over time.
-    fn cut_rows(&mut self, report: &'static str, list: &str, most: usize) {
+    fn cut_rows(&mut self, report: &'static str, list: &'static str, most: usize) {
         let rows = self.reports.get_mut(report).and_then(|document| document.get_mut(list));
         let Some(rows) = rows.and_then(Value::as_array_mut) else { return };
         let all = rows.len();
         let step = all.div_ceil(most);
         if step > 1 {
             *rows = std::mem::take(rows).into_iter().step_by(step).collect();
-            let (kept, all) = (count(rows.len() as u64), count(all as u64));
-            self.thin(report, format!("{kept} of {all} {list} are listed, one of {step}"));
+            let (kept, all, step) = (rows.len() as u64, all as u64, step as u64);
+            self.thin(PagePart::Report(report), Thinning::OneOf { list, kept, all, step });
         }
     }
 
@@ -298,29 +298,20 @@ impl Page {
         }
     }
 
-    /// Says what became of samples of which there were too many.
-    fn thin_samples(&mut self, kind: Kind, stretch_nanos: i64, forgotten: Forgotten) {
-        let Forgotten { without_stack, left_out } = forgotten;
-        let (name, millis) = (kind.name(), count(stretch_nanos.unsigned_abs() / 1_000_000));
-        if stretch_nanos > 0 && left_out == 0 {
-            self.thin(name, format!("added up over {millis} ms, the sums are exact"));
-        } else if stretch_nanos > 0 {
-            let left_out = count(left_out);
-            let what = format!(
-                "added up over {millis} ms, without {left_out} for which there was no room"
-            );
-            self.thin(name, what);
+    /// Notes what became of samples of which there were too many.
+    fn thin_samples(&mut self, kind: Kind, bin_nanos: i64, forgotten: Forgotten) {
+        let Forgotten { without_stack: samples, left_out } = forgotten;
+        if let Some(bin_nanos) = u64::try_from(bin_nanos).ok().filter(|nanos| *nanos > 0) {
+            self.thin(PagePart::Samples(kind), Thinning::AddedUp { bin_nanos, left_out });
         }
-        if without_stack > 0 {
-            let what = "of the rarest stacks are shown as";
-            let all = count(without_stack);
-            self.thin(name, format!("{all} {what} {REST_NAME}, there are too many different ones"));
+        if samples > 0 {
+            self.thin(PagePart::Samples(kind), Thinning::WithoutStack { samples });
         }
     }
 
     /// Notes what became of rows of which there were too many.
-    pub(super) fn thin(&mut self, about: &'static str, what: String) {
-        self.thinned.push(Thinned { about, text: format!("{about}: {what}") });
+    pub(super) fn thin(&mut self, about: PagePart, how: Thinning) {
+        self.thinned.push(Thinned { about, how });
     }
 
     /// Joins neighbouring points of each counter.
@@ -339,7 +330,7 @@ impl Page {
                 *points = points.chunks(step).filter_map(joined).collect();
             }
         }
-        self.thin(Counters::NAME, format!("{step} values of each are joined to one point"));
+        self.thin(PagePart::Report(Counters::NAME), Thinning::Joined { step: step as u64 });
     }
 }
 
@@ -416,21 +407,18 @@ fn write_tracks(
         );
     }
     write_exceptions(&thrown, resolved, &mut nodes, &mut columns);
-    thrown.notes().for_each(|note| page.thin(Exceptions::NAME, note));
+    thrown.thinnings().for_each(|how| page.thin(PagePart::Report(Exceptions::NAME), how));
     triggers.write(resolved, &mut nodes, &mut columns);
-    triggers.note().into_iter().for_each(|note| page.thin("triggers", note));
+    triggers.thinning().into_iter().for_each(|how| page.thin(PagePart::Triggers, how));
     let of_events = of_events.iter().map(|stack| nodes.leaf(stack.0, resolved.frames(*stack)));
     columns.add("events.node", of_events.map(u64::from).collect::<Vec<_>>());
     let mut categories = Map::new();
     for (category, of) in tracks.spans.finish() {
         let name = category.name();
         write_spans(name, &of, &mut columns);
-        let (kept, left_out) = (of.rows.len(), of.left_out);
+        let (kept, left_out) = (of.rows.len() as u64, of.left_out);
         if left_out > 0 {
-            let (kept, left_out) = (count(kept as u64), count(left_out));
-            let what =
-                format!("the longest {kept} are listed; {left_out} shorter ones are only counted");
-            page.thin(name, what);
+            page.thin(PagePart::Spans(category), Thinning::Longest { kept, left_out });
         }
         let others = format!("span.{name}.others");
         if let Some(about) = of.others.write(&others, ["key"], true, &mut columns) {
@@ -443,9 +431,7 @@ fn write_tracks(
     {
         page.sums.insert("thrown.others".to_owned(), about);
     }
-    if let Some(note) = nodes.note() {
-        page.thin("stacks", note);
-    }
+    nodes.thinning().into_iter().for_each(|how| page.thin(PagePart::Stacks, how));
     page.frames = nodes.write(resolved, &mut columns);
     page.kinds = Value::Object(kinds);
     page.categories = Value::Object(categories);

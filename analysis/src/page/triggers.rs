@@ -1,6 +1,7 @@
 //! What triggered collections: the stacks of the calls for which the runtime collected.
 
 use super::call_nodes::CallNodes;
+use crate::fact::thinned::Thinning;
 use crate::html::Columns;
 use crate::model::{Model, Resolved, StackHandle};
 use crate::report::Moment;
@@ -44,9 +45,8 @@ impl PageTriggers {
         columns.add("triggers.node", leaves);
     }
 
-    /// A note about those without a row.
-    pub(super) fn note(&self) -> Option<String> {
-        let nanos = self.ends_nanos?;
-        Some(format!("what triggered collections is shown until {} ms", nanos / 1_000_000))
+    /// Returns what became of those without a row.
+    pub(super) fn thinning(&self) -> Option<Thinning> {
+        Some(Thinning::Until { nanos: self.ends_nanos? })
     }
 }

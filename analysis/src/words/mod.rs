@@ -9,6 +9,8 @@ mod coverage;
 pub(crate) mod findings;
 pub(crate) mod frames;
 mod heap;
+#[cfg(feature = "page")]
+pub(crate) mod page;
 mod seen;
 mod sql;
 pub(crate) mod summary;
