@@ -109,7 +109,7 @@ impl CommonArgs {
         self.quiet.quiet
     }
 
-    /// Adds the options that follow the command's name.
+    /// Takes over options of all commands that were given after the command's name.
     fn join(&mut self, matches: &ArgMatches) {
         let mut level = matches;
         while let Some((_, inner)) = level.subcommand() {
@@ -126,8 +126,8 @@ impl CommonArgs {
     }
 }
 
-/// The arguments of a command, and after them those of all commands. (clap's global options
-/// would stand before those of a command that is defined only when it is used.)
+/// The arguments of a command, and after them those of all commands. clap's global options would
+/// stand before those of a command that is defined only when it is used.
 #[derive(Debug)]
 pub(crate) struct WithCommon<A>(A);
 
@@ -143,7 +143,8 @@ impl<A: Args> Args for WithCommon<A> {
     fn augment_args(command: clap::Command) -> clap::Command {
         let (about, long) = (command.get_about().cloned(), command.get_long_about().cloned());
         let command = CommonArgs::augment_args(A::augment_args(command));
-        // Of groups of options, clap's derive takes the documentation for the command's.
+        // For a group of options, clap's derive would replace the description of the command by
+        // that of the group.
         command.about(Resettable::from(about)).long_about(Resettable::from(long))
     }
 
@@ -162,23 +163,23 @@ impl<A: FromArgMatches> FromArgMatches for WithCommon<A> {
     }
 }
 
-/// The commands. The options of one are defined when it is used: those of all take longer
-/// than reading a small trace.
+/// The commands. The options of a command are defined when it is used, because defining those of
+/// all takes longer than reading a small trace.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
-    /// What a trace is: process, machine, start, duration, providers, losses, damage
+    /// Show what a trace is: process, machine, start, duration, providers, losses, damage
     Info(WithCommon<InfoArgs>),
-    /// How often each event type occurs, how large its events are, and when they were written
+    /// Show how often each event type occurs, how large its events are, and when they were written
     Stats(WithCommon<StatsArgs>),
     /// Print the events, one per line
     Events(WithCommon<EventsArgs>),
-    /// The event types that a trace defines, with the fields of their payloads
+    /// Show the event types that a trace defines, with the fields of their payloads
     Schema(WithCommon<SchemaArgs>),
     /// Check a trace against the format: damage, broken rules, missing events, each with its
     /// offset and section
     Check(WithCommon<CheckArgs>),
-    /// Where time went and what the runtime did
+    /// Show where time went and what the runtime did
     Report(WithCommon<ReportChoice>),
     /// Show a trace in the browser: time line, flame graphs, tables
     Open(Box<WithCommon<OpenArgs>>),
@@ -190,7 +191,7 @@ pub(crate) enum Command {
     /// Write traces as tables for DuckDB, Spark, ClickHouse, Polars
     #[cfg(feature = "parquet")]
     Export(ExportArgs),
-    /// What is on the managed heap, what keeps it alive, and what grew
+    /// Show what is on the managed heap, what keeps it alive, and what grew
     Heap(Box<WithCommon<HeapArgs>>),
     /// List the .NET processes of this machine, and whether they can be reached
     Ps(WithCommon<PsArgs>),
@@ -215,7 +216,7 @@ pub(crate) enum Command {
     Process(Box<WithCommon<ProcessArgs>>),
     /// Play a transcript made with --record: behave as the recorded process did
     Replay(WithCommon<ReplayArgs>),
-    /// The ready-made sets of providers of collect --profile
+    /// Show the ready-made sets of providers of collect --profile
     ListProfiles(WithCommon<ListProfilesArgs>),
     /// Print a script that completes this command in a shell
     Completions(WithCommon<CompletionsArgs>),
@@ -224,11 +225,12 @@ pub(crate) enum Command {
 }
 
 impl Cli {
-    /// What a command line says.
+    /// Parses a command line, with the shorthands that users may write.
     ///
     /// # Errors
-    /// It makes no sense, or asks for help; clap's texts say which.
-    pub(crate) fn of(args: Vec<OsString>) -> Result<Cli, clap::Error> {
+    /// The command line is wrong, or asks for help or the version. The error's text is what to
+    /// print.
+    pub(crate) fn parse_args(args: Vec<OsString>) -> Result<Cli, clap::Error> {
         let root = Cli::command();
         let args = shorthand::written_out(args, &root);
         let mut matches = root.try_get_matches_from(args)?;
@@ -260,7 +262,7 @@ mod tests {
     use super::*;
     use unicode_width::UnicodeWidthStr;
 
-    /// A command and all below it, by their names.
+    /// Adds a command and all commands below it to `found`, with their full names.
     fn all_below(command: &clap::Command, names: &str, found: &mut Vec<(String, clap::Command)>) {
         let names = format!("{names} {}", command.get_name());
         for below in command.get_subcommands().filter(|below| below.get_name() != "help") {

@@ -1,8 +1,8 @@
 //! The `nettrace` command as a library: `main` only hands over the process's arguments
 //! and streams, so that tests can call what users call.
 //!
-//! The way of a command: `args`, then a module of `commands`, which opens its `input` (file,
-//! pipe, gzip → the parser's source) through `context` and writes what it reads to `output`.
+//! A command line is parsed by `args` and handled by a module of `commands`. That opens its `input`
+//! (file, pipe, gzip → the parser's source) through `context` and writes its results to `output`.
 //! What is wrong with a trace goes to stderr in one place, `messages`.
 
 #![deny(unsafe_code)]
@@ -73,7 +73,7 @@ use std::io::Write;
 /// ```
 pub fn run(args: impl IntoIterator<Item = OsString>, console: Console<'_>) -> Exit {
     let mut console = console;
-    match Cli::of(args.into_iter().collect()) {
+    match Cli::parse_args(args.into_iter().collect()) {
         Ok(cli) => {
             let mut context = Context::new(console, &cli.common);
             commands::run(cli.command, &mut context)
@@ -82,7 +82,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: Console<'_>) -> Ex
     }
 }
 
-/// clap's own texts: `--help` and `--version` go to stdout, a wrong usage to stderr.
+/// Prints the texts of clap: `--help` and `--version` go to stdout, a wrong usage to stderr.
 fn help_or_usage(error: &clap::Error, console: &mut Console<'_>) -> Exit {
     let variable = console.variable;
     let (stream, is_terminal, exit): (&mut dyn Write, _, _) = match error.use_stderr() {
@@ -92,7 +92,7 @@ fn help_or_usage(error: &clap::Error, console: &mut Console<'_>) -> Exit {
     let text = error.render();
     let is_coloured = style::is_coloured(style::ColorChoice::Auto, is_terminal, variable);
     let text = if is_coloured { text.ansi().to_string() } else { text.to_string() };
-    // There is nowhere left to report that this text was not written.
+    // No stream is left on which to report that this text was not written.
     let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
     exit
 }

@@ -4,8 +4,8 @@ use nettrace_export::time_range;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A length of time: `90s`, `5min`, `1.5h`, `90` (seconds), or `dd:hh:mm:ss` with fewer
-/// parts from the left.
+/// A length of time: `90s`, `5min`, `1.5h`, `90` (seconds), or `dd:hh:mm:ss`, from which days, then
+/// hours, then minutes may be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span(pub(crate) Duration);
 
@@ -38,8 +38,8 @@ impl FromStr for Span {
     }
 }
 
-/// A number of bytes: `500000`, `100KB`, `100MB`, `1.5GiB`; KB, MB, GB and TB are powers
-/// of 1,000, KiB, MiB, GiB and TiB of 1,024, as in conditions.
+/// A number of bytes: `500000`, `100KB`, `100MB`, `1.5GiB`. KB, MB, GB and TB are powers of 1,000;
+/// KiB, MiB, GiB and TiB are powers of 1,024, as in conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bytes(pub(crate) u64);
 
@@ -68,8 +68,8 @@ impl FromStr for Bytes {
             Ok(number) => number.checked_mul(scale).ok_or_else(wrong)?,
             Err(_) => {
                 let number: f64 = number.parse().map_err(|_| wrong())?;
-                // A fraction of a size need not be exact; what is too large ends at the
-                // limit.
+                // A fraction of a size need not be exact, and the conversion limits what is too
+                // large.
                 (number * scale as f64) as u64
             }
         };
@@ -77,10 +77,11 @@ impl FromStr for Bytes {
     }
 }
 
-/// Each part is a whole trace, with a beginning and an end of its own.
-const LEAST_PART_BYTES: u64 = 64_000;
+/// Minimum size of a file of `--rotate`, in bytes: each is a whole trace, with a beginning and an
+/// end of its own.
+const MIN_PART_BYTES: u64 = 64_000;
 
-/// `5x100MB`: at most five files of about that size.
+/// The value of `--rotate`: `5x100MB` keeps at most five files of about that size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rotation {
     pub(crate) files: usize,
@@ -100,7 +101,7 @@ impl FromStr for Rotation {
             return Err("at least one file must be kept".to_owned());
         }
         let bytes = size.parse::<Bytes>()?.0;
-        if bytes < LEAST_PART_BYTES {
+        if bytes < MIN_PART_BYTES {
             return Err(format!(
                 "{text}: each file has at least 64 KB, since each begins with names; 5x100MB"
             ));
@@ -109,13 +110,13 @@ impl FromStr for Rotation {
     }
 }
 
-/// `04` or `0x4`.
+/// Parses one byte in hexadecimal: `04` or `0x4`.
 pub(crate) fn hex_byte(text: &str) -> Result<u8, String> {
     u8::from_str_radix(without_0x(text), 16)
         .map_err(|_| "expected one byte in hexadecimal".to_owned())
 }
 
-/// `0x1f`, `1F`.
+/// Parses a number in hexadecimal: `0x1f`, `1F`.
 pub(crate) fn hex(text: &str) -> Result<u64, String> {
     let digits = without_0x(text);
     let fault = || format!("\"{text}\" is no number in hexadecimal");
@@ -126,7 +127,7 @@ pub(crate) fn hex(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Bytes in hexadecimal; blanks between them do not matter.
+/// Parses bytes in hexadecimal; blanks between digits do not matter.
 pub(crate) fn hex_bytes(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<u32> = without_0x(text)
         .chars()

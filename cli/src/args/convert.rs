@@ -89,7 +89,7 @@ pub(crate) struct ConvertArgs {
 }
 
 impl ConvertArgs {
-    /// Which trace. Only `--format list` needs none.
+    /// Returns which trace to convert. Only `--format list` needs none.
     pub(crate) fn input(&self) -> Result<InputArgs, Failure> {
         let file = self.file.clone();
         let file = file.ok_or_else(|| {
@@ -98,7 +98,7 @@ impl ConvertArgs {
         Ok(InputArgs { file, read: self.read })
     }
 
-    /// The events that are to be counted.
+    /// Returns the names of the events that `--kind` counts.
     pub(crate) fn event_names(&self) -> Vec<&str> {
         self.kind.iter().filter_map(KindArg::event_name).collect()
     }
@@ -112,8 +112,8 @@ pub(crate) enum UnitArg {
     Samples,
 }
 
-/// The formats in lines of 78 columns: name and endings, and below them what opens the
-/// file.
+/// Returns the list of formats in lines of 78 columns: name and endings, and below them what opens
+/// the file.
 fn formats_for_help() -> String {
     let mut text = String::new();
     for format in FORMATS {

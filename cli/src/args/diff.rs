@@ -90,7 +90,7 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     pub(crate) form: FormArg,
 
-    /// text is for people, markdown for a job's summary, junit for build servers
+    /// Output format: text for people, markdown for a job's summary, junit for build servers
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t, conflicts_with = "json")]
     pub(crate) format: DiffFormat,
 

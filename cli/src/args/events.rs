@@ -33,12 +33,12 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = format!("{GRAMMAR}\n\n{EVENTS_EXAMPLES}"))]
 pub(crate) struct EventsArgs {
-    /// text is for people; ndjson has one JSON object per line, for programs; csv is for
+    /// Output format: text for people, ndjson with one JSON object per line for programs, csv for
     /// spreadsheets
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: EventFormat,
 
-    /// By time, or in the order in which they are stored in the file
+    /// Order of the events: by time, or as they are stored in the file
     #[arg(long, value_enum, value_name = "ORDER", default_value_t)]
     pub(crate) order: Order,
 
@@ -95,7 +95,7 @@ pub(crate) struct EventsArgs {
 }
 
 impl EventsArgs {
-    /// What the events have to be.
+    /// Returns the conditions that an event must meet to be shown.
     pub(crate) fn filter_options(&self) -> FilterOptions {
         let mut options = self.filter.options(&self.conditions);
         options.time = self.time;
@@ -103,7 +103,7 @@ impl EventsArgs {
     }
 }
 
-/// How much is shown of each event.
+/// Options that choose how much is shown of each event.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ShapeArgs {
     /// Show addresses instead of names (text)
@@ -122,7 +122,7 @@ pub(crate) struct ShapeArgs {
 }
 
 impl ShapeArgs {
-    /// Whether names of frames are shown: people get them unless they want addresses,
+    /// Returns whether names of frames are shown: people get them unless they want addresses,
     /// programs if they ask for them.
     pub(crate) fn shows_names(&self, format: EventFormat, has_stacks: bool) -> bool {
         self.frames || has_stacks && !self.raw_stacks && format == EventFormat::Text
@@ -138,7 +138,7 @@ impl ShapeArgs {
     }
 }
 
-/// Which events.
+/// Options that choose events by provider, name and thread.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct EventFilterArgs {
     /// Only events of providers whose name matches; * and ? are wildcards, case is
@@ -188,7 +188,7 @@ impl EventFormat {
     }
 }
 
-/// How integers are written that a double cannot hold exactly: 2^53 and above.
+/// How to write integers of 2^53 and above, which a double cannot hold exactly.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BigInts {
     #[default]

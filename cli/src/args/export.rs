@@ -47,7 +47,7 @@ pub(crate) struct ExportArgs {
     _quiet: QuietArg,
 }
 
-// The formats. A documentation comment would become the description of `export`.
+// A documentation comment here would become the description of `export` in its help.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ExportFormat {
     /// Write traces as Parquet files: one table each of events, samples, stacks,
@@ -55,8 +55,8 @@ pub(crate) enum ExportFormat {
     Parquet(ParquetArgs),
 }
 
-// What is exported, and where to. Of the options of all commands, --wide means something
-// else here: it is for tables on a terminal.
+// No documentation comment, which would become help. The options of all commands are not taken
+// over, because --wide means something else here: for tables on a terminal it shows all columns.
 #[derive(Debug, Args)]
 #[command(after_help = PARQUET_EXAMPLES)]
 pub(crate) struct ParquetArgs {
@@ -73,8 +73,8 @@ pub(crate) struct ParquetArgs {
     #[arg(long, value_name = "TABLE", value_delimiter = ',')]
     pub(crate) tables: Vec<String>,
 
-    /// Adds a table for this type of event, with a column for each field: PROVIDER/EVENT,
-    /// as `nettrace stats` shows it, also with * and ?; may be repeated
+    /// Add a table for this type of event, with a column for each field: PROVIDER/EVENT, as
+    /// `nettrace stats` shows it, also with * and ?; may be repeated
     #[arg(long, value_name = "PROVIDER/EVENT")]
     pub(crate) wide: Vec<String>,
 
@@ -86,12 +86,12 @@ pub(crate) struct ParquetArgs {
     #[arg(long, value_enum, value_name = "HOW", default_value_t)]
     pub(crate) cut_stacks: CutStacksArg,
 
-    /// Folders by process (the program's name), date (of the session's start, UTC), or any
-    /// NAME=EXPR, such as host=dir
+    /// Sort the tables into folders by process (the program's name), date (of the session's start,
+    /// UTC), or any NAME=EXPR, such as host=dir
     #[arg(long, value_name = "KEY")]
     pub(crate) partition_by: Vec<String>,
 
-    /// Leave out traces of which the folder has these tables already, by their content
+    /// Leave out traces whose tables the folder has already, judged by their content
     #[arg(long)]
     pub(crate) skip_existing: bool,
 

@@ -1,16 +1,16 @@
-//! What several commands share about their output.
+//! Options about output that several commands share.
 
 use clap::Args;
 
-/// Text or JSON.
+/// Option that chooses between text and JSON.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct FormArg {
-    /// One JSON object instead of text
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Whose samples count.
+/// Option that limits samples to those of one activity.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ActivityArg {
     /// Only samples and waits of the threads that worked for this activity or request, while
@@ -19,7 +19,7 @@ pub(crate) struct ActivityArg {
     pub(crate) id: Option<String>,
 }
 
-/// The length of tables.
+/// Option that limits the length of tables.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct RowsArg {
     /// How many rows to show at most

@@ -89,7 +89,7 @@ pub(crate) struct HeapArgs {
     #[arg(long, visible_alias = "top", value_name = "N")]
     pub(crate) number: Option<usize>,
 
-    /// What the table lists; JSON has all of it
+    /// What the table lists; JSON has all lists
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     pub(crate) by: HeapBy,
 
@@ -105,7 +105,7 @@ pub(crate) struct HeapArgs {
     pub(crate) form: FormArg,
 }
 
-/// What `nettrace heap` is about.
+/// Where `nettrace heap` finds its dump.
 #[derive(Debug)]
 pub(crate) enum HeapSource<'a> {
     Trace(&'a PathBuf),
@@ -113,7 +113,7 @@ pub(crate) enum HeapSource<'a> {
 }
 
 impl HeapArgs {
-    /// A trace or a process; `None`: neither is given.
+    /// Returns the trace or the process that was named; `None` if neither was.
     pub(crate) fn source(&self) -> Option<HeapSource<'_>> {
         if let Some(file) = &self.file {
             return Some(HeapSource::Trace(file));
@@ -128,10 +128,10 @@ impl HeapArgs {
         Some(HeapSource::Process(TargetArgs { process_id, name, port }))
     }
 
-    /// How many rows a table has.
+    /// Returns how many rows a table has at most.
     ///
     /// # Errors
-    /// `-n` should be a number, and is not.
+    /// The value of `-n` is used as a number, and is none.
     pub(crate) fn rows(&self) -> Result<usize, String> {
         let is_name = self.file.is_none() && self.process_id.is_none() && self.name.is_none();
         let is_name = is_name && self.port.is_none() && self.program.is_empty();
@@ -144,7 +144,7 @@ impl HeapArgs {
     }
 }
 
-/// Which dump, and how the trace is read.
+/// Options that choose a dump, and how the trace is read.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DumpArgs {
     /// The number of the dump in the trace; default: the first of a collection of all generations
@@ -158,7 +158,7 @@ pub(crate) struct DumpArgs {
     pub(crate) read: ReadArgs,
 }
 
-/// Where the files of the program are.
+/// Option that names the files of the program.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ModuleFilesArgs {
     /// A folder with the .dll files of the program, or such a file: they have the outer types
@@ -330,7 +330,7 @@ pub(crate) struct HeapDiffArgs {
     #[arg(long = "type", value_name = "REGEX")]
     pub(crate) type_name: Option<Regex>,
 
-    /// What to sort by: the growth of this
+    /// Sort by the growth of this
     #[arg(long, value_enum, value_name = "KEY", default_value_t)]
     pub(crate) sort: HeapSort,
 
@@ -342,7 +342,7 @@ pub(crate) struct HeapDiffArgs {
     pub(crate) form: FormArg,
 }
 
-/// `0x7f5335009660`; the front may be left out.
+/// Parses an address: `0x7f5335009660`; `0x` may be left out.
 fn address(text: &str) -> Result<u64, String> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
     u64::from_str_radix(digits, 16)

@@ -1,4 +1,4 @@
-//! Which trace is read, and how.
+//! Options that name a trace, and say how it is read.
 
 use crate::args::amount::Bytes;
 use crate::failure::STDIN_NAME;
@@ -7,11 +7,11 @@ use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-/// The heading of these options in help: they are the same for all commands, and few
-/// people need them, so they stand below what the command is about.
+/// Heading of these options in help. They are the same for all commands, and few people need them,
+/// so they stand below what the command is about.
 const READING: &str = "Reading the trace";
 
-/// Which trace.
+/// Argument that names a trace.
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
     /// The trace: a file, plain or gzip, or - for standard input
@@ -39,7 +39,7 @@ impl InputArgs {
     }
 }
 
-/// How it is read.
+/// Options that choose how a trace is read.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ReadArgs {
     /// Read the file instead of mapping it into memory. Use it if another program may
@@ -53,7 +53,7 @@ pub(crate) struct ReadArgs {
     pub(crate) input_limit: Bytes,
 }
 
-/// With how many threads.
+/// Option that chooses with how many threads a trace is read.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ThreadArgs {
     /// Threads that read an uncompressed file; default: one for each processor, and one
@@ -62,7 +62,8 @@ pub(crate) struct ThreadArgs {
     pub(crate) threads: Option<NonZeroUsize>,
 }
 
-/// For scripts that give it to commands which read with one thread, whatever it is.
+/// Option without effect of commands that read with one thread, so that scripts may give it to
+/// every command.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct UnusedThreadArgs {
     /// Has no effect: two threads read no faster what one has to put together

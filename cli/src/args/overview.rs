@@ -1,4 +1,4 @@
-//! What a trace is and holds, and whether it keeps to the format.
+//! Arguments of commands that show what a trace is and holds, and whether it keeps to the format.
 
 use super::amount::Bytes;
 use super::{FormArg, InputArgs, ThreadArgs};

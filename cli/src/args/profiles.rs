@@ -3,27 +3,30 @@
 use crate::args::ProfileName;
 use nettrace_ipc::{Arguments, Level, Provider, RequestError, Rundown};
 
-/// The runtime's own provider.
+/// Name of the runtime's own provider.
 pub(crate) const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 const PRIVATE: &str = "Microsoft-Windows-DotNETRuntimePrivate";
 pub(crate) const SAMPLER: &str = "Microsoft-DotNETCore-SampleProfiler";
-/// One listener for the whole process: sessions change each other's.
+/// Name of the provider that passes on events of DiagnosticSources. It is one listener for the
+/// whole process: sessions change each other's filters.
 pub(crate) const DIAGNOSTIC_SOURCE: &str = "Microsoft-Diagnostics-DiagnosticSource";
 
-/// GC, AssemblyLoader, Loader, JIT, Exception, Threading, ILToNativeMap, Compilation.
+/// Keywords of the profile dotnet-common: GC, AssemblyLoader, Loader, JIT, Exception, Threading,
+/// ILToNativeMap, Compilation.
 pub(crate) const COMMON_KEYWORDS: u64 = 0x10_0003_801D;
 
 const TASKS: &str = "System.Threading.Tasks.TplEventSource";
-/// Waits for locks.
+/// Keyword of the runtime's events about waits for locks.
 const CONTENTION_KEYWORD: u64 = 0x4000;
-/// Messages as text, and with their arguments and exceptions.
+/// Keywords of messages of Microsoft.Extensions.Logging: as text, and with arguments and
+/// exceptions.
 const MESSAGE_KEYWORDS: u64 = 0xC;
-/// Events and not what the source says of itself.
+/// Keyword of the DiagnosticSource provider for events, without its messages about itself.
 const EVENTS_KEYWORD: u64 = 0x2;
-/// Ids of activities flow with tasks: by them what happens belongs to requests.
+/// Keyword that makes ids of activities flow with tasks; by these ids, events belong to requests.
 const ACTIVITY_IDS_KEYWORD: u64 = 0x80;
 
-/// What the SqlClient and Entity Framework listeners say of commands.
+/// Filter that selects what the SqlClient and Entity Framework listeners write about commands.
 const DATABASE_SPECS: &str = "\
 SqlClientDiagnosticListener/System.Data.SqlClient.WriteCommandBefore@Activity1Start:-Command;Command.CommandText;ConnectionId;Operation;Command.Connection.ServerVersion;Command.CommandTimeout;Command.CommandType;Command.Connection.ConnectionString;Command.Connection.Database;Command.Connection.DataSource;Command.Connection.PacketSize\r\n\
 SqlClientDiagnosticListener/System.Data.SqlClient.WriteCommandAfter@Activity1Stop:\r\n\
@@ -31,7 +34,7 @@ Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.Com
 Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandExecuted@Activity2Stop:";
 
 impl ProfileName {
-    /// Its providers.
+    /// Returns the providers of the profile.
     pub(crate) fn providers(self) -> Result<Vec<Provider>, RequestError> {
         let provider = |name: &str, keywords: u64, level| {
             Ok(Provider::new(name)?.keywords(keywords).level(level))
@@ -53,7 +56,7 @@ impl ProfileName {
                     .arguments(Arguments::pairs([("FilterAndPayloadSpecs", DATABASE_SPECS)])?),
             ],
             ProfileName::Web => {
-                // Spans of all ActivitySources.
+                // `[AS]*` selects the spans of all ActivitySources.
                 let specs = format!("[AS]*\r\n{DATABASE_SPECS}");
                 vec![
                     sampler()?,
@@ -72,7 +75,7 @@ impl ProfileName {
         })
     }
 
-    /// The rundown it needs.
+    /// Returns the rundown that the profile needs.
     pub(crate) fn rundown(self) -> Rundown {
         match self {
             ProfileName::GcCollect => Rundown::Keyword(0x1),
@@ -81,7 +84,7 @@ impl ProfileName {
     }
 }
 
-/// The rundown that several profiles need together.
+/// Returns the rundown that serves several profiles together.
 pub(crate) fn united_rundown(profiles: &[ProfileName]) -> Rundown {
     let mut rundowns = profiles.iter().map(|profile| profile.rundown());
     match rundowns.next() {
@@ -90,7 +93,7 @@ pub(crate) fn united_rundown(profiles: &[ProfileName]) -> Rundown {
     }
 }
 
-/// Keywords of the runtime's provider by the names that dotnet-trace takes.
+/// Keywords of the runtime's provider, by the names that dotnet-trace takes.
 pub(crate) const CLR_KEYWORDS: &[(&str, u64)] = &[
     ("gc", 0x1),
     ("gchandle", 0x2),

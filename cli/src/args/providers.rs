@@ -10,7 +10,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone)]
 pub(crate) struct ProviderList {
     pub(crate) providers: Vec<Provider>,
-    /// Names of those that were given without keywords.
+    /// Names of providers that were given without keywords.
     pub(crate) bare: Vec<String>,
 }
 
@@ -32,7 +32,8 @@ impl FromStr for ProviderList {
     }
 }
 
-/// The entries of a list. A comma in a value separates no entries: `Metrics=A,B;RefreshInterval=1`.
+/// Splits a list into its entries. A comma in a value separates no entries:
+/// `Metrics=A,B;RefreshInterval=1`.
 fn entries(text: &str) -> Vec<String> {
     let mut entries: Vec<String> = Vec::new();
     for part in split_outside_quotes(text) {
@@ -47,8 +48,8 @@ fn entries(text: &str) -> Vec<String> {
     entries
 }
 
-/// Whether what follows a comma is more of the entry before it: of its arguments, which a name of a
-/// provider does not look like, or of a list of metrics.
+/// Returns whether the text after a comma continues the entry before it: its arguments, which do
+/// not look like the name of a provider, or a list of metrics.
 fn goes_on(before: &str, part: &str) -> bool {
     let Some(arguments) = before.splitn(4, ':').nth(3) else { return false };
     let name = part.split(':').next().unwrap_or_default();
@@ -58,7 +59,7 @@ fn goes_on(before: &str, part: &str) -> bool {
     !arguments.is_empty() && (name.contains([';', '=', '\\']) || is_list)
 }
 
-/// Parts between commas that do not stand between double quotes.
+/// Splits a text at commas that do not stand between double quotes.
 fn split_outside_quotes(text: &str) -> Vec<&str> {
     let mut is_quoted = false;
     text.split(|c| {
@@ -68,7 +69,7 @@ fn split_outside_quotes(text: &str) -> Vec<&str> {
     .collect()
 }
 
-/// `Name[:KEYWORDS[:LEVEL[:ARGUMENTS]]]`
+/// Parses one provider: `Name[:KEYWORDS[:LEVEL[:ARGUMENTS]]]`.
 fn provider(text: &str) -> Result<Provider, String> {
     let mut parts = text.splitn(4, ':');
     let name = parts.next().unwrap_or_default().trim();
@@ -89,8 +90,8 @@ fn provider(text: &str) -> Result<Provider, String> {
     Ok(provider.keywords(keywords).level(level).arguments(arguments))
 }
 
-/// Pairs where they can be separated, so that they can be united with others; else the
-/// text as it is.
+/// Parses arguments as pairs where these can be separated, so that they can be united with others;
+/// else keeps the text as it is.
 fn arguments(text: &str) -> Result<Arguments, String> {
     let pairs: Option<Vec<(&str, &str)>> =
         text.split(';').map(|pair| pair.split_once('=')).collect();
@@ -102,13 +103,14 @@ fn arguments(text: &str) -> Result<Arguments, String> {
     .map_err(|error| error.to_string())
 }
 
-/// All, but of the runtime's provider only those that are cheap and change nothing: some
-/// start a garbage collection or log every object.
+/// Returns the keywords of a provider that was named without any: all, but for the runtime's
+/// provider only those that are cheap and change nothing. Others start a garbage collection or log
+/// every object.
 pub(crate) fn default_keywords(name: &str) -> u64 {
     if name == RUNTIME { COMMON_KEYWORDS } else { u64::MAX }
 }
 
-/// A level by number or name. Numbers above 5 mean 5.
+/// Parses a level by number or name. Numbers above 5 mean 5.
 pub(crate) fn level(text: &str) -> Result<Level, String> {
     const NAMES: [(&str, Level); 6] = [
         ("logalways", Level::LogAlways),

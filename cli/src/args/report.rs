@@ -1,4 +1,4 @@
-//! Reports.
+//! The command line of `nettrace report`.
 
 use super::{
     ActivityArg, FoldedArgs, FormArg, HeapArgs, InputArgs, MomentArgs, NamedArgs, OwnedArgs,
@@ -51,8 +51,8 @@ pub(crate) struct ReportChoice {
     pub(crate) report: Report,
 }
 
-/// The reports, in the order in which help lists them. The analysis knows their names, what
-/// they answer and what to record for them.
+/// The reports, in the order in which help lists them. The analysis knows their names, what they
+/// answer and what to record for them.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Report {
@@ -101,19 +101,20 @@ pub(crate) enum Report {
     /// Everything as one HTML file: time line, flame graphs, tables
     Html(WithCommon<HtmlArgs>),
     /// What is on the managed heap, what keeps it alive, and what grew
-    // A command of its own; here because people look for it where the reports are.
+    // This is a command of its own; it stands here because people look for it among the reports.
     #[command(hide = true)]
     Heap(Box<WithCommon<HeapArgs>>),
 }
 
-/// What to record for a report.
+/// Returns the line of help about what to record for a report.
 fn record<R: report::Report>() -> Resettable<StyledStr> {
     let record = recommended::providers(R::RECORD).join("\n or with --providers ");
     let text = (!record.is_empty()).then(|| format!("Record with --providers {record}").into());
     Resettable::from(text)
 }
 
-/// A trace, the options of the report itself, and which events or samples count.
+/// A trace, the options of the report itself, and options that choose which events or samples
+/// count.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs<Own: Args, Counted: Args> {
     #[command(flatten)]
@@ -132,7 +133,8 @@ pub(crate) struct ReportArgs<Own: Args, Counted: Args> {
 #[derive(Debug, Args)]
 pub(crate) struct NoArgs {}
 
-/// What counts, and until when.
+/// Option that limits a report to the first part of the session, beside options that choose what
+/// counts.
 #[derive(Debug, Args)]
 pub(crate) struct BeforeArgs<A: Args> {
     /// Only what happened in the first part of the session, up to this time, such as

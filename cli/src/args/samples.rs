@@ -1,4 +1,4 @@
-//! What reports and conversions of stacks have in common.
+//! Options that reports and conversions of stacks have in common.
 
 use clap::{Args, ValueEnum};
 use nettrace_analysis::{CutStacks, EventSelector, FrameGroup, Kind, Pattern, ThreadState};
@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Which events or samples count, by thread, process and time.
+/// Options that choose which events or samples count, by thread, process and time.
 #[derive(Debug, Args)]
 pub(crate) struct MomentArgs {
     /// Only events of this OS thread; may be repeated
@@ -24,14 +24,14 @@ pub(crate) struct MomentArgs {
     pub(crate) time: Option<TimeRange>,
 }
 
-/// Which stacks count, and how those that lost their callers are treated.
+/// Options that choose which stacks count, and how those that lost their callers are treated.
 #[derive(Debug, Args)]
 pub(crate) struct StackFilterArgs {
     /// Only stacks with a frame that matches
     #[arg(long, value_name = "REGEX")]
     pub(crate) frame: Option<Pattern>,
 
-    /// No stacks with a frame that matches
+    /// Leave out stacks with a frame that matches
     #[arg(long, value_name = "REGEX")]
     pub(crate) exclude: Option<Pattern>,
 
@@ -61,7 +61,7 @@ impl CutStacksArg {
     }
 }
 
-/// Which frames are shown as one, or not at all.
+/// Options that choose which frames are shown as one, or not at all.
 #[derive(Debug, Args)]
 pub(crate) struct FoldArgs {
     /// Hide frames of .NET, of Microsoft's libraries and of the system, by module
@@ -91,7 +91,7 @@ pub(crate) struct FoldArgs {
     pub(crate) fold_recursion: bool,
 }
 
-/// How frames are named.
+/// Options that choose how frames are named.
 #[derive(Debug, Args)]
 pub(crate) struct NameArgs {
     /// How much of a name to show
@@ -115,7 +115,7 @@ pub(crate) struct NameArgs {
     pub(crate) symbols: Vec<PathBuf>,
 }
 
-/// What counts, and how its frames are named.
+/// Options that choose what counts, and how its frames are named.
 #[derive(Debug, Args)]
 pub(crate) struct NamedArgs {
     #[command(flatten)]
@@ -128,7 +128,7 @@ pub(crate) struct NamedArgs {
     pub(crate) names: NameArgs,
 }
 
-/// What counts, and how its frames are folded and named.
+/// Options that choose what counts, and how its frames are folded and named.
 #[derive(Debug, Args)]
 pub(crate) struct FoldedArgs {
     #[command(flatten)]
@@ -144,7 +144,7 @@ pub(crate) struct FoldedArgs {
     pub(crate) names: NameArgs,
 }
 
-/// What counts, how its frames are named, and which code is the program's own.
+/// Options that choose what counts, how its frames are named, and which code is the program's own.
 #[derive(Debug, Args)]
 pub(crate) struct OwnedArgs {
     #[command(flatten)]
@@ -156,7 +156,7 @@ pub(crate) struct OwnedArgs {
     pub(crate) my_code: Option<Pattern>,
 }
 
-/// Which samples count, and how their frames are folded and named.
+/// Options that choose which samples count, and how their frames are folded and named.
 #[derive(Debug, Args)]
 pub(crate) struct SampleArgs {
     #[command(flatten)]
@@ -186,11 +186,11 @@ pub(crate) struct SampleArgs {
 pub(crate) enum StateArg {
     /// Every sample
     All,
-    /// Managed or native
+    /// Managed or native code was running
     Running,
-    /// Managed code was running
+    /// Managed code was running, or spinning for a lock
     Managed,
-    /// Of these: a thread was taking a lock, and spun for it
+    /// The thread was spinning for a lock (part of managed)
     TakingLock,
     /// A native call, which may have run or blocked
     Native,
@@ -222,7 +222,7 @@ pub(crate) enum NameStyleArg {
     Signature,
 }
 
-/// What to count.
+/// The value of `--kind`: what to count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum KindArg {
     Known(&'static [Kind]),
@@ -240,7 +240,7 @@ impl FromStr for KindArg {
     }
 }
 
-/// What `--kind` knows by name.
+/// Names that `--kind` knows, each with the kinds that it stands for.
 pub(crate) const KINDS: &[(&str, &[Kind])] = &[
     ("cpu", &[Kind::Cpu]),
     ("alloc", &[Kind::AllocationSamples, Kind::AllocationTicks]),
@@ -273,20 +273,20 @@ impl KindArg {
     }
 }
 
-/// A share: `1`, `0.5`, `2%`.
+/// Parses a percentage of a whole: `1`, `0.5`, `2%`.
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
     percent_up_to(100.0, text)
 }
 
-/// A percentage that may be more than all.
+/// Parses a percentage from 0 to `most`, which may be more than 100.
 pub(crate) fn percent_up_to(most: f64, text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim().parse();
     let number = number.ok().filter(|percent| (0.0..=most).contains(percent));
     number.ok_or_else(|| format!("expected a percentage from 0 to {most}, such as 1 or 0.5%"))
 }
 
-/// `REGEX=NAME`, or PerfView's `REGEX->NAME`. An expression may have `=` in it, a name
-/// may not.
+/// Parses `REGEX=NAME`, or PerfView's `REGEX->NAME`. An expression may have `=` in it, a name may
+/// not.
 pub(crate) fn group(text: &str) -> Result<FrameGroup, String> {
     let parts = text.rsplit_once("->").or_else(|| text.rsplit_once('='));
     let Some((pattern, name)) =

@@ -1,12 +1,13 @@
-//! Command lines that leave something out, or have it elsewhere, as those that clap reads.
+//! Rewrites command lines that leave something out, or have it elsewhere, into those that clap
+//! reads.
 
 use super::Report;
 use clap::{Command, Subcommand};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// `nettrace FILE …` stands for `nettrace report summary FILE …`, and so does `nettrace
-/// report FILE …`. The report's name may follow the trace and options, as
+/// Writes a command line out in full. `nettrace FILE …` stands for `nettrace report summary FILE
+/// …`, and so does `nettrace report FILE …`. The report's name may follow the trace and options, as
 /// users of dotnet-trace write it: `nettrace report FILE topN`.
 pub(super) fn written_out(mut args: Vec<OsString>, root: &Command) -> Vec<OsString> {
     if begins_with_an_option_of_a_report(&args, root) {
@@ -25,8 +26,8 @@ pub(super) fn written_out(mut args: Vec<OsString>, root: &Command) -> Vec<OsStri
     args
 }
 
-/// `nettrace --json FILE`, `nettrace --time 1s.. FILE`: an option that is not of all commands, then a
-/// trace, and no command.
+/// Returns whether a command line has an option that not all commands have, then a trace, and no
+/// command: `nettrace --json FILE`, `nettrace --time 1s.. FILE`.
 fn begins_with_an_option_of_a_report(args: &[OsString], root: &Command) -> bool {
     let words = || args.iter().skip(1).take_while(|word| *word != "--");
     let is_of_all = |word: &OsStr| {
@@ -46,10 +47,10 @@ fn begins_with_an_option_of_a_report(args: &[OsString], root: &Command) -> bool 
         && words().any(|word| !is_option(word) && is_trace(word))
 }
 
-/// The place of the first word, from a place on, that is no option of all commands.
+/// Returns the place of the first word, at `at` or after it, that is no option of all commands.
 fn word_from(args: &[OsString], mut at: usize) -> Option<usize> {
     while args.get(at).filter(|word| *word != "--").is_some_and(|word| is_option(word)) {
-        // Its value may be a word of its own.
+        // The value of `--color` may be a word of its own.
         at += if args[at] == "--color" { 2 } else { 1 };
     }
     (at < args.len() && args[at] != "--").then_some(at)
@@ -59,8 +60,8 @@ fn is_option(word: &OsStr) -> bool {
     word.as_encoded_bytes().starts_with(b"-") && word != "-"
 }
 
-/// What looks like a path is a trace, so that one that does not exist is reported by its
-/// name.
+/// Returns whether a word looks like a path. A file that does not exist counts, too, so that the
+/// error names it.
 fn is_trace(word: &OsStr) -> bool {
     let path = Path::new(word);
     let is_path = || path.extension().is_some() || path.components().count() > 1;
@@ -74,7 +75,7 @@ fn put_report_first(args: &mut Vec<OsString>, at: usize) {
         return;
     }
     let reports = Report::augment_subcommands(Command::new("report"));
-    // Case does not matter.
+    // Names of reports are found whatever their case.
     let name_of = |word: &OsString| {
         let word = if word.eq_ignore_ascii_case("top") { OsStr::new("topN") } else { word };
         reports
@@ -92,7 +93,8 @@ fn put_report_first(args: &mut Vec<OsString>, at: usize) {
     }
 }
 
-/// `--rundown:false`, as dotnet-trace takes it, stands for `--rundown=false`.
+/// Replaces the colon of an option by an equals sign: `--rundown:false`, as dotnet-trace takes it,
+/// stands for `--rundown=false`.
 fn with_equals(word: &mut OsString) {
     let Some((option, value)) = word.to_str().and_then(|text| text.split_once(':')) else {
         return;
@@ -110,7 +112,7 @@ mod tests {
     use crate::args::{Cli, CommonArgs};
     use clap::{Args, CommandFactory};
 
-    fn of(line: &str) -> String {
+    fn written_out_line(line: &str) -> String {
         let args = line.split(' ').map(OsString::from).collect();
         let words = written_out(args, &Cli::command());
         words.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
@@ -139,7 +141,7 @@ mod tests {
             ("n -q", "n -q"),
             ("n -- a.nettrace", "n -- a.nettrace"),
         ] {
-            assert_eq!(of(short), long);
+            assert_eq!(written_out_line(short), long);
         }
     }
 
@@ -153,7 +155,7 @@ mod tests {
             ("n report --json gc a.nettrace", "n report gc --json a.nettrace"),
             ("n report tree a.nettrace --from gc", "n report tree a.nettrace --from gc"),
         ] {
-            assert_eq!(of(short), long);
+            assert_eq!(written_out_line(short), long);
         }
     }
 

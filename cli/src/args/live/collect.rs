@@ -57,13 +57,13 @@ pub(crate) struct CollectArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
 
-    /// Of a program that is started, do not name methods as they are compiled. By default they
-    /// are, where there are samples, so that a program that dies has names: the runtime's provider
-    /// is then at level 5. Before .NET 10 that also brings an event for each 100 KB that are allocated
+    /// Do not name methods of a started program as they are compiled. By default they are named,
+    /// where there are samples, so that a program that dies has names: the runtime's provider is
+    /// then at level 5. Before .NET 10 that also brings an event for each 100 KB that are allocated
     #[arg(long, help_heading = "Which events")]
     pub(crate) no_method_names: bool,
 
-    /// Every process that can be reached, one file each; with --port, every process that
+    /// Record every process that can be reached, one file each; with --port, every process that
     /// connects
     #[arg(long, conflicts_with_all = ["process_id", "name"], help_heading = "Which process")]
     pub(crate) all: bool,
@@ -129,17 +129,17 @@ pub(crate) struct CollectArgs {
     #[arg(long, value_name = "NAME", help_heading = "When to stop")]
     pub(crate) stopping_event_provider_name: Option<String>,
 
-    /// … with this name
+    /// Stop only after an event with this name
     #[arg(long, value_name = "NAME", requires = "stopping_event_provider_name")]
     #[arg(help_heading = "When to stop")]
     pub(crate) stopping_event_event_name: Option<String>,
 
-    /// … with these field values: FIELD:VALUE,FIELD:VALUE
+    /// Stop only after an event with these field values: FIELD:VALUE,FIELD:VALUE
     #[arg(long, value_name = "FILTER", requires = "stopping_event_event_name")]
     #[arg(help_heading = "When to stop")]
     pub(crate) stopping_event_payload_filter: Option<String>,
 
-    /// The rundown, a list of methods and modules at the end of the session: true, false,
+    /// Request the rundown, a list of methods and modules at the end of the session: true, false,
     /// or its keywords in hexadecimal
     #[arg(long, value_name = "WHICH", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) rundown: Option<RundownChoice>,

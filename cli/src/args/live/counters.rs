@@ -88,7 +88,7 @@ pub(crate) struct CountersArgs {
 }
 
 impl CountersArgs {
-    /// The lists of all options as one.
+    /// Returns the lists of all options as one.
     pub(crate) fn list(&self) -> CounterList {
         let mut all = CounterList::default();
         for list in &self.counters {
@@ -103,16 +103,16 @@ impl CountersArgs {
 pub(crate) enum LiveCounterFormat {
     /// One line per value, with the columns of dotnet-counters
     Csv,
-    /// One document at the end, as of report counters --json
+    /// One document at the end, like report counters --json
     Json,
     /// One JSON object per line and value
     Ndjson,
-    /// The last value of each series, for Prometheus; a file is replaced whenever there
-    /// are new ones
+    /// The last value of each series, for Prometheus; a file is replaced whenever there are new
+    /// values
     Openmetrics,
 }
 
-/// `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`, or a port.
+/// Parses an address to listen at: `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`, or a port.
 fn listening(text: &str) -> Result<SocketAddr, String> {
     let loopback = |port: &str| port.parse().map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
     let port = text.strip_prefix("localhost:").or(text.strip_prefix(':')).unwrap_or(text);
@@ -121,7 +121,8 @@ fn listening(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_| "not an address; write 127.0.0.1:9464, [::1]:9464 or a port".to_owned())
 }
 
-/// A runtime has no shorter intervals than this, and no use for longer ones.
+/// Parses an interval. A runtime has no shorter intervals than 100 ms, and no use for intervals
+/// over a day.
 fn interval(text: &str) -> Result<Span, String> {
     let span: Span = text.parse()?;
     let allowed = Duration::from_millis(100)..=Duration::from_secs(24 * 3600);

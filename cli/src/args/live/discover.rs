@@ -37,7 +37,7 @@ pub(crate) struct DiscoverArgs {
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// One JSON object instead of text
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 

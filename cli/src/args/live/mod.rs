@@ -1,4 +1,4 @@
-//! The command line of what talks to running processes.
+//! The command line of commands that talk to running processes.
 
 mod collect;
 mod counters;
@@ -55,7 +55,7 @@ pub(crate) struct PsArgs {
     pub(crate) force: bool,
 }
 
-/// Which process.
+/// Options that name a process.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct TargetArgs {
@@ -74,7 +74,7 @@ pub(crate) struct TargetArgs {
     pub(crate) port: Option<String>,
 }
 
-/// Options of everything that talks to a process.
+/// Options of all commands that talk to a process.
 #[derive(Debug, Args)]
 pub(crate) struct TalkArgs {
     /// Record all bytes sent and received in this file, which nettrace replay can play
@@ -91,7 +91,7 @@ pub(crate) struct TalkArgs {
     pub(crate) patience: Option<Span>,
 }
 
-/// What a session asks for.
+/// Options that choose what a session records.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SessionArgs {
     /// Providers, as Name[:KEYWORDS[:LEVEL[:KEY=VALUE;…]]], separated by commas
@@ -162,7 +162,7 @@ pub(crate) enum ProfileName {
 #[derive(Debug, Args)]
 pub(crate) struct ListProfilesArgs {}
 
-/// What conditions may name beside fields.
+/// The part of help about names that conditions may use beside fields.
 const ROWS: &str = "\
 Conditions of --show, in text, are about all events of a thing together, and may name what its line has:
   gc          generation, number, type, reason, pause, duration, heap,
@@ -195,8 +195,7 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) session: SessionArgs,
 
-    /// What happens, one line each: a request with its duration, a message with its
-    /// scopes
+    /// Show what happens, one line each: a request with its duration, a message with its scopes
     ///
     /// A line comes when it is over. ndjson and csv have the events themselves, such as
     /// the start and the stop of a request; so has text with --raw. Beside lines of text,
@@ -210,7 +209,7 @@ pub(crate) struct WatchArgs {
     )]
     pub(crate) show: Vec<Show>,
 
-    /// text is for people; ndjson has one JSON object per line, for programs
+    /// Output format: text for people, ndjson with one JSON object per line for programs
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: EventFormat,
 
@@ -261,7 +260,7 @@ pub(crate) enum Show {
     Gc,
     /// Exceptions as they are thrown
     Exceptions,
-    /// Waits for locks: how long, and which thread had it
+    /// Waits for locks: how long, and which thread held the lock
     Contention,
     /// Messages of Microsoft.Extensions.Logging: level, logger, message, scopes,
     /// exception
@@ -274,7 +273,7 @@ pub(crate) enum Show {
     Threadpool,
 }
 
-/// What happens when standard output is not read.
+/// What to do when standard output is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnStall {
     /// Discard what does not fit, and say how much

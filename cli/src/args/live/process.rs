@@ -12,7 +12,7 @@ pub(crate) struct ProcessArgs {
     pub(crate) request: ProcessRequest,
 }
 
-/// What is common to all requests.
+/// Options that all requests have in common.
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
     #[command(flatten)]
@@ -30,16 +30,16 @@ pub(crate) struct AskArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProcessRequest {
-    /// Show its version, command line and architecture, and the commands it supports
+    /// Show the process's version, command line and architecture, and the commands it supports
     Info {
         #[command(flatten)]
         ask: AskArgs,
     },
-    /// Show its environment variables
+    /// Show the process's environment variables
     Env {
         #[command(flatten)]
         ask: AskArgs,
-        /// Only the variables with these names
+        /// Show only the variables with these names
         #[arg(value_name = "NAME")]
         names: Vec<String>,
     },
@@ -63,7 +63,7 @@ pub(crate) enum ProcessRequest {
     Perfmap {
         #[command(flatten)]
         ask: AskArgs,
-        /// Which files
+        /// Which files to write
         #[arg(value_enum, default_value_t)]
         which: PerfMapChoice,
     },
@@ -75,11 +75,11 @@ pub(crate) enum ProcessRequest {
         #[arg(value_name = "DLL")]
         assembly: PathBuf,
     },
-    /// Write a dump of its memory
+    /// Write a dump of the process's memory
     Dump {
         #[command(flatten)]
         ask: AskArgs,
-        /// The file; the path is the process's, which matters in containers
+        /// The file to write; the path is the process's, which matters in containers
         #[arg(long, short, value_name = "FILE")]
         output: PathBuf,
         /// How much to include
@@ -136,13 +136,13 @@ pub(crate) enum ProcessRequest {
     },
 }
 
-/// Which profiler.
+/// Arguments that name a profiler.
 #[derive(Debug, Args)]
 pub(crate) struct ProfilerArgs {
-    /// Its class id
+    /// The profiler's class id
     #[arg(value_name = "GUID")]
     pub(crate) class_id: nettrace_ipc::Guid,
-    /// Its library; the path is the process's, which matters in containers
+    /// The profiler's library; the path is the process's, which matters in containers
     #[arg(value_name = "LIBRARY")]
     pub(crate) path: String,
 }
@@ -152,11 +152,11 @@ pub(crate) enum PerfMapChoice {
     /// Both files
     #[default]
     All,
-    /// jit-PID.dump
+    /// Only jit-PID.dump
     Jitdump,
-    /// perf-PID.map
+    /// Only perf-PID.map
     Perfmap,
-    /// Stop writing them
+    /// Stop writing perf maps
     Off,
 }
 

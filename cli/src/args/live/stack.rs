@@ -46,7 +46,7 @@ pub(crate) struct StackArgs {
     #[arg(long, overrides_with = "merge")]
     pub(crate) no_merge: bool,
 
-    /// How long to wait until each thread was seen
+    /// How long to wait until each thread has been seen
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub(crate) timeout: Span,
 
@@ -58,7 +58,7 @@ pub(crate) struct StackArgs {
     #[arg(long, value_name = "N", requires = "every")]
     pub(crate) count: Option<NonZeroU32>,
 
-    /// One JSON object instead of text
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 

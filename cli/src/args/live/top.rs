@@ -28,8 +28,8 @@ pub(crate) struct TopArgs {
     #[arg(long, value_name = "TIME", default_value = "1s")]
     pub(crate) refresh_interval: Span,
 
-    /// What is shown first, or at all where standard output is no terminal; only that is
-    /// recorded. Default: methods, with --json all lists
+    /// The list to show first; where standard output is no terminal, the only one. Only what it
+    /// needs is recorded. Default: methods, with --json all lists
     #[arg(long, value_enum, value_name = "VIEW")]
     pub(crate) view: Option<TopView>,
 
@@ -41,7 +41,7 @@ pub(crate) struct TopArgs {
     #[arg(long)]
     pub(crate) once: bool,
 
-    /// One JSON object instead of text, at each refresh: with all lists, or those of --view
+    /// Print one JSON object instead of text, at each refresh: with all lists, or those of --view
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -57,7 +57,7 @@ pub(crate) struct TopArgs {
     pub(crate) talk: TalkArgs,
 }
 
-/// What a list is about.
+/// The lists of `top`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TopView {
     /// Methods, by samples
