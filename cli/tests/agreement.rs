@@ -1,5 +1,5 @@
-//! Reports agree with each other and with the counts of events, on every trace there is;
-//! and what the summary says is in the report that it leads to.
+//! Asserts that reports agree with each other and with the counts of events, on every trace there
+//! is, and that what the summary says is in the report that it leads to.
 
 use crate::common;
 use crate::common::Json;
@@ -60,7 +60,7 @@ impl TraceReports {
         }
     }
 
-    /// How many events of these ids a provider has.
+    /// Returns how many events with these ids a provider has.
     fn events(&self, provider: &str, ids: &[u64]) -> u64 {
         let types = self.stats["types"].list().iter();
         let of = types.filter(|row| row["provider"] == provider && ids.contains(&row["id"].int()));
@@ -82,12 +82,13 @@ impl TraceReports {
         self.value(report, pointer).list()
     }
 
-    /// The sum of a member of all rows.
+    /// Returns the sum of a member of all rows.
     fn sum(&self, report: &str, pointer: &str, member: &str) -> u64 {
         self.rows(report, pointer).iter().map(|row| row.pointer(member).unwrap().int()).sum()
     }
 
-    /// The samples of recorders of operating systems have a name only.
+    /// Returns the number of samples. Those of recorders of operating systems have a name, but no
+    /// id.
     fn samples(&self) -> u64 {
         let types = self.stats["types"].list().iter();
         let of = types.filter(|row| row["provider"] == UNIVERSAL && row["name"] == "cpu");
@@ -172,7 +173,7 @@ fn sums(trace: &TraceReports, doubts: &mut Doubts) {
         ("/waits_begun", 10),
         ("/waits_ended", 11),
     ] {
-        // Ends whose begin was lost are not counted.
+        // Ends whose beginning was lost are not counted.
         if trace.stats["lost"] == 0 || id != 11 {
             doubts.same(
                 &format!("tasks {member}"),
@@ -231,8 +232,8 @@ fn sums(trace: &TraceReports, doubts: &mut Doubts) {
     doubts.same("compiled methods", trace.rows("jit", "/methods").len() as u64, methods);
     doubts.same("compiled methods by tier", trace.sum("jit", "/tiers", "/methods"), methods);
 
-    // Recorders of operating systems tell of files in memory, which are modules that no
-    // runtime loaded.
+    // Recorders of operating systems report files in memory, which are modules that no runtime
+    // loaded.
     if trace.rows("loader", "/modules").is_empty() {
         let native = trace.rows("modules", "/modules").iter().filter(|row| row["kind"] == "native");
         doubts.same(
@@ -254,7 +255,7 @@ fn sums(trace: &TraceReports, doubts: &mut Doubts) {
         );
     }
 
-    // Of a request that two layers of the server tell of, one is a layer of the other.
+    // Where two layers of the server report a request, one is a layer of the other.
     let starts = |provider: &str, id| trace.events(provider, &[id]);
     let inner = starts("Microsoft-AspNetCore-Server-Kestrel", 3);
     let requests =
@@ -281,7 +282,7 @@ fn sums(trace: &TraceReports, doubts: &mut Doubts) {
     }
 }
 
-/// Where a finding's number is in the document of the report that it leads to.
+/// Returns where a finding's number is in the document of the report that it leads to.
 fn pointer(about: &str) -> &'static str {
     match about {
         "gc" => "/totals/pause_ns",
@@ -371,7 +372,7 @@ fn summary(trace: &TraceReports, doubts: &mut Doubts) {
     let summary_page = nettrace(&[&trace.path]);
     let findings =
         summary_page.text().lines().skip_while(|line| *line != "What stands out").skip(1);
-    // Whole, as it is no terminal.
+    // The lines are whole, because they do not go to a terminal.
     let texts = trace.rows("summary", "/findings");
     for line in findings.take_while(|line| !line.is_empty()) {
         let is_command = line.starts_with("    nettrace ");

@@ -1,6 +1,6 @@
-//! Tests of the whole crate, in one program: each program of its own costs seconds to
-//! build and to link. A file of `tests` that is not named here has its own row in
-//! `Cargo.toml`: its allocator, limits or name are its own.
+//! The tests of the whole crate, in one program: each program of its own costs seconds to build and
+//! to link. A file of `tests` that is not named here has its own row in `Cargo.toml`, because it
+//! needs its own allocator, limits or name.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod advice;

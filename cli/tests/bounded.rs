@@ -1,5 +1,5 @@
-//! Small streams whose output is huge: it is written as it is made, within half a
-//! gigabyte of address space.
+//! Small streams whose output is huge: it is written as it is made, within half a gigabyte of
+//! address space.
 #![cfg(target_os = "linux")]
 
 use crate::common;
@@ -16,8 +16,8 @@ use std::process::{Command, Stdio};
 
 const SPACE_512_MIB: &str = "ulimit -v 524288";
 
-/// What the command writes to its standard output, or to a program that reads it, in a
-/// shell that limits it.
+/// Runs the command in a shell with a limit, and returns what it, or the program that reads its
+/// standard output, writes.
 fn limited(limit: &str, reader: &str, args: &[&str], input: Option<&str>) -> String {
     let script = format!("{limit}; {{ \"$0\" \"$@\"; echo \"exit $?\" >&2; }} {reader}");
     let mut command = Command::new("sh");
@@ -29,26 +29,27 @@ fn limited(limit: &str, reader: &str, args: &[&str], input: Option<&str>) -> Str
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What the command writes within 512 MiB of address space.
+/// Returns what the command writes within 512 MiB of address space.
 fn within(args: &[&str]) -> String {
     limited(SPACE_512_MIB, "", args, None)
 }
 
-/// Bytes that the command writes within 512 MiB of address space, and their checksum.
+/// Returns the number of bytes that the command writes within 512 MiB of address space, and their
+/// checksum.
 fn written(args: &[&str], input: Option<&str>) -> (usize, String) {
-    // `cksum` has the bytes through its hands faster than a test does.
+    // `cksum` reads the bytes faster than a test does.
     let sum = limited(SPACE_512_MIB, "| cksum", args, input);
     let (sum, bytes) = sum.trim().split_once(' ').unwrap();
     (bytes.parse().unwrap(), sum.to_owned())
 }
 
-/// The checksum of the first 8 MB that the command writes within 512 MiB of address space,
-/// to a program that begins to read late: what piles up meanwhile must be bounded, too.
+/// Returns the checksum of the first 8 MB that the command writes within 512 MiB of address space,
+/// to a program that begins to read late: bytes that pile up meanwhile must be bounded, too.
 fn begun(args: &[&str], input: Option<&str>) -> String {
     limited(SPACE_512_MIB, "| { sleep 1; head -c 8000000; } | cksum", args, input)
 }
 
-/// A stream whose event type 1 is of this provider.
+/// Creates a stream whose event type 1 belongs to this provider.
 fn stream_of(version: Version, provider: &str, event_id: u32, fields: Vec<Field>) -> Stream {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());
@@ -59,13 +60,13 @@ fn stream_of(version: Version, provider: &str, event_id: u32, fields: Vec<Field>
     stream
 }
 
-/// A stream of the runtime's sampler.
+/// Creates a stream of the runtime's sampler.
 fn stream_of_samples(version: Version) -> Stream {
     let kind = vec![Field::new("Type", FieldType::UInt32)];
     stream_of(version, "Microsoft-DotNETCore-SampleProfiler", 0, kind)
 }
 
-/// A sample of a thread that ran managed code.
+/// Creates a sample of a thread that ran managed code.
 fn sample(number: u32, thread: u64, stack_id: u32, ticks: u64) -> Blob {
     Blob {
         metadata_id: 1,
@@ -85,8 +86,8 @@ fn ended(mut stream: Stream) -> Vec<u8> {
     stream.bytes
 }
 
-/// Ten times the sizes of the shared hostile streams. Whole, their output would take a
-/// test minutes.
+// The streams are ten times as large as the shared hostile ones. Their whole output would take a
+// test minutes.
 #[test]
 fn ten_times_as_hostile_traces_stay_within_the_same_bounds_however_they_are_read() {
     let streams = [
@@ -109,14 +110,14 @@ fn ten_times_as_hostile_traces_stay_within_the_same_bounds_however_they_are_read
     }
 }
 
-/// Events of a provider with a name of so many characters.
+/// Creates events of a provider whose name has this many characters.
 fn long_name(events: u32, characters: usize) -> Vec<u8> {
     let mut stream = stream_of(Version::V4, &"n".repeat(characters), 7, vec![]);
     plain_events(&mut stream, events);
     ended(stream)
 }
 
-/// Events whose only field is an array of 65,535 objects without fields.
+/// Creates events whose only field is an array of 65,535 objects without fields.
 fn arrays_of_nothing(events: u32) -> Vec<u8> {
     let mut stream = Stream::new(Version::V6);
     stream.trace(&Trace::default());
@@ -135,7 +136,7 @@ fn arrays_of_nothing(events: u32) -> Vec<u8> {
     ended(stream)
 }
 
-/// Events of type 1 and thread 1, in blocks of 1,000.
+/// Adds events of type 1 and thread 1, in blocks of 1,000.
 fn plain_events(stream: &mut Stream, events: u32) {
     for block in 0..events / 1000 {
         let rows = (1..=1000).map(|row| Blob {
@@ -144,7 +145,7 @@ fn plain_events(stream: &mut Stream, events: u32) {
             thread_id: 1,
             capture_thread_id: 1,
             ticks: 1_000_000 + u64::from(block * 1000 + row),
-            // An object in its place would be absent if the payload ended there.
+            // An object at this place would be absent if the payload ended there.
             payload: vec![0],
             ..Blob::default()
         });
@@ -152,10 +153,10 @@ fn plain_events(stream: &mut Stream, events: u32) {
     }
 }
 
-/// One stack of so many frames, and events that have it.
+/// Creates one stack of this many frames, and events that have it.
 fn deep_stack(events: u32, frames: u64) -> Vec<u8> {
     let mut stream = synth::tiny_v4();
-    // The end mark.
+    // The last byte is the end mark.
     stream.bytes.pop();
     let frames: Vec<u64> = (0..frames).map(|frame| 0x7f00_0000_1000 + frame * 0x1000).collect();
     stream.stack_block(&StackBlock::new(1, 8, &[frames]));
@@ -175,7 +176,7 @@ fn deep_stack(events: u32, frames: u64) -> Vec<u8> {
 fn stacks_that_become_much_are_written_within_bounds_however_they_are_read() {
     let events = cases(800).min(2400);
     let path = file("deep.nettrace", &deep_stack(events, 8000));
-    // Each a few seconds.
+    // Each takes a few seconds.
     let ways: [(&str, &[&[&str]]); 2] = [
         ("ndjson", &[&["--threads", "2"], &["--threads", "4"], &["--no-mmap"]]),
         ("csv", &[&["--threads", "2"]]),
@@ -229,8 +230,8 @@ fn names_of_half_a_million_characters_and_empty_arrays_are_cut_in_rows_with_a_no
     }
 }
 
-/// Samples of one thread each. Every stack has 2,000 frames; `are_shared`: all are the
-/// same one, else each has an outermost frame of its own.
+/// Creates samples of one thread each. Every stack has 2,000 frames. With `are_shared` all are the
+/// same stack, else each has an outermost frame of its own.
 fn samples(threads: u32, are_shared: bool) -> Vec<u8> {
     let mut stream = stream_of_samples(Version::V5);
     let stack = |last: u64| -> Vec<u64> {
@@ -281,15 +282,15 @@ fn call_trees_have_a_budget_beyond_which_calls_are_counted_as_deeper() {
     let shown: u64 = nodes.iter().filter(is_deeper).map(|node| node["self_samples"].int()).sum();
     assert_eq!(shown, deeper);
     assert!(nodes.len() <= (1 << 18) + (1 << 15), "{}", nodes.len());
-    // Of many threads, only what is shown is kept.
+    // Only the shown threads are kept.
     let threads = within(&["report", "topN", "--by-thread", "--json", &shared]);
     let threads: serde_json::Value = serde_json::from_str(&threads).unwrap();
     assert_eq!(threads["threads"].list().len(), 200);
 }
 
-/// Samples of one stack of 4,096 frames, before each of which the memory of its outermost
-/// frame becomes that of another method. `are_named`: the other frames are of one method,
-/// else their addresses are all that is known of them.
+/// Creates samples of one stack of 4,096 frames. Before each sample the memory of the outermost
+/// frame becomes that of another method. With `are_named` the other frames belong to one method,
+/// else only their addresses are known.
 fn reused_memory(times: u32, are_named: bool) -> Vec<u8> {
     let mut stream = stream_of_samples(Version::V4);
     let field = |name: &str, field_type| Field::new(name, field_type);
@@ -341,7 +342,7 @@ fn reused_memory(times: u32, are_named: bool) -> Vec<u8> {
 
 #[test]
 fn comparing_hostile_traces_stays_within_the_same_bounds_as_text_and_page() {
-    // 1 by default, 7 in `.ci/full traces`.
+    // The size is 1 by default, 7 in `.ci/full traces`.
     let size = 2 * cases(1).min(8) - 1;
     for (name, bytes) in [
         ("diff-shared-deep", samples(25 * size, true)),
@@ -363,13 +364,13 @@ fn comparing_hostile_traces_stays_within_the_same_bounds_as_text_and_page() {
 #[test]
 fn millions_of_frames_of_stacks_whose_memory_was_reused_are_kept_once() {
     let path = file("reused-memory-10.nettrace", &reused_memory(cases(4000).min(10_000), true));
-    // Whole, the lines are hundreds of megabytes.
+    // All lines together are hundreds of megabytes.
     let folded = begun(&["convert", "--format", "folded", "-o", "-", &path], None);
     assert!(folded.trim().ends_with(" 8000000"), "{folded}");
 }
 
-/// Threads that each have one sample of each of 200 stacks: 4 frames that all have, and 20
-/// of their own.
+/// Creates threads that each have one sample of each of 200 stacks: 4 frames that all stacks have,
+/// and 20 of their own.
 fn same_stacks(threads: u64) -> Vec<u8> {
     let mut stream = stream_of_samples(Version::V5);
     let frame = |number: u64| 0x7f00_0000_1000 + number * 0x1000;
@@ -389,7 +390,7 @@ fn same_stacks(threads: u64) -> Vec<u8> {
     ended(stream)
 }
 
-/// An exception of each of so many types, all thrown at one stack of 4,096 frames.
+/// Creates an exception of each of this many types, all thrown at one stack of 4,096 frames.
 fn types_at_a_deep_stack(types: u32) -> Vec<u8> {
     let field = |name: &str, field_type| Field::new(name, field_type);
     let fields = vec![
@@ -443,13 +444,14 @@ fn a_thousand_threads_with_the_same_stacks_are_drawn_whole_in_the_memory_of_thei
     let args = ["convert", "--format", "svg", "--by-thread", "-o", "-", &path];
     let graph = limited("ulimit -d 131072", "", &args, None);
     assert!(!graph.contains("(deeper)"));
-    // The whole, and of each thread itself and the frames that its stacks share; the 200
-    // stacks above them are too narrow.
+    // Drawn are the whole, and for each thread the thread and the 4 frames that its stacks share;
+    // the 200 stacks above them are too narrow.
     assert_eq!(graph.matches("</title><rect").count(), 1 + 1000 * 5);
     assert!(graph.contains("; 200,000 frames below 0.01 % are left out"));
 }
 
-/// A stream of V6 whose events have one list of labels: 64 texts of this many characters.
+/// Creates a stream of version 6 whose events have one list of labels: 64 texts of this many
+/// characters.
 fn long_labels(events: u32, characters: usize) -> Vec<u8> {
     let mut stream = one_type(Version::V6);
     let label = |number: u32| Label::Text(format!("key-{number}"), "v".repeat(characters));
@@ -488,7 +490,7 @@ fn a_long_list_of_labels_is_written_within_bounds_however_it_is_read() {
     }
 }
 
-/// An event of each of so many threads.
+/// Creates an event of each of this many threads.
 fn many_threads(threads: u64) -> Vec<u8> {
     let mut stream = stream_of(Version::V4, "Demo", 7, vec![]);
     for block in 0..threads / 1000 {
@@ -519,12 +521,12 @@ fn info_counts_very_many_threads_as_at_least_so_many_in_little_memory() {
     let text = common::nettrace(&["info", &path]);
     let line = text.text().lines().find(|line| line.starts_with("  threads ")).unwrap().to_owned();
     assert!(line.contains("at least 65,536"), "{line}");
-    // Memory that is written to; a set of them all would take more.
+    // The limit is for memory that is written to; a set of all threads would take more.
     limited("ulimit -d 24576", "", &["info", "--threads", "1", &path], None);
 }
 
-/// Event types of a provider each, with two events of each: one where it is defined, one at
-/// the end, when all are.
+/// Creates event types of a provider each, with two events of each type: one where it is defined,
+/// and one at the end, when all are defined.
 fn many_providers(count: u32) -> Vec<u8> {
     let mut stream = Stream::new(Version::V4);
     stream.trace(&Trace::default());
@@ -594,7 +596,7 @@ fn info_of_more_types_than_it_keeps_is_still_no_damage() {
     let info: serde_json::Value = serde_json::from_str(&info).unwrap();
     assert_eq!((&info["events"], &info["damage_count"]), (&400_000.into(), &0.into()));
     assert_eq!(info["types_are_at_least"], true);
-    // Those that are counted one by one, and 65,536 others.
+    // The first are counted one by one, and 65,536 others together.
     assert_eq!(info["types"], 8192 + 65_536);
     let notes = info["notes"].list();
     assert!(notes.iter().any(|note| note["fault"].text().contains("full")), "{notes:?}");

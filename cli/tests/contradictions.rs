@@ -1,5 +1,5 @@
-//! What contradicts itself (FORMAT.md 13.6), as the command shows it: all events, no
-//! losses that only such rows suggest, and exit code 3.
+//! How the command shows streams that contradict themselves (FORMAT.md 13.6): all events, no losses
+//! that only such rows suggest, and exit code 3.
 
 use crate::common;
 
@@ -8,7 +8,7 @@ use nettrace_testdata::one_type;
 use nettrace_testdata::synth::{Blob, EventBlock, Version};
 use serde_json::Value;
 
-/// Events of one thread. The second one's time is after those that its block states.
+/// Creates events of one thread. The time of the second event is later than its block states.
 fn contradicting(version: Version) -> Vec<u8> {
     let mut stream = one_type(version);
     let row = |(number, ticks): (u32, u64)| Blob {

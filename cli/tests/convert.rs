@@ -11,7 +11,7 @@ use std::path::Path;
 
 const SAMPLES: &str = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
 
-/// A copy of the trace in a folder of its own; its path without `.nettrace.gz`.
+/// Copies the trace to a folder of its own. Returns its path, and the path without `.nettrace.gz`.
 fn trace() -> (String, String) {
     let bytes = fs::read(common::top().join(SAMPLES)).unwrap();
     let path = file("samples.nettrace.gz", &bytes);
@@ -152,7 +152,7 @@ fn a_message_lists_the_kinds_that_the_trace_has_instead() {
     let formats =
         "it has cpu (1,720); use --kind with one of the formats speedscope, pprof, folded, svg";
     assert!(samples.contains(formats), "{samples}");
-    // What the filters hide is not called missing.
+    // Samples that the filters hide are not called missing.
     let hidden = messages(&[SAMPLES, "--format", "folded", "--frame", "no method is called so"]);
     assert!(!hidden.contains("--kind"), "{hidden}");
 }
@@ -188,7 +188,7 @@ fn an_empty_file_of_stacks_is_never_the_answer() {
         assert_eq!((ran.code, &*ran.stdout), (Some(1), &b""[..]), "{format}");
         assert!(ran.stderr.contains("nothing to show"), "{format}: {}", ran.stderr);
     }
-    // Events without stacks.
+    // These events have no stacks.
     let ran = run(&format!("convert {trace} --format folded -o - --kind Method/DCStopVerbose"));
     assert_eq!((ran.code, &*ran.stdout), (Some(1), &b""[..]));
     ran.assert_message("none of them has a stack");

@@ -1,4 +1,4 @@
-//! The corpus of the fuzz target `convert`, replayed.
+//! Replays the corpus of the fuzz target `convert`.
 
 use crate::invariants;
 
@@ -7,7 +7,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-/// Inputs that failed once.
+/// Returns inputs that failed once.
 fn found() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../parser/fuzz/found/convert");
     let entries =
@@ -47,7 +47,7 @@ fn reports_on_every_session_of_the_target_reports_are_well_formed() {
     assert_inputs_hold("reports", invariants::sessions::reports);
 }
 
-/// JSON has no word for it.
+// JSON has no word for a number that is not finite.
 #[test]
 fn a_throughput_that_is_no_number_is_left_out_of_timelines() {
     for file in found() {

@@ -1,8 +1,7 @@
-//! Counters in the hands of the programs that they are written for: Python's `csv` and
-//! `json`, and the parser of OpenMetrics that Prometheus' own client for Python has.
+//! Reads counters with the programs that they are written for: Python's `csv` and `json`, and the
+//! parser of OpenMetrics in Prometheus' own client for Python.
 //!
-//! `cli/tests/prometheus-client` puts that client where this test looks for it: below
-//! `target`.
+//! `cli/tests/prometheus-client` installs that client where this test looks for it, below `target`.
 
 use crate::common;
 
@@ -18,7 +17,7 @@ const TRACES: [&str; 4] = [
     "testdata/traces/net3.1-linux-x64/all.nettrace.gz",
 ];
 
-/// What a Python program prints; `None` where it cannot run.
+/// Returns what a Python program prints; `None` where it cannot run.
 fn python(program: &str, input: &[u8]) -> Option<String> {
     let client = common::top().join("target/prometheus-client");
     let spawned = Command::new("python3")
@@ -38,7 +37,7 @@ fn python(program: &str, input: &[u8]) -> Option<String> {
     Some(String::from_utf8(output.stdout).unwrap().trim().replace("\r\n", "\n"))
 }
 
-/// How many values the trace has, and the sum of all.
+/// Returns the counters of the trace in a format.
 fn in_format(trace: &str, format: &str) -> Vec<u8> {
     let ran = nettrace(&["report", "counters", trace, "--format", format]);
     assert_eq!(ran.code, Some(0), "{trace} {format}");
@@ -84,9 +83,9 @@ fn python_reads_the_same_values_from_json_ndjson_and_csv() {
     }
 }
 
-/// Counters and sums of summaries grow. Of a summary the client keeps all samples of the
-/// first moment and one of each later one: it takes the others for repetitions. So only
-/// those of gauges and counters are counted.
+/// Counters and sums of summaries grow. From a summary the client keeps all samples of the first
+/// moment and one of each later one, because it takes the others for repetitions. So only those of
+/// gauges and counters are counted.
 const OPENMETRICS: &str = "
 import sys
 try:

@@ -8,9 +8,9 @@ use nettrace_testdata::synth::{
     EventType, Session, SessionEvent, SessionThread, Step, Value, Version,
 };
 
-/// The runtime keeps as many frames.
+/// Maximum number of frames that the runtime keeps.
 const KEPT: u64 = 100;
-/// Methods that call each other, the first one outermost.
+/// Number of methods that call each other, the first one outermost.
 const METHODS: u64 = 150;
 const CUT: &str = "(callers cut off at 100 frames)";
 
@@ -18,7 +18,8 @@ fn address(depth: u64) -> u64 {
     0x1_0000 + depth * 0x100
 }
 
-/// The stack of a thread in the method this deep, innermost first, as the runtime writes it.
+/// Returns the stack of a thread in the method at this depth, innermost first, as the runtime
+/// writes it.
 fn stack(depth: u64) -> Vec<u64> {
     let frames = (1..=depth).rev().take(usize::try_from(KEPT).unwrap());
     frames.map(|depth| address(depth) + 8).collect()
@@ -36,7 +37,8 @@ fn event(event_type: usize, thread: usize, stack: Vec<u64>, values: Vec<Value>) 
     })
 }
 
-/// A thread that goes deeper and comes back, and one that is deep in its only sample.
+/// Writes a trace of a thread that goes deeper and comes back, and one that is deep in its only
+/// sample.
 fn trace() -> String {
     let native = |provider: &str, event_id, version| EventType {
         provider: provider.into(),
@@ -74,8 +76,8 @@ fn trace() -> String {
     file("deep.nettrace", &session.record().stream.bytes)
 }
 
-/// The outermost frame of each stack, in the order of threads and depths, with the number of
-/// its frames.
+/// Returns the outermost frame of each stack, in the order of threads and depths, with the number
+/// of its frames.
 fn roots(trace: &str, how: &str) -> Vec<(String, usize)> {
     let args = ["convert", trace, "--format", "folded", "--unit", "samples", "-o", "-", "--quiet"];
     let ran = nettrace(&[&args[..], &["--cut-stacks", how]].concat());
@@ -90,12 +92,12 @@ fn roots(trace: &str, how: &str) -> Vec<(String, usize)> {
     roots
 }
 
-/// How many samples have lost their callers, and how many got them back.
+/// Returns how many samples have lost their callers, and how many got them back.
 fn counts(trace: &str, how: &str) -> (u64, u64) {
     let ran = nettrace(&["report", "topN", trace, "--json", "--cut-stacks", how]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report = ran.json();
-    // Left out if there are none.
+    // A count of 0 is left out of the document.
     let count = |key: &str| report.get(key).map_or(0, Json::int);
     (count("cut_off_samples"), count("repaired_samples"))
 }
@@ -107,7 +109,7 @@ fn expected(rows: &[(&str, usize)]) -> Vec<(String, usize)> {
 #[test]
 fn cut_stacks_get_their_callers_where_that_is_certain_and_are_counted() {
     let trace = trace();
-    // The other thread has nothing that its stack could go on in.
+    // The other thread has no sample from which its stack could be completed.
     let rows = [(CUT, 101), ("N.Deep.M1()", 90), ("N.Deep.M1()", 95)];
     let whole = [("N.Deep.M1()", 120), ("N.Deep.M1()", 150)];
     let mut rows = expected(&[&rows[..], &whole].concat());

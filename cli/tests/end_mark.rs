@@ -32,7 +32,7 @@ fn a_pipe_that_is_held_open_after_the_end_mark_does_not_block() {
                     .unwrap();
                 let mut stdin = child.stdin.take().unwrap();
                 stdin.write_all(&sent).unwrap();
-                // Held open until it has ended.
+                // The pipe is held open until the command has ended.
                 let mut out = Vec::new();
                 child.stdout.take().unwrap().read_to_end(&mut out).unwrap();
                 child.wait().unwrap();

@@ -21,8 +21,8 @@ fn types() -> Vec<EventType> {
     ]
 }
 
-/// Two threads, ten ticks (1 µs) between events, thread runs one after the other in the
-/// file.
+/// Creates a session of two threads with ten ticks (1 µs) between events. In the file the runs of
+/// the threads follow each other.
 fn session() -> Session {
     Session {
         types: types(),
@@ -126,7 +126,7 @@ fn a_filter_that_fits_nothing_says_so_with_the_nearest_names() {
 
 #[test]
 fn a_limit_stops_reading() {
-    // The end of the trace is missing, but nobody gets there.
+    // The end of the trace is missing, but nothing reads that far.
     let mut bytes = session().record().stream.into_bytes();
     bytes.pop();
     let path = file("cut.nettrace", &bytes);
@@ -251,7 +251,7 @@ fn losses_of_netperf_are_reported_as_unknown() {
 #[test]
 fn info_and_stats_and_events_agree_on_real_traces() {
     for trace in nettrace_testdata::corpus::traces() {
-        // Large ones take long in a build without optimisation and say nothing new.
+        // Large traces take long in a build without optimisation and show nothing new.
         if std::fs::metadata(trace.path()).unwrap().len() > 250_000 {
             continue;
         }

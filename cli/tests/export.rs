@@ -1,4 +1,4 @@
-//! Traces as tables: which inputs, which files, what is done about those that fail.
+//! Exports traces as tables: which inputs, which files, and what happens to inputs that fail.
 
 use crate::common;
 
@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// A folder with traces: two that are whole, and the same in a folder below.
+/// Creates a folder with two traces, one of them in a folder below.
 fn traces() -> PathBuf {
     let first = PathBuf::from(file("a.nettrace", &synth::tiny_v4().bytes));
     let folder = first.parent().unwrap().to_owned();
@@ -27,7 +27,7 @@ fn export(words: &[&str], out: &Path) -> common::Ran {
     nettrace(&all)
 }
 
-/// All files below a folder, by their paths in it.
+/// Returns all files below a folder, by their paths in it.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(top: &Path, folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -45,13 +45,13 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// How many there are, also while some come and go.
+/// Returns the number of files below a folder, also while some come and go.
 fn file_count(folder: &Path) -> usize {
     let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     paths.map(|path| if path.is_dir() { file_count(&path) } else { 1 }).sum()
 }
 
-/// Rows of all files of a table, by column.
+/// Returns the rows of all files of a table, by column.
 fn rows(folder: &Path, table: &str) -> Vec<BTreeMap<String, Field>> {
     let of_table = |name: &&String| name.starts_with(&format!("{table}/"));
     let found = files(folder);
@@ -201,7 +201,7 @@ fn wrong_tables_and_expressions_are_refused() {
     }
 }
 
-/// Name, status and reason of the inputs.
+/// Returns name, status and reason of the inputs.
 fn inputs(out: &Path) -> Vec<(String, String, String)> {
     let found = rows(out, "inputs");
     let text_of = |value: &Field| match value {
@@ -315,7 +315,8 @@ fn an_event_type_that_no_trace_has_is_named() {
     assert!(!ran.stderr.contains("--wide */Hi:"), "{}", ran.stderr);
 }
 
-/// Killed after each few of its files and run again: the same data set as without.
+// The export is killed after each few of its files and run again, and gives the same data set as
+// an export that is not killed.
 #[test]
 #[cfg(unix)]
 fn an_export_that_is_killed_and_run_again_gives_the_same_data_set() {

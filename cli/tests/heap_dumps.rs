@@ -1,5 +1,5 @@
-//! Which dump of a trace is shown: a program may collect younger generations just as a dump
-//! is asked for, and the runtime makes a dump of that collection, too.
+//! Which dump of a trace is shown. A program may collect younger generations while a dump is being
+//! requested, and the runtime makes a dump of that collection, too.
 
 use crate::common;
 use crate::common::Json;
@@ -9,10 +9,11 @@ use nettrace_testdata::synth::{
     EventType, Session, SessionEvent, SessionThread, Step, Value, Version,
 };
 
-/// Starts and ends of collections, and nodes of the heap.
+/// Id and version of the types: start and end of a collection, and nodes of the heap.
 const TYPES: [(u32, u8); 3] = [(1, 2), (2, 1), (18, 0)];
 
-/// For each collection the generation up to which it goes and the objects of its dump.
+/// Creates a trace with a dump for each collection. A collection is given by its generation and the
+/// number of objects in its dump.
 fn trace(collections: &[(u32, u32)]) -> Vec<u8> {
     let mut session = Session::new(Version::V4);
     session.trace.tick_frequency = 1_000_000_000;
@@ -64,7 +65,7 @@ fn the_dump_that_is_shown_is_of_all_generations_and_another_says_what_it_is() {
     let rows: Vec<_> = dumps.iter().map(|row| row["collected_generation"].as_u64()).collect();
     assert_eq!((&document["dump"], rows), (&2.into(), [1, 2, 0, 2].map(Some).to_vec()));
     assert!(dumps.iter().all(|row| row["complete"] == true), "{document:#}");
-    // Of one dump that is younger: better than none.
+    // A dump of a younger collection is better than none.
     let path = file("younger-only.nettrace", &trace(&[(1, 9)]));
     let ran = nettrace(&["heap", &path]);
     assert!(ran.code == Some(0) && !ran.stderr.contains("incomplete"), "{}", ran.stderr);

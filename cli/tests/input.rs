@@ -1,5 +1,4 @@
-//! Where traces come from: files, pipes, gzip; and what happens when something is wrong
-//! with them.
+//! Reads traces from files, pipes and gzip, and reports what is wrong with them.
 
 use crate::common;
 use crate::common::Json;
@@ -137,7 +136,7 @@ fn bytes_after_the_end_are_a_note_and_no_damage() {
 fn a_file_that_cannot_be_read_is_named_with_what_was_found_and_what_to_try() {
     let header = |bytes: &[u8]| file("header", bytes);
     let netperf = |version: u8| {
-        // The version of the Trace object, after the tags of the first object.
+        // This is the version of the Trace object, after the tags of the first object.
         let mut bytes = synth::Stream::new(synth::Version::V3);
         bytes.trace(&synth::Trace::default()).end();
         let at = bytes.nth(PartKind::Trace, 0).start + 3;
@@ -164,7 +163,7 @@ fn a_file_that_cannot_be_read_is_named_with_what_was_found_and_what_to_try() {
         ("testdata/traces".to_owned(), "is a folder; give a .nettrace file in it"),
     ];
     for (path, message) in cases {
-        // Without a command it is the summary, of what looks like a path.
+        // Without a command, the summary is written for a word that looks like a path.
         let bare = path.contains('.').then_some(&[][..]);
         let commands = [&["info"][..], &["info", "--json"], &["stats", "--json"], &["events"]];
         for command in commands.into_iter().chain(bare) {
@@ -251,7 +250,7 @@ fn hostile_names_cannot_write_to_the_terminal() {
 fn a_large_trace_through_a_pipe_takes_less_than_16_mib() {
     use std::io::Write;
     use std::process::Stdio;
-    // The largest one that there is.
+    // This is the largest trace of the repository.
     let bytes =
         nettrace_testdata::corpus::trace("net10-linux-x64/metrics.nettrace").unwrap().bytes();
     assert!(bytes.len() > 15_000_000);
@@ -263,7 +262,7 @@ fn a_large_trace_through_a_pipe_takes_less_than_16_mib() {
             .spawn()
             .unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        // Without its end mark it waits for more when it has read all; then its peak can be
+        // Without its end mark the command waits for more when it has read all, so its peak can be
         // looked up.
         let (most, end) = bytes.split_at(bytes.len() - 1);
         stdin.write_all(most).unwrap();
@@ -274,7 +273,7 @@ fn a_large_trace_through_a_pipe_takes_less_than_16_mib() {
         };
         eventually("it waits for more", || line("State:").starts_with('S'));
         let kib = |name: &str| line(name).trim_end_matches(" kB").parse::<u64>().unwrap();
-        // The program itself is in it too, which is several times larger here than in a
+        // The peak includes the program itself, which is several times larger here than in a
         // release, where it takes 5 MiB.
         let (whole, program) = (kib("VmHWM:"), kib("RssFile:"));
         let own = whole - program;

@@ -1,4 +1,4 @@
-//! Small files that unpack to much.
+//! Small files that unpack to many bytes.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod common;
@@ -12,15 +12,15 @@ fn tiny_v4() -> Vec<u8> {
     synth::tiny_v4().bytes
 }
 
-/// Streams that small files unpack to: what is read must not be held, whatever it seems
-/// to be.
+/// Creates streams that small files unpack to. Bytes that are read must not be held, whatever they
+/// seem to be.
 fn bombs() -> [Vec<u8>; 3] {
     let zeros = vec![0; SIZE];
     let mut open_v4 = tiny_v4();
     open_v4.pop();
     let mut v6 = synth::Stream::new(synth::Version::V6);
     v6.trace(&synth::Trace::default());
-    // A block of an unknown kind that claims all there may be.
+    // A block of an unknown kind claims the largest size there is.
     let huge = [&v6.bytes[..], &[0xff, 0xff, 0xff, 77], &zeros[..]].concat();
     [[&open_v4[..], &zeros].concat(), [&open_v4[..], &vec![0xee; SIZE]].concat(), huge]
 }
@@ -50,7 +50,7 @@ fn assert_ends_at_the_limit(command: &[&str], path: &str) {
     assert!(ran.stderr.contains(next), "{what}");
 }
 
-/// The first word of each line below a heading.
+/// Returns the first word of each line below a heading.
 fn listed(text: &str, heading: &str) -> Vec<String> {
     let below = text.split_once(heading).expect("the heading is there").1;
     let lines = below.lines().skip(1).take_while(|line| line.starts_with("  "));
@@ -78,8 +78,8 @@ fn a_gzip_bomb_ends_at_the_input_limit_with_what_where_and_what_next() {
 fn what_follows_the_end_mark_is_not_unpacked() {
     let path = file("ended.gz", &gzip(&[&tiny_v4()[..], &vec![0; SIZE]].concat()));
     for command in COMMANDS.iter().filter(|command| !["check", "open"].contains(&command[0])) {
-        // Those that find nothing in so small a trace say so, and none of them speaks of
-        // the limit.
+        // Commands that find nothing in so small a trace say so, and none of them mentions the
+        // limit.
         let ran = nettrace(&[*command, &[&path[..], "--input-limit", "2MiB"]].concat());
         assert!(!ran.stderr.contains("--input-limit"), "{command:?}: {}", ran.stderr);
     }
@@ -93,7 +93,7 @@ fn a_gzip_bomb_ends_at_the_input_limit_in_every_report_and_converter() {
     assert!(reports.len() > 15 && reports.contains(&"counters".to_owned()), "{reports:?}");
     for report in &reports {
         assert_ends_at_the_limit(&["report", report], &path);
-        // The page is the one that has no JSON.
+        // The page is the only report without JSON.
         if report != "html" {
             assert_ends_at_the_limit(&["report", report, "--json"], &path);
         }

@@ -1,9 +1,10 @@
-//! Which module may import which. docs/architecture.md quotes the order.
+//! Holds which module may import which. docs/architecture.md quotes the order.
 
 use nettrace_testdata::layers;
 use std::path::Path;
 
-/// Lowest first: a module imports modules of lower lines only, and none of its own line.
+/// The modules, lowest first: a module imports modules of lower lines only, and none of its own
+/// line.
 const ORDER: &[&[&str]] = &[
     &[
         "console",
@@ -28,8 +29,8 @@ const ORDER: &[&[&str]] = &[
     &["context"],
     &["analysed", "survey", "table"],
     &["stack_names"],
-    // What several commands need is below all of them. A command may still show what another
-    // one does.
+    // Modules that several commands need are below all of them. A command may still show what
+    // another one does.
     &["commands::attached"],
     &["commands::counters::series_rows", "commands::counters::unseen"],
     &["commands::counters::board"],

@@ -6,8 +6,8 @@ use crate::common::Json;
 use common::logging::{self, message, scope};
 use common::{file, nettrace};
 
-/// Messages of all levels in a scope, one with an exception, one of several lines and
-/// with control characters.
+/// Writes a trace with messages of all levels in a scope: one has an exception, one has several
+/// lines and control characters.
 pub(crate) fn trace() -> String {
     let steps = vec![
         scope(2, 1000, 1, &["{\"order\":7}"]),

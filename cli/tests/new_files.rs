@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 const SAMPLES: &str = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
 
-/// A trace with stacks, in a folder of its own.
+/// Copies a trace with stacks to a folder of its own.
 fn trace() -> PathBuf {
     PathBuf::from(file("samples.nettrace.gz", &fs::read(common::top().join(SAMPLES)).unwrap()))
 }
 
-/// The names in the folder of this file.
+/// Returns the names in the folder of this file.
 fn names_beside(path: &Path) -> Vec<String> {
     let entries = fs::read_dir(path.parent().unwrap()).unwrap();
     let mut names: Vec<String> =
@@ -29,7 +29,7 @@ fn text(path: &Path) -> &str {
 
 #[test]
 fn a_conversion_that_fails_leaves_the_old_file_as_it_was() {
-    // A trace without stacks.
+    // This trace has no stacks.
     let input = file("tiny.nettrace", &synth::tiny_v4().bytes);
     let out = Path::new(&input).with_file_name("old.folded");
     fs::write(&out, "mine").unwrap();
@@ -121,7 +121,8 @@ mod unix {
     #[test]
     fn devices_are_written_directly_and_stay() {
         let empty = file("tiny.nettrace", &synth::tiny_v4().bytes);
-        // A link, so that it is not the machine's device that a wrong command removes.
+        // The device is reached by a link, so that a wrong command does not remove the machine's
+        // device.
         let null = Path::new(&empty).with_file_name("null");
         symlink("/dev/null", &null).unwrap();
         for (input, code) in [(text(&trace()), 0), (&*empty, 1)] {
@@ -169,7 +170,7 @@ mod unix {
         let out = trace.with_file_name("out.folded");
         convert(&out);
         assert_eq!(mode(&out), 0o600);
-        // The stricter of both.
+        // The new file has the stricter permissions of both.
         for (old, new) in [(0o644, 0o600), (0o660, 0o600), (0o400, 0o400)] {
             fs::set_permissions(&out, PermissionsExt::from_mode(old)).unwrap();
             convert(&out);
@@ -210,7 +211,7 @@ mod unix {
         assert_eq!(fs::metadata(&old).unwrap().mode() & 0o777, 0o600);
     }
 
-    /// A conversion that waits for the rest of the trace, with its file begun.
+    /// Starts a conversion that waits for the rest of the trace, with its file begun.
     fn waiting(out: &Path, more: &[&str]) -> Child {
         let arguments = [&["convert", "-", "--format", "ndjson", "-o", text(out)], more].concat();
         let mut child = command(&arguments)
@@ -220,7 +221,7 @@ mod unix {
             .spawn()
             .unwrap();
         let mut stream = synth::tiny_v4().bytes;
-        // Without its end mark.
+        // The last byte is the end mark.
         stream.pop();
         child.stdin.as_mut().unwrap().write_all(&stream).unwrap();
         let part = PathBuf::from(format!("{}.part", text(out)));
@@ -234,7 +235,7 @@ mod unix {
         for (signal, name) in [(Signal::INT, "int"), (Signal::TERM, "term"), (Signal::HUP, "hup")] {
             let out = PathBuf::from(file(&format!("{name}.ndjson"), b"mine"));
             let mut child = waiting(&out, &["--force"]);
-            // To wait closes what the child reads, and a trace that ends is written whole.
+            // Waiting closes what the child reads, and a trace that ends is written whole.
             let held = child.stdin.take();
             kill_process(Pid::from_child(&child), signal).unwrap();
             assert_eq!(child.wait().unwrap().signal(), Some(signal.as_raw()));

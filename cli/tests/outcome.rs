@@ -1,4 +1,4 @@
-//! Every JSON document on a trace says how reading the trace went, and agrees with
+//! Asserts that every JSON document about a trace says how reading the trace went, and agrees with
 //! `info`.
 
 use crate::common;
@@ -11,7 +11,7 @@ const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
 const LOSSY: &str = "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz";
 const CUT: usize = 3_000_000;
 
-/// All reports, as help lists them, but for the page: its numbers are those of the
+/// Returns all reports, as help lists them, except for the page, whose numbers are those of the
 /// others.
 fn reports() -> Vec<String> {
     let help = nettrace(&["report", "--help"]);
@@ -30,7 +30,7 @@ fn unpacked() -> Vec<u8> {
     bytes
 }
 
-/// What `info` says under the names that `outcome` has.
+/// Returns what `info` says under the keys that `outcome` has.
 fn of_info(file: &str) -> Value {
     let info = nettrace(&["info", file, "--json"]).json();
     let keys = [
@@ -51,7 +51,7 @@ fn of_info(file: &str) -> Value {
         .into()
 }
 
-/// Every document on a trace, by the command that writes it, with how the command ended.
+/// Returns every document about a trace, by the command that writes it, with how the command ended.
 fn documents(file: &str) -> Vec<(String, Option<i32>, Value)> {
     let reports = reports();
     let of_reports = reports.iter().map(|name| vec!["report", name, file, "--json"]);
@@ -152,7 +152,7 @@ fn one_thread_and_several_say_the_same() {
     assert_eq!(of("2")["complete"], false);
 }
 
-/// What a program of one's own gets of the parser, with its feature `serde`.
+// A program that uses the parser with its feature `serde` gets these documents.
 #[test]
 fn the_parser_serialises_an_outcome_with_the_keys_and_values_of_the_documents() {
     let cut = unpacked()[..CUT].to_vec();

@@ -1,5 +1,5 @@
-//! `nettrace report html`: the page in a real browser, and its numbers against those of
-//! the reports.
+//! `nettrace report html`: the page in a real browser, and its numbers against those of the
+//! reports.
 
 use crate::common;
 use crate::common::Json;
@@ -15,8 +15,7 @@ const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
 const SMALL: &str = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
 const LOSSY: &str = "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz";
 
-/// What a script of `analysis/consumers` sees of a page; `None` where there is no
-/// browser.
+/// Returns what a script of `analysis/consumers` finds on a page; `None` where there is no browser.
 pub(crate) fn in_browser(script: &str, arguments: &[&str]) -> Option<Value> {
     let home = std::env::var_os("NETTRACE_CONSUMERS").map(PathBuf::from).or_else(|| {
         Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache").join("nettrace-consumers"))
@@ -42,7 +41,8 @@ pub(crate) fn in_browser(script: &str, arguments: &[&str]) -> Option<Value> {
     Some(serde_json::from_slice(&output.stdout).expect("it prints JSON"))
 }
 
-/// The same of a page of a trace; pictures of all views go to a folder.
+/// Returns what the script `page.cjs` finds on the page of a trace; pictures of all views go to a
+/// folder.
 fn seen(page: &str, pictures: Option<&Path>) -> Option<Value> {
     let mut arguments = vec![page, FROM, TO];
     if let Some(folder) = pictures {
@@ -52,7 +52,7 @@ fn seen(page: &str, pictures: Option<&Path>) -> Option<Value> {
     in_browser("page.cjs", &arguments)
 }
 
-/// A range, in nanoseconds and as `--time` takes it.
+/// The beginning of a range, in nanoseconds.
 const FROM: &str = "500000000";
 const TO: &str = "1500000000";
 const RANGE: &str = "500ms..1500ms";
@@ -74,7 +74,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// Self and total of each method that has a name.
+/// Returns self and total of each method that has a name.
 fn methods_of_page(seen: &Value) -> BTreeMap<String, (u64, u64, u64)> {
     let rows = seen["rows"].list().iter();
     rows.map(|row| {
@@ -282,8 +282,8 @@ fn allocations_contention_and_waits_are_stacks_with_the_numbers_of_their_reports
     if let Some((report, seen)) = wanted("alloc", "alloc-sampled") {
         let source = &report["sources"][0];
         let shown = &seen["kinds"]["alloc"];
-        // What a sample stands for is rounded to whole bytes in each sample of the page, and
-        // in the sum of the report.
+        // The weight of a sample is rounded to whole bytes in each sample of the page, and in the
+        // sum of the report.
         let near = |one: &Value, other: &Value| {
             (number(one) - number(other)).abs() <= number(&source["events"])
         };
@@ -326,7 +326,7 @@ fn the_heap_of_a_trace_with_a_dump_is_on_its_page_with_the_numbers_of_heap() {
     }
     assert!(shown["paths"].text().contains(" → "), "{shown}");
     assert!(number(&shown["tree"]) > 3.0, "{shown}");
-    // The findings are those of the summary, of which what holds the heap comes first.
+    // The findings are those of the summary; what holds the heap comes first.
     assert!(shown["finding"].text().contains("view=heap"), "{shown}");
     let summary = report("summary", trace, &[]);
     let findings: Vec<&Value> = summary["findings"].list().iter().map(|row| &row["text"]).collect();
@@ -348,7 +348,7 @@ fn messages_stand_on_a_page_with_level_exception_and_scopes() {
     assert_eq!((messages.len(), logs["rows"].list().len()), (4, 4));
     for (row, shown) in messages.iter().zip(logs["rows"].list()) {
         for (key, column) in [("level", 1), ("logger", 2), ("message", 3)] {
-            // What hides or moves text is replaced on a page.
+            // Characters that hide or move text are replaced on a page.
             let text = row[key].as_str().unwrap_or_default().replace('\u{1b}', "\u{fffd}");
             assert_eq!(shown[column], text, "{key}");
         }
@@ -369,7 +369,7 @@ fn losses_are_plainly_visible_on_a_page() {
     assert!(notices.contains(&format!("{lost} events were lost")), "{notices}");
 }
 
-/// The trace with markup in the place of names, each as long as it was.
+/// Returns the trace with markup in the place of names, each as long as the name was.
 fn with_markup() -> Vec<u8> {
     let packed = std::fs::read(top().join(ALL)).unwrap();
     let mut bytes = Vec::new();
@@ -445,7 +445,8 @@ fn open_writes_the_page_to_the_cache_and_prints_its_path() {
     }
 }
 
-/// What `nettrace open` does with programs named in a folder that is all of its PATH.
+/// Returns what `nettrace open` prints, and what a program noted, with these programs as all of its
+/// PATH.
 #[cfg(target_os = "linux")]
 fn opened(name: &str, programs: &[(&str, &str)], variables: &[(&str, &str)]) -> (String, String) {
     use std::os::unix::fs::PermissionsExt;
@@ -477,7 +478,7 @@ fn open_starts_the_browser_and_without_one_prints_the_path() {
     let on_screen = [("DISPLAY", ":9")];
     let (seen, out) = opened("open-xdg", &[("xdg-open", says)], &on_screen);
     assert!(seen.contains("/xdg-open ") && is_page(&seen) && out.is_empty(), "{seen} {out}");
-    // One that stays, as browsers do, and one that fails.
+    // One program stays, as browsers do, and one fails.
     let stays = "echo \"$0 $1\" > SEEN; exec /bin/sleep 20";
     let programs = [("mine", stays), ("bad", "exit 4"), ("xdg-open", says)];
     let (seen, out) = opened("open-mine", &programs, &[("BROWSER", "bad:mine"), ("DISPLAY", ":9")]);

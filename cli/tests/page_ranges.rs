@@ -1,5 +1,5 @@
-//! Each view of a page counts in a range of time what `report --json --time` of that range
-//! counts, or says which range of whole bins it counts.
+//! Asserts that each view of a page counts in a range of time what `report --json --time` of that
+//! range counts, or says which range of whole bins it counts.
 
 use crate::common::{Json, file, nettrace};
 use crate::page::in_browser;
@@ -7,10 +7,10 @@ use nettrace_testdata::corpus;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Ranges tried of each trace.
+/// Number of ranges tried for each trace.
 const RANGES: usize = 5;
 
-/// Ranges within a length, each time the same.
+/// Returns ranges within a length, each time the same ones.
 fn ranges(length: u64) -> Vec<(u64, u64)> {
     let mut state = 2026_u64;
     let mut next = || {
@@ -26,13 +26,13 @@ fn ranges(length: u64) -> Vec<(u64, u64)> {
         .collect()
 }
 
-/// Rows of a table of a page: the name, and the number in a column.
+/// Returns the rows of a table of a page: the name, and the number in a column.
 fn column(rows: &Value, at: usize) -> BTreeMap<String, f64> {
     let rows = rows.list().iter();
     rows.map(|row| (row[0].text().to_owned(), row[at].as_f64().unwrap())).collect()
 }
 
-/// Compares names and counts; a page has no rows of what did not happen in a range.
+/// Compares names and counts. A page has no rows for what did not happen in a range.
 fn assert_rows(page: &Value, at: usize, wanted: &Value, keys: [&str; 2], what: &str) {
     let shown = column(page, at);
     for row in wanted.list() {
@@ -57,7 +57,8 @@ fn assert_ranges(name: &str, trace: &str) {
     assert_eq!(seen["errors"], json!([]), "{name}");
     for ((from, to), page) in ranges.iter().zip(seen["ranges"].list()) {
         let at = format!("{name}, {from}ns..{to}ns");
-        // Of very many events, exceptions, … some are counted in bins of time only.
+        // Where there are very many events, exceptions and so on, some are counted in bins of time
+        // only.
         let time_of = |kind: &str| {
             let what = match kind {
                 "summary" | "threads" => "events",
@@ -177,9 +178,9 @@ fn each_view_counts_in_a_range_what_the_reports_count_there() {
     }
     for name in [
         "net11-linux-x64/all.nettrace",
-        // Parts of collections were lost;
+        // Parts of collections were lost.
         "net11-linux-x64/lossy.nettrace",
-        // more events than the page lists.
+        // There are more events than the page lists.
         "net11-linux-x64/classic-async.nettrace",
     ] {
         if let Some(found) = corpus::trace(name) {

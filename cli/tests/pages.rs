@@ -1,4 +1,4 @@
-//! What every command shows, word for word. `UPDATE_EXPECT=1 cargo test -p nettrace-cli
+//! Compares what every command shows, word for word. `UPDATE_EXPECT=1 cargo test -p nettrace-cli
 //! --test pages` takes what it shows now.
 #![allow(clippy::restriction, clippy::pedantic)]
 
@@ -172,7 +172,7 @@ fn a_trace_without_a_command_is_summed_up() {
     assert_page("summary.txt", &[ALL]);
     assert_page("summary-lossy.txt", &[LOSSY]);
     assert_page("summary-killed.json.txt", &[KILLED, "--json"]);
-    // What is no file stays what it was: a command that is not there.
+    // A word that is no file stays what it was: a command that does not exist.
     assert_eq!(nettrace(&["no-such-trace"]).code, Some(2));
     assert_eq!(nettrace(&[ALL]).text(), nettrace(&["report", "summary", ALL]).text());
 }
@@ -279,15 +279,15 @@ fn schemas_are_as_expected() {
     assert_page("schema-none.txt", &["schema", TINY_V4, "--event", "Hi2"]);
 }
 
-/// What `nettrace FILE` shows of every trace of the repository. When you read a change of it: no wait, no
-/// idle thread and no frame of the runtime's own is a finding.
+/// Compares what `nettrace FILE` shows about every trace of the repository. When you read a change:
+/// no wait, no idle thread and no frame of the runtime's own may be a finding.
 #[test]
 fn first_pages_of_all_traces_are_as_expected() {
     let own = of_repository().into_iter().chain(known_of_repository());
     expect("first-pages.txt", &first_pages(own));
 }
 
-/// With `NETTRACE_SHARED`.
+/// Compares the first pages of shared traces, with `NETTRACE_SHARED`.
 #[test]
 fn first_pages_of_shared_traces_are_as_expected() {
     let shared = of_shared();

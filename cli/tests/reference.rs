@@ -1,9 +1,8 @@
-//! `events --raw --stacks` against what the reference reader saw, event for event.
+//! Compares `events --raw --stacks` with what the reference reader saw, event for event.
 //!
-//! Compared are ticks, thread, provider, id, version, level, keywords, opcode,
-//! activities, size and checksum of the payload, and number and checksum of the stack's
-//! frames. The goldens are a folder beside the checkout; without it nothing is compared,
-//! and a note says so.
+//! Compared are ticks, thread, provider, id, version, level, keywords, opcode, activities, size and
+//! checksum of the payload, and number and checksum of the stack's frames. The goldens are a folder
+//! beside the checkout; without it nothing is compared, and a note says so.
 
 use crate::common;
 
@@ -32,7 +31,7 @@ struct Line<'a> {
     payload_hex: &'a str,
 }
 
-/// What is compared, in the goldens' columns.
+/// The compared values, in the goldens' columns.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct EventRow {
     ticks: u64,
@@ -55,8 +54,7 @@ fn hex(text: &str) -> u64 {
 }
 
 fn bytes_of(hex: &str) -> Vec<u8> {
-    // Some hundred million digits are decoded here without optimisation: a table is worth
-    // it.
+    // Some hundred million digits are decoded here without optimisation, so a table is worth it.
     const VALUES: [u8; 256] = {
         let mut values = [0xff; 256];
         let mut digit = 0;
@@ -78,7 +76,7 @@ fn bytes_of(hex: &str) -> Vec<u8> {
 }
 
 impl EventRow {
-    /// `pointer_size`: of the process, in bytes.
+    /// Creates the row of a line. `pointer_size` is that of the process, in bytes.
     fn of_line(line: &Line<'_>, pointer_size: usize) -> EventRow {
         let payload = bytes_of(line.payload_hex);
         let mut stack = Vec::new();
@@ -125,8 +123,8 @@ impl EventRow {
 
 const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 
-/// A row of ours without what the reference reader hides: stacks of all rundown events
-/// and of some runtime events, which the stream holds.
+/// Returns a row of ours without what the reference reader hides: stacks of all rundown events and
+/// of some runtime events, which the stream holds.
 fn as_the_reader_shows(mut row: EventRow) -> EventRow {
     let hides_stack = row.provider.ends_with("Rundown")
         || (row.provider == RUNTIME && matches!(row.id, 140..=144 | 190));
@@ -136,13 +134,13 @@ fn as_the_reader_shows(mut row: EventRow) -> EventRow {
     row
 }
 
-/// A row of the reference reader without what it makes up.
+/// Returns a row of the reference reader without what it makes up.
 fn as_the_stream_says(mut row: EventRow, is_netperf: bool) -> EventRow {
-    // It renumbers GCDynamicEvent by the name in its payload.
+    // The reader renumbers GCDynamicEvent by the name in its payload.
     if row.provider == RUNTIME && row.id >= 0xff00 {
         row.id = 39;
     }
-    // It reads related activities of version 3 from a wrong place; there are none.
+    // The reader reads related activities of version 3 from a wrong place; there are none.
     if is_netperf {
         row.related = None;
     }
@@ -178,7 +176,7 @@ fn compare(trace: &TraceFile, golden: &GoldenEvents) {
         let row = as_the_stream_says(EventRow::of_golden(event), is_netperf);
         *counts.entry(row).or_default() -= 1;
     }
-    // At the end of a trace without an end mark the reference reader stops; we read
+    // At the end of a trace without an end mark the reference reader stops, and this command reads
     // on.
     let is_superset = golden.error().is_some();
     let different: Vec<_> = counts
@@ -211,7 +209,7 @@ fn compare_all(is_mine: impl Fn(usize) -> bool) {
     assert!(compared > 5, "only {compared} traces were compared");
 }
 
-// Two tests, so that two processors are used.
+// There are two tests, so that two processors are used.
 
 #[test]
 fn every_event_is_as_the_reference_reader_saw_it_in_the_traces_of_even_places() {

@@ -63,7 +63,7 @@ fn the_report_and_the_file_come_in_either_order() {
     let theirs = nettrace(&["report", SAMPLES, "topN", "-n", "3", "--inclusive"]);
     assert_eq!((ours.code, &ours.stdout), (Some(0), &theirs.stdout));
     let names: Vec<_> = ours.stdout.split(|byte| *byte == b'\n').collect();
-    // A heading, three rows, a summary, and what is certain of it.
+    // The lines are a heading, three rows, a summary, and what is certain about it.
     assert_eq!(names.len(), 7);
     assert!(String::from_utf8_lossy(names[1]).contains("Workload.Program.Main"));
 }
@@ -212,16 +212,16 @@ fn what_ran_comes_first_and_waiting_is_counted_beside_it() {
     }
     let text = nettrace(&["report", "topN", ALL]).text().to_owned();
     assert!(text.contains("more in which threads waited"), "{text}");
-    // An operating system's sampler meets what runs: nothing is left out, and nothing is
-    // said.
+    // The sampler of an operating system only finds threads that run: nothing is left out, and
+    // nothing is said about it.
     let [default, all] = [&[][..], &["--state", "all"]]
         .map(|state| report(&[&["topN", ONE_COLLECT], state].concat()));
     assert_eq!((&default["samples"], &default["methods"]), (&all["samples"], &all["methods"]));
     assert!(!nettrace(&["report", "topN", ONE_COLLECT]).text().contains("waited"));
 }
 
-/// The thread pool's idle workers, the thread that waits for sockets, the one that
-/// watches files: 100 of 110 s.
+// The thread pool's idle workers, the thread that waits for sockets, and the one that watches
+// files take 100 of 110 s.
 #[test]
 fn idle_threads_of_a_server_do_not_head_its_methods() {
     let Some(web) = corpus::trace("aspnet-net10-linux-x64/web.nettrace") else { return };
@@ -283,7 +283,7 @@ fn a_file_without_symbols_is_reported_and_a_missing_folder_is_an_error() {
     ran.assert_message("/nonexistent/symbols");
 }
 
-/// Sums over stacks, each outermost first, as `convert --format folded` writes them.
+/// Returns sums over stacks, each outermost first, as `convert --format folded` writes them.
 fn stacks(arguments: &[&str]) -> Vec<(Vec<String>, u64)> {
     let ran = nettrace(&[&["convert", ALL, "--format", "folded", "-o", "-"], arguments].concat());
     let line = |line: &str| {
@@ -339,8 +339,7 @@ fn my_code_has_no_frame_of_the_framework() {
     };
     let mine = stacks(&["--my-code"]);
     let is_mine = |(frames, _): &(Vec<String>, u64)| frames.iter().all(of_workload);
-    // What is left are methods of which the trace tells no module, such as one that was
-    // emitted.
+    // What is left are methods whose module the trace does not tell, such as one that was emitted.
     let (mine, others): (Vec<_>, Vec<_>) = mine.into_iter().partition(is_mine);
     let sum = |stacks: &[(Vec<String>, u64)]| stacks.iter().map(|(_, weight)| weight).sum::<u64>();
     assert!(sum(&others) * 100 < sum(&mine), "{others:?}");
@@ -379,7 +378,7 @@ fn what_is_small_is_its_callers() {
     let nodes = rows(&tree, "nodes");
     assert!(nodes.iter().any(|node| node["depth"].int() > 0));
     for node in nodes.iter().filter(|node| is_small(&node["name"])) {
-        // The outermost frame of a stack of which nothing else is left.
+        // This is the outermost frame of a stack of which nothing else is left.
         assert_eq!(
             (&node["depth"], &node["self_ns"]),
             (&Value::from(0), &node["total_ns"]),
@@ -453,7 +452,7 @@ fn when_a_method_ran_adds_up_to_its_time() {
             "{row}"
         );
     }
-    // Of a part of the trace, cells are of that part.
+    // The cells for a part of the trace belong to that part.
     let part = report(&["topN", ALL, "--when", "--time", "1s..2s"]);
     assert_eq!(part["when_extent_ns"][0], 1_000_000_000);
     let head = &rows(&part, "methods")[0]["when"];
@@ -468,7 +467,7 @@ fn every_id_that_a_report_shows_is_one_that_it_takes() {
         .map(|trace| trace.path().display().to_string());
     let traces = [ALL.to_owned(), METRICS.to_owned()].into_iter().chain(web);
     for trace in traces {
-        // The largest takes seconds for each.
+        // The largest trace takes seconds for each.
         let names = if trace == METRICS { &["activities"][..] } else { &["activities", "http"] };
         for &name in names {
             let shown = report(&[name, &trace, "--top", "40"]);

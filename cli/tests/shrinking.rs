@@ -1,5 +1,5 @@
-//! Files that shrink while they are read, which a mapping shows as a signal and reading
-//! as an early end.
+//! Files that shrink while they are read. A mapping shows that as a signal, and reading as an early
+//! end.
 #![cfg(target_os = "linux")]
 
 use crate::common;
@@ -10,10 +10,10 @@ use std::fs::File;
 use std::io::Read;
 use std::process::{Child, Stdio};
 
-/// Far more events than a pipe and all buffers before it hold as text.
+/// Creates far more events than a pipe and all buffers before it hold as text.
 fn long_trace() -> Vec<u8> {
     let mut stream = synth::tiny_v4();
-    // The end mark.
+    // The last byte is the end mark.
     stream.bytes.pop();
     let mut sequence_number = 10;
     for _ in 0..2000 {
@@ -33,7 +33,7 @@ fn long_trace() -> Vec<u8> {
     stream.bytes
 }
 
-/// A command in the middle of the file, waiting for its output to be read.
+/// Starts a command that is in the middle of the file, and waits for its output to be read.
 fn begun(path: &str, args: &[&str]) -> Child {
     let mut child = command(args)
         .arg(path)
@@ -42,12 +42,12 @@ fn begun(path: &str, args: &[&str]) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It has begun to write; it cannot end before the rest is read.
+    // The command has begun to write; it cannot end before the rest is read.
     child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
     child
 }
 
-/// Exit code, what came on stdout, and stderr, of a command whose file shrinks to
+/// Returns exit code, number of bytes on stdout, and stderr, of a command whose file shrinks to
 /// `length` bytes.
 fn shrunk_to(length: u64, args: &[&str]) -> (Option<i32>, usize, String) {
     let path = file("shrinking.nettrace", &long_trace());
@@ -59,7 +59,7 @@ fn shrunk_to(length: u64, args: &[&str]) -> (Option<i32>, usize, String) {
 
 #[test]
 fn a_mapped_file_that_shrinks_ends_the_command_by_a_signal() {
-    // As SECURITY.md and the help of --no-mmap say.
+    // SECURITY.md and the help of --no-mmap say so.
     for args in
         [&["events", "--format", "ndjson", "--threads", "1"][..], &["events", "--order", "file"]]
     {
@@ -84,8 +84,7 @@ fn a_file_that_is_read_and_shrinks_is_incomplete_and_all_before_its_new_end_is_d
 
 #[test]
 fn a_mapped_file_that_loses_the_end_of_its_last_page_is_incomplete() {
-    // A page that is there in part is shown with zeros after that, and no signal is
-    // raised.
+    // A page that is there in part is shown with zeros after that, and no signal is raised.
     let length = long_trace().len() as u64;
     let (code, _, stderr) =
         shrunk_to(length - 1, &["events", "--format", "ndjson", "--threads", "1"]);

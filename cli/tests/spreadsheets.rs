@@ -1,5 +1,5 @@
-//! Texts of a trace that a spreadsheet would run, and files for other tools that were
-//! read from damaged traces.
+//! Texts of a trace that a spreadsheet would run, and files for other tools that were read from
+//! damaged traces.
 
 use crate::common;
 
@@ -8,7 +8,7 @@ use nettrace_cli::{Console, Exit, run};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Blob, Definition, EventBlock, Stream, Trace, Version};
 
-/// The output of a command that a user at a terminal sends to a file, or of one without a
+/// Returns the output of a command that a user at a terminal sends to a file, or of one without a
 /// user.
 fn output(args: &[&str], has_user: bool) -> (Exit, String) {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
@@ -27,7 +27,7 @@ fn output(args: &[&str], has_user: bool) -> (Exit, String) {
     (exit, String::from_utf8(stdout).unwrap())
 }
 
-/// An event whose provider and name are formulas.
+/// Creates an event whose provider and name are formulas.
 fn formulas() -> Vec<u8> {
     let mut stream = Stream::new(Version::V4);
     stream.trace(&Trace::default());

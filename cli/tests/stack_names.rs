@@ -27,7 +27,7 @@ fn stacks_have_the_names_that_converters_give_them() {
     for line in &exceptions {
         let mut frames = texts(line, "frames");
         assert_eq!(frames.len(), texts(line, "stack").len());
-        // What the runtime puts on top of the method that throws is no place of its own.
+        // Frames that the runtime puts on top of the method that throws are left out by converters.
         let own = frames.iter().position(|frame| !frame.contains("System.Runtime.EH."));
         frames.drain(..own.unwrap_or(0));
         frames.reverse();
@@ -37,7 +37,7 @@ fn stacks_have_the_names_that_converters_give_them() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let mut folded: BTreeMap<String, u64> = BTreeMap::new();
     for (stack, count) in ran.text().lines().filter_map(|line| line.rsplit_once(' ')) {
-        // What was thrown is a frame of its own.
+        // The type that was thrown is a frame of its own.
         let (stack, _) = stack.split_once(";throw ").unwrap();
         *folded.entry(stack.to_owned()).or_default() += count.parse::<u64>().unwrap();
     }

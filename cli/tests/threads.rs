@@ -1,4 +1,4 @@
-//! Several threads say what one says.
+//! Several threads write the same results as one.
 
 use crate::common;
 
@@ -6,7 +6,7 @@ use common::nettrace;
 use nettrace_testdata::corpus;
 use std::path::PathBuf;
 
-/// A plain file with these bytes, which goes with the value.
+/// A plain file with these bytes, which is removed with the value.
 struct Plain(PathBuf);
 
 impl Plain {
@@ -18,7 +18,7 @@ impl Plain {
         Plain(path)
     }
 
-    /// What commands say of it with some number of threads.
+    /// Returns what commands say about the file with some number of threads.
     fn output(&self, words: &[&str], threads: &str) -> (Option<i32>, Vec<u8>, String) {
         let path = self.0.to_str().unwrap();
         let mut args = vec![words[0], path];
@@ -62,7 +62,7 @@ const COMMANDS: [&[&str]; 6] = [
 fn several_threads_write_the_same_bytes_as_one() {
     for trace in corpus::traces() {
         let bytes = trace.bytes();
-        // The largest ones take long in a build without optimisation.
+        // The largest traces take long in a build without optimisation.
         if bytes.len() > 2_500_000 {
             continue;
         }

@@ -1,11 +1,12 @@
-//! Sessions of Microsoft.Extensions.Logging.
+//! Creates sessions of Microsoft.Extensions.Logging.
 
 use super::event_type;
 use nettrace_testdata::synth::{
     EventType, Field, FieldType, Session, SessionThread, Step, Value, Version,
 };
 
-/// FormattedMessage, MessageJson, ActivityJsonStart and ActivityJsonStop of thread 4711.
+/// Creates a session with FormattedMessage, MessageJson, ActivityJsonStart and ActivityJsonStop, of
+/// thread 4711.
 pub(crate) fn session(steps: Vec<Step>) -> Session {
     let event_type = |event_id, name, names: &[&str]| {
         let field = |name: &&str| {
@@ -36,12 +37,12 @@ fn step(event_type: usize, ticks: u32, numbers: [i32; 2], texts: &[&[&str]]) -> 
     Step::event(event_type, 0, ticks, values)
 }
 
-/// A message: FormattedMessage (0) or MessageJson (1).
+/// Creates a message: FormattedMessage (0) or MessageJson (1).
 pub(crate) fn message(event_type: usize, ticks: u32, level: i32, last: &[&str]) -> Step {
     step(event_type, ticks, [level, 1], &[&["App.Shop", "12", ""], last])
 }
 
-/// The start (2) or end (3) of a scope.
+/// Creates the start (2) or end (3) of a scope.
 pub(crate) fn scope(event_type: usize, ticks: u32, id: i32, last: &[&str]) -> Step {
     step(event_type, ticks, [id, 1], &[&["App.Shop"], last])
 }

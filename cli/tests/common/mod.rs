@@ -1,6 +1,6 @@
 //! Runs the binary, and compares what it says with files.
 
-// Each test file uses some of it.
+// Each test file uses some of this.
 #![allow(dead_code)]
 
 pub(crate) mod logging;
@@ -23,7 +23,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// A message has this text.
+    /// Asserts that a message has this text.
     #[track_caller]
     pub(crate) fn assert_message(&self, text: &str) {
         assert!(self.stderr.contains(text), "no {text:?} in {}", self.stderr);
@@ -38,7 +38,7 @@ impl Ran {
             .unwrap_or_else(|error| panic!("stdout is no JSON: {error}\n{}", self.text()))
     }
 
-    /// NDJSON: a value for each line.
+    /// Returns the value of each line of NDJSON.
     pub(crate) fn lines(&self) -> Vec<Value> {
         self.text()
             .lines()
@@ -47,7 +47,7 @@ impl Ran {
     }
 }
 
-/// What a test takes from a document, or the test fails.
+/// Reads a value from a document. The test fails if the value is of another kind.
 pub(crate) trait Json {
     fn list(&self) -> &[Value];
     fn int(&self) -> u64;
@@ -71,12 +71,12 @@ impl Json for Value {
     }
 }
 
-/// The repository's top folder, where the binary is run.
+/// Returns the repository's top folder, where the binary is run.
 pub(crate) fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The binary in the top folder, with nothing in its environment that changes what it
+/// Returns the binary as a command in the top folder. Nothing in its environment changes what it
 /// says.
 pub(crate) fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nettrace"));
@@ -92,7 +92,7 @@ pub(crate) fn nettrace(args: &[&str]) -> Ran {
     ran(command(args).stdin(Stdio::null()).output().expect("the binary starts"))
 }
 
-/// The same with the words of a line.
+/// Runs the binary with the words of a line.
 pub(crate) fn run(line: &str) -> Ran {
     nettrace(&line.split(' ').collect::<Vec<_>>())
 }
@@ -121,7 +121,7 @@ fn ran(output: Output) -> Ran {
     Ran { code: output.status.code(), stdout: output.stdout, stderr }
 }
 
-/// An event type with these fields.
+/// Creates an event type with these fields.
 pub(crate) fn event_type(
     provider: &str,
     event_id: u32,
@@ -132,7 +132,7 @@ pub(crate) fn event_type(
     EventType { provider, event_id, name, fields, ..EventType::default() }
 }
 
-/// Events of one type and thread, 10 ticks apart.
+/// Creates a session of one type and thread whose events are 10 ticks apart.
 pub(crate) fn session_of(
     version: Version,
     event_type: EventType,
@@ -146,7 +146,7 @@ pub(crate) fn session_of(
     }
 }
 
-/// A file of the tests with these bytes; its path.
+/// Writes these bytes to a file of the tests and returns its path.
 pub(crate) fn file(name: &str, bytes: &[u8]) -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -161,7 +161,7 @@ pub(crate) fn file(name: &str, bytes: &[u8]) -> String {
     path.display().to_string()
 }
 
-/// Removes what test programs left that have ended: a run leaves two hundred megabytes.
+/// Removes the files of test programs that have ended: a run leaves two hundred megabytes.
 fn remove_old_files(all: &Path) {
     let Ok(folders) = std::fs::read_dir(all) else { return };
     for folder in folders.flatten() {
@@ -169,7 +169,7 @@ fn remove_old_files(all: &Path) {
         let pid = name.to_str().and_then(|name| name.split_once('-')?.0.parse::<u32>().ok());
         let processes = Path::new("/proc");
         if pid.is_some_and(|pid| processes.is_dir() && !processes.join(pid.to_string()).is_dir()) {
-            // Another program may be doing the same.
+            // Another program may be removing the same folder.
             let _ = std::fs::remove_dir_all(folder.path());
         }
     }
@@ -181,8 +181,8 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory is writable")
 }
 
-/// Compares with the file `expected/NAME`. With `UPDATE_EXPECT=1` writes it instead: look
-/// at the difference before it is committed.
+/// Compares a text with the file `expected/NAME`. With `UPDATE_EXPECT=1` writes the file instead:
+/// look at the difference before you commit it.
 pub(crate) fn expect(name: &str, actual: &str) {
     // CSV ends lines with CR LF, and a checkout may do so with all files.
     let actual = actual.replace("\r\n", "\n");
@@ -214,7 +214,7 @@ pub(crate) fn expect(name: &str, actual: &str) {
     }
 }
 
-/// Exit code, stdout and stderr of a run, as one text to compare.
+/// Returns exit code, stdout and stderr of a run, as one text to compare.
 pub(crate) fn transcript(args: &[&str], ran: &Ran) -> String {
     let mut text = format!("$ nettrace {}\n{}", args.join(" "), ran.text());
     if !ran.stderr.is_empty() {

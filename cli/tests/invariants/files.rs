@@ -1,7 +1,7 @@
-//! A trace as a file, mapped or not, by one thread or several, and as standard input:
-//! what commands say of it is the same. What the fuzz target `files` does.
+//! Reads a trace as a file, mapped or not, by one thread or several, and as standard input:
+//! commands say the same about it. This is what the fuzz target `files` does.
 
-use super::{MOST_BYTES, output_bytes, sum};
+use super::{MAX_BYTES, output_bytes, sum};
 use nettrace_cli::Exit;
 use std::fs;
 use std::path::PathBuf;
@@ -22,11 +22,12 @@ const FORMS: [Form; 9] = [
     (&["report", "topN", "--json"], false),
 ];
 
-/// Where the input lies, by a name of its own for each call at the same time.
+/// A temporary file with the input. Each has a name of its own, so that several can exist at the
+/// same time.
 struct File(PathBuf);
 
 impl File {
-    fn of(bytes: &[u8]) -> File {
+    fn create(bytes: &[u8]) -> File {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("nettrace-files-{}-{number}", std::process::id());
@@ -38,12 +39,12 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        // What cannot be removed is the next who cleans up's.
+        // A file that cannot be removed is left in the temporary folder.
         let _ = fs::remove_file(&self.0);
     }
 }
 
-/// All forms.
+/// Runs all forms.
 #[allow(dead_code, reason = "the fuzz target asks one of each input")]
 pub(crate) fn files(bytes: &[u8]) {
     for form in FORMS {
@@ -51,17 +52,17 @@ pub(crate) fn files(bytes: &[u8]) {
     }
 }
 
-/// The form that the input chooses.
+/// Runs the form that the input chooses.
 #[allow(dead_code, reason = "a replay asks all of each input")]
 pub(crate) fn files_once(bytes: &[u8]) {
     same_whatever_way(FORMS[sum(bytes) % FORMS.len()], bytes);
 }
 
 fn same_whatever_way((form, takes_threads): Form, bytes: &[u8]) {
-    if bytes.len() > MOST_BYTES {
+    if bytes.len() > MAX_BYTES {
         return;
     }
-    let file = File::of(bytes);
+    let file = File::create(bytes);
     let path = file.0.to_str().expect("the temporary folder's name is UTF-8");
     let output = |args: &[&str], stdin: &[u8]| {
         let (exit, stdout, _) = output_bytes(&[form, args].concat(), stdin, bytes);

@@ -1,4 +1,4 @@
-//! Any bytes as a trace, given to the converters and to a command: what the fuzz target
+//! Gives any bytes as a trace to the converters and to a command. This is what the fuzz target
 //! `convert` does, and the replay of its corpus.
 
 pub(crate) mod files;
@@ -12,17 +12,17 @@ use nettrace_parser::Reader;
 use std::io::{self, Cursor, Write};
 use well_formed::{assert_json, assert_json_lines, assert_made, assert_text};
 
-/// Longer inputs say nothing new and cost time.
-const MOST_BYTES: usize = 1 << 16;
+/// Maximum bytes of an input; longer ones show nothing new and cost time.
+const MAX_BYTES: usize = 1 << 16;
 
-/// What a command prints.
+/// The kind of output that a command prints.
 #[derive(Clone, Copy)]
 enum Prints {
-    /// For people: nothing in it may move a terminal's cursor.
+    /// Text for people, in which nothing may move a terminal's cursor.
     Text,
     Json,
     JsonLines,
-    /// Other programs' text.
+    /// Text for other programs.
     Utf8,
 }
 
@@ -95,11 +95,11 @@ const COMMANDS: &[(&[&str], Prints)] = &[
     (&["heap", "paths", "--type", "."], Text),
 ];
 
-/// Every converter, and one command; which one follows from the input, so that a run can
-/// be repeated.
+/// Runs every converter, and one command. The command follows from the input, so that a run can be
+/// repeated.
 #[allow(dead_code, reason = "the fuzz target asks less of each input")]
 pub(crate) fn convert(bytes: &[u8]) {
-    if bytes.len() > MOST_BYTES {
+    if bytes.len() > MAX_BYTES {
         return;
     }
     let sum = sum(bytes);
@@ -110,11 +110,11 @@ pub(crate) fn convert(bytes: &[u8]) {
     drop(output(args, prints, bytes));
 }
 
-/// One converter, and one command for every other input: a part of [`convert`], so that a
-/// fuzzer comes to ten times as many inputs.
+/// Runs one converter, and one command for every other input. This is a part of [`convert`], so
+/// that a fuzzer gets through ten times as many inputs.
 #[allow(dead_code, reason = "a replay asks all of each input")]
 pub(crate) fn convert_once(bytes: &[u8]) {
-    if bytes.len() > MOST_BYTES {
+    if bytes.len() > MAX_BYTES {
         return;
     }
     let sum = sum(bytes);
@@ -125,13 +125,13 @@ pub(crate) fn convert_once(bytes: &[u8]) {
     }
 }
 
-/// Chooses what is done with the bytes.
+/// Returns a number from the bytes that chooses what is done with them.
 fn sum(bytes: &[u8]) -> usize {
     bytes.iter().fold(bytes.len(), |sum, byte| sum.wrapping_mul(5).wrapping_add(usize::from(*byte)))
         >> 3
 }
 
-/// Some of the commands, others for each `turn`; all of them in [`TURNS`] turns.
+/// Runs some of the commands, others for each `turn`; all of them in [`TURNS`] turns.
 #[allow(dead_code, reason = "the fuzz target asks one a run")]
 pub(crate) fn say(turn: usize, bytes: &[u8]) {
     for (args, prints) in COMMANDS.iter().skip(turn % TURNS).step_by(TURNS) {
@@ -139,8 +139,8 @@ pub(crate) fn say(turn: usize, bytes: &[u8]) {
     }
 }
 
-/// What each command says of the bytes, with its arguments; only commands with this first word,
-/// if there is one.
+/// Calls `each` with the arguments and the output of each command; only commands with the first
+/// word `first`, if there is one.
 #[allow(dead_code, reason = "the fuzz target asks one a run")]
 pub(crate) fn all(first: Option<&str>, bytes: &[u8], mut each: impl FnMut(&[&str], String)) {
     for (args, prints) in COMMANDS {
@@ -150,11 +150,11 @@ pub(crate) fn all(first: Option<&str>, bytes: &[u8], mut each: impl FnMut(&[&str
     }
 }
 
-/// See [`say`].
+/// Number of turns in which [`say`] runs all commands.
 #[allow(dead_code, reason = "the fuzz target asks one a run")]
 pub(crate) const TURNS: usize = 14;
 
-/// What a converter writes is well formed, whatever it was made from.
+/// Asserts that a converter writes something well formed, whatever it was made from.
 fn converted(format: &Format, is_gzip: bool, bytes: &[u8]) {
     let mut made = Bounded::for_input(bytes);
     let mut options = AnalysisOptions::default();
@@ -164,7 +164,7 @@ fn converted(format: &Format, is_gzip: bool, bytes: &[u8]) {
     options.is_gzip = is_gzip;
     analysis.add((format.make)(Box::new(&mut made), &options));
     let mut events = Reader::from_slice(bytes).time_ordered();
-    // What cannot be read from its beginning makes nothing.
+    // Bytes that are no trace at all make nothing.
     let finished = match analysis.read(&mut events) {
         Ok(_) => analysis.finish().map(drop),
         Err(AnalysisError::Read(_)) => return,
@@ -177,7 +177,7 @@ fn converted(format: &Format, is_gzip: bool, bytes: &[u8]) {
     }
 }
 
-/// How a command ends, and what it writes to standard output and errors. Both are bounded
+/// Returns how a command ends, and what it writes to standard output and errors. Both are bounded
 /// by `bytes`, the trace that it reads.
 fn output_bytes(args: &[&str], stdin: &[u8], bytes: &[u8]) -> (Exit, Vec<u8>, Vec<u8>) {
     let (mut stdout, mut stderr) = (Bounded::for_input(bytes), Bounded::for_input(bytes));
@@ -196,8 +196,8 @@ fn output_bytes(args: &[&str], stdin: &[u8], bytes: &[u8]) -> (Exit, Vec<u8>, Ve
     (exit, stdout.bytes, stderr.bytes)
 }
 
-/// What a command says of the bytes is well formed too, and its exit code is one of those
-/// for traces.
+/// Asserts that the output of a command about the bytes is well formed, and that its exit code is
+/// one of those for traces. Returns the output.
 fn output(args: &[&str], prints: Prints, bytes: &[u8]) -> String {
     let (exit, stdout, stderr) = output_bytes(&[args, &["-"]].concat(), bytes, bytes);
     let errors = assert_text(&stderr);
@@ -216,15 +216,15 @@ fn output(args: &[&str], prints: Prints, bytes: &[u8]) -> String {
     format!("{}{errors}", String::from_utf8_lossy(&stdout))
 }
 
-/// Takes what is written, up to what an input may lead to.
+/// Takes what is written, up to a limit that follows from the input.
 struct Bounded {
     bytes: Vec<u8>,
     most: usize,
 }
 
 impl Bounded {
-    /// Names are written each time they are used, so a byte of the input may become many;
-    /// how many does not grow with the input.
+    /// Creates a writer for the output about an input. Names are written each time they are used,
+    /// so a byte of the input may become many bytes; how many does not grow with the input.
     fn for_input(bytes: &[u8]) -> Bounded {
         Bounded { bytes: Vec::new(), most: (1 << 20) + 4096 * bytes.len() }
     }

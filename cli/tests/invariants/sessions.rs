@@ -1,22 +1,22 @@
-//! Sessions of events that the catalog knows, so that reports and converters come to
-//! where they put events together: what the fuzz target `reports` does.
+//! Sessions of events that the catalog knows, so that reports and converters get as far as putting
+//! events together. This is what the fuzz target `reports` does.
 //!
-//! The bytes choose, event by event: which event, when, on which thread, with which stack
-//! and with which small numbers and names in its payload. Few of each, so that they meet.
+//! The bytes choose, event by event: which event, when, on which thread, with which stack and with
+//! which small numbers and names in its payload. There are few of each, so that they meet.
 
-use super::{COMMANDS, MOST_BYTES, Prints, converted, output, sum};
+use super::{COMMANDS, MAX_BYTES, Prints, converted, output, sum};
 use nettrace_analysis::convert::FORMATS;
 use nettrace_parser::{Count, Field, FieldType, catalog, catalog::CatalogEvent};
 use nettrace_testdata::synth::{
     Blob, Definition, EventBlock, Sink, StackBlock, Stream, Trace, Version,
 };
 
-/// More say nothing new.
-const MOST_EVENTS: usize = 400;
+/// Maximum number of events; more show nothing new.
+const MAX_EVENTS: usize = 400;
 const STACKS: u64 = 8;
 const NAMES: [&str; 6] = ["", "A", "Contoso.Orders", "System.String", "a;b (c) {d}", "=1+1"];
 
-/// What the bytes decide; when they are used up, every further decision is 0.
+/// The decisions that the bytes make; when they are used up, every further decision is 0.
 struct Choices<'d>(&'d [u8]);
 
 impl Choices<'_> {
@@ -26,7 +26,7 @@ impl Choices<'_> {
         *first
     }
 
-    /// A number that is small, near a limit, or an address of code.
+    /// Chooses a number that is small, near a limit, or an address of code.
     fn number(&mut self) -> u64 {
         let chosen = self.next();
         match chosen {
@@ -39,7 +39,7 @@ impl Choices<'_> {
     }
 }
 
-/// The stream that the bytes choose.
+/// Creates the stream that the bytes choose.
 pub(crate) fn session(bytes: &[u8]) -> Vec<u8> {
     let mut choices = Choices(bytes);
     let events: Vec<&CatalogEvent> = catalog::events().collect();
@@ -52,7 +52,7 @@ pub(crate) fn session(bytes: &[u8]) -> Vec<u8> {
     let mut types: Vec<usize> = Vec::new();
     let mut numbers = [0; 4];
     let mut ticks = 1_000_000;
-    for _ in 0..MOST_EVENTS {
+    for _ in 0..MAX_EVENTS {
         if choices.0.is_empty() {
             break;
         }
@@ -98,7 +98,7 @@ pub(crate) fn session(bytes: &[u8]) -> Vec<u8> {
     stream.bytes
 }
 
-/// `kept`: values that later fields count by.
+/// Writes the fields of a payload. `kept` has the values that later fields count by.
 fn record(
     sink: &mut Sink,
     fields: &[Field],
@@ -111,7 +111,7 @@ fn record(
             value(sink, &field.kind, choices, kept, depth);
             continue;
         };
-        // What counts others is small.
+        // Numbers that count other fields are small.
         let count = u64::from(choices.next() % 4);
         if let Some(place) = kept.get_mut(usize::from(register)) {
             *place = count;
@@ -184,27 +184,27 @@ fn value(
     }
 }
 
-/// One command and one converter on the session that the bytes choose.
+/// Runs one command and one converter on the session that the bytes choose.
 #[allow(dead_code, reason = "a replay asks more")]
 pub(crate) fn reports_once(bytes: &[u8]) {
     reports_in_turn(bytes, sum(bytes), 1);
 }
 
-/// Several commands and a converter.
+/// Runs several commands and a converter on the session that the bytes choose.
 #[allow(dead_code, reason = "the fuzz target asks less of each input")]
 pub(crate) fn reports(bytes: &[u8]) {
     reports_in_turn(bytes, sum(bytes), 8);
 }
 
 fn reports_in_turn(bytes: &[u8], turn: usize, count: usize) {
-    if bytes.len() > MOST_BYTES {
+    if bytes.len() > MAX_BYTES {
         return;
     }
     let stream = session(bytes);
     for turn in (turn..).step_by(7).take(count) {
         let (args, prints) = COMMANDS[turn % COMMANDS.len()];
         let first = output(args, prints, &stream);
-        // What a report says follows from the trace alone.
+        // The output of a report follows from the trace alone.
         if matches!(prints, Prints::Json) {
             assert_eq!(output(args, prints, &stream), first, "{args:?} twice");
         }

@@ -12,8 +12,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 
-/// A process that streams a session. Another one beside it, of what is not in the first, is
-/// empty.
+/// Creates a process that streams a session. Other sessions beside it are empty.
 fn whole(bytes: &[u8]) -> FakeRuntime {
     let beside = Some(without_events(bytes));
     FakeRuntime::start(FakeConfig { beside, ..streaming(bytes) }).unwrap()
@@ -85,7 +84,7 @@ fn a_shared_session_is_asked_for_with_the_settings_of_the_command_line() {
     let has = |text: &str, parts: &[&str]| {
         parts.iter().for_each(|part| assert!(text.contains(part), "{part}: {text}"));
     };
-    // Metrics first, and EventCounters in a session of their own.
+    // Metrics come first, and EventCounters have a session of their own.
     assert_eq!(started.len(), 2, "{started:?}");
     has(
         &started[0],
@@ -122,7 +121,7 @@ fn metrics_and_event_counters_are_never_in_one_session_of_dotnet_8_to_10() {
             &["collect", "-o", "out.nettrace", "--force", "--until", "Shop/orders > 1e9"],
             &["collect", "--rules", "rules.toml"],
         ];
-        // Before .NET 9, instruments are published only of meters that are found before.
+        // Before .NET 9, instruments are published only for meters that are found before.
         for words in &commands[usize::from(major < 9)..] {
             let bytes = metrics();
             let beside = Some(without_events(&bytes));
@@ -138,7 +137,7 @@ fn metrics_and_event_counters_are_never_in_one_session_of_dotnet_8_to_10() {
             let first = |text: &str| started.iter().position(|start| start.contains(text)).unwrap();
             assert!(first(metrics) <= first(counters), "{major} {words:?}: {started:?}");
             assert_eq!(fake.session_count(), 0, "{major} {words:?}");
-            // Those of the runtime are instruments.
+            // The counters of the runtime are instruments.
             let is_of_runtime = started[first(counters)].contains("System.Runtime");
             assert!(words[0] != "counters" || !is_of_runtime, "{started:?}");
         }
@@ -179,7 +178,7 @@ fn ndjson_has_event_times_and_rates_by_the_time_that_passed() {
         let rate = pair[1]["rate_per_second"].as_f64().unwrap();
         let value = pair[1]["value"].as_f64().unwrap();
         assert!((rate * seconds - value).abs() < value * 0.02 + 0.1, "{rate} {seconds} {value}");
-        // As they were recorded, not as they were read.
+        // The times are those of the recording, not of reading.
         assert!((0.8..1.2).contains(&seconds), "{seconds}");
     }
     assert!(orders[0]["time"].text().ends_with('Z'));
@@ -235,7 +234,7 @@ fn lines_are_shown_as_they_come_and_a_signal_ends_them_and_the_session() {
     assert_eq!(fake.stops().len(), 2);
 }
 
-/// Scrapes as Prometheus does, twice, and says how many samples each scrape had.
+/// Scrapes as Prometheus does, twice, and prints how many samples each scrape had.
 const SCRAPE: &str = "
 import sys, urllib.request
 try:
@@ -332,13 +331,13 @@ fn while_values_are_served_nothing_is_written_unless_it_is_asked_for() {
     }
 }
 
-/// One of .NET 8 that waits at its start for a tool that listens there.
+/// Creates a .NET 8 process that waits at its start for a tool that listens there.
 fn waiting(port: &str) -> FakeRuntime {
     let config = FakeConfig {
         major: 8,
         product_version: "8.0.31".to_owned(),
         suspended: true,
-        // Without its assembly, which comes with the resume.
+        // The name of its assembly is unknown until the resume.
         command_line: "/app/fake".to_owned(),
         ..streaming(&metrics())
     };
@@ -357,7 +356,7 @@ fn no_session_is_stopped_in_a_process_that_still_waits_at_its_start() {
         let output = child.wait_with_output().unwrap();
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(0), "{message}");
-        // .NET 8 may crash of it, later.
+        // A runtime of .NET 8 may crash later if that happens.
         let ids = ids(&fake);
         let resume = ids.iter().position(|id| *id == (4, 1)).expect("it is resumed");
         let stop = ids.iter().position(|id| *id == (2, 1)).expect("the session is stopped");

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// `collect --all` at a port, with at most so many descriptors.
+/// Starts `collect --all` at a port, with at most this many descriptors.
 fn listening(folder: &Folder, limit: u32) -> (Running, Endpoint) {
     let port = folder.path("port");
     let own =
@@ -21,7 +21,7 @@ fn listening(folder: &Folder, limit: u32) -> (Running, Endpoint) {
     (Running(child), Endpoint::socket(port))
 }
 
-/// Does not outlive its test.
+/// A child process that does not outlive its test.
 struct Running(Child);
 
 impl Drop for Running {
@@ -31,7 +31,7 @@ impl Drop for Running {
     }
 }
 
-/// A process that comes to a port and waits there.
+/// Creates a process that comes to a port and waits there.
 fn newcomer(port: &Endpoint, number: u32) -> FakeRuntime {
     let cookie = Guid::from_bytes((0xc0de_u128 << 64 | u128::from(number)).to_le_bytes());
     let config =
@@ -44,7 +44,7 @@ fn descriptors(running: &Running) -> usize {
     nettrace_testdata::peers::descriptor_count(running.0.id())
 }
 
-/// Stops it and returns its messages.
+/// Stops the command and returns its messages.
 fn ended(mut running: Running, folder: &Folder) -> String {
     signal(&running.0, "INT");
     running.0.wait().unwrap();
@@ -74,7 +74,8 @@ fn five_thousand_short_processes_leak_no_descriptor() {
             });
         }
     });
-    // Its own: standard streams, pipe of the signals, port, what the port holds back.
+    // Its own descriptors: standard streams, pipe of the signals, port, and connections that the
+    // port holds back.
     wait_until("the connections of the dead to be closed", || descriptors(&child) <= 24);
     ended(child, &folder);
 }

@@ -1,5 +1,5 @@
-//! Programs that commands start: they are never left waiting, and get the signals. The
-//! program is a shell, and the runtime in it is a fake that comes to its port.
+//! Programs that commands start: they are never left waiting, and get the signals. The program is a
+//! shell, and the runtime in it is a fake that comes to its port.
 
 use super::pty::Pty;
 use super::{Folder, SIGNALS_ARE_ONE, common::command, metrics, signal, streaming, wait_until};
@@ -7,11 +7,11 @@ use nettrace_ipc::Endpoint;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use std::process::{Child, Stdio};
 
-/// Says where its port is, and ends with 7 when it is asked to.
+/// A program that writes where its port is, and ends with 7 at a signal.
 const PROGRAM: &str = "trap 'exit 7' INT TERM; echo \"$DOTNET_DiagnosticPorts\" > written; \
                        mv written port; while :; do sleep 0.05; done";
 
-/// Words that start the program.
+/// Returns the words that start the program.
 fn words<'w>(own: &[&'w str]) -> Vec<&'w str> {
     [own, &["--patience", "120s", "--", "sh", "-c", PROGRAM]].concat()
 }
@@ -29,7 +29,7 @@ fn started_with(variable: (&str, &str), own: &[&str], folder: &Folder) -> Child 
     command.stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// The runtime of the program.
+/// Creates the runtime of the program.
 fn runtime(config: FakeConfig, folder: &Folder) -> FakeRuntime {
     let file = folder.0.join("port");
     wait_until("the program", || file.exists());
@@ -48,7 +48,7 @@ fn a_program_whose_view_cannot_begin_is_let_go() {
     for own in [&["counters"][..], &["discover"], &["collect", "-o", "x.nettrace"]] {
         let folder = Folder::new();
         let mut child = started(own, &folder);
-        // It has no room for a session.
+        // The process has no room for a session.
         let fake = runtime(FakeConfig { max_sessions: 0, ..streaming(&metrics()) }, &folder);
         wait_until(&format!("the resume: {own:?}"), || fake.is_resumed());
         signal(&child, "TERM");

@@ -70,7 +70,7 @@ impl Drop for Folder {
     }
 }
 
-/// A recorded trace of the corpus.
+/// Reads a recorded trace of the corpus.
 fn trace(path: &str) -> Vec<u8> {
     let compressed = std::fs::read(top().join("testdata/traces").join(path)).unwrap();
     let mut bytes = Vec::new();
@@ -82,19 +82,19 @@ fn metrics() -> Vec<u8> {
     trace("net10-linux-x64/metrics.nettrace.gz")
 }
 
-/// A fake that streams a trace: the last bytes of it when it is stopped.
+/// Configures a fake that streams a trace, and sends its last bytes when it is stopped.
 fn streaming(bytes: &[u8]) -> FakeConfig {
     let (stream, tail) = bytes.split_at(bytes.len() - 500);
     FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() }
 }
 
-/// A fake whose stream has everything but the byte that ends it.
+/// Configures a fake whose stream has everything but the byte that ends it.
 fn up_to_the_end_mark(bytes: &[u8]) -> FakeConfig {
     let (stream, tail) = bytes.split_at(bytes.len() - 1);
     FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() }
 }
 
-/// The session of a trace (version 4) without any block, and what ends it.
+/// Returns the session of a trace (version 4) without any block, and the byte that ends it.
 fn without_events(bytes: &[u8]) -> (Vec<u8>, Vec<u8>) {
     // Magic, "!FastSerialization.1", the object Trace, and its end.
     const TRACE_BYTES: usize = 8 + 4 + 20 + 21 + 48 + 1;
@@ -102,7 +102,7 @@ fn without_events(bytes: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (bytes[..TRACE_BYTES].to_vec(), vec![1])
 }
 
-/// The texts of all requests that started sessions, in order.
+/// Returns the texts of all requests that started sessions, in order.
 fn starts(fake: &FakeRuntime) -> Vec<String> {
     let requests = fake.requests().into_iter();
     let starts = requests.filter(|request| request[16] == 2 && request[17] > 1);
@@ -112,7 +112,7 @@ fn starts(fake: &FakeRuntime) -> Vec<String> {
     starts.map(text).collect()
 }
 
-/// `--port` with the address of a fake.
+/// Returns the value of `--port` with the address of a fake.
 fn address(fake: &FakeRuntime) -> String {
     format!("{},connect", fake.endpoint())
 }
@@ -126,7 +126,7 @@ fn start(command: &mut Command) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// How a command ends, unless it hangs.
+/// Returns how a command ends. Fails if it hangs.
 fn ended(child: Child) -> Ran {
     let (pid, (sender, receiver)) = (child.id(), std::sync::mpsc::channel());
     std::thread::spawn(move || sender.send(child.wait_with_output()));
@@ -147,7 +147,7 @@ fn on(fake: &FakeRuntime, folder: &Folder, words: &[&str]) -> Ran {
 fn patiently(fake: &FakeRuntime, folder: &Folder, words: &[&str], patience: &str) -> Ran {
     let port = address(fake);
     let mut args = words.to_vec();
-    // Before the words of a launched program and of positional arguments.
+    // Options stand before the words of a launched program and before positional arguments.
     let options = if words.first() == Some(&"process") { 2 } else { 1 };
     args.splice(options..options, ["--port", &port, "--patience", patience]);
     ran(&args, folder)
@@ -157,12 +157,12 @@ fn ids(fake: &FakeRuntime) -> Vec<(u8, u8)> {
     fake.requests().iter().map(|request| (request[16], request[17])).collect()
 }
 
-/// What takes longer than this hangs: a machine may be busy with other things.
+/// Time after which a command hangs: a machine may be busy with other things.
 const HANG: Duration = Duration::from_secs(120);
 
-/// A second signal, however soon, exits once the runtimes that wait have answered.
+/// With this, a second signal, however soon, exits once the runtimes that wait have answered.
 const EACH_SIGNAL_COUNTS: (&str, &str) = ("NETTRACE_DELAYS", "same-signal=0,last-resume=100000");
-/// All signals are the first once more.
+/// With this, all signals count as the first.
 const SIGNALS_ARE_ONE: (&str, &str) = ("NETTRACE_DELAYS", "same-signal=3600000");
 
 fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
@@ -178,8 +178,8 @@ fn signal(child: &Child, name: &str) {
     assert!(status.unwrap().success());
 }
 
-/// Sends a signal that the process takes before another one comes: two that wait to be
-/// taken are one.
+/// Sends a signal and waits until the process has taken it: two signals that wait to be taken are
+/// one.
 fn signal_taken(child: &Child, name: &str) {
     signal(child, name);
     wait_until("the signal to be taken", || {
@@ -192,7 +192,7 @@ fn signal_taken(child: &Child, name: &str) {
     });
 }
 
-/// Lines as they come, each with its time.
+/// Returns lines as they come, each with its time.
 fn lines_of(child: &mut Child) -> std::sync::mpsc::Receiver<(Instant, String)> {
     let (sender, receiver) = std::sync::mpsc::channel();
     let out = BufReader::new(child.stdout.take().unwrap());

@@ -1,4 +1,4 @@
-//! Ports of ours, and what is left of them.
+//! Ports at which commands listen, and what is left of them.
 
 use super::{Folder, common::command, signal_taken, wait_until};
 use std::io::{Read, Write};
@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
-/// Comes to a port as a runtime does, and never answers.
+/// Connects to a port as a runtime does, and never answers.
 fn silent_runtime(port: &str) -> UnixStream {
     let mut stream = None;
     // The file is there a moment before anybody listens at it.
@@ -23,12 +23,12 @@ fn silent_runtime(port: &str) -> UnixStream {
     stream
 }
 
-/// Waits until it is asked something.
+/// Waits until a request comes.
 fn asked(silent: &mut UnixStream) {
     silent.read_exact(&mut [0; 20]).unwrap();
 }
 
-/// No runtime here would answer a request to resume, so that is not waited for.
+/// Starts a command. No runtime here would answer a request to resume, so that is not waited for.
 fn started(words: &[&str], folder: &Folder) -> Child {
     let mut command = command(words);
     command.env("NETTRACE_DELAYS", "same-signal=0,last-resume=200");
@@ -56,7 +56,8 @@ fn only_its_owner_may_connect_to_a_port_whatever_the_umask() {
             let metadata = std::fs::symlink_metadata(&port).ok()?;
             Some(std::os::unix::fs::MetadataExt::mode(&metadata) & 0o777)
         };
-        // Never more than that; an umask that takes even this away is undone a moment later.
+        // The mode is never more than that; an umask that takes even this away is undone a moment
+        // later.
         wait_until("the port", || {
             mode().is_some_and(|mode| {
                 assert_eq!(mode & !0o600, 0, "{umask}");

@@ -29,7 +29,7 @@ fn each_request_of_process_is_sent_and_answered() {
             let mut args = vec!["process", words[0]];
             args.extend(Some("--json").filter(|_| json));
             args.extend(&words[1..]);
-            // Unsetting twice is refused, as by real ones.
+            // Unsetting twice is refused, as by real runtimes.
             if json && words.contains(&"--unset") {
                 assert_eq!(on(&fake, &folder, &args).code, Some(1));
                 continue;
@@ -48,7 +48,7 @@ fn each_request_of_process_is_sent_and_answered() {
     }
 }
 
-/// The paths of dumps that a process was asked for.
+/// Returns the paths of the dumps that were requested from a process.
 fn dump_paths(fake: &FakeRuntime) -> Vec<String> {
     let is_dump = |request: &Vec<u8>| request[16] == 1;
     let path = |request: Vec<u8>| {
@@ -65,7 +65,7 @@ fn dump_paths(fake: &FakeRuntime) -> Vec<String> {
 fn the_name_of_a_dump_is_taken_as_it_is_and_nothing_that_is_there_is_written_over() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(FakeConfig::default()).unwrap();
-    // Runtimes put the process id and more in the place of `%p` and its like.
+    // Runtimes replace `%p` and others like it by the process id and more.
     let hostile = "d %p %s%%\u{202e}\u{9b}\n'\".dmp";
     let run = on(&fake, &folder, &["process", "dump", "-o", hostile]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
@@ -73,7 +73,7 @@ fn the_name_of_a_dump_is_taken_as_it_is_and_nothing_that_is_there_is_written_ove
     assert!(!run.text().contains(['\u{202e}', '\u{9b}']), "{}", run.text());
     let sent = dump_paths(&fake).pop().unwrap();
     assert!(sent.ends_with(&hostile.replace('%', "%%")), "{sent}");
-    // Names that are taken: a file, a link to nowhere, a folder, a file of a report.
+    // These names are taken: a file, a link to nowhere, a folder, a file of a report.
     let there = |name: &str| folder.0.join(name);
     std::fs::write(there("taken"), "old").unwrap();
     std::fs::write(there("%p"), "old").unwrap();
@@ -146,8 +146,7 @@ fn every_fault_of_a_process_is_reported_in_time() {
         for words in
             [&["process", "info"][..], &["process", "env"], &["collect", "-o", "x"], &["watch"]]
         {
-            // Any number may be a session's id: sessions start, and last until they are
-            // stopped.
+            // Any number may be a session's id: sessions start, and last until they are stopped.
             if kind == FaultKind::HugeCounts && words[0] != "process" {
                 continue;
             }

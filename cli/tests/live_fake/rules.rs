@@ -1,5 +1,4 @@
-//! `nettrace collect --rules`: when recordings are made and kept, and how much of them
-//! stays.
+//! `nettrace collect --rules`: when recordings are made and kept, and how much of them stays.
 
 use super::common::Json;
 use super::{
@@ -11,10 +10,10 @@ use nettrace_testdata::requests::requests;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-/// Of the two values in [`metrics`], a second apart, the smaller is 10.4.
+/// The condition of a rule. The smaller of the two values in [`metrics`], a second apart, is 10.4.
 const HOLDS: &str = "when = \"System.Runtime/gc-heap-size > 10 for 2s\"\n";
 
-/// A run with these rules, with its messages in the file `messages`.
+/// Starts a run with these rules, with its messages in the file `messages`.
 fn watching(fake: &FakeRuntime, folder: &Folder, rules: &str, words: &[&str]) -> Child {
     std::fs::write(folder.0.join("rules.toml"), rules).unwrap();
     let messages = std::fs::File::create(folder.0.join("messages")).unwrap();
@@ -35,7 +34,7 @@ fn messages(folder: &Folder) -> String {
     std::fs::read_to_string(folder.0.join("messages")).unwrap()
 }
 
-/// The lines for programs.
+/// Returns the messages for programs.
 fn objects(folder: &Folder) -> Vec<serde_json::Value> {
     let messages = messages(folder);
     messages
@@ -45,7 +44,7 @@ fn objects(folder: &Folder) -> Vec<serde_json::Value> {
         .collect()
 }
 
-/// Waits for so many lines of this kind, then ends the run.
+/// Waits for this many lines of this kind, then ends the run.
 fn ended_after(
     mut child: Child,
     folder: &Folder,
@@ -92,7 +91,7 @@ fn a_rule_records_when_its_condition_has_held_for_its_time_and_says_so() {
     );
     assert!(std::fs::read(folder.0.join(&files[0])).unwrap() == bytes);
     assert_eq!(recorded["bytes"], bytes.len());
-    // One session looks, one records; both are stopped.
+    // One session watches and one records; both are stopped.
     assert_eq!((fake.stops().len(), fake.session_count(), fake.death()), (2, 0, None));
     let starts: Vec<String> =
         fake.requests().iter().filter(|r| r[16] == 2 && r[17] != 1).map(|r| utf16(r)).collect();
@@ -106,7 +105,7 @@ fn a_rule_records_when_its_condition_has_held_for_its_time_and_says_so() {
     );
 }
 
-/// The texts of a request.
+/// Returns the texts of a request.
 fn utf16(request: &[u8]) -> String {
     request.iter().filter(|byte| byte.is_ascii_graphic()).map(|byte| char::from(*byte)).collect()
 }
@@ -141,7 +140,7 @@ fn a_rule_of_events_counts_them() {
     let rules = "[[rule]]\nname = \"gc\"\nwhen = \"GC/Start where Depth >= 0 3 times in 1min\"\nduration = \"100ms\"\n";
     let objects = ended_after(watching(&fake, &folder, rules, &[]), &folder, "rule-recorded", 1);
     assert_eq!(objects[0]["rule"], "gc");
-    // The events of the condition are asked for, and nothing else.
+    // The events of the condition are requested, and nothing else.
     let start = fake.requests().into_iter().find(|r| r[16] == 2).unwrap();
     let texts = utf16(&start);
     assert!(
@@ -197,7 +196,7 @@ fn a_rule_has_so_many_files_and_those_of_runs_before_are_its_too() {
         for name in [old("heap"), old("heap-2"), old("other"), "mine_heap.nettrace".to_owned()] {
             std::fs::write(folder.0.join(name), vec![0; 90 << 10]).unwrap();
         }
-        // `heap-2` is the same rule's, of the same second.
+        // The rule `heap` also wrote `heap-2`, in the same second.
         std::fs::remove_file(folder.0.join(old("heap-2"))).unwrap();
         let rules = format!("[[rule]]\nname = \"heap\"\n{HOLDS}duration = \"200ms\"\n{limit}\n");
         ended_after(watching(&fake, &folder, &rules, &[]), &folder, "rule-recorded", 1);
@@ -384,7 +383,7 @@ fn a_process_that_waits_at_startup_is_let_go_once_it_is_watched() {
 fn a_rule_whose_counters_fall_silent_says_so_once_and_when_they_are_back() {
     let folder = Folder::new();
     let bytes = metrics();
-    // The second value of the heap comes when it has been missed.
+    // The second value of the heap comes after it was reported missing.
     let config = FakeConfig { holds_at: Some(bytes.len() / 2), ..up_to_the_end_mark(&bytes) };
     let fake = FakeRuntime::start(config).unwrap();
     let rules = "interval = \"100ms\"\n\
@@ -394,8 +393,8 @@ fn a_rule_whose_counters_fall_silent_says_so_once_and_when_they_are_back() {
     let mut child = watching(&fake, &folder, rules, &["--rundown"]);
     let said = |what: &str| messages(&folder).matches(what).count();
     let silent_heap = "no value of System.Runtime/gc-heap-size for 1 s; until one comes";
-    // One that has never had a value is missed sooner: its name may be wrong. On a busy machine
-    // the first value of the heap may be missed as well.
+    // A counter that has never had a value is missed sooner: its name may be wrong. On a busy
+    // machine the first value of the heap may be missed as well.
     let silent_name = "rule none: fake";
     wait_until("the silence", || said(silent_heap) == 1 && said(silent_name) == 1);
     let back_before = said("has values again");
@@ -458,7 +457,7 @@ fn a_recording_of_a_rule_that_fails_is_an_error_at_once_and_the_old_ones_stay() 
     std::fs::write(folder.0.join("rules.toml"), rules).unwrap();
     let old = "fake_1_20261120_143746_heap.nettrace";
     std::fs::write(folder.0.join(old), "old").unwrap();
-    // As on a full disk: a file may have a few kilobytes.
+    // A file may have a few kilobytes, as on a full disk.
     let mut child = std::process::Command::new("sh")
         .args([
             "-c",

@@ -1,5 +1,4 @@
-//! `nettrace watch --show`: one line for each thing that has happened, in recorded
-//! sessions.
+//! `nettrace watch --show`: one line for each thing that has happened, in recorded sessions.
 
 use super::common::Json;
 use super::common::logging::{self, message, scope};
@@ -9,7 +8,7 @@ use nettrace_ipc::CommandId;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_testdata::corpus;
 
-/// Recordings of one program on several runtimes: two of them, with `NETTRACE_SHARED` all.
+/// Returns recordings of one program on several runtimes: two of them, with `NETTRACE_SHARED` all.
 fn traces() -> impl Iterator<Item = &'static str> {
     let traces = [
         "net10-linux-x64/all.nettrace.gz",
@@ -20,8 +19,8 @@ fn traces() -> impl Iterator<Item = &'static str> {
     traces.into_iter().take(if corpus::shared_folder().is_some() { 4 } else { 2 })
 }
 
-/// A process that ends with its stream, and so does what looks at it, however long that
-/// takes.
+/// Creates a process that ends with its stream. A command that reads it then ends, too, however
+/// long that takes.
 fn ending(bytes: &[u8]) -> FakeRuntime {
     let config = FakeConfig { stream: bytes.to_vec(), ..FakeConfig::default() };
     let fake = FakeRuntime::start(config).unwrap();
@@ -29,7 +28,7 @@ fn ending(bytes: &[u8]) -> FakeRuntime {
     fake
 }
 
-/// The lines after the heading that a process with this stream gets.
+/// Returns the lines after the heading that a process with this stream gets.
 fn shown(bytes: &[u8], words: &[&str]) -> Vec<String> {
     let (run, lines) = watched(bytes, words);
     assert_eq!(run.stderr, "", "{words:?}");
@@ -38,7 +37,7 @@ fn shown(bytes: &[u8], words: &[&str]) -> Vec<String> {
 
 fn watched(bytes: &[u8], words: &[&str]) -> (Ran, Vec<String>) {
     let folder = Folder::new();
-    // A view of so many rows ends before its process does.
+    // A view of this many rows ends before its process does.
     let fake = match words.contains(&"--limit") {
         true => FakeRuntime::start(streaming(bytes)).unwrap(),
         false => ending(bytes),
@@ -51,13 +50,13 @@ fn watched(bytes: &[u8], words: &[&str]) -> (Ran, Vec<String>) {
     (run, lines)
 }
 
-/// What the report of the same events says.
+/// Returns the report about the same events.
 fn report(bytes: &[u8], name: &str) -> serde_json::Value {
     let path = file("watched.nettrace", bytes);
     nettrace(&["report", name, &path, "--json"]).json()
 }
 
-/// How many lines are of a kind and have all these parts.
+/// Returns how many lines are of a kind and have all these parts.
 fn count(lines: &[String], kind: &str, parts: &[&str]) -> usize {
     let is_of_kind = |line: &&String| line.split_whitespace().nth(2) == Some(kind);
     let has_all = |line: &&String| parts.iter().all(|part| line.contains(part));
@@ -76,7 +75,7 @@ fn a_collection_is_one_line_with_its_pause_and_what_it_left() {
         };
         let known = [ended("collections"), ended("partial")].concat();
         assert_eq!(lines.len(), known.len(), "{name}: {lines:#?}");
-        // The one of .NET Core 3.1 has no collections.
+        // The recording of .NET Core 3.1 has no collections.
         assert_eq!(known.is_empty(), name.starts_with("net3.1"), "{name}");
         for row in &known {
             let number = format!("  #{}  ", row["number"]);
@@ -120,7 +119,7 @@ fn a_wait_for_a_lock_is_one_line_with_its_duration() {
         assert_eq!(waited, known, "{name}");
         assert_eq!(known > 10, !name.starts_with("net3.1"), "{name}: {known}");
         let has_owner = count(&lines, "contention", &["that thread "]) > 0;
-        // From .NET 6 on.
+        // Owners are reported from .NET 6 on.
         assert_eq!(has_owner, !name.starts_with("net3.1"), "{name}");
     }
 }
@@ -158,7 +157,7 @@ fn changes_of_the_thread_pool_are_lines_with_the_reason() {
 
 #[test]
 fn a_request_is_one_line_with_its_duration() {
-    // Of the program's own event source: it says no direction.
+    // The request comes from the program's own event source, which says no direction.
     for name in traces() {
         let bytes = trace(name);
         let lines = shown(&bytes, &["--show", "http"]);
@@ -177,7 +176,7 @@ fn a_request_is_one_line_with_its_duration() {
     assert!(count(&lines, "http", &["in GET ", "/work", "ms"]) > 10, "{lines:#?}");
 }
 
-/// Messages in a scope; of one the exception comes in an event of its own.
+/// Creates messages in a scope; the exception of one comes in an event of its own.
 fn messages() -> Vec<u8> {
     let steps = vec![
         scope(2, 1_000_000, 1, &["{\"order\":7}"]),
@@ -212,7 +211,7 @@ fn conditions_are_about_all_events_of_a_thing_and_what_its_line_has() {
     let bytes = messages();
     let number = |condition: &str| shown(&bytes, &["--show", "logs", "--where", condition]).len();
     assert_eq!(number("level = warning or level = error"), 2);
-    // Fields of its events: those of both.
+    // Conditions see the fields of both events.
     assert_eq!(number("Level >= 3 and ExceptionJson ~ Poor"), 1);
     assert_eq!(number("scope ~ step"), 1);
     assert_eq!(number("not message ~ money"), 2);
@@ -263,7 +262,7 @@ fn a_row_may_have_the_stack_of_its_event() {
     assert!(thrown == 4 && frames >= 8, "{lines:#?}");
 }
 
-/// The events that a process with this stream gets as NDJSON.
+/// Returns the events that a process with this stream gets as NDJSON.
 fn ndjson(bytes: &[u8], words: &[&str]) -> Vec<serde_json::Value> {
     let folder = Folder::new();
     let words = [&["watch", "--format", "ndjson"], words].concat();

@@ -6,7 +6,7 @@ use crate::common::command;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use std::process::Stdio;
 
-/// Samples of a program with some threads, and then the names.
+/// Configures samples of a program with some threads, and then the names.
 pub(super) fn sampled() -> FakeConfig {
     let bytes = trace("net10-linux-x64/all.nettrace.gz");
     let (stream, tail) = bytes.split_at(bytes.len() / 2);
@@ -21,7 +21,7 @@ fn the_session_is_stopped_as_soon_as_each_thread_was_seen_and_its_rundown_names_
     assert_eq!((run.code, &*run.stderr), (Some(0), ""));
     let document = run.json();
     assert_eq!((&document["complete"], &document["taken"]), (&true.into(), &1.into()));
-    // A process of another machine, or none: nothing is known about its threads.
+    // The process runs on another machine, or does not exist: nothing is known about its threads.
     assert_eq!(document["os"]["available"], false);
     let threads = document["threads"].list();
     assert!(!threads.is_empty());
@@ -31,7 +31,7 @@ fn the_session_is_stopped_as_soon_as_each_thread_was_seen_and_its_rundown_names_
     };
     assert!(threads.iter().any(has_main), "{document:#}");
     assert_eq!(fake.session_count(), 0);
-    // One session, by whose end all is known.
+    // One session is enough; by its end all is known.
     let started: Vec<_> = ids(&fake).into_iter().filter(|(set, id)| *set == 2 && *id > 1).collect();
     assert_eq!(started.len(), 1, "{started:?}");
 }
@@ -39,7 +39,7 @@ fn the_session_is_stopped_as_soon_as_each_thread_was_seen_and_its_rundown_names_
 #[test]
 fn a_process_in_which_nothing_is_sampled_is_a_failure_with_its_reason() {
     let folder = Folder::new();
-    // Events, but no samples.
+    // The stream has events, but no samples.
     let fake =
         FakeRuntime::start(streaming(&trace("net10-linux-x64/metrics.nettrace.gz"))).unwrap();
     let run = on(&fake, &folder, &["stack", "--timeout", "300ms"]);

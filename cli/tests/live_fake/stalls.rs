@@ -1,4 +1,4 @@
-//! Readers of standard output that stand still: `| less` that nobody scrolls.
+//! Readers of standard output that stand still, such as `| less` that nobody scrolls.
 
 use super::common::{command, event_type, session_of};
 use super::{Folder, address, signal, start, up_to_the_end_mark, wait_until};
@@ -8,10 +8,10 @@ use std::fs::File;
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::process::{Child, Stdio};
 
-/// Events of the stream: as text they are more than may wait for a reader.
+/// Number of events of the stream: as text they are more than may wait for a reader.
 const EVENTS: u64 = 8_000;
 
-/// A process that sends many events, and cannot exit while nobody reads them.
+/// Creates a process that sends many events, and cannot exit while nobody reads them.
 fn talkative() -> FakeRuntime {
     let fields = vec![Field::new("text", FieldType::String)];
     let text = vec![Value::Text("x".repeat(3000))];
@@ -29,7 +29,7 @@ struct Stalled {
     folder: Folder,
 }
 
-/// A pipe that takes nothing more.
+/// Creates a pipe that takes nothing more.
 fn full_pipe() -> (PipeReader, PipeWriter) {
     let (reader, writer) = std::io::pipe().unwrap();
     let flags = rustix::fs::fcntl_getfl(&writer).unwrap();
@@ -112,7 +112,8 @@ fn top_ends_in_time_and_obeys_signals_though_nobody_reads_it() {
         assert_eq!(stalled.end(), Some(0), "{name:?}: {}", stalled.messages());
         let messages = stalled.messages();
         assert!(messages.contains("not shown, since standard output was not read"), "{messages}");
-        // Its own, the one that brought the names, and the one for the pool's starvation.
+        // The sessions: its own, the one that brought the names, and the one for the pool's
+        // starvation.
         assert_eq!((fake.stops().len(), fake.session_count()), (3, 0), "{name:?}");
     }
 }
@@ -130,7 +131,7 @@ fn watch_counts_what_it_throws_away() {
         line.split(" event").next().unwrap().chars().filter(char::is_ascii_digit).collect();
     let thrown: u64 = digits.parse().unwrap();
     assert!(thrown > 0 && thrown <= EVENTS, "{line}");
-    // What stands in the pipe is whole lines, but for the last.
+    // All lines in the pipe are whole, except for the last.
     let mut shown = vec![0; 1 << 17];
     let mut count = 0;
     while let taken @ 1.. = stalled.reader.read(&mut shown[count..]).unwrap() {
@@ -148,7 +149,7 @@ fn watch_waits_for_its_reader_or_stops_as_on_stall_says() {
     let mut stalled = Stalled::start(&fake, &[&WATCH[..], &["--on-stall", "stop"]].concat());
     assert_eq!(stalled.end(), Some(0), "{}", stalled.messages());
     assert_eq!(fake.stops().len(), 1, "{}", stalled.messages());
-    // One that waits loses nothing once it is read, and obeys as long as it is not.
+    // A command that waits loses nothing once it is read, and obeys as long as it is not.
     let fake = talkative();
     let mut stalled =
         Stalled::start(&fake, &[&WATCH[..], &["--on-stall", "wait", "--duration", "2s"]].concat());
@@ -192,7 +193,7 @@ fn messages_that_nobody_reads_hold_up_nothing() {
     let folder = Folder::new();
     let port = address(&fake);
     let (reader, writer) = full_pipe();
-    // `2>&1 | less`
+    // This is like `2>&1 | less`.
     let mut child = command(&[&WATCH[..], &["--port", &port]].concat())
         .current_dir(&folder.0)
         .stdin(Stdio::null())
@@ -207,7 +208,7 @@ fn messages_that_nobody_reads_hold_up_nothing() {
     drop(reader);
 }
 
-/// Makes a pipe by name.
+/// Creates a named pipe.
 fn fifo(folder: &Folder) -> std::path::PathBuf {
     let path = folder.0.join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
@@ -219,7 +220,7 @@ fn a_pipe_that_nobody_reads_holds_up_neither_the_process_nor_us() {
     for is_opened in [false, true] {
         let (folder, fake) = (Folder::new(), talkative());
         let path = fifo(&folder);
-        // Who opens it for both waits for nobody.
+        // Opening a pipe for both reading and writing does not wait.
         let reader = is_opened.then(|| File::options().read(true).write(true).open(&path).unwrap());
         let port = address(&fake);
         let words = ["collect", "--port", &port, "--patience", "120s", "-o", "pipe"];
@@ -230,7 +231,7 @@ fn a_pipe_that_nobody_reads_holds_up_neither_the_process_nor_us() {
             .stderr(messages)
             .spawn()
             .unwrap();
-        // It stops without a signal, as it does when standard output is not read.
+        // The command stops without a signal, as it does when standard output is not read.
         wait_until("its end", || child.try_wait().unwrap().is_some());
         let messages = std::fs::read_to_string(folder.0.join("messages")).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(3), "{messages}");

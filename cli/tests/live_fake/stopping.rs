@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A trace that comes slowly enough to be stopped within.
+/// Configures a trace that comes slowly enough to be stopped within.
 fn slow() -> FakeConfig {
     FakeConfig {
         piece_bytes: 32 << 10,
@@ -48,7 +48,7 @@ fn a_second_signal_exits_at_once_and_says_where_the_recording_is() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
     let port = address(&fake);
-    // One that waited for the end would exit otherwise, and after ten minutes.
+    // A command that waited for the end would exit with another code, and after ten minutes.
     let (file, part) = (folder.0.join("x.nettrace"), folder.0.join("x.nettrace.part"));
     std::fs::write(&file, "mine").unwrap();
     let arguments =
@@ -75,8 +75,7 @@ fn signals_that_come_together_are_one() {
     for name in ["TERM", "INT", "HUP"] {
         let (folder, bytes) = (Folder::new(), metrics());
         let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
-        // The second comes while the process is being asked to stop, which takes it more
-        // than a second.
+        // The second comes while the process is being stopped, which takes it more than a second.
         let slowly = FaultKind::SlowDrip(Duration::from_millis(50));
         fake.set_fault(Some(Fault::on(CommandId::STOP_TRACING, slowly)));
         let port = address(&fake);
@@ -90,7 +89,7 @@ fn signals_that_come_together_are_one() {
         let grown =
             || std::fs::metadata(&part).is_ok_and(|data| data.len() >= bytes.len() as u64 - 500);
         wait_until("the stream is written", grown);
-        // As GNU timeout does.
+        // GNU timeout sends signals like this.
         let pid = child.id().to_string();
         let both = format!("kill -{name} {pid}; kill -{name} {pid}");
         assert!(Command::new("sh").args(["-c", &both]).status().unwrap().success());
@@ -107,7 +106,7 @@ fn a_hangup_that_is_ignored_stays_ignored() {
     let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
     let own = command(&["collect", "--port", &address(&fake), "-o", "x.nettrace"]);
     let mut ignoring = Command::new("sh");
-    // As nohup does.
+    // nohup starts programs like this.
     ignoring
         .args(["-c", "trap '' HUP; exec \"$0\" \"$@\""])
         .arg(own.get_program())
@@ -183,7 +182,7 @@ fn a_process_that_has_not_answered_when_it_is_time_to_end_is_not_asked_again() {
     }
 }
 
-/// A process that neither carries out nor answers a stop.
+/// Creates a process that neither carries out nor answers a stop.
 fn ignoring_stops() -> FakeRuntime {
     let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
     fake.set_fault(Some(Fault::on(CommandId::STOP_TRACING, FaultKind::StopIgnored)));
@@ -215,7 +214,7 @@ fn what_has_come_of_a_recording_is_saved_although_its_process_falls_silent() {
     let (folder, bytes) = (Folder::new(), metrics());
     let fake = ignoring_stops();
     let port = address(&fake);
-    // Without --patience: it is not waited for for long.
+    // Without --patience, the process is not waited for for long.
     let run = ran(&["collect", "--port", &port, "--duration", "1s", "-o", "x.nettrace"], &folder);
     assert_eq!(run.code, Some(3), "{}", run.stderr);
     run.assert_message("did not end the session in time");
@@ -261,7 +260,7 @@ fn with_few_descriptors_a_recording_ends_and_leaves_no_session() {
         let run = limited(&format!("ulimit -n {count}"), &words, &folder);
         eprintln!("{count} descriptors: {:?}: {}", run.code, run.stderr);
         wait_until("the end of the session", || fake.session_count() == 0);
-        // What was begun was asked to stop, also if no descriptor was left for that.
+        // A session that was begun was to be stopped, also if no descriptor was left for that.
         let has_begun = ids(&fake).iter().any(|(set, id)| *set == 2 && *id > 1);
         assert_eq!(has_begun, !fake.stops().is_empty(), "{count}: {}", run.stderr);
     }
@@ -269,8 +268,8 @@ fn with_few_descriptors_a_recording_ends_and_leaves_no_session() {
 
 #[test]
 fn a_disk_that_is_full_is_an_error_at_once_that_says_what_was_saved() {
-    // 32 KiB; the signal that the system sends beside the error is ignored, as it is where
-    // a disk is full.
+    // The limit is 32 KiB. The signal that the system sends beside the error is ignored, as it is
+    // where a disk is full.
     let full = "trap '' XFSZ; ulimit -f 64";
     for name in ["x.nettrace", "x.nettrace.gz"] {
         let folder = Folder::new();
@@ -291,8 +290,8 @@ fn a_disk_that_is_full_is_an_error_at_once_that_says_what_was_saved() {
 fn a_second_signal_leaves_nobody_suspended() {
     let folder = Folder::new();
     let port = folder.path("port");
-    // Another tool is to resume them, and one does not answer the stop: the first signal
-    // has to wait.
+    // Another tool is to resume them, and one does not answer the stop: the first signal has to
+    // wait.
     let args =
         ["collect", "--port", &port, "--all", "--resume-runtime", "false", "--patience", "600s"];
     let mut child = start(
@@ -336,7 +335,7 @@ fn a_stop_that_is_ignored_ends_at_the_deadline() {
     let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
     fake.set_fault(Some(Fault::on(CommandId::STOP_TRACING, FaultKind::StopIgnored)));
     let args = ["collect", "--duration", "200ms", "-o", "x.nettrace"];
-    // The start is to be done within it too.
+    // The start has to be done within this time, too.
     let run = patiently(&fake, &folder, &args, "5s");
     assert_eq!(run.code, Some(3));
     run.assert_message("did not end the session in time");
@@ -387,7 +386,7 @@ fn collect_records_for_a_while_after_the_event_to_stop_at() {
     assert!(messages.any(|line| line.ends_with(": stopping")));
     assert!(fake.stops().is_empty() && child.try_wait().unwrap().is_none());
     signal(&child, "INT");
-    // Nobody would read them otherwise, and it would wait.
+    // Nobody would read the messages otherwise, and the command would wait.
     messages.for_each(drop);
     assert_eq!((child.wait().unwrap().code(), fake.stops().len()), (Some(0), 1));
 }
@@ -406,7 +405,7 @@ fn collect_says_that_a_condition_asks_for_a_field_that_is_not_there() {
         "*/GC/Start where Deep>1",
     ];
     let run = on(&fake, &folder, &args);
-    // At the first event, with what may have been meant, and not only at the end.
+    // The message comes at the first event, with what may have been meant, and not only at the end.
     let reported = run.stderr.find("GC/Start has no field Deep; it has Count, Depth, Reason, ");
     assert!(
         reported.is_some_and(|reported| reported < run.stderr.find(" lost\n").unwrap_or(0)),
@@ -486,7 +485,7 @@ fn a_stopping_event_may_have_to_have_values() {
     ];
     for (filter, stops) in [("number:37,url:/items/37", true), ("number:-17", false)] {
         let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
-        // One with a condition to stop at is not stopped before.
+        // A recording with a condition to stop at is not stopped before.
         let duration = if stops { "600s" } else { "1s" };
         let args = ["collect", "--force", "-o", "x.nettrace", "--duration", duration];
         let filter = ["--stopping-event-payload-filter", filter];
@@ -504,7 +503,7 @@ fn enter_ends_a_recording_on_a_terminal() {
     let own = command(&["collect", "--port", &address(&fake), "-o", "x.nettrace"]);
     let words = std::iter::once(own.get_program()).chain(own.get_args());
     let words: Vec<String> = words.map(|word| format!("'{}'", word.to_string_lossy())).collect();
-    // It makes a terminal, and passes on to it what comes to its standard input.
+    // `script` makes a terminal, and passes on to it what comes to its standard input.
     let script = Command::new("script")
         .args(["-q", "-e", "-c", &words.join(" "), "/dev/null"])
         .current_dir(&folder.0)
@@ -546,7 +545,7 @@ fn collect_stops_when_a_counter_is_so_for_a_time_and_asks_for_it() {
     let text: String =
         start.iter().filter(|b| b.is_ascii_graphic()).map(|b| char::from(*b)).collect();
     assert!(text.contains("EventCounterIntervalSec=1"), "{text}");
-    // One that is not there is named, with what may have been meant.
+    // A counter that does not exist is named, with what may have been meant.
     let condition = "System.Runtime/gc-heap-siez > 10";
     let run = on(
         &fake,

@@ -1,4 +1,4 @@
-//! Whom `nettrace collect` records: processes that come to a port, programs that it
+//! Which processes `nettrace collect` records: those that come to a port, and programs that it
 //! starts.
 
 use super::{Folder, common::command, metrics, ran, signal, start, streaming, wait_until};
@@ -48,9 +48,8 @@ fn a_launched_programs_exit_code_and_terminal_are_passed_on() {
     assert_eq!(run.code, Some(1));
 }
 
-/// No test of its own: what the tests below start is this test program again, selected by its
-/// environment to do what follows, which is what a .NET program does that a tool has
-/// started.
+/// Acts as a .NET program that a tool has started. This is no test of its own: the tests below
+/// start this test program again, and select it by its environment.
 #[test]
 fn acts_as_a_net_program() {
     if std::env::var_os("NETTRACE_ACTS").is_none() {
@@ -92,7 +91,7 @@ fn children_of_a_started_program_are_let_go_or_recorded() {
             files,
             "{messages}"
         );
-        // The one that nobody records is named.
+        // The process that nobody records is named.
         assert_eq!(messages.contains("goes on unrecorded; --children"), files == 1, "{messages}");
     }
 }

@@ -5,7 +5,7 @@ use super::common::command;
 use super::{Folder, HANG, address, ids, lines_of, on, signal, start, trace};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 
-/// Samples of a program, and then the names.
+/// Configures samples of a program, and then the names.
 fn sampled() -> FakeConfig {
     let bytes = trace("net10-linux-x64/all.nettrace.gz");
     let (stream, tail) = bytes.split_at(bytes.len() / 2);
@@ -28,7 +28,7 @@ fn one_look_for_scripts_has_all_lists_and_names_by_one_rundown() {
         assert!(rows(list).iter().all(|row| row[key].is_string()), "{list}");
     }
     assert_eq!(document["lost_events"], 0);
-    // The watched session, one for the names, and one for the thread pool: not one more.
+    // There are the watched session, one for the names, and one for the thread pool: not one more.
     let started: Vec<_> = ids(&fake).into_iter().filter(|(set, id)| *set == 2 && *id > 1).collect();
     assert_eq!(started.len(), 3, "{started:?}");
     assert_eq!((fake.session_count(), fake.stops().len()), (0, 3));

@@ -43,7 +43,7 @@ fn the_last_event_of_a_burst_is_shown_soon_after_its_bytes() {
     let folder = Folder::new();
     let config = FakeConfig { suspended: true, ..up_to_the_end_mark(&metrics()) };
     let burst = config.stream.clone();
-    // All at once, then silence: its bytes come at the resume.
+    // All bytes come at once at the resume, then nothing more.
     let fake = FakeRuntime::start(config).unwrap();
     let port = address(&fake);
     let expected = {
@@ -57,7 +57,7 @@ fn the_last_event_of_a_burst_is_shown_soon_after_its_bytes() {
     for _ in 0..expected {
         lines.recv_timeout(HANG).unwrap();
     }
-    // All came although the session is still open and no more bytes are sent: silence
+    // All lines came although the session is still open and no more bytes are sent: silence
     // released them.
     assert!(child.try_wait().unwrap().is_none());
     signal(&child, "INT");
@@ -79,7 +79,7 @@ fn watch_filters_and_ends_as_events_does() {
     run.assert_message("no event is Nope*");
 }
 
-/// A process that tells the names of its methods when a session ends.
+/// Configures a process that tells the names of its methods when a session ends.
 fn with_rundown() -> FakeConfig {
     let bytes = trace("net10-linux-x64/all.nettrace.gz");
     let (stream, tail) = bytes.split_at(bytes.len() / 2);
@@ -89,7 +89,7 @@ fn with_rundown() -> FakeConfig {
 const EXCEPTIONS: [&str; 7] =
     ["--show", "exceptions", "--stacks", "--frames", "--format", "ndjson", "--limit=20"];
 
-/// Lines with the names that the whole trace gives them.
+/// Returns the lines with the names that the whole trace gives them.
 fn exceptions_of_the_file(folder: &Folder) -> Vec<Value> {
     let config = with_rundown();
     std::fs::write(folder.0.join("whole.nettrace"), [config.stream, config.tail].concat()).unwrap();
@@ -106,16 +106,17 @@ fn methods_that_were_loaded_before_are_named_by_the_rundown_of_a_session_that_en
     assert_eq!(run.lines(), exceptions_of_the_file(&folder));
     let frames = run.lines()[0]["frames"].to_string();
     assert!(frames.contains("workload!Workload.Program.Thrower(int,int)"), "{frames}");
-    // The watched session comes first: nothing is loaded between the two unnoticed.
+    // The watched session comes first, so that nothing is loaded unnoticed between the two.
     let started: Vec<(u8, u8)> =
         ids(&fake).into_iter().filter(|(set, id)| *set == 2 && *id > 1).collect();
     assert_eq!(started, [(2, 3), (2, 5)]);
     let requests = fake.requests();
     let of = |id: u8| requests.iter().find(|request| request[16..18] == [2, id]).unwrap();
-    // Exceptions, loader, JIT, NGEN, compilation diagnostic, those of all sessions;
-    // verbose.
+    // The keywords are exceptions, loader, JIT, NGEN, compilation diagnostic, and those of all
+    // sessions; the level is verbose.
     assert_eq!(of(3)[33..45], [&0xF020_0000_8038_u64.to_le_bytes()[..], &[5, 0, 0, 0]].concat());
-    // Rundown of loader, JIT, NGEN at the end; no stacks; nothing but critical events.
+    // The rundown has loader, JIT and NGEN at the end; there are no stacks, and only critical
+    // events.
     assert_eq!(of(5)[28..36], 0x138_u64.to_le_bytes());
     assert_eq!(fake.stops().len(), 2);
     assert_eq!(fake.session_count(), 0);
@@ -132,13 +133,13 @@ fn missing_names_of_methods_loaded_before_are_reported_once() {
     let note = "frames of methods that were loaded before are shown as addresses: ";
     assert_eq!(run.stderr.matches(note).count(), 1, "{}", run.stderr);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
-    // Its stacks have names for some frames, by what was loaded while it was watched, and
-    // addresses for others.
+    // The stacks have names for some frames, by methods that were loaded while the process was
+    // watched, and addresses for others.
     let (named, whole) = (run.lines(), exceptions_of_the_file(&folder));
     assert_eq!(named.len(), whole.len());
     assert!(named.iter().zip(&whole).all(|(line, known)| line["stack"] == known["stack"]));
     assert!(named != whole);
-    // Without names nothing of all that is asked for.
+    // Without names none of these events are requested.
     for words in [&["--stacks", "--raw-stacks"][..], &["--stacks", "--format", "ndjson"], &[]] {
         let fake = FakeRuntime::start(with_rundown()).unwrap();
         let run = on(
@@ -160,8 +161,7 @@ fn missing_names_of_methods_loaded_before_are_reported_once() {
 #[test]
 fn events_that_only_names_are_learnt_from_are_shown_to_those_who_asked_for_them() {
     let folder = Folder::new();
-    // Both kinds of events of methods are in a trace from a start; its process was
-    // killed.
+    // Both kinds of events of methods are in a trace from a start whose process was killed.
     let names = |words: &[&str]| -> BTreeSet<String> {
         let fake =
             FakeRuntime::start(streaming(&trace("net10-linux-x64/killed-1.nettrace.gz"))).unwrap();
@@ -182,7 +182,7 @@ fn events_that_only_names_are_learnt_from_are_shown_to_those_who_asked_for_them(
     assert!(!has(&exceptions, "Method/") && !has(&exceptions, "GC/"), "{exceptions:?}");
     let methods = names(&["--clrevents", "jit", "--clreventlevel", "informational"]);
     assert!(has(&methods, "Method/LoadVerbose"), "{methods:?}");
-    // Verbose.
+    // Events of this kind are verbose.
     assert!(!has(&methods, "Method/JittingStarted"), "{methods:?}");
     let methods = names(&["--clrevents", "jit", "--clreventlevel", "verbose"]);
     assert!(has(&methods, "Method/JittingStarted"), "{methods:?}");
@@ -190,18 +190,17 @@ fn events_that_only_names_are_learnt_from_are_shown_to_those_who_asked_for_them(
     assert_eq!(one.into_iter().collect::<Vec<_>>(), ["Exception/Start"]);
 }
 
-/// A measurement, not a check: `cargo test --release -p nettrace-cli --test live_fake --
-/// --ignored --nocapture delay`.
+/// Measures and checks nothing: `cargo test --release -p nettrace-cli --test live_fake -- --ignored
+/// --nocapture delay`.
 ///
-/// The fake sends a burst at once when it is resumed, and then nothing. What is measured
-/// is the time from the moment at which that is seen until the burst's last event is read
-/// from the command's standard output.
+/// The fake sends a burst at once when it is resumed, and then nothing. The measured time goes from
+/// the moment at which that is seen until the burst's last event is read from the command's
+/// standard output.
 #[test]
 #[ignore = "a measurement"]
 fn delay_of_the_last_event_of_a_burst() {
     let folder = Folder::new();
-    // A flush of a busy program has some hundred kilobytes; the larger trace is there to
-    // show what grows.
+    // A flush of a busy program has some hundred kilobytes; the larger trace shows what grows.
     for name in ["net10-linux-x64/waits.nettrace.gz", "net10-linux-x64/all.nettrace.gz"] {
         let burst = up_to_the_end_mark(&trace(name)).stream;
         std::fs::write(folder.0.join("cut.nettrace"), &burst).unwrap();
@@ -217,7 +216,7 @@ fn delay_of_the_last_event_of_a_burst() {
     }
 }
 
-/// From the burst's bytes to its last line.
+/// Returns the time from the burst's bytes to its last line.
 fn delay(burst: &[u8], event_count: usize) -> Duration {
     let config = FakeConfig { suspended: true, stream: burst.to_vec(), ..FakeConfig::default() };
     let fake = FakeRuntime::start(config).unwrap();

@@ -1,5 +1,4 @@
-//! What is written is true: words of help and messages, and dotnet-trace's forms of
-//! options.
+//! Asserts that words of help and messages are true, and tests dotnet-trace's forms of options.
 
 use super::common::{command, event_type, session_of};
 use super::{Folder, address, ids, metrics, on, patiently, ran, streaming};
@@ -8,7 +7,7 @@ use nettrace_ipc::{CommandId, HResult};
 use nettrace_testdata::synth::{Field, FieldType, Value, Version};
 use std::io::Read;
 
-/// What moves cursors, changes titles, ends lines, turns directions.
+/// A text that moves cursors, changes titles, ends lines and turns directions.
 const HOSTILE: &str = "a\x1b[31mb\x1b]0;title\x07c\r\nd\u{9b}2Je\u{202e}f";
 
 fn assert_harmless(what: &str, text: &str) {
@@ -44,7 +43,7 @@ fn a_terminal_sees_no_control_characters_of_a_process() {
     }
 }
 
-/// The trace with escapes in each occurrence of a text in a payload.
+/// Returns the trace with escapes in each occurrence of a text in a payload.
 fn spoiled(bytes: &[u8], text: &str) -> Vec<u8> {
     let units = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     let tail = "\u{1b}\u{9b}\u{202e}\r";
@@ -85,7 +84,7 @@ fn a_terminal_sees_no_control_characters_of_exceptions_and_tags() {
     }
 }
 
-/// All but the byte that ends it.
+/// Configures a fake that streams everything but the byte that ends it.
 fn streaming_all(bytes: &[u8]) -> FakeConfig {
     super::up_to_the_end_mark(bytes)
 }
@@ -196,7 +195,7 @@ fn a_process_that_ignores_the_stop_cannot_fill_the_disk() {
     let run = patiently(&fake, &folder, &words, "4s");
     assert_ne!(run.code, Some(0));
     run.assert_message("although it was asked to stop");
-    // 1 MB, buffers of 1 MB, and what a process may have to say at its end.
+    // The limits are 1 MB for the file and 1 MB for buffers; the rest is what a process sends at its end.
     let names = folder.names();
     let size: u64 =
         names.iter().map(|name| std::fs::metadata(folder.0.join(name)).unwrap().len()).sum();
@@ -257,7 +256,7 @@ fn what_is_recorded_stands_at_the_start_with_who_asked_for_it() {
         "{}",
         run.stderr
     );
-    // A refusal says which.
+    // A refused recording prints one line.
     fake.set_fault(Some(Fault::on(CommandId::COLLECT_TRACING_2, FaultKind::Refuse(HResult::FAIL))));
     let port = address(&fake);
     let run = ran(&["collect", "--quiet", "--port", &port, "-o", "y.nettrace"], &folder);

@@ -1,10 +1,10 @@
-//! What reports say is to be recorded gives them events.
+//! Asserts that the providers which a report recommends bring it events.
 
 use super::{Subject, ran};
 use nettrace_testdata::peers::{self, Folder};
 use nettrace_testdata::synth::{Session, Version};
 
-/// Reports of a trace without events of theirs, and the scenario that has them.
+/// Reports of a trace that has no events for them, and the scenario that has such events.
 const REPORTS: [(&str, &str); 14] = [
     ("topN", "all"),
     ("modules", "all"),
@@ -62,8 +62,8 @@ fn a_report_has_events_of_each_provider_that_it_recommends() {
     });
 }
 
-/// The providers that a report recommends for a trace that has nothing for it, without
-/// what a shell needs.
+/// Returns the providers that a report recommends for a trace that has nothing for it, without the
+/// quotes for a shell.
 fn recommended(report: &str, folder: &Folder) -> Vec<String> {
     let nothing = Session::new(Version::V4).record().stream.bytes;
     std::fs::write(folder.file("nothing.nettrace"), nothing).unwrap();

@@ -41,7 +41,7 @@ fn each_family_of_options_gives_a_whole_trace() {
         let mut subject = Subject::start(peer, "custom");
         for options in families {
             let context = format!(".NET {} {options:?}", peer.major);
-            // Those that stop by themselves are not to be stopped before.
+            // Recordings that stop by themselves are not to be stopped before.
             let stops_itself =
                 options.iter().any(|option| ["--max-size", "--until"].contains(option))
                     || options.contains(&"--stopping-event-provider-name");
@@ -72,7 +72,7 @@ fn each_family_of_options_gives_a_whole_trace() {
     });
 }
 
-/// As messages have it: `1 event`, `1,234 events`.
+/// Returns a count as messages have it: `1 event`, `1,234 events`.
 fn counted(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
@@ -90,7 +90,7 @@ fn event_ids_that_are_asked_for_are_the_only_ones_to_come() {
     peers::each(peers::all().into_iter().filter(|peer| peer.major == 10).collect(), |peer| {
         let mut subject = Subject::start(peer, "custom");
         let options = ["--events", "Nettrace-Workload=1,8", "--rundown", "false"];
-        // Others than these have happened when the second of them comes.
+        // Other events have happened when the second of these comes.
         let end =
             ["--until", "Nettrace-Workload/Item", "--keep-after", "300ms", "-o", "x.nettrace"];
         assert_eq!(subject.collect(&[&options[..], &end].concat()).code, Some(0));
@@ -147,7 +147,7 @@ fn each_file_of_a_rotation_is_whole() {
 
 #[test]
 fn all_processes_that_can_be_reached_are_recorded() {
-    // They end with the namespace.
+    // The programs end with the namespace.
     let lines: Vec<String> = peers::all().iter().map(|peer| peer.shell("custom", 3600)).collect();
     if lines.is_empty() {
         return;
@@ -173,8 +173,8 @@ fn all_processes_that_can_be_reached_are_recorded() {
     }
 }
 
-/// Starts programs in a namespace of processes of its own, for those of others on this
-/// machine are none of a test's business, and records all that are in it.
+/// Starts programs in a namespace of processes of its own, and records all that are in it. Other
+/// processes of this machine are none of a test's business.
 fn record_all_of(lines: &[String], folder: &Folder) -> Output {
     let nettrace = env!("CARGO_BIN_EXE_nettrace");
     let count = lines.len();

@@ -1,15 +1,15 @@
-//! Conditions to stop at: those that cannot be met are reported at the start, or at the first
-//! event that shows it.
+//! Conditions to stop at: those that cannot be met are reported at the start, or at the first event
+//! that shows it.
 
 use super::Subject;
 use nettrace_testdata::peers;
 
-/// Where the message stands.
+/// When the message comes.
 #[derive(Clone, Copy, PartialEq)]
 enum When {
-    /// Before the session begins.
+    /// The message comes before the session begins.
     AtTheStart,
-    /// At the first event of the name.
+    /// The message comes at the first event of the name.
     AtAnEvent,
 }
 
@@ -51,12 +51,12 @@ fn unreachable_conditions_are_reported_at_the_start_or_at_the_first_event() {
             let place = if *when == AtTheStart { before } else { after };
             assert!(place.contains(reason), ".NET {} {until}: {}", peer.major, run.stderr);
         }
-        // The same of the options of dotnet-trace.
+        // These are the same conditions, as options of dotnet-trace.
         let event = ["--stopping-event-provider-name", RUNTIME, "--stopping-event-event-name"];
         let filter = ["GC/Start", "--stopping-event-payload-filter", "Dept:0"];
         let run = subject.collect(&[&event[..], &filter, &options].concat());
         run.assert_message("has no field Dept; did you mean Depth?");
-        // One that can be met ends it before its time.
+        // A condition that can be met ends the recording before its time.
         let until = format!("{RUNTIME}/GC/Start where Depth >= 0 and Reason ~ '^(Induced|Alloc)'");
         let options = ["--profile", "gc-collect", "--rundown", "false", "-o", "x.nettrace"];
         let run = subject.collect(&[&["--until", until.as_str()][..], &options].concat());

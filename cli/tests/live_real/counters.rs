@@ -10,11 +10,11 @@ use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
-/// `System.Diagnostics.Metrics` is part of .NET since 6; the workload for .NET Core 3.1
-/// has no instruments.
+/// First major version whose workload has instruments: `System.Diagnostics.Metrics` is part of .NET
+/// since 6.
 const HAS_METRICS: u32 = 6;
 
-/// Ctrl-C, which ends the session.
+/// Sends Ctrl-C, which ends the session.
 fn interrupt(child: &mut Child) {
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(killed.unwrap().success());
@@ -32,7 +32,7 @@ fn event_counters_and_instruments_come_without_being_named() {
             lines.iter().filter(|line| line["provider"] == provider).collect()
         };
         assert!(of("System.Runtime").len() > 20, ".NET {}: {lines:?}", peer.major);
-        // Found in the program's assembly.
+        // The counters were found in the program's assembly.
         assert!(!of("Nettrace-Workload-Counters").is_empty(), ".NET {}", peer.major);
         assert_eq!(!of("Nettrace.Workload").is_empty(), peer.major >= HAS_METRICS);
         // A meter of the same name takes the place of the EventCounters, from .NET 9 on.
@@ -97,7 +97,7 @@ fn two_views_share_the_metrics_of_a_process_and_one_with_other_settings_gets_a_n
         let mut first = subject.spawn(&[&words[..], &["--duration", "20s"]].concat());
         let mut lines = BufReader::new(first.stdout.take().unwrap()).lines();
         lines.next().unwrap().unwrap();
-        // Before another one ends: .NET forgets the settings when one of several does.
+        // This runs before another one ends: .NET forgets the settings when one of several does.
         let other = ["--maxHistograms", "3", "--duration", "3s"];
         let third = subject.run(&[&words[..], &other].concat());
         third.assert_message("--maxHistograms 10");
@@ -122,7 +122,7 @@ fn metrics_are_served_on_this_machine() {
         let mut line = String::new();
         messages.read_line(&mut line).unwrap();
         let address = line.split("http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
-        // Something is published after the first interval.
+        // A value is published after the first interval.
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         lines.next().unwrap().unwrap();
         std::thread::sleep(std::time::Duration::from_secs(2));
@@ -181,17 +181,18 @@ fn processes_of_one_name_are_in_one_table() {
             let started: BTreeSet<u64> = twins.0.iter().map(|child| child.id().into()).collect();
             assert_eq!(seen, started, ".NET {} {provider}", peer.major);
         }
-        // One of them, for those who ask for one.
+        // Commands for one process get an error that lists them.
         let run = ran(&patient(&["watch", "-n", &name, "--duration", "1s"]), &folder);
         assert_ne!(run.code, Some(0), ".NET {}", peer.major);
         run.assert_message(&name);
     });
 }
 
-/// Recordings in which every event that comes all the time has to come at least once.
-const MOST_RECORDINGS: u32 = 10;
+/// Maximum number of recordings in which every event that comes all the time has to come at least
+/// once.
+const MAX_RECORDINGS: u32 = 10;
 
-/// The option that a line of `discover` says, as arguments.
+/// Returns the option that a line of `discover` says, as arguments.
 fn options(record: &str) -> [&str; 2] {
     let (option, value) = record.split_once(' ').unwrap();
     [option, value.trim_matches('\'')]
@@ -208,7 +209,7 @@ fn what_discover_says_records_an_event_records_it() {
             assert!(document["cost"][key].is_number(), "{key}: {}", document["cost"]);
         }
         let rows = |list: &Value| list.list().to_vec();
-        // Those that come all the time: what a program loads and compiles is the less the
+        // Only events that come all the time count: a program loads and compiles the less, the
         // longer it runs.
         let again = subject.run(&["discover", "--duration", "4s", "--json"]).json();
         let count = |document: &Value, name: &str, id: &Value| -> u64 {
@@ -242,15 +243,15 @@ fn what_discover_says_records_an_event_records_it() {
         let has = |types: &[Value], name: &str, event: &Value| {
             types.iter().any(|row| row["provider"] == name && row["id"] == event["id"])
         };
-        // All lines together: some events are about those of others. Which of them come in
-        // one recording depends on the machine, so it is repeated until all have come.
+        // All lines are recorded together, because some events are about those of others. Which of
+        // them come in one recording depends on the machine, so it is repeated until all have come.
         let providers = document["providers"].list().iter();
         let words: Vec<&str> = providers.flat_map(|row| options(row["record"].text())).collect();
         let mut missing: Vec<(&str, &Value)> = steady
             .iter()
             .flat_map(|(name, events)| events.iter().map(move |event| (&**name, event)))
             .collect();
-        for _ in 0..MOST_RECORDINGS {
+        for _ in 0..MAX_RECORDINGS {
             let all = types(&words, &["--duration", "2s"]);
             missing.retain(|(name, event)| !has(&all, name, event));
             if missing.is_empty() {
@@ -258,8 +259,8 @@ fn what_discover_says_records_an_event_records_it() {
             }
         }
         assert!(missing.is_empty(), ".NET {} {words:?}: no {missing:?}", peer.major);
-        // One alone: its recording ends with it. What tasks and buffers say is mostly about
-        // the events of others.
+        // A recording of one provider alone ends with its event. Tasks and buffers mostly send
+        // events about the events of others.
         for (name, events) in &steady {
             if name.starts_with("System.") && name != "System.Runtime" {
                 continue;
@@ -270,7 +271,7 @@ fn what_discover_says_records_an_event_records_it() {
             let types = types(&words, &["--until", &until, "--duration", "60s"]);
             assert!(has(&types, name, event), ".NET {} {words:?}: no {event}", peer.major);
         }
-        // Counters, and an instrument.
+        // Counters, and an instrument, are recorded as well.
         let instrument =
             rows(&document["instruments"]).into_iter().find(|row| row["name"] == "orders");
         if let Some(instrument) = instrument {
@@ -298,11 +299,12 @@ fn providers_events_counters_and_instruments_are_discovered() {
         let runtime = find("Microsoft-Windows-DotNETRuntime").unwrap();
         let ids: Vec<u64> =
             runtime["events"].list().iter().map(|event| event["id"].int()).collect();
-        // A collection, and what is allocated, at the highest level.
+        // The ids are those of a collection, and of allocations, at the highest level.
         assert!(ids.contains(&10) && ids.contains(&1), ".NET {}: {ids:?}", peer.major);
-        // Found without being named: the runtime has a word for all.
+        // This provider is found without being named: the runtime has a word for all.
         assert!(find("System.Threading.Tasks.TplEventSource").is_some(), "{document}");
-        // The program's own, which another session of discover asks for counters.
+        // These are the program's own providers, which another session of discover requests for
+        // their counters.
         for name in ["Nettrace-Workload", "Nettrace-Workload-Dynamic"] {
             let events = find(name).map_or(0, |one| one["count"].as_u64().unwrap_or(0));
             assert!(events > 10, ".NET {}: {name}: {events} events", peer.major);

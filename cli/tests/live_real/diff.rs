@@ -1,20 +1,21 @@
-//! `nettrace diff` of real runs: of a program that does the same, and of one that was
-//! changed.
+//! Compares real runs of a program that does the same with `nettrace diff`, and those of one that
+//! was changed.
 
 use super::common::Json;
 use super::{finished, launching, ran};
 use nettrace_testdata::peers::{self, Folder, Peer};
 use serde_json::Value;
 
-/// Each side has two traces, so that one run which was disturbed does not stand alone.
+/// The sides, with their environment. Each has two traces, so that one run which was disturbed does
+/// not stand alone.
 const SIDES: [(&str, [(&str, &str); 1]); 3] = [
     ("old", [("DOTNET_TieredPGO", "1")]),
     ("same", [("DOTNET_TieredPGO", "1")]),
-    // Room for half a megabyte between collections: there are many more of them.
+    // There is room for half a megabyte between collections, so there are many more of them.
     ("small", [("DOTNET_GCgen0size", "0x80000")]),
 ];
 
-/// Two traces of each side, in turns: what else the machine does is for all sides.
+/// Records two traces of each side, in turns: what else the machine does then affects all sides.
 fn record(peer: &Peer, folder: &Folder, sides: &[(&str, [(&str, &str); 1])]) {
     for run in [1, 2] {
         for (side, variables) in sides {
@@ -45,7 +46,7 @@ fn a_program_recorded_again_did_not_change_and_a_planted_change_is_the_first_row
         record(peer, &folder, &SIDES);
         let mut same = diff(&folder, "same");
         if same["significant"] != 0 {
-            // Of a hundred comparisons one is wrong (docs/diff.md), two in turn are not.
+            // One of a hundred comparisons is wrong (docs/diff.md), two in turn are not.
             eprintln!("beyond noise once: {:#}", same["rows"][0]);
             record(peer, &folder, &SIDES[..2]);
             same = diff(&folder, "same");

@@ -1,5 +1,5 @@
-//! How recordings of real processes end: by signals to us, by signals to them, and when
-//! they stand still.
+//! How recordings of real processes end: by signals to the command, by signals to the process, and
+//! when the process stands still.
 
 use super::common::Json;
 use super::{Subject, finished, wait_until};
@@ -60,7 +60,7 @@ fn a_terminated_process_ends_its_trace_if_it_can() {
 fn a_process_that_stands_still_costs_the_deadline_and_keeps_no_session() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "custom");
-        // The start is to be done within it too.
+        // The start has to be done within this time, too.
         let child = recording(&subject, &["--patience", "8s"]);
         subject.target.freeze();
         peers::signal(child.id(), "INT");
@@ -70,7 +70,7 @@ fn a_process_that_stands_still_costs_the_deadline_and_keeps_no_session() {
         assert!(subject.info("x.nettrace")["events"].int() > 10);
         subject.target.signal("CONT");
         subject.assert_unharmed();
-        // None of its sessions is held by us.
+        // The command holds none of the process's sessions any more.
         let sessions: Vec<_> = (0..64).map(|_| subject.quiet_session()).collect();
         assert!(sessions.iter().all(Result::is_ok), ".NET {}", peer.major);
     });

@@ -1,10 +1,10 @@
-//! Stopping a process that sends as fast as it can.
+//! Stops a process that sends as fast as it can.
 
 use super::Subject;
 use nettrace_parser::{Buffered, Reader, Value};
 use nettrace_testdata::peers;
 
-/// How many numbers a count of 100,000 runs through before it begins again.
+/// Numbers that a count runs through before it begins again.
 const ROUND: u64 = 100_000;
 
 #[test]
@@ -27,7 +27,7 @@ fn a_stop_under_full_load_loses_nothing_that_the_stream_does_not_say() {
                 _ => None,
             });
             let number = number.unwrap();
-            // One thread counts, so what is not there was lost.
+            // One thread counts, so a number that is not there was lost.
             missing += last.map_or(0, |last: u64| (number + ROUND - last - 1) % ROUND);
             last = Some(number);
             count += 1;
@@ -36,7 +36,7 @@ fn a_stop_under_full_load_loses_nothing_that_the_stream_does_not_say() {
         let lost = reader.losses().total();
         eprintln!(".NET {}: {count} events, {lost} lost", peer.major);
         assert!(count > 10_000 && reader.is_complete());
-        // What was lost after the last event is missing nowhere.
+        // Events that were lost after the last one show nowhere.
         assert_eq!(
             missing % ROUND,
             lost_before_last % ROUND,

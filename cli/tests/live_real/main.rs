@@ -1,6 +1,6 @@
 //! The live commands on real runtimes: .NET Core 3.1, .NET 8, 9 and 10, where
 //! `NETTRACE_PEERS` names them.
-//!
+//! After all commands the processes still answer, and have no descriptor more than before.
 //! After all that is done to them they still answer, and have no descriptor more than
 //! before.
 #![cfg(target_os = "linux")]
@@ -45,26 +45,26 @@ impl Subject {
     fn start(peer: &Peer, scenario: &str) -> Subject {
         let folder = Folder::new();
         let target = peer.start(&folder, scenario, 0);
-        Subject::of(target, folder)
+        Subject::warmed_up(target, folder)
     }
 
-    /// The same with the objects of `KnownGraph`.
+    /// Starts a program with the objects of `KnownGraph`.
     fn with_known_graph(peer: &Peer, scenario: &str) -> Subject {
         let folder = Folder::new();
         let target = peer.start_with_known_graph(&folder, scenario, 0);
-        Subject::of(target, folder)
+        Subject::warmed_up(target, folder)
     }
 
-    /// One whose thread pool is starved.
+    /// Starts a program whose thread pool is starved.
     fn starved(peer: &Peer) -> Subject {
         let folder = Folder::new();
         let target = peer.start_starved(&folder);
-        Subject::of(target, folder)
+        Subject::warmed_up(target, folder)
     }
 
-    fn of(target: Target, folder: Folder) -> Subject {
+    fn warmed_up(target: Target, folder: Folder) -> Subject {
         let mut subject = Subject { target, folder, descriptors_before: 0 };
-        // What a runtime makes for its first session it keeps.
+        // A runtime keeps what it creates for its first session.
         let warm_up = subject.collect(&["--duration", "100ms", "-o", "warm-up.nettrace"]);
         assert_eq!(warm_up.code, Some(0), "{}", warm_up.stderr);
         subject.descriptors_before = subject.target.descriptor_count();
@@ -75,7 +75,7 @@ impl Subject {
         self.target.pid().to_string()
     }
 
-    /// Runs a command on it, in its folder.
+    /// Runs a command on the program, in its folder.
     fn run(&self, words: &[&str]) -> Ran {
         let pid = self.pid();
         let mut args = words.to_vec();
@@ -88,7 +88,7 @@ impl Subject {
         self.run(&[&["collect", "--force"], words].concat())
     }
 
-    /// Starts a command on it.
+    /// Starts a command on the program.
     fn spawn(&self, words: &[&str]) -> Child {
         let pid = self.pid();
         let mut args = words.to_vec();
@@ -103,19 +103,19 @@ impl Subject {
         found.unwrap().runtime().unwrap()
     }
 
-    /// Sessions that ask for nothing.
+    /// Starts a session that requests no events.
     fn quiet_session(&self) -> Result<Session, nettrace_ipc::Error> {
         let providers = Providers::new([Provider::new("Nettrace-Nothing").unwrap()]).unwrap();
         let config = SessionConfig::new(providers).rundown(Rundown::Off);
         self.runtime().start(&config.buffer_megabytes(std::num::NonZeroU32::MIN))
     }
 
-    /// `info --json` of a file of its folder.
+    /// Returns `info --json` of a file in the program's folder.
     fn info(&self, file: &str) -> serde_json::Value {
         ran(&["info", file, "--json"], &self.folder).json()
     }
 
-    /// Still answers, and has no descriptor more than before.
+    /// Asserts that the program still answers, and has no descriptor more than before.
     fn assert_unharmed(&mut self) {
         let run = self.run(&["process", "info", "--json"]);
         if self.target.major == 3 {
@@ -127,7 +127,7 @@ impl Subject {
     }
 }
 
-/// The words of a live command, with time for a process on a busy machine unless they say
+/// Returns the words of a live command, with time for a process on a busy machine unless they say
 /// how much.
 fn patient<'w>(words: &[&'w str]) -> Vec<&'w str> {
     let mut words = words.to_vec();
@@ -148,7 +148,7 @@ fn finished(output: std::process::Output) -> Ran {
     Ran { code: output.status.code(), stdout: output.stdout, stderr }
 }
 
-/// `nettrace` with these options, before a program of the peer that it starts.
+/// Returns `nettrace` with these options, before a program of the peer that it starts.
 fn launching(
     peer: &Peer,
     options: &[&str],
@@ -164,7 +164,7 @@ fn launching(
     command
 }
 
-/// Programs that come to a port. They wait there at startup until they are recorded.
+/// Starts programs that come to a port. They wait there at startup until they are recorded.
 fn arriving(peer: &Peer, port: &str, count: usize, folder: &Folder) -> Vec<Child> {
     let start = |_| {
         let mut command = peer.command(folder.path(), "sleep", 1);
@@ -173,7 +173,7 @@ fn arriving(peer: &Peer, port: &str, count: usize, folder: &Folder) -> Vec<Child
     (0..count).map(start).collect()
 }
 
-/// The traces in a folder, by name.
+/// Returns the traces in a folder, by name.
 fn traces(folder: &Folder) -> Vec<String> {
     let names = std::fs::read_dir(folder.path()).unwrap().flatten();
     let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());

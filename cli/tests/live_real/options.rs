@@ -1,6 +1,5 @@
-//! Scripts that were written for `dotnet-trace collect`: each of its options is known here,
-//! with the values that it takes there, and where something differs the reason stands
-//! here.
+//! Scripts that were written for `dotnet-trace collect`: each of its options is known here, with
+//! the values that it takes there. Where something differs the reason stands here.
 
 use super::{Ran, Subject, finished, launching, ran, wait_until};
 use crate::common::command;
@@ -146,7 +145,7 @@ fn theirs(help: &str) -> Vec<Theirs> {
     options.filter(|theirs| !theirs.names.iter().any(|name| name == "--help")).collect()
 }
 
-/// Defaults in our own help, by option.
+/// Returns the defaults in the help of this command, by option.
 fn defaults(help: &str) -> BTreeMap<String, String> {
     let (mut all, mut option) = (BTreeMap::new(), String::new());
     for line in help.lines() {
@@ -166,7 +165,7 @@ fn defaults(help: &str) -> BTreeMap<String, String> {
     all
 }
 
-/// What would be asked for.
+/// Returns what a command line would request.
 fn tried(words: &[&str]) -> Ran {
     let whom: &[&str] = match words {
         ["-p" | "-n" | "--process-id" | "--name" | "--diagnostic-port" | "--dport", ..] => &[],
@@ -190,7 +189,7 @@ fn every_option_of_dotnet_trace_is_taken_with_its_values_or_differs_for_a_reason
         let known = KNOWN.iter().find(is_wanted);
         let known = known.unwrap_or_else(|| panic!("dotnet-trace has {:?}, too", option.names));
         for name in &option.names {
-            // Known: what is wrong with the command line is another thing.
+            // The option is known; other errors of the command line do not matter here.
             let run = ran(&["collect", name], &Folder::new());
             assert!(!run.stderr.contains("unexpected argument"), "{name}: {}", run.stderr);
         }
@@ -205,7 +204,7 @@ fn every_option_of_dotnet_trace_is_taken_with_its_values_or_differs_for_a_reason
             }
         }
         if let Some(default) = &option.default {
-            // Ours stands there unless it is what goes without saying: true, or no file.
+            // The help has a default unless that goes without saying: true, or no file.
             let own = own_defaults.get(known.option).map_or("", String::as_str);
             let is_same = own.eq_ignore_ascii_case(default)
                 || own.is_empty() && ["True", "default", "NetTrace"].contains(&default.as_str());
@@ -223,10 +222,10 @@ fn every_option_of_dotnet_trace_is_taken_with_its_values_or_differs_for_a_reason
 
 #[test]
 fn differences_from_dotnet_trace_are_those_listed_here() {
-    // Without keywords: all of them.
+    // A provider without keywords has all of them.
     let run = tried(&["--providers", "Shop"]);
     assert!(run.text().contains("Shop  keywords 0xffffffffffffffff"), "{}", run.text());
-    // What unites is what both say.
+    // Keywords of both options are united.
     let run = tried(&["--clrevents", "exception", "--profile", "gc-collect"]);
     let runtime: Vec<&str> =
         run.text().lines().filter(|line| line.contains("-DotNETRuntime  keywords")).collect();
@@ -269,7 +268,7 @@ fn enter_ends_a_recording_of_a_real_process_on_a_terminal() {
         let words = std::iter::once(own.get_program()).chain(own.get_args());
         let words: Vec<String> =
             words.map(|word| format!("'{}'", word.to_string_lossy())).collect();
-        // It makes a terminal, and passes on to it what comes to its standard input.
+        // `script` makes a terminal, and passes on to it what comes to its standard input.
         let script = Command::new("script")
             .args(["-q", "-e", "-c", &words.join(" "), "/dev/null"])
             .current_dir(subject.folder.path())

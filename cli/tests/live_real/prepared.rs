@@ -1,4 +1,4 @@
-//! What is changed in a process that waits at its start, and what was recorded of one.
+//! Changes a process that waits at its start, and replays what was recorded of one.
 
 use super::common::{Json, command};
 use super::{Subject, finished, patient, ran, wait_until};

@@ -12,8 +12,8 @@ fn ps_lists_each_runtime_with_its_version_and_what_it_can_do() {
     if targets.is_empty() {
         return;
     }
-    // Who does not answer within two seconds, as on a busy machine, is listed without its
-    // version.
+    // A process that does not answer within two seconds, as on a busy machine, is listed without
+    // its version.
     let versions = |report: &serde_json::Value| {
         let processes = report["processes"].list();
         let ours = |pid: &serde_json::Value| targets.iter().any(|target| *pid == target.pid());
@@ -88,7 +88,7 @@ fn each_request_of_process_is_answered() {
             ["process", "attach-profiler", "cf0d821e-299b-5307-a3d8-b283c03916dd", "/none.so"];
         refused(&profiler, "0x8007007E");
         refused(&["process", "setenv", "--unset", "NETTRACE_NOPE"], "0x800700CB");
-        // What would kill it is not sent.
+        // A request that would kill the process is not sent.
         let hook = subject.run(&["process", "startup-hook", "/none.dll"]);
         assert_eq!(hook.code, Some(2), "{}", hook.stderr);
         // A perf map is kept open after it was switched off.
@@ -97,8 +97,8 @@ fn each_request_of_process_is_answered() {
     });
 }
 
-/// A runtime's createdump gives up when a thread ends while it is being looked at; then
-/// it is asked again.
+/// Writes a dump. A runtime's createdump gives up when a thread ends while it is being read; then
+/// the dump is requested again.
 fn dumped(subject: &Subject, path: &str) -> Ran {
     let mut run = subject.run(&["process", "dump", "-o", path]);
     for _ in 0..20 {
@@ -122,8 +122,7 @@ fn net_core_3_says_what_it_cannot_do_and_writes_dumps() {
         }
         let dump = subject.folder.file("d.dmp");
         let run = dumped(&subject, &dump);
-        // Without a createdump that may be executed the request would harm, and is not
-        // sent.
+        // Without a createdump that may be executed the request would harm, and is not sent.
         assert_eq!(run.code == Some(0), std::fs::metadata(&dump).is_ok(), "{}", run.stderr);
         subject.assert_unharmed();
     });

@@ -5,7 +5,7 @@ use super::{Subject, traces, wait_until};
 use nettrace_testdata::peers;
 use std::process::{Child, Stdio};
 
-/// A run with these rules, with its messages in a file.
+/// Starts a run with these rules, with its messages in a file.
 fn watching(subject: &Subject, rules: &str, words: &[&str]) -> Child {
     std::fs::write(subject.folder.file("rules.toml"), rules).unwrap();
     let messages = std::fs::File::create(subject.folder.file("messages")).unwrap();
@@ -64,7 +64,7 @@ fn rules_of_exceptions_and_of_the_heap_record_what_happens_then() {
         }
         let exceptions = fired.iter().find(|object| object["rule"] == "exceptions").unwrap();
         assert!(exceptions["values"]["System.Runtime/exception-count"].as_f64().unwrap() > 5.0);
-        // Two of rules, and the rotation that went on.
+        // Two files belong to rules, and the rotation went on.
         assert_eq!(
             traces(&subject.folder).iter().filter(|name| name.starts_with("ring_")).count(),
             3,
@@ -116,12 +116,12 @@ fn collect_stops_when_a_counter_has_been_so_for_a_time() {
 
 #[test]
 fn a_rule_may_be_about_processor_memory_queue_requests_and_exceptions() {
-    /// Name, condition, and the first version that has it.
+    /// Name of the rule, its condition, and the first version that has the counter.
     const RULES: [(&str, &str, u32); 6] = [
         ("processor", "System.Runtime/cpu-usage > 0.1 for 2s", 3),
         ("working-set", "System.Runtime/working-set > 10MB for 2s", 3),
         ("heap", "System.Runtime/gc-heap-size > 100KB for 2s", 3),
-        // Of a pool that keeps up nothing waits.
+        // Nothing waits in a pool that keeps up, so 0 is enough.
         ("queue", "System.Runtime/threadpool-queue-length >= 0 for 2s", 3),
         ("exceptions", "System.Runtime/exception-count > 1 for 2s", 3),
         // The instrument of ASP.NET Core is a histogram as this one is.
@@ -192,7 +192,7 @@ fn a_rule_rests_and_keeps_so_many_files_and_bytes() {
             .map(|file| subject.folder.path().join(file).metadata().unwrap().len());
         let sizes: Vec<u64> = sizes.collect();
         eprintln!(".NET {}: {sizes:?} bytes are left", peer.major);
-        // The last is counted while it grows; what came at its end is on top of that.
+        // The last file is counted while it grows; bytes that came at its end are on top of that.
         assert!(sizes.len() < 5 && sizes.iter().sum::<u64>() <= 100 << 10, "{sizes:?}");
         subject.assert_unharmed();
     });

@@ -1,16 +1,16 @@
-//! What `counters`, `stack` and `heap` say of a process, beside what dotnet-counters,
-//! dotnet-stack and dotnet-gcdump say of the same one.
+//! Compares what `counters`, `stack` and `heap` say about a process with what dotnet-counters,
+//! dotnet-stack and dotnet-gcdump say about it.
 
 use super::Subject;
 use super::common::Json;
 use nettrace_testdata::peers;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one of the tools prints about a process; `None`: it is not there.
+/// Returns what one of the tools prints about a process; `None` if the tool is not there.
 fn printed(subject: &Subject, name: &str, words: &[&str]) -> Option<String> {
     let mut tool = peers::tool(&format!("../moretools/{name}/{name}.dll"))?;
     tool.args(words).args(["-p", &subject.pid()]);
-    // It looks for the process's socket there.
+    // The tool looks for the process's socket there.
     tool.current_dir(subject.folder.path()).env("TMPDIR", subject.folder.path());
     let output = tool.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -18,11 +18,12 @@ fn printed(subject: &Subject, name: &str, words: &[&str]) -> Option<String> {
     Some(text)
 }
 
-/// The last level of each counter: gauges, which an idle process does not change.
+/// Returns the last level of each counter. Only gauges count, which an idle process does not
+/// change.
 fn levels(csv: &str) -> BTreeMap<String, f64> {
     let rows = csv.lines().skip(1).map(|line| line.rsplitn(3, ',').collect::<Vec<_>>());
     let levels = rows.filter(|row| row.get(1) == Some(&"Metric"));
-    // Without the time, which is written differently.
+    // The time is left out, because it is written differently.
     let name = |row: &str| row.split_once(',').unwrap().1.to_owned();
     levels.map(|row| (name(row[2]), row[0].parse().unwrap())).collect()
 }
@@ -108,7 +109,8 @@ fn objects_of_a_known_graph_are_those_of_dotnet_gcdump() {
         let Some(text) = printed(&subject, "dotnet-gcdump", &["report"]) else { return };
         let mut theirs: BTreeMap<String, u64> = BTreeMap::new();
         for line in text.lines().filter(|line| line.contains("[KnownGraph.dll]")) {
-            // `32  1,000  Known.Session  [KnownGraph.dll]`; large arrays apart.
+            // A line reads `32  1,000  Known.Session  [KnownGraph.dll]`; large arrays have lines of
+            // their own.
             let words: Vec<&str> = line.split_whitespace().collect();
             let count: u64 = words[1].replace(',', "").parse().unwrap();
             *theirs.entry(words[2].to_owned()).or_default() += count;

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 const MAIN: &str = "workload!Workload.Program.Main(string[])";
 
-/// The latest stack of each thread that is there.
+/// Returns the latest stack of each thread that still exists.
 fn current(document: &Value) -> Vec<&Value> {
     let threads = document["threads"].list();
     let is_current = |thread: &&Value| {
@@ -23,11 +23,11 @@ fn frames(thread: &Value) -> Vec<&str> {
     thread["frames"].list().iter().map(|frame| frame.text()).collect()
 }
 
-/// What the program does, and what its first thread waits in for nearly all of the time: threads of its own that wait for a
-/// lock, tasks of the pool's threads.
+/// The scenario of the program, and the method in which its first thread waits nearly all of the
+/// time, for threads of its own that wait for a lock, or for tasks of the pool's threads.
 const SCENARIOS: [(&str, &str); 2] = [("contention", "ContentionRound"), ("tasks", "Main")];
 
-/// Each thread is seen, and each frame has its name.
+/// Asserts that each thread is seen, and that each frame has its name.
 fn assert_all_named(subject: &Subject, (scenario, waits_in): (&str, &str), run: usize) {
     let context = format!(".NET {}, {scenario}, run {run}", subject.target.major);
     let ran = subject.run(&["stack", "--json", "--timeout", "120s"]);
@@ -40,8 +40,8 @@ fn assert_all_named(subject: &Subject, (scenario, waits_in): (&str, &str), run: 
         let frames = frames(thread);
         let is_named = |frame: &&str| frame.contains('!') && !frame.starts_with("0x");
         assert!(!frames.is_empty() && frames.iter().all(is_named), "{context}: {thread:#}");
-        // The runtime never names precompiled calls of native functions, such as the one that
-        // reads the clock: for those the file that contains them is shown. Nobody waits there.
+        // The runtime never names precompiled calls of native functions, such as the one that reads
+        // the clock: for those the file that contains them is shown. Nobody waits there.
         let has_nameless = frames.iter().any(|frame| frame.ends_with("!(no name)"));
         assert!(thread["state"] != "waiting" || !has_nameless, "{context}: {thread:#}");
     }
@@ -51,12 +51,12 @@ fn assert_all_named(subject: &Subject, (scenario, waits_in): (&str, &str), run: 
     assert_eq!(main["thread_id"].as_u64(), Some(u64::from(subject.target.pid())), "{context}");
     assert!(frames(main).iter().any(|frame| frame.contains(waits_in)), "{context}");
     assert!(main["user_ns"].as_u64().is_some() && main["name"].is_string(), "{context}");
-    // The one that waits for the end of standard input.
+    // This is the thread that waits for the end of standard input.
     let reads = |thread: &&&Value| frames(thread).iter().any(|frame| frame.contains("ReadToEnd"));
     let reader = threads.iter().find(reads).unwrap_or_else(|| panic!("{context}: {document:#}"));
     assert_eq!((&reader["state"], &reader["waits_for"]), (&"waiting".into(), &"input".into()));
     assert_eq!(reader["os_state"], "sleeping", "{context}");
-    // Those of the runtime have no managed frames.
+    // Threads of the runtime have no managed frames.
     let all = document["threads"].list();
     let unmanaged = all.iter().filter(|thread| thread["managed"] == false).count();
     assert!(unmanaged > 0, "{context}: {document:#}");
@@ -103,7 +103,7 @@ fn threads_that_wait_for_a_lock_are_recognised() {
     peers::each(peers::modern(), |peer| {
         let mut subject = Subject::start(peer, "contention");
         let mut has_lock = false;
-        // Each look is short, and on a busy machine threads seldom get as far.
+        // Each session is short, and on a busy machine threads seldom get as far.
         for _ in 0..200 {
             let document = subject.run(&["stack", "--json", "--merge"]).json();
             let stacks = document["stacks"].list();
@@ -139,7 +139,7 @@ fn stacks_that_are_taken_again_and_again_are_counted() {
     });
 }
 
-/// Names of the modules of a thread's native frames.
+/// Returns the modules of a thread's native frames.
 fn modules(thread: &Value) -> Vec<&str> {
     let frames = thread["native_frames"].list();
     frames.iter().filter_map(|frame| frame["module"].as_str()).collect()
@@ -165,8 +165,8 @@ fn threads_that_wait_in_native_code_show_the_frames_of_its_libraries() {
                 assert!(frame.get("symbol").is_some(), "{context}");
             }
         }
-        // One that waits for input: from the system call through the library of the runtime
-        // to the managed code that called it.
+        // The stack of a thread that waits for input goes from the system call through the library
+        // of the runtime to the managed code that called it.
         let reads =
             |thread: &&Value| frames(thread).iter().any(|frame| frame.contains("ReadToEnd"));
         let reader = threads.iter().find(reads).unwrap_or_else(|| panic!("{context}"));
@@ -175,7 +175,7 @@ fn threads_that_wait_in_native_code_show_the_frames_of_its_libraries() {
         assert!(modules(reader)[1..].iter().any(|name| name.ends_with("System.Native.so")));
         let managed = reader["native_frames"].list();
         assert!(managed.iter().any(|frame| frame["managed"] == true), "{context}");
-        // Threads of the runtime itself, from the system call to their first function.
+        // Stacks of threads of the runtime itself go from the system call to their first function.
         let of_runtime = threads.iter().filter(|thread| thread["managed"] == false);
         let whole = of_runtime.filter(|thread| {
             thread["native_end"] == "start" && modules(thread).contains(&"libcoreclr.so")
@@ -184,7 +184,7 @@ fn threads_that_wait_in_native_code_show_the_frames_of_its_libraries() {
         let stacks = document["stacks"].list();
         assert!(stacks.iter().all(|stack| stack["native_frames"].is_array()), "{context}");
         if peer.major == 3 {
-            // Its library has names.
+            // The runtime's library has names for its functions.
             let names = threads.iter().flat_map(|thread| thread["native_frames"].as_array());
             let mut names = names.flatten().filter_map(|frame| frame["symbol"].as_str());
             assert!(names.any(|name| name.starts_with("FinalizerThread::")), "{context}");
@@ -198,7 +198,8 @@ fn threads_that_wait_in_native_code_show_the_frames_of_its_libraries() {
     });
 }
 
-/// `Thread.Join` leaves no frame there, and its library has names for its functions.
+// `Thread.Join` leaves no managed frame in .NET Core 3.1, and that runtime's library has names for
+// its functions.
 #[test]
 fn the_functions_of_an_old_runtime_say_what_a_thread_waits_for() {
     peers::each(peers::all().into_iter().filter(|peer| peer.major == 3).collect(), |peer| {
@@ -212,7 +213,7 @@ fn the_functions_of_an_old_runtime_say_what_a_thread_waits_for() {
                 let name = frame["symbol"].as_str();
                 name.is_some_and(|name| name.starts_with("ThreadNative::DoJoin("))
             });
-            // It says so if, and only if, its functions do.
+            // The thread waits for another one if, and only if, its functions say so.
             assert_eq!(main["waits_for"] == "thread", joins, "{main:#}");
             joins
         };

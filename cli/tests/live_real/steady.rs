@@ -1,5 +1,4 @@
-//! What people do to recordings: few descriptors, readers that stand still, signals at
-//! bad moments.
+//! What users do to recordings: few descriptors, readers that stand still, signals at bad moments.
 
 use super::{Subject, arriving, finished, launching, ran, traces, wait_until};
 use crate::common::command;
@@ -9,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Far more than the two seconds that it takes: the machine may be busy.
+/// Far more than the two seconds that a run takes: the machine may be busy.
 const LONG: Duration = Duration::from_secs(120);
 
 /// The beginning of a command that starts a program.
@@ -38,7 +37,7 @@ fn short_processes_come_and_go_with_few_descriptors() {
         let child = limited.current_dir(folder.path()).stderr(Stdio::piped()).spawn().unwrap();
         wait_until("the port", || Path::new(&port).exists());
         for _ in 0..9 {
-            // One that stayed suspended would never end.
+            // A program that stayed suspended would never end.
             for mut program in arriving(peer, &port, 4, &folder) {
                 assert!(program.wait().unwrap().success());
             }
@@ -50,10 +49,12 @@ fn short_processes_come_and_go_with_few_descriptors() {
     });
 }
 
-/// How long a process may take to end while we read for nobody, and we after a signal.
+/// How long a process may take to end while nobody reads the results, and the command after a
+/// signal.
 const ENDS: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(5));
-/// A machine may be busy with something else; three times in a row it is not.
-const TRIES: usize = 3;
+/// Maximum number of tries. A machine may be busy with something else; three times in a row it is
+/// not.
+const MAX_TRIES: usize = 3;
 
 #[test]
 fn a_reader_that_stands_still_holds_up_neither_the_process_nor_us() {
@@ -70,7 +71,7 @@ fn a_reader_that_stands_still_holds_up_neither_the_process_nor_us() {
                 let limit = if target_ends { ENDS.0 } else { ENDS.1 };
                 let mut all = Vec::new();
                 while all.last().is_none_or(|took| *took > limit) {
-                    assert!(all.len() < TRIES, ".NET {} {words:?}: {all:?}", peer.major);
+                    assert!(all.len() < MAX_TRIES, ".NET {} {words:?}: {all:?}", peer.major);
                     all.push(stalled(peer, &[words, &session].concat(), target_ends));
                 }
                 eprintln!(
@@ -83,7 +84,7 @@ fn a_reader_that_stands_still_holds_up_neither_the_process_nor_us() {
     }
 }
 
-/// How long a busy process takes to end, or the command after a signal, with a reader that
+/// Returns how long a busy process takes to end, or the command after a signal, with a reader that
 /// stands still.
 fn stalled(peer: &Peer, words: &[&str], target_ends: bool) -> Duration {
     let mut subject = Subject::start(peer, "throughput");
@@ -138,7 +139,7 @@ fn a_signal_in_the_first_moments_of_a_launch_leaves_nobody_suspended() {
             let mut command = launching(peer, &COLLECT, ("sleep", 1), &folder);
             let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
             let starts = format!("/proc/{}/status", child.id());
-            // Before it has its handlers a signal ends it as any other program, with
+            // Before the command has its handlers a signal ends it as any other program, with
             // nothing started.
             let caught = || std::fs::read_to_string(&starts).unwrap_or_default();
             let mask = |text: &str| {
@@ -148,7 +149,7 @@ fn a_signal_in_the_first_moments_of_a_launch_leaves_nobody_suspended() {
             wait_until("its handlers", || mask(&caught()) & 1 == 1);
             std::thread::sleep(Duration::from_millis(4 * round as u64));
             peers::signal(child.id(), name);
-            // It waits for its program, which a suspended one would make for ever.
+            // The command waits for its program; it would wait for ever for a suspended one.
             let run = finished(child.wait_with_output().unwrap());
             eprintln!(".NET {} SIG{name}: {:?}", peer.major, run.code);
         }

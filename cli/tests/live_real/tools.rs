@@ -1,4 +1,4 @@
-//! Files that `nettrace collect` made are opened by Microsoft's tools.
+//! Opens files that `nettrace collect` made with Microsoft's tools.
 
 use super::Subject;
 use super::common::Json;
@@ -9,7 +9,7 @@ fn dotnet_trace_converts_what_was_collected() {
     peers::each(peers::all(), |peer| {
         let Some(mut tool) = peers::tool("dotnet-trace/dotnet-trace.dll") else { return };
         let mut subject = Subject::start(peer, "cpu");
-        // A second from the first sample on.
+        // The recording lasts a second from the first sample on.
         let until = ["--until", "Microsoft-DotNETCore-SampleProfiler/*", "--keep-after", "1s"];
         assert_eq!(subject.collect(&[&until[..], &["-o", "x.nettrace"]].concat()).code, Some(0));
         tool.args(["convert", "x.nettrace", "--format", "Speedscope", "-o", "y"]);

@@ -24,7 +24,7 @@ fn one_look_names_the_hot_methods_and_what_is_allocated_and_thrown() {
         assert!(document["header"]["exceptions_per_s"].as_f64().unwrap() > 0.0, "{context}");
         assert!(document["header"]["threadpool_queue"].is_number(), "{context}");
         assert!(document["cost"]["own_percent"].is_number(), "{context}");
-        // Code without a name is named by what it lies in.
+        // Code without a name is named by the file or region that it lies in.
         assert!(!has("methods", "name", "0x"), "{context}");
         let alike = document["methods"].list().iter();
         let names: Vec<_> = alike.map(|row| row["name"].text()).collect();

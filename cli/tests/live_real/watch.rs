@@ -36,7 +36,7 @@ fn what_happens_is_one_line_each() {
             ("exceptions", &[], "exception", ": "),
             ("contention", &[], "contention", "waited "),
             ("jit", &[], "jit", " B"),
-            // The program's own requests.
+            // These are the program's own requests.
             ("http", &own, "http", "/items/"),
             ("http", &[&own[..], &["--where", "duration >= 2ms"]].concat(), "http", " ms"),
         ] {
@@ -83,7 +83,7 @@ fn the_stack_of_an_exception_has_the_names_of_what_ran_before_it_was_watched() {
         );
         let nameless = frames.iter().filter(|frame| frame.starts_with("0x")).count();
         assert_eq!(nameless, 0, ".NET {}: {text}", peer.major);
-        // For programs: addresses, and on request names beside them.
+        // Programs get addresses, and on request names beside them.
         let run = subject
             .run(&[&words[..4], &["--limit", "1", "--format", "ndjson", "--frames"]].concat());
         let line = &run.lines()[0];

@@ -1,8 +1,8 @@
-//! What NDJSON says of payloads against what the reference reader saw. The goldens are a
+//! Compares what NDJSON says about payloads with what the reference reader saw. The goldens are a
 //! folder beside the checkout; without it nothing is compared, and a note says so.
 //!
-//! The parser's own test compares every value of every provider. Here the way from value
-//! to JSON is under test.
+//! The parser's own test compares every value of every provider. This test is about the way from a
+//! value to JSON.
 
 use crate::common::Json as _;
 use crate::common::nettrace;
@@ -20,7 +20,7 @@ const PROVIDERS: [&str; 6] = [
     "Demo",
 ];
 
-/// Events that describe themselves are asked for, or those of the native runtime.
+/// Returns the lines of events that describe themselves, or of those of the native runtime.
 fn lines(path: &str, is_native: bool) -> Vec<Json> {
     let mut args = vec!["events", path, "--format", "ndjson", "--raw", "--quiet"];
     if is_native {
@@ -36,7 +36,7 @@ fn lines(path: &str, is_native: bool) -> Vec<Json> {
     nettrace(&args).lines()
 }
 
-/// Ticks, thread, provider, id, size and checksum of the payload.
+/// Ticks, thread, provider, id, and checksum of the payload.
 type Key = (u64, i64, String, u64, u32);
 
 fn key_of(line: &Json) -> Key {
@@ -53,7 +53,7 @@ fn key_of(line: &Json) -> Key {
     )
 }
 
-/// Shows each golden line with ours of the same event.
+/// Calls a function with each golden line and the line of the same event.
 fn compare(
     is_native: bool,
     most_bytes: u64,
@@ -83,7 +83,7 @@ fn compare(
             };
             let is_of_native = event.provider.starts_with("Microsoft-Windows-DotNETRuntime")
                 || event.provider.ends_with("SampleProfiler");
-            // The reference reader does not know the fields of these.
+            // The reference reader does not know the fields of these events.
             let is_unknown = event.provider.starts_with("Universal.")
                 || event.provider == "Microsoft-DotNETRuntimeMonoProfiler";
             if is_of_native != is_native || is_unknown {
@@ -110,15 +110,15 @@ fn whole(json: &Json) -> Option<i128> {
         Json::Number(number) => number.to_string().parse().ok(),
         Json::String(text) => match text.strip_prefix("0x") {
             Some(hex) => i128::from_str_radix(hex, 16).ok(),
-            // `number:name` is an enumeration's.
+            // The value of an enumeration is written as `number:name`.
             None => text.split(':').next()?.parse().ok(),
         },
         _ => None,
     }
 }
 
-/// Whether our JSON says what the reference reader saw. Its numbers are often signed
-/// where ours are not.
+/// Returns whether the JSON says what the reference reader saw. The reader's numbers are often
+/// signed where ours are not.
 fn agrees(ours: &Json, theirs: &Json, may_differ_in_sign: bool) -> bool {
     match (ours, theirs) {
         (Json::Array(a), Json::Array(b)) => {
@@ -161,13 +161,13 @@ fn ndjson_of_events_that_describe_themselves_agrees_in_names_and_values() {
     assert!(count.is_none_or(|count| count > 4500), "{count:?}");
 }
 
-/// Events with fields that the reference reader makes up or shows in another way; each
-/// has its test in the parser's `fields_golden`.
+/// Events with fields that the reference reader makes up or shows in another way; each has its test
+/// in the parser's `fields_golden`.
 const SHOWN_OTHERWISE: [u64; 14] = [4, 10, 15, 29, 39, 81, 143, 144, 152, 154, 202, 204, 141, 142];
 
 #[test]
 fn ndjson_of_native_events_agrees_in_the_values_of_common_names() {
-    // The largest take long in a build without optimisation and say nothing new.
+    // The largest traces take long in a build without optimisation and show nothing new.
     let mut values = 0;
     let count = compare(true, 600_000, |line, golden, theirs| {
         assert!(

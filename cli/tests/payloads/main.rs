@@ -1,4 +1,4 @@
-//! What `nettrace events` and `nettrace schema` say of payloads, as a user sees it.
+//! What `nettrace events` and `nettrace schema` say about payloads, as a user sees it.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "../common/mod.rs"]
@@ -24,17 +24,17 @@ fn fields(fields: &[(&str, FieldType)]) -> Vec<Field> {
     fields.iter().map(|(name, kind)| Field::new(name, kind.clone())).collect()
 }
 
-/// Events of one type, `Synth/E`.
+/// Creates a session with events of one type, `Synth/E`.
 fn session(version: Version, fields: Vec<Field>, payloads: Vec<Vec<Value>>) -> Session {
     session_of(version, event_type("Synth", 1, "E", fields), payloads)
 }
 
-/// The file of a stream with such events.
+/// Writes a stream of such events to a file.
 fn trace(version: Version, fields: Vec<Field>, payloads: Vec<Vec<Value>>) -> String {
     file("synth.nettrace", &session(version, fields, payloads).record().stream.into_bytes())
 }
 
-/// What `events --format ndjson` says of a file.
+/// Returns what `events --format ndjson` says about a file.
 fn ndjson(path: &str, args: &[&str]) -> Vec<Json> {
     let ran = nettrace(&[&["events", path, "--format", "ndjson"], args].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);

@@ -1,4 +1,4 @@
-//! Memory of `events` does not grow with the input's length.
+//! Asserts that the memory of `events` does not grow with the input's length.
 #![cfg(target_os = "linux")]
 
 use crate::common::{command, file};
@@ -7,7 +7,7 @@ use nettrace_testdata::synth::{FieldType, Step, Value, Version};
 use std::io::{Read, Write};
 use std::process::Stdio;
 
-/// A stream of so many thousand events, all in one block between sequence points as
+/// Creates a stream of this many thousand events, all in one block between sequence points as
 /// runtimes write them.
 fn stream(version: Version, thousands: usize) -> Vec<u8> {
     let mut session = session(
@@ -27,9 +27,9 @@ fn stream(version: Version, thousands: usize) -> Vec<u8> {
     session.record().stream.into_bytes()
 }
 
-/// The largest anonymous memory of the process in bytes, seen whenever a piece of its
-/// output was taken: it waits for that, so that nothing between is missed for long.
-/// Mapped files are not counted.
+/// Returns the largest anonymous memory of the process in bytes, and its number of lines. The
+/// memory is read whenever a piece of the output was taken: the process waits for that, so that
+/// nothing between is missed for long. Mapped files are not counted.
 fn peak(args: &[&str], input: Option<&[u8]>) -> (u64, u64) {
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
     let mut child =

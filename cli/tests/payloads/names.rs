@@ -1,5 +1,4 @@
-//! `--provider` and `--event` take names as people know them, and say so when nothing has
-//! them.
+//! `--provider` and `--event` take names as people know them, and say so when nothing has them.
 
 use crate::ALL;
 use crate::common::nettrace;

@@ -1,4 +1,4 @@
-//! NDJSON and CSV read by Python's `json` and `csv`, which share no code with us.
+//! Reads NDJSON and CSV with Python's `json` and `csv`, which share no code with this project.
 
 use crate::common::{command, file};
 use crate::{fields, trace};
@@ -8,7 +8,7 @@ use serde_json::json;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Runs the script; the number it prints, `None` if there is no Python.
+/// Runs the script and returns the number it prints; `None` if there is no Python.
 fn python(args: &[&str]) -> Option<u64> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/payloads/read.py");
     let mut python = Command::new("python3");
@@ -27,7 +27,7 @@ fn python(args: &[&str]) -> Option<u64> {
     Some(printed.trim().parse().expect("the script prints a number"))
 }
 
-/// The output of `events` as a file.
+/// Writes the output of `events` to a file.
 fn written(path: &str, format: &str, args: &[&str]) -> String {
     let output =
         command(&[&["events", path, "--quiet", "--format", format], args].concat()).output();
@@ -103,7 +103,7 @@ fn python_reads_a_nul_within_a_text() {
 fn python_reads_the_same_events_from_both_forms_of_real_traces() {
     let mut events = 0;
     for trace in corpus::traces() {
-        // The largest take long in a build without optimisation and say nothing new.
+        // The largest traces take long in a build without optimisation and show nothing new.
         if std::fs::metadata(trace.path()).expect("it is there").len() > 600_000 {
             continue;
         }

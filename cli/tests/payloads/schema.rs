@@ -1,5 +1,4 @@
-//! `nettrace schema`: fields and types, where they are from, and how many events have
-//! them.
+//! `nettrace schema`: fields and types, where they come from, and how many events have them.
 
 use crate::common::Json as _;
 use crate::common::{event_type, file, nettrace};
@@ -95,7 +94,7 @@ fn values_of_enumerations_and_flags_have_their_names() {
 #[test]
 fn types_and_events_are_those_of_stats_and_fields_are_those_of_events() {
     for trace in corpus::traces() {
-        // Large ones take long in a build without optimisation and say nothing new.
+        // Large traces take long in a build without optimisation and show nothing new.
         if std::fs::metadata(trace.path()).unwrap().len() > 250_000 {
             continue;
         }

@@ -1,5 +1,4 @@
-//! Texts of every script in text, NDJSON and CSV: those of real programs, and hostile
-//! ones.
+//! Texts of every script in text, NDJSON and CSV: those of real programs, and hostile ones.
 
 use crate::common::Json;
 use crate::common::nettrace;
@@ -7,7 +6,7 @@ use crate::{ALL, ALL_31, NETPERF, fields, ndjson, trace};
 use nettrace_testdata::synth::{FieldType, Value, Version};
 use serde_json::json;
 
-/// The lines after the heading.
+/// Returns the lines after the heading.
 fn rows(path: &str, args: &[&str]) -> Vec<String> {
     let ran = nettrace(&[&["events", path], args].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
@@ -26,7 +25,7 @@ fn texts_of_the_workload_come_out_in_every_form() {
             let number =
                 line["payload"]["text"].text().strip_prefix("text 日本語 🚀 ").expect(path);
             assert!(number.parse::<u32>().is_ok(), "{line}");
-            // Null and empty are the same bytes, and an empty text.
+            // Null and empty are the same bytes, and become an empty text.
             assert_eq!(
                 (&line["payload"]["empty"], &line["payload"]["nothing"]),
                 (&json!(""), &json!(""))
@@ -78,7 +77,7 @@ fn texts_of_objects_and_exceptions_of_the_workload_come_out_in_every_form() {
 #[test]
 fn hostile_texts_stay_one_line_and_one_value() {
     let cases: [(&str, &str, &str, &str); 7] = [
-        // What was written, as text shows it, as NDJSON does, as CSV does.
+        // Each row has the written text, and how text, NDJSON and CSV show it.
         ("a\"b\\c", r#"s="a\"b\\c""#, r#""a\"b\\c""#, r#""a""b\c""#),
         ("two\r\nlines", r#"s="two\r\nlines""#, r#""two\r\nlines""#, "\"two\r\nlines\""),
         ("a,b", r#"s="a,b""#, r#""a,b""#, "\"a,b\""),

@@ -1,5 +1,4 @@
-//! Values of every kind, and what is wrong with payloads, in streams of versions 4,
-//! 5 and 6.
+//! Values of every kind, and what is wrong with payloads, in streams of versions 4, 5 and 6.
 
 use crate::common::Json;
 use crate::common::{file, nettrace, run};
@@ -175,7 +174,7 @@ fn a_bad_field_is_null_with_its_offset_while_the_fields_before_it_stay() {
         let keys: Vec<&String> = faults[0].as_object().unwrap().keys().collect();
         assert_eq!(keys.len(), 3, "{keys:?}");
         assert!(faults[0]["fault"].as_str().is_some_and(|fault| !fault.is_empty()));
-        // All bytes of the payload are somewhere.
+        // All bytes of the payload are in some field or in the rest.
         assert_eq!(line["payload_rest"], "010203");
         let text = nettrace(&["events", &path]);
         assert!(text.text().contains("n=5 cut=<") && text.code == Some(0), "{}", text.text());
@@ -222,7 +221,7 @@ fn fields_that_an_older_writer_did_not_write_are_null_without_a_fault() {
     }
 }
 
-/// The file of a stream whose type has one field of a type that nobody knows.
+/// Writes a stream whose type has one field of a type that nobody knows.
 fn with_unknown_type(version: Version, payload: &[u8]) -> String {
     let kinds = fields(&[("n", FieldType::Int32), ("odd", FieldType::Code(99))]);
     let event =
