@@ -9,22 +9,23 @@ use nettrace_analysis::model::ThreadSpan;
 use nettrace_analysis::report::{Activities, Report, ReportPass};
 use nettrace_parser::{Event, Outcome, TimeOrdered};
 
-/// The trace. The reader is kept: it knows of the packed file too.
+/// An open trace with its time-ordered events. It keeps the reader, which also knows about the
+/// compressed file around the trace.
 pub(crate) struct Analysed {
-    /// As messages name it.
+    /// Name of the trace in messages.
     pub(crate) file: String,
     events: TimeOrdered<Input>,
 }
 
 impl Analysed {
-    /// What cannot be read at all fails here.
+    /// Opens the events of a trace in time order. Fails for input that is no trace at all.
     pub(crate) fn new(trace: Trace) -> Result<Analysed, Failure> {
         let mut events = trace.reader.time_ordered();
         events.trace().map(drop).map_err(|error| Failure::read(&trace.file, &error, 0))?;
         Ok(Analysed { file: trace.file, events })
     }
 
-    /// Reads it to its end with `read`.
+    /// Reads the trace to its end with `read`.
     pub(crate) fn read(
         &mut self,
         read: impl FnOnce(&mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError>,
@@ -32,7 +33,8 @@ impl Analysed {
         self.read_or(read, |file, error| Failure::input(file, error.to_string()))
     }
 
-    /// The same; `other` maps errors other than those of reading.
+    /// Reads the trace to its end with `read`; `other` turns errors that are not about reading into
+    /// failures.
     pub(crate) fn read_or(
         &mut self,
         read: impl FnOnce(&mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError>,
@@ -44,20 +46,20 @@ impl Analysed {
         })
     }
 
-    /// The next event, in time order.
+    /// Returns the next event in time order.
     pub(crate) fn next_event(&mut self) -> Result<Option<Event<'_>>, Failure> {
         let position = self.events.reader().position();
         let Analysed { file, events } = self;
         events.next_event().map_err(|error| Failure::read(file, &error, position))
     }
 
-    /// How it ended.
+    /// Returns how reading ended.
     pub(crate) fn ended(&self) -> Ended {
         self.events.reader().into()
     }
 }
 
-/// When threads worked for an activity.
+/// Returns when threads worked for the activity with this id.
 pub(crate) fn activity_spans(
     id: &str,
     input: &InputArgs,

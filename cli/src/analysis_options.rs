@@ -1,4 +1,4 @@
-//! From the options that reports and conversions share to an analysis.
+//! Turns the options that reports and conversions share into options of an analysis.
 
 use crate::args::{
     BeforeArgs, FoldArgs, FoldedArgs, MomentArgs, NameArgs, NameStyleArg, NamedArgs, NoArgs,
@@ -14,24 +14,23 @@ use std::path::Path;
 
 /// Options that choose what an analysis counts.
 pub(crate) trait AnalysisArgs {
-    /// Adds them to those of an analysis.
+    /// Adds these arguments to the options of an analysis.
     fn add_to(&self, options: &mut AnalysisOptions);
 
-    /// How frames are named, if there are any.
+    /// Returns how frames are named, for commands that show frames.
     fn names(&self) -> Option<&NameArgs> {
         None
     }
 
-    /// The options of an analysis that users choose.
+    /// Returns the options of an analysis that the user chose.
     fn options(&self) -> AnalysisOptions {
         let mut options = AnalysisOptions::default();
         self.add_to(&mut options);
         options
     }
 
-    /// Gives a model the names that lie in files which the user named. To be called when the
-    /// trace was read, so that its processes are known. Gives what there is to say of files
-    /// that were not used.
+    /// Adds to a model the names from files that the user named, and returns messages about files
+    /// that were not used. Call it when the trace has been read, so that its processes are known.
     fn add_names(&self, model: &mut Model) -> Result<Vec<String>, Failure> {
         self.names().map_or_else(|| Ok(Vec::new()), |names| add_names(names, model))
     }
@@ -153,22 +152,23 @@ fn add_names(args: &NameArgs, model: &mut Model) -> Result<Vec<String>, Failure>
     symbols::add(&args.symbols, model)
 }
 
-/// The content of a perf map. A device may never end, and has no lines.
+/// Reads a perf map. Refuses content that is no text with lines, before all of it is read, because
+/// a device may never end.
 fn perf_map(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
-    let (mut bytes, mut begin) = (Vec::new(), file.take(LONGEST_LINE));
+    let (mut bytes, mut begin) = (Vec::new(), file.take(MAX_LINE_BYTES));
     begin.read_to_end(&mut bytes)?;
-    if bytes.contains(&0) || bytes.len() as u64 == LONGEST_LINE && !bytes.contains(&b'\n') {
+    if bytes.contains(&0) || bytes.len() as u64 == MAX_LINE_BYTES && !bytes.contains(&b'\n') {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "not a perf map"));
     }
     begin.into_inner().read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Maximum length of a line of a perf map; real ones have some hundred bytes.
-const LONGEST_LINE: u64 = 64 << 10;
+/// Maximum length in bytes of the first line of a perf map; real ones have some hundred bytes.
+const MAX_LINE_BYTES: u64 = 64 << 10;
 
-/// 1234 of `perf-1234.map`.
+/// Returns the process id in the name of a perf map: 1234 for `perf-1234.map`.
 fn process_of(path: &Path) -> Option<u64> {
     path.file_name()?.to_str()?.strip_prefix("perf-")?.strip_suffix(".map")?.parse().ok()
 }

@@ -1,5 +1,5 @@
-//! What every command is given: its streams, how to write to them, and the trace that the
-//! user named.
+//! What every command is given: its streams, how to write to them, and the trace that the user
+//! named.
 
 use crate::args::{CommonArgs, InputArgs, OnStall, ThreadArgs};
 use crate::console::Console;
@@ -23,18 +23,18 @@ use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::rc::Rc;
 
-/// What commands work with.
+/// The streams, the style and the delays of a command.
 pub(crate) struct Context<'a> {
     stdin: Option<Box<dyn Read>>,
     pub(crate) stdin_is_terminal: bool,
     pub(crate) stdout_is_terminal: bool,
-    /// Its `TERM` says that nothing can be shown in place.
+    /// Whether `TERM` names a terminal that cannot show anything in place.
     is_dumb: bool,
-    /// Standard output or standard error is a terminal.
+    /// Whether standard output or standard error is a terminal.
     pub(crate) has_user: bool,
-    /// Columns that the environment says the terminal has.
+    /// Columns of the terminal, if the environment says it.
     columns: Option<usize>,
-    /// Tables may be wider than the terminal.
+    /// Whether tables may be wider than the terminal.
     is_wide: bool,
     /// Columns that were left out of the page's tables because they did not fit.
     columns_left_out: Vec<&'static str>,
@@ -45,7 +45,7 @@ pub(crate) struct Context<'a> {
     pub(crate) delays: Delays,
     pub(crate) out: Output<'a>,
     pub(crate) messages: Messages<'a>,
-    /// For what goes to stdout.
+    /// The style of text on standard output.
     pub(crate) style: Style,
 }
 
@@ -64,23 +64,23 @@ impl<'a> Context<'a> {
             stdin_is_terminal: console.stdin_is_terminal,
             stdout_is_terminal: console.stdout_is_terminal,
             has_user: console.stdout_is_terminal || console.stderr_is_terminal,
-            // Of standard error alone: results may go to a file while a person watches.
+            // Only standard error counts: results may go to a file while a person watches.
             shows_status: console.stderr_is_terminal && !args.is_quiet(),
             progress: Rc::new(Progress::new(console.stderr_is_terminal && !args.is_quiet())),
             detached_stdout: console.detached_stdout,
-            delays: Delays::of((console.variable)("NETTRACE_DELAYS").as_deref()),
+            delays: Delays::from_variable((console.variable)("NETTRACE_DELAYS").as_deref()),
             out: Output::new(console.stdout),
             messages: Messages::new(console.stderr, message_style, args.is_quiet()),
             style,
         }
     }
 
-    /// The trace that the user named.
+    /// Opens the trace that the user named.
     pub(crate) fn open(&mut self, args: &InputArgs) -> Result<Trace, Failure> {
         self.open_with(args, Limits::default())
     }
 
-    /// The same, read with other limits.
+    /// Opens the trace that the user named, to be read with these limits.
     pub(crate) fn open_with(&mut self, args: &InputArgs, limits: Limits) -> Result<Trace, Failure> {
         let input = if args.is_stdin() {
             Input::stdin(self.stdin()?, args.read.input_limit.0, Rc::clone(&self.progress))?
@@ -95,7 +95,7 @@ impl<'a> Context<'a> {
         Ok(Trace { file: args.name(), reader: Reader::with_limits(input, limits) })
     }
 
-    /// Standard input, which is read once.
+    /// Returns standard input, which can be read once. Fails if a person would have to type it.
     pub(crate) fn stdin(&mut self) -> Result<Box<dyn Read>, Failure> {
         if self.stdin_is_terminal {
             return Err(Failure::terminal());
@@ -103,8 +103,9 @@ impl<'a> Context<'a> {
         Ok(self.stdin.take().unwrap_or_else(|| Box::new(io::empty())))
     }
 
-    /// From now on results go through a queue, if standard output can be written by a
-    /// thread: a reader that stands still holds up neither us nor a process.
+    /// Sends results through a queue from now on, if a thread can write standard output: a reader
+    /// that stands still then holds up neither the command nor a process. Returns the queue, if
+    /// there is one.
     pub(crate) fn queue_results(
         &mut self,
         on_stall: OnStall,
@@ -117,7 +118,7 @@ impl<'a> Context<'a> {
         Ok(Some(queue))
     }
 
-    /// Writes what waits, and says how much could not be written.
+    /// Writes what the queue still holds, and says how much could not be written.
     pub(crate) fn finish_queue(&mut self, queue: Option<StdoutQueue>) -> io::Result<()> {
         self.out.finish()?;
         let dropped = queue.map_or(Ok(0), |queue| queue.finish().map(|dropped| dropped.bytes))?;
@@ -128,20 +129,21 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
-    /// Results that scroll by show by themselves how far reading is.
+    /// Turns progress off where results go to the terminal: lines that scroll by show how far
+    /// reading is.
     pub(crate) fn forgo_progress_on_terminal(&self) {
         if self.stdout_is_terminal {
             self.progress.end();
         }
     }
 
-    /// Whether a view may take the terminal: results go to one, and a user can press
+    /// Returns whether a view may take the whole terminal: results go to one, and a user can press
     /// keys.
     pub(crate) fn shows_screens(&self) -> bool {
         self.stdout_is_terminal && !self.is_dumb
     }
 
-    /// How events are laid out as text.
+    /// Returns how events are laid out as text.
     pub(crate) fn event_text(&self) -> TextOptions {
         let mut text = TextOptions::default();
         text.value_columns = self.terminal_columns();
@@ -152,35 +154,35 @@ impl<'a> Context<'a> {
         text
     }
 
-    /// Columns of the terminal that results go to; `None` when they go elsewhere.
+    /// Returns the columns of the terminal that results go to; `None` when they go elsewhere.
     pub(crate) fn terminal_columns(&self) -> Option<usize> {
         let of_terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
         self.stdout_is_terminal.then(|| self.columns.or_else(of_terminal).unwrap_or(80))
     }
 
-    /// How wide tables may be; `None`: as wide as they are.
+    /// Returns how wide tables may be, in columns; `None` is without limit.
     pub(crate) fn table_width(&self) -> Option<usize> {
         self.terminal_columns().filter(|_| !self.is_wide)
     }
 
-    /// Whether everything is to be shown, however long lines get.
+    /// Returns whether everything is shown, however long lines get.
     pub(crate) fn is_wide(&self) -> bool {
         self.is_wide
     }
 
-    /// A table of the page lacks this column.
+    /// Notes that a table of the page lacks this column.
     pub(crate) fn note_left_out(&mut self, column: &'static str) {
         if !column.is_empty() && !self.is_left_out(column) {
             self.columns_left_out.push(column);
         }
     }
 
-    /// Whether a table of the page lacks this column.
+    /// Returns whether a table of the page lacks this column.
     pub(crate) fn is_left_out(&self, column: &str) -> bool {
         self.columns_left_out.contains(&column)
     }
 
-    /// The columns that the page lacks; from now on it is the next page.
+    /// Returns the columns that tables of the page lack, and starts the next page.
     pub(crate) fn take_left_out(&mut self) -> Vec<&'static str> {
         std::mem::take(&mut self.columns_left_out)
     }
@@ -192,8 +194,8 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
-    /// Writes a document about a trace as one JSON object, with how reading the trace
-    /// went as `outcome`.
+    /// Writes a document about a trace as one JSON object. Its member `outcome` says how reading
+    /// the trace went.
     pub(crate) fn write_report(
         &mut self,
         report: &impl Serialize,
@@ -206,7 +208,7 @@ impl<'a> Context<'a> {
     pub(crate) fn conclude(&mut self, file: &str, trace: &Ended, is_whole: bool) -> Exit {
         self.messages.condition(file, trace, is_whole);
         self.messages.output_size(file, self.out.written(), trace.end_offset);
-        if Condition::of(trace, is_whole).is_bad() { Exit::Damaged } else { Exit::Fine }
+        if Condition::new(trace, is_whole).is_bad() { Exit::Damaged } else { Exit::Fine }
     }
 }
 
@@ -220,18 +222,18 @@ struct WithOutcome<'r, T> {
 
 /// An open trace.
 pub(crate) struct Trace {
-    /// As messages name it.
+    /// Name of the trace in messages.
     pub(crate) file: String,
     pub(crate) reader: Reader<Input>,
 }
 
 impl Trace {
-    /// The trace for several threads, if it is one for them.
+    /// Returns the regions of the trace for several threads, if these can read it.
     pub(crate) fn regions(&self, threads: ThreadArgs) -> Option<Regions> {
         self.reader.source().regions(threads.threads.map(NonZeroUsize::get))
     }
 
-    /// The next event in file order.
+    /// Returns the next event in file order.
     pub(crate) fn next_event(&mut self) -> Result<Option<Event<'_>>, Failure> {
         let position = self.reader.position();
         let Trace { file, reader, .. } = self;

@@ -6,14 +6,14 @@ use nettrace_parser::utc_text;
 use serde::Serialize;
 use std::io;
 
-/// The process of a live view.
+/// The process whose counters a live view shows.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct LiveProcess<'r> {
     pub(crate) process_id: Option<u64>,
     pub(crate) process: &'r str,
 }
 
-/// A value as one line.
+/// A value of a counter as one line.
 #[derive(Serialize)]
 struct CounterLine<'r> {
     ts_ns: i64,
@@ -35,8 +35,8 @@ struct CounterLine<'r> {
     sum: Option<f64>,
 }
 
-/// Appends all values. Those of a live view have more keys: its reader has no report that
-/// says when the session began, or what a histogram's values add up to.
+/// Appends a line for each value. Lines of a live view have more keys, because its reader has no
+/// report that says when the session began, or what a histogram's values add up to.
 pub(crate) fn ndjson(
     out: &mut Vec<u8>,
     report: &CountersReport,
@@ -65,7 +65,8 @@ pub(crate) fn ndjson(
     Ok(())
 }
 
-/// `2026-11-21 00:13:41.014`, if the session's start is known.
+/// Returns a time since the session's start as UTC, such as `2026-11-21 00:13:41.014`, if the start
+/// is known.
 pub(crate) fn utc(report: &CountersReport, ts_ns: i64) -> Option<String> {
     let start = i128::from(report.start_unix_ns?);
     Some(utc_text(start + i128::from(ts_ns), 3))

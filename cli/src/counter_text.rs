@@ -1,32 +1,35 @@
-//! Counters as people read them.
+//! Names, units and values of counters for people.
 
 use crate::cut::Text;
 use crate::printable::printable;
 use crate::units;
 use nettrace_analysis::report::CounterSeries;
 
-/// Name and tags.
+/// Returns the name of a series with its tags.
 pub(crate) fn name(series: &CounterSeries) -> String {
     let tags = series.tags_text(" ");
     let tags = if tags.is_empty() { tags } else { format!(" {tags}") };
     printable(&format!("{}{tags}", series.name))
 }
 
-/// The same, shortened: keys of tags lose what stands before their last
-/// dot, then the name loses its begin, so that its last word and the values of tags stay.
+/// Returns the name of a series with its tags, and shorter forms of it. First keys of tags lose
+/// what stands before their last dot, then the name loses its beginning, so that its last word and
+/// the values of tags stay.
 pub(crate) fn name_to_cut(series: &CounterSeries) -> Text {
     let whole = name(series);
     let tags = whole.get(printable(&series.name).len()..).unwrap_or_default();
     to_cut(&series.name, tags, &short_tags(&series.tags))
 }
 
-/// ` generation=gen0` of the tag `gc.heap.generation`.
+/// Returns tags with the last part of their keys: ` generation=gen0` for the tag
+/// `gc.heap.generation`.
 pub(crate) fn short_tags(tags: &[(String, String)]) -> String {
     let last = |text: &str| printable(text.rsplit('.').next().unwrap_or(text));
     tags.iter().map(|(key, value)| format!(" {}={}", last(key), printable(value))).collect()
 }
 
-/// A name that loses its begin after what follows it was shortened.
+/// Returns a name with `after` behind it, and shorter forms: first with `after_in_short`, then
+/// without the beginning of the name.
 pub(crate) fn to_cut(name: &str, after: &str, after_in_short: &str) -> Text {
     let own = printable(name);
     let ends = own.match_indices('.').map(|(at, _)| format!("…{}{after_in_short}", &own[at + 1..]));
@@ -34,7 +37,8 @@ pub(crate) fn to_cut(name: &str, after: &str, after_in_short: &str) -> Text {
     Text::Forms(forms.into_iter().chain(ends).collect())
 }
 
-/// `ms`, `By/s`, `/60s`: what is counted in an interval.
+/// Returns the unit of values as they are stored: `ms`, `By/s`, `/60s` for what is counted in an
+/// interval of 60 s.
 pub(crate) fn unit(series: &CounterSeries) -> String {
     if !series.kind.is_rate() {
         return printable(&series.unit);
@@ -55,7 +59,7 @@ pub(crate) fn per_second(series: &CounterSeries) -> &'static str {
     if series.kind.is_rate() && !series.total_is_level() { "/s" } else { "" }
 }
 
-/// Five digits and more where they matter: `0.0084`, `12.35`, `39,669,760`.
+/// Returns a number with five digits, or more where they matter: `0.0084`, `12.35`, `39,669,760`.
 pub(crate) fn number(value: f64) -> String {
     if !value.is_finite() {
         return value.to_string();

@@ -2,31 +2,31 @@
 
 use std::time::Duration;
 
-/// How long after a signal to wait for what nobody keeps. Most answers come at once; with the
-/// time to notice the signal, and a last request, the command ends within 2 s.
+/// How long to wait after a signal for answers that nobody keeps. Most come at once; with the time
+/// to notice the signal, and a last request, the command ends within 2 s.
 pub(crate) const SIGNAL_PATIENCE: Duration = Duration::from_millis(1500);
 
-/// What the command does by the clock, and a test would have to wait for.
+/// Delays after which the command does something by itself, and which a test would have to wait
+/// for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Delays {
     /// Signals that come within this time are one request to stop.
     pub(crate) same_signal: Duration,
-    /// How long after a signal to wait for what nobody keeps.
+    /// How long to wait after a signal for answers that nobody keeps.
     pub(crate) signal_patience: Duration,
-    /// Processor time within which a process collects the first values of its metrics, and how
-    /// long one that uses no processor is waited for.
+    /// Processor time within which a process collects the first values of its metrics, and how long
+    /// to wait for a process that uses no processor.
     pub(crate) first_values: Duration,
-    /// How long processes that wait at startup may take to be resumed when a second signal
-    /// exits.
+    /// How long it may take, when a second signal exits, to resume processes that wait at startup.
     pub(crate) last_resume: Duration,
-    /// A process in which no collection has begun for this long is asked for its heap again.
+    /// Time without a new collection after which the heap dump of a process is requested again.
     pub(crate) heap_dump: Duration,
-    /// A reader of standard output counts as stalled if it takes nothing for this long
-    /// while the queue is full.
+    /// Time after which a reader of standard output counts as stalled, if it takes nothing while
+    /// the queue is full.
     pub(crate) stdout_stall: Duration,
     /// A rule whose counters have had no value for at least this long is reported.
     pub(crate) silent_rule: Duration,
-    /// Between two documents for who scrapes.
+    /// Interval between two documents for programs that scrape.
     pub(crate) publication: Duration,
 }
 
@@ -42,9 +42,9 @@ impl Delays {
         publication: Duration::from_millis(250),
     };
 
-    /// Those of the command, but for what `NETTRACE_DELAYS` says: `same-signal=0,…`, in
-    /// milliseconds. Only the tests of this crate set it.
-    pub(crate) fn of(variable: Option<&str>) -> Delays {
+    /// Reads the variable `NETTRACE_DELAYS`, which only tests of this crate set: `same-signal=0,…`,
+    /// in milliseconds. Delays that it does not name are those of the product.
+    pub(crate) fn from_variable(variable: Option<&str>) -> Delays {
         let mut delays = Delays::PRODUCT;
         for (name, milliseconds) in
             variable.unwrap_or_default().split(',').filter_map(|pair| pair.split_once('='))
@@ -78,8 +78,8 @@ mod tests {
 
     #[test]
     fn the_variable_changes_what_it_names() {
-        assert_eq!(Delays::of(None), Delays::PRODUCT);
-        let delays = Delays::of(Some("same-signal=0,nonsense,other=1,silent-rule=x"));
+        assert_eq!(Delays::from_variable(None), Delays::PRODUCT);
+        let delays = Delays::from_variable(Some("same-signal=0,nonsense,other=1,silent-rule=x"));
         assert_eq!(delays, Delays { same_signal: Duration::ZERO, ..Delays::PRODUCT });
     }
 }

@@ -1,14 +1,14 @@
-//! How a recorded process ended, in a file beside its trace: a trace that ends in the middle does
-//! not say it.
+//! Keeps how a recorded process ended, in a file beside its trace: a trace that ends in the middle
+//! does not say it.
 
 use crate::new_file::private;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// A longer file is not ours.
-const MOST_BYTES: u64 = 200;
-/// Signals that end processes which do not expect them, on Linux and macOS.
+/// Maximum length in bytes of the file: this command writes no longer ones.
+const MAX_BYTES: u64 = 200;
+/// Numbers and names of signals that end processes which do not expect them, on Linux and macOS.
 const SIGNALS: [(u8, &str); 8] = [
     (1, "SIGHUP"),
     (2, "SIGINT"),
@@ -20,14 +20,14 @@ const SIGNALS: [(u8, &str); 8] = [
     (15, "SIGTERM"),
 ];
 
-/// The file beside a trace.
+/// Returns the path of the file beside a trace.
 fn beside(trace: &Path) -> PathBuf {
     let mut name = trace.as_os_str().to_owned();
     name.push(".ending");
     name.into()
 }
 
-/// `exit status 134 (SIGABRT)`.
+/// Returns how a process ended as text: `exit status 134 (SIGABRT)`.
 pub(crate) fn text(code: u8) -> String {
     let signal = code.checked_sub(128).and_then(|number| {
         SIGNALS.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
@@ -38,11 +38,11 @@ pub(crate) fn text(code: u8) -> String {
     )
 }
 
-/// Keeps how the process of a new trace ended, in place of what is known of an older one of that
-/// name. That it cannot be written does not matter: it is on the terminal, too.
+/// Keeps how the process of a new trace ended, in place of what an older recording of that name
+/// left. Failing to write is no error, because the terminal shows it, too.
 pub(crate) fn keep(trace: &Path, code: Option<u8>) {
     let path = beside(trace);
-    // Only what is ours, and a link itself rather than what it leads to.
+    // Removes only a file that this command wrote, and a link itself rather than its target.
     if read(trace).is_some() {
         let _ = fs::remove_file(&path);
     }
@@ -52,15 +52,15 @@ pub(crate) fn keep(trace: &Path, code: Option<u8>) {
     }
 }
 
-/// How the process of a trace ended, if a recording saw it.
+/// Returns how the process of a trace ended, if a recording saw it.
 pub(crate) fn read(trace: &Path) -> Option<String> {
     let path = beside(trace);
-    // To open a pipe would wait for its writer.
+    // Opening a pipe would wait for its writer.
     if !fs::metadata(&path).ok()?.is_file() {
         return None;
     }
     let mut text = String::new();
-    File::open(path).ok()?.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+    File::open(path).ok()?.take(MAX_BYTES).read_to_string(&mut text).ok()?;
     let line = text.lines().next()?.trim();
     let code = line.strip_prefix("exit status ")?.split(' ').next()?.parse().ok()?;
     (line == self::text(code)).then(|| line.to_owned())
@@ -80,14 +80,14 @@ mod tests {
         assert_eq!(read(&trace), None);
         keep(&trace, Some(139));
         assert_eq!(read(&trace).as_deref(), Some("exit status 139 (SIGSEGV)"));
-        // Of the next recording with that name nothing is known.
+        // A recording that does not know how its process ended leaves nothing.
         keep(&trace, None);
         assert_eq!(read(&trace), None);
         for other in ["", "exit status 1; rm", "exit status 139", "exit status 999"] {
             std::fs::write(beside(&trace), other).unwrap();
             assert_eq!(read(&trace), None, "{other}");
         }
-        // Somebody else's file stays as it is.
+        // A file that somebody else wrote stays as it is.
         keep(&trace, Some(3));
         assert_eq!(std::fs::read_to_string(beside(&trace)).unwrap(), "exit status 999");
         #[cfg(unix)]

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// All was done.
+    /// All work was done.
     Fine,
     /// Nothing could be done.
     Failed,
@@ -22,7 +22,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The process's exit code.
+    /// Returns the exit code of the process.
     pub fn code(self) -> u8 {
         match self {
             Exit::Fine => 0,

@@ -1,5 +1,4 @@
-//! Why a command could not do its work, in one line: file, offset, what was found, what
-//! to try.
+//! Failures of commands, each in one line: file, offset, what was found, what to try.
 
 use crate::units;
 use nettrace_ipc::RequestError;
@@ -11,7 +10,7 @@ use std::path::Path;
 /// What messages call standard input.
 pub(crate) const STDIN_NAME: &str = "standard input";
 
-/// Why a command ended early.
+/// The reason why a command ended early.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The trace could not be opened or read.
@@ -28,7 +27,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Something about a file, a process or another input, as messages name it.
+    /// Creates a failure about a file, a process or another input, as messages name it.
     pub(crate) fn input(name: impl Into<String>, message: impl Into<String>) -> Failure {
         Failure::Input { file: name.into(), message: message.into() }
     }
@@ -37,7 +36,7 @@ impl Failure {
         Failure::Usage(message.into())
     }
 
-    /// The file cannot be opened.
+    /// Creates the failure for a file that cannot be opened.
     pub(crate) fn open(file: &str, path: &Path, error: &io::Error) -> Failure {
         let hint = match error.kind() {
             io::ErrorKind::NotFound => match with_gz(path) {
@@ -50,19 +49,19 @@ impl Failure {
         Failure::input(file, format!("{}{hint}", plain(error)))
     }
 
-    /// The path is a folder.
+    /// Creates the failure for a path that is a folder.
     pub(crate) fn folder(file: &str) -> Failure {
         let message = "is a folder; give a .nettrace file in it".to_owned();
         Failure::input(file, message)
     }
 
-    /// Nothing is piped in.
+    /// Creates the failure for standard input into which nothing is piped.
     pub(crate) fn terminal() -> Failure {
         let message = "is a terminal; pipe a trace into it, or give a file".to_owned();
         Failure::input(STDIN_NAME, message)
     }
 
-    /// The parser failed.
+    /// Creates the failure for a trace that the parser cannot read.
     pub(crate) fn read(file: &str, error: &Error, position: u64) -> Failure {
         let message = match error {
             Error::Format { offset, context, fault } => {
@@ -93,7 +92,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A request that must not be sent is one that the user should not make.
+/// A request that must not be sent is one that the user should not make, so it is wrong usage.
 impl From<RequestError> for Failure {
     fn from(error: RequestError) -> Self {
         Failure::Usage(error.to_string())
@@ -106,7 +105,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// A compressed trace unpacked to more bytes than it may.
+/// Limit in bytes that a compressed trace exceeded when it was unpacked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LimitReached(pub(crate) u64);
 
@@ -136,7 +135,7 @@ const OTHER_FILES: [(&str, &str); 5] = [
     ),
 ];
 
-/// What can be done about a stream that cannot be read from its beginning.
+/// Returns what can be done about a stream that cannot be read from its beginning.
 fn remedy(file: &str, fault: &Fault) -> &'static str {
     let name = file.strip_suffix(".gz").unwrap_or(file).to_ascii_lowercase();
     if let Some((_, remedy)) = OTHER_FILES.iter().find(|(ending, _)| name.ends_with(ending)) {
@@ -161,12 +160,12 @@ fn remedy(file: &str, fault: &Fault) -> &'static str {
     }
 }
 
-/// Whether a compressed trace is larger than it may be.
+/// Returns whether a compressed trace is larger than it may be.
 fn is_limit(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<LimitReached>())
 }
 
-/// Without Rust's `(os error 2)`.
+/// Returns the text of an error in small letters and without Rust's `(os error 2)`.
 pub(crate) fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
@@ -174,7 +173,7 @@ pub(crate) fn plain(error: &io::Error) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// The compressed file, if only that is there.
+/// Returns the path of the compressed file, if only that exists.
 fn with_gz(path: &Path) -> Option<String> {
     let mut name = path.as_os_str().to_owned();
     name.push(".gz");

@@ -1,6 +1,6 @@
 //! Signals that stay ignored, as a hangup does under `nohup`.
 
-/// Whether the program that started us set this signal to be ignored, as far as the
+/// Returns whether the program that started this one set a signal to be ignored, as far as the
 /// system says.
 pub(crate) fn is_ignored(signal: i32) -> bool {
     // `sigaction` would tell on every system, but only by unsafe code.

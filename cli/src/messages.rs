@@ -1,5 +1,5 @@
-//! What goes to stderr: errors, and what is wrong with a trace. Every command says it
-//! here, the same way.
+//! Writes to stderr: errors, and what is wrong with a trace. Every command says it here, in the
+//! same way.
 
 use crate::failure::Failure;
 use crate::input::{Ended, UnpackFault};
@@ -10,11 +10,12 @@ use crate::units;
 use nettrace_parser::{Finding, Losses};
 use std::io::Write;
 
-/// Findings that are reported one by one.
-const SHOWN_FINDINGS: usize = 8;
-/// An output of at least so many bytes, and so many times its trace, is noted.
-const LARGE_OUTPUT: u64 = 100_000_000;
-const LARGE_RATIO: u64 = 100;
+/// Maximum number of findings that are reported one by one.
+const MAX_SHOWN_FINDINGS: usize = 8;
+/// Minimum size in bytes of an output that is noted as large.
+const MIN_LARGE_OUTPUT_BYTES: u64 = 100_000_000;
+/// Minimum ratio of the size of an output to that of its trace for the output to be noted as large.
+const MIN_LARGE_RATIO: u64 = 100;
 
 /// Writes to stderr, one line per message.
 pub(crate) struct Messages<'a> {
@@ -28,13 +29,13 @@ impl<'a> Messages<'a> {
         Messages { stream, style, is_quiet }
     }
 
-    /// Why nothing, or nothing more, could be done.
+    /// Reports why nothing, or nothing more, could be done.
     pub(crate) fn error(&mut self, failure: &Failure) {
         let label = self.style.bad().over("error:");
         self.line(&label, &failure.to_string());
     }
 
-    /// Something the user should know.
+    /// Reports something that the user should know.
     pub(crate) fn warning(&mut self, text: &str) {
         if !self.is_quiet {
             let label = self.style.warning().over("warning:");
@@ -42,14 +43,14 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// What happened, or what is waited for.
+    /// Says what happened, or what the command waits for.
     pub(crate) fn note(&mut self, text: &str) {
         if !self.is_quiet {
             self.write(&format!("nettrace: {}\n", printable(text)));
         }
     }
 
-    /// For programs: an object in a line of its own. Who is quiet wants it, too.
+    /// Writes an object in a line of its own, for programs, which want it even with `--quiet`.
     pub(crate) fn object(&mut self, object: &impl serde::Serialize) {
         let mut line = Vec::new();
         if json_text::line(&mut line, object).is_ok() {
@@ -61,7 +62,7 @@ impl<'a> Messages<'a> {
         self.write(&format!("nettrace: {label} {}\n", printable(text)));
     }
 
-    /// In one piece, so that lines of several writers do not mix.
+    /// Writes a line in one piece, so that lines of several writers do not mix.
     fn write(&mut self, line: &str) {
         // A closed stderr is no reason to stop.
         let _ = self.stream.write_all(line.as_bytes());
@@ -69,7 +70,7 @@ impl<'a> Messages<'a> {
 
     /// Reports what is wrong with a trace that was read to its end.
     pub(crate) fn condition(&mut self, file: &str, trace: &Ended, is_whole: bool) {
-        let condition = Condition::of(trace, is_whole);
+        let condition = Condition::new(trace, is_whole);
         if let Some(fault) = condition.unpack_fault {
             self.warning(&format!("{file}: {fault}"));
         }
@@ -85,11 +86,11 @@ impl<'a> Messages<'a> {
             ));
         }
         let findings: Vec<&Finding> = trace.damage.losses().collect();
-        for finding in findings.iter().take(SHOWN_FINDINGS) {
+        for finding in findings.iter().take(MAX_SHOWN_FINDINGS) {
             self.warning(&format!("{file}: {finding}"));
         }
         let total = condition.finding_count;
-        let shown = findings.len().min(SHOWN_FINDINGS) as u64;
+        let shown = findings.len().min(MAX_SHOWN_FINDINGS) as u64;
         if total > shown {
             let more = units::counted(total - shown, "more finding");
             self.warning(&format!("{file}: {more}; nettrace info lists them"));
@@ -98,7 +99,7 @@ impl<'a> Messages<'a> {
 
     /// Notes that the output is out of all proportion to the trace, which is `trace_bytes` long.
     pub(crate) fn output_size(&mut self, file: &str, written: u64, trace_bytes: u64) {
-        if written >= LARGE_OUTPUT && written / LARGE_RATIO >= trace_bytes {
+        if written >= MIN_LARGE_OUTPUT_BYTES && written / MIN_LARGE_RATIO >= trace_bytes {
             self.note(&format!(
                 "{file}: the output has {}, the trace {}: what many events have in common, such as stacks, is written with each",
                 units::bytes(written),
@@ -111,10 +112,10 @@ impl<'a> Messages<'a> {
     pub(crate) fn losses(&mut self, file: &str, trace: &Ended) {
         let losses = &trace.losses;
         if losses.total() > 0 {
-            let is_damaged = Condition::of(trace, true).finding_count > 0;
+            let is_damaged = Condition::new(trace, true).finding_count > 0;
             let advice = match is_damaged {
                 true => "",
-                false if can_have_been_full(losses, trace.end_offset, SMALLEST_BUFFER) => {
+                false if can_have_been_full(losses, trace.end_offset, MIN_BUFFER_BYTES) => {
                     "; record with a larger buffer to avoid that"
                 }
                 false => OVERSIZED,
@@ -129,21 +130,21 @@ impl<'a> Messages<'a> {
     }
 }
 
-/// Bytes of the smallest buffer that a session can have.
-const SMALLEST_BUFFER: u64 = 1 << 20;
+/// Size in bytes of the smallest buffer that a session can have.
+const MIN_BUFFER_BYTES: u64 = 1 << 20;
 
-/// What is likely lost of a session whose buffers cannot have been full.
+/// The likely reason for losses of a session whose buffers cannot have been full.
 pub(crate) const OVERSIZED: &str = ", as events over 64 KiB are whatever the buffer";
 
-/// Whether buffers can have been full: a full one loses events until it is read, and a
-/// session that wrote less than a part of its buffer did not fill it. (A trace is smaller than the
-/// memory that its events took, since headers are compressed and stacks are written once.)
+/// Returns whether buffers can have been full. A full buffer loses events until it is read, and a
+/// session that wrote much less than its buffer holds did not fill it. A trace is smaller than the
+/// memory that its events took, because headers are compressed and stacks are written once.
 pub(crate) fn can_have_been_full(losses: &Losses, written: u64, buffer: u64) -> bool {
-    const AT_MOST_SMALLER: u64 = 64;
-    losses.longest_gap() > 1 && written >= buffer / AT_MOST_SMALLER
+    const MAX_COMPRESSION_FACTOR: u64 = 64;
+    losses.longest_gap() > 1 && written >= buffer / MAX_COMPRESSION_FACTOR
 }
 
-/// Where events are that the stream's numbers show to be missing.
+/// Returns where the events may be that the stream's numbers show to be missing.
 pub(crate) fn cause_of_loss(is_damaged: bool) -> &'static str {
     match is_damaged {
         true => "dropped before reaching the trace, or in its damaged parts",
@@ -151,20 +152,21 @@ pub(crate) fn cause_of_loss(is_damaged: bool) -> &'static str {
     }
 }
 
-/// Whether a trace is what it should be.
+/// The faults of a trace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Condition {
-    /// What is wrong with the file that holds the stream.
+    /// The fault of the file that holds the stream.
     pub(crate) unpack_fault: Option<UnpackFault>,
-    /// The stream ends without its end mark.
+    /// Whether the stream ends without its end mark.
     pub(crate) is_cut: bool,
-    /// Findings that are not notes, also those that are not kept.
+    /// Number of findings that are not notes, including those that are not kept.
     pub(crate) finding_count: u64,
 }
 
 impl Condition {
-    /// `is_whole`: it was read to its end, so that a missing end mark means something.
-    pub(crate) fn of(trace: &Ended, is_whole: bool) -> Condition {
+    /// Creates the condition of a trace. `is_whole`: it was read to its end, so that a missing end
+    /// mark means something.
+    pub(crate) fn new(trace: &Ended, is_whole: bool) -> Condition {
         Condition {
             unpack_fault: trace.unpack_fault(),
             is_cut: is_whole && !trace.is_complete,
@@ -172,7 +174,7 @@ impl Condition {
         }
     }
 
-    /// Whether something is, or may be, missing.
+    /// Returns whether something is, or may be, missing.
     pub(crate) fn is_bad(&self) -> bool {
         self.is_cut
             || self.finding_count > 0

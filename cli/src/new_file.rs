@@ -1,9 +1,9 @@
-//! Every file that a command writes.
+//! Creates every file that a command writes.
 //!
-//! It grows beside the place where it is to be, as `NAME.part`, and gets its name when it
-//! is whole. Until then whatever has that name stays as it was. What is no regular file
-//! (a device, a pipe) has no such place and is written directly. Nothing is removed here
-//! that was not made here. Only its owner may read it.
+//! A file grows as `NAME.part` beside the place where it is to be, and gets its name when it is
+//! whole. Until then a file that has that name stays as it was. A device or a pipe has no such
+//! place and is written directly. Nothing is removed here that was not made here. Only its owner
+//! may read the file.
 
 mod identity;
 pub(crate) mod private;
@@ -21,13 +21,12 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// How a file is treated that was begun and not finished.
+/// What becomes of a file that was begun and not finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unfinished {
-    /// It is made again by the same command, so half of it is worth nothing.
+    /// The file is removed: the same command makes it again, so half of it is worth nothing.
     Removed,
-    /// Recordings cannot be repeated, so a partial one stays as `NAME.part`; a message says
-    /// where.
+    /// The file stays as `NAME.part`, and a message says where: a recording cannot be repeated.
     Kept,
 }
 
@@ -41,19 +40,19 @@ pub(crate) struct NewFile {
 /// The part of a [`NewFile`] that gives it its name, apart from the bytes.
 #[derive(Debug)]
 pub(crate) struct Pending {
-    /// As the user named it.
+    /// The path as the user named it.
     path: PathBuf,
-    /// `None`: the bytes went where they belong.
+    /// The file with a temporary name; `None` if the bytes went directly to a device or a pipe.
     part: Option<PartFile>,
 }
 
-/// A file on the way to its name.
+/// A file that still has a temporary name.
 #[derive(Debug)]
 struct PartFile {
     path: PathBuf,
-    /// Its final name, with symbolic links resolved.
+    /// The final name, with symbolic links resolved.
     target: PathBuf,
-    /// There was a file of that name, and it may go.
+    /// Whether a file of the final name exists and may be replaced.
     replaces: bool,
     unfinished: Unfinished,
 }
@@ -62,12 +61,12 @@ struct PartFile {
 #[derive(Debug, Clone)]
 pub(crate) struct Written {
     path: PathBuf,
-    /// `None`: it is no regular file.
+    /// Identity of the file; `None` if it is no regular file.
     id: Option<FileId>,
 }
 
 impl Written {
-    /// The file's length; 0 if it is no regular file.
+    /// Returns the file's length in bytes; 0 if it is no regular file.
     pub(crate) fn bytes(&self) -> u64 {
         let file = self.id.as_ref().and_then(|_| std::fs::metadata(&self.path).ok());
         file.map_or(0, |file| file.len())
@@ -77,7 +76,7 @@ impl Written {
 /// Tells whether a file of this name may be written, before any work is done for it.
 ///
 /// # Errors
-/// It is a folder, one of the `inputs`, or exists and may not be replaced.
+/// The path is a folder, one of the `inputs`, or exists and may not be replaced.
 pub(crate) fn check(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<(), Failure> {
     kind_of(path, is_forced, inputs).map(drop)
 }
@@ -116,7 +115,7 @@ fn kind_of(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<NameUse, Fa
     let there = match fs::metadata(path) {
         Ok(there) => there,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            // A link to nothing is something, too.
+            // A link whose target does not exist is something that exists, too.
             return match fs::symlink_metadata(path) {
                 Ok(_) if !is_forced => Err(already_exists(path)),
                 _ => Ok(NameUse::Free),
@@ -128,16 +127,15 @@ fn kind_of(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<NameUse, Fa
         return Err(refused(path, "is a folder; give a file in it"));
     }
     if !there.is_file() {
-        // What is written to a disk takes the place of what was there; a pipe or a
-        // terminal loses nothing.
+        // A file on a disk replaces what was there; a pipe or a terminal loses nothing.
         return if identity::is_disk(&there) && !is_forced {
             Err(already_exists(path))
         } else {
             Ok(NameUse::Direct)
         };
     }
-    if let Some(id) = FileId::of(path) {
-        let is_input = |input: &&&Path| FileId::of_input(input).as_ref() == Some(&id);
+    if let Some(id) = FileId::from_path(path) {
+        let is_input = |input: &&&Path| FileId::from_input(input).as_ref() == Some(&id);
         if let Some(input) = inputs.iter().find(is_input) {
             let what =
                 if *input == path { "it is".to_owned() } else { format!("{} is", input.display()) };
@@ -151,7 +149,7 @@ fn kind_of(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<NameUse, Fa
 }
 
 impl NewFile {
-    /// Begins a file. What has its name stays until [`NewFile::finish`].
+    /// Begins a file. A file that has its name stays until [`NewFile::finish`].
     ///
     /// # Errors
     /// Those of [`check`], or the folder cannot be written.
@@ -178,15 +176,15 @@ impl NewFile {
         Ok(made)
     }
 
-    /// The bytes and the name, for writers that keep the file to themselves.
+    /// Returns the bytes and the name apart, for writers that keep the file to themselves.
     pub(crate) fn split(self) -> (File, Pending) {
         (self.file, self.pending)
     }
 
-    /// Gives it its name.
+    /// Gives the file its name.
     ///
     /// # Errors
-    /// As [`Pending::finish`].
+    /// Those of [`Pending::finish`].
     pub(crate) fn finish(self) -> Result<Written, Failure> {
         drop(self.file);
         self.pending.finish()
@@ -204,7 +202,8 @@ impl Write for NewFile {
 }
 
 impl Pending {
-    /// Whether both are to have the same name: the second would take the first's place.
+    /// Returns whether two files are to have the same name: the second would take the first's
+    /// place.
     pub(crate) fn is_same(&self, other: &Pending) -> bool {
         let place = |pending: &Pending| {
             let target = &pending.part.as_ref()?.target;
@@ -214,7 +213,7 @@ impl Pending {
         place(self).is_some_and(|own| place(other) == Some(own))
     }
 
-    /// Leaves the file without its name. Where it is then, if it is kept.
+    /// Leaves the file without its name, and returns where it is then, if it is kept.
     pub(crate) fn leave(mut self) -> Option<PathBuf> {
         self.part.take().and_then(PartFile::leave)
     }
@@ -239,7 +238,7 @@ impl Pending {
             }
             unfinished::forget(&part.path);
         }
-        let id = self.part.take().and_then(|part| FileId::of(&part.target));
+        let id = self.part.take().and_then(|part| FileId::from_path(&part.target));
         Ok(Written { path: self.path.clone(), id })
     }
 }
@@ -255,20 +254,20 @@ impl Drop for Pending {
 impl PartFile {
     fn name(&self) -> io::Result<()> {
         if self.replaces {
-            // Checked again: hours may have passed since the recording began.
+            // The name is checked again: hours may have passed since the recording began.
             if fs::symlink_metadata(&self.target).is_ok_and(|there| !there.is_file()) {
                 return Err(io::Error::other(
                     "its name is now taken by something that is not a file",
                 ));
             }
-            // The old one goes only when the new one is safe, also if the power fails.
+            // The old file goes only when the new one is safe, also if the power fails.
             File::open(&self.path)?.sync_all()?;
             return fs::rename(&self.path, &self.target);
         }
         rename_to_free(&self.path, &self.target)
     }
 
-    /// Where something is kept.
+    /// Ends the file without its final name, and returns where it is kept.
     fn leave(self) -> Option<PathBuf> {
         unfinished::forget(&self.path);
         unfinished::end(&self.path, self.unfinished).then_some(self.path)
@@ -276,28 +275,27 @@ impl PartFile {
 }
 
 impl Written {
-    /// As the user named it.
+    /// Returns the path as the user named it.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Gives it another name, which no file has.
+    /// Gives the file another name, which no file has.
     ///
     /// # Errors
-    /// There is such a file, this one is not there any more, or the folder cannot be
-    /// written.
+    /// Another file has that name, this one is not there any more, or the folder cannot be written.
     pub(crate) fn rename(self, path: &Path) -> io::Result<Written> {
-        if self.id.is_none() || FileId::of_name(&self.path) != self.id {
+        if self.id.is_none() || FileId::from_name(&self.path) != self.id {
             return Err(ErrorKind::NotFound.into());
         }
         rename_to_free(&self.path, path)?;
-        Ok(Written { path: path.to_owned(), id: FileId::of_name(path) })
+        Ok(Written { path: path.to_owned(), id: FileId::from_name(path) })
     }
 
-    /// Removes it, if the file of this name is still the one that was written.
+    /// Removes the file, if the file of this name is still the one that was written.
     pub(crate) fn remove(self) {
-        if self.id.is_some() && FileId::of_name(&self.path) == self.id {
-            // It may have been removed already.
+        if self.id.is_some() && FileId::from_name(&self.path) == self.id {
+            // Somebody may have removed it already.
             let _ = fs::remove_file(self.path);
         }
     }
@@ -305,10 +303,11 @@ impl Written {
 
 /// Renames a file, unless there is one of the new name.
 fn rename_to_free(old: &Path, new: &Path) -> io::Result<()> {
-    // A link never replaces; a file system without links must be asked first.
+    // A hard link never replaces a file. Where a file system has no links, the name is checked
+    // first.
     match fs::hard_link(old, new) {
         Ok(()) => {
-            // If this fails it has two names, which is no reason to fail.
+            // If this fails the file has two names, which is no reason to fail.
             let _ = fs::remove_file(old);
             Ok(())
         }
@@ -318,11 +317,11 @@ fn rename_to_free(old: &Path, new: &Path) -> io::Result<()> {
     }
 }
 
-/// Follows links, also to what is not there yet.
+/// Follows symbolic links, also to a target that does not exist yet.
 fn resolve_symlinks(path: &Path) -> io::Result<PathBuf> {
-    const MOST_LINKS: usize = 40;
+    const MAX_LINKS: usize = 40;
     let mut place = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         match fs::read_link(&place) {
             Ok(next) => {
                 private::check_link(&place)?;

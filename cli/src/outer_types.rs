@@ -1,4 +1,4 @@
-//! Outer types of nested types, from the files of their modules: a heap dump has only the
+//! Finds the outer types of nested types in the files of their modules: a heap dump has only the
 //! last name of a nested type.
 
 use crate::messages::Messages;
@@ -8,11 +8,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// Maximum number of bytes of all files that are read, each whole. A trace may have many modules of
+/// Maximum bytes of all files together that are read, each whole. A trace may have many modules of
 /// one name. Those of a web application have 70 MB.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
-/// Where the files of modules are.
+/// Where to look for the files of modules.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Modules<'p> {
     /// In folders that the user names, which may be files, or beside a trace.
@@ -21,14 +21,14 @@ pub(crate) enum Modules<'p> {
     Process(u64),
 }
 
-/// Adds what the files say that are found.
+/// Adds the outer types from all files that are found.
 pub(crate) fn add(heap: &mut HeapReader, modules: Modules<'_>, messages: &mut Messages<'_>) {
-    let mut room = MOST_BYTES;
+    let mut room = MAX_BYTES;
     for path in heap.modules_with_types() {
         for file in places(modules, &path) {
             let Some(size) = size(&file) else { continue };
             let Some(left) = room.checked_sub(size) else {
-                let most = units::bytes(MOST_BYTES);
+                let most = units::bytes(MAX_BYTES);
                 messages.warning(&format!(
                     "outer names of types are read from at most {most} of modules: {} and others are not read",
                     file.display()
@@ -50,14 +50,14 @@ pub(crate) fn add(heap: &mut HeapReader, modules: Modules<'_>, messages: &mut Me
 }
 
 fn places(modules: Modules<'_>, path: &str) -> Vec<PathBuf> {
-    // Traces come from other systems, too.
+    // A trace may come from another system, with other separators.
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let is_plain = |path: &Path| {
         path.components().all(|part| matches!(part, Component::Normal(_)))
             && path.file_name().is_some()
     };
     match modules {
-        // It may be in a container.
+        // The process may be in a container.
         Modules::Process(pid) if cfg!(target_os = "linux") => {
             vec![PathBuf::from(format!("/proc/{pid}/root{path}"))]
         }
@@ -79,7 +79,8 @@ fn places(modules: Modules<'_>, path: &str) -> Vec<PathBuf> {
     }
 }
 
-/// `None`: there is no such file. Reading a device or a pipe might never end.
+/// Returns the size of a file in bytes; `None` if it is no regular file. Reading a device or a pipe
+/// might never end.
 fn size(file: &Path) -> Option<u64> {
     Some(std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?.len())
 }

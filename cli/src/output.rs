@@ -1,19 +1,19 @@
-//! Where results go: one large buffer before stdout.
+//! Collects results in one large buffer before stdout.
 
 use crate::live::stdout_queue::StdoutQueue;
 use nettrace_export::Page;
 use std::io::{self, Write};
 
-/// Bytes are handed on when this many wait.
+/// Minimum number of waiting bytes that are handed on.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Collects results and hands them on in large pieces.
 pub(crate) struct Output<'a> {
     stream: &'a mut (dyn Write + Send),
     buffer: Vec<u8>,
-    /// Where results go instead of the stream.
+    /// The queue that takes the results instead of the stream.
     queue: Option<StdoutQueue>,
-    /// Lines that wait, where they are counted.
+    /// Number of waiting lines, where lines are counted.
     items: u64,
     /// Bytes that went to the stream, and to files.
     written: u64,
@@ -30,44 +30,44 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Bytes that went to stdout so far, and those that files have.
+    /// Returns the bytes that went to stdout and to files so far.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
 
-    /// Counts bytes among what was written.
-    pub(crate) fn count(&mut self, bytes: u64) {
+    /// Adds bytes that were written elsewhere to those that were written.
+    pub(crate) fn add_written(&mut self, bytes: u64) {
         self.written = self.written.saturating_add(bytes);
     }
 
-    /// The bytes that wait; append to them, then call [`Output::hand_on`].
+    /// Returns the waiting bytes. Append to them, then call [`Output::hand_on`].
     pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }
 
-    /// From now on results go to a queue.
+    /// Sends results to a queue from now on.
     pub(crate) fn lead_to(&mut self, queue: StdoutQueue) {
         self.queue = Some(queue);
     }
 
-    /// Counts a line among what waits.
+    /// Counts one more waiting line.
     pub(crate) fn count_item(&mut self) {
         self.items += 1;
     }
 
-    /// Writes what waits if it is much.
+    /// Writes the waiting bytes if there are many.
     #[inline]
     pub(crate) fn hand_on(&mut self) -> io::Result<()> {
         if self.buffer.len() >= BUFFER_BYTES { self.write_buffer() } else { Ok(()) }
     }
 
-    /// Writes what others have put together, after what waits.
+    /// Writes bytes that others have put together, after those that wait.
     pub(crate) fn pass_on(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write_buffer()?;
         if let Some(queue) = &self.queue {
             return queue.offer(bytes.to_vec(), 0);
         }
-        self.count(bytes.len() as u64);
+        self.add_written(bytes.len() as u64);
         bytes.chunks(BUFFER_BYTES).try_for_each(|piece| self.stream.write_all(piece))
     }
 
@@ -77,11 +77,11 @@ impl<'a> Output<'a> {
         if page.len() >= BUFFER_BYTES { self.write_page(page) } else { Ok(()) }
     }
 
-    /// Writes a page, after what waits.
+    /// Writes a page, after the bytes that wait.
     #[inline(never)]
     pub(crate) fn write_page(&mut self, page: &mut Page) -> io::Result<()> {
         self.write_buffer()?;
-        self.count(page.len() as u64);
+        self.add_written(page.len() as u64);
         let written = match &self.queue {
             Some(queue) => queue.offer(page.filled().to_vec(), 0),
             None => self.stream.write_all(page.filled()),
@@ -90,7 +90,7 @@ impl<'a> Output<'a> {
         written
     }
 
-    /// Writes all that waits.
+    /// Writes all bytes that wait.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.write_buffer()?;
         if self.queue.is_some() { Ok(()) } else { self.stream.flush() }
@@ -104,10 +104,10 @@ impl<'a> Output<'a> {
             }
             return queue.offer(std::mem::take(&mut self.buffer), std::mem::take(&mut self.items));
         }
-        self.count(self.buffer.len() as u64);
+        self.add_written(self.buffer.len() as u64);
         let written = self.stream.write_all(&self.buffer);
         self.buffer.clear();
-        // One huge event must not make all others expensive.
+        // One huge event must not keep its memory for all others.
         self.buffer.shrink_to(16 * BUFFER_BYTES);
         written
     }

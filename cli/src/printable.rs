@@ -1,4 +1,4 @@
-//! Text from outside, on a terminal.
+//! Makes text from outside safe for a terminal.
 
 use std::io::{self, Write};
 
@@ -8,13 +8,13 @@ pub(crate) fn printable(text: &str) -> String {
     nettrace_export::hidden::printable(text).into_owned()
 }
 
-/// The same of each line of a document: tag values of OpenMetrics hold anything, too.
+/// Applies [`printable`] to each line of a document: tag values of OpenMetrics hold anything, too.
 pub(crate) fn printable_lines(document: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(document);
     text.lines().flat_map(|line| (printable(line) + "\n").into_bytes()).collect()
 }
 
-/// A line of which this many bytes are waiting is shown before its end.
+/// Minimum number of waiting bytes of a line that is shown before its end.
 const LONG_LINE_BYTES: usize = 64 * 1024;
 
 /// Passes on text as [`printable`] makes it: what a converter writes to a terminal.
@@ -28,7 +28,7 @@ impl<W: Write> PrintableText<W> {
         PrintableText { inner, waiting: Vec::new() }
     }
 
-    /// Shows the first bytes of what waits.
+    /// Writes the first `count` waiting bytes.
     fn show(&mut self, count: usize) -> io::Result<()> {
         let rest = self.waiting.split_off(count);
         let text = std::mem::replace(&mut self.waiting, rest);
@@ -48,11 +48,11 @@ impl<W: Write> Write for PrintableText<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let before = self.waiting.len();
         self.waiting.extend_from_slice(bytes);
-        // What waited has no end of a line.
+        // The bytes that waited so far have no end of a line.
         if let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') {
             self.show(before + end + 1)?;
         } else if self.waiting.len() >= LONG_LINE_BYTES {
-            // Not within a character.
+            // A line is not split within a character.
             let begins = |byte: &u8| *byte & 0xc0 != 0x80;
             let end = self.waiting.iter().rposition(begins).unwrap_or(0);
             self.show(if end == 0 { self.waiting.len() } else { end })?;

@@ -1,5 +1,5 @@
-//! How far reading is: shown on stderr if that is a terminal and reading takes longer than
-//! a second.
+//! Shows how far reading is, on stderr if that is a terminal and reading takes longer than a
+//! second.
 
 use crate::status_line::StatusLine;
 use crate::units;
@@ -22,7 +22,7 @@ impl Progress {
         Progress { begun: Instant::now(), line }
     }
 
-    /// `done` bytes of `whole`, if that is known, are read.
+    /// Shows that `done` bytes were read, of `whole` if that is known.
     pub(crate) fn at(&self, done: u64, whole: Option<u64>) {
         self.line.borrow_mut().show(|| line(done, whole, self.begun.elapsed()));
     }
@@ -37,7 +37,7 @@ fn line(done: u64, whole: Option<u64>, since: Duration) -> String {
     match whole {
         Some(whole) if whole > 0 => {
             let percent = (u128::from(done) * 100 / u128::from(whole)).min(100);
-            // What the first bytes take says nothing about the rest.
+            // The time that the first bytes take says nothing about the rest.
             let left = Some(percent).filter(|percent| *percent > 0);
             let left = left
                 .and_then(|_| time_left(done, whole, since))
@@ -52,7 +52,7 @@ fn line(done: u64, whole: Option<u64>, since: Duration) -> String {
     }
 }
 
-/// `12 s`, `3 min`: as long as the rest takes at the speed so far.
+/// Returns how long the rest takes at the speed so far: `12 s`, `3 min`.
 fn time_left(done: u64, whole: u64, since: Duration) -> Option<String> {
     let rest = u128::from(whole.saturating_sub(done));
     let seconds = (since.as_millis() * rest).checked_div(u128::from(done))?.div_ceil(1000);

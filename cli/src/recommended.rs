@@ -1,10 +1,9 @@
-//! What to record for a report, as a shell takes it.
+//! Writes what to record for a report, as a shell takes it.
 
 use crate::printable::printable;
 use nettrace_analysis::report::Recording;
 
-/// Values of `--providers`, each of which is enough, and which versions of .NET know
-/// them.
+/// Returns values of `--providers`, each of which is enough, and which versions of .NET know them.
 pub(crate) fn providers(record: &[Recording]) -> Vec<String> {
     let shown = |recording: &Recording| {
         let provider = shell_word(&recording.to_string());
@@ -16,7 +15,7 @@ pub(crate) fn providers(record: &[Recording]) -> Vec<String> {
     record.iter().map(shown).collect()
 }
 
-/// A name or an option as a shell takes it.
+/// Quotes a name or an option for a shell, if need be.
 pub(crate) fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "._-/+,:=@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

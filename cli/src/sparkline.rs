@@ -1,9 +1,9 @@
-//! A line of blocks that shows how values change.
+//! Draws values as a line of blocks.
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// One block for each value, the lowest for the smallest and the highest for the largest;
-/// a space for what is no number.
+/// Returns one block for each value, the lowest for the smallest and the highest for the largest; a
+/// space for what is no number.
 pub(crate) fn sparkline(values: &[f64]) -> String {
     let known = || values.iter().copied().filter(|value| value.is_finite());
     let least = known().fold(f64::INFINITY, f64::min);
@@ -19,7 +19,8 @@ pub(crate) fn sparkline(values: &[f64]) -> String {
     values.iter().map(block).collect()
 }
 
-/// The same of counts, at most `columns` wide and with no count as the lowest.
+/// Returns a block for each count, at most `columns` of them, with 0 as the lowest. Where there are
+/// more counts, neighbours are added up.
 pub(crate) fn of_counts(counts: &[u64], columns: usize) -> String {
     let width = counts.len().div_ceil(columns.max(1)).max(1);
     let sums: Vec<Option<f64>> =

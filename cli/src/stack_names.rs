@@ -1,8 +1,8 @@
-//! Names for the stacks that `events` and `watch` show.
+//! Names the frames of stacks that `events` and `watch` show.
 //!
-//! Where methods lie is mostly reported at the end of a trace, by the rundown. So a file
-//! is read twice: first for its names. What can be read once only has the names that came
-//! before the event that is shown.
+//! Most methods are reported at the end of a trace, by the rundown. So a file is read twice, first
+//! for its names. Input that can be read only once has the names that came before the event that is
+//! shown.
 
 use crate::analysed::Analysed;
 use crate::args::InputArgs;
@@ -14,20 +14,21 @@ use nettrace_analysis::{
 use nettrace_parser::Event;
 use std::borrow::Cow;
 
-/// Where names come from.
+/// The source of the names of frames.
 #[derive(Debug, Default)]
 pub(crate) enum StackNames<'m> {
-    /// Addresses are shown.
+    /// No names: addresses are shown.
     #[default]
     None,
-    /// The whole trace.
+    /// Names from the whole trace.
     Known(Box<FrameNames<'m>>),
-    /// What was read so far.
+    /// Names from the events that were read so far.
     SoFar(Box<NamesSoFar>),
 }
 
 impl<'m> StackNames<'m> {
-    /// Names by the model of the whole trace, or by what will be read.
+    /// Creates the source of names: the model of the whole trace if there is one, else the events
+    /// that will be read.
     pub(crate) fn new(is_wanted: bool, model: Option<&'m Model>) -> StackNames<'m> {
         match model {
             _ if !is_wanted => StackNames::None,
@@ -38,7 +39,7 @@ impl<'m> StackNames<'m> {
         }
     }
 
-    /// Takes every event, also those that are not shown.
+    /// Learns names from an event. Call it for every event, including those that are not shown.
     #[inline]
     pub(crate) fn learn(&mut self, event: &Event<'_>) {
         if let StackNames::SoFar(names) = self {
@@ -46,8 +47,8 @@ impl<'m> StackNames<'m> {
         }
     }
 
-    /// What names are learnt from while events are read; `None` if they are known, or not
-    /// wanted.
+    /// Returns the names that are learnt while events are read; `None` if they are known already,
+    /// or not wanted.
     pub(crate) fn so_far(&mut self) -> Option<&mut NamesSoFar> {
         match self {
             StackNames::SoFar(names) => Some(names),
@@ -55,9 +56,9 @@ impl<'m> StackNames<'m> {
         }
     }
 
-    /// The frames of an event, innermost first: names, or addresses where names are not
+    /// Returns the frames of an event, innermost first: names, or addresses where names are not
     /// wanted.
-    pub(crate) fn of(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
+    pub(crate) fn frames(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
         match self {
             StackNames::None => {
                 event.stack().addresses().map(|address| format!("{address:#018x}").into()).collect()
@@ -68,7 +69,7 @@ impl<'m> StackNames<'m> {
     }
 }
 
-/// The method names of a file. `None` for pipes, with a note on stderr. Damage is
+/// Reads the method names of a file. Returns `None` for pipes, with a note on stderr. Damage is
 /// reported later, when the events are read.
 pub(crate) fn model_of(
     input: &InputArgs,
@@ -81,7 +82,7 @@ pub(crate) fn model_of(
         return Ok(None);
     }
     let mut options = AnalysisOptions::default();
-    // Some kind there must be; of this one there are few samples to keep.
+    // An analysis needs a kind of samples. Starts of threads are few, so keeping them costs little.
     options.kinds = vec![Kind::ThreadStarts];
     let mut analysis = Analysis::new(options);
     let trace = context.open(input)?;

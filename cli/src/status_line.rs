@@ -9,14 +9,14 @@ const REWRITE_INTERVAL: Duration = Duration::from_millis(100);
 /// Shows how work goes on. Does nothing if no line is wanted.
 #[derive(Debug)]
 pub(crate) struct StatusLine {
-    /// When the line may be rewritten; `None`: none is wanted.
+    /// When the line may be rewritten next; `None` if no line is wanted.
     next: Option<Instant>,
     is_shown: bool,
     stderr: Unblocked,
 }
 
 impl StatusLine {
-    /// A line that is not shown before `delay` has passed.
+    /// Creates a line that is not shown before `delay` has passed.
     pub(crate) fn after(delay: Duration, is_wanted: bool) -> StatusLine {
         let next = is_wanted.then(|| Instant::now() + delay);
         // Standard error may have no reader, and must not hold up a session.

@@ -1,4 +1,4 @@
-//! Colours, and when to use them.
+//! Chooses colours, and decides when to use them.
 
 use anstyle::{AnsiColor, Style as Ansi};
 use clap::ValueEnum;
@@ -14,8 +14,8 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-/// Whether to colour a stream: what was asked for, else what the environment says, else
-/// whether a person looks at it.
+/// Returns whether to colour a stream, by the option, else by the environment, else by whether a
+/// person looks at it.
 pub(crate) fn is_coloured(
     choice: ColorChoice,
     is_terminal: bool,
@@ -50,32 +50,32 @@ impl Style {
         self.is_coloured
     }
 
-    /// Headings and what the eye should find first.
+    /// Returns the style of headings and of what the eye should find first.
     pub(crate) fn strong(self) -> Paint {
         self.paint(Ansi::new().bold())
     }
 
-    /// What matters less.
+    /// Returns the style of what matters less.
     pub(crate) fn faint(self) -> Paint {
         self.paint(Ansi::new().dimmed())
     }
 
-    /// All is well.
+    /// Returns the style of what is in order.
     pub(crate) fn good(self) -> Paint {
         self.paint(AnsiColor::Green.on_default())
     }
 
-    /// Look here.
+    /// Returns the style of what the user should look at.
     pub(crate) fn warning(self) -> Paint {
         self.paint(AnsiColor::Yellow.on_default())
     }
 
-    /// Wrong.
+    /// Returns the style of what is wrong.
     pub(crate) fn bad(self) -> Paint {
         self.paint(AnsiColor::Red.on_default().bold())
     }
 
-    /// Names.
+    /// Returns the style of names.
     pub(crate) fn name(self) -> Paint {
         self.paint(AnsiColor::Cyan.on_default())
     }

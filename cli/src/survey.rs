@@ -1,4 +1,4 @@
-//! Counts the events of a trace, with several threads if it is one for them.
+//! Counts the events of a trace, with several threads if these can read it.
 
 use crate::args::ThreadArgs;
 use crate::context::Trace;
@@ -7,8 +7,9 @@ use crate::input::Ended;
 use nettrace_analysis::info::Survey;
 use nettrace_parser::Limits;
 
-/// Reads a trace to its end. `new` makes a survey for a reader with these limits.
-pub(crate) fn of(
+/// Reads a trace to its end and counts its events. `new` makes a survey for a reader with these
+/// limits.
+pub(crate) fn survey_trace(
     trace: &mut Trace,
     threads: ThreadArgs,
     limits: Limits,

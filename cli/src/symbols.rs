@@ -1,18 +1,18 @@
-//! ELF and PDB files of a folder, for the code files that a trace names.
+//! Finds ELF and PDB files in a folder, for the code files that a trace names.
 
 use crate::failure::Failure;
 use nettrace_analysis::{Model, SymbolFile, SymbolFileError};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-/// What was stripped from `libx.so` lies beside it in one of these.
+/// Endings of files with the symbols that were stripped from `libx.so`, beside it.
 const STRIPPED: [&str; 3] = ["", ".dbg", ".debug"];
 
 /// Maximum number of files of a folder that are read to look for a build.
-const MOST_FILES: usize = 64;
+const MAX_FILES: usize = 64;
 
-/// Adds the symbols of all mapped files that are found below `folders`, which may be files,
-/// too. Gives what there is to say of files that were found and not used.
+/// Adds the symbols of all mapped files that are found below `folders`, which may be files, too.
+/// Returns messages about files that were found and not used.
 pub(crate) fn add(folders: &[PathBuf], model: &mut Model) -> Result<Vec<String>, Failure> {
     let mut unused = Vec::new();
     if folders.is_empty() {
@@ -22,10 +22,10 @@ pub(crate) fn add(folders: &[PathBuf], model: &mut Model) -> Result<Vec<String>,
         std::fs::read_dir(folder)
             .map_err(|error| Failure::open(&folder.display().to_string(), folder, &error))?;
     }
-    // Files by path, each with its build if the trace has it.
+    // The wanted files by path, each with its build if the trace has it.
     let mut wanted: BTreeMap<String, Option<String>> = BTreeMap::new();
-    // Programs that were compiled ahead of time: they are where the user built them, under any
-    // name, so a build is looked for as well.
+    // Programs that were compiled ahead of time are where the user built them, under any name, so
+    // they are looked for by build as well.
     let mut built: BTreeMap<String, String> = BTreeMap::new();
     for file in model.processes().flat_map(|(_, process)| process.code_files()) {
         let build_id = file.build_id.map(str::to_owned);
@@ -67,23 +67,23 @@ fn add_to(model: &mut Model, path: &str, symbols: SymbolFile) -> Result<(), Stri
     model.add_symbol_file(path, symbols).map_err(|error: SymbolFileError| error.to_string())
 }
 
-/// The symbols of files of this build: the file itself, or those right in the folder.
+/// Returns the symbols of files of this build: the path itself, or the files right in the folder.
 fn of_build(folder: &Path, build_id: &str) -> Vec<SymbolFile> {
     let mut files: Vec<PathBuf> = match std::fs::read_dir(folder) {
         Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect(),
         Err(_) => vec![folder.to_owned()],
     };
-    // The same files, whatever the order of the folder.
+    // Sorted, so that the same files are read whatever the order of the folder.
     files.sort();
-    let files = files.iter().filter(|file| file.is_file()).take(MOST_FILES);
+    let files = files.iter().filter(|file| file.is_file()).take(MAX_FILES);
     let is_it = |symbols: &SymbolFile| {
         symbols.build_id().is_some_and(|of_file| of_file.eq_ignore_ascii_case(build_id))
     };
     files.filter_map(|file| read(file).ok()).filter(is_it).collect()
 }
 
-/// Where the symbols of a file may lie: at its path below the folder, in the folder
-/// itself, or by its build. The file itself stands in front of what was stripped from it.
+/// Returns where the symbols of a file may lie: at its path below the folder, in the folder itself,
+/// or by its build. The file itself comes before what was stripped from it.
 fn candidates(folder: &Path, path: &str, build_id: Option<&str>) -> Vec<PathBuf> {
     if let Some((_, name)) = path.rsplit_once('\\') {
         return databases(folder, name, build_id);
@@ -117,8 +117,8 @@ fn candidates(folder: &Path, path: &str, build_id: Option<&str>) -> Vec<PathBuf>
     files
 }
 
-/// The same for a program of Windows, whose symbols are in a database of its name: in the folder,
-/// or in a folder as symbol servers have it.
+/// Returns where the symbols of a program of Windows may lie, in a database of its name: in the
+/// folder, or in a folder laid out for symbol servers.
 fn databases(folder: &Path, name: &str, build_id: Option<&str>) -> Vec<PathBuf> {
     let database = Path::new(name).with_extension("pdb");
     if !matches!(*database.components().collect::<Vec<_>>(), [Component::Normal(_)]) {

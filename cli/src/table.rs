@@ -1,4 +1,4 @@
-//! Tables for people: as wide as the terminal at most.
+//! Writes tables for people, at most as wide as the terminal.
 //!
 //! Where a table is too wide, columns get as narrow as what is in them, then the least
 //! important ones are left out, which the page says at its end, then names are cut. Where
@@ -11,53 +11,53 @@ use crate::units;
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
-/// The last column is given at least this much before columns are left out for it.
-const LEAST_LAST_COLUMN: usize = 30;
+/// Minimum columns of the last column, before others are left out for it.
+const MIN_LAST_COLUMN: usize = 30;
 
-/// Rows of which the words are held at a time.
+/// Rows whose texts are held at a time.
 const ROWS_HELD: usize = 4096;
 
-/// A column: what stands above it, how wide it is at least, and how important it is.
+/// A column: its heading, its minimum width, and how important it is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
     heading: &'static str,
     width: usize,
     is_left: bool,
-    /// 0: never left out; of others the highest goes first.
+    /// Rank by which columns are left out: the highest first, 0 never.
     rank: u8,
-    /// As the last column it is given this much before others are left out for it.
+    /// Minimum columns as the last column, before others are left out for it.
     least: usize,
-    /// As the last column it is never cut.
+    /// Whether it is never cut as the last column.
     is_whole: bool,
 }
 
-/// A column of numbers, at the right edge.
+/// Returns a column of numbers, at the right edge.
 pub(crate) const fn right(heading: &'static str, width: usize, rank: u8) -> Column {
-    Column { heading, width, is_left: false, rank, least: LEAST_LAST_COLUMN, is_whole: false }
+    Column { heading, width, is_left: false, rank, least: MIN_LAST_COLUMN, is_whole: false }
 }
 
-/// A column of words, at the left edge. The last one takes what is left of the line.
+/// Returns a column of words, at the left edge. The last column takes what is left of the line.
 pub(crate) const fn left(heading: &'static str, width: usize, rank: u8) -> Column {
-    Column { heading, width, is_left: true, rank, least: LEAST_LAST_COLUMN, is_whole: false }
+    Column { heading, width, is_left: true, rank, least: MIN_LAST_COLUMN, is_whole: false }
 }
 
 impl Column {
-    /// Others are left out before the column, which is the last, is narrower than this.
+    /// Sets the minimum width of the last column, before others are left out for it.
     pub(crate) const fn at_least(self, least: usize) -> Column {
         Column { least, ..self }
     }
 
-    /// The column, which is the last, is shown whole even where lines get too long by it.
+    /// Sets whether the last column is shown whole, even where lines get too long by it.
     pub(crate) const fn whole(self, is_whole: bool) -> Column {
         Column { is_whole, ..self }
     }
 
-    /// A column that the user asked for is never left out.
+    /// Keeps a column that the user chose from being left out.
     pub(crate) const fn asked_for(self, is_asked_for: bool) -> Column {
         if is_asked_for { Column { rank: 0, ..self } } else { self }
     }
 
-    /// The column with what each row has in it.
+    /// Fills the column: `cell` makes the cell of each row.
     pub(crate) fn of<'c, R>(self, cell: &'c dyn Fn(&R) -> Cell) -> Filled<'c, R> {
         Filled { column: self, cell }
     }
@@ -78,7 +78,7 @@ pub(crate) struct List<'l, 'c, R> {
     further: u64,
 }
 
-/// The first `most` rows, and below them how many more there are.
+/// Lists the first `most` rows, and below them how many more there are.
 pub(crate) fn list<'l, 'c, R>(
     context: &'l mut Context<'c>,
     rows: &'l [R],
@@ -87,7 +87,7 @@ pub(crate) fn list<'l, 'c, R>(
     List { context, rows, most, says_more: true, further: 0 }
 }
 
-/// The first `most` rows.
+/// Lists the first `most` rows, without saying that there are more.
 pub(crate) fn first<'l, 'c, R>(
     context: &'l mut Context<'c>,
     rows: &'l [R],
@@ -97,12 +97,12 @@ pub(crate) fn first<'l, 'c, R>(
 }
 
 impl<R> List<'_, '_, R> {
-    /// There are further rows, which `rows` does not have.
+    /// Adds a number of rows that exist, but not in `rows`.
     pub(crate) fn and_further(self, further: u64) -> Self {
         List { further, ..self }
     }
 
-    /// A table of them, to be written with others.
+    /// Returns a table of the rows, to be written with others.
     pub(crate) fn table<const N: usize>(self, columns: [Filled<'_, R>; N]) -> Table {
         let mut table = Table::new(columns.each_ref().map(|filled| filled.column));
         for row in self.rows.iter().take(self.most) {
@@ -111,12 +111,13 @@ impl<R> List<'_, '_, R> {
         table
     }
 
-    /// Writes them with these columns.
+    /// Writes the rows with these columns.
     pub(crate) fn columns<const N: usize>(self, columns: [Filled<'_, R>; N]) -> io::Result<()> {
         self.columns_and_details(columns, |_| Vec::new())
     }
 
-    /// The same; `details` are lines below a row with more about it.
+    /// Writes the rows with these columns, and below each row the lines that `details` returns for
+    /// it.
     pub(crate) fn columns_and_details<const N: usize>(
         self,
         columns: [Filled<'_, R>; N],
@@ -130,9 +131,9 @@ impl<R> List<'_, '_, R> {
             rows.iter().for_each(|row| table.row(columns.iter().map(|filled| (filled.cell)(row))));
             table
         };
-        // Of very many rows the words would take more memory than what they are about, so those
-        // of a piece are held at a time, and made twice.
-        let mut widest = Widest::of(&empty);
+        // The texts of very many rows would take more memory than the rows themselves, so those of
+        // a piece are held at a time, and made twice.
+        let mut widest = Widest::of_table(&empty);
         shown.chunks(ROWS_HELD).for_each(|rows| widest.add(&with_rows(rows)));
         let layout = Layout::new(&empty.columns, widest, self.context.table_width());
         empty.write_in(&layout, self.context)?;
@@ -159,7 +160,7 @@ impl<R> List<'_, '_, R> {
     }
 }
 
-/// A cell, and how it is set off.
+/// A cell, with the way in which it is set off.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     text: Text,
@@ -172,8 +173,7 @@ impl Cell {
     }
 }
 
-/// The caller need not care where the words of a table come from: a [`Text`] is
-/// printable.
+/// Every text can be a cell, because a [`Text`] is printable wherever it comes from.
 impl<T: Into<Text>> From<T> for Cell {
     fn from(text: T) -> Cell {
         Cell { text: text.into(), paint: Paint::default() }
@@ -181,14 +181,14 @@ impl<T: Into<Text>> From<T> for Cell {
 }
 
 #[derive(Debug, Clone)]
-enum Line {
+enum TableLine {
     Row(Vec<Cell>),
-    /// More about the row above.
+    /// A line about the row above.
     Detail(Detail, Paint),
 }
 
-/// A line below a row: `     150  thrown in  Program.Main ← Program.Run`. Only its text is
-/// cut where the terminal is narrow.
+/// A line below a row: `     150  thrown in  Program.Main ← Program.Run`. Only its text is cut
+/// where the terminal is narrow.
 #[derive(Debug, Clone)]
 pub(crate) struct Detail {
     head: String,
@@ -196,7 +196,7 @@ pub(crate) struct Detail {
 }
 
 impl Detail {
-    /// `head` is what stands before the text, with the spaces between them.
+    /// Creates a line. `head` stands before the text, and includes the spaces between them.
     pub(crate) fn new(head: String, text: impl Into<Text>) -> Detail {
         Detail { head, text: text.into() }
     }
@@ -206,7 +206,7 @@ impl Detail {
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     columns: Vec<Column>,
-    lines: Vec<Line>,
+    lines: Vec<TableLine>,
 }
 
 impl Table {
@@ -216,20 +216,20 @@ impl Table {
 
     /// Adds a row, with a cell for each column.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
-        self.lines.push(Line::Row(cells.into_iter().collect()));
+        self.lines.push(TableLine::Row(cells.into_iter().collect()));
     }
 
     /// Adds a line below the last row with more about it.
     pub(crate) fn detail(&mut self, detail: Detail, paint: &Paint) {
-        self.lines.push(Line::Detail(detail, paint.clone()));
+        self.lines.push(TableLine::Detail(detail, paint.clone()));
     }
 
-    /// Writes it.
+    /// Writes the table.
     pub(crate) fn write(&self, context: &mut Context<'_>) -> io::Result<()> {
-        self.write_in(&Layout::of([self], context.table_width()), context)
+        self.write_in(&Layout::of_tables([self], context.table_width()), context)
     }
 
-    /// Writes it in a layout of tables like it.
+    /// Writes the table in a layout that it shares with others.
     pub(crate) fn write_in(&self, layout: &Layout, context: &mut Context<'_>) -> io::Result<()> {
         let heading = context.style.faint();
         for column in layout.left_out(&self.columns) {
@@ -248,8 +248,8 @@ impl Table {
     fn write_lines(&self, out: &mut Vec<u8>, layout: &Layout) -> io::Result<()> {
         for line in &self.lines {
             match line {
-                Line::Row(cells) => writeln!(out, "{}", layout.line(&self.columns, cells))?,
-                Line::Detail(Detail { head, text }, paint) => {
+                TableLine::Row(cells) => writeln!(out, "{}", layout.line(&self.columns, cells))?,
+                TableLine::Detail(Detail { head, text }, paint) => {
                     let room = layout.most.map(|most| most.saturating_sub(head.width()));
                     let text = room.map_or_else(|| text.whole(), |room| text.cut(room));
                     writeln!(out, "{}", paint.over(format!("{head}{text}")))?;
@@ -260,18 +260,18 @@ impl Table {
     }
 }
 
-/// The layout of a page's tables of the same columns: what is left out of one is left out
-/// of all.
+/// Returns the layout for tables of a page that have the same columns: what is left out of one is
+/// left out of all.
 pub(crate) fn layout_of(tables: &[Table], context: &Context<'_>) -> Layout {
-    Layout::of(tables, context.table_width())
+    Layout::of_tables(tables, context.table_width())
 }
 
-/// How wide each column is in the widest row, or its heading.
+/// The width of each column in its widest row, or of its heading.
 #[derive(Debug, Default)]
 struct Widest(Vec<usize>);
 
 impl Widest {
-    fn of(table: &Table) -> Widest {
+    fn of_table(table: &Table) -> Widest {
         let headings = table.columns.iter().map(|column| column.heading.width());
         let mut widest = Widest(headings.collect());
         widest.add(table);
@@ -280,7 +280,7 @@ impl Widest {
 
     fn add(&mut self, table: &Table) {
         for line in &table.lines {
-            let Line::Row(cells) = line else { continue };
+            let TableLine::Row(cells) = line else { continue };
             for (widest, cell) in self.0.iter_mut().zip(cells) {
                 *widest = (*widest).max(cell.text.whole().width());
             }
@@ -291,19 +291,19 @@ impl Widest {
 /// Which columns are shown, and how wide each is.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// Of each column its width; `None`: it is left out.
+    /// Width of each column; `None` if the column is left out.
     widths: Vec<Option<usize>>,
-    /// The last column may be this wide.
+    /// Maximum width of the last column.
     last: Option<usize>,
-    /// A line may be this wide.
+    /// Maximum width of a line.
     most: Option<usize>,
 }
 
 impl Layout {
-    fn of<'t>(tables: impl IntoIterator<Item = &'t Table>, width: Option<usize>) -> Layout {
+    fn of_tables<'t>(tables: impl IntoIterator<Item = &'t Table>, width: Option<usize>) -> Layout {
         let mut tables = tables.into_iter();
         let Some(first) = tables.next() else { return Layout::new(&[], Widest::default(), width) };
-        let mut widest = Widest::of(first);
+        let mut widest = Widest::of_table(first);
         tables.for_each(|table| widest.add(table));
         Layout::new(&first.columns, widest, width)
     }
@@ -318,8 +318,8 @@ impl Layout {
             let front = shown.split_last().map_or(&[][..], |(_, front)| front);
             front.iter().flatten().map(|width| width + 2).sum()
         };
-        // Columns that line up with those of other tables look better; only where there
-        // is room for all.
+        // Columns that line up with those of other tables look better, so they are made narrower
+        // only where there is no room for all.
         if front(&wide) + wide.last().copied().flatten().unwrap_or(0) <= most {
             let last = Some(most - front(&wide));
             return Layout { widths: wide, last, most: width };
@@ -341,7 +341,7 @@ impl Layout {
         Layout { widths: shown, last, most: width }
     }
 
-    /// Whether the column at this place is left out.
+    /// Returns whether the column at this place is left out.
     pub(crate) fn lacks(&self, column: usize) -> bool {
         self.widths.get(column).is_some_and(Option::is_none)
     }
@@ -412,7 +412,7 @@ pub(crate) fn prose(context: &mut Context<'_>, paint: &Paint, text: &str) -> io:
     writeln!(context.out.buffer(), "{}", paint.over(text))
 }
 
-/// A text in lines that are no wider than `width`, broken between words.
+/// Breaks a text between words into lines that are no wider than `width`.
 pub(crate) fn wrapped(text: &str, width: Option<usize>) -> String {
     let Some(width) = width.filter(|width| text.width() > *width) else { return text.to_owned() };
     let (mut lines, mut used) = (String::new(), 0);
@@ -443,7 +443,7 @@ mod tests {
         let mut table = Table::new(COLUMNS);
         table.row(["1", "22", "333", name].map(Cell::from));
         let mut out = Vec::new();
-        let layout = Layout::of([&table], width);
+        let layout = Layout::of_tables([&table], width);
         table.write_to(&mut out, &layout, &Paint::default()).unwrap();
         String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
     }
@@ -480,7 +480,7 @@ mod tests {
     fn a_column_that_was_asked_for_stays() {
         let columns = COLUMNS.iter().map(|column| column.asked_for(column.heading == "RARE"));
         let table = Table::new(columns.collect::<Vec<_>>());
-        let layout = Layout::of([&table], Some(12));
+        let layout = Layout::of_tables([&table], Some(12));
         let left_out: Vec<&str> =
             layout.left_out(&table.columns).map(|column| column.heading).collect();
         assert_eq!(left_out, ["SOME"]);
@@ -494,7 +494,7 @@ mod tests {
             table
         };
         let (short, long) = (of("x"), of(&"x".repeat(40)));
-        let layout = Layout::of([&short, &long], Some(48));
+        let layout = Layout::of_tables([&short, &long], Some(48));
         let shown = |table: &Table| {
             let mut out = Vec::new();
             table.write_to(&mut out, &layout, &Paint::default()).unwrap();
@@ -512,7 +512,7 @@ mod tests {
         let detail = Detail::new("     150  thrown in  ".to_owned(), frames);
         table.detail(detail, &Paint::default());
         let mut out = Vec::new();
-        let layout = Layout::of([&table], Some(36));
+        let layout = Layout::of_tables([&table], Some(36));
         table.write_to(&mut out, &layout, &Paint::default()).unwrap();
         let out = String::from_utf8(out).unwrap();
         assert_eq!(out.lines().last(), Some("     150  thrown in  App.Save ← …"));

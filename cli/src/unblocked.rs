@@ -3,17 +3,17 @@
 use std::io::{self, Write, stderr};
 use std::time::Duration;
 
-/// How long a message waits for room before it and the next ones are dropped.
+/// How long a message waits for room before it, and those after it, are dropped.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(500);
-/// A pipe that can be written to has room for this much (`PIPE_BUF`).
+/// Bytes for which a pipe has room when it can be written to (`PIPE_BUF`).
 const PIECE_BYTES: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
 
-/// Standard error that is only written to while it has room: a command that has received a
-/// signal must not hang while it prints a message about it.
+/// Standard error that is only written to while it has room: a command that has received a signal
+/// must not hang while it prints a message about it.
 ///
-/// What is written while there is no room is dropped; afterwards, everything is as before.
-/// Asking for room first needs no thread that may hang in a write. On Windows, where the
-/// system cannot be asked, writing waits.
+/// What is written while there is no room is dropped; afterwards, everything is as before. Finding
+/// out first whether there is room needs no thread that may hang in a write. On Windows, where the
+/// system cannot tell, writing waits.
 ///
 /// ```
 /// use std::io::Write;
@@ -40,7 +40,7 @@ impl Write for Unblocked {
     }
 }
 
-/// Whether a write would not wait. An error counts as room, so that the write reports it.
+/// Returns whether a write would not wait. An error counts as room, so that the write reports it.
 #[cfg(unix)]
 fn has_room(stream: &impl std::os::fd::AsFd, wait: Duration) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};

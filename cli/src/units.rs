@@ -1,12 +1,11 @@
-//! Numbers as people read them. Everything is the same in every locale.
+//! Formats numbers for people. Everything is the same in every locale.
 
 pub(crate) use nettrace_export::units::{
     bytes, bytes_and_unit, count, counted, decimal, milliseconds, signed_duration as duration,
 };
 use nettrace_parser::{Clock, utc_text};
 
-/// An instant for reading, or `?` if the trace does not say: UTC, or since the session's
-/// start.
+/// Returns an instant as text: in UTC, or since the session's start; `?` if the trace does not say.
 pub(crate) fn instant(clock: Clock, ticks: u64, is_utc: bool) -> String {
     let text = match is_utc {
         true => clock.unix_nanos(ticks).map(|nanos| utc_text(nanos, 6)),
@@ -15,7 +14,7 @@ pub(crate) fn instant(clock: Clock, ticks: u64, is_utc: bool) -> String {
     text.unwrap_or_else(|| "?".to_owned())
 }
 
-/// `45.2 %` of a whole.
+/// Returns a share of a whole as text, such as `45.2 %`.
 pub(crate) fn share(part: u64, whole: u64) -> String {
     let percent = if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 };
     format!("{percent:.1} %")

@@ -1,4 +1,4 @@
-//! What all commands that work on one process have in common.
+//! Finds or starts the process for commands that work on one process.
 
 use crate::args::{TalkArgs, TargetArgs};
 use crate::context::Context;
@@ -12,16 +12,16 @@ use nettrace_ipc::Children;
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// The process that a command is about.
+/// The process that a command works on.
 pub(super) struct Attached {
     pub(super) reached: Reached,
-    /// It connected to our port or was started by us, so it has most likely just begun.
+    /// Whether the process connected to the command's port or was started by the command, so that
+    /// it has most likely just begun.
     pub(super) is_new: bool,
     pub(super) end: EndRule,
 }
 
-/// Does something with the process that the user named, or the first that comes to the
-/// port.
+/// Calls `act` with the process that the user named, or the first that comes to the port.
 pub(super) fn with_process(
     (target, talk): (&TargetArgs, &TalkArgs),
     duration: Option<Duration>,
@@ -39,8 +39,8 @@ pub(super) fn with_process(
     result
 }
 
-/// Starts a program, does something with its first process, and ends as the program does.
-/// `act` returns `None` if it did not resume a process that is suspended at startup.
+/// Starts a program, calls `act` with its first process, and ends as the program does. `act`
+/// returns `None` if it did not resume a process that is suspended at startup.
 pub(super) fn with_program(
     (command, sharing): (&[OsString], Sharing),
     talk: &TalkArgs,
@@ -67,7 +67,7 @@ pub(super) fn with_program(
         Ok(None) => context.messages.warning(&program.says_nothing()),
         Err(failure) => context.messages.error(&failure),
     }
-    // Even if `act` failed, we wait for the program that we started.
+    // A started program is waited for even if `act` failed.
     let exit = program.wait(|_| {});
     talk.finish()?;
     exit

@@ -13,8 +13,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Offsets listed for each kind of finding in text; JSON has up to 64.
-const SHOWN_PER_KIND: usize = 5;
+/// Maximum number of offsets listed for each kind of finding in text; JSON has up to 64.
+const MAX_SHOWN_PER_KIND: usize = 5;
 
 pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let limits = Limits { tail_bytes: args.tail_limit.0, ..Limits::default() };
@@ -23,7 +23,7 @@ pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, F
         Findings::from_reader(&mut trace.reader).map_err(|error| trace.failed(&error))?;
     context.progress.end();
     if args.form.json {
-        context.write_json(&CheckReport::of(&trace, &findings))?;
+        context.write_json(&CheckReport::new(&trace, &findings))?;
     } else {
         text(context, &trace, &findings)?;
     }
@@ -41,7 +41,7 @@ pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, F
     })
 }
 
-/// `--json`, whole.
+/// The document of `--json`.
 #[derive(Serialize)]
 struct CheckReport<'a> {
     schema: u32,
@@ -50,11 +50,11 @@ struct CheckReport<'a> {
     /// Whether the stream's end mark was seen.
     complete: bool,
     events: u64,
-    /// Events that the writer numbered but that are missing.
+    /// Number of events that the writer numbered but that are missing.
     lost: u64,
-    /// By offset; at most 64 of a kind.
+    /// Findings by offset; at most 64 of a kind.
     findings: Vec<FindingReport<'a>>,
-    /// How many there are of each kind, also beyond those listed.
+    /// Number of findings of each kind, including those that are not listed.
     counts: BTreeMap<&'static str, u64>,
 }
 
@@ -68,11 +68,11 @@ struct FindingReport<'a> {
     message: &'a str,
 }
 
-/// The kind of what is wrong with a packed file.
+/// The kind of faults of the compressed file around the trace.
 const COMPRESSED: &str = "compressed-file";
 
 impl<'a> CheckReport<'a> {
-    fn of(trace: &Trace, findings: &'a Findings) -> CheckReport<'a> {
+    fn new(trace: &Trace, findings: &'a Findings) -> CheckReport<'a> {
         let unpack = trace.reader.source().unpack_fault();
         let packed = unpack.map(|fault| FindingReport {
             kind: COMPRESSED,
@@ -91,14 +91,14 @@ impl<'a> CheckReport<'a> {
             counts: findings.counts().chain(packed.iter().map(|it| (it.kind, 1))).collect(),
             findings: packed
                 .into_iter()
-                .chain(findings.violations().iter().map(FindingReport::of))
+                .chain(findings.violations().iter().map(FindingReport::from_violation))
                 .collect(),
         }
     }
 }
 
 impl<'a> FindingReport<'a> {
-    fn of(violation: &'a Violation) -> FindingReport<'a> {
+    fn from_violation(violation: &'a Violation) -> FindingReport<'a> {
         FindingReport {
             kind: violation.kind,
             severity: violation.severity.as_str(),
@@ -120,7 +120,7 @@ fn text(context: &mut Context<'_>, trace: &Trace, findings: &Findings) -> Result
         writeln!(context.out, "  nettrace {version}, {read}: conforms to the format")?;
         return Ok(());
     }
-    // What is wrong with the packed file counts, as it does for `info`.
+    // A fault of the compressed file counts, as it does for `info`.
     let packed = u64::from(unpack.is_some());
     let total = findings.counts().map(|(_, count)| count).sum::<u64>().saturating_add(packed);
     let kinds = (findings.counts().count() as u64).saturating_add(packed);
@@ -163,7 +163,7 @@ fn text(context: &mut Context<'_>, trace: &Trace, findings: &Findings) -> Result
                 style.name().over(kind),
                 units::count(count)
             )?;
-            for violation in of_kind.iter().take(SHOWN_PER_KIND) {
+            for violation in of_kind.iter().take(MAX_SHOWN_PER_KIND) {
                 let place = violation.block.map_or("between blocks", BlockKind::as_str);
                 let message = printable(&violation.message);
                 let section = violation.section;
@@ -173,12 +173,12 @@ fn text(context: &mut Context<'_>, trace: &Trace, findings: &Findings) -> Result
                     violation.offset
                 )?;
             }
-            if of_kind.len() > SHOWN_PER_KIND {
-                // A kind can occur both as damage and as a note; only those of this level are
+            if of_kind.len() > MAX_SHOWN_PER_KIND {
+                // A kind can occur both as damage and as a note; only findings of this level are
                 // among these.
                 let others = findings.violations().iter().filter(|it| it.kind == kind).count()
                     - of_kind.len();
-                let shown = (SHOWN_PER_KIND + others) as u64;
+                let shown = (MAX_SHOWN_PER_KIND + others) as u64;
                 writeln!(
                     context.out,
                     "    and {} more; --json lists up to 64",

@@ -1,4 +1,4 @@
-//! `nettrace completions`: a script for the shell.
+//! `nettrace completions`: prints a script for the shell.
 
 use crate::args::{Cli, CompletionsArgs};
 use crate::context::Context;

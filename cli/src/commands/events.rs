@@ -1,4 +1,4 @@
-//! `nettrace events`: the events, one a line.
+//! `nettrace events`: writes the events, one a line.
 
 use crate::args::{BigInts, EventsArgs, Order};
 use crate::context::{Context, failed};
@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 
 pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let mut trace = context.open(&args.input)?;
-    // What cannot be read at all fails before anything is written.
+    // An unreadable trace fails before anything is written.
     trace.reader.trace().map(drop).map_err(|error| Failure::read(&trace.file, &error, 0))?;
     context.forgo_progress_on_terminal();
     let has_processes = trace.reader.version().is_some_and(|version| version.major() >= 6);
@@ -64,21 +64,21 @@ fn options(args: &EventsArgs, has_processes: bool, context: &Context<'_>) -> Wri
 }
 
 /// Writes each event.
-struct Show<'a, 'o> {
+struct EventPrinter<'a, 'o> {
     writer: &'a mut EventWriter,
     names: StackNames<'a>,
     out: &'a mut Output<'o>,
     written: io::Result<()>,
 }
 
-impl Visit for Show<'_, '_> {
-    // Not inlined: events in time order come from several loops, which would each have a
+impl Visit for EventPrinter<'_, '_> {
+    // This is not inlined: events in time order come from several loops, which would each have a
     // copy of the writer.
     #[inline(never)]
     fn event(&mut self, event: Event<'_>) {
         self.names.learn(&event);
         let names = &mut self.names;
-        self.writer.put_named(&event, |event| names.of(event));
+        self.writer.put_named(&event, |event| names.frames(event));
         if let Err(error) = self.out.hand_on_page(self.writer.page()) {
             self.written = Err(error);
         }
@@ -98,7 +98,7 @@ fn by_one(
     file: &str,
     out: &mut Output<'_>,
 ) -> Result<Ended, Failure> {
-    let mut show = Show { writer, names, out, written: Ok(()) };
+    let mut show = EventPrinter { writer, names, out, written: Ok(()) };
     let ended = |result: Result<(), Error>, reader: &Reader<Input>| match result {
         Ok(()) => Ok(Ended::from(reader)),
         Err(error) => Err(failed(file, reader, &error)),

@@ -1,4 +1,4 @@
-//! `nettrace info`: what a trace is.
+//! `nettrace info`: shows what a trace is.
 
 use crate::args::{InfoArgs, InputArgs};
 use crate::context::Context;
@@ -16,7 +16,7 @@ pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Fa
     let mut trace = context.open_with(&args.input, limits)?;
     let header =
         trace.reader.trace().cloned().map_err(|error| Failure::read(&trace.file, &error, 0))?;
-    let (survey, ended) = survey::of(&mut trace, args.threads, limits, Survey::bounded)?;
+    let (survey, ended) = survey::survey_trace(&mut trace, args.threads, limits, Survey::bounded)?;
     context.progress.end();
     let info = ended.info(&survey, &header);
     if args.form.json {
@@ -28,8 +28,8 @@ pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Fa
     Ok(context.conclude(&trace.file, &ended, true))
 }
 
-/// Lines of a list before the rest is only counted.
-const LISTED_ITEMS: usize = 12;
+/// Maximum number of lines of a list; further items are only counted.
+const MAX_LISTED_ITEMS: usize = 12;
 
 fn text(context: &mut Context<'_>, input: &InputArgs, report: &TraceInfo) -> Result<(), Failure> {
     let style = context.style;
@@ -157,11 +157,11 @@ impl Page<'_> {
             .map_or((0, false), |others| (others.providers, others.providers_are_at_least));
         let count = units::count((report.providers.len() as u64).saturating_add(others));
         self.line("providers", &if is_at_least { format!("at least {count}") } else { count })?;
-        for provider in report.providers.iter().take(LISTED_ITEMS) {
+        for provider in report.providers.iter().take(MAX_LISTED_ITEMS) {
             let name = self.style.name().over(printable(&provider.name));
             writeln!(self.out, "  {:>21}  {name}", units::count(provider.events))?;
         }
-        if let Some(rest) = report.providers.len().checked_sub(LISTED_ITEMS + 1) {
+        if let Some(rest) = report.providers.len().checked_sub(MAX_LISTED_ITEMS + 1) {
             let rest = units::count((rest as u64 + 1).saturating_add(others));
             let at_least = if is_at_least { "at least " } else { "" };
             writeln!(self.out, "  {:>21}  and {at_least}{rest} more", "…")?;
@@ -195,7 +195,7 @@ impl Page<'_> {
             let text = format!("{}{lost}", units::counted(report.damage_count, "finding"));
             let text = self.style.bad().over(text);
             self.line("damage", &text)?;
-            for finding in report.damage.iter().take(LISTED_ITEMS) {
+            for finding in report.damage.iter().take(MAX_LISTED_ITEMS) {
                 let block =
                     finding.block.map_or_else(String::new, |block| format!("{block} block, "));
                 writeln!(
@@ -204,7 +204,7 @@ impl Page<'_> {
                     finding.offset, finding.class, finding.context, finding.fault
                 )?;
             }
-            let listed = report.damage.len().min(LISTED_ITEMS) as u64;
+            let listed = report.damage.len().min(MAX_LISTED_ITEMS) as u64;
             if report.damage_count > listed {
                 writeln!(
                     self.out,
@@ -214,7 +214,7 @@ impl Page<'_> {
                 )?;
             }
         }
-        for note in report.notes.iter().take(LISTED_ITEMS) {
+        for note in report.notes.iter().take(MAX_LISTED_ITEMS) {
             let times = if note.count > 1 {
                 format!(" ({} times)", units::count(note.count))
             } else {

@@ -1,4 +1,4 @@
-//! `nettrace list-profiles`: the ready-made sets of providers.
+//! `nettrace list-profiles`: lists the ready-made sets of providers.
 
 use crate::args::ProfileName;
 use crate::context::Context;

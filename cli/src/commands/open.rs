@@ -1,4 +1,4 @@
-//! `nettrace open`: a trace's page in the cache, shown by the browser.
+//! `nettrace open`: writes a trace's page to the cache and shows it in the browser.
 
 use super::report::{PageTarget, write_page};
 use crate::args::OpenArgs;
@@ -37,8 +37,8 @@ pub(super) fn run(args: &OpenArgs, context: &mut Context<'_>) -> Result<Exit, Fa
     Ok(exit)
 }
 
-/// Where the page of a trace goes: the same name for the same path, another for another
-/// trace of that name.
+/// Returns where the page of a trace goes. The same path always has the same name, and another
+/// trace of that name has another one.
 fn place(trace: &Path) -> Result<PathBuf, Failure> {
     let Some(folder) = cache(|name| std::env::var_os(name)) else {
         return Err(Failure::usage(
@@ -57,7 +57,7 @@ fn place(trace: &Path) -> Result<PathBuf, Failure> {
     Ok(folder.join(name))
 }
 
-/// The folder for pages, as the system's conventions have it.
+/// Returns the folder for pages, as the system's conventions have it.
 fn cache(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let folder = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = || folder("HOME");
@@ -66,7 +66,7 @@ fn cache(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     } else if cfg!(target_os = "macos") {
         home().map(|home| home.join("Library").join("Caches"))
     } else {
-        // The convention asks for a whole path; another one is to be ignored.
+        // The convention demands an absolute path; others are to be ignored.
         folder("XDG_CACHE_HOME")
             .filter(|path| path.is_absolute())
             .or_else(|| Some(home()?.join(".cache")))
@@ -74,8 +74,8 @@ fn cache(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(caches?.join("nettrace"))
 }
 
-/// Traces hold what programs write: command lines, messages, addresses. No other user may
-/// read them.
+/// Creates a folder that no other user may read: traces hold what programs write, such as command
+/// lines, messages and addresses.
 fn private_folder(folder: &Path) -> std::io::Result<()> {
     if let Some(parent) = folder.parent() {
         fs::create_dir_all(parent)?;
@@ -86,7 +86,7 @@ fn private_folder(folder: &Path) -> std::io::Result<()> {
     builder.recursive(true).create(folder)
 }
 
-/// A browser that runs after this long was started, and shows what it was given.
+/// Time after which a browser that still runs counts as started.
 const FAILS_WITHIN: Duration = Duration::from_millis(1500);
 
 /// A program that shows a page, and its arguments.
@@ -112,8 +112,8 @@ fn show(page: &Path) -> Result<(), String> {
     Err(refused.join("; "))
 }
 
-/// Who shows pages: what BROWSER names, as other programs understand it (several with `:`
-/// between them, `%s` for the page), then what the system has.
+/// Returns the programs that may show pages: those that BROWSER names, as other programs understand
+/// it (several with `:` between them, `%s` for the page), then those of the system.
 fn openers(page: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Vec<Opener> {
     let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
     let browsers = variable("BROWSER").map(|value| value.to_string_lossy().into_owned());
@@ -126,7 +126,7 @@ fn openers(page: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Vec<Open
         Opener { program: program.into(), words: words.collect() }
     };
     if cfg!(windows) {
-        // The first word in quotes would be the window's title.
+        // The first word in quotes would be taken for the window's title.
         openers.push(of_system("cmd", &["/C", "start", ""]));
     } else if cfg!(target_os = "macos") {
         openers.push(of_system("open", &[]));
@@ -138,8 +138,8 @@ fn openers(page: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Vec<Open
     openers
 }
 
-/// The commands that BROWSER lists. In `chromium --app=file://%s:firefox` the first colon
-/// is an address's, not between commands.
+/// Splits BROWSER into its commands. In `chromium --app=file://%s:firefox` the first colon belongs
+/// to an address and separates no commands.
 fn commands(list: &str, separator: char) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     for part in list.split(separator) {
@@ -169,14 +169,14 @@ fn named_opener(words: &str, page: &Path) -> Option<Opener> {
     Some(Opener { program, words: given })
 }
 
-/// Starts it. It may go on for as long as the page is looked at: only that it does not
-/// fail at once is waited for.
+/// Starts a program. It may run for as long as the user looks at the page, so this only waits long
+/// enough to see that it does not fail at once.
 fn start(opener: &Opener) -> Result<(), String> {
     let name = opener.program.to_string_lossy();
     let mut command = Command::new(&opener.program);
     command.args(&opener.words);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // Ctrl-C in this terminal is not for the browser.
+    // Ctrl-C in this terminal is not meant for the browser.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.spawn().map_err(|error| format!("{name}: {}", plain(&error)))?;

@@ -1,4 +1,4 @@
-//! `nettrace process`: every command of the protocol that is no session.
+//! `nettrace process`: sends every command of the protocol that starts no session.
 
 use crate::args::amount::hex_bytes;
 use crate::args::{AskArgs, DumpChoice, PerfMapChoice, ProcessArgs, ProcessRequest};
@@ -33,7 +33,7 @@ pub(super) fn run(args: &ProcessArgs, context: &mut Context<'_>) -> Result<Exit,
         }
     };
     let answer = answer(&args.request, &reached);
-    // This also resumes a process that connected to our port.
+    // This also resumes a process that connected to the command's port.
     drop(port);
     talk.finish()?;
     let answer = answer?;
@@ -48,7 +48,7 @@ pub(super) fn run(args: &ProcessArgs, context: &mut Context<'_>) -> Result<Exit,
     answer.lacking.map_or(Ok(Exit::Fine), Err)
 }
 
-/// What was answered. The keys are a promise to scripts.
+/// The document of `--json`. The keys are a promise to scripts.
 #[derive(Serialize)]
 struct ProcessReport<'r> {
     schema: u32,
@@ -60,12 +60,12 @@ struct ProcessReport<'r> {
 struct Answer {
     text: Vec<String>,
     json: Value,
-    /// Requested variables that do not exist.
+    /// The failure that names requested variables which do not exist.
     lacking: Option<Failure>,
 }
 
 impl Answer {
-    /// A command without an answer of its own.
+    /// Returns the answer of a command that has no data in its reply.
     fn done(command: CommandId, text: String) -> Answer {
         Answer {
             text: vec![text],
@@ -153,7 +153,7 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
             );
             Ok(Answer::done(CommandId::STARTUP_PROFILER, text))
         }
-        // clap has made sure that the danger is known.
+        // clap has made sure that the user knows the danger.
         ProcessRequest::Send { set, id, payload, .. } => {
             let payload = hex_bytes(payload)
                 .ok_or_else(|| Failure::Usage(format!("\"{payload}\" is not hexadecimal")))?;
@@ -269,10 +269,10 @@ fn variable_change(
     }
 }
 
-/// Whether the process may write that file. The runtime replaces what is there without
-/// asking, through links and on devices, too.
+/// Fails if the process may not write that file. The runtime replaces existing files without
+/// asking, also through links and on devices.
 fn replaceable(file: &str, target_root: &Path, is_forced: bool) -> Result<(), Failure> {
-    // As we see the file. A link is there even if it leads nowhere.
+    // The path as this command sees the file. A link exists even if it leads nowhere.
     let seen = target_root.join(file.trim_start_matches('/'));
     let message = match std::fs::symlink_metadata(&seen) {
         Err(_) => return Ok(()),
@@ -283,7 +283,7 @@ fn replaceable(file: &str, target_root: &Path, is_forced: bool) -> Result<(), Fa
     Err(Failure::input(file, message))
 }
 
-/// The process has another current folder than we.
+/// Returns an absolute path: the process may have another current folder.
 fn absolute(path: &Path) -> Result<String, Failure> {
     let failed = |error: std::io::Error| Failure::open(&path.display().to_string(), path, &error);
     let path = std::path::absolute(path).map_err(failed)?;

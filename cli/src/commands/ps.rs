@@ -1,4 +1,4 @@
-//! `nettrace ps`: the .NET processes there are.
+//! `nettrace ps`: lists the .NET processes of this machine.
 
 use crate::args::PsArgs;
 use crate::context::Context;
@@ -17,24 +17,24 @@ use serde::Serialize;
 use std::io::Write;
 use std::time::Duration;
 
-/// A process that does not answer within this time is listed without the details that
-/// only it could give.
+/// How long a process may take to answer, before it is listed without the details that only it
+/// could give.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
-/// Columns of a command line that is cut.
-const COMMAND_COLUMNS: usize = 60;
+/// Maximum columns of a command line, unless `--all` is given.
+const MAX_COMMAND_COLUMNS: usize = 60;
 
-/// All that `ps` knows. The keys are a promise to scripts.
+/// The document of `--json`. The keys are a promise to scripts.
 #[derive(Debug, Serialize)]
 struct PsReport {
     schema: u32,
-    processes: Vec<ProcessReport>,
+    processes: Vec<PsProcess>,
     leftovers: Vec<LeftoverReport>,
 }
 
 #[derive(Debug, Serialize)]
-struct ProcessReport {
+struct PsProcess {
     pid: u32,
-    /// Its id in its own namespace, if that is another.
+    /// Process id in its own namespace, if that is another one.
     own_pid: Option<u32>,
     kind: &'static str,
     name: String,
@@ -47,12 +47,12 @@ struct ProcessReport {
     owner: Option<u32>,
     command_line: String,
     reachable: bool,
-    /// Why it cannot be reached, or did not answer.
+    /// Reason why the process cannot be reached, or did not answer.
     reason: Option<String>,
     endpoint: Option<String>,
-    /// It waits at startup to be resumed.
+    /// Whether the process waits at startup to be resumed.
     suspended: Option<bool>,
-    /// Commands it should know, by its version.
+    /// Commands that the process should know, by its version.
     commands: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn run(args: &PsArgs, context: &mut Context<'_>) -> Result<Exit, Fail
     let asked: Vec<_> = listing
         .processes
         .into_iter()
-        // All are asked at the same time, since each may take seconds to answer.
+        // All processes are queried at the same time, since each may take seconds to answer.
         .map(|found| {
             let recorder = recorder.clone();
             std::thread::Builder::new().spawn(move || report(&found, recorder))
@@ -94,11 +94,11 @@ pub(super) fn run(args: &PsArgs, context: &mut Context<'_>) -> Result<Exit, Fail
     Ok(Exit::Fine)
 }
 
-fn report(found: &Found, recorder: Option<Recorder>) -> ProcessReport {
+fn report(found: &Found, recorder: Option<Recorder>) -> PsProcess {
     let deadlines = Deadlines::default().connect(ANSWER_TIMEOUT).reply(ANSWER_TIMEOUT);
     let runtime = match found.kind {
         ProcessKind::Runtime => found.runtime().map(|runtime| runtime.deadlines(deadlines)),
-        // A router passes what it is asked on to a device, or waits for one.
+        // A router passes requests on to a device, or waits for one.
         _ => None,
     };
     let runtime = match recorder {
@@ -122,11 +122,11 @@ fn report(found: &Found, recorder: Option<Recorder>) -> ProcessReport {
         _ => None,
     };
     let version = info.as_ref().and_then(ProcessInfo::version);
-    // Only .NET Core 3 has no ProcessInfo at all.
+    // .NET Core 3 is the only runtime that has no ProcessInfo at all.
     let is_old = runtime.is_some() && info.is_none() && reason.is_none();
     let core_3 = RuntimeVersion::parse("3.0.0").unwrap();
     let version_for_commands = version.or(is_old.then_some(core_3));
-    ProcessReport {
+    PsProcess {
         pid: found.pid,
         own_pid: found.own_pid,
         kind: if found.kind == ProcessKind::Router { "router" } else { "runtime" },
@@ -165,7 +165,7 @@ fn leftover(leftover: &Leftover) -> LeftoverReport {
     }
 }
 
-/// `10.0.12+4aa8ba5a` without the commit.
+/// Returns a version without the commit: `10.0.12` for `10.0.12+4aa8ba5a`.
 fn without_build(version: &str) -> &str {
     version.split('+').next().unwrap_or(version)
 }
@@ -189,7 +189,7 @@ fn write_text(context: &mut Context<'_>, args: &PsArgs, report: &PsReport) -> Re
     Ok(())
 }
 
-/// The place of the column that says what a process can do.
+/// Place of the column that says what a process can do.
 const CAN_COLUMN: usize = 5;
 
 fn table(context: &mut Context<'_>, args: &PsArgs, report: &PsReport) -> Result<(), Failure> {
@@ -225,11 +225,11 @@ fn table(context: &mut Context<'_>, args: &PsArgs, report: &PsReport) -> Result<
     Ok(end_page(context)?)
 }
 
-fn row(process: &ProcessReport, is_whole: bool, context: &Context<'_>) -> [Cell; 7] {
+fn row(process: &PsProcess, is_whole: bool, context: &Context<'_>) -> [Cell; 7] {
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "?".to_owned());
     let mut command = process.command_line.clone();
-    if !is_whole && command.chars().count() > COMMAND_COLUMNS {
-        command = command.chars().take(COMMAND_COLUMNS - 1).chain(['…']).collect();
+    if !is_whole && command.chars().count() > MAX_COMMAND_COLUMNS {
+        command = command.chars().take(MAX_COMMAND_COLUMNS - 1).chain(['…']).collect();
     }
     let paint = if process.reachable { Paint::default() } else { context.style.warning() };
     // Everything but numbers comes from outside, including error texts that quote a reply.
@@ -245,8 +245,8 @@ fn row(process: &ProcessReport, is_whole: bool, context: &Context<'_>) -> [Cell;
     .map(|cell| Cell::new(cell, &paint))
 }
 
-/// What it can do, in a few words, or why it can do nothing.
-fn can(process: &ProcessReport) -> String {
+/// Returns what a process can do, in a few words, or why it can do nothing.
+fn can(process: &PsProcess) -> String {
     if let Some(reason) = &process.reason {
         return format!("nothing: {reason}");
     }
@@ -273,9 +273,9 @@ fn can(process: &ProcessReport) -> String {
     words.join(", ")
 }
 
-/// `3 s`, `5 min`, `2 h 5 min`, `3 d 4 h`.
+/// Returns how long a process has run: `3 s`, `5 min`, `2 h 5 min`, `3 d 4 h`.
 fn uptime(seconds: f64) -> String {
-    // Whole seconds are enough here.
+    // Whole seconds are precise enough here.
     let seconds = seconds as u64;
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
     match (days, hours, minutes) {

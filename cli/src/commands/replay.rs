@@ -1,4 +1,4 @@
-//! `nettrace replay`: a transcript in the place of the process.
+//! `nettrace replay`: plays a transcript in the place of the process.
 
 use crate::args::ReplayArgs;
 use crate::context::Context;

@@ -1,4 +1,4 @@
-//! `nettrace schema`: the event types that a trace defines, with the fields of their
+//! `nettrace schema`: shows the event types that a trace defines, with the fields of their
 //! payloads.
 
 use super::stats;
@@ -18,7 +18,7 @@ use std::io::Write;
 pub(super) fn run(args: &SchemaArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let mut trace = context.open(&args.input)?;
     let mut types = EventTypes::default();
-    // By the shape's number.
+    // Number of events of each shape, by the shape's number.
     let mut counts: Vec<u64> = Vec::new();
     while let Some(event) = trace.next_event()? {
         let shape = types.index_of(&event).shape;
@@ -41,11 +41,11 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context<'_>) -> Result<Exit, 
         .filter_map(|(shape, count)| Some((types.rows().get(shape.type_number)?, shape, *count)))
         .filter(|(row, _, _)| row.is_defined && accepts_type(&args.provider, &args.event, row))
         .collect();
-    // Shapes of one type stay in the order in which they were met.
+    // Shapes of one type stay in the order in which they first occurred.
     rows.sort_by(|a, b| a.0.sort_key().cmp(&b.0.sort_key()));
     context.progress.end();
     if args.form.json {
-        let types = rows.iter().map(|(row, shape, events)| TypeReport::of(row, shape, *events));
+        let types = rows.iter().map(|(row, shape, events)| TypeReport::new(row, shape, *events));
         let events = rows.iter().map(|(_, _, events)| events).sum();
         let report = SchemaReport { schema: 1, events, types: types.collect() };
         context.write_report(&report, &ended)?;
@@ -59,7 +59,7 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context<'_>) -> Result<Exit, 
     Ok(context.conclude(&trace.file, &ended, true))
 }
 
-/// Who describes the fields.
+/// Returns who describes the fields of a type.
 fn source(row: &EventType, shape: &Shape) -> &'static str {
     match row.catalog {
         Some(_) => "catalog",
@@ -68,11 +68,11 @@ fn source(row: &EventType, shape: &Shape) -> &'static str {
     }
 }
 
-/// `--json`, whole.
+/// The document of `--json`.
 #[derive(Serialize)]
 struct SchemaReport<'a> {
     schema: u32,
-    /// Of the types that are listed.
+    /// Number of events of the types that are listed.
     events: u64,
     types: Vec<TypeReport<'a>>,
 }
@@ -85,19 +85,19 @@ struct TypeReport<'a> {
     name: String,
     /// `stream`, `catalog`, or `none`: no fields are described, payloads are bytes.
     source: &'static str,
-    /// Of the catalog's row; its version differs from the event's if that is newer than
-    /// the catalog.
+    /// Symbol of the catalog's row; its version differs from the event's if that is newer than the
+    /// catalog.
     #[serde(skip_serializing_if = "Option::is_none")]
     symbol: Option<&'static str>,
     events: u64,
     fields: Vec<FieldReport<'a>>,
-    /// Why what is after the fields is not described.
+    /// Reason why the bytes after the fields are not described.
     #[serde(skip_serializing_if = "Option::is_none")]
     opaque: Option<String>,
 }
 
 impl<'a> TypeReport<'a> {
-    fn of(row: &'a EventType, shape: &'a Shape, events: u64) -> TypeReport<'a> {
+    fn new(row: &'a EventType, shape: &'a Shape, events: u64) -> TypeReport<'a> {
         TypeReport {
             provider: &row.provider,
             id: row.id,
@@ -114,20 +114,20 @@ impl<'a> TypeReport<'a> {
 
 #[derive(Serialize)]
 struct FieldReport<'a> {
-    /// As `payload` has it.
+    /// Name of the field, as `payload` has it.
     name: &'a str,
     #[serde(rename = "type")]
     kind: String,
-    /// Whether its numbers are shown in hexadecimal.
+    /// Whether numbers of the field are shown in hexadecimal.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     hex: bool,
-    /// What its numbers count.
+    /// Unit of the field's numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     unit: Option<&'static str>,
-    /// The names of its values.
+    /// Names of the field's values.
     #[serde(skip_serializing_if = "Option::is_none")]
     values: Option<ValuesReport>,
-    /// Those within objects.
+    /// Fields within the objects that the field holds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fields: Vec<FieldReport<'a>>,
 }
@@ -146,7 +146,7 @@ struct ValueReport {
 }
 
 impl ValuesReport {
-    fn of(map: &'static ValueMap) -> ValuesReport {
+    fn from_map(map: &'static ValueMap) -> ValuesReport {
         let entries = map.entries.iter().map(|(value, name)| ValueReport { value: *value, name });
         ValuesReport { name: map.name, is_bitmap: map.is_bitmap, entries: entries.collect() }
     }
@@ -159,19 +159,19 @@ impl<'a> FieldReport<'a> {
             kind: type_text(&field.kind),
             hex: field.is_hex,
             unit: field.unit.map(Unit::symbol),
-            values: field.map.map(ValuesReport::of),
+            values: field.map.map(ValuesReport::from_map),
             fields: FieldReport::all(members(&field.kind), &name.inner),
         };
         visible(fields).zip(names.iter()).map(report).collect()
     }
 }
 
-/// Fields that are shown: padding is not.
+/// Returns the fields that are shown: padding is not.
 fn visible(fields: &[Field]) -> impl Iterator<Item = &Field> {
     fields.iter().filter(|field| !matches!(field.kind, FieldType::Padding(_)))
 }
 
-/// The fields of an object, or of the objects in an array.
+/// Returns the fields of an object, or of the objects in an array.
 fn members(kind: &FieldType) -> &[Field] {
     match kind {
         FieldType::Object(fields) => fields,
@@ -184,8 +184,8 @@ fn members(kind: &FieldType) -> &[Field] {
     }
 }
 
-/// A type in a few letters. Texts are called by their encoding, arrays have `[]` after
-/// their elements' type.
+/// Returns a type in a few letters. Texts are named by their encoding, arrays have `[]` after their
+/// elements' type.
 fn type_text(kind: &FieldType) -> String {
     let simple = match kind {
         FieldType::Object(_) => "object",

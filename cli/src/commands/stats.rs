@@ -1,4 +1,4 @@
-//! `nettrace stats`: a line for each event type.
+//! `nettrace stats`: writes a line for each event type.
 
 use crate::args::{SortKey, StatsArgs};
 use crate::context::Context;
@@ -17,7 +17,7 @@ pub(super) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit, F
     let mut trace = context.open(&args.input)?;
     let header = trace.reader.trace().cloned().map_err(|error| trace.failed(&error))?;
     let (survey, ended) =
-        survey::of(&mut trace, args.threads, Limits::default(), Survey::of_all_types)?;
+        survey::survey_trace(&mut trace, args.threads, Limits::default(), Survey::of_all_types)?;
     let mut stats = survey.stats(&header, &ended);
     let rows = &mut stats.types;
     match args.sort {
@@ -41,13 +41,13 @@ pub(super) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit, F
     Ok(context.conclude(&trace.file, &ended, true))
 }
 
-/// Below this many columns dates are not repeated.
+/// Number of columns below which dates are not repeated.
 const NARROW_COLUMNS: usize = 110;
 
-/// Room that an event's own name mostly needs.
-const LEAST_EVENT_COLUMNS: usize = 40;
+/// Minimum columns for an event's own name.
+const MIN_EVENT_COLUMNS: usize = 40;
 
-/// The date of all events, if there is one: `2024-02-29`.
+/// Returns the date of all events, such as `2024-02-29`, if there is only one.
 fn common_day(rows: &[TypeStats<'_>], clock: Clock) -> Option<String> {
     let day = |ticks| Some(units::instant(clock, ticks, true).split_once(' ')?.0.to_owned());
     let first = day(rows.first()?.first_ticks)?;
@@ -66,8 +66,7 @@ fn text(
     let (strong, name) = (context.style.strong(), context.style.name());
     let (is_utc, sort) = (args.utc, args.sort);
     let (from, to) = if is_utc { ("FIRST", "LAST") } else { ("FIRST ms", "LAST ms") };
-    // On a narrow terminal, names need the room of two dates that are the same in each
-    // row.
+    // On a narrow terminal, names need the room of two dates that are the same in each row.
     let is_narrow = context.table_width().is_some_and(|width| width < NARROW_COLUMNS);
     let day = if is_utc && is_narrow { common_day(rows, clock) } else { None };
     let time = match (is_utc, &day) {
@@ -98,7 +97,7 @@ fn text(
             .asked_for(is_utc || sort == SortKey::Last)
             .of(&|row| instant(row.last_ticks).into()),
         left("EVENT", 5, 0)
-            .at_least(LEAST_EVENT_COLUMNS)
+            .at_least(MIN_EVENT_COLUMNS)
             .of(&|row| Cell::new(event(row.event_type), &name)),
     ])?;
     let summary = format!(
@@ -111,7 +110,7 @@ fn text(
     Ok(())
 }
 
-/// `Provider/Name #1 v0`: its own name stays longest.
+/// Returns `Provider/Name #1 v0`, of which the event's own name stays longest.
 fn event(row: &EventType) -> Text {
     let (path, number) = (row.path(), format!(" {}", number(row)));
     match path.strip_prefix(&*row.provider) {
@@ -120,7 +119,7 @@ fn event(row: &EventType) -> Text {
     }
 }
 
-/// Id and version; the id only if it is not in the name.
+/// Returns id and version of a type; the id only if it is not in the name.
 pub(super) fn number(row: &EventType) -> String {
     match (row.has_name(), row.is_defined) {
         (_, false) => String::new(),

@@ -5,15 +5,15 @@ use super::{LEFT_OUT, Text, cut, shares};
 use crate::printable::printable;
 use unicode_width::UnicodeWidthStr;
 
-/// A caller is shown cut only if this much of it can be shown.
-const LEAST_FRAME_COLUMNS: usize = 10;
+/// Minimum columns of a caller that is shown cut.
+const MIN_FRAME_COLUMNS: usize = 10;
 
 /// Names that lead to each other, such as a method and its callers.
 #[derive(Debug, Clone)]
 pub(crate) struct Chain {
     links: Vec<Link>,
     between: &'static str,
-    /// The places of the links, the one that says most first.
+    /// The places of the links in the order in which they are kept, the most important first.
     order: Vec<usize>,
     /// Number of links that are always shown, shortened if need be.
     needed: usize,
@@ -21,9 +21,9 @@ pub(crate) struct Chain {
 
 #[derive(Debug, Clone)]
 struct Link {
-    /// Whether there are others between it and the link before it.
+    /// Whether frames are left out between this link and the one before it.
     follows_gap: bool,
-    /// The name as it is, without its namespace, and with nothing that could be missed.
+    /// The name as it is, without its namespace, and without its type where that is not missed.
     names: [String; 3],
 }
 
@@ -36,8 +36,8 @@ const CALLED_BY: &str = " ← ";
 /// Stands between what holds an object and the object.
 const HOLDS: &str = " → ";
 
-/// A frame of a chain of callers: its place on the stack, its name without module and
-/// arguments, and whether it is of the user's own code.
+/// A frame of a chain of callers: its place on the stack, its name without module and arguments,
+/// and whether it belongs to the user's own code.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Caller<'n> {
     pub(crate) place: usize,
@@ -45,8 +45,8 @@ pub(crate) struct Caller<'n> {
     pub(crate) is_own: bool,
 }
 
-/// `Type.Method ← Type.Method ← …`: where it happened, and the first frame of the user's
-/// own code, stay longest.
+/// Returns a stack as `Type.Method ← Type.Method ← …`. The innermost frame, and the first frame of
+/// the user's own code, stay longest.
 pub(crate) fn callers(frames: &[Caller<'_>]) -> Text {
     let links = frames.iter().enumerate().map(|(at, frame)| {
         let name = printable(frame.name);
@@ -63,7 +63,8 @@ pub(crate) fn callers(frames: &[Caller<'_>]) -> Text {
     Text::Chain(Chain { links: links.collect(), between: CALLED_BY, order, needed })
 }
 
-/// `static s_items → Object[] → Session`: the root and the object stay longest.
+/// Returns a path to an object as `static s_items → Object[] → Session`. The root and the object
+/// stay longest.
 pub(crate) fn way(root: &str, steps: &[String]) -> Text {
     let steps = steps.iter().map(|step| {
         let name = printable(step);
@@ -86,7 +87,7 @@ impl Chain {
         self.shown(&all, |at| self.links[at].names[WHOLE].clone())
     }
 
-    /// The chosen links, with marks where others are left out.
+    /// Returns the chosen links, with marks where others are left out.
     fn shown(&self, chosen: &[usize], name: impl Fn(usize) -> String) -> String {
         let mut text = String::new();
         let mut next = 0;
@@ -109,7 +110,7 @@ impl Chain {
         text
     }
 
-    /// The `count` links that say most, in their order.
+    /// Returns the places of the `count` most important links, in the order of the chain.
     fn chosen(&self, count: usize) -> Vec<usize> {
         let mut chosen: Vec<usize> = self.order.iter().take(count).copied().collect();
         chosen.sort_unstable();
@@ -140,7 +141,8 @@ impl Chain {
         })
     }
 
-    /// The same with one link more, which is cut: it may be what differs.
+    /// Returns the chain with the next link cut to the room that is left: it may be what differs
+    /// from other rows.
     fn with_next(&self, count: usize, form: usize, most: usize) -> Option<String> {
         let next = *self.order.get(count)?;
         let chosen = self.chosen(count + 1);
@@ -151,7 +153,7 @@ impl Chain {
             })
         };
         let room = most.checked_sub(shown(0).width())?;
-        (room >= LEAST_FRAME_COLUMNS).then(|| shown(room))
+        (room >= MIN_FRAME_COLUMNS).then(|| shown(room))
     }
 }
 

@@ -13,21 +13,21 @@ use unicode_width::UnicodeWidthStr;
 
 /// Stands for what is left out.
 const LEFT_OUT: &str = "…";
-/// What a part of less weight keeps where a weightier one is cut.
-const LEAST_PART_COLUMNS: usize = 8;
+/// Minimum columns that a part of less weight keeps where a weightier one is cut.
+const MIN_PART_COLUMNS: usize = 8;
 
-/// A text, and how it is cut.
+/// A text that knows how to get shorter.
 #[derive(Debug, Clone)]
 pub(crate) enum Text {
-    /// Arguments are dropped first, then the beginning, then the middle: see [`cut`].
+    /// A name: loses its arguments first, then its beginning, then its middle. See [`cut`].
     Name(String),
-    /// Loses whole links first.
+    /// A chain of names: loses whole links first.
     Chain(Chain),
-    /// Each part is cut separately.
+    /// Parts that are cut separately.
     Parts(Vec<TextPart>),
-    /// What matters less the later it stands: loses its end.
+    /// A list whose items matter less the later they stand: loses its end.
     List(Vec<String>),
-    /// The same text, longer and shorter; the longest that fits is shown.
+    /// One text in several forms, the longest first. The longest that fits is shown.
     Forms(Vec<String>),
 }
 
@@ -40,24 +40,24 @@ pub(crate) struct TextPart {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Weight {
-    /// Is never cut.
+    /// Never cut.
     Fixed,
-    /// Is cut when the others are short.
+    /// Cut when the parts of weight `Other` are short.
     Main,
     Other,
 }
 
-/// A part that stays as it is: a number, or what stands between two names.
+/// Returns a part that stays as it is: a number, or what stands between two names.
 pub(crate) fn fixed(text: &str) -> TextPart {
     TextPart { text: printable(text), weight: Weight::Fixed }
 }
 
-/// A name that says most.
+/// Returns a part with the name that says most.
 pub(crate) fn main(text: &str) -> TextPart {
     TextPart { text: printable(text), weight: Weight::Main }
 }
 
-/// A name that says more about it.
+/// Returns a part with a name that says less than the main one.
 pub(crate) fn other(text: &str) -> TextPart {
     TextPart { text: printable(text), weight: Weight::Other }
 }
@@ -79,7 +79,7 @@ impl Text {
         Text::Parts(parts.into_iter().collect())
     }
 
-    /// All of it.
+    /// Returns the whole text.
     pub(crate) fn whole(&self) -> String {
         match self {
             Text::Name(text) => text.clone(),
@@ -90,7 +90,7 @@ impl Text {
         }
     }
 
-    /// At most `most` columns of it.
+    /// Returns the text in at most `most` columns.
     pub(crate) fn cut(&self, most: usize) -> String {
         let whole = self.whole();
         if whole.width() <= most {
@@ -110,8 +110,8 @@ impl Text {
     }
 }
 
-/// Each part is as wide as there is room for it. Those that are short leave theirs to the
-/// others, and those of less weight some of theirs to the weightier ones.
+/// Cuts parts so that together they fit: short ones leave their room to the others, and those of
+/// less weight some of theirs to the weightier ones.
 fn cut_parts(parts: &[TextPart], most: usize) -> String {
     let is_fixed = |part: &&TextPart| part.weight == Weight::Fixed;
     let fixed: usize = parts.iter().filter(is_fixed).map(|part| part.text.width()).sum();
@@ -124,7 +124,7 @@ fn cut_parts(parts: &[TextPart], most: usize) -> String {
     for main in (0..names.len()).filter(|at| names[*at].weight == Weight::Main) {
         for other in (0..names.len()).filter(|at| names[*at].weight == Weight::Other) {
             let missing = widths[main].saturating_sub(rooms[main]);
-            let given = missing.min(rooms[other].saturating_sub(LEAST_PART_COLUMNS));
+            let given = missing.min(rooms[other].saturating_sub(MIN_PART_COLUMNS));
             rooms[main] += given;
             rooms[other] -= given;
         }
@@ -149,7 +149,7 @@ fn shares(widths: &[usize], room: usize) -> Vec<usize> {
     shares
 }
 
-/// As many items as there is room for.
+/// Returns as many items as there is room for.
 fn cut_list(items: &[String], most: usize) -> String {
     let shown =
         (1..items.len()).rev().map(|count| format!("{}, {LEFT_OUT}", items[..count].join(", ")));

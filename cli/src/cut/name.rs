@@ -1,11 +1,11 @@
-//! Names of methods and types.
+//! Shortens names of methods and types.
 
 use super::LEFT_OUT;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// A text that is at most `most` columns wide. The name of a method loses its arguments,
-/// then module and namespaces, and other texts their middle: the end of a name says more
-/// than its begin, so it keeps more of it.
+/// Returns a text in at most `most` columns. The name of a method loses its arguments, then module
+/// and namespaces; other texts lose their middle. The end of a name says more than its beginning,
+/// so more of it is kept.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.width() <= most {
         return text.to_owned();
@@ -35,7 +35,7 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// The begin and, twice as much of it, the end.
+/// Returns the beginning of a text and, twice as long, its end.
 pub(super) fn cut_middle(text: &str, most: usize) -> String {
     if text.width() <= most {
         return text.to_owned();
@@ -62,7 +62,7 @@ pub(super) fn cut_middle(text: &str, most: usize) -> String {
     begin
 }
 
-/// The places of dots that separate parts of a name.
+/// Returns the places of the dots that separate parts of a name.
 fn dots(name: &str) -> Vec<usize> {
     let (mut depth, mut dots) = (0_u32, Vec::new());
     for (at, c) in name.char_indices() {
@@ -73,7 +73,7 @@ fn dots(name: &str) -> Vec<usize> {
             _ => {}
         }
     }
-    // The name of a constructor begins with a dot itself.
+    // The name of a constructor begins with a dot: `.ctor`.
     if let [.., before, last] = dots[..]
         && before + 1 == last
     {
@@ -82,14 +82,15 @@ fn dots(name: &str) -> Vec<usize> {
     dots
 }
 
-/// The last `count` parts of a name: `Program.Run` of `Shop.Program.Run`, `Program..ctor`
+/// Returns the last `count` parts of a name: `Program.Run` of `Shop.Program.Run`, `Program..ctor`
 /// of `Shop.Program..ctor`.
 pub(super) fn ending(name: &str, count: usize) -> &str {
     let dots = dots(name);
     dots.len().checked_sub(count).map_or(name, |at| &name[dots[at] + 1..])
 }
 
-/// `Enter` of `Monitor.Enter`; what says nothing without its type keeps it.
+/// Returns a method without its type, as `Enter` for `Monitor.Enter`. Names that say nothing
+/// without their type keep it.
 pub(super) fn bare(short: &str) -> &str {
     match ending(short, 1) {
         method if method.starts_with('.') || method.starts_with("lambda") => short,

@@ -6,8 +6,8 @@ use nettrace_analysis::report::OutcomeReport;
 use nettrace_parser::{Outcome, Reader};
 use std::ops::Deref;
 
-/// How reading a trace ended, by one thread or by several: the stream's [`Outcome`], and
-/// what was wrong with the compressed file around it.
+/// How reading a trace ended, by one thread or by several: the stream's [`Outcome`], and what was
+/// wrong with the compressed file around it.
 #[derive(Debug)]
 pub(crate) struct Ended {
     outcome: Outcome,
@@ -20,7 +20,7 @@ impl Ended {
         self.unpack_fault
     }
 
-    /// What is known of the trace, the packed file included.
+    /// Returns what is known of the trace, including the compressed file around it.
     pub(crate) fn info(&self, survey: &Survey, header: &nettrace_parser::Trace) -> TraceInfo {
         let mut info = survey.info(header, self);
         info.compressed = self.is_gzip;
@@ -31,8 +31,8 @@ impl Ended {
         info
     }
 
-    /// How reading went, as documents have it; what is wrong with the packed file counts
-    /// as damage.
+    /// Returns how reading went, as documents have it. What is wrong with the compressed file
+    /// counts as damage.
     pub(crate) fn outcome(&self) -> OutcomeReport {
         let mut outcome = OutcomeReport::of(self);
         if let Some(fault) = self.unpack_fault.filter(|fault| fault.is_loss()) {
@@ -58,7 +58,7 @@ impl From<&Reader<Input>> for Ended {
     }
 }
 
-/// Of a plain file: only those are read by several threads.
+/// Several threads read only plain files, so an outcome from them has no compressed file.
 impl From<Outcome> for Ended {
     fn from(outcome: Outcome) -> Ended {
         Ended { outcome, is_gzip: false, unpack_fault: None }

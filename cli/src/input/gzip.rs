@@ -1,5 +1,5 @@
-//! gzip, unpacked while it is read. What is wrong with the file ends the reading and is
-//! reported afterwards: all that could be unpacked counts.
+//! Unpacks gzip while it is read. A fault of the file ends the reading and is reported afterwards,
+//! so that all that could be unpacked counts.
 
 use crate::failure::LimitReached;
 use flate2::bufread::GzDecoder;
@@ -8,38 +8,38 @@ use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::rc::Rc;
 
-/// How gzip begins.
+/// The first bytes of a gzip file.
 pub(super) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 pub(super) fn is_gzip(head: &[u8]) -> bool {
     head.starts_with(&MAGIC)
 }
 
-/// What was wrong with a compressed file.
+/// A fault of a compressed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UnpackFault {
-    /// Offset in the compressed file; where it is corrupt, shortly after the place.
+    /// Offset in the compressed file, in bytes; where the file is corrupt, shortly after the fault.
     pub(crate) offset: u64,
     pub(crate) kind: UnpackFaultKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnpackFaultKind {
-    /// It ends inside the compressed data.
+    /// The file ends inside the compressed data.
     Truncated,
     /// The compressed data, or its checksum, makes no sense.
     Corrupt,
-    /// Something else follows. Nothing is lost by that.
+    /// Something other than gzip follows. Nothing is lost by that.
     Trailing,
 }
 
 impl UnpackFault {
-    /// Whether a part of the trace may be missing because of it.
+    /// Returns whether a part of the trace may be missing because of the fault.
     pub(crate) fn is_loss(&self) -> bool {
         self.kind != UnpackFaultKind::Trailing
     }
 
-    /// What is wrong, without the place.
+    /// Returns what is wrong, without the place.
     pub(crate) fn what(&self) -> &'static str {
         match self.kind {
             UnpackFaultKind::Truncated => "the gzip data ends too early",
@@ -57,7 +57,7 @@ impl fmt::Display for UnpackFault {
 
 /// Unpacks one gzip member after the other.
 pub(super) struct Unpack<R> {
-    /// None at the end.
+    /// The member that is being unpacked; `None` at the end.
     member: Option<GzDecoder<BufReader<R>>>,
     /// Bytes that were read from the file, including those that wait in the buffer.
     consumed: Rc<Cell<u64>>,
@@ -65,19 +65,19 @@ pub(super) struct Unpack<R> {
     is_first: bool,
     /// Bytes that this member gave.
     given: u64,
-    /// Bytes that all members may give yet.
+    /// Bytes that all members may still give.
     left: u64,
     limit: u64,
-    /// There was more.
+    /// Whether the file unpacks to more than the limit.
     is_over: bool,
 }
 
-/// Bytes unpacked at a time. What is unpacked in the call that meets corrupt data is lost
-/// with it.
+/// Bytes unpacked at a time. Those unpacked by the call that meets corrupt data are lost with it.
 const PIECE_BYTES: usize = 32 * 1024;
 
 impl<R: Read> Unpack<R> {
-    /// `limit`: bytes that all members together may give.
+    /// Starts to unpack a file; `limit` is the number of bytes that all members together may give.
+    /// Also returns the place where a fault will be noted.
     pub(super) fn new(
         file: R,
         limit: u64,
@@ -101,14 +101,14 @@ impl<R: Read> Unpack<R> {
         )
     }
 
-    /// The member is at its end: goes to the next one, if there is one.
+    /// Goes from the end of a member to the next one, if there is one.
     fn next_member(&mut self) -> io::Result<()> {
         let Some(member) = self.member.take() else { return Ok(()) };
         let mut file = member.into_inner();
         loop {
             let waiting = file.fill_buf()?;
             match waiting.first() {
-                // Zeros fill a file up to the size of a tape's or disk's block.
+                // Zeros fill a file up to the size of a block on a tape or disk.
                 Some(0) => {
                     let zeros = waiting.iter().take_while(|byte| **byte == 0).count();
                     file.consume(zeros);
@@ -129,7 +129,7 @@ impl<R: Read> Unpack<R> {
         }
     }
 
-    /// What an error of the decoder means; `None`: it is not about gzip.
+    /// Returns the fault that an error of the decoder means; `None` if the error is not about gzip.
     fn fault_of(&self, error: &io::Error, waiting: u64) -> Option<UnpackFault> {
         let kind = match error.kind() {
             io::ErrorKind::UnexpectedEof => UnpackFaultKind::Truncated,
@@ -157,8 +157,7 @@ impl<R: Read> Read for Unpack<R> {
                 Ok(0) if !buffer.is_empty() => self.next_member()?,
                 Ok(count) => {
                     self.given += count as u64;
-                    // What was allowed counts; whatever comes after it is one byte too
-                    // many.
+                    // Bytes up to the limit count; any more are an error.
                     let allowed = usize::try_from(self.left).map_or(count, |left| count.min(left));
                     if allowed == 0 && count > 0 {
                         self.is_over = true;
@@ -193,7 +192,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// Bytes that hardly compress.
+    /// Returns bytes that hardly compress.
     fn noise(length: usize) -> Vec<u8> {
         let mut state = 1u32;
         let mut next = || {

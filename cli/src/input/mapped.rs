@@ -1,4 +1,4 @@
-//! Mapping the file that is read. The one place with `unsafe` in this crate.
+//! Maps the file that is read. This is the one place with `unsafe` in this crate.
 
 use nettrace_parser::MappedFile;
 use std::io;

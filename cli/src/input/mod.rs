@@ -1,5 +1,5 @@
-//! From a path to the parser's source: a mapped file, a file that is read, standard
-//! input; gzip is unpacked on the way, recognised by its first bytes, whatever the name.
+//! From a path to the parser's source: a mapped file, a file that is read, or standard input. Gzip
+//! is unpacked on the way, and recognised by its first bytes, whatever the name.
 
 mod ending;
 mod gzip;
@@ -20,26 +20,26 @@ use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::rc::Rc;
 
-/// Where a trace's bytes come from, for [`nettrace_parser::Reader`].
+/// The source of a trace's bytes for [`nettrace_parser::Reader`].
 pub(crate) struct Input {
-    bytes: Bytes,
+    bytes: SourceBytes,
     progress: Rc<Progress>,
     whole: Option<u64>,
-    /// Bytes of the file that were read so far, as they lie on disk.
+    /// Bytes that were read so far, counted as they lie in the file.
     consumed: Rc<Cell<u64>>,
     unpack_fault: Option<Rc<Cell<Option<UnpackFault>>>>,
 }
 
-/// One of two sources. An enum instead of a type parameter, so that the parser's reader is
+/// The bytes of a trace. This is an enum instead of a type parameter so that the parser's reader is
 /// compiled once; the branch costs less than a second copy.
-enum Bytes {
+enum SourceBytes {
     Mapped(MappedFile),
     Read(Buffered<Box<dyn Read>>),
 }
 
 impl Input {
-    /// Opens a file. `is_mapped`: maps it if it is plain and regular. `limit`: bytes that
-    /// it may unpack to.
+    /// Opens a file. With `is_mapped`, a plain regular file is mapped. `limit` is the number of
+    /// bytes that the file may unpack to.
     pub(crate) fn open(
         path: &Path,
         is_mapped: bool,
@@ -57,10 +57,10 @@ impl Input {
         let head = head(&mut file).map_err(failed)?;
         let is_plain = !gzip::is_gzip(&head);
         if is_mapped && is_plain && whole.is_some_and(|bytes| bytes > 0) {
-            // A file system that cannot map can still be read.
+            // A file system that cannot map files can still read them.
             if let Ok(mapped) = mapped::open(path) {
                 return Ok(Input {
-                    bytes: Bytes::Mapped(mapped),
+                    bytes: SourceBytes::Mapped(mapped),
                     progress,
                     whole,
                     consumed: Rc::default(),
@@ -68,10 +68,10 @@ impl Input {
                 });
             }
         }
-        Ok(Input::of_read(head, file, whole, limit, progress))
+        Ok(Input::from_read(head, file, whole, limit, progress))
     }
 
-    /// Reads standard input, or whatever stands for it.
+    /// Reads standard input, or what stands for it in tests.
     pub(crate) fn stdin(
         mut stdin: Box<dyn Read>,
         limit: u64,
@@ -79,10 +79,10 @@ impl Input {
     ) -> Result<Input, Failure> {
         let head =
             head(&mut stdin).map_err(|error| Failure::open(STDIN_NAME, Path::new("-"), &error))?;
-        Ok(Input::of_read(head, stdin, None, limit, progress))
+        Ok(Input::from_read(head, stdin, None, limit, progress))
     }
 
-    fn of_read(
+    fn from_read(
         head: Vec<u8>,
         rest: impl Read + 'static,
         whole: Option<u64>,
@@ -102,27 +102,27 @@ impl Input {
         // A pipe may stay open after the end of its trace, so what follows is not waited for.
         let buffered =
             if whole.is_some() { Buffered::at_rest(bytes) } else { Buffered::new(bytes) };
-        Input { bytes: Bytes::Read(buffered), progress, whole, consumed, unpack_fault }
+        Input { bytes: SourceBytes::Read(buffered), progress, whole, consumed, unpack_fault }
     }
 
-    /// The file for several threads, if it is one for them.
+    /// Returns the regions of the file for several threads, if these can read it.
     pub(crate) fn regions(&self, threads: Option<usize>) -> Option<Regions> {
-        Regions::of(self, threads)
+        Regions::of_input(self, threads)
     }
 
     fn mapped(&self) -> Option<&MappedFile> {
         match &self.bytes {
-            Bytes::Mapped(mapped) => Some(mapped),
-            Bytes::Read(_) => None,
+            SourceBytes::Mapped(mapped) => Some(mapped),
+            SourceBytes::Read(_) => None,
         }
     }
 
-    /// Whether the trace is compressed.
+    /// Returns whether the trace is compressed.
     pub(crate) fn is_gzip(&self) -> bool {
         self.unpack_fault.is_some()
     }
 
-    /// What was wrong with the compressed file, as far as it was read.
+    /// Returns what was wrong with the compressed file, as far as it was read.
     pub(crate) fn unpack_fault(&self) -> Option<UnpackFault> {
         self.unpack_fault.as_ref().and_then(|fault| fault.get())
     }
@@ -132,56 +132,56 @@ impl Source for Input {
     #[inline]
     fn start(&self) -> u64 {
         match &self.bytes {
-            Bytes::Mapped(mapped) => mapped.start(),
-            Bytes::Read(buffered) => buffered.start(),
+            SourceBytes::Mapped(mapped) => mapped.start(),
+            SourceBytes::Read(buffered) => buffered.start(),
         }
     }
 
     #[inline]
     fn bytes(&self) -> &[u8] {
         match &self.bytes {
-            Bytes::Mapped(mapped) => mapped.bytes(),
-            Bytes::Read(buffered) => buffered.bytes(),
+            SourceBytes::Mapped(mapped) => mapped.bytes(),
+            SourceBytes::Read(buffered) => buffered.bytes(),
         }
     }
 
     fn fill(&mut self, end: u64) -> io::Result<bool> {
         let filled = match &mut self.bytes {
-            Bytes::Mapped(mapped) => {
+            SourceBytes::Mapped(mapped) => {
                 self.consumed.set(end);
                 mapped.fill(end)
             }
-            Bytes::Read(buffered) => buffered.fill(end),
+            SourceBytes::Read(buffered) => buffered.fill(end),
         };
         self.progress.at(self.consumed.get(), self.whole);
         filled
     }
 
-    /// Errors after the end mark are ignored.
+    /// Ignores errors of reading after the end mark of the trace.
     fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
         let filled = match &mut self.bytes {
-            Bytes::Mapped(mapped) => mapped.fill_at_once(end),
-            Bytes::Read(buffered) => buffered.fill_at_once(end),
+            SourceBytes::Mapped(mapped) => mapped.fill_at_once(end),
+            SourceBytes::Read(buffered) => buffered.fill_at_once(end),
         };
         Ok(filled.unwrap_or(false))
     }
 
     fn approach(&self, span: Span) {
         match &self.bytes {
-            Bytes::Mapped(mapped) => mapped.approach(span),
-            Bytes::Read(buffered) => buffered.approach(span),
+            SourceBytes::Mapped(mapped) => mapped.approach(span),
+            SourceBytes::Read(buffered) => buffered.approach(span),
         }
     }
 
     fn release(&mut self, before: u64) {
         match &mut self.bytes {
-            Bytes::Mapped(mapped) => mapped.release(before),
-            Bytes::Read(buffered) => buffered.release(before),
+            SourceBytes::Mapped(mapped) => mapped.release(before),
+            SourceBytes::Read(buffered) => buffered.release(before),
         }
     }
 }
 
-/// The first bytes, as many as it takes to recognise gzip.
+/// Reads the first bytes, as many as it takes to recognise gzip.
 fn head(input: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     input.take(gzip::MAGIC.len() as u64).read_to_end(&mut head)?;

@@ -1,5 +1,4 @@
-//! A plain file that several threads read, region by region, with the same results as one
-//! thread.
+//! A plain file that several threads read, region by region, with the same results as one thread.
 
 use super::Input;
 use crate::progress::Progress;
@@ -10,7 +9,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
-/// A file to be read by several threads.
+/// A file that several threads read.
 pub(crate) struct Regions {
     file: PositionedFile,
     threads: usize,
@@ -19,7 +18,7 @@ pub(crate) struct Regions {
     limits: Limits,
 }
 
-/// What threads have no use for now, kept for others: memory that was touched before.
+/// Values that no thread uses now, kept for others because their memory was touched before.
 struct Spare<T>(Mutex<Vec<T>>);
 
 impl<T> Spare<T> {
@@ -36,22 +35,21 @@ impl<T> Spare<T> {
     }
 }
 
-/// Bytes that may have been made and wait for their turn, of all regions together, for
-/// each thread. A region of an ordinary trace comes to 40 MiB of NDJSON at most.
+/// Maximum bytes, for each thread, of finished parts of all regions that wait for their turn. A
+/// region of an ordinary trace comes to 40 MiB of NDJSON at most.
 const HELD_BYTES_PER_THREAD: usize = 64 << 20;
-/// Address space that each thread takes, most of it for its share of the
-/// allocator.
+/// Address space in bytes that each thread takes, most of it for its share of the allocator.
 const ADDRESS_SPACE_PER_THREAD: usize = 128 << 20;
-/// Of the memory that the process may have, the part that what waits may take.
+/// Divisor of the memory that the process may have, for the part that finished parts may take.
 const HELD_SHARE: usize = 8;
-/// Files up to this size are read by one thread unless more are asked for: another takes
-/// about 10 ms to touch its memory for the first time, and to learn the event types.
+/// Maximum size in bytes of files that one thread reads unless the user sets a number: another
+/// thread takes about 10 ms to touch its memory for the first time, and to learn the event types.
 const SMALL_FILE_BYTES: u64 = 8 << 20;
 
 impl Regions {
-    /// `None`: one thread reads it, because there are no more, or because it is small or
-    /// no plain file that can be mapped.
-    pub(super) fn of(input: &Input, threads: Option<usize>) -> Option<Regions> {
+    /// Returns the regions of an input. `None`: one thread reads it, because there are no more, or
+    /// because it is small or no plain file that can be mapped.
+    pub(super) fn of_input(input: &Input, threads: Option<usize>) -> Option<Regions> {
         let is_small = input.whole.is_some_and(|bytes| bytes <= SMALL_FILE_BYTES);
         let processors = || std::thread::available_parallelism().map_or(1, |count| count.get());
         let threads = threads.unwrap_or_else(|| if is_small { 1 } else { processors() });
@@ -62,7 +60,7 @@ impl Regions {
         Some(Regions { file, threads, progress, whole: input.whole, limits })
     }
 
-    /// The same with other limits.
+    /// Replaces the limits of reading.
     pub(crate) fn within(self, limits: Limits) -> Regions {
         Regions { limits, ..self }
     }
@@ -73,8 +71,8 @@ impl Regions {
         Options { threads: self.threads, order, limits: self.limits, held_bytes: most }
     }
 
-    /// Counts all events of the file. `None` if there are too many types to count each by
-    /// itself: which ones are, only one thread can tell.
+    /// Counts all events of the file. `None` if there are too many types to count each by itself:
+    /// only one thread can tell which ones are over the limit.
     pub(crate) fn survey(&self, new: fn() -> Survey) -> Result<Option<(Survey, Outcome)>, Error> {
         let (file, surveys) = (&self.file, Spare::new());
         let (mut whole, mut has_all) = (new(), true);
@@ -101,7 +99,7 @@ impl Regions {
         Ok(has_all.then_some((whole, outcome)))
     }
 
-    /// Reads the whole file, and hands on what is made of it in parts; `collect` may stop
+    /// Reads the whole file in parts, and hands on what is made of each part. `collect` may stop
     /// the reading.
     pub(crate) fn read_in_parts<M: MakeParts + Send>(
         &self,
@@ -122,7 +120,7 @@ impl Regions {
     }
 }
 
-/// Notes where in the file the last event of a part lies.
+/// Makes parts, and notes where in the file the last event of each part lies.
 struct Reaching<M> {
     maker: M,
     reached: u64,
@@ -147,7 +145,7 @@ impl<M: MakeParts> MakeParts for Reaching<M> {
     }
 }
 
-/// Bytes of address space that the process may have, if that is limited (`ulimit -v`).
+/// Returns the bytes of address space that the process may have, if that is limited (`ulimit -v`).
 #[cfg(unix)]
 fn memory_limit() -> Option<usize> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::As).current?;

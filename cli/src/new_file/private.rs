@@ -1,11 +1,11 @@
-//! Who may read what is written: nobody else. Traces hold secrets, such as the texts of
-//! exceptions, requests and whole environments.
+//! Keeps files private. Traces hold secrets, such as the texts of exceptions, requests and whole
+//! environments, so nobody but their owner may read them.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// For new files, which only their owner may read and write.
+/// Returns options for new files, which only their owner may read and write.
 pub(crate) fn options() -> OpenOptions {
     #[cfg_attr(not(unix), allow(unused_mut))]
     let mut options = OpenOptions::new();
@@ -14,10 +14,9 @@ pub(crate) fn options() -> OpenOptions {
     options
 }
 
-/// A new file that takes the place of an old one may not be read by anybody who could not
-/// read that one.
+/// Keeps a new file that replaces an old one from anybody who could not read the old one.
 pub(super) fn keep_mode(new: &File, old: &fs::Metadata) {
-    // Some file systems have no permissions.
+    // Some file systems have no permissions, so failing here is no error.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -32,7 +31,7 @@ pub(super) fn keep_mode(new: &File, old: &fs::Metadata) {
 /// share (it is sticky), or that of another user. Root may place links wherever it wants.
 ///
 /// # Errors
-/// It is such a link.
+/// The path is such a link.
 pub(super) fn check_link(link: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {

@@ -1,4 +1,5 @@
-//! Files that have no name yet, and what becomes of them when the process ends too early.
+//! Keeps a list of files that have no final name yet, and decides what becomes of them when the
+//! process ends early.
 
 use super::{Unfinished, private};
 #[cfg(unix)]
@@ -11,22 +12,21 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// All that are being written.
+/// All files and folders that are being written.
 static BEGUN: Mutex<Vec<(PathBuf, Unfinished)>> = Mutex::new(Vec::new());
 
-/// Longer names are not tried: with what stands after them they might be too long for
-/// the file system.
-const MOST_NAME_BYTES: usize = 240;
-/// Maximum number of other unfinished files of the same name, including leftovers of
-/// killed processes.
-const MOST_OTHERS: u32 = 1000;
+/// Maximum length in bytes of a name that `.part` is appended to; with that, longer ones might be
+/// too long for the file system.
+const MAX_NAME_BYTES: usize = 240;
+/// Maximum number of other unfinished files of the same name, including leftovers of killed
+/// processes.
+const MAX_OTHERS: u32 = 1000;
 
-/// Makes the file beside its target, under a name that nothing else has.
+/// Creates the file beside its target, under a name that nothing else has.
 pub(super) fn begin(target: &Path, unfinished: Unfinished) -> io::Result<(File, PathBuf)> {
     let name = target.file_name().ok_or(ErrorKind::InvalidFilename)?;
-    let name =
-        if name.len() > MOST_NAME_BYTES { "nettrace-output".into() } else { name.to_owned() };
-    for number in 1..MOST_OTHERS {
+    let name = if name.len() > MAX_NAME_BYTES { "nettrace-output".into() } else { name.to_owned() };
+    for number in 1..MAX_OTHERS {
         let mut beside: OsString = name.clone();
         beside.push(".part");
         if number > 1 {
@@ -45,33 +45,34 @@ pub(super) fn begin(target: &Path, unfinished: Unfinished) -> io::Result<(File, 
     Err(io::Error::new(ErrorKind::AlreadyExists, "too many unfinished .part files are beside it"))
 }
 
-/// A folder of unfinished files, which is removed when a signal ends the process.
+/// Adds a folder of unfinished files, which is removed when a signal ends the process.
 #[cfg(feature = "parquet")]
 pub(crate) fn begin_folder(folder: &Path) {
     begun().push((folder.to_owned(), Unfinished::Removed));
 }
 
-/// It has its name, or is left as it is.
+/// Takes a file off the list: it has its name, or stays as it is.
 pub(crate) fn forget(part: &Path) {
     begun().retain(|(path, _)| path != part);
 }
 
-/// Removes an unfinished file unless it is to be kept. Tells whether it was kept.
+/// Removes an unfinished file unless it is to be kept, and returns whether it was kept.
 pub(super) fn end(part: &Path, unfinished: Unfinished) -> bool {
     let is_worth_it = || fs::metadata(part).is_ok_and(|metadata| metadata.len() > 0);
     if unfinished == Unfinished::Kept && is_worth_it() {
         return true;
     }
-    // We made it; if it is gone, so much the better.
+    // This process made the file, so it does not matter if it is gone already.
     if fs::remove_file(part).is_err() && part.is_dir() {
         let _ = fs::remove_dir_all(part);
-        // With that of all folders, unless another process has one.
+        // The folder of all such folders goes, too, unless another process has one in it.
         let _ = part.parent().map(fs::remove_dir);
     }
     false
 }
 
-/// The process is about to end: removes what is not kept, and says where the rest is.
+/// Removes unfinished files that are not kept, and says where the others are. The process is about
+/// to end.
 pub(crate) fn leave_unfinished() {
     for (part, unfinished) in std::mem::take(&mut *begun()) {
         if end(&part, unfinished) {
@@ -85,7 +86,7 @@ pub(crate) fn leave_unfinished() {
     }
 }
 
-/// From now on a signal that ends the process removes unfinished files, too.
+/// Makes signals that end the process remove unfinished files, from now on.
 ///
 /// # Errors
 /// The signals cannot be handled.
@@ -109,7 +110,7 @@ pub(crate) fn end_with_signals() -> io::Result<()> {
         let wait = move || {
             if came.read_exact(&mut [0]).is_ok() {
                 leave_unfinished();
-                // Who started us sees that it was the signal.
+                // The parent process sees that a signal ended this one.
                 let _ = emulate_default_handler(signal);
             }
         };

@@ -1,5 +1,5 @@
-//! Writes what ratatui draws as escape sequences. ratatui's own backend for crossterm
-//! does the same, and brings three procedural macros that take longer to build than this.
+//! Writes what ratatui draws as escape sequences. ratatui's own backend for crossterm does the
+//! same, and brings three procedural macros that take longer to build than this.
 
 use crossterm::terminal;
 use ratatui_core::backend::{Backend, ClearType, WindowSize};
@@ -8,10 +8,10 @@ use ratatui_core::layout::{Position, Size};
 use ratatui_core::style::{Color, Modifier};
 use std::io::{self, Write};
 
-/// A terminal that understands the usual sequences.
+/// A terminal that understands the usual escape sequences.
 pub(super) struct AnsiBackend<W> {
     out: W,
-    /// One drawing is one write, so that no half of it is seen.
+    /// The bytes of one drawing, which are written at once, so that no half of it is seen.
     buffer: Vec<u8>,
 }
 
@@ -63,7 +63,7 @@ impl<W: Write> Backend for AnsiBackend<W> {
     }
 
     fn get_cursor_position(&mut self) -> io::Result<Position> {
-        // Not called in a view that takes the whole screen.
+        // ratatui does not call this in a view that takes the whole screen.
         Ok(Position::ORIGIN)
     }
 
@@ -104,7 +104,7 @@ impl<W: Write> Backend for AnsiBackend<W> {
     }
 }
 
-/// From whatever was before to this style.
+/// Returns the sequence that switches from any style to this one.
 fn sequence(foreground: Color, background: Color, modifier: Modifier) -> String {
     let mut text = "\x1b[0".to_owned();
     const MODIFIERS: [(Modifier, &str); 4] = [
@@ -125,7 +125,7 @@ fn sequence(foreground: Color, background: Color, modifier: Modifier) -> String 
     text
 }
 
-/// `base` is 30 for the text, 40 for its background.
+/// Returns the parameter of a colour; `base` is 30 for the text, 40 for its background.
 fn color_code(color: Color, base: u32) -> String {
     let plain = |number: u32| format!(";{}", base + number);
     let bright = |number: u32| format!(";{}", base + 60 + number);

@@ -1,4 +1,4 @@
-//! The whole terminal for one view that is redrawn in place: entering and leaving it, the
+//! Gives the whole terminal to one view that is redrawn in place: entering and leaving it, the
 //! keys, and what views draw with.
 //!
 //! A view is a function `draw(&mut Frame, &state)` and a loop:
@@ -8,8 +8,8 @@
 //! while signals.seen().is_none() {
 //!     screen.draw(|frame| draw(frame, &state))?;
 //!     match screen.next(KEY_WAIT)? {
-//!         Input::Key(key) if state.press(key) == Pressed::Quit => break,
-//!         Input::HungUp => break,
+//!         TerminalInput::Key(key) if state.press(key) == Pressed::Quit => break,
+//!         TerminalInput::HungUp => break,
 //!         _ => {}
 //!     }
 //! }
@@ -29,14 +29,14 @@ mod selection;
 mod theme;
 mod tty;
 
-pub(crate) use paint::{help, put, put_right, sparkline_of};
+pub(crate) use paint::{help, newest_sparkline, put, put_right};
 pub(crate) use selection::{Pressed, Selection};
 pub(crate) use theme::Theme;
 
 use backend::AnsiBackend;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::terminal;
-use keys::{Came, Keys};
+use keys::{Came, TerminalKeys};
 use ratatui_core::layout::Size;
 use ratatui_core::terminal::{Frame, Terminal};
 use std::fs::File;
@@ -50,28 +50,28 @@ use std::time::Duration;
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
 const LEAVE: &[u8] = b"\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 
-/// Whether the terminal is ours.
+/// Whether a view has the terminal.
 static IS_ENTERED: AtomicBool = AtomicBool::new(false);
-/// The thread that draws: a panic of another one leaves the view as it is.
+/// The thread that draws. A panic of another thread leaves the view as it is.
 static DRAWING: Mutex<Option<ThreadId>> = Mutex::new(None);
 
-/// What came from the terminal.
+/// An event from the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Input {
+pub(crate) enum TerminalInput {
     Key(KeyEvent),
-    /// Its size changed: the next drawing uses the new one.
+    /// The terminal has another size, which the next drawing uses.
     Resized,
-    /// Nothing in that time.
+    /// No event came in that time.
     Nothing,
-    /// There is no terminal any more.
+    /// The terminal is gone.
     HungUp,
 }
 
 /// The terminal, while a view has it.
 pub(crate) struct Screen {
     terminal: Terminal<AnsiBackend<File>>,
-    keys: Keys,
-    /// In which size it was last drawn.
+    keys: TerminalKeys,
+    /// Size of the terminal at the last drawing.
     drawn: Size,
 }
 
@@ -84,7 +84,7 @@ impl Screen {
         terminal::enable_raw_mode()?;
         IS_ENTERED.store(true, Ordering::SeqCst);
         let entered = out.write_all(ENTER).and_then(|()| Terminal::new(AnsiBackend::new(out)));
-        match entered.and_then(|terminal| Ok((terminal, Keys::listen()?))) {
+        match entered.and_then(|terminal| Ok((terminal, TerminalKeys::listen()?))) {
             Ok((terminal, keys)) => Ok(Screen { terminal, keys, drawn: Size::default() }),
             Err(error) => {
                 restore();
@@ -93,8 +93,8 @@ impl Screen {
         }
     }
 
-    /// Draws the view; only the cells that changed are written. Whether the terminal has
-    /// hung up is returned by [`Screen::next`].
+    /// Draws the view; only the cells that changed are written. [`Screen::next`] says whether the
+    /// terminal has hung up.
     pub(crate) fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         match self.terminal.draw(view).map(|completed| completed.area.as_size()) {
             Ok(size) => self.drawn = size,
@@ -105,23 +105,25 @@ impl Screen {
     }
 
     /// Waits up to `wait` for a key or a new size.
-    pub(crate) fn next(&mut self, wait: Duration) -> io::Result<Input> {
+    pub(crate) fn next(&mut self, wait: Duration) -> io::Result<TerminalInput> {
         Ok(match self.keys.next(wait)? {
-            Came::HungUp => Input::HungUp,
+            Came::HungUp => TerminalInput::HungUp,
             #[cfg(unix)]
             Came::Event(Event::Key(key)) if is_suspend(key) => {
                 self.suspend()?;
-                Input::Resized
+                TerminalInput::Resized
             }
-            Came::Event(Event::Key(key)) if key.kind != KeyEventKind::Release => Input::Key(key),
-            Came::Event(Event::Resize(..)) => Input::Resized,
-            Came::Nothing if self.terminal.size()? != self.drawn => Input::Resized,
-            Came::Event(_) | Came::Nothing => Input::Nothing,
+            Came::Event(Event::Key(key)) if key.kind != KeyEventKind::Release => {
+                TerminalInput::Key(key)
+            }
+            Came::Event(Event::Resize(..)) => TerminalInput::Resized,
+            Came::Nothing if self.terminal.size()? != self.drawn => TerminalInput::Resized,
+            Came::Event(_) | Came::Nothing => TerminalInput::Nothing,
         })
     }
 
-    /// Gives the terminal back, stops until the shell continues the program, and takes the
-    /// terminal again.
+    /// Gives the terminal back, stops until the shell continues the program, and takes the terminal
+    /// again.
     #[cfg(unix)]
     fn suspend(&mut self) -> io::Result<()> {
         restore();
@@ -139,29 +141,29 @@ impl Drop for Screen {
     }
 }
 
-/// Ctrl-C is a key while the terminal is ours.
+/// Returns whether a key is Ctrl-C, which sends no signal while a view has the terminal.
 pub(crate) fn is_interrupt(key: KeyEvent) -> bool {
     key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c')
 }
 
-/// So is Ctrl-Z.
+/// Returns whether a key is Ctrl-Z, which sends no signal while a view has the terminal.
 #[cfg(unix)]
 fn is_suspend(key: KeyEvent) -> bool {
     key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('z')
 }
 
-/// Gives the terminal back as it was. Does nothing if it is not ours.
+/// Gives the terminal back as it was. Does nothing if no view has it.
 pub(crate) fn restore() {
     if !IS_ENTERED.swap(false, Ordering::SeqCst) {
         return;
     }
-    // What fails here cannot be mended.
+    // A failure here cannot be mended.
     let _ = handle().and_then(|mut out| out.write_all(LEAVE));
     let _ = terminal::disable_raw_mode();
 }
 
-/// A handle of standard output without its lock, which a thread may hold that never
-/// writes again.
+/// Opens a handle of standard output without its lock, which a thread may hold that never writes
+/// again.
 fn handle() -> io::Result<File> {
     #[cfg(unix)]
     let handle = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
@@ -170,7 +172,8 @@ fn handle() -> io::Result<File> {
     handle.map(File::from)
 }
 
-/// The message of a panic belongs on the restored terminal, not on the view.
+/// Restores the terminal before the message of a panic is printed, which would be lost with the
+/// view.
 fn restore_on_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -198,7 +201,7 @@ mod tests {
         let mut screen = Screen::enter().unwrap();
         screen.draw(|_| ()).unwrap();
         // The view is drawn before the panic.
-        while screen.next(Duration::from_secs(10)).unwrap() == Input::Nothing {}
+        while screen.next(Duration::from_secs(10)).unwrap() == TerminalInput::Nothing {}
         screen.draw(|_| panic!("a fault in a view")).unwrap();
     }
 
@@ -223,8 +226,8 @@ mod tests {
     #[ignore = "waits: the test below runs it on a terminal of its own"]
     fn waits_for_the_end_of_the_terminal() {
         let mut screen = Screen::enter().unwrap();
-        while screen.next(Duration::from_secs(100)).unwrap() != Input::HungUp {}
-        // Drawing on what is gone is no failure.
+        while screen.next(Duration::from_secs(100)).unwrap() != TerminalInput::HungUp {}
+        // Drawing on a terminal that is gone is no failure.
         screen.draw(|_| ()).unwrap();
     }
 

@@ -1,12 +1,12 @@
-//! Screens of tests, compared with files as the other pages are.
+//! Compares screens of tests with files, like the other pages.
 
 use ratatui_core::backend::TestBackend;
 use ratatui_core::style::Style;
 use ratatui_core::terminal::{Frame, Terminal};
 use std::path::Path;
 
-/// Compares a screen with `tests/expected/screen-NAME.txt`. With `UPDATE_EXPECT` set, the
-/// file is written again.
+/// Compares a screen with `tests/expected/screen-NAME.txt`. With `UPDATE_EXPECT` set, the file is
+/// written again.
 pub(crate) fn page(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/expected")
@@ -18,7 +18,7 @@ pub(crate) fn page(name: &str, text: &str) {
     assert_eq!(text, expected, "{}; UPDATE_EXPECT=1 writes it again", path.display());
 }
 
-/// What a view draws on a terminal of this size.
+/// Draws a view on a terminal of this size.
 pub(crate) fn drawn(
     width: u16,
     height: u16,
@@ -29,7 +29,7 @@ pub(crate) fn drawn(
     terminal
 }
 
-/// The lines on a terminal, without spaces at their ends.
+/// Returns the lines on a terminal, without spaces at their ends.
 pub(crate) fn text(terminal: &Terminal<TestBackend>) -> String {
     let buffer = terminal.backend().buffer();
     let line =
@@ -37,7 +37,7 @@ pub(crate) fn text(terminal: &Terminal<TestBackend>) -> String {
     (0..buffer.area.height).map(|y| line(y).trim_end().to_owned() + "\n").collect()
 }
 
-/// The style of a cell.
+/// Returns the style of a cell.
 pub(crate) fn style_at(terminal: &Terminal<TestBackend>, at: (u16, u16)) -> Style {
     terminal.backend().buffer()[at].style()
 }

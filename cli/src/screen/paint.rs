@@ -1,4 +1,4 @@
-//! Texts in their places.
+//! Puts texts in their places.
 
 use super::Theme;
 use crate::printable::printable;
@@ -9,8 +9,8 @@ use ratatui_core::style::Style;
 use ratatui_core::terminal::Frame;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Puts a text, in `width` columns at most; an ellipsis says that there is more. Gives
-/// the column after it.
+/// Puts a text, in `width` columns at most, and returns the column after it. An ellipsis says that
+/// there is more.
 pub(crate) fn put(
     buffer: &mut Buffer,
     (x, y): (u16, u16),
@@ -27,7 +27,7 @@ pub(crate) fn put(
     buffer.set_stringn(x, y, fitted, usize::from(width), style).0
 }
 
-/// The same, at the right end of the columns.
+/// Puts a text at the right end of `width` columns.
 pub(crate) fn put_right(
     buffer: &mut Buffer,
     (x, y): (u16, u16),
@@ -39,8 +39,8 @@ pub(crate) fn put_right(
     put(buffer, (x.saturating_add(width - used), y), used, text, style);
 }
 
-/// The newest values, as many as there are columns.
-pub(crate) fn sparkline_of(values: &[f64], columns: usize) -> String {
+/// Returns a sparkline of the newest values, as many as there are columns.
+pub(crate) fn newest_sparkline(values: &[f64], columns: usize) -> String {
     sparkline(&values[values.len().saturating_sub(columns)..])
 }
 
@@ -62,7 +62,7 @@ fn fit(text: &str, columns: usize) -> String {
     fitted
 }
 
-/// A box in the middle that says what the keys do.
+/// Draws a box in the middle that says what the keys do.
 pub(crate) fn help(frame: &mut Frame<'_>, theme: Theme, title: &str, keys: &[(&str, &str)]) {
     let area = frame.area();
     let key_width = keys.iter().map(|(key, _)| key.width()).max().unwrap_or(0);

@@ -1,5 +1,5 @@
-//! A pseudo-terminal for tests: a program runs on it, and the test sees what it writes,
-//! types, and looks at the settings.
+//! A pseudo-terminal for tests: a program runs on it; the test types, sees what the program writes,
+//! and looks at the settings.
 
 use nettrace_testdata::{eventually, skipped};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// A terminal.
+/// A pseudo-terminal.
 pub(crate) struct Pty {
     master: File,
     /// Kept open, so that the terminal outlives its program.
@@ -25,9 +25,9 @@ pub(crate) struct Pty {
 }
 
 impl Pty {
-    /// `None`, with a note on stderr, where there are none.
+    /// Opens a terminal of this size. Returns `None`, with a note on stderr, where there are none.
     pub(crate) fn new(columns: u16, rows: u16) -> Option<Pty> {
-        // Programs that have it, too, would keep it open.
+        // Programs that inherit the descriptor would keep the terminal open.
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let opened = openpt(flags).and_then(|master| {
             grantpt(&master)?;
@@ -52,7 +52,7 @@ impl Pty {
         Some(pty)
     }
 
-    /// Closes the terminal, as when its window is closed. Gives what was written on it.
+    /// Closes the terminal, as when its window is closed, and returns what was written on it.
     pub(crate) fn hang_up(self) -> String {
         let written = self.written();
         self.is_over.store(true, Ordering::SeqCst);
@@ -66,7 +66,7 @@ impl Pty {
         tcsetwinsize(&self.terminal, size).unwrap();
     }
 
-    /// Starts a program that has this terminal for everything.
+    /// Starts a program whose input and outputs are all this terminal.
     pub(crate) fn spawn(&self, command: &mut Command) -> Child {
         let terminal = || self.terminal.try_clone().unwrap();
         command.stdin(terminal()).stdout(terminal()).stderr(terminal());
@@ -77,19 +77,19 @@ impl Pty {
         (&self.master).write_all(bytes).unwrap();
     }
 
-    /// Whether the program has read all that was typed.
+    /// Returns whether the program has read all that was typed.
     #[allow(dead_code, reason = "not all tests need it")]
     pub(crate) fn is_read(&self) -> bool {
         rustix::io::ioctl_fionread(&self.terminal).unwrap() == 0
     }
 
-    /// Whether lines are edited and echoed, as a shell needs it.
+    /// Returns whether lines are edited and echoed, as a shell needs it.
     pub(crate) fn is_as_for_a_shell(&self) -> bool {
         let wanted = LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
         tcgetattr(&self.terminal).unwrap().local_modes.contains(wanted)
     }
 
-    /// What was written since the beginning.
+    /// Returns what was written since the beginning.
     pub(crate) fn written(&self) -> String {
         String::from_utf8_lossy(&self.written.lock().unwrap()).into_owned()
     }
@@ -105,7 +105,8 @@ impl Pty {
         });
     }
 
-    /// The terminal is as it was: its settings, its first screen, a cursor, long lines.
+    /// Asserts that the terminal is as it was: its settings, its first screen, a cursor, long
+    /// lines.
     pub(crate) fn assert_restored(&self) {
         self.wait_until("the settings", Pty::is_as_for_a_shell);
         for [on, off] in

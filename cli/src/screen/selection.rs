@@ -29,7 +29,8 @@ impl Selection {
         (self.selected, self.first) = (0, 0);
     }
 
-    /// Moves it in a list of `count` rows. False: the key is for something else.
+    /// Moves the selection in a list of `count` rows. Returns false if the key is for something
+    /// else.
     pub(crate) fn press(&mut self, key: KeyCode, count: usize) -> bool {
         let selected = match key {
             KeyCode::Up | KeyCode::Char('k') => self.selected.saturating_sub(1),
@@ -44,8 +45,8 @@ impl Selection {
         true
     }
 
-    /// Scrolls so that `line`, that of the selected row, is on the screen, and the lines
-    /// from `upper` on if they fit.
+    /// Scrolls so that `line`, the place of the selected row, is on the screen, and the lines from
+    /// `upper` on if they fit.
     pub(crate) fn scroll_to(&mut self, line: usize, upper: usize) {
         let last_first = (line + 1).saturating_sub(self.fitting);
         self.first = self.first.clamp(last_first, upper.max(last_first));

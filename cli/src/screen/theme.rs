@@ -10,8 +10,8 @@ pub(crate) struct Theme {
 }
 
 impl Theme {
-    /// As the command line and the environment set it for results.
-    pub(crate) fn of(style: Plain) -> Theme {
+    /// Creates the theme that the command line and the environment set for results.
+    pub(crate) fn from_style(style: Plain) -> Theme {
         Theme { is_coloured: style.is_coloured() }
     }
 
@@ -20,12 +20,12 @@ impl Theme {
         Theme { is_coloured }
     }
 
-    /// Headings and what the eye should find first.
+    /// Returns the style of headings and of what the eye should find first.
     pub(crate) fn strong(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// What matters less, or is over.
+    /// Returns the style of what matters less, or is over.
     pub(crate) fn faint(self) -> Style {
         match self.is_coloured {
             true => Style::new().fg(Color::DarkGray),
@@ -33,7 +33,7 @@ impl Theme {
         }
     }
 
-    /// The row that keys are about; also a bar.
+    /// Returns the style of the row that keys act on, and of bars.
     pub(crate) fn selected(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }

@@ -1,16 +1,16 @@
-//! The terminal that keys come from, asked about without reading from it.
+//! The terminal that keys come from, whose state is read without reading from it.
 
 use std::io;
 use std::time::Duration;
 
-/// The terminal that crossterm reads from.
-#[cfg(unix)]
+/// The terminal that crossterm reads from. The console of Windows needs no handle: the system
+/// reports its end by an error of reading.
 #[derive(Debug)]
-pub(super) struct Tty(std::os::fd::OwnedFd);
+pub(super) struct Tty(#[cfg(unix)] std::os::fd::OwnedFd);
 
 #[cfg(unix)]
 impl Tty {
-    /// Standard input if that is a terminal, else the one that controls the program.
+    /// Opens standard input if that is a terminal, else the one that controls the program.
     pub(super) fn open() -> io::Result<Tty> {
         use std::io::IsTerminal;
         let stdin = io::stdin();
@@ -21,7 +21,7 @@ impl Tty {
         Ok(Tty(terminal.into()))
     }
 
-    /// Waits until something can be read. `false`: the terminal has hung up.
+    /// Waits until something can be read. Returns `false` if the terminal has hung up.
     pub(super) fn wait(&self) -> io::Result<bool> {
         loop {
             if let Some(is_there) = self.poll(None)? {
@@ -30,12 +30,13 @@ impl Tty {
         }
     }
 
-    /// Whether the terminal has hung up: nothing comes from it any more.
+    /// Returns whether the terminal has hung up: nothing comes from it any more.
     pub(super) fn is_gone(&self) -> bool {
         matches!(self.poll(Some(Duration::ZERO)), Ok(Some(false)))
     }
 
-    /// `Some(true)`: something can be read; `Some(false)`: the terminal has hung up.
+    /// Waits for input. `Some(true)`: something can be read; `Some(false)`: the terminal has hung
+    /// up; `None`: neither in that time.
     fn poll(&self, wait: Option<Duration>) -> io::Result<Option<bool>> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         use rustix::io::Errno;
@@ -49,15 +50,10 @@ impl Tty {
     }
 }
 
-/// The console, whose end the system reports by an error of reading.
-#[cfg(windows)]
-#[derive(Debug)]
-pub(super) struct Tty;
-
 #[cfg(windows)]
 impl Tty {
     pub(super) fn open() -> io::Result<Tty> {
-        Ok(Tty)
+        Ok(Tty())
     }
 
     pub(super) fn wait(&self) -> io::Result<bool> {

@@ -1,6 +1,7 @@
-//! The message for a trace that has nothing of the requested kinds: which kinds it has.
+//! Writes the message for a trace that has nothing of the requested kinds: it says which kinds the
+//! trace has.
 
-use super::target::Target;
+use super::target::OutputTarget;
 use crate::analysed::Analysed;
 use crate::args::{InputArgs, KINDS};
 use crate::context::Context;
@@ -15,41 +16,41 @@ use nettrace_parser::Event;
 use nettrace_parser::view::{HeapRows, KnownProvider, View};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What follows on "the trace has no CPU samples". Reads the trace once more, where that
-/// is possible: what is not wanted is not collected.
+/// Returns what follows on "the trace has no CPU samples". Reads the trace once more, where that is
+/// possible, because samples that are not wanted are not collected.
 pub(super) fn there_are(
     input: &InputArgs,
     wanted: &[Kind],
-    targets: &[Target],
+    targets: &[OutputTarget],
     context: &mut Context<'_>,
 ) -> String {
-    // Standard input is gone, and a pipe would wait for ever.
+    // Standard input has been read, and a pipe would wait for ever.
     if !input.file.is_file() {
         return String::new();
     }
     survey(input, context).map_or_else(|_| String::new(), |survey| hint(&survey, wanted, targets))
 }
 
-/// What a trace has.
+/// The samples and events of a trace.
 struct Survey {
     profile: Profile,
     counts: Counts,
 }
 
-/// What is counted of events that are no samples of a kind.
+/// Counts of events that are no samples of a kind.
 #[derive(Default)]
 struct Counts {
-    /// Objects of heap dumps.
+    /// Number of objects in heap dumps.
     objects: u64,
     types: EventTypes,
-    /// Number of events with stacks of each type that is no sample of a kind.
+    /// Number of events with stacks, for each type that is no sample of a kind.
     with_stack: Vec<u64>,
 }
 
-/// How many types of events the message names.
-const MOST_NAMED: usize = 4;
-/// How many types are counted.
-const MOST_TYPES: usize = 1 << 12;
+/// Maximum number of event types that the message names.
+const MAX_NAMED: usize = 4;
+/// Maximum number of event types that are counted.
+const MAX_TYPES: usize = 1 << 12;
 
 impl Counts {
     fn add(&mut self, event: &Event<'_>) {
@@ -61,7 +62,7 @@ impl Counts {
         if is_sample || event.stack().is_empty() {
             return;
         }
-        let Some(number) = self.types.number_within(MOST_TYPES, event) else { return };
+        let Some(number) = self.types.number_within(MAX_TYPES, event) else { return };
         if self.with_stack.len() <= number {
             self.with_stack.resize(number.saturating_add(1), 0);
         }
@@ -70,7 +71,8 @@ impl Counts {
         }
     }
 
-    /// `GC/Start (12)`, most events first; the runtime's own only if there are no others.
+    /// Returns event types with their counts, as `GC/Start (12)`, most events first; those of the
+    /// runtime only if there are no others.
     fn event_kinds(&self, has_kinds: bool) -> Vec<String> {
         let rows = self.types.rows().iter().zip(&self.with_stack);
         let mut rows: Vec<_> =
@@ -78,13 +80,13 @@ impl Counts {
         rows.sort_by_key(|(event_type, count)| {
             (event_type.catalog.is_some(), std::cmp::Reverse(**count))
         });
-        let named = rows.iter().take(MOST_NAMED);
+        let named = rows.iter().take(MAX_NAMED);
         let mut texts: Vec<String> = named
             .map(|(event_type, count)| {
                 format!("{} ({})", shell_word(&event_type.path()), units::count(**count))
             })
             .collect();
-        let further = rows.len().saturating_sub(MOST_NAMED);
+        let further = rows.len().saturating_sub(MAX_NAMED);
         if further > 0 {
             texts.push(format!(
                 "{} of `nettrace stats`",
@@ -95,7 +97,7 @@ impl Counts {
     }
 }
 
-/// Counts events, for what the message says of them.
+/// Counts the events of an analysis for the message.
 struct Counting(Arc<Mutex<Counts>>);
 
 impl Convert for Counting {
@@ -131,7 +133,7 @@ fn survey(input: &InputArgs, context: &mut Context<'_>) -> Result<Survey, Failur
     Ok(Survey { profile: finished.profile, counts })
 }
 
-fn hint(survey: &Survey, wanted: &[Kind], targets: &[Target]) -> String {
+fn hint(survey: &Survey, wanted: &[Kind], targets: &[OutputTarget]) -> String {
     let Survey { profile, counts } = survey;
     let samples = profile.kinds();
     let count = |kinds: &[Kind]| {
@@ -142,7 +144,7 @@ fn hint(survey: &Survey, wanted: &[Kind], targets: &[Target]) -> String {
         samples.iter().filter(|(kind, _)| shown.contains(kind)).map(|(_, count)| count).sum::<u64>()
     };
     if count(wanted) > 0 {
-        // They are there, and none of them passes the filters.
+        // The trace has such samples, and none of them passes the filters.
         return String::new();
     }
     let mut there: Vec<String> = KINDS

@@ -1,4 +1,4 @@
-//! `nettrace convert`: a trace's stacks in other tools' formats.
+//! `nettrace convert`: writes a trace's stacks in other tools' formats.
 
 mod kinds;
 mod named_file;
@@ -18,10 +18,10 @@ use nettrace_analysis::{Analysis, AnalysisError, AnalysisOptions, Kind};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use target::targets;
-pub(super) use target::{Target, beside, by_name};
+pub(super) use target::{OutputTarget, beside, by_name};
 
 pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let chosen = |target: &Target| target.path.clone().filter(|_| target.is_default);
+    let chosen = |target: &OutputTarget| target.path.clone().filter(|_| target.is_default);
     write(args, context, |targets, context| {
         for path in targets.iter().filter_map(chosen) {
             context.messages.note(&format!("wrote {}", path.display()));
@@ -29,11 +29,11 @@ pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit,
     })
 }
 
-/// Converts. `written` is called when all files are there.
+/// Converts a trace, and calls `written` when all files are complete.
 pub(super) fn write(
     args: &ConvertArgs,
     context: &mut Context<'_>,
-    written: impl FnOnce(&[Target], &mut Context<'_>),
+    written: impl FnOnce(&[OutputTarget], &mut Context<'_>),
 ) -> Result<Exit, Failure> {
     if args.format.iter().any(|format| format == "list") {
         return list(context);
@@ -75,7 +75,7 @@ pub(super) fn write(
             error => Failure::input(file, error.to_string()),
         })?;
         unused = args.samples.add_names(analysis.model_mut())?;
-        // What reading took is not held while what was read is written.
+        // The memory that reading took is given back before the results are written.
         let ended = trace.ended();
         drop(trace);
         analysis.finish().map(|finished| (finished, ended)).map_err(|error| {
@@ -98,7 +98,7 @@ pub(super) fn write(
         }
     };
     for file in made {
-        context.out.count(file.finish()?.bytes());
+        context.out.add_written(file.finish()?.bytes());
     }
     context.out.finish()?;
     context.progress.end();
@@ -120,7 +120,7 @@ fn list(context: &mut Context<'_>) -> Result<Exit, Failure> {
 
 /// Refuses what would fail later, before the trace is read.
 fn check(
-    targets: &[Target],
+    targets: &[OutputTarget],
     is_forced: bool,
     read: &[&Path],
     is_terminal: bool,
@@ -139,7 +139,7 @@ fn check(
     Ok(())
 }
 
-/// Creates an output that is none of those that are `made` already.
+/// Creates an output file, and refuses one that is in `made` already.
 fn create(
     path: &Path,
     is_forced: bool,
@@ -155,7 +155,7 @@ fn create(
     Ok(NamedFile::new(file, path))
 }
 
-/// What a format without a file writes to: standard output, unless another format has it
+/// Returns where a format without a file writes to: standard output, unless another format has it
 /// already.
 fn standard_output(
     stdout: Option<&mut (dyn Write + Send)>,
@@ -168,8 +168,8 @@ fn standard_output(
     }
 }
 
-/// What the analysis counts; and the kinds that the user named.
-fn options(args: &ConvertArgs, targets: &[Target]) -> (AnalysisOptions, Vec<Kind>) {
+/// Returns the options of the analysis, and the kinds that the user named.
+fn options(args: &ConvertArgs, targets: &[OutputTarget]) -> (AnalysisOptions, Vec<Kind>) {
     let mut options = args.samples.options();
     options.skips_sampler_pauses = !args.sampler_pauses;
     let kinds: Vec<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).copied().collect();
@@ -193,7 +193,7 @@ fn convert_options(args: &ConvertArgs, file: &Path, has_user: bool) -> ConvertOp
     options
 }
 
-/// Where users name events, the name may be the mistake.
+/// Creates the failure for `--kind` with events of which the trace has none: the name may be wrong.
 fn no_event(file: &str, names: &[&str]) -> Failure {
     let text = format!(
         "no event is {}, or none of them has a stack or passes the filters; `nettrace stats` lists the events of a \
@@ -203,7 +203,7 @@ fn no_event(file: &str, names: &[&str]) -> Failure {
     Failure::input(file, text)
 }
 
-/// The formats, a line each: name, endings, what opens it.
+/// Lists the formats, a line each: name, endings, what opens the file.
 pub(crate) fn formats() -> String {
     let line = |format: &Format| {
         let endings: Vec<String> =

@@ -7,13 +7,13 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that is written.
+/// A file that is being written.
 pub(super) struct NamedFile {
     file: File,
     path: PathBuf,
 }
 
-/// What went wrong, and where.
+/// An error of writing, and the file in which it happened.
 #[derive(Debug)]
 struct FileFault {
     path: PathBuf,
@@ -39,7 +39,7 @@ impl NamedFile {
 
     fn named<T>(&self, result: io::Result<T>) -> io::Result<T> {
         result.map_err(|error| match error.kind() {
-            // The writer tries again.
+            // The writer tries again after this error, so it keeps its kind.
             io::ErrorKind::Interrupted => error,
             kind => io::Error::new(kind, FileFault { path: self.path.clone(), error }),
         })
@@ -58,7 +58,7 @@ impl Write for NamedFile {
     }
 }
 
-/// What to say of an output that cannot be written.
+/// Creates the failure for an output that cannot be written.
 pub(super) fn fault(error: io::Error) -> Failure {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<FileFault>()) {
         Some(fault) => Failure::input(

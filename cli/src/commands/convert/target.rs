@@ -1,4 +1,4 @@
-//! What `convert` is to write, and where.
+//! Decides what `convert` writes, and where.
 
 use crate::args::ConvertArgs;
 use crate::failure::Failure;
@@ -6,7 +6,7 @@ use nettrace_analysis::convert::{FORMATS, Format};
 use nettrace_export::nearest;
 use std::path::{Path, PathBuf};
 
-/// The format of a name that a user typed.
+/// Returns the format of a name that a user typed.
 pub(crate) fn by_name(name: &str) -> Result<&'static Format, Failure> {
     Format::by_name(name).ok_or_else(|| {
         let hint =
@@ -26,8 +26,8 @@ fn by_path(path: &Path) -> Result<&'static Format, Failure> {
     }
 }
 
-/// The error for a file name that does not determine the format: the formats with its
-/// suffix.
+/// Returns the error for a file name that does not determine the format; it names the formats with
+/// that suffix.
 fn no_format(path: &Path, stem: &str) -> String {
     let path = path.display();
     let last = stem.rsplit('.').next();
@@ -52,51 +52,60 @@ fn no_format(path: &Path, stem: &str) -> String {
     )
 }
 
-/// One file, or standard output, and what goes there.
-pub(crate) struct Target {
+/// A file, or standard output, and the format that goes there.
+pub(crate) struct OutputTarget {
     pub(super) wanted: &'static Format,
     pub(super) is_gzip: bool,
-    /// `None`: standard output.
+    /// Path of the file; `None` for standard output.
     pub(super) path: Option<PathBuf>,
-    /// Named after the trace, not by the user.
+    /// Whether the path was derived from the trace's name instead of given by the user.
     pub(super) is_default: bool,
 }
 
-impl Target {
-    /// Whether it is no text.
+impl OutputTarget {
+    /// Returns whether the output is no text.
     pub(super) fn is_binary(&self) -> bool {
         self.is_gzip || self.wanted.is_binary
     }
 
-    fn new(wanted: &'static Format, path: &Path) -> Target {
+    fn new(wanted: &'static Format, path: &Path) -> OutputTarget {
         let is_stdout = path == Path::new("-");
         let is_gzip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
-        Target { wanted, is_gzip, path: (!is_stdout).then(|| path.to_owned()), is_default: false }
+        OutputTarget {
+            wanted,
+            is_gzip,
+            path: (!is_stdout).then(|| path.to_owned()),
+            is_default: false,
+        }
     }
 
-    /// Beside the trace.
-    fn default(wanted: &'static Format, input: &Path) -> Target {
-        Target { is_default: true, ..Target::new(wanted, &beside(input, wanted)) }
+    /// Returns the target beside the trace.
+    fn default(wanted: &'static Format, input: &Path) -> OutputTarget {
+        OutputTarget { is_default: true, ..OutputTarget::new(wanted, &beside(input, wanted)) }
     }
 }
 
-/// Which formats go where.
-pub(super) fn targets(args: &ConvertArgs, input: &Path) -> Result<Vec<Target>, Failure> {
+/// Decides which formats go where.
+pub(super) fn targets(args: &ConvertArgs, input: &Path) -> Result<Vec<OutputTarget>, Failure> {
     let formats = args.format.iter().map(|name| by_name(name)).collect::<Result<Vec<_>, _>>()?;
-    let targets: Vec<Target> = match (formats.as_slice(), args.output.as_slice()) {
+    let targets: Vec<OutputTarget> = match (formats.as_slice(), args.output.as_slice()) {
         ([], []) => {
             return Err(Failure::usage(
                 "give a format with --format, or an output with -o; --format list shows them",
             ));
         }
-        (formats, []) => formats.iter().map(|wanted| Target::default(wanted, input)).collect(),
+        (formats, []) => {
+            formats.iter().map(|wanted| OutputTarget::default(wanted, input)).collect()
+        }
         ([], outputs) => outputs
             .iter()
-            .map(|path| Ok(Target::new(by_path(path)?, path)))
+            .map(|path| Ok(OutputTarget::new(by_path(path)?, path)))
             .collect::<Result<_, Failure>>()?,
-        (formats, outputs) if formats.len() == outputs.len() => {
-            formats.iter().zip(outputs).map(|(wanted, path)| Target::new(wanted, path)).collect()
-        }
+        (formats, outputs) if formats.len() == outputs.len() => formats
+            .iter()
+            .zip(outputs)
+            .map(|(wanted, path)| OutputTarget::new(wanted, path))
+            .collect(),
         (formats, outputs) => {
             return Err(Failure::Usage(format!(
                 "{} and {}; give equally many of both, or only outputs",
@@ -111,11 +120,11 @@ pub(super) fn targets(args: &ConvertArgs, input: &Path) -> Result<Vec<Target>, F
     Ok(targets)
 }
 
-/// `x/trace.nettrace.gz` as `x/trace.speedscope.json`.
+/// Returns the path of an output beside a trace: `x/trace.speedscope.json` for
+/// `x/trace.nettrace.gz`.
 pub(crate) fn beside(trace: &Path, wanted: &Format) -> PathBuf {
     let name = Path::new(trace.file_name().unwrap_or_default());
-    // Names need not be text, so endings are taken off without a look at what stands
-    // before them.
+    // Names need not be valid text, so endings are taken off without decoding the rest.
     let is = |name: &Path, ending: &str| name.extension().is_some_and(|found| found == ending);
     let name = if is(name, "gz") { name.with_extension("") } else { name.to_owned() };
     let is_trace = is(&name, "nettrace") || is(&name, "netperf");

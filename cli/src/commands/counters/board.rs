@@ -1,7 +1,9 @@
 //! The screen of `counters`: its state, how it is drawn, and what the keys change.
 
 use super::series_rows::{Group, SeriesRow, distinct, distributions, folded, row};
-use crate::screen::{Pressed, Selection, Theme, help, is_interrupt, put, put_right, sparkline_of};
+use crate::screen::{
+    Pressed, Selection, Theme, help, is_interrupt, newest_sparkline, put, put_right,
+};
 use crate::units;
 use crossterm::event::{KeyCode, KeyEvent};
 use nettrace_analysis::live::{CountersSnapshot, LiveSeries};
@@ -31,7 +33,7 @@ const KEYS: [(&str, &str); 10] = [
 pub(super) struct ProcessState {
     pub(super) label: String,
     pub(super) snapshot: CountersSnapshot,
-    /// Events that the process could not send.
+    /// Number of events that the process could not send.
     pub(super) lost: u64,
     pub(super) is_over: bool,
 }
@@ -45,12 +47,12 @@ enum Sort {
 
 /// The state of the screen.
 #[derive(Debug)]
-pub(super) struct Board {
+pub(super) struct CounterBoard {
     theme: Theme,
     /// The address at which Prometheus can scrape the same values.
     address: Option<SocketAddr>,
     seen: Vec<ProcessState>,
-    /// Why values are missing, the newest last.
+    /// Reasons why values are missing, the newest last.
     notices: Vec<String>,
     sort: Sort,
     is_reversed: bool,
@@ -59,14 +61,14 @@ pub(super) struct Board {
     is_paused: bool,
     has_help: bool,
     folds_all: bool,
-    /// Groups whose folding differs from the default.
+    /// Counters whose folding differs from the default.
     turned: BTreeSet<Group>,
     list: Selection,
 }
 
-impl Board {
-    pub(super) fn new(theme: Theme, address: Option<SocketAddr>) -> Board {
-        Board {
+impl CounterBoard {
+    pub(super) fn new(theme: Theme, address: Option<SocketAddr>) -> CounterBoard {
+        CounterBoard {
             theme,
             address,
             seen: Vec::new(),
@@ -83,7 +85,7 @@ impl Board {
         }
     }
 
-    /// New values are shown from now on, unless the view is paused.
+    /// Replaces the values that are shown, unless the view is paused.
     pub(super) fn update(&mut self, seen: Vec<ProcessState>) {
         if !self.is_paused {
             self.seen = seen;
@@ -94,7 +96,7 @@ impl Board {
         self.notices.push(notice);
     }
 
-    /// All notices, for when the screen is gone.
+    /// Returns all notices, for when the screen is gone.
     pub(super) fn into_notices(self) -> Vec<String> {
         self.notices
     }
@@ -146,8 +148,7 @@ impl Board {
                     if !self.turned.remove(&group) {
                         self.turned.insert(group.clone());
                     }
-                    // The row of the counter, which stands for its tag sets or above
-                    // them.
+                    // The row of the counter itself, which stands for its tag sets or above them.
                     let first = self.rows().iter().position(|row| row.group == group);
                     self.list.selected = first.unwrap_or(self.list.selected);
                 }
@@ -158,7 +159,7 @@ impl Board {
         Pressed::Something
     }
 
-    /// The lines of the table, filtered and sorted.
+    /// Returns the rows of the table, filtered and sorted.
     fn rows(&self) -> Vec<SeriesRow> {
         let mut rows = Vec::new();
         for (process, seen) in self.seen.iter().enumerate() {
@@ -181,7 +182,7 @@ impl Board {
                 let of_tags = lines.iter().map(|line| row(&key, line));
                 let mut of_tags: Vec<SeriesRow> =
                     of_tags.filter(|row| self.is_wanted(row)).collect();
-                // By name, a counter's tag sets stand below it. Names with all their tags
+                // Sorted by name, a counter's tag sets stand below it. Names with all their tags
                 // have no room on a terminal of 80 columns.
                 if self.sort == Sort::Name && lines.len() > 1 && !of_tags.is_empty() {
                     of_tags = of_tags.into_iter().map(SeriesRow::below_its_name).collect();
@@ -208,7 +209,7 @@ impl Board {
         rows
     }
 
-    /// Whether each word of the filter is in the row's names.
+    /// Returns whether each word of the filter is in the row's names.
     fn is_wanted(&self, row: &SeriesRow) -> bool {
         let label = self.seen.get(row.group.0).map_or("", |seen| &seen.label);
         let text = format!("{label} {} {}", row.group.1, row.name).to_lowercase();
@@ -221,13 +222,13 @@ impl Board {
         let buffer = frame.buffer_mut();
         self.draw_head(buffer, rows.iter().filter(|row| !row.is_heading).count());
         let notice_rows = u16::from(!self.notices.is_empty() && area.height > 6);
-        // Heads, headings, notice, keys.
+        // Lines above the table: head, headings, and the address.
         let top = 2 + u16::from(self.address.is_some());
         let page = usize::from(area.height.saturating_sub(top + 1 + notice_rows));
         self.list.fitting = page.max(1);
         self.list.selected = self.list.selected.min(rows.len().saturating_sub(1));
         let unit = rows.iter().map(|row| row.unit.width()).max().unwrap_or(0);
-        let columns = Columns::of(area.width, self.seen.len() > 1, unit);
+        let columns = Columns::for_width(area.width, self.seen.len() > 1, unit);
         columns.draw_headings(buffer, top - 1, self.theme);
         let lines = lines(&rows, columns.provider == 0 && self.sort == Sort::Name);
         self.bring_in_sight(&lines);
@@ -239,11 +240,11 @@ impl Board {
         let mut provider = None;
         for (line, y) in lines.iter().skip(self.list.first).take(page).zip(top..) {
             let (at, row) = match line {
-                Line::Provider(name) => {
+                BoardLine::Provider(name) => {
                     put(buffer, (0, y), area.width, &format!("[{name}]"), self.theme.name());
                     continue;
                 }
-                Line::Row(at, row) => (*at, *row),
+                BoardLine::Row(at, row) => (*at, *row),
             };
             let style = match (at == self.list.selected, row.is_stopped) {
                 (true, _) => self.theme.selected(),
@@ -273,13 +274,12 @@ impl Board {
         }
     }
 
-    /// Scrolls so far that the selected row can be seen, and the provider above it.
-    fn bring_in_sight(&mut self, lines: &[Line<'_>]) {
-        let is_selected =
-            |line: &Line<'_>| matches!(line, Line::Row(at, _) if *at == self.list.selected);
+    /// Scrolls so far that the selected row is on the screen, and the provider above it.
+    fn bring_in_sight(&mut self, lines: &[BoardLine<'_>]) {
+        let is_selected = |line: &BoardLine<'_>| matches!(line, BoardLine::Row(at, _) if *at == self.list.selected);
         let selected = lines.iter().position(is_selected).unwrap_or(0);
         let is_below_provider =
-            selected > 0 && matches!(lines.get(selected - 1), Some(Line::Provider(_)));
+            selected > 0 && matches!(lines.get(selected - 1), Some(BoardLine::Provider(_)));
         let upper = selected - usize::from(is_below_provider);
         self.list.scroll_to(selected, upper);
     }
@@ -334,28 +334,28 @@ impl Board {
 
 /// A line of the table.
 #[derive(Debug)]
-enum Line<'r> {
-    /// Above the rows of one provider.
+enum BoardLine<'r> {
+    /// The name of a provider, above its rows.
     Provider(&'r str),
-    /// A row and its place among the rows.
+    /// A row, and its place among the rows.
     Row(usize, &'r SeriesRow),
 }
 
-/// The lines of a table, with headings if there is no column for the providers.
-fn lines(rows: &[SeriesRow], has_headings: bool) -> Vec<Line<'_>> {
+/// Returns the lines of a table, with headings if there is no column for the providers.
+fn lines(rows: &[SeriesRow], has_headings: bool) -> Vec<BoardLine<'_>> {
     let mut lines = Vec::new();
     let mut provider = None;
     for (at, row) in rows.iter().enumerate() {
         let is_new = provider.replace(&row.group.1) != Some(&row.group.1);
         if has_headings && is_new {
-            lines.push(Line::Provider(&row.group.1));
+            lines.push(BoardLine::Provider(&row.group.1));
         }
-        lines.push(Line::Row(at, row));
+        lines.push(BoardLine::Row(at, row));
     }
     lines
 }
 
-/// Where the columns stand. What does not fit is left out, the trend first.
+/// Widths of the columns. A column that does not fit is left out, the trend first.
 #[derive(Debug, Clone, Copy)]
 struct Columns {
     process: u16,
@@ -366,17 +366,18 @@ struct Columns {
     trend: u16,
 }
 
-/// Room for units that nothing else has to give way to.
-const UNIT_ROOM: u16 = 12;
+/// Minimum columns of units, before other columns get narrower for them.
+const MIN_UNIT_COLUMNS: u16 = 12;
 
 impl Columns {
-    /// `unit`: the widest one that is shown.
-    fn of(width: u16, has_processes: bool, unit: usize) -> Columns {
+    /// Divides the width of the screen among the columns. `unit` is the width of the widest unit
+    /// that is shown.
+    fn for_width(width: u16, has_processes: bool, unit: usize) -> Columns {
         let widest = u16::try_from(unit).unwrap_or(u16::MAX);
         let unit = match width {
             0..50 => 0,
-            50..80 => UNIT_ROOM,
-            _ => widest.clamp(UNIT_ROOM, width / 4),
+            50..80 => MIN_UNIT_COLUMNS,
+            _ => widest.clamp(MIN_UNIT_COLUMNS, width / 4),
         };
         let value = if width >= 30 { 14 } else { 9 };
         let trend = if width >= 80 { (width / 5).min(40) } else { 0 };
@@ -389,7 +390,7 @@ impl Columns {
         Columns { process, provider, name, value, unit, trend }
     }
 
-    /// The name of a row, cut so that it differs from all others of its counter.
+    /// Returns the name of a row, cut so that it differs from all others of its counter.
     fn name_of(
         self,
         row: &SeriesRow,
@@ -403,7 +404,7 @@ impl Columns {
         distinct.unwrap_or(cut)
     }
 
-    /// Left edges in the order process, provider, name, value, unit, trend.
+    /// Returns the left edges in the order process, provider, name, value, unit, trend.
     fn edges(self) -> [u16; 6] {
         let mut x = 0;
         [self.process, self.provider, self.name, self.value, self.unit, self.trend].map(|width| {
@@ -446,7 +447,7 @@ impl Columns {
             put(buffer, (provider, y), self.provider, &row.group.1, provider_style);
         }
         put(buffer, (name, y), self.name, shown, style);
-        // A distribution has three values: they take the room of the others.
+        // A distribution has three values, which take the room of the columns to the right, too.
         if row.value.len() > usize::from(self.value) {
             let room = self.value + 2 + self.unit + if self.trend > 0 { 2 + self.trend } else { 0 };
             let text = match self.unit {
@@ -459,7 +460,7 @@ impl Columns {
         put_right(buffer, (value, y), self.value, &row.value, style);
         put(buffer, (unit, y), self.unit, &row.unit, style);
         let trend_style = if style == Style::new() { theme.good() } else { style };
-        let line = sparkline_of(&row.history, usize::from(self.trend));
+        let line = newest_sparkline(&row.history, usize::from(self.trend));
         put(buffer, (trend, y), self.trend, &line, trend_style);
     }
 }
@@ -476,7 +477,7 @@ mod tests {
     use ratatui_core::style::{Color, Modifier};
     use ratatui_core::terminal::Terminal;
 
-    /// What a recorded session has shown at its end, `later` nanoseconds after it.
+    /// Returns what a recorded session shows `later` nanoseconds after its end.
     fn seen(later: i64) -> ProcessState {
         let bytes = corpus::trace("net10-linux-x64/metrics.nettrace").unwrap().bytes();
         let mut live = Live::new(LiveCounters::default().interval(1.0));
@@ -490,13 +491,13 @@ mod tests {
         ProcessState { label: "shop (4711)".to_owned(), snapshot, lost: 0, is_over: false }
     }
 
-    fn board(seen: Vec<ProcessState>, is_coloured: bool) -> Board {
-        let mut board = Board::new(Theme::coloured(is_coloured), None);
+    fn board(seen: Vec<ProcessState>, is_coloured: bool) -> CounterBoard {
+        let mut board = CounterBoard::new(Theme::coloured(is_coloured), None);
         board.update(seen);
         board
     }
 
-    fn drawn(board: &mut Board, width: u16, height: u16) -> Terminal<TestBackend> {
+    fn drawn(board: &mut CounterBoard, width: u16, height: u16) -> Terminal<TestBackend> {
         pages::drawn(width, height, |frame| board.draw(frame))
     }
 
@@ -504,7 +505,7 @@ mod tests {
         KeyEvent::new(code, KeyModifiers::NONE)
     }
 
-    fn press(board: &mut Board, keys: &str) {
+    fn press(board: &mut CounterBoard, keys: &str) {
         for character in keys.chars() {
             let code = match character {
                 '\n' => KeyCode::Enter,
@@ -521,7 +522,7 @@ mod tests {
         page("counters-wide", &text(&drawn(&mut board, 140, 40)));
         page("counters-80", &text(&drawn(&mut board, 80, 24)));
         page("counters-narrow", &text(&drawn(&mut board, 40, 12)));
-        // Too small for anything, which must not panic.
+        // A screen too small for anything must not panic.
         for size in [(1, 1), (3, 2), (10, 3), (300, 4)] {
             drawn(&mut board, size.0, size.1);
         }
@@ -530,7 +531,7 @@ mod tests {
     #[test]
     fn where_metrics_are_served_stands_in_the_head() {
         let address = Some(([127, 0, 0, 1], 9464).into());
-        let mut board = Board::new(Theme::coloured(true), address);
+        let mut board = CounterBoard::new(Theme::coloured(true), address);
         board.update(vec![seen(0)]);
         let shown = text(&drawn(&mut board, 80, 24));
         let lines: Vec<&str> = shown.lines().collect();
@@ -545,7 +546,7 @@ mod tests {
         board.press(key(KeyCode::End));
         drawn(&mut board, 80, 10);
         board.press(key(KeyCode::Home));
-        // The heading of the first row is in sight again.
+        // The heading of the first row is on the screen again.
         let shown = text(&drawn(&mut board, 80, 10));
         assert_eq!(shown.lines().nth(2), Some("[Nettrace.Workload]"), "{shown}");
         press(&mut board, "s");
@@ -608,10 +609,10 @@ mod tests {
         let names: Vec<String> = board.rows().into_iter().map(|row| row.name).collect();
         assert_eq!(names, ["orders", "orders kind=book", "orders kind=tëä"]);
         press(&mut board, "\n");
-        // Keys are keys again.
+        // Keys that are typed now are no longer part of the filter.
         press(&mut board, "s");
         assert_eq!(board.sort, Sort::Value);
-        // Back to the order by name.
+        // Two more keys lead back to the order by name.
         press(&mut board, "ss\u{1b}");
         assert_eq!((board.sort, board.rows().len()), (Sort::Name, all));
     }
@@ -641,7 +642,7 @@ mod tests {
                 .sum()
         };
         assert!((orders.size - sum).abs() < 1e-9);
-        // Paused, nothing new is shown.
+        // A paused view shows nothing new.
         press(&mut board, "p");
         let before = text(&drawn(&mut board, 120, 40));
         assert!(before.contains("PAUSED"));
@@ -649,7 +650,7 @@ mod tests {
         assert_eq!(text(&drawn(&mut board, 120, 40)), before);
         press(&mut board, "?");
         assert!(text(&drawn(&mut board, 120, 40)).contains("nettrace counters"));
-        // Any key takes the help away, also q.
+        // Any key closes the help, also q.
         assert_eq!(board.press(key(KeyCode::Char('q'))), Pressed::Something);
         assert_eq!(board.press(key(KeyCode::Char('q'))), Pressed::Quit);
         let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
@@ -661,7 +662,7 @@ mod tests {
         let mut board = board(vec![seen(0)], true);
         let at = board.rows().iter().position(|row| row.name == "load").unwrap();
         let before = board.rows().len();
-        // From one of its tag sets.
+        // Folding works from the row of a tag set, too.
         board.list.selected = at + 1;
         press(&mut board, "\n");
         let rows = board.rows();

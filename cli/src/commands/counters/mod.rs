@@ -1,4 +1,4 @@
-//! `nettrace counters`: counters and metrics of running processes as they change.
+//! `nettrace counters`: shows counters and metrics of running processes as they change.
 
 mod board;
 mod rows;
@@ -27,10 +27,10 @@ use nettrace_ipc::{Providers, Rundown, SessionConfig};
 use rows::ValueWriter;
 use std::time::{Duration, Instant};
 
-/// After this many intervals without a value, a name is reported as missing.
+/// Number of intervals without a value after which a name is reported as missing.
 const SILENT_INTERVALS: u32 = 3;
 
-/// The counters of one process.
+/// A session with the counters of one process.
 type CounterSession = LiveSession<LiveCounters>;
 
 pub(super) fn run(args: &CountersArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -50,7 +50,7 @@ pub(super) fn run(args: &CountersArgs, context: &mut Context<'_>) -> Result<Exit
     })
 }
 
-/// Where values are served, if that is wanted.
+/// Starts to serve values to Prometheus, if that is wanted.
 fn scrape(args: &CountersArgs, context: &mut Context<'_>) -> Result<Option<Scrape>, Failure> {
     let scrape =
         args.openmetrics_listen.map(|at| Scrape::listen(at, &args.openmetrics_host)).transpose()?;
@@ -66,7 +66,7 @@ fn scrape(args: &CountersArgs, context: &mut Context<'_>) -> Result<Option<Scrap
     Ok(scrape)
 }
 
-/// Running processes, or the first that comes to a port.
+/// Shows the counters of running processes, or of the first process that comes to a port.
 fn watch(
     args: &CountersArgs,
     (rows, scrape): (ValueWriter, Option<Scrape>),
@@ -90,7 +90,7 @@ fn watch(
     for reached in processes {
         match view.add(&reached, context) {
             Ok(()) => {}
-            // One that is just exiting must not fail the others.
+            // A process that is just exiting must not fail the others.
             Err(failure) if !is_only => context.messages.error(&failure),
             Err(failure) => return Err(failure),
         }
@@ -101,7 +101,7 @@ fn watch(
     exit
 }
 
-/// What is shown, and where it comes from.
+/// The shown values, and the sessions they come from.
 struct View<'v> {
     args: &'v CountersArgs,
     rows: ValueWriter,
@@ -109,10 +109,10 @@ struct View<'v> {
     end: EndRule,
     /// When names that no counter has are reported; `None` once they were.
     unseen_due: Option<Instant>,
-    /// A screen instead of rows.
+    /// Whether a screen is shown instead of rows.
     has_board: bool,
     scrape: Option<Scrape>,
-    /// When the scraped document was made.
+    /// When the document for Prometheus was made.
     scraped: Option<Instant>,
 }
 
@@ -134,7 +134,7 @@ impl<'v> View<'v> {
     fn add(&mut self, reached: &Reached, context: &mut Context<'_>) -> Result<(), Failure> {
         let args = self.args;
         let (list, interval) = (args.list(), args.refresh_interval.0);
-        // Those that are named need no looking for.
+        // Providers that are named in full need no search among the event sources of the process.
         let has_names = !list.choices.iter().any(|choice| choice.provider.ends_with('*'));
         let found = match !list.choices.is_empty() && has_names {
             true => Vec::new(),
@@ -174,8 +174,7 @@ impl<'v> View<'v> {
         Ok(())
     }
 
-    /// Shows values until the user, a signal or a time limit ends it, or all processes
-    /// have ended.
+    /// Shows values until the user, a signal or a time limit ends it, or all processes have ended.
     fn show(&mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         if self.sessions.is_empty() {
             return Ok(Exit::Failed);
@@ -202,7 +201,7 @@ impl<'v> View<'v> {
         self.finish(context, queue)
     }
 
-    /// Renews what is served.
+    /// Renews the document for Prometheus.
     fn publish(&mut self, context: &Context<'_>) -> Result<(), Failure> {
         let Some(scrape) = &self.scrape else { return Ok(()) };
         if self.scraped.is_some_and(|scraped| scraped.elapsed() < context.delays.publication) {
@@ -215,7 +214,7 @@ impl<'v> View<'v> {
         Ok(())
     }
 
-    /// Notices of the processes, and names on the command line that had no value.
+    /// Returns notices of the processes, and names on the command line that had no value.
     fn notices(&mut self) -> Vec<String> {
         let is_due = self.unseen_due.take_if(|due| *due <= Instant::now()).is_some();
         let of = |session: &CounterSession| {
@@ -237,7 +236,7 @@ impl<'v> View<'v> {
         }
     }
 
-    /// Stops the sessions and writes what still comes.
+    /// Stops the sessions and writes the values that still come.
     fn finish(
         &mut self,
         context: &mut Context<'_>,
@@ -264,7 +263,7 @@ impl<'v> View<'v> {
     }
 }
 
-/// Names on the command line that no counter of a process has had so far.
+/// Returns the names on the command line that no counter of a process has had so far.
 fn unseen_of(session: &CounterSession) -> Vec<String> {
     let unseen = session.with(|live| live.report.unseen());
     unseen.iter().map(|name| format!("{}: {}", session.label, unseen::text(name))).collect()
@@ -274,7 +273,7 @@ fn unseen_of(session: &CounterSession) -> Vec<String> {
 fn conclude(session: &mut CounterSession, is_due: bool, context: &mut Context<'_>) -> Exit {
     let (label, messages) = (session.label.clone(), &mut context.messages);
     let (events, left_out) = session.with(|live| (live.events, live.report.values_left_out));
-    // Without any value, the session was too short to judge names.
+    // A session without any value was too short to judge names.
     if is_due && events > 0 {
         unseen_of(session).iter().for_each(|text| messages.warning(text));
     }

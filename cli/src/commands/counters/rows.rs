@@ -1,4 +1,4 @@
-//! Values as lines and files.
+//! Writes values as lines and files.
 
 use super::CounterSession;
 use crate::args::{CountersArgs, LiveCounterFormat};
@@ -16,34 +16,34 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Values of one document of JSON, which is written at the end.
-const MOST_POINTS: usize = 2_000_000;
+/// Maximum number of values in the documents of JSON, which are kept until the end.
+const MAX_POINTS: usize = 2_000_000;
 
 /// Writes values as they come.
 pub(super) struct ValueWriter {
-    format: Form,
-    /// Lines for people are not wanted: the values are served.
+    format: ValueForm,
+    /// Whether no lines for people are written, because the values are served.
     is_quiet: bool,
-    /// Escapes names that a spreadsheet would run or a terminal obey.
+    /// Whether names are escaped that a spreadsheet would run or a terminal obey.
     is_safe: bool,
     path: Option<PathBuf>,
     is_forced: bool,
     file: Option<NewFile>,
-    /// Of JSON, one for each process.
-    documents: Vec<Document>,
+    /// The documents of JSON, one for each process.
+    documents: Vec<SeriesByKey>,
     points: usize,
     points_left_out: u64,
 }
 
-/// How values are written.
+/// The forms in which values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum ValueForm {
     Lines,
     Given(LiveCounterFormat),
 }
 
-/// What has come of a process, by what tells its series apart.
-type Document = BTreeMap<(String, String, CounterKind, Vec<(String, String)>), CounterSeries>;
+/// The series of a process, by what tells them apart.
+type SeriesByKey = BTreeMap<(String, String, CounterKind, Vec<(String, String)>), CounterSeries>;
 
 /// The document of a process.
 #[derive(Serialize)]
@@ -63,14 +63,14 @@ struct Processes {
 impl ValueWriter {
     pub(super) fn new(args: &CountersArgs, context: &Context<'_>) -> Result<ValueWriter, Failure> {
         let form = match (args.format, &args.output) {
-            (Some(format), _) => Form::Given(format),
-            (None, Some(_)) => Form::Given(LiveCounterFormat::Csv),
-            (None, None) => Form::Lines,
+            (Some(format), _) => ValueForm::Given(format),
+            (None, Some(_)) => ValueForm::Given(LiveCounterFormat::Csv),
+            (None, None) => ValueForm::Lines,
         };
         let mut file = None;
         if let Some(path) = &args.output {
-            if form == Form::Given(LiveCounterFormat::Openmetrics) {
-                // Created again for each publication.
+            if form == ValueForm::Given(LiveCounterFormat::Openmetrics) {
+                // The file is created again for each publication.
                 new_file::check(path, args.talk.force, &[])?;
             } else {
                 file = Some(NewFile::create(path, args.talk.force, &[], Unfinished::Kept)?);
@@ -89,9 +89,9 @@ impl ValueWriter {
         })
     }
 
-    /// Nothing else was asked for.
+    /// Returns whether values are written as lines for people, because no other form was chosen.
     pub(super) fn are_for_people(&self) -> bool {
-        self.format == Form::Lines
+        self.format == ValueForm::Lines
     }
 
     pub(super) fn goes_to_stdout(&self) -> bool {
@@ -103,14 +103,14 @@ impl ValueWriter {
         sessions: &[CounterSession],
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        self.documents.resize_with(sessions.len(), Document::new);
-        if self.format == Form::Given(LiveCounterFormat::Csv) {
+        self.documents.resize_with(sessions.len(), SeriesByKey::new);
+        if self.format == ValueForm::Given(LiveCounterFormat::Csv) {
             self.deliver(CountersReport::CSV_HEADER.as_bytes(), context)?;
         }
         Ok(())
     }
 
-    /// Writes what has come since the last time.
+    /// Writes the values that are new since the last call.
     pub(super) fn write_new(
         &mut self,
         sessions: &[CounterSession],
@@ -126,32 +126,32 @@ impl ValueWriter {
             has_new = true;
             let several = (sessions.len() > 1).then_some(session);
             match self.format {
-                Form::Lines if self.is_quiet => {}
-                Form::Lines => lines(&mut bytes, &new, several)?,
-                Form::Given(LiveCounterFormat::Csv) => {
+                ValueForm::Lines if self.is_quiet => {}
+                ValueForm::Lines => lines(&mut bytes, &new, several)?,
+                ValueForm::Given(LiveCounterFormat::Csv) => {
                     several.into_iter().for_each(|session| label(&mut new, session));
                     new.write_csv(&mut bytes, self.is_safe)?;
                 }
-                Form::Given(LiveCounterFormat::Ndjson) => {
+                ValueForm::Given(LiveCounterFormat::Ndjson) => {
                     let process = LiveProcess { process_id: session.pid, process: &session.name };
                     ndjson(&mut bytes, &new, Some(process))?;
                 }
-                Form::Given(LiveCounterFormat::Json) => self.keep(at, new),
-                Form::Given(LiveCounterFormat::Openmetrics) => {}
+                ValueForm::Given(LiveCounterFormat::Json) => self.keep(at, new),
+                ValueForm::Given(LiveCounterFormat::Openmetrics) => {}
             }
         }
-        let is_openmetrics = self.format == Form::Given(LiveCounterFormat::Openmetrics);
+        let is_openmetrics = self.format == ValueForm::Given(LiveCounterFormat::Openmetrics);
         if let Some(path) = self.path.as_ref().filter(|_| is_openmetrics && has_new) {
             let mut file = NewFile::create(path, self.is_forced, &[], Unfinished::Removed)?;
             exposition(sessions).write_openmetrics(&mut file)?;
             file.finish()?;
-            // From now on it is ours.
+            // The command has made the file, so it may replace it from now on.
             self.is_forced = true;
         }
         self.deliver(&bytes, context)
     }
 
-    /// Writes what is written at the end, and gives the file its name.
+    /// Writes what belongs at the end, and gives the file its name.
     pub(super) fn finish(
         &mut self,
         sessions: &[CounterSession],
@@ -159,8 +159,10 @@ impl ValueWriter {
     ) -> Result<(), Failure> {
         let mut bytes = Vec::new();
         match self.format {
-            Form::Given(LiveCounterFormat::Json) => self.write_documents(sessions, &mut bytes)?,
-            Form::Given(LiveCounterFormat::Openmetrics) if self.path.is_none() => {
+            ValueForm::Given(LiveCounterFormat::Json) => {
+                self.write_documents(sessions, &mut bytes)?
+            }
+            ValueForm::Given(LiveCounterFormat::Openmetrics) if self.path.is_none() => {
                 exposition(sessions).write_openmetrics(&mut bytes)?;
                 if self.is_safe {
                     bytes = printable_lines(&bytes);
@@ -198,7 +200,7 @@ impl ValueWriter {
         let Some(document) = self.documents.get_mut(at) else { return };
         for mut series in new.series {
             let count = series.points.len();
-            if self.points + count > MOST_POINTS {
+            if self.points + count > MAX_POINTS {
                 self.points_left_out += count as u64;
                 series.points.clear();
             }
@@ -224,7 +226,7 @@ impl ValueWriter {
     ) -> io::Result<()> {
         let mut processes: Vec<ProcessDocument> = Vec::new();
         for (session, document) in sessions.iter().zip(std::mem::take(&mut self.documents)) {
-            // The series are taken already: this is the frame of the document.
+            // The series were taken already, so this is a document without series.
             let mut report = session.with(|live| live.report.take_new());
             report.series = document.into_values().collect();
             let (process_id, process) = (session.pid, session.name.clone());
@@ -242,7 +244,8 @@ impl ValueWriter {
     }
 }
 
-/// The last values of all processes. Those of several have their process's id as a tag.
+/// Returns the last values of all processes. Those of several processes have the process's id as a
+/// tag.
 pub(super) fn exposition(sessions: &[CounterSession]) -> CountersReport {
     let mut all = CountersReport::default();
     for session in sessions {
@@ -251,7 +254,7 @@ pub(super) fn exposition(sessions: &[CounterSession]) -> CountersReport {
         if sessions.len() > 1 {
             label(&mut last, session);
         }
-        // Points are relative to the start of their session.
+        // Points are relative to the start of their session, so they are moved to the first start.
         let start = last.start_unix_ns.unwrap_or(0);
         let shift = start.saturating_sub(*all.start_unix_ns.get_or_insert(start));
         for point in last.series.iter_mut().flat_map(|series| &mut series.points) {
@@ -262,7 +265,7 @@ pub(super) fn exposition(sessions: &[CounterSession]) -> CountersReport {
     all
 }
 
-/// Says of which process the series are.
+/// Adds the process's id to the tags of its series.
 fn label(report: &mut CountersReport, session: &CounterSession) {
     let id = session.pid.map_or_else(|| session.label.clone(), |pid| pid.to_string());
     for series in &mut report.series {
@@ -270,7 +273,8 @@ fn label(report: &mut CountersReport, session: &CounterSession) {
     }
 }
 
-/// `2026-11-21 00:13:41.014  System.Runtime  dotnet.process.cpu.count  2 {cpu}`.
+/// Writes a line for each value: `2026-11-21 00:13:41.014  System.Runtime  dotnet.process.cpu.count
+/// 2 {cpu}`.
 fn lines(
     out: &mut Vec<u8>,
     report: &CountersReport,

@@ -1,33 +1,39 @@
 //! Shows the board on the terminal while the sessions go on.
 
 use super::View;
-use super::board::{Board, ProcessState};
+use super::board::{CounterBoard, ProcessState};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::scrape::Scrape;
-use crate::screen::{Input, Pressed, Screen, Theme};
+use crate::screen::{Pressed, Screen, TerminalInput, Theme};
 use std::time::{Duration, Instant};
 
-/// How often the screen is drawn without a key.
+/// Interval at which the screen is drawn without a key.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(250);
-/// How long a key is waited for before signals and the clock are looked at.
+/// How long to wait for a key before checking signals and the clock.
 const KEY_WAIT: Duration = Duration::from_millis(100);
 
 impl View<'_> {
-    /// Until the user quits, a signal comes or the time is over. Of processes that have
-    /// ended the last values stay.
+    /// Shows the board until the user quits, a signal comes or the time is over. The last values of
+    /// processes that have ended stay.
     pub(super) fn show_board(&mut self, context: &mut Context<'_>) -> Result<(), Failure> {
-        let mut board =
-            Board::new(Theme::of(context.style), self.scrape.as_ref().map(Scrape::address));
+        let mut board = CounterBoard::new(
+            Theme::from_style(context.style),
+            self.scrape.as_ref().map(Scrape::address),
+        );
         let shown = self.run_board(&mut board, context);
-        // The terminal is its own again.
+        // The terminal is restored before messages are written to it.
         for notice in board.into_notices() {
             context.messages.warning(&notice);
         }
         shown
     }
 
-    fn run_board(&mut self, board: &mut Board, context: &Context<'_>) -> Result<(), Failure> {
+    fn run_board(
+        &mut self,
+        board: &mut CounterBoard,
+        context: &Context<'_>,
+    ) -> Result<(), Failure> {
         let mut screen = Screen::enter()?;
         let mut drawn: Option<Instant> = None;
         while !self.end.is_due() {
@@ -39,7 +45,7 @@ impl View<'_> {
                 drawn = Some(Instant::now());
             }
             match screen.next(KEY_WAIT)? {
-                Input::Key(key) => match board.press(key) {
+                TerminalInput::Key(key) => match board.press(key) {
                     Pressed::Quit => {
                         self.quit();
                         break;
@@ -47,9 +53,9 @@ impl View<'_> {
                     Pressed::Something => drawn = None,
                     Pressed::Nothing => {}
                 },
-                Input::Resized => drawn = None,
-                Input::Nothing => {}
-                Input::HungUp => {
+                TerminalInput::Resized => drawn = None,
+                TerminalInput::Nothing => {}
+                TerminalInput::HungUp => {
                     self.quit();
                     break;
                 }
@@ -58,8 +64,8 @@ impl View<'_> {
         Ok(())
     }
 
-    /// A program that was started is to end, too: while the screen is ours, Ctrl-C is a
-    /// key, and the program gets no signal.
+    /// Stops a started program, too: while the view has the terminal, Ctrl-C is a key, and the
+    /// program gets no signal.
     fn quit(&self) {
         if !self.args.command.is_empty() {
             self.end.signals().request_stop();

@@ -7,28 +7,28 @@ use crate::units;
 use nettrace_analysis::live::LiveSeries;
 use nettrace_analysis::report::{CounterKind, CounterSeries};
 
-/// What has the same provider and name, in one process.
+/// A counter of one process: the place of the process, the provider and the name.
 pub(super) type Group = (usize, String, String);
 
 /// A line of the table.
 #[derive(Debug, Clone)]
 pub(super) struct SeriesRow {
     pub(super) group: Group,
-    /// What it is found and sorted by: the name of the counter, with its tags.
+    /// Name of the counter with its tags, for filtering and sorting.
     pub(super) name: String,
-    /// What is shown of that.
+    /// The part of the name that is shown.
     pub(super) shown: Text,
-    /// Its tag sets follow.
+    /// Whether rows of its tag sets follow.
     pub(super) is_heading: bool,
     pub(super) value: String,
     pub(super) unit: String,
     pub(super) history: Vec<f64>,
     pub(super) is_stopped: bool,
-    /// For sorting: the value, and how much the last one differs from the mean of those
-    /// before it.
+    /// Values to sort by: the value itself, and how much it differs from the mean of those before
+    /// it.
     pub(super) size: f64,
     pub(super) change: f64,
-    /// Tags, in full and in short.
+    /// The tags, in full and in short.
     tags: [String; 2],
 }
 
@@ -48,7 +48,7 @@ impl SeriesRow {
     }
 }
 
-/// The series with the same tags, but for the quantile.
+/// Groups the series that have the same tags except for the quantile.
 pub(super) fn distributions(group: &[LiveSeries]) -> Vec<Vec<&LiveSeries>> {
     let mut lines: Vec<Vec<&LiveSeries>> = Vec::new();
     for live in group {
@@ -92,7 +92,7 @@ pub(super) fn row(group: &Group, line: &[&LiveSeries]) -> SeriesRow {
     }
 }
 
-/// A value and its unit; bytes as multiples that can be read at a glance.
+/// Returns a value and its unit, with bytes in a multiple that can be read at a glance.
 fn scaled(series: &CounterSeries, value: f64) -> (String, String) {
     let unit = unit_per_second(series);
     let bytes = match series.unit.as_str() {
@@ -108,7 +108,7 @@ fn scaled(series: &CounterSeries, value: f64) -> (String, String) {
     (format!("{sign}{size}"), format!("{multiple}{}", per_second(series)))
 }
 
-/// `p50 9.88 p95 18.9 p99 19.8`.
+/// Returns the quantiles of a distribution: `p50 9.88 p95 18.9 p99 19.8`.
 fn quantiles(line: &[&LiveSeries]) -> String {
     let mut sorted: Vec<(f64, String)> = line
         .iter()
@@ -122,8 +122,8 @@ fn quantiles(line: &[&LiveSeries]) -> String {
     texts.join(" ")
 }
 
-/// One row for the series of all tags: the sum of what can be added, else from the
-/// smallest to the largest. Those that have stopped count only if all have.
+/// Returns one row for the series of all tags: the sum of values that can be added, else the
+/// smallest and the largest. Series that have stopped count only if all have.
 pub(super) fn folded(group: &Group, lines: &[Vec<&LiveSeries>]) -> SeriesRow {
     let all: Vec<&LiveSeries> = lines.iter().filter_map(|line| line.first().copied()).collect();
     let is_stopped = all.iter().all(|live| live.is_stopped);
@@ -173,7 +173,7 @@ pub(super) fn folded(group: &Group, lines: &[Vec<&LiveSeries>]) -> SeriesRow {
     }
 }
 
-/// How far the last value is from the mean of those before, as a share of that.
+/// Returns how far the last value is from the mean of those before it, as a share of that mean.
 fn change(history: &[f64]) -> f64 {
     let Some((last, before)) = history.split_last().filter(|(_, before)| !before.is_empty()) else {
         return 0.0;
@@ -183,8 +183,8 @@ fn change(history: &[f64]) -> f64 {
     if difference == 0.0 { 0.0 } else { difference / mean.abs().max(1e-9) }
 }
 
-/// What tells each of these rows from the others where their cut texts read the same: from
-/// the first tag on that differs.
+/// Returns a text that tells a row from others whose cut names read the same: the tags from the
+/// first one on that differs.
 pub(super) fn distinct(names: &[&str], at: usize) -> Option<String> {
     let own = names.get(at)?;
     let others = names.iter().enumerate().filter(|(other, _)| *other != at);

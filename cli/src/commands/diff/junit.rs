@@ -1,5 +1,5 @@
-//! A comparison as a JUnit file, which build servers show: a test for each condition, or
-//! for the findings if there are no conditions.
+//! Writes a comparison as a JUnit file, which build servers show: a test for each condition, or for
+//! the findings if there are no conditions.
 
 use super::Compared;
 use super::text::{change, value};
@@ -50,9 +50,9 @@ struct Case {
 
 #[derive(Clone, Copy)]
 enum Fault {
-    /// A condition holds.
+    /// A condition of `--fail-if` holds.
     Failure,
-    /// It is not known whether it does.
+    /// The traces do not show whether a condition holds.
     Error,
 }
 
@@ -83,7 +83,7 @@ fn cases(compared: &Compared) -> Vec<Case> {
     cases
 }
 
-/// Text as XML 1.0 may have it.
+/// Escapes text for XML 1.0.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for letter in printable(text).to_string().chars() {

@@ -1,4 +1,4 @@
-//! `nettrace diff`: what changed between two groups of traces.
+//! `nettrace diff`: shows what changed between two groups of traces.
 
 mod junit;
 mod sides;
@@ -16,19 +16,19 @@ use nettrace_analysis::diff::{
 };
 use nettrace_analysis::report::OutcomeReport;
 use serde::Serialize;
-use sides::{Alone, Files, Pair, Read, Side};
+use sides::{Alone, ComparedFiles, Pair, Read, Side};
 use std::path::Path;
 
-/// A comparison, and the traces it is of.
+/// A comparison, and the traces that were compared.
 struct Compared {
     pair: Pair,
     report: DiffReport,
     conditions: Vec<ConditionOutcome>,
 }
 
-/// The document: the report, the traces it is of, conditions.
+/// The document of one comparison: the report, the traces, and the conditions.
 #[derive(Serialize)]
-struct Document<'d> {
+struct DiffDocument<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'d str>,
     #[serde(flatten)]
@@ -38,14 +38,14 @@ struct Document<'d> {
     conditions: &'d [ConditionOutcome],
 }
 
-/// The document of two folders.
+/// The document of a comparison of two folders.
 #[derive(Serialize)]
 struct FoldersDocument<'d> {
     schema: u32,
     verdict: String,
     not_compared: Vec<String>,
     not_compared_facts: &'d [Alone],
-    pairs: Vec<Document<'d>>,
+    pairs: Vec<DiffDocument<'d>>,
 }
 
 #[derive(Serialize)]
@@ -59,7 +59,7 @@ struct TraceRow<'d> {
 }
 
 pub(super) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let files = Files::of(args)?;
+    let files = ComparedFiles::from_args(args)?;
     let all = files.all();
     if let Some(path) = &args.output {
         new_file::check(path, args.force, &all)?;
@@ -105,7 +105,7 @@ fn compare(pair: Pair, args: &DiffArgs) -> Result<Compared, Failure> {
     Ok(Compared { pair, report, conditions })
 }
 
-/// A total divided by zero has no meaning.
+/// Refuses to divide totals by something of which a trace has none.
 fn divisible(per: Per, side: &Side) -> Result<(), Failure> {
     let (what, word) = match per {
         Per::Request => ("requests", "request"),
@@ -150,7 +150,7 @@ fn write(
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
     if args.form.json {
-        let mut documents: Vec<Document<'_>> = compared.iter().map(document).collect();
+        let mut documents: Vec<DiffDocument<'_>> = compared.iter().map(document).collect();
         return match documents.pop() {
             Some(only) if documents.is_empty() && only.name.is_none() => context.write_json(&only),
             last => {
@@ -191,7 +191,7 @@ fn write(
     Ok(())
 }
 
-/// `1 of 3 benchmarks changed: Invoices.ParseLines`.
+/// Returns the verdict about folders: `1 of 3 have findings: Invoices.ParseLines`.
 fn folders_verdict(compared: &[Compared]) -> String {
     let changed = compared.iter().filter(|compared| compared.report.significant > 0);
     let names: Vec<&str> = changed.filter_map(|compared| compared.pair.name.as_deref()).collect();
@@ -203,8 +203,8 @@ fn folders_verdict(compared: &[Compared]) -> String {
     }
 }
 
-fn document(compared: &Compared) -> Document<'_> {
-    Document {
+fn document(compared: &Compared) -> DiffDocument<'_> {
+    DiffDocument {
         name: compared.pair.name.as_deref(),
         report: &compared.report,
         old_traces: trace_rows(&compared.pair.old),
@@ -228,8 +228,8 @@ fn trace_row<'d>(read: &'d Read, trace: &MeasuredTrace) -> TraceRow<'d> {
     }
 }
 
-/// Messages and the exit code. A condition that the traces cannot show fails, unless that
-/// is allowed: otherwise a condition that cannot be evaluated would always pass.
+/// Writes messages and returns the exit code. A condition that the traces cannot show fails, unless
+/// that is allowed: otherwise a condition that cannot be evaluated would always pass.
 fn conclude(
     args: &DiffArgs,
     compared: &[Compared],
@@ -260,7 +260,7 @@ fn conclude(
     Ok(if fails { Exit::Changed } else { exit })
 }
 
-/// Says whether a condition holds, and for what.
+/// Says whether a condition holds, and for which value.
 fn say(outcome: &ConditionOutcome, context: &mut Context<'_>) {
     let condition = &outcome.condition;
     if let Some(reason) = &outcome.undecided {

@@ -1,4 +1,4 @@
-//! The traces of both sides: which they are, and what of each is compared.
+//! The traces of both sides: which they are, and which part of each is compared.
 
 use crate::analysed::Analysed;
 use crate::analysis_options::AnalysisArgs;
@@ -27,7 +27,7 @@ pub(super) struct Side {
     pub(super) traces: Vec<MeasuredTrace>,
 }
 
-/// A benchmark, or files of one name, that lie in only one of two folders.
+/// A benchmark, or files of one name, that only one of two folders has.
 #[derive(Serialize)]
 pub(super) struct Alone {
     pub(super) name: String,
@@ -52,30 +52,32 @@ impl Side {
     }
 }
 
-/// Both sides of one comparison. Folders have several, each of a benchmark or of files of
-/// one name.
+/// Both sides of one comparison. Folders have several comparisons, each of a benchmark or of files
+/// of one name.
 pub(super) struct Pair {
-    /// Of the benchmark or the files; `None` if there is only one comparison.
+    /// Name of the benchmark or the files; `None` if there is only one comparison.
     pub(super) name: Option<String>,
     pub(super) old: Side,
     pub(super) new: Side,
 }
 
-/// Which files are compared.
-pub(super) enum Files {
+/// The files of both sides.
+pub(super) enum ComparedFiles {
     Sides(Vec<PathBuf>, Vec<PathBuf>),
     Folders(PathBuf, PathBuf),
 }
 
-impl Files {
-    pub(super) fn of(args: &DiffArgs) -> Result<Files, Failure> {
+impl ComparedFiles {
+    pub(super) fn from_args(args: &DiffArgs) -> Result<ComparedFiles, Failure> {
         match (&args.old_file, &args.new_file) {
             (Some(old), Some(new)) if old.is_dir() && new.is_dir() => {
-                Ok(Files::Folders(old.clone(), new.clone()))
+                Ok(ComparedFiles::Folders(old.clone(), new.clone()))
             }
-            (Some(old), Some(new)) => Ok(Files::Sides(vec![old.clone()], vec![new.clone()])),
+            (Some(old), Some(new)) => {
+                Ok(ComparedFiles::Sides(vec![old.clone()], vec![new.clone()]))
+            }
             _ if !args.old.is_empty() && !args.new.is_empty() => {
-                Ok(Files::Sides(args.old.clone(), args.new.clone()))
+                Ok(ComparedFiles::Sides(args.old.clone(), args.new.clone()))
             }
             _ => Err(Failure::usage(
                 "give two traces or two folders: nettrace diff OLD NEW, or --old A B --new C D",
@@ -83,23 +85,23 @@ impl Files {
         }
     }
 
-    /// Files that must not be overwritten.
+    /// Returns the files that must not be overwritten.
     pub(super) fn all(&self) -> Vec<&Path> {
         match self {
-            Files::Sides(old, new) => old.iter().chain(new).map(PathBuf::as_path).collect(),
-            Files::Folders(..) => Vec::new(),
+            ComparedFiles::Sides(old, new) => old.iter().chain(new).map(PathBuf::as_path).collect(),
+            ComparedFiles::Folders(..) => Vec::new(),
         }
     }
 
-    /// Reads them. Gives, too, what lies in one folder only.
+    /// Reads the files. Also returns the benchmarks and files that only one folder has.
     pub(super) fn read(
         &self,
         args: &DiffArgs,
         context: &mut Context<'_>,
     ) -> Result<(Vec<Pair>, Vec<Alone>), Failure> {
         let (old, new) = match self {
-            Files::Folders(old, new) => return read_folders(old, new, args, context),
-            Files::Sides(old, new) => (old, new),
+            ComparedFiles::Folders(old, new) => return read_folders(old, new, args, context),
+            ComparedFiles::Sides(old, new) => (old, new),
         };
         let mut pair = Pair { name: None, old: Side::default(), new: Side::default() };
         for file in old {
@@ -143,7 +145,7 @@ fn read_folders(
     Ok((pairs, alone))
 }
 
-/// The traces of a folder, by name.
+/// Returns the traces of a folder, sorted by path.
 fn traces_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let failed =
         |error: std::io::Error| Failure::input(folder.display().to_string(), error.to_string());
@@ -159,7 +161,7 @@ fn traces_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// A file's name without what says that it is a trace.
+/// Returns a file's name without the endings that say that it is a trace.
 fn stem(file: &Path) -> String {
     let name =
         file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -167,7 +169,7 @@ fn stem(file: &Path) -> String {
     name.strip_suffix(".nettrace").unwrap_or(name).to_owned()
 }
 
-/// A file, and the part of it that is compared: `trace.nettrace@1s..2s`.
+/// Returns a file, and the part of it that is compared: `trace.nettrace@1s..2s`.
 fn file_and_time(file: &Path) -> (PathBuf, Option<TimeRange>) {
     let whole = (file.to_owned(), None);
     if file.exists() {

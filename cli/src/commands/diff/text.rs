@@ -1,4 +1,4 @@
-//! A comparison as text and as Markdown.
+//! Writes a comparison as text and as Markdown.
 
 use super::Compared;
 use crate::args::DiffArgs;
@@ -11,7 +11,7 @@ use nettrace_analysis::findings::Finding;
 use std::io::{self, Write};
 
 /// Maximum number of findings of a Markdown table, which is read in a job's summary.
-const MOST_IN_MARKDOWN: usize = 30;
+const MAX_MARKDOWN_FINDINGS: usize = 30;
 
 pub(super) fn text(
     args: &DiffArgs,
@@ -53,7 +53,7 @@ pub(super) fn text(
     writeln!(out, "\n{}", wrapped(&looked_at(report), width))
 }
 
-/// What the summaries of only one side's traces say.
+/// Writes what the summaries of only one side's traces say.
 fn stands_out(
     report: &DiffReport,
     width: Option<usize>,
@@ -72,7 +72,7 @@ fn stands_out(
     Ok(())
 }
 
-/// Findings of one side only, with their headings.
+/// Returns the findings that only one side has, with their headings.
 fn sentences(report: &DiffReport) -> impl Iterator<Item = (&'static str, &[Finding])> {
     let StandsOut { appeared, gone, .. } = &report.stands_out;
     let both = [
@@ -82,7 +82,7 @@ fn sentences(report: &DiffReport) -> impl Iterator<Item = (&'static str, &[Findi
     both.into_iter().filter(|(_, findings)| !findings.is_empty())
 }
 
-/// The findings, or with one run each the largest differences, or all rows.
+/// Returns the rows to show: the findings; with one run each the largest differences; or all rows.
 fn shown(report: &DiffReport, is_all: bool) -> Vec<&DiffRow> {
     let has_runs = report.detectable_percent.is_some();
     let is_shown = |row: &&DiffRow| {
@@ -91,7 +91,7 @@ fn shown(report: &DiffReport, is_all: bool) -> Vec<&DiffRow> {
     report.rows.iter().filter(is_shown).collect()
 }
 
-/// What was compared, and how small a change could have been seen.
+/// Returns what was compared, and how small a change could have been seen.
 fn looked_at(report: &DiffReport) -> String {
     let rows = units::counted(report.rows.len() as u64, "value");
     match report.detectable_percent {
@@ -124,7 +124,7 @@ pub(super) fn markdown(compared: &Compared, out: &mut dyn Write) -> io::Result<(
             out,
             "| | old | new | change | 95 % interval | what |\n|---|--:|--:|--:|--:|---|"
         )?;
-        for row in shown.iter().take(MOST_IN_MARKDOWN) {
+        for row in shown.iter().take(MAX_MARKDOWN_FINDINGS) {
             writeln!(
                 out,
                 "| {} | {} | {} | {} | {} | {} |",
@@ -136,7 +136,7 @@ pub(super) fn markdown(compared: &Compared, out: &mut dyn Write) -> io::Result<(
                 escaped(&row.key.to_string()),
             )?;
         }
-        let more = shown.len().saturating_sub(MOST_IN_MARKDOWN);
+        let more = shown.len().saturating_sub(MAX_MARKDOWN_FINDINGS);
         if more > 0 {
             writeln!(out, "\n… and {} more", units::count(more as u64))?;
         }
@@ -164,7 +164,7 @@ pub(super) fn markdown(compared: &Compared, out: &mut dyn Write) -> io::Result<(
     writeln!(out, "\n{}\n", looked_at(report))
 }
 
-/// Text in which nothing is Markdown or HTML.
+/// Escapes text so that nothing in it is Markdown or HTML.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for letter in printable(text).to_string().chars() {
@@ -192,7 +192,7 @@ fn mark(row: &DiffRow, has_runs: bool) -> &'static str {
     }
 }
 
-/// `2 traces, 8.017 s, 81,554 samples, 11,841 requests`.
+/// Describes the traces of a side: `2 traces, 8.017 s, 81,554 samples, 11,841 requests`.
 fn about(side: &DiffSide) -> String {
     let mut text = units::counted(side.traces, "trace");
     let duration = units::duration(i64::try_from(side.duration_ns).unwrap_or(i64::MAX));
@@ -234,7 +234,7 @@ pub(super) fn change(row: &DiffRow) -> String {
     }
 }
 
-/// `+25 to +52 %`.
+/// Returns the interval of a change: `+25 to +52 %`.
 fn interval(row: &DiffRow) -> String {
     let Some([low, high]) = row.interval.filter(|_| row.old > 0.0) else { return String::new() };
     let percent = |ratio: f64| (ratio - 1.0) * 100.0;

@@ -1,4 +1,4 @@
-//! What `nettrace discover` shows.
+//! The result of `nettrace discover`, as a document and as text.
 
 use crate::args::DiscoverArgs;
 use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME, SAMPLER};
@@ -17,24 +17,24 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// What default profiles of collect ask of the runtime.
+/// Level at which default profiles of collect record the runtime.
 const DEFAULT_LEVEL: u32 = 4;
-/// Comes in every session.
-const OF_SESSIONS: &str = "Microsoft-DotNETCore-EventPipe";
+/// Provider of events about the session itself, which every session has.
+const SESSION_PROVIDER: &str = "Microsoft-DotNETCore-EventPipe";
 const TASKS: &str = "System.Threading.Tasks.TplEventSource";
-/// Keywords of messages about activity ids, which are only written while activity ids are
-/// tracked: that is another keyword, which has no events.
+/// Keywords of messages about activity ids. They are only written while activity ids are tracked,
+/// which needs another keyword that has no events.
 const TASKS_DEBUG_KEYWORDS: u64 = 0x6_0000;
 const TASKS_FLOW_KEYWORD: u64 = 0x80;
 
-/// The keys are a promise to scripts.
+/// The document of `discover`. The keys are a promise to scripts.
 #[derive(Debug, Serialize)]
-pub(super) struct Document {
+pub(super) struct DiscoverDocument {
     schema: u32,
     process_id: Option<u64>,
     process: String,
     duration_ns: i64,
-    /// Events that the process could not send.
+    /// Number of events that the process could not send.
     lost: u64,
     /// The overhead of the session.
     cost: Cost,
@@ -48,13 +48,13 @@ struct ProviderRow {
     count: u64,
     per_second: f64,
     bytes_per_second: f64,
-    /// Whether collect without options records all that came of it.
+    /// Whether collect without options records everything that came from this provider.
     is_default: bool,
-    /// Of the events that came, united.
+    /// Keywords of the events that came, united.
     keywords: String,
-    /// The highest that came.
+    /// The highest level of an event that came.
     level: u32,
-    /// What records all that came.
+    /// The options with which collect records everything that came.
     record: String,
     events: Vec<EventRow>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -90,17 +90,17 @@ struct InstrumentRow {
     record: String,
 }
 
-impl Document {
-    pub(super) fn of(
+impl DiscoverDocument {
+    pub(super) fn new(
         args: &DiscoverArgs,
         reached: &Reached,
         snapshot: &DiscoverySnapshot,
         lost: u64,
         cost: Cost,
-    ) -> Document {
+    ) -> DiscoverDocument {
         let seconds = (snapshot.duration_ns as f64 / 1e9).max(1e-9);
         let mut by_provider: BTreeMap<&str, Vec<EventRow>> = BTreeMap::new();
-        let shown = |event: &&DiscoveredEvent| event.provider != OF_SESSIONS;
+        let shown = |event: &&DiscoveredEvent| event.provider != SESSION_PROVIDER;
         for event in snapshot.events.iter().filter(shown) {
             by_provider.entry(&event.provider).or_default().push(row(event));
         }
@@ -151,7 +151,7 @@ impl Document {
             ),
             instrument: instrument.clone(),
         });
-        Document {
+        DiscoverDocument {
             schema: 1,
             process_id: reached.pid,
             process: reached.name.clone(),
@@ -183,7 +183,7 @@ fn row(event: &DiscoveredEvent) -> EventRow {
     }
 }
 
-/// The runtime's events that did not come, in their newest versions.
+/// Adds the runtime's events that did not come, in their newest versions.
 fn add_known(by_provider: &mut BTreeMap<&str, Vec<EventRow>>) {
     for known in catalog::events().filter(|known| known.provider == RUNTIME) {
         let events = by_provider.entry(RUNTIME).or_default();
@@ -211,7 +211,7 @@ fn add_known(by_provider: &mut BTreeMap<&str, Vec<EventRow>>) {
     }
 }
 
-/// Whether collect without options records it.
+/// Returns whether collect without options records an event.
 fn is_default(provider: &str, level: u32, keywords: u64) -> bool {
     provider == SAMPLER
         || provider == RUNTIME
@@ -219,10 +219,10 @@ fn is_default(provider: &str, level: u32, keywords: u64) -> bool {
             && (keywords == 0 || keywords & COMMON_KEYWORDS != 0)
 }
 
-/// The option that makes collect record it.
+/// Returns the option that makes collect record an event.
 fn record(provider: &str, keywords: u64, level: u32) -> String {
-    // An event without keywords comes to every session that has its provider; so does one
-    // of level 0.
+    // An event without keywords comes to every session that has its provider; so does one of level
+    // 0.
     let mut keywords = if keywords == 0 { 0x1 } else { keywords };
     if provider == TASKS && keywords & TASKS_DEBUG_KEYWORDS != 0 {
         keywords |= TASKS_FLOW_KEYWORD;
@@ -230,7 +230,7 @@ fn record(provider: &str, keywords: u64, level: u32) -> String {
     format!("--providers {provider}:{keywords:#x}:{}", level.max(1))
 }
 
-/// The same for counters, which come at the interval that is asked for.
+/// Returns the option that makes collect record counters, once a second.
 fn record_counters(provider: &str, keywords: u64, level: u32) -> String {
     format!("{}:EventCounterIntervalSec=1", record(provider, keywords, level))
 }
@@ -249,7 +249,10 @@ const COLUMNS: &[Column] = &[
     left("EVENT", 12, 0),
 ];
 
-pub(super) fn write_text(document: &Document, context: &mut Context<'_>) -> Result<(), Failure> {
+pub(super) fn write_text(
+    document: &DiscoverDocument,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
     let (strong, faint) = (context.style.strong(), context.style.faint());
     let tables: Vec<Table> = document.providers.iter().map(events_table).collect();
     let layout = layout_of(&tables, context);
@@ -305,7 +308,7 @@ fn events_table(provider: &ProviderRow) -> Table {
     table
 }
 
-/// With one decimal place for small numbers.
+/// Returns a rate, with one decimal place for small numbers.
 fn rate(per_second: f64) -> String {
     if per_second >= 100.0 {
         units::count(per_second.round() as u64)

@@ -1,4 +1,4 @@
-//! `nettrace discover`: what a process emits, and what records it.
+//! `nettrace discover`: shows what a process emits, and which options record it.
 
 mod document;
 
@@ -17,17 +17,17 @@ use crate::live::program::Sharing;
 use crate::live::start::Resume;
 use crate::live::target::Reached;
 use crate::units;
-use document::Document;
+use document::DiscoverDocument;
 use nettrace_analysis::live::{CounterList, Discovery, DiscoverySnapshot};
 use nettrace_ipc::{Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 use std::time::{Duration, Instant};
 
-/// The runtime's word for all providers, with all keywords and the highest level.
+/// Name by which the runtime understands all providers, with all keywords and the highest level.
 const EVERYTHING: &str = "*";
-/// Keywords that make the runtime do extra work: enumerate methods, walk the heap,
-/// collect it, watch or sample allocations, take stacks.
+/// Keywords that make the runtime do extra work: enumerate methods, walk the heap, collect it,
+/// watch or sample allocations, take stacks.
 const COSTLY_KEYWORDS: u64 = 0x43F0_00C0 | 0x800_0000_0000;
-/// How long the process is watched before the session begins.
+/// How long the cost of the process is measured before the session begins.
 const BASELINE_TIME: Duration = Duration::from_secs(2);
 pub(super) fn run(args: &DiscoverArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let duration = Some(args.duration.0);
@@ -43,7 +43,8 @@ pub(super) fn run(args: &DiscoverArgs, context: &mut Context<'_>) -> Result<Exit
     })
 }
 
-/// `None`: it was time to end before the process answered, and no session has begun.
+/// Observes a process. `None`: it was time to end before the process answered, and no session has
+/// begun.
 fn look(
     args: &DiscoverArgs,
     attached: &Attached,
@@ -51,7 +52,7 @@ fn look(
 ) -> Result<Option<Exit>, Failure> {
     let Attached { reached, end, .. } = attached;
     let mut meter = Meter::new(reached.pid);
-    // A program that we start does nothing yet.
+    // A program that this command starts does nothing yet.
     if args.command.is_empty() && end.sleep_until(Instant::now() + BASELINE_TIME) {
         meter.begin();
     }
@@ -65,7 +66,7 @@ fn look(
     let snapshot = sessions.snapshot();
     let problem = sessions.named.end().problem();
     let problem = sessions.all.end().problem().or(problem);
-    let document = Document::of(args, reached, &snapshot, sessions.all.lost(), cost);
+    let document = DiscoverDocument::new(args, reached, &snapshot, sessions.all.lost(), cost);
     if args.json {
         context.write_json(&document)?;
     } else {
@@ -82,29 +83,29 @@ fn look(
         context.messages.warning(&format!("{lost} lost: rates are too low"));
     }
     if let Some(problem) = problem {
-        // What was found is shown; it is not what the process emits all the time.
+        // The events that came are shown; they may not be all that the process emits.
         context.messages.warning(&format!("{}{problem}", reached.label()));
         return Ok(Some(Exit::Failed));
     }
     Ok(Some(Exit::Fine))
 }
 
-/// What listens to a process.
-struct Sessions {
-    /// Counters, instruments, and providers by name.
+/// The sessions that listen to a process.
+struct DiscoverySessions {
+    /// Session for counters, instruments, and providers by name.
     named: LiveSession<Discovery>,
-    /// Everything else.
+    /// Session for everything else.
     all: LiveSession<Discovery>,
 }
 
-/// The list of instruments is sent at once, and only to the session that asks for it. So
-/// that session starts first; a process that waits at startup is resumed only by the
-/// other one. `None`: it was time to end before the process answered.
+/// Starts both sessions. The runtime sends the list of instruments at once, and only to the session
+/// that requests it. So that session starts first; a process that waits at startup is resumed only
+/// by the other one. `None`: it was time to end before the process answered.
 fn start(
     reached: &Reached,
     end: &EndRule,
     context: &mut Context<'_>,
-) -> Result<Option<Sessions>, Failure> {
+) -> Result<Option<DiscoverySessions>, Failure> {
     let (named, all) = (named(&event_sources::names(reached.pid))?, everything()?);
     let messages = &mut context.messages;
     let view = Discovery::default;
@@ -115,11 +116,11 @@ fn start(
     if !named.start_later(reached, end, messages)? {
         return Ok(None);
     }
-    Ok(Some(Sessions { named, all }))
+    Ok(Some(DiscoverySessions { named, all }))
 }
 
-impl Sessions {
-    /// What both have seen.
+impl DiscoverySessions {
+    /// Returns what both sessions have received.
     fn snapshot(&self) -> DiscoverySnapshot {
         let mut snapshot = self.all.with(|live| live.snapshot());
         let named = self.named.with(|live| live.snapshot());
@@ -139,9 +140,9 @@ fn everything() -> Result<SessionConfig, RequestError> {
     Ok(SessionConfig::new(Providers::new([all])?).rundown(Rundown::Off).stacks(false))
 }
 
-/// What a session for `*` does not receive: counters, instruments, and most events of the
-/// runtime, which checks whether its provider was named. Once any session has named it,
-/// every session receives them.
+/// Returns the configuration for what a session for `*` does not receive: counters, instruments,
+/// and most events of the runtime, which checks whether its provider was named. Once any session
+/// has named it, every session receives them.
 fn named(found: &[String]) -> Result<SessionConfig, RequestError> {
     let request = CounterRequest {
         list: &CounterList::default(),
@@ -151,8 +152,8 @@ fn named(found: &[String]) -> Result<SessionConfig, RequestError> {
         max_time_series: 1000,
         max_histograms: 10,
     };
-    // An event source that a session has named is sent to the session for `*` with what the
-    // name asks for, no more: without keywords its own events would be missing there.
+    // A named event source sends the session for `*` only what the name requests: without keywords
+    // its own events would be missing there.
     let all = |provider: Provider| match provider.name() == METRICS {
         true => provider,
         false => provider.exact_keywords(u64::MAX).level(Level::Verbose),

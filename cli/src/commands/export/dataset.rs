@@ -1,4 +1,4 @@
-//! The folder of tables.
+//! The folder of tables that an export writes.
 //!
 //! Files are written below `_parts`, in a folder of this process, and moved to their places
 //! when all files of a trace are complete; that of `inputs` is moved last, so a trace with a
@@ -28,18 +28,17 @@ const FAILED: &str = "failed-";
 pub(super) struct Dataset {
     folder: PathBuf,
     parts: PathBuf,
-    /// Locked while this process runs.
+    /// A file that is locked while this process runs.
     lock: Option<File>,
     number: AtomicU64,
     /// Files of `inputs` from earlier exports, by the hash in their name.
     existing: HashMap<String, PathBuf>,
-    /// The files among them for inputs that could not be read, by the hash of the input's
-    /// path.
+    /// Files of `inputs` for inputs that could not be read, by the hash of the input's path.
     failures: HashMap<String, Vec<PathBuf>>,
 }
 
-/// The name of the file in `inputs` for an input that could not be read. It has hashes of its
-/// path and of its content, so that tasks do not overwrite each other's rows.
+/// Returns the name of the file in `inputs` for an input that could not be read. It has hashes of
+/// its path and of its content, so that tasks do not overwrite each other's rows.
 pub(super) fn failure_name(input: &str, content_hash: Option<&str>) -> String {
     let mut path = ContentHash::new();
     path.add(input.as_bytes());
@@ -82,7 +81,8 @@ impl Dataset {
         Ok(dataset)
     }
 
-    /// All exports into a folder must use the same layout, or a trace could be in it twice.
+    /// Refuses keys other than those of earlier exports into the folder: with two layouts, a trace
+    /// could be in it twice.
     fn check_layout(&self, keys: &Keys) -> Result<(), Failure> {
         let path = self.folder.join(LAYOUT);
         let layout = serde_json::json!({ "schema": 1, "partition_by": keys.names() }).to_string();
@@ -107,7 +107,7 @@ impl Dataset {
         &self.folder
     }
 
-    /// An unused path for a temporary file.
+    /// Returns an unused path for a temporary file.
     fn part(&self) -> PathBuf {
         self.parts.join(self.number.fetch_add(1, Ordering::Relaxed).to_string())
     }
@@ -132,12 +132,12 @@ impl Dataset {
         })
     }
 
-    /// What an earlier export wrote about the trace with this hash.
+    /// Returns what an earlier export wrote about the trace with this hash.
     pub(super) fn written(&self, hash: &str) -> Option<WrittenInput> {
         self.existing.get(hash).and_then(|path| File::open(path).ok()).and_then(WrittenInput::read)
     }
 
-    /// Whether the files of the trace with this hash can be read.
+    /// Returns whether the files of the trace with this hash can be read.
     pub(super) fn is_whole(&self, hash: &str) -> bool {
         let keys = self.existing.get(hash).and_then(|path| path.parent());
         let keys = keys.and_then(|keys| keys.strip_prefix(self.folder.join(INPUTS.name)).ok());
@@ -158,7 +158,7 @@ impl Dataset {
         let name = failure_name(input, None);
         let outdated = name.strip_prefix(FAILED).and_then(|input| self.failures.get(input));
         for path in outdated.into_iter().flatten() {
-            // Another export may have removed it.
+            // Another export may have removed the file.
             let _ = fs::remove_file(path);
         }
     }
@@ -189,7 +189,7 @@ impl Drop for Dataset {
         new_file::forget(&self.parts);
         self.lock = None;
         if let Some(all) = self.parts.parent() {
-            // Fails while other processes have folders in it.
+            // This fails while other processes have folders in it.
             let _ = fs::remove_dir(all);
         }
     }
@@ -204,7 +204,7 @@ pub(super) struct TraceFiles<'d> {
 }
 
 impl<'d> TraceFiles<'d> {
-    /// Files named `name.parquet`, in the folder of these keys.
+    /// Collects files named `name.parquet`, in the folder of these keys.
     pub(super) fn new(dataset: &'d Dataset, keys: PathBuf, name: String) -> TraceFiles<'d> {
         TraceFiles { dataset, keys, name, made: std::sync::Mutex::default() }
     }
@@ -273,7 +273,7 @@ fn has_file(folder: &Path) -> bool {
     })
 }
 
-/// Makes the folder of this process.
+/// Creates the folder of this process.
 fn own_folder(parts: &Path) -> io::Result<(PathBuf, Option<File>)> {
     for number in 0..10_000 {
         let folder = parts.join(format!("{}-{number}", std::process::id()));
@@ -303,7 +303,7 @@ fn clear(parts: &Path) {
     }
 }
 
-/// Tries to lock a file; false if another process has locked it.
+/// Tries to lock a file. Returns false if another process has locked it.
 #[cfg(unix)]
 fn is_locked_now(file: &File) -> bool {
     rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()

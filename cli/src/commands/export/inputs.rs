@@ -8,23 +8,23 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Ends of the names of files in folders that are traces.
+/// Endings of the names of files in folders that are traces.
 const ENDINGS: [&str; 4] = [".nettrace", ".nettrace.gz", ".netperf", ".netperf.gz"];
 
-/// An input.
+/// An input of the export.
 #[derive(Debug)]
 pub(super) struct Named {
-    /// As the user named it.
+    /// The input as the user named it.
     pub(super) name: String,
     pub(super) place: InputSource,
 }
 
-/// Where its bytes are.
+/// The place where the bytes of an input are.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum InputSource {
     File(PathBuf),
     Stdin,
-    /// There is none: the argument, and why.
+    /// The argument names no trace; `why` says the reason.
     Nothing {
         path: PathBuf,
         why: String,
@@ -46,13 +46,13 @@ impl Named {
         }
     }
 
-    /// Size of the file; 0 if there is none.
+    /// Returns the size of the file in bytes; 0 if there is none.
     pub(super) fn size(&self) -> u64 {
         fs::metadata(self.path()).map_or(0, |metadata| metadata.len())
     }
 
-    /// Whether its bytes can be read only once: standard input, a named pipe, or the shell's
-    /// `<(…)`.
+    /// Returns whether the bytes can be read only once: standard input, a named pipe, or the
+    /// shell's `<(…)`.
     pub(super) fn is_stream(&self) -> bool {
         match &self.place {
             InputSource::Stdin => true,
@@ -86,9 +86,9 @@ impl Named {
     }
 }
 
-/// All files that the arguments name, each once, in an order that does not depend on the
-/// file system. A folder without traces and a pattern that matches nothing are inputs that
-/// fail; the others are still exported.
+/// Finds all files that the arguments name, each once, in an order that does not depend on the file
+/// system. A folder without traces and a pattern that matches nothing are inputs that fail; the
+/// others are still exported.
 pub(super) fn find(inputs: &[PathBuf]) -> Vec<Named> {
     let mut found: Vec<Named> = Vec::new();
     let mut known = std::collections::HashSet::new();
@@ -157,7 +157,7 @@ fn is_pattern(path: &Path) -> bool {
     path.to_string_lossy().contains(['*', '?'])
 }
 
-/// Files that a pattern matches: `*` and `?` within a name, `**` any folders.
+/// Adds the files that a pattern matches: `*` and `?` within a name, `**` any folders.
 fn matching(pattern: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     let mut parts: Vec<String> = Vec::new();
     let mut root = PathBuf::new();
@@ -169,13 +169,13 @@ fn matching(pattern: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
             parts.push(text);
         }
     }
-    // Of a relative pattern it is empty: files get relative names.
+    // The root is empty for a relative pattern, so that files get relative names.
     Walk { done: HashSet::new(), files }.walk(&root, &parts)
 }
 
 struct Walk<'f> {
-    /// Folders, each with the number of parts that were left there: `**` reaches a folder in
-    /// several ways.
+    /// Folders that were visited, each with the number of parts that were left there: `**` reaches
+    /// a folder in several ways.
     done: HashSet<(PathBuf, usize)>,
     files: &'f mut Vec<PathBuf>,
 }

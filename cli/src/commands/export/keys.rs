@@ -18,12 +18,12 @@ struct Key {
     source: ValueSource,
 }
 
-/// Where the value of a key comes from.
+/// The source of the value of a key.
 #[derive(Debug)]
 enum ValueSource {
     Process,
     Date,
-    /// The folder this many above the trace.
+    /// The name of the folder this many levels above the trace.
     Folder(usize),
     PathMatch(Regex),
     Property(String),
@@ -73,7 +73,7 @@ impl Keys {
         self.0.iter().map(|key| &*key.name).collect()
     }
 
-    /// The folder of a trace, below that of a table.
+    /// Returns the folder of a trace, below that of a table.
     pub(super) fn folder(&self, facts: &Facts<'_>) -> PathBuf {
         self.0
             .iter()
@@ -81,7 +81,7 @@ impl Keys {
             .collect()
     }
 
-    /// The folder of files that belong to no trace.
+    /// Returns the folder of files that belong to no trace.
     pub(super) fn unknown_folder(&self) -> PathBuf {
         self.0.iter().map(|key| format!("{}={UNKNOWN}", key.name)).collect()
     }
@@ -111,7 +111,7 @@ fn key(piece: &str) -> Result<Key, Failure> {
     if !is_name(name) {
         return Err(wrong("a name consists of lower-case letters, digits and _"));
     }
-    // Query engines read a key as one more column of each table.
+    // Query engines read a key as one more column of each table, so it must not be named like one.
     let is_column = nettrace_tables::schema::TABLES
         .iter()
         .any(|table| table.columns.iter().any(|column| column.name == name));
@@ -173,7 +173,7 @@ impl ValueSource {
     }
 }
 
-/// The first group, or the whole match if there is no group.
+/// Returns the text of the first group, or the whole match if there is no group.
 fn group(regex: &Regex, text: &str) -> Option<String> {
     let captures = regex.captures(text)?;
     let found = captures.get(1).or_else(|| captures.get(0))?;
@@ -184,11 +184,11 @@ fn date(nanos: i64) -> String {
     nettrace_parser::utc_text(i128::from(nanos), 0).chars().take(10).collect()
 }
 
-/// Most bytes of a value in a path: file systems allow names of 255, including the key.
-const MOST_VALUE_BYTES: usize = 160;
+/// Maximum bytes of a value in a path: file systems allow names of 255 bytes, including the key.
+const MAX_VALUE_BYTES: usize = 160;
 
-/// Escapes a value for a path as Hive, Spark and DuckDB do. One that is too long for a
-/// folder's name is cut between two characters, and ends in its hash.
+/// Escapes a value for a path as Hive, Spark and DuckDB do. A value that is too long for a folder's
+/// name is cut between two characters, and ends in its hash.
 fn escaped(value: Option<String>) -> String {
     let Some(value) = value else { return UNKNOWN.to_owned() };
     let (mut text, mut most) = (String::new(), 0);
@@ -200,7 +200,7 @@ fn escaped(value: Option<String>) -> String {
         } else {
             text.push(c);
         }
-        if text.len() <= MOST_VALUE_BYTES {
+        if text.len() <= MAX_VALUE_BYTES {
             most = text.len();
         }
     }
@@ -214,7 +214,7 @@ fn escaped(value: Option<String>) -> String {
     format!("{text}-{}", hash.hex().get(..16).unwrap_or_default())
 }
 
-/// The program of a command line: the assembly that `dotnet` runs, else the executable.
+/// Returns the program of a command line: the assembly that `dotnet` runs, else the executable.
 pub(super) fn program(command_line: &str) -> Option<String> {
     let words = words(command_line);
     let name = |word: &str| {
@@ -297,7 +297,7 @@ mod tests {
             let cut = host(&text);
             assert!(cut.len() < 200 && cut != host(&format!("{text}y")), "{cut}");
             let kept = cut.strip_prefix("host=").unwrap().rsplit_once('-').unwrap().0;
-            // No character is cut: not within its bytes, and not within its escapes.
+            // No character is cut: neither within its bytes, nor within its escapes.
             let bytes = if kept.starts_with("%C2") { 6 } else { 3 };
             assert!(
                 kept.len() > 150 && (!kept.starts_with('%') || kept.len() % bytes == 0),

@@ -1,4 +1,4 @@
-//! `nettrace export parquet`: traces as tables.
+//! `nettrace export parquet`: writes traces as tables.
 
 mod dataset;
 mod inputs;
@@ -89,9 +89,9 @@ fn parquet(args: &ParquetArgs, context: &mut Context<'_>) -> Result<Exit, Failur
     Ok(if counts.failed + counts.damaged > 0 { Exit::Damaged } else { Exit::Fine })
 }
 
-/// How many inputs had which result.
+/// The number of inputs with each result.
 #[derive(Debug, Default)]
-struct Counts {
+struct ResultCounts {
     exported: u64,
     skipped: u64,
     duplicates: u64,
@@ -105,11 +105,11 @@ fn export_all(
     named: &[Named],
     threads: usize,
     context: &mut Context<'_>,
-) -> Result<Counts, Failure> {
-    let duplicates = Duplicates::of(named);
+) -> Result<ResultCounts, Failure> {
+    let duplicates = Duplicates::find(named);
     let (next, stops) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (sender, receiver) = mpsc::channel();
-    let mut counts = Counts::default();
+    let mut counts = ResultCounts::default();
     let mut fault = None;
     thread::scope(|scope| {
         for _ in 0..threads {
@@ -128,7 +128,7 @@ fn export_all(
         }
         // The loop below ends when no thread has a sender any more.
         drop(sender);
-        // A small trace is done before a large one that was named before it; messages still
+        // A small trace is complete before a large one that was named before it; messages still
         // come in the order of the command line.
         let mut waiting: BTreeMap<usize, Result<InputResult, Failure>> = BTreeMap::new();
         let mut reported = 0;
@@ -150,7 +150,7 @@ fn export_all(
 }
 
 /// Counts the result of one input, and prints the messages about it.
-fn report(result: &InputResult, counts: &mut Counts, context: &mut Context<'_>) {
+fn report(result: &InputResult, counts: &mut ResultCounts, context: &mut Context<'_>) {
     match result {
         InputResult::Exported { file, ended, wide_left_out } => {
             counts.exported += 1;
@@ -182,15 +182,15 @@ fn report(result: &InputResult, counts: &mut Counts, context: &mut Context<'_>) 
     }
 }
 
-/// Finds inputs with the same content, of which the first on the command line is exported.
-/// Only those of equal size are hashed beforehand.
+/// Finds inputs with the same content, of which the first on the command line is exported. Only
+/// those of equal size are hashed beforehand.
 struct Duplicates {
     /// The place of the first input with each content, by its hash.
     first: Mutex<BTreeMap<String, usize>>,
 }
 
 impl Duplicates {
-    fn of(named: &[Named]) -> Duplicates {
+    fn find(named: &[Named]) -> Duplicates {
         let mut sizes: BTreeMap<u64, u32> = BTreeMap::new();
         for input in named {
             *sizes.entry(input.size()).or_default() += 1;
@@ -218,7 +218,7 @@ impl Duplicates {
     }
 }
 
-/// The tables that the user asked for; `inputs` always.
+/// Returns the tables that the user chose, and always `inputs`.
 fn tables(names: &[String]) -> Result<Vec<&'static Table>, Failure> {
     if let Some(name) = names.iter().find(|name| Table::by_name(name).is_none()) {
         let known: Vec<&str> = TABLES.iter().map(|table| table.name).collect();

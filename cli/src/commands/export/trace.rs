@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is the same for all traces of an export.
+/// Options and state that all traces of an export share.
 pub(super) struct Exporter<'e> {
     pub(super) dataset: &'e Dataset,
     pub(super) keys: &'e Keys,
@@ -26,7 +26,7 @@ pub(super) struct Exporter<'e> {
     pub(super) has_payload: bool,
     pub(super) cut_stacks: CutStacks,
     pub(super) wide: &'e [String],
-    /// Whether any trace had an event that matches, for each of them.
+    /// For each pattern of `--wide`, whether any trace had an event that matches.
     pub(super) wide_matched: Vec<AtomicBool>,
     pub(super) skips_existing: bool,
     pub(super) read: ReadArgs,
@@ -37,21 +37,21 @@ pub(super) enum InputResult {
     Exported {
         file: String,
         ended: Box<Ended>,
-        /// Events of `--wide` without a row.
+        /// Number of events of `--wide` without a row.
         wide_left_out: u64,
     },
-    /// An earlier export wrote it.
+    /// An earlier export wrote the trace.
     Skipped { is_damaged: bool },
     /// Another input has the same content.
     Duplicate { file: String },
-    /// It could not be read; only `inputs` has a row.
+    /// The trace could not be read; only `inputs` has a row.
     Failed(Failure),
 }
 
 /// The files of a trace, for [`TablePass::finish`].
-struct Files<'f>(&'f TraceFiles<'f>);
+struct TableFiles<'f>(&'f TraceFiles<'f>);
 
-impl Destination for Files<'_> {
+impl Destination for TableFiles<'_> {
     fn create(&mut self, table: &str, part: &str) -> io::Result<Box<dyn Write + Send>> {
         self.0.create(table, part)
     }
@@ -77,16 +77,16 @@ impl Exporter<'_> {
         format!("{payload}{cut}{wide}")
     }
 
-    /// Returns whether an export wrote all tables asked for now, with the same content. `written`:
-    /// its options, from its file.
+    /// Returns whether an export wrote all tables that this one is to write, with the same content.
+    /// `written` are its options, from its file.
     fn covers(&self, written: &str) -> bool {
         let (tables, content) = written.split_at(written.find(' ').unwrap_or(written.len()));
         let is_there = |name: &str| tables.split(',').any(|table| table == name);
         content == self.content_options() && self.tables.iter().all(|table| is_there(table.name))
     }
 
-    /// Exports a trace. `is_first` returns whether no earlier input has its content, given
-    /// the hash of it.
+    /// Exports a trace. `is_first` returns whether no earlier input has its content, given the hash
+    /// of it.
     ///
     /// # Errors
     /// The tables cannot be written.
@@ -139,7 +139,7 @@ impl Exporter<'_> {
 
     /// Removes the row of an earlier export that could not read this input.
     fn forget_failures(&self, input: &Named) {
-        // Standard input is a different one each time.
+        // Standard input is a different input each time.
         if input.name != "-" {
             self.dataset.forget_failures(&input.name);
         }
@@ -151,8 +151,8 @@ impl Exporter<'_> {
             Err(failure) => return self.failed(input, Some(hashed), failure),
         };
         let hash = hashed.hash.hex();
-        // The folder depends on events, such as the one with the command line. Files are
-        // made after all of them.
+        // The folder depends on events, such as the one with the command line, so files are created
+        // after all of them were read.
         let mut files = TraceFiles::new(self.dataset, PathBuf::new(), hash);
         let (mut survey, mut events) = (Survey::bounded(), reader.time_ordered());
         let options = TableOptions::new(self.tables, self.dataset.make_spill());
@@ -178,7 +178,7 @@ impl Exporter<'_> {
             start_unix_ns: row.info.as_ref().and_then(|info| info.start_unix_ns),
             properties: &header.pairs,
         }));
-        let written = pass.finish(&mut Files(&files)).and_then(|written| {
+        let written = pass.finish(&mut TableFiles(&files)).and_then(|written| {
             row.write(&self.options(), files.create(INPUTS.name, "")?)?;
             files.publish()?;
             Ok(written)
@@ -197,7 +197,7 @@ impl Exporter<'_> {
     }
 
     fn row(&self, input: &Named, hashed: &Hashed, info: TraceInfo, ended: &Ended) -> InputRow {
-        let condition = crate::messages::Condition::of(ended, true);
+        let condition = crate::messages::Condition::new(ended, true);
         let reason = condition.is_bad().then(|| match info.damage.first() {
             Some(damage) => damage.fault.clone(),
             None => "the stream ends without its end mark".to_owned(),

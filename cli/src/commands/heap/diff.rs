@@ -1,4 +1,4 @@
-//! `nettrace heap diff`: what grew between two dumps.
+//! `nettrace heap diff`: shows what grew between two dumps.
 
 use super::overview::{first_sentences, module};
 use super::trace::HeapTrace;
@@ -54,7 +54,7 @@ pub(super) fn run(args: &HeapDiffArgs, context: &mut Context<'_>) -> Result<Exit
     if args.form.json {
         let of = |trace: &HeapTrace| trace.ended().outcome();
         let outcomes = Outcomes { old: of(&old), new: of(new.as_ref().unwrap_or(&old)) };
-        context.write_json(&Document { diff: &diff, outcomes })?;
+        context.write_json(&HeapDiffDocument { diff: &diff, outcomes })?;
     } else {
         text(args, &diff, context)?;
     }
@@ -65,9 +65,10 @@ pub(super) fn run(args: &HeapDiffArgs, context: &mut Context<'_>) -> Result<Exit
     })
 }
 
-/// How reading each trace went is beside what was found, as in all documents.
+/// The document of `--json`. How reading each trace went stands beside the differences, as in all
+/// documents.
 #[derive(Serialize)]
-struct Document<'d> {
+struct HeapDiffDocument<'d> {
     #[serde(flatten)]
     diff: &'d HeapDiff,
     outcomes: Outcomes,
@@ -117,7 +118,7 @@ fn text(args: &HeapDiffArgs, diff: &HeapDiff, context: &mut Context<'_>) -> io::
     ])
 }
 
-/// `+1.5 KiB`, `-3`.
+/// Returns a number with its sign: `+1.5 KiB`, `-3`.
 fn signed(number: i64, shown: fn(u64) -> String) -> String {
     let sign = match number {
         0 => "",

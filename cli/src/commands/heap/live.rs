@@ -1,14 +1,14 @@
-//! `nettrace heap -p PID`: a dump of a running process.
+//! `nettrace heap -p PID`: takes a dump of a running process.
 //!
-//! A session with the keyword for it makes the runtime collect, with all threads stopped,
-//! and report what is left. The session is stopped when that collection has ended and
-//! the threads run again, however long it takes. The module events at the session's end
-//! are read, too.
+//! A session with the keyword for heap dumps makes the runtime collect, with all threads stopped,
+//! and report the objects that are left. The session is stopped when that collection has ended and
+//! the threads run again, however long it takes. The module events at the session's end are read,
+//! too.
 //!
-//! The runtime describes a type once to all sessions together. So a short session without
-//! types comes first, which makes the runtime forget what it described. It does not forget
-//! while another tool's session still wants types: those already reported to that session
-//! have no names here, and a message says so.
+//! The runtime describes a type once to all sessions together. So a short session without types
+//! comes first, which makes the runtime forget which types it described. It does not forget while
+//! another tool's session still wants types: those already reported to that session have no names
+//! here, and a message says so.
 
 use super::super::attached::{Attached, with_process, with_program};
 use super::overview;
@@ -36,7 +36,7 @@ use std::io;
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
-/// Memory that the process may spend on events not yet sent: what dotnet-gcdump asks for.
+/// Megabytes that the process may use for events not yet sent: as much as dotnet-gcdump requests.
 const BUFFER: NonZeroU32 = NonZeroU32::new(1024).expect("is not zero");
 /// How long a program that was started runs before its dump by default.
 const RUN_BEFORE_DUMP: Duration = Duration::from_secs(1);
@@ -65,25 +65,25 @@ pub(super) fn run(
 fn config() -> Result<SessionConfig, RequestError> {
     let [record, _] = RECORD;
     let heap = Provider::new(record.provider)?.keywords(record.keywords).level(Level::Verbose);
-    // The heap's events have no use for stacks. The rundown names modules, and types by
-    // their methods.
+    // The heap's events have no use for stacks. The rundown names modules, and types by their
+    // methods.
     Ok(SessionConfig::new(Providers::new([heap])?)
         .rundown(Rundown::Default)
         .buffer_megabytes(BUFFER)
         .stacks(false))
 }
 
-/// Makes the runtime forget to whom it described which types.
+/// Makes the runtime forget which types it described to whom.
 ///
 /// # Errors
-/// It did not answer: a dump would wait as long once more.
+/// The process did not answer; waiting for a dump would take as long once more.
 fn forget_types(reached: &Reached, end: &EndRule) -> Result<(), Failure> {
-    // Collections, at a level at which there are none.
+    // This keyword brings collections, and at this level there are none.
     let provider = Provider::new(RUNTIME)?.keywords(0x1).level(Level::Critical);
     let config = SessionConfig::new(Providers::new([provider])?).rundown(Rundown::Off);
     let runtime = reached.runtime.clone();
-    // A session of before leaves a list of types; without this some lack names, which a
-    // message says.
+    // An earlier session may leave a list of types. Without waiting for its end some types lack
+    // names, which a message says.
     reached.settle(end);
     match end.ask(move || runtime.start(&config)?.stop())? {
         Some(Err(error @ Error::Deadline { .. })) => Err(reached.failed(&error)),
@@ -120,12 +120,12 @@ fn dump(
         reached,
         has_begun: false,
         asked: Instant::now(),
-        asks_after: Some(context.delays.heap_dump),
+        requests_after: Some(context.delays.heap_dump),
     };
     let driver = Driver::new(session, Feed::in_time_order()).into_sink(sink).until(end);
     let read = driver.run(&mut dumping)?;
     dumping.line.clear();
-    // A process at a port may be of another machine.
+    // A process at a port may run on another machine.
     if let (Some(pid), true) = (reached.pid, args.port.is_none()) {
         outer_types::add(&mut dumping.heap, Modules::Process(pid), dumping.messages);
     }
@@ -146,8 +146,8 @@ fn dump(
     Ok(if is_saved { exit } else { Exit::Failed })
 }
 
-/// Says how the session ended and where its bytes are. False: not all are in the file
-/// that was asked for.
+/// Says how the session ended and where its bytes are. Returns false if not all are in the file
+/// that the user named.
 fn conclude(read: &Driven, reached: &Reached, file: &str, context: &mut Context<'_>) -> bool {
     let messages = &mut context.messages;
     if let Some(fault) = &read.fault {
@@ -189,24 +189,25 @@ struct Dumping<'d, 'm> {
     file: &'d str,
     messages: &'d mut Messages<'m>,
     reached: &'d Reached,
-    /// The runtime has said something of its own, such as that a collection begins.
+    /// Whether the runtime has sent an event of its own, such as that a collection begins.
     has_begun: bool,
-    /// When it was asked for a dump.
+    /// When the dump was requested.
     asked: Instant,
-    /// When it is asked again: once, since each dump stops the process.
-    asks_after: Option<Duration>,
+    /// Time after which the dump is requested again: once, since each dump stops the process.
+    requests_after: Option<Duration>,
 }
 
 impl Dumping<'_, '_> {
-    /// A runtime that was just starting may have forgotten that its heap was asked for (.NET 8): any
-    /// session that asks makes it collect, and this one has the events.
-    fn ask_again(&mut self) -> Result<(), Failure> {
-        self.asks_after = None;
+    /// Requests the dump again. A .NET 8 runtime that was just starting may have forgotten the
+    /// request; any session that requests a dump makes it collect, and this session receives the
+    /// events.
+    fn request_again(&mut self) -> Result<(), Failure> {
+        self.requests_after = None;
         let text = "no heap dump has begun; it is asked for again";
         self.messages.warning(&format!("{}: {text}", self.reached.label()));
         let (runtime, config) = (self.reached.runtime.clone(), config()?);
         let ask = std::thread::Builder::new().name("nettrace-ask".to_owned());
-        // It may not answer: the command does not wait for that.
+        // The process may not answer, and the command does not wait for that.
         let asked =
             ask.spawn(move || runtime.start(&config).map(|session| session.stop().map(drop)));
         asked.map(drop).map_err(Failure::Output)
@@ -217,15 +218,15 @@ impl Consumer for Dumping<'_, '_> {
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
         self.heap.event(event);
         self.has_begun |= event.provider() == RUNTIME;
-        // The runtime is done with it; no other collection is to be waited for.
+        // The runtime has sent the whole dump, so no other collection needs waiting for.
         self.is_stopping |= self.heap.has_dump();
         Ok(if self.is_stopping { Next::Stop } else { Next::Read })
     }
 
     fn look(&mut self, _: Received, _: bool) -> Result<Next, Failure> {
         let is_late = |after| self.asked.elapsed() >= after;
-        if !self.has_begun && self.asks_after.is_some_and(is_late) {
-            self.ask_again()?;
+        if !self.has_begun && self.requests_after.is_some_and(is_late) {
+            self.request_again()?;
         }
         let what = if self.is_stopping { "  taking the names of modules" } else { "" };
         let objects = self.heap.objects();

@@ -1,4 +1,4 @@
-//! `nettrace heap`: what is on the managed heap.
+//! `nettrace heap`: shows what is on the managed heap.
 
 mod diff;
 mod live;
@@ -21,7 +21,7 @@ pub(super) fn run(args: &HeapArgs, context: &mut Context<'_>) -> Result<Exit, Fa
         Some(HeapQuestion::Diff(args)) => return diff::run(args, context),
         None => {}
     }
-    // Before anything is asked of a process.
+    // A wrong `-n` fails before a process does any work.
     args.rows().map_err(Failure::Usage)?;
     match args.source() {
         Some(HeapSource::Trace(file)) => {

@@ -1,4 +1,4 @@
-//! `nettrace heap objects`: the largest objects.
+//! `nettrace heap objects`: shows the largest objects.
 
 use super::trace::{HeapTrace, types_like};
 use crate::args::{HeapObjectsArgs, ObjectSort};
@@ -12,14 +12,14 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::io;
 
-/// `--json`, whole.
+/// The document of `--json`.
 #[derive(Serialize)]
 struct ObjectsReport {
     schema: u32,
     dump: usize,
-    /// How many fit.
+    /// Number of objects that match.
     count: usize,
-    /// The largest of them.
+    /// The largest of the objects that match.
     objects: Vec<ObjectRow>,
 }
 

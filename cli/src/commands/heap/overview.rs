@@ -1,4 +1,4 @@
-//! `nettrace heap FILE`: what is on the heap.
+//! `nettrace heap FILE`: shows what is on the heap.
 
 use super::trace::HeapTrace;
 use crate::args::{HeapArgs, HeapBy, HeapSort};
@@ -30,14 +30,14 @@ pub(super) fn run(
     trace.conclude(context)
 }
 
-/// The report as it is asked for.
+/// Creates the report with the types that the user chose, in the order that the user chose.
 pub(super) fn report(args: &HeapArgs, dumps: &[HeapDump], dump: &HeapDump) -> HeapReport {
     let retained = Retained::of(dump);
     let mut report = HeapReport::new(dumps, dump, &retained);
     if let Some(wanted) = &args.type_name {
         report.types.retain(|row| wanted.is_match(&row.name));
     }
-    // They come by bytes; sorting is stable.
+    // The report is sorted by bytes already, and sorting is stable.
     match args.sort {
         HeapSort::Bytes => {}
         HeapSort::Count => {
@@ -70,7 +70,7 @@ pub(super) fn text(
     }
 }
 
-/// What holds most, before the numbers.
+/// Writes sentences about what holds most, before the numbers.
 pub(super) fn first_sentences(
     sentences: impl Iterator<Item = String>,
     context: &mut Context<'_>,
@@ -92,7 +92,7 @@ fn heading(report: &HeapReport, strong: &Paint, context: &mut Context<'_>) -> io
         "{of}{}, {} in {}",
         units::counted(report.objects, "object"),
         units::bytes(report.bytes),
-        // Of the types themselves there may be fewer than that: those that are asked for.
+        // `--type` may have left fewer rows of types than this.
         units::counted(report.modules.iter().map(|row| row.types).sum(), "type"),
     );
     writeln!(context.out.buffer(), "{}", strong.over(title))?;
@@ -201,7 +201,7 @@ fn generations(report: &HeapReport, context: &mut Context<'_>) -> io::Result<()>
     ])
 }
 
-/// A module as tables have it.
+/// Returns the name of a module as tables show it.
 pub(super) fn module(name: &str) -> String {
     if name.is_empty() { "-".to_owned() } else { printable(name) }
 }

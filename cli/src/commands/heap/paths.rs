@@ -1,4 +1,4 @@
-//! `nettrace heap paths`: what keeps objects alive.
+//! `nettrace heap paths`: shows what keeps objects alive.
 
 use super::trace::{HeapTrace, types_like};
 use crate::args::HeapPathsArgs;
@@ -15,8 +15,8 @@ use nettrace_analysis::heap::{
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// Steps of a path that a row shows.
-const SHOWN_STEPS: usize = 12;
+/// Maximum number of steps of a path that a row shows.
+const MAX_SHOWN_STEPS: usize = 12;
 
 /// The JSON document for `--type`.
 #[derive(Serialize)]
@@ -44,7 +44,7 @@ struct ObjectReport {
     schema: u32,
     dump: usize,
     root: Option<Root>,
-    /// From the root on; the object itself comes last.
+    /// The path from the root to the object, which comes last.
     path: Vec<PathStep>,
 }
 
@@ -188,7 +188,7 @@ fn text(args: &HeapPathsArgs, report: &PathsReport, context: &mut Context<'_>) -
     ])
 }
 
-/// `static s_items`, `pinned handle`.
+/// Returns the text for a root: `static s_items`, `pinned handle`.
 fn root_text(kind: RootKind, name: Option<&str>) -> String {
     match (name, kind) {
         (Some(name), RootKind::ThreadStatic) => format!("thread static {name}"),
@@ -197,17 +197,17 @@ fn root_text(kind: RootKind, name: Option<&str>) -> String {
     }
 }
 
-/// `static s_items → System.Object[] → Session`.
+/// Returns the path of a group: `static s_items → System.Object[] → Session`.
 fn way(group: &HeapPathGroup) -> Text {
     let root = root_text(group.root_kind, group.root_name.as_deref());
     let step =
         |step: &HeapStep| format!("{}{}", step.type_name, if step.is_repeated { " …" } else { "" });
     let steps: Vec<String> = group.steps.iter().map(step).collect();
-    let left_out = steps.len().saturating_sub(SHOWN_STEPS);
+    let left_out = steps.len().saturating_sub(MAX_SHOWN_STEPS);
     let parts = match left_out {
         0 => steps,
         _ => {
-            let (front, back) = (SHOWN_STEPS / 2, steps.len() - SHOWN_STEPS / 2);
+            let (front, back) = (MAX_SHOWN_STEPS / 2, steps.len() - MAX_SHOWN_STEPS / 2);
             let more = format!("({} more)", units::count(left_out as u64 + group.steps_left_out));
             [&steps[..front], &[more], &steps[back..]].concat()
         }

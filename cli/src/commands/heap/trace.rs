@@ -1,4 +1,4 @@
-//! A trace with heap dumps.
+//! Reads a trace with heap dumps, and chooses a dump.
 
 use crate::args::{DumpArgs, FormArg, InputArgs};
 use crate::context::{Context, Trace};
@@ -15,19 +15,19 @@ use std::path::{Path, PathBuf};
 
 /// A trace that was read, and its dumps.
 pub(super) struct HeapTrace {
-    /// As messages name it.
+    /// Name of the trace in messages.
     pub(super) file: String,
     ended: Ended,
-    /// It was not read from a file, but from a process.
+    /// Whether the dump came from a process instead of a file.
     is_live: bool,
-    /// The runtime is Mono.
+    /// Whether the runtime is Mono.
     is_mono: bool,
     pub(super) dumps: Vec<HeapDump>,
-    /// The place of the dump that is asked for; `None`: there is no dump.
+    /// Index of the chosen dump; `None` if there is none.
     chosen: Option<usize>,
-    /// The user did not choose it.
+    /// Whether the dump was chosen by default instead of by the user.
     is_default: bool,
-    /// For documents of a trace without a dump.
+    /// An empty dump, for documents of a trace without one.
     none: HeapDump,
 }
 
@@ -51,7 +51,7 @@ impl HeapTrace {
         Ok(trace)
     }
 
-    /// The same without a message about other dumps.
+    /// Reads a trace like [`HeapTrace::read`], without a message about other dumps.
     pub(super) fn read_quietly(
         file: &Path,
         args: &DumpArgs,
@@ -95,7 +95,7 @@ impl HeapTrace {
         Ok(HeapTrace { file, ended, is_live: false, is_mono, dumps, chosen, is_default, none })
     }
 
-    /// What a process reported.
+    /// Creates a trace from the dumps that a process reported.
     pub(super) fn live(label: String, outcome: Outcome, dumps: Vec<HeapDump>) -> HeapTrace {
         let chosen = HeapDump::usual(&dumps);
         HeapTrace {
@@ -110,23 +110,24 @@ impl HeapTrace {
         }
     }
 
-    /// How it ended.
+    /// Returns how reading the trace ended.
     pub(super) fn ended(&self) -> &Ended {
         &self.ended
     }
 
-    /// The dump that is asked for.
+    /// Returns the chosen dump.
     pub(super) fn dump(&self) -> Option<&HeapDump> {
         self.dumps.get(self.chosen?)
     }
 
-    /// The same, or an empty one for a document: programs get one, whatever a trace has.
+    /// Returns the chosen dump. A document gets an empty one if there is none: programs get a
+    /// document, whatever a trace has.
     pub(super) fn dump_for(&self, form: FormArg) -> Option<&HeapDump> {
         self.dump().or(form.json.then_some(&self.none))
     }
 
-    /// The last dump after the requested one that is of the same kind: of all
-    /// generations, or of younger ones.
+    /// Returns the last dump after the chosen one that is of the same kind: of all generations, or
+    /// of younger ones.
     pub(super) fn last(&self) -> Option<&HeapDump> {
         let first = self.dump()?;
         let is_of_all = first.is_of_all_generations();
@@ -134,7 +135,7 @@ impl HeapTrace {
         later.iter().rfind(|dump| dump.is_of_all_generations() == is_of_all)
     }
 
-    /// Says what is missing, and how the command ends.
+    /// Says what is missing, and returns how the command ends.
     pub(super) fn conclude(&self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         end_page(context)?;
         context.out.finish()?;
@@ -158,7 +159,7 @@ impl HeapTrace {
         context.messages.losses(&self.file, trace);
         let exit = context.conclude(&self.file, trace, true);
         let is_complete = self.dump().is_none_or(|dump| dump.losses.is_complete());
-        // A trace may have none; a process was asked to make one.
+        // A file may have no dump; a process was to make one.
         let is_there = self.dump().is_some() || !self.is_live;
         Ok(match is_complete {
             _ if !is_there => Exit::Failed,
@@ -168,7 +169,7 @@ impl HeapTrace {
     }
 }
 
-/// Says what is missing of a dump.
+/// Says what is missing from a dump.
 pub(super) fn missing(file: &str, dump: &HeapDump, context: &mut Context<'_>) {
     let losses = dump.losses;
     let mut parts = Vec::new();
@@ -202,7 +203,7 @@ pub(super) fn missing(file: &str, dump: &HeapDump, context: &mut Context<'_>) {
     }
 }
 
-/// Whether an object's type has a name like this.
+/// Returns a test for objects whose type has a name that matches.
 pub(super) fn types_like<'d>(
     dump: &'d HeapDump,
     wanted: Option<&Regex>,
@@ -217,7 +218,7 @@ pub(super) fn types_like<'d>(
     move |object| of_objects(dump, object)
 }
 
-/// `FILE` and `2` of `FILE#2`.
+/// Splits `FILE#2` into `FILE` and `2`, unless a file has that name.
 fn split(file: &Path) -> (PathBuf, Option<usize>) {
     let parts = file.to_str().and_then(|text| text.rsplit_once('#'));
     match parts.and_then(|(path, number)| Some((path, number.parse().ok()?))) {

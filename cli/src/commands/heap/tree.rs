@@ -1,4 +1,4 @@
-//! `nettrace heap tree`: the dominator tree, by type.
+//! `nettrace heap tree`: shows the dominator tree, by type.
 
 use super::trace::HeapTrace;
 use crate::args::HeapTreeArgs;
@@ -12,7 +12,7 @@ use nettrace_analysis::heap::{HeapTreeKind, HeapTreeNode, Retained};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// `--json`, whole.
+/// The document of `--json`.
 #[derive(Serialize)]
 struct TreeReport {
     schema: u32,
@@ -56,13 +56,13 @@ pub(super) fn run(args: &HeapTreeArgs, context: &mut Context<'_>) -> Result<Exit
     trace.conclude(context)
 }
 
-/// A line for each way down the tree: names from the roots on, and the bytes that lie
-/// there and no deeper.
+/// Writes a line for each path down the tree: names from the roots on, and the bytes of objects
+/// that lie there and no deeper.
 fn folded(tree: &HeapTreeNode, context: &mut Context<'_>) -> io::Result<()> {
     let mut open = vec![(tree, String::new())];
     while let Some((node, above)) = open.pop() {
         let word = if node.kind == HeapTreeKind::Static { "static " } else { "" };
-        // A semicolon divides frames, a line ends a stack.
+        // A semicolon divides frames, and the end of a line ends a stack.
         let name = printable(&node.name).replace(';', ":");
         let way = if above.is_empty() {
             format!("{word}{name}")

@@ -1,4 +1,4 @@
-//! `report activities` and `report http` for reading.
+//! Writes `report activities` and `report http` as text.
 
 use super::words::{duration, errors, id, ms, prose, spread_row, spread_table};
 use crate::args::ActivitiesArgs;
@@ -83,7 +83,7 @@ pub(super) fn text(
     Ok(())
 }
 
-/// A table for each direction of requests, or one of all activities.
+/// Writes a table for each direction of requests, or one of all activities.
 fn names_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<()> {
     let (bad, faint, name) = (context.style.bad(), context.style.faint(), context.style.name());
     let mut groups: Vec<&[&ActivityRow]> =
@@ -122,7 +122,7 @@ fn names_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
     Ok(())
 }
 
-/// Which activities run inside which.
+/// Writes which activities run inside which.
 fn tree_table(report: &ActivitiesReport, most: usize, context: &mut Context<'_>) -> io::Result<()> {
     if report.tree.iter().all(|node| node.depth == 0) {
         return Ok(());
@@ -141,7 +141,7 @@ fn tree_table(report: &ActivitiesReport, most: usize, context: &mut Context<'_>)
     ])
 }
 
-/// The slowest, and what their time was spent on.
+/// Writes the slowest activities, and what their time was spent on.
 fn slowest_table(
     report: &ActivitiesReport,
     most: usize,
@@ -172,14 +172,14 @@ fn slowest_table(
     )
 }
 
-/// `11,841 requests came in, 900 went out`, if it is known of all which way they went.
+/// Returns `11,841 requests came in, 900 went out`, if the direction of all is known.
 fn requests(report: &ActivitiesReport) -> Option<String> {
     let sum = |direction: &str| -> u64 {
         let rows = report.activities.iter();
         rows.filter(|row| row.direction.as_deref() == Some(direction)).map(|row| row.started).sum()
     };
     let (came, went) = (sum("in"), sum("out"));
-    // With other activities among them, both counts would be too small.
+    // With other activities among the requests, both counts would be too small.
     if came.saturating_add(went) != report.started || report.started == 0 {
         return None;
     }
@@ -192,8 +192,8 @@ fn requests(report: &ActivitiesReport) -> Option<String> {
     })
 }
 
-/// ` 200 ×15, 500 ×2`, and how many are inside of others of the name, whose time must not
-/// be added up.
+/// Returns the statuses of requests, as ` 200 ×15, 500 ×2`, and how many are inside others of the
+/// same name, whose time must not be added up.
 fn notes(row: &ActivityRow) -> String {
     let mut counts: Vec<String> = row
         .statuses
@@ -210,12 +210,12 @@ fn notes(row: &ActivityRow) -> String {
     if counts.is_empty() { String::new() } else { format!("  {}", counts.join(", ")) }
 }
 
-/// `404`, and `no answer` for the -1 of a request that failed without one.
+/// Returns a status as `404`, or `no answer` for the -1 of a request that failed without one.
 fn status_text(status: i64) -> String {
     if status < 0 { "no answer".to_owned() } else { status.to_string() }
 }
 
-/// `, 2 with status 404`: what no error is, but no success either.
+/// Returns statuses that are neither an error nor a success, as `, 2 with status 404`.
 fn refusals(report: &ActivitiesReport) -> String {
     let mut counts: BTreeMap<i64, u64> = BTreeMap::new();
     let refused = |status: &&StatusCount| (400..500).contains(&status.status);
@@ -229,8 +229,8 @@ fn refusals(report: &ActivitiesReport) -> String {
     words.collect()
 }
 
-/// How a part of an activity's time is called, in a heading, in a sentence, and on the
-/// line of time.
+/// Returns the names of a part of an activity's time, in a heading, in a sentence, and on the line
+/// of time.
 fn words(doing: Doing) -> (&'static str, &'static str, char) {
     match doing {
         Doing::Running => ("RUN %", "running", '#'),
@@ -244,12 +244,12 @@ fn words(doing: Doing) -> (&'static str, &'static str, char) {
     }
 }
 
-/// Whether more is known than nothing.
+/// Returns whether it is known for any of the time what it was spent on.
 fn is_known(parts: &Parts) -> bool {
     parts.unknown_ns < parts.total_ns()
 }
 
-/// What the time of each row was spent on, in percent.
+/// Writes what the time of each row was spent on, in percent.
 fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<()> {
     let name = context.style.name();
     let is_told =
@@ -258,7 +258,7 @@ fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
         return Ok(());
     }
     let mut columns = Parts::default().all().map(|(doing, _)| right(words(doing).0, 5, 0)).to_vec();
-    // What is awaited may be a call or a command: these are no further parts.
+    // An awaited part may be a call or a command, so these are no further parts.
     let has_calls = rows.iter().any(|row| !row.calls.is_empty());
     let has_sql = rows.iter().any(|row| row.sql_commands > 0);
     columns.extend(has_calls.then(|| right("CALLS", 5, 0)));
@@ -290,11 +290,11 @@ fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
     Ok(())
 }
 
-/// Why time is unknown in a trace without samples.
+/// Explains why time is unknown in a trace without samples.
 const UNKNOWN: &str = "UNKNOWN: a thread was in the code of the activity; only CPU samples show \
                        whether it ran or was blocked (collect --profile web records them)";
 
-/// `running 12.043 ms, await 3.100 ms`: the longest first.
+/// Returns the parts of the time, the longest first: `running 12.043 ms, await 3.100 ms`.
 fn parts_text(parts: &Parts) -> Option<Text> {
     let mut known: Vec<(Doing, u64)> =
         parts.all().into_iter().filter(|(_, nanos)| *nanos > 0).collect();
@@ -306,11 +306,11 @@ fn parts_text(parts: &Parts) -> Option<Text> {
     is_known(parts).then_some(Text::List(texts))
 }
 
-/// Cells of a line of time.
+/// Number of cells of a line of time.
 const TIMELINE_CELLS: u64 = 60;
 
-/// What an activity did when: a character for each sixtieth of its time, and below what
-/// they mean.
+/// Writes what an activity did when: a character for each sixtieth of its time, and below it what
+/// the characters mean.
 fn line(line: &ActivityLine, context: &mut Context<'_>) -> io::Result<()> {
     let (strong, name) = (context.style.strong(), context.style.name());
     let out = context.out.buffer();
@@ -335,7 +335,7 @@ fn line(line: &ActivityLine, context: &mut Context<'_>) -> io::Result<()> {
     writeln!(out)
 }
 
-/// What was done for most of a cell's time. What is rare and counts, such as a pause,
+/// Returns what was done for most of a cell's time. Something rare that matters, such as a pause,
 /// wins when it has a quarter.
 fn cell_of(line: &ActivityLine, length: u64, cell: u64) -> Option<char> {
     let edge = |cell: u64| {
@@ -361,10 +361,10 @@ fn cell_of(line: &ActivityLine, length: u64, cell: u64) -> Option<char> {
     Some(words(most.0).2)
 }
 
-/// Cells of the scale on which steps are shown.
+/// Number of cells of the scale on which steps are shown.
 const SCALE_CELLS: usize = 30;
 
-/// What happened inside of the request that was asked for, on one scale.
+/// Writes what happened inside the request given with `--id`, on one scale.
 fn steps(rows: usize, report: &ActivitiesReport, context: &mut Context<'_>) -> io::Result<()> {
     let Some(first_step) = report.steps.first() else { return Ok(()) };
     let begin = first_step.start_ns;
@@ -397,7 +397,7 @@ fn since(begin: i64, nanos: i64) -> u64 {
     u64::try_from(nanos.saturating_sub(begin)).unwrap_or(0)
 }
 
-/// When something began and for how long it took, as a part of the length of all.
+/// Draws when something began and how long it took, on a scale of the whole length.
 fn bar(at: u64, took: u64, length: u64) -> String {
     let last = SCALE_CELLS.saturating_sub(1);
     let cell = |nanos: u64| {
@@ -421,7 +421,7 @@ fn kind_word(kind: StepKind) -> &'static str {
     }
 }
 
-/// The events of the activity that was asked for.
+/// Writes the events of the activity given with `--id`.
 fn events(rows: usize, report: &ActivitiesReport, context: &mut Context<'_>) -> io::Result<()> {
     if let Some(of) = &report.line {
         line(of, context)?;

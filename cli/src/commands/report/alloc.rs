@@ -1,4 +1,4 @@
-//! `report alloc` and `report types` as tables.
+//! Writes `report alloc` and `report types` as tables.
 
 use super::words::id;
 use crate::context::Context;
@@ -8,12 +8,12 @@ use crate::units;
 use nettrace_analysis::report::{AllocReport, AllocSource, AllocType, TypesReport};
 use std::io::{self, Write};
 
-/// Frames of a stack that are shown.
-const SHOWN_FRAMES: usize = 8;
+/// Maximum number of frames shown of a stack.
+const MAX_SHOWN_FRAMES: usize = 8;
 
 pub(super) fn text(rows: usize, report: &AllocReport, context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
-    // They measure the same; the first is the most exact.
+    // All sources measure the same allocations; the first is the most exact.
     let Some(source) = report.sources.first() else { return Ok(()) };
     writeln!(context.out.buffer(), "{}", strong.over(heading(source)))?;
     let kinds: Vec<String> = source
@@ -101,8 +101,9 @@ fn stacks(rows: usize, source: &AllocSource, context: &mut Context<'_>) -> io::R
             left("TYPE; FRAMES", 12, 0).of(&|row| (&*row.type_name).into()),
         ],
         |row| {
-            let frames = row.frames.iter().take(SHOWN_FRAMES).map(|frame| printable(&frame.text));
-            let more = row.frames.len().saturating_sub(SHOWN_FRAMES);
+            let frames =
+                row.frames.iter().take(MAX_SHOWN_FRAMES).map(|frame| printable(&frame.text));
+            let more = row.frames.len().saturating_sub(MAX_SHOWN_FRAMES);
             let more = (more > 0).then(|| format!("… {} more", units::count(more as u64)));
             frames.chain(more).map(|text| Detail::new(" ".repeat(20), text)).collect()
         },

@@ -1,7 +1,7 @@
-//! `report contention` for reading.
+//! Writes `report contention` as text.
 
 use super::words::{
-    LEAST_PLACE, innermost, ms, prose, spread_row, spread_table, stuck, thread, wait_totals,
+    MIN_PLACE_COLUMNS, innermost, ms, prose, spread_row, spread_table, stuck, thread, wait_totals,
 };
 use crate::context::Context;
 use crate::style::Paint;
@@ -10,12 +10,12 @@ use crate::units;
 use nettrace_analysis::report::ContentionReport;
 use std::io::{self, Write};
 
-/// Stacks shown of each lock.
-const SHOWN_STACKS: usize = 3;
-/// Threads named of a deadlock.
-const SHOWN_THREADS: usize = 20;
-/// Owners shown of each lock.
-const SHOWN_OWNERS: usize = 3;
+/// Maximum number of stacks shown of each lock.
+const MAX_SHOWN_STACKS: usize = 3;
+/// Maximum number of threads named of a deadlock.
+const MAX_SHOWN_THREADS: usize = 20;
+/// Maximum number of owners shown of each lock.
+const MAX_SHOWN_OWNERS: usize = 3;
 
 pub(super) fn text(
     rows: usize,
@@ -33,17 +33,17 @@ pub(super) fn text(
         let count = units::count(lock.waits.count).into();
         let shown = Cell::new(format!("{id}{kind}"), &name);
         table.row(spread_row([count], &lock.waits, [shown]));
-        for stack in lock.stacks.iter().filter(|stack| stack.count > 0).take(SHOWN_STACKS) {
+        for stack in lock.stacks.iter().filter(|stack| stack.count > 0).take(MAX_SHOWN_STACKS) {
             let head = format!("{:>20}  waited in ", super::words::ms(stack.count));
             table.detail(Detail::new(head, innermost(&stack.frames, 3)), &faint);
         }
-        let owners = lock.owners.iter().take(SHOWN_OWNERS).map(|owner| {
+        let owners = lock.owners.iter().take(MAX_SHOWN_OWNERS).map(|owner| {
             let thread = thread(owner.thread_id, owner.name.as_deref());
             format!("{thread} {}×", units::count(owner.count))
         });
         let owners: Vec<String> = owners.collect();
         if !owners.is_empty() {
-            let more = lock.owners.len().saturating_sub(SHOWN_OWNERS) as u64;
+            let more = lock.owners.len().saturating_sub(MAX_SHOWN_OWNERS) as u64;
             let more = more.saturating_add(lock.owners_left_out);
             let more =
                 if more > 0 { format!(" and {} more", units::count(more)) } else { String::new() };
@@ -55,7 +55,7 @@ pub(super) fn text(
             let owners = format!("{}{more}{held}", owners.join(", "));
             table.detail(Detail::new(head, owners), &faint);
         }
-        for stack in lock.owner_stacks.iter().take(SHOWN_STACKS) {
+        for stack in lock.owner_stacks.iter().take(MAX_SHOWN_STACKS) {
             let head = format!("{:>20}  owner was in ", units::counted(stack.count, "sample"));
             table.detail(Detail::new(head, innermost(&stack.frames, 3)), &faint);
         }
@@ -68,15 +68,15 @@ pub(super) fn text(
     )
 }
 
-/// Ids of threads, of which the first are named.
+/// Returns the ids of threads, of which only the first are named.
 fn ids(threads: &[u64], between: &str) -> String {
-    let named = threads.iter().take(SHOWN_THREADS).map(u64::to_string);
-    let more = threads.len().saturating_sub(SHOWN_THREADS);
+    let named = threads.iter().take(MAX_SHOWN_THREADS).map(u64::to_string);
+    let more = threads.len().saturating_sub(MAX_SHOWN_THREADS);
     let more = (more > 0).then(|| format!("{} more", units::count(more as u64)));
     named.chain(more).collect::<Vec<_>>().join(between)
 }
 
-/// Who waits for whom in a circle.
+/// Writes the threads that wait for each other in a circle.
 fn deadlocks(rows: usize, report: &ContentionReport, context: &mut Context<'_>) -> io::Result<()> {
     for circle in report.deadlocks.iter().take(rows) {
         let back = circle.thread_ids.first().map(u64::to_string).unwrap_or_default();
@@ -93,7 +93,7 @@ fn deadlocks(rows: usize, report: &ContentionReport, context: &mut Context<'_>) 
     Ok(())
 }
 
-/// Threads that still wait at the end of the trace.
+/// Writes the threads that still wait at the end of the trace.
 fn open(rows: usize, report: &ContentionReport, context: &mut Context<'_>) -> io::Result<()> {
     if report.open.is_empty() {
         return Ok(());
@@ -108,7 +108,7 @@ fn open(rows: usize, report: &ContentionReport, context: &mut Context<'_>) -> io
             (None, None) => "?".into(),
         }),
         left("STILL WAITS IN", 14, 0)
-            .at_least(LEAST_PLACE)
+            .at_least(MIN_PLACE_COLUMNS)
             .of(&|row| innermost(&row.wait.frames, 3).into()),
     ])?;
     writeln!(context.out.buffer())

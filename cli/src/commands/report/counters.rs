@@ -1,4 +1,4 @@
-//! `report counters`: a table, or all values in other forms.
+//! Writes `report counters` as a table, or all values in other forms.
 
 use super::pass::{Asked, Form, show};
 use super::words::prose;
@@ -26,7 +26,8 @@ pub(super) fn run(
     };
     asked.form = match (asked.form, format) {
         (Form::Text, CounterFormat::Json) => Form::Json,
-        // Without counters OpenMetrics is its end mark, or it would be a text that was cut.
+        // OpenMetrics without counters still has its end mark; without it the text would count as
+        // cut.
         (Form::Text, CounterFormat::Openmetrics) => Form::AlwaysText,
         (form, _) => form,
     };
@@ -35,7 +36,7 @@ pub(super) fn run(
         _ => Counters::default(),
     };
     show(counters, asked, context, |report, context| match format {
-        // JSON is written as that of all reports is.
+        // JSON is written as for all reports.
         CounterFormat::Table | CounterFormat::Json => table(report, context),
         CounterFormat::Csv => csv(args, report, context),
         CounterFormat::Openmetrics => openmetrics(report, context),
@@ -43,7 +44,7 @@ pub(super) fn run(
     })
 }
 
-/// As `events --format csv` does it.
+/// Writes all values as CSV. Names are made safe for spreadsheets as in `events --format csv`.
 fn csv(
     args: &CounterFormatArgs,
     report: &CountersReport,
@@ -54,7 +55,8 @@ fn csv(
     report.write_csv(context.out.buffer(), is_safe)
 }
 
-/// A terminal would obey what is in tags.
+/// Writes all values as OpenMetrics. For a user's terminal, which would obey what is in tags, these
+/// are made printable.
 fn openmetrics(report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
     if !context.has_user {
         return report.write_openmetrics(context.out.buffer());
@@ -113,7 +115,7 @@ fn table(report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
     prose(context, &strong, &summary)
 }
 
-/// `shop.orders: 40 of 2 tag sets`: the growth of a counter that has several.
+/// Returns the growth of counters that have several tag sets: `shop.orders: 40 of 2 tag sets`.
 fn totals(group: &[&CounterSeries]) -> Vec<String> {
     let of_one = group.chunk_by(|one, other| {
         (&one.name, one.kind, one.process_id) == (&other.name, other.kind, other.process_id)
@@ -127,8 +129,8 @@ fn totals(group: &[&CounterSeries]) -> Vec<String> {
     several.filter_map(text).collect()
 }
 
-/// One row for each histogram with its tags, whose quantiles are series of their own; seconds
-/// as milliseconds.
+/// Writes one row for each histogram with its tags, whose quantiles are series of their own.
+/// Seconds are shown as milliseconds.
 fn histogram_tables(series: &[&CounterSeries], context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
     let key = |series: &CounterSeries| {
@@ -189,5 +191,5 @@ fn histogram_tables(series: &[&CounterSeries], context: &mut Context<'_>) -> io:
     Ok(())
 }
 
-/// The tag that says which quantile a series is.
+/// Name of the tag that says which quantile a series is.
 const PERCENTILE: &str = "Percentile";

@@ -1,4 +1,4 @@
-//! `report exceptions` for reading.
+//! Writes `report exceptions` as text.
 
 use super::words::{innermost, ms, prose};
 use crate::context::Context;
@@ -8,11 +8,11 @@ use crate::{sparkline, units};
 use nettrace_analysis::report::{ExceptionType, ExceptionsReport, Spread};
 use std::io;
 
-/// Messages, stacks and so on shown of each type.
-const SHOWN_DETAILS: usize = 3;
+/// Maximum number of messages, stacks and so on that are shown of each type.
+const MAX_SHOWN_DETAILS: usize = 3;
 
-/// Room that a type with its namespace mostly needs.
-const LEAST_TYPE_COLUMNS: usize = 40;
+/// Minimum columns for a type with its namespace.
+const MIN_TYPE_COLUMNS: usize = 40;
 
 pub(super) fn text(
     rows: usize,
@@ -35,7 +35,7 @@ pub(super) fn text(
             right("TO CATCH ms", 11, 2).of(&|row| median(&row.to_catch)),
             right("IN CATCH ms", 11, 3).of(&|row| median(&row.in_catch)),
             left("TYPE", 4, 0)
-                .at_least(LEAST_TYPE_COLUMNS)
+                .at_least(MIN_TYPE_COLUMNS)
                 .of(&|row| Cell::new(row.type_name.to_string(), &name)),
         ],
         details,
@@ -50,15 +50,15 @@ pub(super) fn text(
     prose(context, &strong, &format!("{summary}  {line}"))
 }
 
-/// What else is known of a type: messages, stacks and so on.
+/// Returns lines with more about a type: messages, stacks and so on.
 fn details(row: &ExceptionType) -> Vec<Detail> {
     let line = |what: &str, count: u64, text: Text| {
         Detail::new(format!("{:>16}  {what:<10} ", units::count(count)), text)
     };
-    let messages = row.messages.iter().take(SHOWN_DETAILS);
-    let inner = row.inner.iter().take(SHOWN_DETAILS);
-    let stacks = row.stacks.iter().take(SHOWN_DETAILS);
-    let caught_in = row.caught_in.iter().take(SHOWN_DETAILS);
+    let messages = row.messages.iter().take(MAX_SHOWN_DETAILS);
+    let inner = row.inner.iter().take(MAX_SHOWN_DETAILS);
+    let stacks = row.stacks.iter().take(MAX_SHOWN_DETAILS);
+    let caught_in = row.caught_in.iter().take(MAX_SHOWN_DETAILS);
     let mut lines: Vec<Detail> = messages
         .map(|message| line("message", message.count, (&*message.message).into()))
         .chain(inner.map(|inner| line("inner", inner.count, (&*inner.type_name).into())))
@@ -76,9 +76,9 @@ fn details(row: &ExceptionType) -> Vec<Detail> {
         .map(|(count, text)| format!("{} {text}", units::count(*count)))
         .collect();
     // Each stack takes a line, and there may be hundreds.
-    let shown = row.stacks.iter().take(SHOWN_DETAILS);
+    let shown = row.stacks.iter().take(MAX_SHOWN_DETAILS);
     let shown = shown.fold(0_u64, |sum, stack| sum.saturating_add(stack.count));
-    let stacks = row.stacks.len().saturating_sub(SHOWN_DETAILS) as u64;
+    let stacks = row.stacks.len().saturating_sub(MAX_SHOWN_DETAILS) as u64;
     let stacks = stacks.saturating_add(row.stacks_left_out);
     if stacks > 0 {
         let count = row.count.saturating_sub(shown);

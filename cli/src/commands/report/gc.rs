@@ -1,4 +1,4 @@
-//! `report gc` as a table.
+//! Writes `report gc` as a table.
 
 use super::words::{duration, ms, prose};
 use crate::args::TimelineArgs;
@@ -22,7 +22,7 @@ pub(super) fn text(
         writeln!(context.out.buffer(), "{}", strong.over("Longest pauses"))?;
     }
     let bytes = |bytes: Option<u64>| Cell::from(bytes.map_or_else(|| "-".to_owned(), units::bytes));
-    // What each generation has after it; nothing is known where that event was lost.
+    // Bytes that a generation has after the collection; unknown where that event was lost.
     let after = |row: &Collection, place: usize| {
         bytes(row.generations.get(place).and_then(|row| row.after_bytes))
     };

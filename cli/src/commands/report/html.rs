@@ -1,4 +1,4 @@
-//! `report html`: a trace as one HTML file.
+//! `report html`: writes a trace as one HTML file.
 
 use super::summary::complete;
 use crate::analysed::Analysed;
@@ -12,10 +12,10 @@ use crate::{new_file, units};
 use nettrace_analysis::page::{self, PageAbout};
 use std::path::{Path, PathBuf};
 
-/// Where a page goes.
+/// The file to which a page goes.
 #[derive(Debug)]
 pub(crate) struct PageTarget {
-    /// `None`: standard output.
+    /// Path of the file; `None` for standard output.
     pub(crate) path: Option<PathBuf>,
     pub(crate) is_forced: bool,
 }
@@ -92,7 +92,7 @@ fn about(input: &Path, ended: &Ended) -> PageAbout {
     PageAbout { title, outcome: ended.outcome(), facts }
 }
 
-/// `x/trace.nettrace.gz` as `x/trace.html`.
+/// Returns the path of a page beside its trace: `x/trace.html` for `x/trace.nettrace.gz`.
 fn beside(trace: &Path) -> PathBuf {
     let is = |name: &Path, ending: &str| name.extension().is_some_and(|found| found == ending);
     let name = Path::new(trace.file_name().unwrap_or_default());

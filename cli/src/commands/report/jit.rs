@@ -1,4 +1,4 @@
-//! `report jit` as tables.
+//! Writes `report jit` as tables.
 
 use super::words::{duration, id, ms, prose};
 use crate::args::TimelineArgs;

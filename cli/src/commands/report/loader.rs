@@ -1,4 +1,4 @@
-//! `report loader` as tables.
+//! Writes `report loader` as tables.
 
 use super::words::{ms, prose, time};
 use crate::context::Context;
@@ -9,8 +9,8 @@ use nettrace_analysis::report::{AssemblyRow, LoadedModule, LoaderReport};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// Room that two names mostly need.
-const LEAST_PAIR_COLUMNS: usize = 56;
+/// Minimum columns for two names.
+const MIN_PAIR_COLUMNS: usize = 56;
 
 pub(super) fn text(
     rows: usize,
@@ -37,7 +37,7 @@ pub(super) fn text(
                     _ => "il".into(),
                 }
             }),
-            left("ASSEMBLY; MODULES", 17, 0).at_least(LEAST_PAIR_COLUMNS).of(&|row| {
+            left("ASSEMBLY; MODULES", 17, 0).at_least(MIN_PAIR_COLUMNS).of(&|row| {
                 let paths: Vec<&str> = parts(row).iter().map(|part| &*part.path).collect();
                 let (name, version) = short(&row.name);
                 let paths = paths.join(", ");
@@ -52,7 +52,7 @@ pub(super) fn text(
             right("FIRST ms", 10, 2).of(&|row| units::milliseconds(row.first_ns).into()),
             right("COUNT", 5, 1).of(&|row| units::count(row.count).into()),
             right("CACHED", 6, 3).of(&|row| units::count(row.cached).into()),
-            left("ASSEMBLY <- REQUESTED BY", 24, 0).at_least(LEAST_PAIR_COLUMNS).of(&|row| {
+            left("ASSEMBLY <- REQUESTED BY", 24, 0).at_least(MIN_PAIR_COLUMNS).of(&|row| {
                 let result = if row.is_found { "" } else { "not found: " };
                 let (name, version) = short(&row.assembly);
                 let (by, by_version) = short(&row.requested_by);
@@ -78,8 +78,8 @@ pub(super) fn text(
     prose(context, &strong, &line)
 }
 
-/// `Name` and ` 1.2.3.4` of
-/// `Name, Version=1.2.3.4, Culture=neutral, PublicKeyToken=null`.
+/// Splits the name of an assembly: `Name` and ` 1.2.3.4` for `Name, Version=1.2.3.4,
+/// Culture=neutral, PublicKeyToken=null`.
 fn short(name: &str) -> (&str, String) {
     let mut parts = name.split(", ");
     let first = parts.next().unwrap_or_default();

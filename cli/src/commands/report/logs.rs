@@ -1,4 +1,4 @@
-//! `report logs`: messages as they come.
+//! `report logs`: writes messages as they come.
 
 use super::pass::{Asked, Steps, show_in_steps};
 use super::words::errors;
@@ -12,7 +12,7 @@ use crate::units;
 use nettrace_analysis::report::{LogFilter, LogLevel, LogRow, Logs, LogsReport};
 use std::io::{self, Write};
 
-/// For reading, messages are written while the trace is read.
+/// Runs the report. As text, messages are written while the trace is read.
 pub(super) fn run(
     args: &LogsArgs,
     asked: Asked<'_>,
@@ -83,7 +83,7 @@ fn row(message: &LogRow, context: &mut Context<'_>) -> io::Result<()> {
     } else {
         format!("[{}]", printable(&message.event))
     };
-    // Of the .NET Core 3.1 form with arguments alone there is no text.
+    // The form of .NET Core 3.1 that has arguments alone has no text.
     let text = match &message.arguments {
         Some(arguments) if message.message.is_empty() => arguments,
         _ => &message.message,
@@ -111,10 +111,10 @@ fn row(message: &LogRow, context: &mut Context<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Below the message.
+/// Spaces before further lines of a message.
 const INDENT: &str = "                            ";
 
-/// A text of several lines stays below its message.
+/// Indents the further lines of a text, so that they stay below its message.
 fn lines(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(printable).collect();
     lines.join(&format!("\n{INDENT}"))

@@ -42,12 +42,12 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
     match report {
         Report::Summary(args) => summary::run(Asked::of(args), context),
         Report::TopN(args) => {
-            let mut asked = asked_of_samples(args, &args.own.activity);
+            let mut asked = sample_options(args, &args.own.activity);
             asked.options.keeps_when = args.own.when;
             show(top_options(&args.own), asked, context, samples::top)
         }
         Report::Tree(args) => {
-            let asked = asked_of_samples(args, &args.own.activity);
+            let asked = sample_options(args, &args.own.activity);
             show(tree_options(&args.own), asked, context, samples::tree)
         }
         Report::Threads(args) => {
@@ -92,9 +92,9 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
     }
 }
 
-/// What is asked of samples: what the recording itself did is one row, and an activity's samples
-/// are its own.
-fn asked_of_samples<'a, O: Args, C: Args + AnalysisArgs>(
+/// Returns the options common to reports of samples: frames of the recorder itself are folded into
+/// one row, and only samples of the activity given with `--id` count.
+fn sample_options<'a, O: Args, C: Args + AnalysisArgs>(
     args: &'a ReportArgs<O, C>,
     activity: &'a ActivityArg,
 ) -> Asked<'a> {
@@ -104,7 +104,7 @@ fn asked_of_samples<'a, O: Args, C: Args + AnalysisArgs>(
     asked
 }
 
-/// The text of a report with these options.
+/// Returns the function that writes a report as text with these options.
 fn with<O: Copy, R>(
     own: O,
     text: impl Fn(O, &R, &mut Context<'_>) -> io::Result<()>,

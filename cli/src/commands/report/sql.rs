@@ -1,4 +1,4 @@
-//! `report sql` for reading.
+//! Writes `report sql` as text.
 
 use super::words::{errors, ms, prose, spread_row, spread_table};
 use crate::context::Context;
@@ -8,8 +8,8 @@ use crate::units;
 use nettrace_analysis::report::{SqlPlace, SqlReport};
 use std::io::{self, Write};
 
-/// Places that are listed below a statement.
-const MOST_PLACES: usize = 5;
+/// Maximum number of places that are listed below a statement.
+const MAX_PLACES: usize = 5;
 
 pub(super) fn text(rows: usize, report: &SqlReport, context: &mut Context<'_>) -> io::Result<()> {
     let (strong, faint) = (context.style.strong(), context.style.faint());
@@ -61,7 +61,7 @@ fn statements(rows: usize, report: &SqlReport, context: &mut Context<'_>) -> io:
         let counts = [units::count(row.count).into(), errors(row.errors, &bad), read.into()];
         let text = if row.text.is_empty() { "(text not recorded)" } else { &row.text };
         table.row(spread_row(counts, &row.durations, [Cell::new(printable(text), &strong)]));
-        for place in row.places.iter().take(MOST_PLACES) {
+        for place in row.places.iter().take(MAX_PLACES) {
             let counts = [units::count(place.count).into(), "".into(), "".into()];
             let times = ["".into(), "".into(), "".into()];
             let shown = Cell::new(format!("  {}", of_place(place)), &faint);
@@ -72,7 +72,7 @@ fn statements(rows: usize, report: &SqlReport, context: &mut Context<'_>) -> io:
     table.write(context)
 }
 
-/// `in GET /nplus1, up to 10 in one of 10 requests`.
+/// Returns where a statement was executed: `in GET /nplus1, up to 10 in one of 10 requests`.
 fn of_place(place: &SqlPlace) -> String {
     let unit = if place.is_request { "request" } else { "connection" };
     let times = match (place.units, place.most_in_one) {

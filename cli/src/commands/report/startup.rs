@@ -1,4 +1,4 @@
-//! `report startup` for reading.
+//! Writes `report startup` as text.
 
 use super::words::{ms, prose};
 use crate::context::Context;

@@ -1,7 +1,7 @@
-//! `report tasks` for reading.
+//! Writes `report tasks` as text.
 
 use super::words::{
-    LEAST_PLACE, duration, errors, innermost, ms, prose, spread_row, spread_table, thread,
+    MIN_PLACE_COLUMNS, duration, errors, innermost, ms, prose, spread_row, spread_table, thread,
 };
 use crate::context::Context;
 use crate::printable::printable;
@@ -80,13 +80,13 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
     prose(context, &strong, &summary)
 }
 
-/// A wait that is not over, and is shown in a row of its own, took at least as long.
-const LONG_WAIT_NS: u64 = 1_000_000_000;
+/// Minimum nanoseconds of a wait that is not over, for it to have a row of its own.
+const MIN_OPEN_WAIT_NS: u64 = 1_000_000_000;
 
-/// Waits that are not over at the end of the trace.
+/// Writes the waits that are not over at the end of the trace.
 fn open(rows: usize, report: &TasksReport, context: &mut Context<'_>) -> io::Result<()> {
-    // In a busy program some have just begun when the trace ends.
-    let is_long = |row: &&OpenTaskWait| row.wait.at_least_ns >= LONG_WAIT_NS;
+    // In a busy program some waits have just begun when the trace ends.
+    let is_long = |row: &&OpenTaskWait| row.wait.at_least_ns >= MIN_OPEN_WAIT_NS;
     let long: Vec<_> = report.open.iter().filter(is_long).collect();
     if long.is_empty() {
         return Ok(());
@@ -98,7 +98,9 @@ fn open(rows: usize, report: &TasksReport, context: &mut Context<'_>) -> io::Res
             false => "none: await".into(),
         }),
         left("STILL WAITS FOR", 15, 2).of(&|row| printable(&row.task).into()),
-        left("IN", 14, 0).at_least(LEAST_PLACE).of(&|row| innermost(&row.wait.frames, 3).into()),
+        left("IN", 14, 0)
+            .at_least(MIN_PLACE_COLUMNS)
+            .of(&|row| innermost(&row.wait.frames, 3).into()),
     ])?;
     writeln!(context.out.buffer())
 }

@@ -1,4 +1,4 @@
-//! `report threadpool` as tables.
+//! Writes `report threadpool` as tables.
 
 use super::words::{duration, prose};
 use crate::context::Context;

@@ -1,7 +1,7 @@
-//! `report waits` for reading.
+//! Writes `report waits` as text.
 
 use super::words::{
-    LEAST_PLACE, innermost, ms, prose, spread_row, spread_table, stuck, thread, wait_totals,
+    MIN_PLACE_COLUMNS, innermost, ms, prose, spread_row, spread_table, stuck, thread, wait_totals,
 };
 use crate::context::Context;
 use crate::style::Paint;
@@ -10,15 +10,15 @@ use crate::units;
 use nettrace_analysis::report::WaitsReport;
 use std::io::{self, Write};
 
-/// A wait that is not over, and is shown in a row of its own, took at least as long.
-const LONG_WAIT_NS: u64 = 1_000_000_000;
-/// Threads shown.
-const SHOWN_THREADS: usize = 5;
+/// Minimum nanoseconds of a wait that is not over, for it to have a row of its own.
+const MIN_OPEN_WAIT_NS: u64 = 1_000_000_000;
+/// Maximum number of threads shown.
+const MAX_SHOWN_THREADS: usize = 5;
 
 pub(super) fn text(rows: usize, report: &WaitsReport, context: &mut Context<'_>) -> io::Result<()> {
     open(rows, report, context)?;
     stuck(rows, &report.stuck, context)?;
-    let place = left("PLACE", 5, 0).at_least(LEAST_PLACE);
+    let place = left("PLACE", 5, 0).at_least(MIN_PLACE_COLUMNS);
     let mut table = spread_table([right("WAITS", 7, 0)], &[left("KIND", 7, 5), place]);
     for place in report.places.iter().take(rows) {
         let kind = match &*place.source {
@@ -32,7 +32,7 @@ pub(super) fn text(rows: usize, report: &WaitsReport, context: &mut Context<'_>)
     }
     table.write(context)?;
     writeln!(context.out.buffer())?;
-    first(context, &report.threads, SHOWN_THREADS.min(rows)).columns([
+    first(context, &report.threads, MAX_SHOWN_THREADS.min(rows)).columns([
         right("WAITS", 7, 0).of(&|row| units::count(row.count).into()),
         right("TOTAL ms", 11, 0).of(&|row| ms(row.total_ns).into()),
         left("THREAD", 6, 0).of(&|row| thread(row.thread_id, row.name.as_deref()).into()),
@@ -45,10 +45,11 @@ pub(super) fn text(rows: usize, report: &WaitsReport, context: &mut Context<'_>)
     Ok(())
 }
 
-/// Threads that still wait at the end of the trace.
+/// Writes the threads that still wait at the end of the trace.
 fn open(rows: usize, report: &WaitsReport, context: &mut Context<'_>) -> io::Result<()> {
-    // In a busy program some have just begun when the trace ends.
-    let long: Vec<_> = report.open.iter().filter(|wait| wait.at_least_ns >= LONG_WAIT_NS).collect();
+    // In a busy program some waits have just begun when the trace ends.
+    let long: Vec<_> =
+        report.open.iter().filter(|wait| wait.at_least_ns >= MIN_OPEN_WAIT_NS).collect();
     if long.is_empty() {
         return Ok(());
     }
@@ -56,7 +57,7 @@ fn open(rows: usize, report: &WaitsReport, context: &mut Context<'_>) -> io::Res
         right("AT LEAST ms", 11, 0).of(&|row| ms(row.at_least_ns).into()),
         left("THREAD", 6, 0).of(&|row| thread(row.thread_id, row.name.as_deref()).into()),
         left("STILL WAITS IN", 14, 0)
-            .at_least(LEAST_PLACE)
+            .at_least(MIN_PLACE_COLUMNS)
             .of(&|row| innermost(&row.frames, 3).into()),
     ])?;
     writeln!(context.out.buffer())

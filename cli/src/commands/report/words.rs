@@ -12,7 +12,7 @@ use nettrace_analysis::{Folding, Frame};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Nanoseconds as milliseconds.
+/// Returns nanoseconds as milliseconds.
 pub(super) fn ms(nanos: u64) -> String {
     units::milliseconds(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
@@ -21,7 +21,7 @@ pub(super) fn duration(nanos: u64) -> String {
     units::duration(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
-/// A table with total, median, 95 % and longest, in milliseconds, between other columns.
+/// Creates a table with total, median, 95 % and longest, in milliseconds, between other columns.
 pub(super) fn spread_table<const N: usize>(before: [Column; N], after: &[Column]) -> Table {
     let spread = [
         right("TOTAL ms", 11, 1),
@@ -32,7 +32,7 @@ pub(super) fn spread_table<const N: usize>(before: [Column; N], after: &[Column]
     Table::new([&before[..], &spread, after].concat())
 }
 
-/// A row of [`spread_table`].
+/// Returns a row of [`spread_table`].
 pub(super) fn spread_row<const N: usize, const M: usize>(
     before: [Cell; N],
     spread: &Spread,
@@ -44,14 +44,14 @@ pub(super) fn spread_row<const N: usize, const M: usize>(
     before.into_iter().chain(cells).chain(after)
 }
 
-/// A count of errors, which stands out if there are any.
+/// Returns a count of errors, which stands out if there are any.
 pub(super) fn errors(count: u64, bad: &Paint) -> Cell {
     let text = units::count(count);
     if count > 0 { Cell::new(text, bad) } else { text.into() }
 }
 
-/// The innermost frames, without modules and arguments: `Program.Thrower ← Program.Main`.
-/// If none of them is of the user's own code, the first one that is.
+/// Returns the innermost frames, without modules and arguments: `Program.Thrower ← Program.Main`.
+/// If none of them belongs to the user's own code, the first one that does follows.
 pub(super) fn innermost(frames: &[Arc<Frame>], count: usize) -> Text {
     if frames.is_empty() {
         return "(no stack)".into();
@@ -69,10 +69,10 @@ pub(super) fn innermost(frames: &[Arc<Frame>], count: usize) -> Text {
     callers(&shown)
 }
 
-/// Room that a place and the first frame of the user's own code mostly need.
-pub(super) const LEAST_PLACE: usize = 46;
+/// Minimum columns for a place and the first frame of the user's own code.
+pub(super) const MIN_PLACE_COLUMNS: usize = 46;
 
-/// Threads that only their samples show to wait: for what, since when and where.
+/// Writes the threads that only their samples show to wait: for what, since when and where.
 pub(super) fn stuck(
     rows: usize,
     threads: &[StuckThread],
@@ -87,7 +87,7 @@ pub(super) fn stuck(
         left("WAITS FOR", 9, 2)
             .of(&|row| row.waits_for.map_or("?".to_owned(), |what| what.to_string()).into()),
         left("BY ITS STACKS", 14, 0)
-            .at_least(LEAST_PLACE)
+            .at_least(MIN_PLACE_COLUMNS)
             .of(&|row| innermost(&row.frames, 3).into()),
     ])?;
     if threads.iter().any(|row| row.is_from_start) {
@@ -98,17 +98,17 @@ pub(super) fn stuck(
     writeln!(context.out.buffer())
 }
 
-/// A number that may not be known, such as a thread's id.
+/// Returns a number that may be unknown, such as a thread's id.
 pub(super) fn id(id: Option<u64>) -> String {
     id.map_or_else(|| "?".to_owned(), |id| id.to_string())
 }
 
-/// A time that may not be known, as milliseconds.
+/// Returns a time that may be unknown, as milliseconds.
 pub(super) fn time(nanos: Option<i64>) -> String {
     nanos.map_or_else(|| "-".to_owned(), units::milliseconds)
 }
 
-/// A thread for reading: `17180 (.NET ThreadPool)`.
+/// Returns a thread with its name: `17180 (.NET ThreadPool)`.
 pub(super) fn thread(thread: Option<u64>, name: Option<&str>) -> String {
     match name {
         Some(name) => format!("{} ({})", id(thread), printable(name)),
@@ -116,8 +116,8 @@ pub(super) fn thread(thread: Option<u64>, name: Option<&str>) -> String {
     }
 }
 
-/// Sums waits up: how many there were, how long they took, and how many lack a start or a
-/// stop. `of_what`: such as ` for 3 locks`.
+/// Sums waits up: how many there were, how long they took, and how many lack a start or a stop.
+/// `of_what` is text such as ` for 3 locks`.
 pub(super) fn wait_totals(
     context: &mut Context<'_>,
     totals: &WaitTotals,

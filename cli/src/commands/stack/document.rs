@@ -11,15 +11,15 @@ use nettrace_native::{NativeFrame, StackEnd};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// All that `stack` knows of the threads.
+/// The document of `stack`: all that is known of the threads.
 #[derive(Debug, Serialize)]
-pub(super) struct Document<'s> {
+pub(super) struct StackReport<'s> {
     schema: u32,
     process_id: Option<u64>,
     process_name: Option<&'s str>,
     /// How often stacks were taken.
     taken: u64,
-    /// Complete rounds of the sampler.
+    /// Number of complete rounds of the sampler.
     rounds: u64,
     /// Number of samples.
     samples: u64,
@@ -48,33 +48,34 @@ struct OsDocument<'s> {
 
 #[derive(Debug, Serialize)]
 struct ThreadDocument<'s> {
-    /// In the namespace of the process, as its events have it.
+    /// Thread id in the namespace of the process, as its events have it.
     thread_id: u64,
-    /// The operating system's id here, if that is another.
+    /// Thread id of the operating system here, if that is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     host_thread_id: Option<u64>,
     name: Option<&'s str>,
-    /// Whether it has managed frames.
+    /// Whether the thread has managed frames.
     managed: bool,
-    /// Whether it samples and sends events: it exists because somebody is looking.
+    /// Whether the thread samples and sends events, and so exists only because somebody observes
+    /// the process.
     of_sessions: bool,
-    /// `managed`, `native` or `waiting`; `None` without managed frames.
+    /// State of the thread: `managed`, `native` or `waiting`; `None` without managed frames.
     state: Option<&'static str>,
     waits_for: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lock_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lock_owner_thread_id: Option<u64>,
-    /// The operating system's state: `running`, `sleeping`, …; `ended` if it is gone.
+    /// State by the operating system: `running`, `sleeping`, …; `ended` if the thread is gone.
     os_state: Option<&'static str>,
-    /// Whether it was in native code, where the operating system says that it sleeps:
-    /// some waits leave no method on the stack.
+    /// Whether the thread was in native code while the operating system says that it sleeps: some
+    /// waits leave no method on the stack.
     blocked: Option<bool>,
-    /// Whether it was there in the latest round of the sampler.
+    /// Whether the thread was seen in the latest round of the sampler.
     in_last_round: bool,
     user_ns: Option<u64>,
     system_ns: Option<u64>,
-    /// With --native: the function of the kernel that it sleeps in.
+    /// With --native: the function of the kernel in which the thread sleeps.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel_function: Option<&'s str>,
     /// With --native: its native stack, of the last time that stacks were taken.
@@ -84,7 +85,7 @@ struct ThreadDocument<'s> {
     count: u64,
     /// Whether it is the latest stack of the thread.
     latest: bool,
-    /// Innermost first.
+    /// The managed frames, innermost first.
     #[serde(serialize_with = "as_texts")]
     frames: &'s [Arc<Frame>],
     #[serde(skip_serializing_if = "<[usize]>::is_empty")]
@@ -94,16 +95,17 @@ struct ThreadDocument<'s> {
 /// The native stack of a thread. Its keys stand among those of the thread.
 #[derive(Debug, Serialize)]
 struct NativeDocument<'s> {
-    /// `blocked` where there are frames; `running`, `moved_on` (it woke up while it was
-    /// looked at, or waits elsewhere by now), `ended` or `unknown`.
+    /// `blocked` where there are frames; `running`, `moved_on` (it woke up while its stack was
+    /// read, or waits elsewhere by now), `ended` or `unknown`.
     native_state: &'static str,
-    /// The system call that it is blocked in.
+    /// The system call in which the thread is blocked.
     system_call: Option<&'s str>,
-    /// Innermost first.
+    /// The native frames, innermost first.
     native_frames: Vec<FrameDocument<'s>>,
-    /// Why there are no more: `start` is the thread's first function.
+    /// Reason why there are no more frames: `start` is the thread's first function.
     native_end: Option<&'static str>,
-    /// For a thread with managed frames: see [`Native::confirmed`].
+    /// For a thread with managed frames: whether the native stack leads to the sampled one, as in
+    /// [`Native::confirmed`].
     #[serde(skip_serializing_if = "Option::is_none")]
     native_confirmed: Option<bool>,
 }
@@ -114,34 +116,35 @@ struct FrameDocument<'s> {
     /// Name of the mapped file; `null` for code that the runtime compiled.
     module: Option<&'s str>,
     symbol: Option<&'s str>,
-    /// The address in the file, as its linker counts.
+    /// Address in the file, as its linker counts.
     offset: Option<u64>,
-    /// In hexadecimal.
+    /// Address in the process, in hexadecimal.
     address: String,
-    /// Whether it is managed code: compiled by the runtime, or of an assembly.
+    /// Whether it is managed code: compiled by the runtime, or part of an assembly.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     managed: bool,
 }
 
-/// A stack and who has it.
+/// A stack, and the threads that have it.
 #[derive(Debug, Serialize)]
 struct StackDocument<'s> {
-    /// Threads, or how often some thread had it if stacks were taken several times.
+    /// Number of threads, or how often some thread had the stack if stacks were taken several
+    /// times.
     count: u64,
     thread_ids: Vec<u64>,
     state: Option<&'static str>,
     waits_for: Option<&'static str>,
-    /// With --native: of the first of its threads; the others have the same functions.
+    /// With --native: the frames of the first of the threads; the others have the same functions.
     #[serde(skip_serializing_if = "Option::is_none")]
     native_frames: Option<Vec<FrameDocument<'s>>>,
     #[serde(serialize_with = "as_texts")]
     frames: &'s [Arc<Frame>],
 }
 
-impl<'s> Document<'s> {
-    pub(super) fn of(seen: &'s Seen) -> Document<'s> {
-        let stack = |group| StackDocument::of(group, &seen.threads);
-        Document {
+impl<'s> StackReport<'s> {
+    pub(super) fn new(seen: &'s Seen) -> StackReport<'s> {
+        let stack = |group| StackDocument::new(group, &seen.threads);
+        StackReport {
             schema: SCHEMA,
             process_id: seen.process_id,
             process_name: seen.process_name.as_deref(),
@@ -156,14 +159,14 @@ impl<'s> Document<'s> {
                 native: seen.native.as_deref(),
             },
             verdicts: &seen.verdicts,
-            threads: seen.threads.iter().map(ThreadDocument::of).collect(),
+            threads: seen.threads.iter().map(ThreadDocument::from_thread).collect(),
             stacks: seen.groups.as_ref().map(|groups| groups.iter().map(stack).collect()),
         }
     }
 }
 
 impl<'s> ThreadDocument<'s> {
-    fn of(thread: &'s StackedThread) -> ThreadDocument<'s> {
+    fn from_thread(thread: &'s StackedThread) -> ThreadDocument<'s> {
         let (row, os) = (thread.sampled.as_ref(), thread.os.as_ref());
         let lock = row.and_then(|row| row.lock);
         ThreadDocument {
@@ -182,7 +185,7 @@ impl<'s> ThreadDocument<'s> {
             user_ns: os.map(|os| os.user_ns),
             system_ns: os.map(|os| os.system_ns),
             kernel_function: thread.kernel_function.as_deref(),
-            native: thread.native.as_ref().map(NativeDocument::of),
+            native: thread.native.as_ref().map(NativeDocument::from_native),
             count: thread.count(),
             latest: thread.is_latest(),
             frames: thread.frames(),
@@ -192,12 +195,12 @@ impl<'s> ThreadDocument<'s> {
 }
 
 impl<'s> NativeDocument<'s> {
-    fn of(native: &'s Native) -> NativeDocument<'s> {
+    fn from_native(native: &'s Native) -> NativeDocument<'s> {
         let stack = &native.stack;
         NativeDocument {
             native_state: stack.state.name(),
             system_call: stack.system_call.as_deref(),
-            native_frames: stack.frames.iter().map(FrameDocument::of).collect(),
+            native_frames: stack.frames.iter().map(FrameDocument::from_frame).collect(),
             native_end: stack.end.map(StackEnd::name),
             native_confirmed: native.confirmed,
         }
@@ -205,7 +208,7 @@ impl<'s> NativeDocument<'s> {
 }
 
 impl<'s> FrameDocument<'s> {
-    fn of(frame: &'s NativeFrame) -> FrameDocument<'s> {
+    fn from_frame(frame: &'s NativeFrame) -> FrameDocument<'s> {
         FrameDocument {
             module: frame.module.as_deref(),
             symbol: frame.symbol.as_deref(),
@@ -217,10 +220,10 @@ impl<'s> FrameDocument<'s> {
 }
 
 impl<'s> StackDocument<'s> {
-    fn of(group: &StackGroup, threads: &'s [StackedThread]) -> StackDocument<'s> {
+    fn new(group: &StackGroup, threads: &'s [StackedThread]) -> StackDocument<'s> {
         let first = group.threads(threads).next();
         let native = first.and_then(|first| first.native.as_ref());
-        let frames = |native: &'s Native| native.stack.frames.iter().map(FrameDocument::of);
+        let frames = |native: &'s Native| native.stack.frames.iter().map(FrameDocument::from_frame);
         StackDocument {
             count: group.count,
             thread_ids: group.threads(threads).map(|thread| thread.id).collect(),

@@ -1,4 +1,4 @@
-//! `nettrace stack`: what all threads of a process are doing now.
+//! `nettrace stack`: shows what all threads of a process are doing now.
 
 mod document;
 mod natives;
@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::target::Reached;
-use document::Document;
+use document::StackReport;
 use nettrace_analysis::NameOptions;
 use seen::{Merge, Seen};
 use std::time::Instant;
@@ -36,7 +36,7 @@ fn show(
     let merge = merges(args, context).then_some(Merge { has_ended: args.all || args.json });
     let seen = Seen::new(reached, taken, NameOptions::default(), merge);
     if args.json {
-        context.write_json(&Document::of(&seen))?;
+        context.write_json(&StackReport::new(&seen))?;
     } else {
         text::write(context, &seen, args.all)?;
     }
@@ -48,13 +48,13 @@ fn show(
     Ok(Exit::Fine)
 }
 
-/// Whether identical stacks are shown once.
+/// Returns whether identical stacks are shown once.
 fn merges(args: &StackArgs, context: &Context<'_>) -> bool {
     let is_default = !args.json && (context.stdout_is_terminal || args.every.is_some());
     args.merge || (is_default && !args.no_merge)
 }
 
-/// Takes stacks as often as is wished. `None`: a signal came before any were seen.
+/// Takes stacks as often as the user wants. `None`: a signal came before any were seen.
 fn take(
     args: &StackArgs,
     attached: &Attached,

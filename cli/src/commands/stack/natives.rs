@@ -1,4 +1,4 @@
-//! Native stacks, and what they say of their threads.
+//! Native stacks, and what they say about their threads.
 
 use crate::units;
 use nettrace_analysis::ThreadState;
@@ -6,7 +6,7 @@ use nettrace_analysis::live::SampledThread;
 use nettrace_analysis::model::WaitFor;
 use nettrace_native::{NativeFrame, NativeStack, NativeStacks, NativeState, StackEnd};
 
-/// What threads do outside of managed code, or why that is not known.
+/// The native stacks of all threads, or why there are none.
 pub(super) type Natives = Result<NativeStacks, String>;
 
 /// The native stack of a thread.
@@ -15,10 +15,10 @@ pub(super) struct Native {
     /// Its state and frames. The frames of a thread with managed frames go on through its managed
     /// code to the thread's start, where that was possible.
     pub(super) stack: NativeStack,
-    /// For a thread with managed frames, whether the native frames lead to a place of the
-    /// sampled stack. If not, they end before, and the thread may have waited elsewhere.
+    /// For a thread with managed frames, whether the native frames lead to a place of the sampled
+    /// stack. If not, they end before it, and the thread may have waited elsewhere.
     pub(super) confirmed: Option<bool>,
-    /// What the functions say that the thread waits for.
+    /// What the thread waits for, by the functions that it is in.
     pub(super) waits_for: Option<WaitFor>,
     /// Names of the frames above the managed ones.
     functions: Vec<String>,
@@ -26,7 +26,7 @@ pub(super) struct Native {
 
 impl Native {
     /// Takes over the stack of a thread without managed frames.
-    pub(super) fn of(stack: &NativeStack) -> Native {
+    pub(super) fn from_stack(stack: &NativeStack) -> Native {
         Native {
             functions: stack.above_managed().iter().map(NativeFrame::text).collect(),
             stack: stack.clone(),
@@ -38,10 +38,10 @@ impl Native {
     /// Takes over the stack of a thread with managed frames, which were sampled a little earlier.
     pub(super) fn of_sampled(stack: &NativeStack, row: &SampledThread) -> Native {
         if has_moved(stack, row) {
-            return Native::of(&NativeStack::new(NativeState::MovedOn));
+            return Native::from_stack(&NativeStack::new(NativeState::MovedOn));
         }
         let confirmed = (stack.state == NativeState::Blocked).then(|| meets(stack, row));
-        Native { waits_for: waits_for(stack), confirmed, ..Native::of(stack) }
+        Native { waits_for: waits_for(stack), confirmed, ..Native::from_stack(stack) }
     }
 
     /// Returns whether there are frames.
@@ -71,9 +71,9 @@ impl Native {
     }
 }
 
-/// Whether the thread is no longer where its sample shows it: it ran managed code then
-/// and waits now, or its whole native stack has no place of the sample. Where the native
-/// stack ends early, it may still be there.
+/// Returns whether the thread is no longer where its sample shows it: it ran managed code then and
+/// waits now, or its whole native stack has no place of the sample. Where the native stack ends
+/// early, it may still be there.
 fn has_moved(stack: &NativeStack, row: &SampledThread) -> bool {
     if stack.state != NativeState::Blocked {
         return false;
@@ -82,14 +82,14 @@ fn has_moved(stack: &NativeStack, row: &SampledThread) -> bool {
     row.state == ThreadState::Managed || is_elsewhere
 }
 
-/// Whether the native stack goes through a place that the sample has, too.
+/// Returns whether the native stack goes through a place that the sample has, too.
 fn meets(stack: &NativeStack, row: &SampledThread) -> bool {
     stack.frames.iter().any(|frame| row.addresses.contains(&frame.address))
 }
 
-/// What a thread waits for by the function of the runtime that blocks it. In .NET up to
-/// 8, entering a lock that another thread holds leaves no managed frame. Known only where
-/// the runtime's library has names for its functions, as those of .NET Core 3.1 do.
+/// Returns what a thread waits for by the function of the runtime that blocks it. In .NET up to 8,
+/// entering a lock that another thread holds leaves no managed frame. This is known only where the
+/// runtime's library has names for its functions, as those of .NET Core 3.1 do.
 fn waits_for(stack: &NativeStack) -> Option<WaitFor> {
     let functions = stack.above_managed().iter();
     let mut of_runtime = functions
@@ -101,8 +101,8 @@ fn waits_for(stack: &NativeStack) -> Option<WaitFor> {
     })
 }
 
-/// Functions by which managed code waits, with their parentheses where other names begin
-/// with theirs. Inside of them are the waits that all have in common.
+/// Functions by which managed code waits. A name ends in its parenthesis where other names begin in
+/// the same way. The waits that all have in common are inside of these functions.
 const BLOCKING: &[(&str, WaitFor)] = &[
     ("AwareLock::Enter", WaitFor::Lock),
     ("AwareLock::TryEnter", WaitFor::Lock),
@@ -175,7 +175,7 @@ mod tests {
     fn frames_are_counted_by_functions_and_not_by_addresses() {
         let mut other = frame("libc.so.6", "read", false);
         other.address = 0x2000;
-        let of = |frame| Native::of(&stack(vec![frame]));
+        let of = |frame| Native::from_stack(&stack(vec![frame]));
         let (one, two) = (of(frame("libc.so.6", "read", false)), of(other));
         assert_eq!(one.functions(), two.functions());
         assert_eq!(one.functions(), ["libc.so.6!read"]);
@@ -186,7 +186,7 @@ mod tests {
         let ended = |end| {
             let mut stack = stack(Vec::new());
             stack.end = Some(end);
-            Native::of(&stack).gap()
+            Native::from_stack(&stack).gap()
         };
         assert_eq!(ended(StackEnd::Start), None);
         assert!(ended(StackEnd::RegisterUnknown).unwrap().contains("register"));

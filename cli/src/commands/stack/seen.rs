@@ -1,4 +1,4 @@
-//! All that `stack` finds out: the document and the text are made of it.
+//! Everything that `stack` finds out. The document and the text are made from it.
 
 use super::natives;
 use super::take::Taken;
@@ -38,12 +38,12 @@ pub(super) struct Seen {
 /// How identical stacks are shown once.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Merge {
-    /// Whether stacks of threads that have ended are among them.
+    /// Whether stacks of threads that have ended are included.
     pub(super) has_ended: bool,
 }
 
 impl Seen {
-    /// Finds out what sessions with a process have shown. Asks the process for the length of its
+    /// Evaluates the stacks that sessions have shown. Queries the process for the length of its
     /// queue of work items if the stacks raise that question.
     pub(super) fn new(
         reached: &Reached,
@@ -54,7 +54,7 @@ impl Seen {
         let report = taken.stacks.finish(names);
         let (facts, natives) = (taken.os.as_ref().ok(), taken.native.as_ref());
         let mut threads = threads::sampled(report.threads, facts, natives);
-        let verdicts = verdict::of(&threads, &|| pool_queue::waiting_items(reached));
+        let verdicts = verdict::of_threads(&threads, &|| pool_queue::waiting_items(reached));
         threads::add_unmanaged(&mut threads, facts, natives);
         let of_threads = threads.iter().filter_map(|thread| thread.native.as_ref());
         let native = natives.map(|natives| natives::summary(natives, of_threads));

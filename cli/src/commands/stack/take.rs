@@ -1,4 +1,4 @@
-//! Short sessions of the sampler, each of which ends when every thread was seen.
+//! Takes stacks in short sessions of the sampler, each of which ends when every thread was seen.
 
 use super::super::attached::Attached;
 use super::natives::Natives;
@@ -24,44 +24,45 @@ use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 const SAMPLER: &str = "Microsoft-DotNETCore-SampleProfiler";
-/// Waits for locks that begin during the session: before .NET 10 no method on the stack
+/// Keyword of waits for locks that begin during the session: before .NET 10 no method on the stack
 /// shows them.
 const CONTENTION_KEYWORD: u64 = 0x4000;
-/// Complete rounds of the sampler that are enough: one has every thread; more make up for
+/// Number of complete rounds of the sampler that are enough. One has every thread; more make up for
 /// samples that the runtime could not write.
 const ENOUGH_ROUNDS: u64 = 3;
-/// A session of some rounds fills little.
+/// Megabytes of the session's buffer; some rounds fill little of it.
 const BUFFER_MEGABYTES: NonZeroU32 = NonZeroU32::new(64).unwrap();
-/// How often the threads that the operating system lists are looked at.
+/// Interval at which the threads are listed by the operating system.
 const OS_LOOK_INTERVAL: Duration = Duration::from_millis(20);
-/// With more threads than this, looking at all of them takes longer than that.
+/// Number of threads above which listing them takes longer than the interval.
 const MANY_THREADS: usize = 500;
 
-/// In a shorter time it is chance whether a thread runs.
-const LEAST_OBSERVED: Duration = Duration::from_millis(20);
+/// Minimum time from which the share of time that a thread ran is computed; in a shorter time it is
+/// chance.
+const MIN_OBSERVED_TIME: Duration = Duration::from_millis(20);
 
-/// What sessions have shown.
+/// The stacks and threads that sessions have shown.
 pub(super) struct Taken {
     pub(super) stacks: ThreadStacks,
     /// All threads that the operating system listed at some time, and those at the end.
     pub(super) os: Result<OsFacts, String>,
-    /// With --native: what threads do outside of managed code, or why that is not known.
+    /// With --native: the native stacks of threads, or why there are none.
     pub(super) native: Option<Natives>,
     /// Whether it is certain that each thread was seen.
     pub(super) is_complete: bool,
     pub(super) duration: Duration,
 }
 
-/// What the operating system reported.
+/// What the operating system reported about threads.
 #[derive(Debug, Default)]
 pub(super) struct OsFacts {
-    /// Threads as they were when they were last seen.
+    /// Threads as they were when they were last listed.
     pub(super) threads: OsThreads,
-    /// Ids of those that are still there.
+    /// Ids of threads that still exist.
     pub(super) alive: std::collections::BTreeSet<u64>,
-    /// Processor time of threads when they were first seen, and when that was.
+    /// Processor time in nanoseconds of threads when they were first listed, and when that was.
     first: std::collections::BTreeMap<u64, (Instant, u64)>,
-    /// When they were last looked at.
+    /// When threads were last listed.
     looked: Option<Instant>,
 }
 
@@ -78,13 +79,13 @@ impl OsFacts {
         Ok(())
     }
 
-    /// The part of the time since a thread was first seen that it used a processor; `None` if
-    /// that time is too short to say so.
+    /// Returns the share of the time since a thread was first listed that it used a processor;
+    /// `None` if that time is too short to say so.
     pub(super) fn used(&self, thread: u64) -> Option<f64> {
         let ((since, before), last) = (self.first.get(&thread)?, self.looked?);
         let now = self.threads.get(&thread)?.cpu_ns;
         let passed = last.saturating_duration_since(*since);
-        (passed >= LEAST_OBSERVED)
+        (passed >= MIN_OBSERVED_TIME)
             .then(|| now.saturating_sub(*before) as f64 / passed.as_nanos() as f64)
     }
 }
@@ -93,21 +94,21 @@ impl OsFacts {
 pub(super) struct Taking<'t> {
     reached: &'t Reached,
     end: &'t EndRule,
-    /// Who comes to a port may wait to be resumed.
+    /// Whether the process may wait to be resumed, as one that comes to a port may.
     resume: Resume,
     args: &'t StackArgs,
     stacks: ThreadStacks,
     os: Result<OsFacts, String>,
-    /// Of the latest look: first and last address of memory with code, and its file.
+    /// Code mappings at the latest look: first and last address, and the file.
     mappings: Vec<(u64, u64, String)>,
     has_names: bool,
-    /// It did not answer, or not end a session, in time.
+    /// Whether the process did not answer, or did not end a session, in time.
     is_silent: bool,
     is_complete: bool,
     start: Instant,
     /// When the current session has to end.
     deadline: Option<Instant>,
-    /// Whether the current session has what it is for.
+    /// Whether the current session has all that it is for.
     is_taken: bool,
     os_looked: Instant,
 }
@@ -138,13 +139,13 @@ impl<'t> Taking<'t> {
         }
     }
 
-    /// Stacks are about to be taken once more.
+    /// Prepares to take stacks once more.
     pub(super) fn begin_again(&mut self) {
         self.stacks.begin_session();
     }
 
-    /// One session. `is_last`: names are needed now. False: no other is to follow,
-    /// because a signal came or the process has ended.
+    /// Runs one session. `is_last`: names are needed now. Returns false if no other session is to
+    /// follow, because a signal came or the process has ended.
     pub(super) fn session(
         &mut self,
         is_last: bool,
@@ -162,20 +163,20 @@ impl<'t> Taking<'t> {
             let message = format!("its stream cannot be parsed: {fault}");
             return Err(Failure::input(self.reached.label(), message));
         }
-        // Unless the process has ended before.
+        // The process may have ended before the stacks were taken.
         self.take();
         self.is_silent = read.ending == Some(Ending::Cut);
         self.has_names |= read.outcome.is_complete && is_last;
         Ok(!self.end.is_due() && !read.is_cut())
     }
 
-    /// `None`: there is no session, which a message says.
+    /// Starts a session. `None`: there is none, which a message says.
     fn start(&self, is_last: bool, context: &mut Context<'_>) -> Result<Option<Session>, Failure> {
         let config = config(is_last)?;
         let messages = &mut context.messages;
         let started = start::start_view(self.reached, config, self.resume, self.end, messages);
         match started {
-            // What was taken before is not lost with the process.
+            // The stacks that were taken before are not lost with the process.
             Err(failure) if self.stacks.samples() > 0 => {
                 context.messages.warning(&failure.to_string());
                 Ok(None)
@@ -187,7 +188,7 @@ impl<'t> Taking<'t> {
         }
     }
 
-    /// The session has what it is for, or has to end without it.
+    /// Ends a session that has all that it is for, or has to end without it.
     fn take(&mut self) {
         if std::mem::replace(&mut self.is_taken, true) {
             return;
@@ -198,11 +199,11 @@ impl<'t> Taking<'t> {
         self.look_at_memory();
     }
 
-    /// Where code lies that the runtime never names, such as precompiled calls of native
-    /// functions.
+    /// Reads the code mappings, for code that the runtime never names, such as precompiled calls of
+    /// native functions.
     fn look_at_memory(&mut self) {
         let mappings = self.reached.pid.map(mappings::of_process);
-        // A process that has ended has none any more.
+        // A process that has ended has no mappings any more, so the earlier ones stay.
         if let Some(mappings) = mappings.filter(|mappings| !mappings.is_empty()) {
             self.mappings = mappings;
         }
@@ -212,10 +213,10 @@ impl<'t> Taking<'t> {
         self.os.as_ref().is_ok_and(|os| os.alive.len() <= MANY_THREADS)
     }
 
-    /// What was seen.
+    /// Returns what was seen.
     ///
     /// # Errors
-    /// If it was nothing: why.
+    /// Nothing was seen; the failure says why.
     pub(super) fn finish(mut self, context: &mut Context<'_>) -> Result<Option<Taken>, Failure> {
         if self.stacks.samples() == 0 {
             if self.end.is_due() {
@@ -232,7 +233,7 @@ impl<'t> Taking<'t> {
         if let Ok(facts) = &self.os
             && !self.stacks.thread_ids().any(|id| facts.threads.contains_key(&id))
         {
-            // Another process, on another machine or in another namespace.
+            // The process id belongs to another machine or another namespace.
             self.os = Err(format!(
                 "process {} of this machine has none of the threads that were seen",
                 self.reached.pid.unwrap_or(0)
@@ -251,8 +252,8 @@ impl<'t> Taking<'t> {
         }))
     }
 
-    /// A signal ended it before the session that brings the names. They are worth a
-    /// moment.
+    /// Learns names although a signal ended the command before the session that brings them. They
+    /// are worth a moment.
     fn learn_names(&mut self) -> Result<(), String> {
         if self.is_silent {
             return Err("it does not answer".to_owned());
@@ -266,7 +267,7 @@ impl<'t> Taking<'t> {
         })
     }
 
-    /// Native stacks, now that the sampler is off: it suspends threads, which shows as
+    /// Takes native stacks, now that the sampler is off: it suspends threads, which would show as
     /// waits that are not the program's.
     fn native(&mut self) -> Natives {
         look(&mut self.os, self.reached.pid);
@@ -277,7 +278,7 @@ impl<'t> Taking<'t> {
             .map_err(|error| error.to_string())
     }
 
-    /// Whether the process has been stopped, as by SIGSTOP or a debugger.
+    /// Returns whether the process has been stopped, as by SIGSTOP or a debugger.
     fn is_stopped(&self) -> bool {
         let Ok(os) = &self.os else { return false };
         let alive = os.threads.iter().filter(|(id, _)| os.alive.contains(id));

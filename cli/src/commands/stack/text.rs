@@ -1,4 +1,4 @@
-//! `stack` for reading.
+//! Writes the result of `stack` as text.
 
 use super::natives::Native;
 use super::seen::Seen;
@@ -12,11 +12,11 @@ use nettrace_analysis::ThreadState;
 use nettrace_analysis::model::WaitFor;
 use std::io::{self, Write};
 
-/// Names of threads without managed frames that are listed in one line.
-const SHOWN_NAMES: usize = 12;
-/// After a thread that a session has, such as that of this command.
-const OF_SESSIONS: &str = " [ours: samples and sends events for nettrace, or another tool]";
-/// Before each frame.
+/// Maximum number of names of threads without managed frames that are listed in one line.
+const MAX_SHOWN_NAMES: usize = 12;
+/// Text after a thread that belongs to a session, such as that of this command.
+const SESSION_MARK: &str = " [ours: samples and sends events for nettrace, or another tool]";
+/// Text before each frame.
 const INDENT: &str = "    ";
 
 pub(super) fn write(context: &mut Context<'_>, seen: &Seen, has_more: bool) -> io::Result<()> {
@@ -145,7 +145,7 @@ fn frames<'n>(context: &mut Context<'_>, names: impl Iterator<Item = &'n str>) -
     Ok(())
 }
 
-/// What a thread does outside of managed code.
+/// Writes what a thread does outside of managed code.
 fn native(context: &mut Context<'_>, thread: &StackedThread, is_alone: bool) -> io::Result<()> {
     let faint = context.style.faint();
     let kernel = thread.kernel_function.as_ref().filter(|_| is_alone);
@@ -166,7 +166,7 @@ fn native(context: &mut Context<'_>, thread: &StackedThread, is_alone: bool) -> 
     Ok(())
 }
 
-/// Threads without managed frames, with their native stacks.
+/// Writes threads without managed frames, with their native stacks.
 fn unmanaged_stacks(
     context: &mut Context<'_>,
     threads: &[&StackedThread],
@@ -202,7 +202,7 @@ fn name(thread: &StackedThread) -> String {
     }
 }
 
-/// Returns what the operating system says, and the lock.
+/// Returns what the operating system says about a thread, and its lock.
 fn about(thread: &StackedThread) -> String {
     let mut text = String::new();
     let lock = thread.sampled.as_ref().and_then(|row| row.lock);
@@ -222,17 +222,17 @@ fn about(thread: &StackedThread) -> String {
         text.push_str(", before");
     }
     if thread.is_of_sessions() {
-        text.push_str(OF_SESSIONS);
+        text.push_str(SESSION_MARK);
     }
     text
 }
 
-/// The system counts hundredths of seconds.
+/// Returns a processor time in seconds with two decimal places: the system counts hundredths.
 fn seconds(nanos: u64) -> String {
     format!("{}.{:02} s", nanos / 1_000_000_000, nanos / 10_000_000 % 100)
 }
 
-/// Threads without managed frames.
+/// Writes threads without managed frames, by name or one by one.
 fn unmanaged(
     context: &mut Context<'_>,
     threads: &[&StackedThread],
@@ -251,14 +251,14 @@ fn unmanaged(
     for thread in threads {
         let mut name = thread.name().map_or("?".to_owned(), printable);
         if thread.is_of_sessions() {
-            name.push_str(OF_SESSIONS);
+            name.push_str(SESSION_MARK);
         }
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    let more = names.len().saturating_sub(SHOWN_NAMES);
-    names.truncate(SHOWN_NAMES);
+    let more = names.len().saturating_sub(MAX_SHOWN_NAMES);
+    names.truncate(MAX_SHOWN_NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let list = names.join(", ");
     let title = strong.over(format!("{title} without managed frames"));

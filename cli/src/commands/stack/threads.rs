@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// A thread with one of its stacks.
 #[derive(Debug)]
 pub(super) struct StackedThread {
-    /// In the namespace of the process, as its events have it.
+    /// Thread id in the namespace of the process, as its events have it.
     pub(super) id: u64,
     /// The stack that was sampled; `None` if the thread has no managed frames.
     pub(super) sampled: Option<SampledThread>,
@@ -23,7 +23,7 @@ pub(super) struct StackedThread {
     pub(super) kernel_function: Option<String>,
     /// With --native: its native stack, of the last time that stacks were taken.
     pub(super) native: Option<Native>,
-    /// The part of the time in which stacks were taken that it used a processor.
+    /// The share of the time in which stacks were taken that the thread used a processor.
     pub(super) used: Option<f64>,
     is_gone: bool,
     has_process_ended: bool,
@@ -38,8 +38,8 @@ pub(super) fn sampled(
     rows.into_iter().map(|row| StackedThread::sampled(row, facts, natives)).collect()
 }
 
-/// Adds the threads without managed frames that are still there. Threads that are there because
-/// somebody looks come last.
+/// Adds the threads without managed frames that still exist. Threads that exist because somebody
+/// observes the process come last.
 pub(super) fn add_unmanaged(
     threads: &mut Vec<StackedThread>,
     facts: Option<&OsFacts>,
@@ -84,36 +84,38 @@ impl StackedThread {
             sampled: None,
             os: Some(os.clone()),
             kernel_function: os.kernel_function.clone().filter(|_| natives.is_some()),
-            native: stacks.and_then(|stacks| stacks.get(&os.id)).map(Native::of),
+            native: stacks.and_then(|stacks| stacks.get(&os.id)).map(Native::from_stack),
             used: None,
             is_gone: false,
             has_process_ended: false,
         }
     }
 
-    /// Returns its name by the operating system, or else the purpose that the runtime reported.
+    /// Returns the thread's name by the operating system, or else the purpose that the runtime
+    /// reported.
     pub(super) fn name(&self) -> Option<&str> {
         let of_os = self.os.as_ref().map(|os| os.name.as_str()).filter(|name| !name.is_empty());
         of_os.or_else(|| self.sampled.as_ref()?.name.as_deref())
     }
 
-    /// Returns whether it has managed frames.
+    /// Returns whether the thread has managed frames.
     pub(super) fn is_managed(&self) -> bool {
         self.sampled.is_some()
     }
 
-    /// Returns whether it samples and sends events: it exists because somebody is looking.
+    /// Returns whether the thread samples and sends events, and so exists only because somebody
+    /// observes the process.
     pub(super) fn is_of_sessions(&self) -> bool {
         self.os.as_ref().is_some_and(OsThread::is_of_sessions)
     }
 
-    /// Returns whether it has managed frames and is still there, as far as can be known.
+    /// Returns whether the thread has managed frames and still exists, as far as can be known.
     pub(super) fn is_current(&self) -> bool {
         let is_in_last_round = |row: &SampledThread| row.is_in_last_round && self.has_process_ended;
         self.sampled.as_ref().is_some_and(|row| !self.is_gone || is_in_last_round(row))
     }
 
-    /// Returns whether it is shown: threads that have ended only if they are asked for.
+    /// Returns whether the thread is shown; `has_ended` includes threads that have ended.
     pub(super) fn is_shown(&self, has_ended: bool) -> bool {
         self.is_current() || (self.is_managed() && has_ended)
     }
@@ -128,31 +130,32 @@ impl StackedThread {
         self.sampled.as_ref().map_or(0, |row| row.count)
     }
 
-    /// Returns its managed frames, innermost first.
+    /// Returns the managed frames, innermost first.
     pub(super) fn frames(&self) -> &[Arc<Frame>] {
         self.sampled.as_ref().map_or(&[], |row| &row.frames)
     }
 
-    /// Returns what it waits for. Where the sampled frames do not tell, the native ones may.
+    /// Returns what the thread waits for. Where the sampled frames do not tell, the native ones
+    /// may.
     pub(super) fn waits_for(&self) -> Option<WaitFor> {
         let row = self.sampled.as_ref()?;
         row.waits_for.or_else(|| self.native.as_ref()?.waits_for)
     }
 
-    /// Returns what it was doing; `None` without managed frames.
+    /// Returns what the thread was doing; `None` without managed frames.
     pub(super) fn state(&self) -> Option<ThreadState> {
         let row = self.sampled.as_ref()?;
         let is_waiting = row.waits_for.is_none() && self.waits_for().is_some();
         Some(if is_waiting { ThreadState::Waiting } else { row.state })
     }
 
-    /// Returns the operating system's state, in words.
+    /// Returns the state by the operating system, in words.
     pub(super) fn os_state(&self) -> Option<&'static str> {
         if self.is_gone { Some("ended") } else { self.os.as_ref().map(OsThread::state_text) }
     }
 
-    /// Returns whether it was in native code, where the operating system says that it sleeps:
-    /// some waits leave no method on the stack.
+    /// Returns whether the thread was in native code while the operating system says that it
+    /// sleeps: some waits leave no method on the stack.
     pub(super) fn is_blocked(&self) -> Option<bool> {
         let row = self.sampled.as_ref().filter(|row| row.is_latest)?;
         let os = self.os.as_ref()?;
@@ -163,14 +166,15 @@ impl StackedThread {
 /// Threads with identical stacks.
 #[derive(Debug)]
 pub(super) struct StackGroup {
-    /// Threads, or how often some thread had the stack if stacks were taken several times.
+    /// Number of threads, or how often some thread had the stack if stacks were taken several
+    /// times.
     pub(super) count: u64,
     /// Indices of the threads; at least one.
     pub(super) places: Vec<usize>,
 }
 
 impl StackGroup {
-    /// Returns its threads.
+    /// Returns the threads of the group.
     pub(super) fn threads<'t>(
         &self,
         threads: &'t [StackedThread],
@@ -209,7 +213,7 @@ mod tests {
     use nettrace_analysis::live::ThreadStacks;
     use nettrace_parser::Reader;
 
-    /// The first thread of a trace of the repository.
+    /// Returns the first thread of a trace of the repository.
     fn thread() -> StackedThread {
         let trace =
             nettrace_testdata::corpus::trace("net10-linux-x64/samples-only.nettrace").unwrap();

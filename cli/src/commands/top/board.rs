@@ -40,29 +40,29 @@ const VIEWS: [(TopView, char, &str); 7] = [
 ];
 
 /// Columns of a number.
-const NUMBER: u16 = 10;
-/// Rows above the list, without the sentences that come first.
-const ABOVE: u16 = 5;
+const NUMBER_COLUMNS: u16 = 10;
+/// Rows above the list, without the sentence that comes first.
+const ROWS_ABOVE: u16 = 5;
 
 /// The state of the screen.
 #[derive(Debug)]
-pub(super) struct Board {
+pub(super) struct TopBoard {
     theme: Theme,
     view: TopView,
     seen: Option<TopState>,
     list: Selection,
-    /// The row whose callers are shown, or the thread whose methods.
+    /// The row whose callers are shown, or the thread whose methods are shown.
     inside: Option<TopRow>,
     callers: Vec<TopCaller>,
-    /// Methods are sorted by total.
+    /// Whether methods are sorted by total.
     is_by_total: bool,
     is_paused: bool,
     has_help: bool,
 }
 
-impl Board {
-    pub(super) fn new(theme: Theme, view: TopView) -> Board {
-        Board {
+impl TopBoard {
+    pub(super) fn new(theme: Theme, view: TopView) -> TopBoard {
+        TopBoard {
             theme,
             view,
             seen: None,
@@ -95,7 +95,7 @@ impl Board {
         self.is_paused
     }
 
-    /// Whose callers are shown, if any.
+    /// Returns the view and the row whose callers are to be shown, if any.
     pub(super) fn wants_callers(&self) -> Option<(TopView, String)> {
         let is_wanted = !matches!(self.view, TopView::Threads | TopView::Http) && !self.is_paused;
         self.inside.as_ref().filter(|_| is_wanted).map(|row| (self.view, row.about()))
@@ -105,7 +105,7 @@ impl Board {
         self.callers = callers;
     }
 
-    /// The rows of the list that is shown.
+    /// Returns the rows of the list that is shown.
     fn rows(&self) -> Vec<TopRow> {
         let Some(seen) = &self.seen else { return Vec::new() };
         let Some(inside) = &self.inside else {
@@ -170,14 +170,14 @@ impl Board {
         Pressed::Something
     }
 
-    /// What is said first, if anything stands out.
+    /// Returns the sentence that comes first, if anything stands out.
     fn verdict(&self) -> Option<String> {
         self.seen.as_ref()?.snapshot.verdicts.facts.first().map(SeenFact::text)
     }
 
-    /// Rows above the list.
+    /// Returns the number of rows above the list.
     fn above(&self) -> u16 {
-        ABOVE + u16::from(self.verdict().is_some())
+        ROWS_ABOVE + u16::from(self.verdict().is_some())
     }
 
     pub(super) fn draw(&mut self, frame: &mut Frame<'_>) {
@@ -247,11 +247,17 @@ impl Board {
             (Some(_), TopView::Threads) => rows::headings(TopView::Methods),
             (Some(_), _) => (&["SHARE %"][..], "CALLER"),
         };
-        // A narrow screen has the first numbers only.
-        let room = usize::from(width.saturating_sub(20) / NUMBER).max(1).min(numbers.len());
-        let at = |index: usize| u16::try_from(index).unwrap_or(0).saturating_mul(NUMBER);
+        // A narrow screen has room for the first numbers only.
+        let room = usize::from(width.saturating_sub(20) / NUMBER_COLUMNS).max(1).min(numbers.len());
+        let at = |index: usize| u16::try_from(index).unwrap_or(0).saturating_mul(NUMBER_COLUMNS);
         for (index, heading) in numbers.iter().take(room).enumerate() {
-            put_right(buffer, (at(index), self.above() - 1), NUMBER, heading, self.theme.faint());
+            put_right(
+                buffer,
+                (at(index), self.above() - 1),
+                NUMBER_COLUMNS,
+                heading,
+                self.theme.faint(),
+            );
         }
         let name_at = at(room) + 2;
         let name_width = width.saturating_sub(name_at);
@@ -264,7 +270,7 @@ impl Board {
                 put(buffer, (0, y), width, &" ".repeat(usize::from(width)), style);
             }
             for (index, cell) in row.cells.iter().take(room).enumerate() {
-                put_right(buffer, (at(index), y), NUMBER, cell, style);
+                put_right(buffer, (at(index), y), NUMBER_COLUMNS, cell, style);
             }
             let name = row.text().cut(usize::from(name_width));
             put(buffer, (name_at, y), name_width, &name, style);
@@ -298,7 +304,7 @@ impl Board {
         put(buffer, (x, height - 1), room, &about, self.theme.faint());
     }
 
-    /// What Enter would show of the selected row.
+    /// Returns what Enter would show about the selected row.
     fn inside_is(&self) -> Option<&'static str> {
         match self.view {
             _ if self.inside.is_some() => None,
@@ -322,14 +328,14 @@ mod tests {
     use ratatui_core::style::{Color, Modifier};
     use ratatui_core::terminal::Terminal;
 
-    /// A recorded session at its end, with its names.
+    /// Replays a recorded session to its end, with its names.
     fn top() -> (Live<LiveTop>, i64) {
         let bytes = corpus::trace("net10-linux-x64/all.nettrace").unwrap().bytes();
         let mut top = Live::new(LiveTop::default().rows(50));
         let mut events = Reader::new(Whole::new(&bytes[..])).time_ordered();
         let mut last = 0;
         while let Some(event) = events.next_event().unwrap() {
-            // What the rundown says at the session's end happens at no time.
+            // The events of the rundown, at the session's end, happen at no time.
             match event.provider() {
                 "Microsoft-Windows-DotNETRuntimeRundown" => {
                     top.report.names_mut().learn(&event);
@@ -362,17 +368,17 @@ mod tests {
         }
     }
 
-    fn drawn(board: &mut Board, width: u16, height: u16) -> Terminal<TestBackend> {
+    fn drawn(board: &mut TopBoard, width: u16, height: u16) -> Terminal<TestBackend> {
         pages::drawn(width, height, |frame| board.draw(frame))
     }
 
-    fn press(board: &mut Board, code: KeyCode) -> Pressed {
+    fn press(board: &mut TopBoard, code: KeyCode) -> Pressed {
         board.press(KeyEvent::new(code, KeyModifiers::NONE))
     }
 
     #[test]
     fn the_screen_looks_as_expected_wide_narrow_and_tiny() {
-        let mut board = Board::new(Theme::coloured(true), TopView::Methods);
+        let mut board = TopBoard::new(Theme::coloured(true), TopView::Methods);
         drawn(&mut board, 80, 24);
         board.update(seen(&top()));
         page("top-wide", &text(&drawn(&mut board, 140, 30)));
@@ -388,7 +394,7 @@ mod tests {
     #[test]
     fn keys_change_what_is_shown_and_enter_shows_callers() {
         let top = top();
-        let mut board = Board::new(Theme::coloured(false), TopView::Methods);
+        let mut board = TopBoard::new(Theme::coloured(false), TopView::Methods);
         board.update(seen(&top));
         for (key, expected) in [
             ('t', "THREAD, METHOD"),
@@ -423,14 +429,14 @@ mod tests {
 
     #[test]
     fn without_colours_nothing_is_coloured_and_the_selection_is_reversed() {
-        let mut board = Board::new(Theme::coloured(false), TopView::Methods);
+        let mut board = TopBoard::new(Theme::coloured(false), TopView::Methods);
         board.update(seen(&top()));
         press(&mut board, KeyCode::Down);
         let terminal = drawn(&mut board, 100, 20);
         let buffer = terminal.backend().buffer();
         assert!(buffer.content().iter().all(|cell| cell.fg == Color::Reset));
         assert!(buffer[(50, 6)].modifier.contains(Modifier::REVERSED));
-        // In a smaller terminal the selected row is in sight.
+        // In a smaller terminal the selected row is on the screen.
         press(&mut board, KeyCode::End);
         let terminal = drawn(&mut board, 60, 8);
         let buffer = terminal.backend().buffer();
@@ -440,7 +446,7 @@ mod tests {
 
     #[test]
     fn what_is_lost_stands_above_the_cost() {
-        let mut board = Board::new(Theme::coloured(true), TopView::Methods);
+        let mut board = TopBoard::new(Theme::coloured(true), TopView::Methods);
         let mut seen = seen(&top());
         seen.lost = 7;
         board.update(seen);
@@ -450,7 +456,7 @@ mod tests {
 
     #[test]
     fn eighty_columns_have_room_for_the_sums_the_views_and_the_keys() {
-        let mut board = Board::new(Theme::coloured(true), TopView::Methods);
+        let mut board = TopBoard::new(Theme::coloured(true), TopView::Methods);
         let mut seen = seen(&top());
         let header = &mut seen.snapshot.header;
         header.gc_percent = 35.4;
@@ -474,10 +480,10 @@ mod tests {
 
     #[test]
     fn the_last_line_says_what_enter_shows() {
-        let mut board = Board::new(Theme::coloured(true), TopView::Methods);
+        let mut board = TopBoard::new(Theme::coloured(true), TopView::Methods);
         board.update(seen(&top()));
         let foot =
-            |board: &mut Board| text(&drawn(board, 80, 24)).lines().last().unwrap().to_owned();
+            |board: &mut TopBoard| text(&drawn(board, 80, 24)).lines().last().unwrap().to_owned();
         assert!(foot(&mut board).starts_with("q quit  ? keys  Enter callers   "));
         press(&mut board, KeyCode::Char('t'));
         assert!(foot(&mut board).starts_with("q quit  ? keys  Enter methods   "));

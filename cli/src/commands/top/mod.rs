@@ -1,4 +1,4 @@
-//! `nettrace top`: what a running process has been doing for the last seconds.
+//! `nettrace top`: shows what a running process has been doing for the last seconds.
 
 mod board;
 mod request;
@@ -20,24 +20,24 @@ use crate::live::method_names;
 use crate::live::os_threads::{self, OsThreads};
 use crate::live::start::Resume;
 use crate::live::target::Reached;
-use crate::screen::{Input, Pressed, Screen, Theme};
+use crate::screen::{Pressed, Screen, TerminalInput, Theme};
 use crate::units;
-use board::Board;
+use board::TopBoard;
 use nettrace_analysis::live::{LiveTop, TopCallee, TopSnapshot};
 use serde::Serialize;
 use state::TopState;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// What the threads of the process do is looked at as often: samples count by that.
+/// Interval at which the threads of the process are listed, by whose processor time samples count.
 const THREADS_INTERVAL: Duration = Duration::from_millis(500);
-/// How long a key is waited for before signals and the clock are looked at. Lines are not
-/// written more often.
+/// How long to wait for a key before checking signals and the clock. Lines are not written more
+/// often.
 const KEY_WAIT: Duration = Duration::from_millis(100);
-/// How often it is looked what the memory of the process holds.
+/// Interval at which the memory mappings of the process are read.
 const MAPPINGS_INTERVAL: Duration = Duration::from_secs(10);
-/// Rows that a screen may scroll through.
-const SCREEN_ROWS: usize = 200;
+/// Maximum number of rows that a screen can scroll through.
+const MAX_SCREEN_ROWS: usize = 200;
 
 pub(super) fn run(args: &TopArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     if !(Duration::from_secs(1)..=Duration::from_secs(60)).contains(&args.window.0) {
@@ -56,34 +56,34 @@ fn shows_screen(args: &TopArgs, context: &Context<'_>) -> bool {
     context.shows_screens() && !args.once && !args.json
 }
 
-/// A session that is looked at.
+/// A process that is being observed.
 struct Watching<'w> {
     args: &'w TopArgs,
     session: LiveSession<LiveTop>,
     reached: Reached,
-    /// What the view needs beside, and what earlier ones have received.
+    /// The additional session that the view needs.
     beside: Option<(TopView, Beside)>,
-    /// Why its thread pool grows.
+    /// The session that says why the thread pool grows.
     pool: Option<Beside>,
     earlier: Received,
-    /// Why there is nothing beside.
+    /// Reason why there is no additional session.
     trouble: Option<String>,
     meter: Meter,
-    /// Threads of the process, and when they were looked at.
+    /// Threads of the process at the latest look.
     threads: Option<OsThreads>,
     threads_seen: Option<Instant>,
-    /// When the memory of the process was looked at.
+    /// When the memory mappings were last read.
     mapped: Option<Instant>,
     end: EndRule,
     start: Instant,
 }
 
-/// The keys are a promise to scripts.
+/// The document of `--json`. The keys are a promise to scripts.
 #[derive(Serialize)]
 struct TopDocument<'s> {
     process_id: Option<u64>,
     process_name: &'s str,
-    /// Events that the process could not send.
+    /// Number of events that the process could not send.
     lost_events: u64,
     cost: Cost,
     #[serde(flatten)]
@@ -97,20 +97,20 @@ impl<'w> Watching<'w> {
         context: &mut Context<'_>,
     ) -> Result<Option<Watching<'w>>, Failure> {
         let shown = match (shows_screen(args, context), args.view) {
-            // Others are begun when they are looked at.
-            (true, _) => request::Shown::Samples,
-            (false, None) if args.json => request::Shown::All,
-            (false, view) => request::Shown::View(view.unwrap_or(TopView::Methods)),
+            // Other views are requested when the user opens them.
+            (true, _) => request::RequestedLists::Samples,
+            (false, None) if args.json => request::RequestedLists::All,
+            (false, view) => request::RequestedLists::View(view.unwrap_or(TopView::Methods)),
         };
         let config = request::config(shown, args.buffersize)?;
         let Attached { reached, end, .. } = attached;
         let meter = Meter::new(reached.pid);
-        let rows = if shows_screen(args, context) { SCREEN_ROWS } else { args.number };
+        let rows = if shows_screen(args, context) { MAX_SCREEN_ROWS } else { args.number };
         let top = LiveTop::default().window(args.window.0).rows(rows);
         let messages = &mut context.messages;
         let session = LiveSession::start(reached, config, Resume::Yes, top, end, messages)?;
         let Some(session) = session else { return Ok(None) };
-        // Once: methods that are loaded from now on are reported by the session itself.
+        // Once is enough: the session itself reports methods that are loaded from now on.
         let learnt = method_names::rundown(reached, args.buffersize, end, |event| {
             session.with(|live| live.report.names_mut().learn(event));
         });
@@ -139,7 +139,7 @@ impl<'w> Watching<'w> {
         Ok(Some(watching))
     }
 
-    /// What has come in all sessions.
+    /// Returns what has come in all sessions.
     fn received(&self) -> Received {
         let mut received = self.session.received();
         received.add(self.earlier);
@@ -148,7 +148,7 @@ impl<'w> Watching<'w> {
         received
     }
 
-    /// Begins what a view needs, and ends what another one needed.
+    /// Begins the additional session that a view needs, and ends that of another view.
     fn follow(&mut self, view: TopView) {
         if self.beside.as_ref().is_some_and(|(of, _)| *of == view) {
             return;
@@ -173,7 +173,7 @@ impl<'w> Watching<'w> {
         }
     }
 
-    /// How much each thread has run, from time to time.
+    /// Reads how much each thread has run, from time to time.
     fn look_at_threads(&mut self) {
         let Some(pid) = self.session.pid else { return };
         if self.threads_seen.is_some_and(|seen| seen.elapsed() < THREADS_INTERVAL) {
@@ -258,12 +258,12 @@ impl<'w> Watching<'w> {
 
     fn show_screen(&mut self, context: &Context<'_>) -> Result<(), Failure> {
         let view = self.args.view.unwrap_or(TopView::Methods);
-        let mut board = Board::new(Theme::of(context.style), view);
+        let mut board = TopBoard::new(Theme::from_style(context.style), view);
         let mut screen = Screen::enter()?;
         let mut looked: Option<Instant> = None;
         let mut is_drawn = false;
-        // Once the process has ended its last seconds stay: later looks would be empty.
-        // Who had the view paused sees them afterwards.
+        // Once the process has ended, its last seconds stay: later looks would be empty. A user who
+        // had the view paused sees them afterwards.
         let (mut ended_ns, mut last) = (None, None);
         while !self.end.is_due() {
             self.follow(board.view());
@@ -299,21 +299,21 @@ impl<'w> Watching<'w> {
                 is_drawn = true;
             }
             match screen.next(KEY_WAIT)? {
-                Input::Key(key) => match board.press(key) {
+                TerminalInput::Key(key) => match board.press(key) {
                     Pressed::Quit => break,
                     Pressed::Something => is_drawn = false,
                     Pressed::Nothing => {}
                 },
-                Input::Resized => is_drawn = false,
-                Input::Nothing => {}
-                Input::HungUp => break,
+                TerminalInput::Resized => is_drawn = false,
+                TerminalInput::Nothing => {}
+                TerminalInput::HungUp => break,
             }
         }
         Ok(())
     }
 
     fn show_lines(&mut self, context: &mut Context<'_>) -> Result<(), Failure> {
-        // The first look is at a whole window.
+        // The first block of lines is about a whole window.
         let mut next = self.start + self.args.window.0;
         loop {
             while Instant::now() < next && !self.is_over() {

@@ -1,4 +1,5 @@
-//! What `top` asks the process for. Events cost it time, so it asks for what is looked at.
+//! Configures the sessions of `top`. Events cost the process time, so only what the view needs is
+//! requested.
 
 use crate::args::TopView;
 use crate::args::profiles::RUNTIME;
@@ -8,26 +9,29 @@ use crate::live::method_names::METHOD_KEYWORDS;
 use nettrace_ipc::{Arguments, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 use std::num::NonZeroU32;
 
-/// Collections and, at level verbose, ticks of allocation.
+/// Keyword of collections and, at level verbose, ticks of allocation.
 const GC: u64 = 0x1;
 const CONTENTION: u64 = 0x4000;
 const EXCEPTIONS: u64 = 0x8000;
-/// Its requests are those that Hosting reports, too.
+/// Provider of Kestrel, whose requests are those that Hosting reports, too.
 const KESTREL: &str = "Microsoft-AspNetCore-Server-Kestrel";
 
-/// What is shown.
+/// The lists that a session provides for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shown {
-    /// What samples and counters answer: methods, threads and waits.
+pub(super) enum RequestedLists {
+    /// Lists from samples and counters: methods, threads and waits.
     Samples,
     View(TopView),
     /// All lists.
     All,
 }
 
-/// The session that `top` begins with: samples, names of methods, counters once a second,
-/// and what is shown.
-pub(super) fn config(shown: Shown, buffer: NonZeroU32) -> Result<SessionConfig, RequestError> {
+/// Returns the configuration of the session that `top` begins with: samples, names of methods,
+/// counters once a second, and the events of the lists.
+pub(super) fn config(
+    shown: RequestedLists,
+    buffer: NonZeroU32,
+) -> Result<SessionConfig, RequestError> {
     let sampler = Provider::new("Microsoft-DotNETCore-SampleProfiler")?;
     let counters = Provider::new("System.Runtime")?.keywords(0).level(Level::Critical);
     let mut wanted = vec![
@@ -36,9 +40,9 @@ pub(super) fn config(shown: Shown, buffer: NonZeroU32) -> Result<SessionConfig, 
         counters.arguments(Arguments::pairs([("EventCounterIntervalSec", "1")])?),
     ];
     match shown {
-        Shown::Samples => {}
-        Shown::View(view) => wanted.extend(providers(view)?),
-        Shown::All => {
+        RequestedLists::Samples => {}
+        RequestedLists::View(view) => wanted.extend(providers(view)?),
+        RequestedLists::All => {
             for view in
                 [TopView::Allocations, TopView::Exceptions, TopView::Contention, TopView::Http]
             {
@@ -49,7 +53,7 @@ pub(super) fn config(shown: Shown, buffer: NonZeroU32) -> Result<SessionConfig, 
     session(wanted, buffer)
 }
 
-/// What a view needs in a session beside; `None`: nothing.
+/// Returns the configuration of the additional session that a view needs; `None` if it needs none.
 pub(super) fn beside(
     view: TopView,
     buffer: NonZeroU32,
@@ -58,7 +62,8 @@ pub(super) fn beside(
     if wanted.is_empty() { Ok(None) } else { session(wanted, buffer).map(Some) }
 }
 
-/// Beside all views: why the thread pool grows. Without stacks, which would cost more.
+/// Returns the configuration of the session that says why the thread pool grows. It has no stacks,
+/// which would cost more.
 pub(super) fn pool(buffer: NonZeroU32) -> Result<SessionConfig, RequestError> {
     Ok(session(vec![counters::pool_adjustments()?], buffer)?.stacks(false))
 }
@@ -95,16 +100,19 @@ mod tests {
         let names = |config: SessionConfig| -> Vec<String> {
             config.providers().iter().map(Provider::to_string).collect()
         };
-        let samples = names(config(Shown::Samples, buffer).unwrap());
+        let samples = names(config(RequestedLists::Samples, buffer).unwrap());
         assert_eq!(samples.len(), 3, "{samples:?}");
         for view in [TopView::Methods, TopView::Threads, TopView::Waits] {
             assert!(beside(view, buffer).unwrap().is_none());
-            assert_eq!(names(config(Shown::View(view), buffer).unwrap()), samples);
+            assert_eq!(names(config(RequestedLists::View(view), buffer).unwrap()), samples);
         }
         let contention = names(beside(TopView::Contention, buffer).unwrap().unwrap());
         assert_eq!(contention.len(), 1, "{contention:?}");
         let http = names(beside(TopView::Http, buffer).unwrap().unwrap());
         assert!(http.iter().all(|name| !name.starts_with(KESTREL)), "{http:?}");
-        assert_eq!(names(config(Shown::All, buffer).unwrap()).len(), samples.len() + http.len());
+        assert_eq!(
+            names(config(RequestedLists::All, buffer).unwrap()).len(),
+            samples.len() + http.len()
+        );
     }
 }

@@ -11,14 +11,14 @@ use nettrace_analysis::live::{TopMethod, TopSnapshot};
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
-/// Until then the times of threads have not been looked at twice.
-const FIRST_NS: u64 = 2_000_000_000;
+/// Nanoseconds of a window before which the times of threads have not been read twice.
+const TIMES_KNOWN_NS: u64 = 2_000_000_000;
 
 /// A row: numbers, and what they are about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TopRow {
     pub(super) cells: Vec<String>,
-    /// What stands before the name and is never cut.
+    /// The part before the name that is never cut.
     pub(super) before: String,
     pub(super) name: String,
     /// The thread that the row is about.
@@ -30,12 +30,12 @@ impl TopRow {
         TopRow { cells, before: String::new(), name: name.to_owned(), thread_id: None }
     }
 
-    /// What the row is about: its identity when rows are sorted again.
+    /// Returns what the row is about: its identity when rows are sorted again.
     pub(super) fn about(&self) -> String {
         format!("{}{}", self.before, self.name).trim_end().to_owned()
     }
 
-    /// The same, shortened.
+    /// Returns what the row is about as a text that can be shortened.
     pub(super) fn text(&self) -> Text {
         match self.before.is_empty() {
             true => Text::from(self.name.as_str()),
@@ -44,7 +44,7 @@ impl TopRow {
     }
 }
 
-/// The headings of a view's numbers, and of what they are about.
+/// Returns the headings of a view's numbers, and of what they are about.
 pub(super) fn headings(view: TopView) -> (&'static [&'static str], &'static str) {
     match view {
         TopView::Methods => (&["SELF %", "TOTAL %", "SAMPLES"], "METHOD"),
@@ -101,7 +101,7 @@ pub(super) fn method(method: &TopMethod) -> TopRow {
     TopRow::new(cells, &name.text)
 }
 
-/// A sum in two forms: in full, and where there is not much room.
+/// A sum in two forms: in full, and short for where there is not much room.
 pub(super) struct Sum {
     pub(super) full: String,
     pub(super) short: String,
@@ -120,12 +120,12 @@ impl Sum {
     }
 }
 
-/// The sums; a narrow screen may leave some out from the end.
+/// Returns the sums, the most important first.
 pub(super) fn header(seen: &TopState) -> Vec<Sum> {
     let header = &seen.snapshot.header;
     let number = |value: f64| units::count(whole(value));
     let mut sums = Vec::new();
-    // In the unit of the line below; only where the system does not tell, the runtime's.
+    // The unit is that of the line below, unless only the runtime reports its use of processors.
     let of_one = seen.cost.process_percent.map(|cpu| (cpu, "a core"));
     if let Some((cpu, unit)) = of_one.or(header.cpu_percent.map(|cpu| (cpu, "all cores"))) {
         sums.push(Sum {
@@ -157,7 +157,7 @@ pub(super) fn header(seen: &TopState) -> Vec<Sum> {
     sums
 }
 
-/// The sums in a line of this width: in short words if there is no room for full ones.
+/// Returns the sums in a line of this width, in short words if there is no room for full ones.
 pub(super) fn header_line(seen: &TopState, width: usize) -> String {
     let sums = header(seen);
     let full = sums.iter().map(|sum| &*sum.full).collect::<Vec<_>>().join("  ");
@@ -175,7 +175,7 @@ pub(super) fn header_line(seen: &TopState, width: usize) -> String {
     line
 }
 
-/// What is missing from what is shown.
+/// Returns what is missing from the lists.
 pub(super) fn missing(seen: &TopState) -> Option<String> {
     let header = &seen.snapshot.header;
     let mut missing = Vec::new();
@@ -189,14 +189,17 @@ pub(super) fn missing(seen: &TopState) -> Option<String> {
         let methods = units::counted(header.nameless_methods, "method");
         missing.push(format!("{methods} without a name: too many"));
     }
-    if header.samples > 0 && !header.is_by_processor_time && seen.snapshot.window_ns > FIRST_NS {
+    if header.samples > 0
+        && !header.is_by_processor_time
+        && seen.snapshot.window_ns > TIMES_KNOWN_NS
+    {
         missing.push("CPU times of threads unknown: waits rank too".to_owned());
     }
     missing.extend(seen.trouble.clone());
     (!missing.is_empty()).then(|| missing.join(", "))
 }
 
-/// For standard output that is no terminal.
+/// Writes the lists for standard output that is no terminal.
 pub(super) fn write(seen: &TopState, view: TopView, context: &mut Context<'_>) -> io::Result<()> {
     let seconds = decimal(seen.snapshot.window_ns as f64 / 1e9);
     let samples = units::counted(seen.snapshot.header.samples, "sample");
@@ -229,13 +232,13 @@ pub(super) fn decimal(value: f64) -> String {
     format!("{value:.1}")
 }
 
-/// With one decimal place for small numbers.
+/// Returns a number with one decimal place if it is small.
 fn brief(value: f64) -> String {
     if value < 100.0 { decimal(value) } else { units::count(whole(value.round())) }
 }
 
 fn whole(value: f64) -> u64 {
-    // Counters are not negative; what is too large is shown as the largest number.
+    // Counters are not negative; a number that is too large is shown as the largest one.
     value.max(0.0) as u64
 }
 

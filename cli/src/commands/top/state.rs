@@ -8,10 +8,10 @@ use nettrace_analysis::live::TopSnapshot;
 pub(super) struct TopState {
     pub(super) label: String,
     pub(super) snapshot: TopSnapshot,
-    /// Events that the process could not send.
+    /// Number of events that the process could not send.
     pub(super) lost: u64,
     pub(super) is_over: bool,
-    /// Why events of the view do not come.
+    /// Reason why events of the view do not come.
     pub(super) trouble: Option<String>,
     pub(super) cost: Cost,
 }

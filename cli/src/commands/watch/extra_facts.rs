@@ -1,5 +1,5 @@
-//! Facts about an event that come from other events: the scopes of a message, the
-//! duration of a request. NDJSON has them after the event's own keys.
+//! Facts about an event that come from other events: the scopes of a message, the duration of a
+//! request. NDJSON has them after the event's own keys.
 
 use crate::args::{EventFormat, Show, WatchArgs};
 use crate::json_text;
@@ -8,21 +8,21 @@ use nettrace_parser::Event;
 use serde::Serialize;
 use std::io;
 
-/// Finds it out.
+/// Finds out such facts.
 pub(super) struct ExtraFacts {
     live: Live<LiveWatch>,
 }
 
-/// What is known of an event.
+/// The facts about one event.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(super) enum Facts {
+pub(super) enum EventFacts {
     Message { scopes: Vec<String> },
     Request { duration_ns: u64 },
 }
 
 impl ExtraFacts {
-    /// `None` if the form has no place for it, or nothing of the kind is shown.
+    /// Returns `None` if the form has no place for facts, or no events that have any are shown.
     pub(super) fn new(args: &WatchArgs) -> Option<ExtraFacts> {
         let is_such = |show: &&Show| matches!(show, Show::Http | Show::Logs);
         let kinds: Vec<_> =
@@ -32,26 +32,26 @@ impl ExtraFacts {
             .then(|| ExtraFacts { live: Live::new(LiveWatch::new(kinds)) })
     }
 
-    /// Processes an event.
-    pub(super) fn event(&mut self, event: &Event<'_>) -> Option<Facts> {
+    /// Processes an event, and returns the facts about it.
+    pub(super) fn event(&mut self, event: &Event<'_>) -> Option<EventFacts> {
         self.live.event(event);
         // A message is reported at its first event.
         let last = self.live.report.take_all().pop()?;
         match last.what {
             WatchedEvent::Log(message) => {
                 let scopes = message.scopes.iter().map(|scope| scope.to_string()).collect();
-                Some(Facts::Message { scopes })
+                Some(EventFacts::Message { scopes })
             }
             WatchedEvent::Http(request) => {
-                request.duration_ns.map(|duration_ns| Facts::Request { duration_ns })
+                request.duration_ns.map(|duration_ns| EventFacts::Request { duration_ns })
             }
             _ => None,
         }
     }
 }
 
-impl Facts {
-    /// Appends its keys to the line that was written last.
+impl EventFacts {
+    /// Appends the facts as keys to the line that was written last.
     pub(super) fn append(&self, line: &mut Vec<u8>) -> io::Result<()> {
         const END: &[u8] = b"}\n";
         let mut keys = Vec::new();

@@ -1,4 +1,4 @@
-//! `nettrace watch`: what happens in a running process, one a line.
+//! `nettrace watch`: shows what happens in a running process, one line each.
 
 mod extra_facts;
 mod rows;
@@ -33,7 +33,7 @@ use rows::EventRows;
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
-/// Losses are not reported more often.
+/// Minimum time between two reports of losses.
 const LOSS_REPORT_INTERVAL: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -59,7 +59,7 @@ pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, F
     })
 }
 
-/// Learns the names of what was loaded before, or says why they are missing.
+/// Learns the names of methods that were loaded before, or says why they are missing.
 fn learn_names(
     args: &WatchArgs,
     attached: &Attached,
@@ -79,8 +79,8 @@ fn learn_names(
     }
 }
 
-/// The session, and the events that were asked for if names of frames are asked for on
-/// top of them.
+/// Returns the configuration of the session. If names of frames are wanted, it has more events than
+/// the user chose; then also returns which ones the user chose.
 fn config(
     args: &WatchArgs,
     shows_names: bool,
@@ -95,7 +95,7 @@ fn config(
     Ok((config.providing(providers).stacks(true), Some(visible)))
 }
 
-/// Providers that `--show` needs; without `--show` those of `--provider`, else the
+/// Returns the providers that `--show` needs; without `--show` those of `--provider`, else the
 /// runtime's.
 fn wanted(args: &WatchArgs) -> Result<Vec<Provider>, RequestError> {
     let mut wanted = shows::providers(args)?;
@@ -124,25 +124,25 @@ fn wanted(args: &WatchArgs) -> Result<Vec<Provider>, RequestError> {
     Ok(wanted)
 }
 
-/// Which events are shown.
+/// Returns the filter for events that are shown.
 fn filter(args: &WatchArgs) -> Filter {
     let is_row = shows::shows_rows(args);
     let shown = args.show.iter().filter(|_| !is_row).flat_map(|show| shows::events(*show));
-    // Reading a pattern cannot fail.
+    // These patterns are constants, which can always be read.
     let shown = shown.filter_map(|pattern| pattern.parse::<EventPattern>().ok());
     let mut filter = args.filter.clone();
     filter.event.extend(shown);
     Filter::new(filter.options(&args.conditions))
 }
 
-/// Names of frames, and the events that were asked for on top of their telling.
+/// Names of frames, and which events the user chose beside those that tell the names.
 struct Naming {
     names: StackNames<'static>,
-    /// `None`: all that come were asked for.
+    /// The events that the user chose; `None` if there are no others.
     visible: Option<Visible>,
 }
 
-/// The names without what they are borrowed from.
+/// Copies names, so that they borrow nothing.
 fn own(names: Vec<Cow<'_, str>>) -> Vec<Cow<'static, str>> {
     names.into_iter().map(|name| Cow::Owned(name.into_owned())).collect()
 }
@@ -153,9 +153,9 @@ struct EventDisplay<'w, 'c> {
     writer: EventWriter,
     naming: Naming,
     has_warned_of_nameless: bool,
-    /// Of events that are shown as they are; `None`: none is.
+    /// Filter for events that are shown as they are; `None` if none is.
     filter: Option<Filter>,
-    /// What has happened, if that is shown and not events.
+    /// Rows about what has happened, if these are shown instead of events.
     rows: Option<EventRows>,
     /// Facts about events that come from other events.
     extra_facts: Option<ExtraFacts>,
@@ -163,7 +163,7 @@ struct EventDisplay<'w, 'c> {
     left: u64,
     queue: Option<StdoutQueue>,
     has_warned_of_stall: bool,
-    /// Losses that were reported, and when.
+    /// Number of losses that were reported, and when.
     reported_losses: (u64, Instant),
 }
 
@@ -186,7 +186,7 @@ impl<'w, 'c> EventDisplay<'w, 'c> {
             None => writer.page().pour(context.out.buffer()),
         }
         context.out.finish()?;
-        // Beside rows, events that were named.
+        // Beside rows, events are shown that `--event` names.
         let has_events = rows.is_none() || !args.filter.event.is_empty();
         Ok(EventDisplay {
             context,
@@ -204,13 +204,13 @@ impl<'w, 'c> EventDisplay<'w, 'c> {
         })
     }
 
-    /// Whether the next line would be dropped; if so, it is counted.
+    /// Returns whether the next line would be dropped; if so, it is counted.
     fn drops_line(&self) -> bool {
         let full = self.queue.as_ref().filter(|queue| queue.is_full());
         full.inspect(|queue| queue.count_dropped(1)).is_some()
     }
 
-    /// A line was written.
+    /// Counts a line that was written, and hands it on.
     fn hand_on(&mut self) -> Result<(), Failure> {
         self.left -= 1;
         self.context.out.count_item();
@@ -234,7 +234,7 @@ impl<'w, 'c> EventDisplay<'w, 'c> {
         Ok(())
     }
 
-    /// Shows rows that waited for more about them, and all that was not handed on yet.
+    /// Shows rows that waited for more about them, and hands on all lines.
     fn flush(&mut self) -> Result<(), Failure> {
         let ended = self.rows.as_mut().map(EventRows::rest).unwrap_or_default();
         self.show_rows(&ended, &[])?;
@@ -249,7 +249,7 @@ impl<'w, 'c> EventDisplay<'w, 'c> {
         self.reported_losses = (total, Instant::now());
     }
 
-    /// While nothing comes.
+    /// Uses a pause in the stream to show what waits, and to report losses.
     fn pause(&mut self, lost: u64) -> Result<(), Failure> {
         self.flush()?;
         if self.reported_losses.1.elapsed() >= LOSS_REPORT_INTERVAL {
@@ -263,7 +263,7 @@ impl<'w, 'c> EventDisplay<'w, 'c> {
         Ok(())
     }
 
-    /// Says how it ended.
+    /// Says how the session ended.
     fn conclude(mut self, read: &Driven, reached: &Reached) -> Result<Exit, Failure> {
         self.flush()?;
         let label = reached.label();
@@ -311,7 +311,7 @@ impl Consumer for EventDisplay<'_, '_> {
             let ended = rows.event(event, place, &self.types);
             if !ended.is_empty() {
                 let frames = match rows.has_stacks() {
-                    true => own(self.naming.names.of(event)),
+                    true => own(self.naming.names.frames(event)),
                     false => Vec::new(),
                 };
                 self.show_rows(&ended, &frames)?;
@@ -320,11 +320,11 @@ impl Consumer for EventDisplay<'_, '_> {
         let types = &self.types;
         let is_shown =
             self.filter.as_mut().is_some_and(|filter| filter.accepts(event, place, types));
-        // What would be dropped is not even put together: the session must be read as
-        // fast as possible.
+        // A line that would be dropped is not even put together: the session must be read as fast
+        // as possible.
         if is_shown && self.left > 0 && !self.drops_line() {
             let names = &mut self.naming.names;
-            self.writer.write_named(self.context.out.buffer(), event, |event| names.of(event));
+            self.writer.write_named(self.context.out.buffer(), event, |event| names.frames(event));
             if let Some(facts) = facts {
                 facts.append(self.context.out.buffer())?;
             }

@@ -1,5 +1,5 @@
-//! One line for each thing that has happened: a request with its duration, a collection
-//! with its pause, a message with its scopes.
+//! Writes one line for each thing that has happened: a request with its duration, a collection with
+//! its pause, a message with its scopes.
 
 use super::shows;
 use crate::args::WatchArgs;
@@ -33,13 +33,13 @@ pub(super) struct EventRows {
 }
 
 impl EventRows {
-    /// `None` if events are to be shown as they are.
+    /// Returns `None` if events are to be shown as they are.
     pub(super) fn new(args: &WatchArgs, style: Style) -> Result<Option<EventRows>, Failure> {
         if !shows::shows_rows(args) {
             return Ok(None);
         }
         let mut options = args.filter.options(&args.conditions);
-        // Those are shown as events.
+        // Events that `--event` names are shown as events.
         options.events.clear();
         let mut filter = Filter::new(options);
         if filter.has_too_many_parts() {
@@ -60,7 +60,7 @@ impl EventRows {
         }))
     }
 
-    /// The heading.
+    /// Writes the heading.
     pub(super) fn begin(&self, out: &mut Vec<u8>) {
         let (time, width) = if self.is_utc { ("UTC", UTC_COLUMNS) } else { ("TIME ms", 12) };
         let line = format!("{time:>width$}   THREAD  {:KIND_COLUMNS$}  WHAT", "KIND");
@@ -68,7 +68,7 @@ impl EventRows {
         let _ = writeln!(out, "{}", self.style.faint().over(line));
     }
 
-    /// Processes an event. Gives what is over now.
+    /// Processes an event, and returns the rows that are complete now.
     pub(super) fn event(
         &mut self,
         event: &Event<'_>,
@@ -82,8 +82,8 @@ impl EventRows {
         let answers = self.filter.answers(event, place, types);
         self.live.report.mark(answers.bits());
         self.live.event(event);
-        // A message does not wait for its exception where its stack is shown: that is the
-        // stack of this event.
+        // A message does not wait for its exception where its stack is shown: that is the stack of
+        // this event.
         let rows = match self.has_stacks {
             true => self.live.report.take_all(),
             false => self.live.report.take(),
@@ -91,7 +91,7 @@ impl EventRows {
         self.accepted(rows)
     }
 
-    /// What waits, when nothing more comes for now.
+    /// Returns the rows that wait, when nothing more comes for now.
     pub(super) fn rest(&mut self) -> Vec<WatchRow> {
         let rows = self.live.report.take_all();
         self.accepted(rows)
@@ -105,12 +105,12 @@ impl EventRows {
         rows
     }
 
-    /// Conditions that nothing fulfilled.
+    /// Returns messages about conditions that nothing fulfilled.
     pub(super) fn unmatched(&self, types: &EventTypes) -> Vec<String> {
         self.filter.unmatched(types)
     }
 
-    /// Whether each row comes with the stack of its last event.
+    /// Returns whether each row comes with the stack of its last event.
     pub(super) fn has_stacks(&self) -> bool {
         self.has_stacks
     }
@@ -160,7 +160,7 @@ fn nanos(nanos: u64) -> String {
     units::duration(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
-/// Or `?` for what was not seen from its beginning.
+/// Returns a duration, or `?` for what was not seen from its beginning.
 fn duration(duration: Option<u64>) -> String {
     duration.map_or_else(|| "?".to_owned(), nanos)
 }
@@ -279,7 +279,7 @@ fn pool(change: &PoolChange) -> String {
     }
 }
 
-/// What `--where` may name beside fields of events.
+/// Returns the facts that `--where` may name beside fields of events.
 fn facts(what: &WatchedEvent) -> Vec<(&'static str, Fact<'_>)> {
     let mut facts = Vec::new();
     let mut text = |name, text: &str| {

@@ -1,4 +1,4 @@
-//! What `--show` asks a process for, and which events it means.
+//! What `--show` requests from a process, and which events it means.
 
 use crate::args::profiles::RUNTIME;
 use crate::args::{EventFormat, Show, WatchArgs};
@@ -6,18 +6,18 @@ use nettrace_analysis::live::WatchKind;
 use nettrace_ipc::{Level, Provider, RequestError};
 
 const LOGGING: &str = "Microsoft-Extensions-Logging";
-/// FormattedMessage.
+/// Keyword FormattedMessage: messages as text.
 const FORMATTED_KEYWORD: u64 = 0x4;
-/// JsonMessage: exceptions, and scopes with the names of their values.
+/// Keyword JsonMessage: exceptions, and scopes with the names of their values.
 const JSON_KEYWORD: u64 = 0x8;
 
-/// Whether people see one line for each thing that has happened, not one for each event.
+/// Returns whether people see one line for each thing that has happened, not one for each event.
 pub(super) fn shows_rows(args: &WatchArgs) -> bool {
-    // Stored values are those of events.
+    // Stored values belong to events, not to rows.
     !args.show.is_empty() && args.format == EventFormat::Text && !args.shape.raw
 }
 
-/// Providers that `--show` needs.
+/// Returns the providers that `--show` needs.
 pub(super) fn providers(args: &WatchArgs) -> Result<Vec<Provider>, RequestError> {
     let mut wanted = Vec::new();
     for show in &args.show {
@@ -29,12 +29,12 @@ pub(super) fn providers(args: &WatchArgs) -> Result<Vec<Provider>, RequestError>
             Show::Gc => (RUNTIME, 0x1, Level::Informational),
             Show::Exceptions => (RUNTIME, 0x8000, Level::Informational),
             Show::Contention => (RUNTIME, 0x4000, Level::Informational),
-            // When the compiler starts comes at level verbose; without it there are no
-            // durations.
+            // The event about the start of a compilation comes at level verbose; without it there
+            // are no durations.
             Show::Jit if shows_rows(args) => (RUNTIME, 0x10, Level::Verbose),
             Show::Jit => (RUNTIME, 0x10, Level::Informational),
             Show::Threadpool => (RUNTIME, 0x10000, Level::Informational),
-            // Levels below Information are chosen by the application.
+            // The application decides about levels below Information.
             Show::Logs if shows_rows(args) || args.format == EventFormat::Ndjson => {
                 (LOGGING, FORMATTED_KEYWORD | JSON_KEYWORD, Level::Verbose)
             }
@@ -45,8 +45,8 @@ pub(super) fn providers(args: &WatchArgs) -> Result<Vec<Provider>, RequestError>
     Ok(wanted)
 }
 
-/// Providers of HTTP requests that are sent and answered. Tasks carry the ids by which
-/// their starts and stops belong together.
+/// Returns the providers of HTTP requests that are sent and answered. The provider of tasks makes
+/// them carry the ids by which starts and stops belong together.
 pub(crate) fn requests() -> Result<Vec<Provider>, RequestError> {
     let sources =
         ["System.Net.Http", "Microsoft.AspNetCore.Hosting", "Microsoft-AspNetCore-Server-Kestrel"];
@@ -59,10 +59,10 @@ pub(crate) fn requests() -> Result<Vec<Provider>, RequestError> {
     Ok(wanted)
 }
 
-/// Events that `--show` means.
+/// Returns the events that `--show` means.
 pub(super) fn events(show: Show) -> &'static [&'static str] {
     match show {
-        // Start, end, heap sizes, why.
+        // The start, the end, the heap sizes, and the reason.
         Show::Gc => &[
             "Microsoft-Windows-DotNETRuntime/1",
             "Microsoft-Windows-DotNETRuntime/2",
@@ -73,9 +73,9 @@ pub(super) fn events(show: Show) -> &'static [&'static str] {
         Show::Contention => {
             &["Microsoft-Windows-DotNETRuntime/81", "Microsoft-Windows-DotNETRuntime/91"]
         }
-        // What was compiled, and in which tier.
+        // The method that was compiled, and its tier.
         Show::Jit => &["Microsoft-Windows-DotNETRuntime/143"],
-        // Threads come and go, the pool changes its size and says why.
+        // Threads that come and go, and changes of the pool's size with their reasons.
         Show::Threadpool => &[
             "Microsoft-Windows-DotNETRuntime/50",
             "Microsoft-Windows-DotNETRuntime/51",
