@@ -6,6 +6,12 @@ use std::path::Path;
 /// Lowest first: a module imports modules of lower lines only, and none of its own line.
 const ORDER: &[&[&str]] = &[
     &["document", "html", "recording", "sorted"],
+    &["model::demangle", "model::handle", "model::mono_names", "model::pattern"],
+    &["model::type_name"],
+    &["model::method_name"],
+    &["model::names"],
+    &["model::public_call", "model::recording"],
+    &["model::folding"],
     &["model"],
     &["heap::kinds", "heap::links", "heap::module_types", "heap::name", "heap::threads"],
     &["heap::addresses", "heap::dump", "heap::gathered", "heap::graph", "heap::type_rows"],

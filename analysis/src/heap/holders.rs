@@ -4,7 +4,7 @@
 use super::kinds::RootKind;
 use super::name::HeapName;
 use super::tree::{HeapTreeKind, HeapTreeNode};
-use crate::model::Folding;
+use crate::model::{is_framework_module, is_framework_name};
 use crate::sorted::SortFew;
 use std::fmt;
 
@@ -157,9 +157,10 @@ impl HeapHolder {
 
 /// Returns whether a type is the program's own, by its module or else by its namespace.
 pub(super) fn is_own(name: &HeapName, module: &HeapName) -> bool {
-    let module = if module.is_known() { &**module } else { "" };
     let is_plain = name.contains(['[', '<']) || **name == *"Free" || !name.is_known();
-    !is_plain && !Folding::is_framework(name) && !Folding::is_framework(&format!("{module}!{name}"))
+    let is_of_framework =
+        is_framework_name(name) || module.is_known() && is_framework_module(module);
+    !is_plain && !is_of_framework
 }
 
 /// Returns whether a type only stores the elements of a collection.

@@ -3,7 +3,7 @@
 use super::diff::{HeapDiff, HeapTypeDiff, MIN_GROWTH_PERCENT};
 use super::holders::{MIN_PERCENT, is_own};
 use super::report::{HeapReport, HeapTypeRow};
-use crate::model::Folding;
+use crate::model::is_framework_name;
 use crate::sorted::SortFew;
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ impl HeapReport {
         let framework: BTreeSet<&str> = self
             .types
             .iter()
-            .filter(|row| Folding::is_framework(&row.name))
+            .filter(|row| is_framework_name(&row.name))
             .map(|row| &*row.module)
             .collect();
         let mut own: Vec<&HeapTypeRow> = self

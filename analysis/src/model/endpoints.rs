@@ -184,7 +184,8 @@ fn with_endpoint(handler: &Frame, endpoint: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::handle::ProcessHandle;
-    use super::super::names::{FrameCall, MethodName, NameOptions};
+    use super::super::method_name::MethodName;
+    use super::super::names::{FrameCall, NameOptions};
     use super::*;
     use nettrace_parser::Stack;
 

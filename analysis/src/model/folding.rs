@@ -11,15 +11,12 @@
 //! Folding never changes the weight of a stack: an omitted frame counts for the next
 //! frame outwards, and if nothing of a stack would remain, one frame is kept.
 
-use super::demangle::{mangled, of_fsharp};
 use super::handle::FrameHandle;
-use super::names::{Frame, FrameKind, MethodName, NameOrigin};
+use super::method_name::{MethodName, without_arguments};
+use super::names::{Frame, FrameKind, NameOrigin};
 use super::pattern::Pattern;
 use super::recording::{RECORDING, is_for_recording, is_recording};
-use super::type_name::rsplit_outside;
 use std::collections::HashMap;
-#[cfg(feature = "page")]
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Which frames are folded. By default none.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -63,14 +60,6 @@ impl Folding {
             NameOrigin::Module if frame.module.is_empty() => false,
             _ => !is_framework(frame),
         }
-    }
-
-    pub(crate) fn is_framework(name: &str) -> bool {
-        let (module, method) = name.split_once('!').unwrap_or(("", name));
-        let what = if module.is_empty() { method } else { module };
-        is_framework_name(what)
-            || NATIVE_FRAMEWORK.iter().any(|begin| module.starts_with(begin))
-            || method.starts_with("dynamicClass.")
     }
 }
 
@@ -131,46 +120,6 @@ const NATIVE_FRAMEWORK: &[&str] = &[
     "KERNEL32.",
     "ucrtbase.",
     "ntoskrnl.",
-];
-
-/// Beginnings of the names of types in `System.Runtime.CompilerServices` that implement
-/// async methods.
-const ASYNC_SERVICES: &[&str] = &[
-    "Async",
-    "PoolingAsync",
-    "TaskAwaiter",
-    "ValueTaskAwaiter",
-    "ConfiguredTaskAwaitable",
-    "ConfiguredValueTaskAwaitable",
-    "YieldAwaitable",
-    "IAsyncStateMachine",
-];
-
-/// Types that only implement async methods.
-const ASYNC_TYPES: &[&str] = &[
-    "System.Threading.ExecutionContext",
-    "System.Threading.Tasks.AwaitTaskContinuation",
-    "System.Threading.Tasks.SynchronizationContextAwaitTaskContinuation",
-    "System.Threading.Tasks.TaskSchedulerAwaitTaskContinuation",
-    "System.Threading.Tasks.TaskContinuation",
-    "Microsoft.FSharp.Control.AsyncActivation",
-    "Microsoft.FSharp.Control.AsyncBuilderImpl",
-    "Microsoft.FSharp.Control.AsyncPrimitives",
-    "Microsoft.FSharp.Control.AsyncResultCell",
-    "Microsoft.FSharp.Control.FSharpAsyncBuilder",
-    "Microsoft.FSharp.Control.Trampoline",
-    "Microsoft.FSharp.Control.TrampolineHolder",
-];
-
-/// Methods of Task that resume awaiting methods.
-const TASK_RESUMES: &[&str] = &[
-    "RunContinuations",
-    "FinishContinuations",
-    "FinishSlow",
-    "FinishStageTwo",
-    "FinishStageThree",
-    "TrySetResult",
-    "TrySetException",
 ];
 
 /// What is known of a frame.
@@ -259,8 +208,8 @@ impl<'f> Folder<'f> {
             return;
         }
         let method = self.number(without_arguments(name.type_name), without_arguments(name.method));
-        let machine_of = machine(name).map(|(type_name, method)| self.number(type_name, method));
-        let is_carrier = carries_async(name);
+        let machine_of = name.machine().map(|(type_name, method)| self.number(type_name, method));
+        let is_carrier = name.carries_async();
         let Some(facts) = self.facts.get_mut(frame.index()) else { return };
         facts.is_folded |= is_carrier && !facts.is_grouped;
         facts.method.get_or_insert(method);
@@ -354,15 +303,17 @@ pub(crate) fn is_framework_name(name: &str) -> bool {
     })
 }
 
-/// Whether a frame is framework code.
+/// Returns whether a module is one of the framework, managed or native.
+pub(crate) fn is_framework_module(module: &str) -> bool {
+    is_framework_name(module) || NATIVE_FRAMEWORK.iter().any(|begin| module.starts_with(begin))
+}
+
+/// Returns whether a frame is framework code.
 pub(crate) fn is_framework(frame: &Frame) -> bool {
     let begins = is_framework_name;
     match frame.kind {
         FrameKind::Kernel => true,
-        FrameKind::Native => {
-            begins(&frame.module)
-                || NATIVE_FRAMEWORK.iter().any(|begin| frame.module.starts_with(begin))
-        }
+        FrameKind::Native => is_framework_module(&frame.module),
         FrameKind::Managed if !frame.module.is_empty() => {
             begins(&frame.module) || frame.namespace.is_empty() && frame.type_name == "dynamicClass"
         }
@@ -371,50 +322,6 @@ pub(crate) fn is_framework(frame: &Frame) -> bool {
         FrameKind::Managed => begins(&frame.namespace),
         FrameKind::Unknown => false,
     }
-}
-
-/// A name without its generic arguments.
-fn without_arguments(name: &str) -> &str {
-    name.split('[').next().unwrap_or(name)
-}
-
-/// Type and name of the method whose state machine a method runs.
-fn machine<'n>(name: &MethodName<'n>) -> Option<(&'n str, &'n str)> {
-    if name.method != "MoveNext" {
-        return None;
-    }
-    let (outer, own) = rsplit_outside(without_arguments(name.type_name), '+');
-    if let Some((method, _)) = of_fsharp(own) {
-        return Some((outer, method));
-    }
-    let (method, tail) = mangled(own)?;
-    let is_machine = tail == "d" || tail.starts_with("d__") || tail.starts_with("d`");
-    is_machine.then_some((outer, method))
-}
-
-/// Whether a method runs the state machine of another.
-#[cfg(feature = "page")]
-pub(super) fn is_machine(name: &MethodName<'_>) -> bool {
-    machine(name).is_some()
-}
-
-/// Returns a number that an async method and its state machine have in common: see
-/// [`Frame::async_method`].
-#[cfg(feature = "page")]
-pub(super) fn async_method(name: &MethodName<'_>) -> u64 {
-    let own = || (without_arguments(name.type_name), without_arguments(name.method));
-    let mut hasher = DefaultHasher::new();
-    machine(name).unwrap_or_else(own).hash(&mut hasher);
-    hasher.finish()
-}
-
-/// Whether a method only starts, suspends or resumes async methods.
-fn carries_async(name: &MethodName<'_>) -> bool {
-    let type_name = name.type_name.split(['[', '`', '+']).next().unwrap_or_default();
-    let service = type_name.strip_prefix("System.Runtime.CompilerServices.");
-    service.is_some_and(|service| ASYNC_SERVICES.iter().any(|begin| service.starts_with(begin)))
-        || ASYNC_TYPES.contains(&type_name)
-        || type_name == "System.Threading.Tasks.Task" && TASK_RESUMES.contains(&name.method)
 }
 
 /// Whether a frame only starts, suspends or resumes async methods, by its name as shown.
@@ -426,7 +333,7 @@ pub(crate) fn shows_async(frame: &Frame) -> bool {
     // What such a method calls is shown.
     frame.kind == FrameKind::Managed
         && frame.call.is_none()
-        && carries_async(&MethodName { module: "", type_name, method, signature: "" })
+        && MethodName { module: "", type_name, method, signature: "" }.carries_async()
 }
 
 #[cfg(test)]
@@ -542,7 +449,7 @@ mod tests {
     #[cfg(feature = "page")]
     fn an_async_method_and_its_state_machine_have_one_number() {
         let number = |type_name, method| {
-            async_method(&MethodName { module: "app", type_name, method, signature: "(int32)" })
+            MethodName { module: "app", type_name, method, signature: "(int32)" }.async_method()
         };
         let run = number("A.Program", "Run");
         assert_eq!(run, number("A.Program+<Run>d__4", "MoveNext"));

@@ -1,8 +1,7 @@
 //! Names of frames.
 
 use super::demangle::demangle;
-#[cfg(feature = "page")]
-use super::folding::{async_method, is_machine};
+use super::method_name::MethodName;
 use super::mono_names::{is_of_mono, name_of_mono};
 use super::type_name::{TypeName, arguments, rsplit_outside, type_parameters};
 use std::cmp::Ordering;
@@ -133,15 +132,6 @@ pub struct Frame {
     #[cfg(feature = "page")]
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) async_method: u64,
-}
-
-/// A method's name as stored.
-pub(crate) struct MethodName<'t> {
-    pub(crate) module: &'t str,
-    /// Namespace and type.
-    pub(crate) type_name: &'t str,
-    pub(crate) method: &'t str,
-    pub(crate) signature: &'t str,
 }
 
 /// Number of frames of a stack that the runtime keeps: the innermost ones.
@@ -320,9 +310,9 @@ impl Frame {
             type_name,
             method,
             #[cfg(feature = "page")]
-            is_machine: is_machine(name),
+            is_machine: name.machine().is_some(),
             #[cfg(feature = "page")]
-            async_method: async_method(name),
+            async_method: name.async_method(),
             ..Frame::unnamed(name.module, FrameKind::Managed)
         };
         frame.named([&shown, arguments], end, options.style, NameOrigin::Method)

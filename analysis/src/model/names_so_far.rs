@@ -7,9 +7,10 @@
 
 use super::frame_names::addresses;
 use super::memory_map::MemoryMap;
+use super::method_name::MethodName;
 use super::methods::GUESS_REACH;
 use super::modules::short_name;
-use super::names::{Frame, FrameKind, MethodName, NameOptions, shorten};
+use super::names::{Frame, FrameKind, NameOptions, shorten};
 use super::role::Role;
 use nettrace_parser::view::{self, KnownProvider, MethodChange, ModuleChange, View};
 use nettrace_parser::{Event, Utf16};

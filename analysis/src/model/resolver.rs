@@ -12,9 +12,8 @@ use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle};
 use super::hash::NumberMap;
 use super::kept_frames::FramesPlace;
 use super::kernel::KernelOwners;
-use super::names::{
-    Frame, FrameCall, FrameKind, MethodName, NameOptions, NameOrigin, RUNTIME_FRAMES, shorten,
-};
+use super::method_name::MethodName;
+use super::names::{Frame, FrameCall, FrameKind, NameOptions, NameOrigin, RUNTIME_FRAMES, shorten};
 use super::native_images::NativeImage;
 use super::pattern::Pattern;
 use super::perf_map::ManagedName;

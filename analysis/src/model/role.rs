@@ -1,6 +1,6 @@
 //! What a frame reveals about its thread's state.
 
-use super::names::MethodName;
+use super::method_name::MethodName;
 use super::sample::{Mode, Running, ThreadState};
 use super::wait_for::{WaitFor, wait_for};
 use super::waits::{Wait, is_on_behalf, is_plumbing, is_spinning, only_calls, wait_of};

@@ -2,7 +2,8 @@
 //! methods, catching methods, tasks and events.
 
 use super::demangle::demangle_alone;
-use super::names::{Frame, MethodName, NameOptions, NameStyle, shorten};
+use super::method_name::MethodName;
+use super::names::{Frame, NameOptions, NameStyle, shorten};
 use super::type_name::full_name;
 
 /// Returns a type with its namespace.
