@@ -80,6 +80,9 @@ const ORDER: &[&[&str]] = &[
     &["info::survey"],
     &["info::stats"],
     &["info"],
+    &["live::top::named_stack", "live::top::processor_time", "live::top::rows"],
+    &["live::top::methods", "live::top::slice"],
+    &["live::top::window"],
     &["live"],
     // Samples and spans row by row, for documents that are cut into ranges of time.
     &["over_time"],

@@ -3,7 +3,7 @@
 use super::LiveTop;
 use super::named_stack::{NamedStack, Namer};
 use super::slice::Counted;
-use super::snapshot::label_text;
+use super::window::label_text;
 use crate::document::percent;
 use crate::model::ThreadState;
 use crate::model::{Frame, FrameKind};

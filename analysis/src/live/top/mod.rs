@@ -5,13 +5,16 @@
 //! window. Names are looked up when a snapshot is taken, by what was loaded until then.
 
 mod callers;
+mod methods;
 mod named_stack;
 mod processor_time;
+mod rows;
 mod slice;
 mod snapshot;
+mod window;
 
 pub use callers::{TopCallee, TopCaller};
-pub use snapshot::{
+pub use rows::{
     TopAllocation, TopContention, TopException, TopHeader, TopMethod, TopRequest, TopSnapshot,
     TopThread, TopWait,
 };

@@ -7,12 +7,18 @@ use crate::model::{
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What stands for code that runs because somebody looks: samples, counters, manifests.
-pub(super) const OURS: &str = "(ours: samples, counters and manifests of sessions)";
+/// Returns the frame that stands for code that runs because somebody looks: samples, counters,
+/// manifests.
+pub(super) fn ours() -> Frame {
+    let text = "(ours: samples, counters and manifests of sessions)".to_owned();
+    Frame::group(text, FrameKind::Unknown)
+}
 
 /// A stack of a second with its names.
 pub(super) struct NamedStack {
     pub(super) frames: Vec<Arc<Frame>>,
+    /// Whether it runs because somebody looks.
+    pub(super) is_ours: bool,
     chain: WaitChain,
 }
 
@@ -52,7 +58,7 @@ pub(super) struct Namer<'n> {
 
 impl<'n> Namer<'n> {
     pub(super) fn new(names: &'n mut NamesSoFar, process: Option<u64>) -> Namer<'n> {
-        let ours = Arc::new(Frame::group(OURS.to_owned(), FrameKind::Unknown));
+        let ours = Arc::new(ours());
         Namer { names, process, known: HashMap::new(), frames: HashSet::new(), ours }
     }
 
@@ -81,9 +87,10 @@ impl<'n> Namer<'n> {
             }
         }
         // What the program does comes first, so this is one row.
-        if let Some(at) = frames.iter().rposition(|frame| is_for_recording(frame)) {
+        let recording = frames.iter().rposition(|frame| is_for_recording(frame));
+        if let Some(at) = recording {
             frames.splice(..=at, [Arc::clone(&self.ours)]);
         }
-        NamedStack { frames, chain }
+        NamedStack { frames, is_ours: recording.is_some(), chain }
     }
 }

@@ -1,289 +1,27 @@
 //! What there is to see of the last seconds.
 
-use super::named_stack::{NamedStack, Namer, OURS};
-use super::processor_time::{SampleWeights, Seen, UsedTimes, WHOLE};
-use super::slice::{Counted, Slice, Sum};
+use super::methods::samples;
+use super::named_stack::{NamedStack, Namer};
+use super::processor_time::{Seen, UsedTimes};
+use super::rows::{
+    TopAllocation, TopContention, TopException, TopHeader, TopRequest, TopSnapshot, TopThread,
+    TopWait,
+};
+use super::slice::{Counted, Sum};
+use super::window::{ThreadSums, Waits, Window};
 use super::{LiveTop, SECOND_NS};
-use crate::document::SCHEMA;
-use crate::document::percent;
+use crate::document::{SCHEMA, percent};
 use crate::fact::Verdicts;
 use crate::live::verdict::{SeenThread, verdicts};
-use crate::model::{Frame, Mode, NameOptions, ThreadState, WaitFor, rounded, type_text};
+use crate::model::{ThreadState, rounded};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::PoisonError;
 
-/// Methods of each thread.
-const THREAD_METHODS: usize = 10;
-/// A thread in native code that used less of a core is blocked there.
-const LEAST_USED: f64 = 0.01;
-
-/// The last seconds of a running process.
-#[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct TopSnapshot {
-    /// Version of this document.
-    pub schema: u32,
-    /// The moment, in nanoseconds since the session's start.
-    pub now_ns: i64,
-    /// How much of the past it is about, in nanoseconds: at most the window.
-    pub window_ns: u64,
-    /// What the stacks of all threads say together, as sentences: see
-    /// [`verdicts`](crate::live::verdicts). Threads of sessions are left out.
-    #[cfg_attr(feature = "serde", serde(flatten))]
-    pub verdicts: Verdicts,
-    /// Sums.
-    pub header: TopHeader,
-    /// Methods by self samples, most first, of threads that were running or in native
-    /// code.
-    pub methods: Vec<TopMethod>,
-    /// Threads by how much they ran, most first.
-    pub threads: Vec<TopThread>,
-    /// Allocated types, most bytes first.
-    pub allocations: Vec<TopAllocation>,
-    /// Thrown types, most first.
-    pub exceptions: Vec<TopException>,
-    /// Places where threads waited for a lock, longest first.
-    pub contention: Vec<TopContention>,
-    /// Places where threads waited, most samples first.
-    pub waits: Vec<TopWait>,
-    /// HTTP requests by target, most time first.
-    pub requests: Vec<TopRequest>,
-}
-
-/// Sums of the last seconds.
-#[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct TopHeader {
-    /// Number of CPU samples, and of those whose thread was not waiting.
-    pub samples: u64,
-    /// See `samples`.
-    pub running_samples: u64,
-    /// Threads that were sampled.
-    pub threads: u64,
-    /// Whether samples weigh as much as their thread ran, by the operating system's times
-    /// ([`LiveTop::set_threads`]). Otherwise code that waits in native calls may be
-    /// ranked like code that runs.
-    pub is_by_processor_time: bool,
-    /// Share of the time in which all threads were suspended for a collection; without
-    /// events of collections, by the counter `total-pause-time-by-gc`, or `time-in-gc`, which
-    /// is about the time since the last collection.
-    pub gc_percent: f64,
-    /// Collections that started, per second.
-    pub collections_per_s: f64,
-    /// Allocated bytes per second: by the counter `alloc-rate`, or by the runtime's ticks of
-    /// about 100 KB until it comes.
-    pub allocated_bytes_per_s: f64,
-    /// Exceptions thrown per second, by the counter `exception-count` or by their events.
-    pub exceptions_per_s: f64,
-    /// Waits for a lock that ended, per second, by the counter
-    /// `monitor-lock-contention-count` or by their events.
-    pub contentions_per_s: f64,
-    /// Requests that ended, per second.
-    pub requests_per_s: f64,
-    /// Of the machine's processors, by the counter `cpu-usage`; `None` until it comes.
-    pub cpu_percent: Option<f64>,
-    /// Memory of the process, by the counter `working-set` (bytes).
-    pub working_set_bytes: Option<f64>,
-    /// Work items that wait for a thread of the thread pool.
-    pub threadpool_queue: Option<f64>,
-    /// Threads of the thread pool.
-    pub threadpool_threads: Option<f64>,
-    /// How often in the window the thread pool got a thread because others were blocked:
-    /// by starvation, or because they wait for tasks. Needs the runtime's events for it.
-    pub threadpool_starvations: u64,
-    /// Samples and occurrences that are not shown, because a second had too many distinct
-    /// stacks.
-    pub left_out: u64,
-    /// Methods without a name, because there are too many.
-    pub nameless_methods: u64,
-}
-
-/// A method.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct TopMethod {
-    /// Its name.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_text"))]
-    pub name: Arc<Frame>,
-    /// Samples with it as the innermost frame, as much as their threads ran.
-    pub self_samples: u64,
-    /// Samples with it on the stack.
-    pub total_samples: u64,
-    /// Percentage of all samples of threads that were not waiting.
-    pub self_percent: f64,
-    /// The same for `total_samples`.
-    pub total_percent: f64,
-}
-
-/// A thread.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct TopThread {
-    /// OS id, in the namespace of the process.
-    pub thread_id: u64,
-    /// Samples.
-    pub samples: u64,
-    /// Samples in managed code, in native code or unknown, and waiting.
-    pub managed_samples: u64,
-    /// See `managed_samples`.
-    pub native_samples: u64,
-    /// See `managed_samples`.
-    pub waiting_samples: u64,
-    /// Its share of the samples of all threads that were not waiting.
-    pub percent: f64,
-    /// Its methods by self samples; percentages are of the thread's own samples in which
-    /// it was not waiting.
-    pub methods: Vec<TopMethod>,
-}
-
-/// An allocated type.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct TopAllocation {
-    /// Its name.
-    #[cfg_attr(feature = "serde", serde(rename = "type"))]
-    pub type_name: String,
-    /// Number of ticks: objects at which the allocator had given out another 100 KB.
-    pub ticks: u64,
-    /// Bytes allocated up to these ticks.
-    pub bytes: u64,
-    /// The same per second.
-    pub bytes_per_s: f64,
-    /// Percentage of all allocated bytes.
-    pub percent: f64,
-}
-
-/// A thrown type.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct TopException {
-    /// Its name.
-    #[cfg_attr(feature = "serde", serde(rename = "type"))]
-    pub type_name: String,
-    /// How often it was thrown.
-    pub count: u64,
-    /// The same per second.
-    pub per_s: f64,
-}
-
-/// Where threads waited for a lock.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct TopContention {
-    /// The method that takes the lock.
-    pub place: String,
-    /// Waits that ended.
-    pub count: u64,
-    /// Their total duration, in nanoseconds.
-    pub total_ns: u64,
-    /// The longest.
-    pub max_ns: u64,
-}
-
-/// Where threads waited.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct TopWait {
-    /// The method that waits: the caller of the library's wait.
-    pub place: String,
-    /// What for.
-    pub waits_for: WaitFor,
-    /// Samples.
-    pub samples: u64,
-    /// Number of threads.
-    pub threads: u64,
-    /// Percentage of all samples.
-    pub percent: f64,
-}
-
-/// Requests of one target.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct TopRequest {
-    /// Direction, method and target; numbers in paths are replaced by `#`.
-    pub request: String,
-    /// Number of requests that ended, and per second.
-    pub count: u64,
-    /// See `count`.
-    pub per_s: f64,
-    /// Those that failed.
-    pub errors: u64,
-    /// Mean duration, in nanoseconds.
-    pub mean_ns: u64,
-    /// The longest.
-    pub max_ns: u64,
-}
-
-/// Methods with what they weigh alone and in total, and the weight of all samples; in
-/// [`WHOLE`]s.
-#[derive(Default)]
-struct Methods(HashMap<Arc<Frame>, (u64, u64)>, u64);
-
-/// As many samples as this weight is worth.
-fn samples(weight: u64) -> u64 {
-    weight.saturating_add(WHOLE / 2) / WHOLE
-}
-
-impl Methods {
-    fn add(&mut self, stack: &NamedStack, count: u64) {
-        self.1 = self.1.saturating_add(count);
-        if let Some(leaf) = stack.frames.first() {
-            let row = self.0.entry(Arc::clone(leaf)).or_default();
-            row.0 = row.0.saturating_add(count);
-        }
-        let distinct: BTreeSet<&Arc<Frame>> = stack.frames.iter().collect();
-        for frame in distinct {
-            let row = self.0.entry(Arc::clone(frame)).or_default();
-            row.1 = row.1.saturating_add(count);
-        }
-    }
-
-    fn rows(self, limit: usize) -> Vec<TopMethod> {
-        let Methods(rows, all) = self;
-        let mut rows: Vec<TopMethod> = rows
-            .into_iter()
-            .filter(|(_, (_, total))| samples(*total) > 0)
-            .map(|(name, (own, total))| TopMethod {
-                name,
-                self_samples: samples(own),
-                total_samples: samples(total),
-                self_percent: percent(own, all),
-                total_percent: percent(total, all),
-            })
-            .collect();
-        rows.sort_by(|a, b| {
-            let by = |of: fn(&TopMethod) -> f64| of(b).total_cmp(&of(a));
-            let by_self = by(|row| row.self_percent);
-            let last = (a.name.text == OURS).cmp(&(b.name.text == OURS));
-            last.then(by_self).then(by(|row| row.total_percent)).then_with(|| a.name.cmp(&b.name))
-        });
-        rows.truncate(limit);
-        rows
-    }
-}
-
-struct ThreadSums {
-    seen: Seen,
-    weights: SampleWeights,
-    methods: Methods,
-}
-
-impl Default for ThreadSums {
-    fn default() -> ThreadSums {
-        let (seen, weights) = (Seen::default(), SampleWeights::UNKNOWN);
-        ThreadSums { seen, weights, methods: Methods::default() }
-    }
-}
+/// Maximum number of methods of each thread.
+const MAX_THREAD_METHODS: usize = 10;
+/// Minimum part of a core that a thread in native code uses to count as running there.
+const MIN_USED: f64 = 0.01;
 
 impl LiveTop {
     /// The window at a moment, in seconds since the session's start: its first second,
@@ -307,7 +45,7 @@ impl LiveTop {
             window_ns,
             verdicts: self.verdicts(&window),
             header: self.header(&window, window_ns),
-            threads: thread_rows(window.threads, window.methods.1, self.rows),
+            threads: thread_rows(window.threads, window.methods.weight(), self.rows),
             methods: window.methods.rows(self.rows),
             ..TopSnapshot::default()
         };
@@ -331,7 +69,7 @@ impl LiveTop {
             let stacks: Vec<NamedStack> =
                 slice.stacks.things.iter().map(|stack| namer.stack(stack)).collect();
             window.count_states(slice, &stacks);
-            count_labels(slice, &stacks, &mut window.counted);
+            window.count_labels(slice, &stacks);
             stacks_of.push((slice, stacks));
         }
         window.set_weights();
@@ -358,8 +96,8 @@ impl LiveTop {
             seen.waits_for = look.waits_for;
             let used = of_threads.get(thread).filter(|_| window.has_times);
             seen.used = used.map(|used| *used as f64 / (*span).max(1) as f64);
-            seen.is_blocked = look.state == ThreadState::Native
-                && seen.used.is_some_and(|used| used < LEAST_USED);
+            seen.is_blocked =
+                look.state == ThreadState::Native && seen.used.is_some_and(|used| used < MIN_USED);
             seen
         });
         let queued = self.latest_counters.get("threadpool-queue-length");
@@ -373,7 +111,7 @@ impl LiveTop {
         let counter = |name| self.latest_counters.get(name).copied();
         TopHeader {
             samples: window.samples,
-            running_samples: samples(window.methods.1),
+            running_samples: samples(window.methods.weight()),
             threads: window.threads.len() as u64,
             is_by_processor_time: window.has_times,
             gc_percent: match window.collections {
@@ -399,140 +137,6 @@ impl LiveTop {
             left_out: window.left_out,
             nameless_methods: window.nameless_methods,
         }
-    }
-}
-
-/// What happened in the window.
-#[derive(Default)]
-struct Window {
-    samples: u64,
-    methods: Methods,
-    threads: BTreeMap<u64, ThreadSums>,
-    waits: Waits,
-    /// What each thread of the program did most in the latest whole second.
-    looks: BTreeMap<u64, ThreadLook>,
-    counted: BTreeMap<(Counted, String), Sum>,
-    pause_ns: u64,
-    collections: u64,
-    starvations: u64,
-    /// Processor time, if it is known.
-    used: UsedTimes,
-    has_times: bool,
-    left_out: u64,
-    nameless_methods: u64,
-}
-
-/// What a thread did.
-struct ThreadLook {
-    state: ThreadState,
-    waits_for: Option<WaitFor>,
-    frames: Vec<Arc<Frame>>,
-}
-
-/// Samples of waiting threads, and the threads, by place and what they wait for.
-type Waits = BTreeMap<(String, WaitFor), (u64, BTreeSet<u64>)>;
-
-impl Window {
-    /// Counts what the threads of a second seemed to do.
-    fn count_states(&mut self, slice: &Slice, stacks: &[NamedStack]) {
-        for ((thread, stack, mode), count) in &slice.samples {
-            let Some(stack) = stacks.get(*stack as usize) else { continue };
-            self.samples = self.samples.saturating_add(*count);
-            let sums = self.threads.entry(*thread).or_default();
-            let state = stack.state(*mode);
-            let sum = match state {
-                // It spins, in managed code.
-                ThreadState::Managed | ThreadState::TakingLock => &mut sums.seen.managed,
-                ThreadState::Native => &mut sums.seen.native,
-                ThreadState::Waiting => &mut sums.seen.waiting,
-            };
-            *sum = sum.saturating_add(*count);
-            if state == ThreadState::Waiting {
-                let place = (stack.waiting_place().to_owned(), stack.wait_for(*mode));
-                let row = self.waits.entry(place).or_default();
-                row.0 = row.0.saturating_add(*count);
-                row.1.insert(*thread);
-            }
-        }
-    }
-
-    fn look_at_threads(&mut self, slice: &Slice, stacks: &[NamedStack]) {
-        let mut most: BTreeMap<u64, (u64, u32, Mode)> = BTreeMap::new();
-        let mut samples: BTreeMap<u64, u64> = BTreeMap::new();
-        for ((thread, stack, mode), count) in &slice.samples {
-            let seen = (*count, *stack, *mode);
-            let all = samples.entry(*thread).or_default();
-            *all = all.saturating_add(*count);
-            let row = most.entry(*thread).or_insert(seen);
-            if (seen.0, Reverse(seen.1)) > (row.0, Reverse(row.1)) {
-                *row = seen;
-            }
-        }
-        // The sampler's rounds: a thread that was there all the time is in each.
-        let rounds = samples.values().copied().max().unwrap_or(0);
-        let is_half = |count: u64| count.saturating_mul(2) >= rounds;
-        for (thread, (count, stack, mode)) in most {
-            let Some(stack) = stacks.get(stack as usize) else { continue };
-            let is_short = !samples.get(&thread).is_some_and(|all| is_half(*all));
-            if is_short || stack.frames.iter().any(|frame| frame.text == OURS) {
-                continue;
-            }
-            let state = stack.state(mode);
-            // A wait that is soon over is no news.
-            let is_long = state == ThreadState::Waiting && is_half(count);
-            let waits_for = is_long.then(|| stack.wait_for(mode));
-            let frames = stack.frames.clone();
-            self.looks.insert(thread, ThreadLook { state, waits_for, frames });
-        }
-    }
-
-    /// What the samples of each thread weigh.
-    fn set_weights(&mut self) {
-        let UsedTimes { of_threads, of_others, span } = &self.used;
-        // Without a thread in common they are those of another process.
-        self.has_times =
-            *span > 0 && self.threads.keys().any(|thread| of_threads.contains_key(thread));
-        if !self.has_times {
-            return;
-        }
-        // The sampler's rounds: a thread that was there all the time is in each.
-        let rounds = self.threads.values().map(|sums| sums.seen.all()).max().unwrap_or(0);
-        let mut others = Seen::default();
-        for (thread, sums) in &mut self.threads {
-            match of_threads.get(thread) {
-                Some(used) => sums.weights = SampleWeights::of(sums.seen, rounds, *used, *span),
-                None => others.add(sums.seen),
-            }
-        }
-        let weights = SampleWeights::of(others, rounds, *of_others, *span);
-        let ended = self.threads.iter_mut().filter(|(thread, _)| !of_threads.contains_key(thread));
-        ended.for_each(|(_, sums)| sums.weights = weights);
-    }
-
-    /// Adds what ran to the methods, now that it is known what each thread's samples weigh.
-    fn weigh(&mut self, slice: &Slice, stacks: &[NamedStack]) {
-        for ((thread, stack, mode), count) in &slice.samples {
-            let (Some(stack), Some(sums)) =
-                (stacks.get(*stack as usize), self.threads.get_mut(thread))
-            else {
-                continue;
-            };
-            let weight = match stack.state(*mode) {
-                ThreadState::Managed | ThreadState::TakingLock => sums.weights.managed,
-                ThreadState::Native => sums.weights.native,
-                ThreadState::Waiting => continue,
-            };
-            let weight = count.saturating_mul(weight);
-            if weight > 0 {
-                self.methods.add(stack, weight);
-                sums.methods.add(stack, weight);
-            }
-        }
-    }
-
-    fn total(&self, what: Counted, of: fn(&Sum) -> u64) -> u64 {
-        let rows = self.counted.iter().filter(|((kind, _), _)| *kind == what);
-        rows.map(|(_, sum)| of(sum)).fold(0, u64::saturating_add)
     }
 }
 
@@ -599,27 +203,6 @@ impl TopSnapshot {
     }
 }
 
-/// How a label is shown; a wait for a lock has the place that takes it.
-pub(super) fn label_text(what: Counted, label: &str, stack: &NamedStack) -> String {
-    match what {
-        Counted::Allocation | Counted::Exception => type_text(label, NameOptions::default()),
-        Counted::Request => label.to_owned(),
-        Counted::Contention => stack.waiting_place().to_owned(),
-    }
-}
-
-fn count_labels(
-    slice: &Slice,
-    stacks: &[NamedStack],
-    counted: &mut BTreeMap<(Counted, String), Sum>,
-) {
-    for ((what, label, stack), sum) in &slice.counted {
-        let label = slice.labels.things.get(*label as usize);
-        let (Some(label), Some(stack)) = (label, stacks.get(*stack as usize)) else { continue };
-        counted.entry((*what, label_text(*what, label, stack))).or_default().add(sum);
-    }
-}
-
 fn thread_rows(threads: BTreeMap<u64, ThreadSums>, running: u64, limit: usize) -> Vec<TopThread> {
     let mut rows: Vec<TopThread> = threads
         .into_iter()
@@ -631,8 +214,8 @@ fn thread_rows(threads: BTreeMap<u64, ThreadSums>, running: u64, limit: usize) -
                 managed_samples: managed,
                 native_samples: native,
                 waiting_samples: waiting,
-                percent: percent(sums.methods.1, running),
-                methods: sums.methods.rows(THREAD_METHODS),
+                percent: percent(sums.methods.weight(), running),
+                methods: sums.methods.rows(MAX_THREAD_METHODS),
             }
         })
         .collect();

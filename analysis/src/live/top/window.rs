@@ -1,0 +1,178 @@
+//! What happened in the seconds that are shown, in sums.
+
+use super::methods::Methods;
+use super::named_stack::NamedStack;
+use super::processor_time::{SampleWeights, Seen, UsedTimes};
+use super::slice::{Counted, Slice, Sum};
+use crate::model::{Frame, Mode, NameOptions, ThreadState, WaitFor, type_text};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What happened in the window.
+#[derive(Default)]
+pub(super) struct Window {
+    pub(super) samples: u64,
+    pub(super) methods: Methods,
+    pub(super) threads: BTreeMap<u64, ThreadSums>,
+    pub(super) waits: Waits,
+    /// What each thread of the program did most in the latest whole second.
+    pub(super) looks: BTreeMap<u64, ThreadLook>,
+    pub(super) counted: BTreeMap<(Counted, String), Sum>,
+    pub(super) pause_ns: u64,
+    pub(super) collections: u64,
+    pub(super) starvations: u64,
+    /// Processor time, if it is known.
+    pub(super) used: UsedTimes,
+    pub(super) has_times: bool,
+    pub(super) left_out: u64,
+    pub(super) nameless_methods: u64,
+}
+
+/// What a thread did.
+pub(super) struct ThreadLook {
+    pub(super) state: ThreadState,
+    pub(super) waits_for: Option<WaitFor>,
+    pub(super) frames: Vec<Arc<Frame>>,
+}
+
+/// Samples of waiting threads, and the threads, by place and what they wait for.
+pub(super) type Waits = BTreeMap<(String, WaitFor), (u64, BTreeSet<u64>)>;
+
+impl Window {
+    /// Counts what the threads of a second seemed to do.
+    pub(super) fn count_states(&mut self, slice: &Slice, stacks: &[NamedStack]) {
+        for ((thread, stack, mode), count) in &slice.samples {
+            let Some(stack) = stacks.get(*stack as usize) else { continue };
+            self.samples = self.samples.saturating_add(*count);
+            let sums = self.threads.entry(*thread).or_default();
+            let state = stack.state(*mode);
+            let sum = match state {
+                // It spins, in managed code.
+                ThreadState::Managed | ThreadState::TakingLock => &mut sums.seen.managed,
+                ThreadState::Native => &mut sums.seen.native,
+                ThreadState::Waiting => &mut sums.seen.waiting,
+            };
+            *sum = sum.saturating_add(*count);
+            if state == ThreadState::Waiting {
+                let place = (stack.waiting_place().to_owned(), stack.wait_for(*mode));
+                let row = self.waits.entry(place).or_default();
+                row.0 = row.0.saturating_add(*count);
+                row.1.insert(*thread);
+            }
+        }
+    }
+
+    /// Looks at what each thread of the program did most in a second.
+    pub(super) fn look_at_threads(&mut self, slice: &Slice, stacks: &[NamedStack]) {
+        let mut most: BTreeMap<u64, (u64, u32, Mode)> = BTreeMap::new();
+        let mut samples: BTreeMap<u64, u64> = BTreeMap::new();
+        for ((thread, stack, mode), count) in &slice.samples {
+            let seen = (*count, *stack, *mode);
+            let all = samples.entry(*thread).or_default();
+            *all = all.saturating_add(*count);
+            let row = most.entry(*thread).or_insert(seen);
+            if (seen.0, Reverse(seen.1)) > (row.0, Reverse(row.1)) {
+                *row = seen;
+            }
+        }
+        // The sampler's rounds: a thread that was there all the time is in each.
+        let rounds = samples.values().copied().max().unwrap_or(0);
+        let is_half = |count: u64| count.saturating_mul(2) >= rounds;
+        for (thread, (count, stack, mode)) in most {
+            let Some(stack) = stacks.get(stack as usize) else { continue };
+            let is_short = !samples.get(&thread).is_some_and(|all| is_half(*all));
+            if is_short || stack.is_ours {
+                continue;
+            }
+            let state = stack.state(mode);
+            // A wait that is soon over is no news.
+            let is_long = state == ThreadState::Waiting && is_half(count);
+            let waits_for = is_long.then(|| stack.wait_for(mode));
+            let frames = stack.frames.clone();
+            self.looks.insert(thread, ThreadLook { state, waits_for, frames });
+        }
+    }
+
+    /// Sets what the samples of each thread weigh.
+    pub(super) fn set_weights(&mut self) {
+        let UsedTimes { of_threads, of_others, span } = &self.used;
+        // Without a thread in common they are those of another process.
+        self.has_times =
+            *span > 0 && self.threads.keys().any(|thread| of_threads.contains_key(thread));
+        if !self.has_times {
+            return;
+        }
+        // The sampler's rounds: a thread that was there all the time is in each.
+        let rounds = self.threads.values().map(|sums| sums.seen.all()).max().unwrap_or(0);
+        let mut others = Seen::default();
+        for (thread, sums) in &mut self.threads {
+            match of_threads.get(thread) {
+                Some(used) => sums.weights = SampleWeights::of(sums.seen, rounds, *used, *span),
+                None => others.add(sums.seen),
+            }
+        }
+        let weights = SampleWeights::of(others, rounds, *of_others, *span);
+        let ended = self.threads.iter_mut().filter(|(thread, _)| !of_threads.contains_key(thread));
+        ended.for_each(|(_, sums)| sums.weights = weights);
+    }
+
+    /// Adds what ran to the methods, now that it is known what each thread's samples weigh.
+    pub(super) fn weigh(&mut self, slice: &Slice, stacks: &[NamedStack]) {
+        for ((thread, stack, mode), count) in &slice.samples {
+            let (Some(stack), Some(sums)) =
+                (stacks.get(*stack as usize), self.threads.get_mut(thread))
+            else {
+                continue;
+            };
+            let weight = match stack.state(*mode) {
+                ThreadState::Managed | ThreadState::TakingLock => sums.weights.managed,
+                ThreadState::Native => sums.weights.native,
+                ThreadState::Waiting => continue,
+            };
+            let weight = count.saturating_mul(weight);
+            if weight > 0 {
+                self.methods.add(stack, weight);
+                sums.methods.add(stack, weight);
+            }
+        }
+    }
+
+    /// Counts the occurrences of a second.
+    pub(super) fn count_labels(&mut self, slice: &Slice, stacks: &[NamedStack]) {
+        for ((what, label, stack), sum) in &slice.counted {
+            let label = slice.labels.things.get(*label as usize);
+            let (Some(label), Some(stack)) = (label, stacks.get(*stack as usize)) else { continue };
+            self.counted.entry((*what, label_text(*what, label, stack))).or_default().add(sum);
+        }
+    }
+
+    /// Sums up one of the numbers of all occurrences of a kind.
+    pub(super) fn total(&self, what: Counted, of: fn(&Sum) -> u64) -> u64 {
+        let rows = self.counted.iter().filter(|((kind, _), _)| *kind == what);
+        rows.map(|(_, sum)| of(sum)).fold(0, u64::saturating_add)
+    }
+}
+
+/// What a thread did, and what its samples weigh.
+pub(super) struct ThreadSums {
+    pub(super) seen: Seen,
+    weights: SampleWeights,
+    pub(super) methods: Methods,
+}
+
+impl Default for ThreadSums {
+    fn default() -> ThreadSums {
+        let (seen, weights) = (Seen::default(), SampleWeights::UNKNOWN);
+        ThreadSums { seen, weights, methods: Methods::default() }
+    }
+}
+
+/// Returns how a label is shown; a wait for a lock has the place that takes it.
+pub(super) fn label_text(what: Counted, label: &str, stack: &NamedStack) -> String {
+    match what {
+        Counted::Allocation | Counted::Exception => type_text(label, NameOptions::default()),
+        Counted::Request => label.to_owned(),
+        Counted::Contention => stack.waiting_place().to_owned(),
+    }
+}
