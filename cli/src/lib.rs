@@ -53,7 +53,7 @@ use context::Context;
 use std::ffi::OsString;
 use std::io::Write;
 
-/// Runs the command that `args` ask for; the first of them is the program's name.
+/// Runs the command of a command line; the first of `args` is the program's name.
 ///
 /// ```
 /// use nettrace_cli::{Console, Exit, run};

@@ -85,7 +85,7 @@ pub(crate) fn check(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<()
 /// or if a signal ends the process.
 ///
 /// # Errors
-/// Those of [`NewFile::create`] and [`NewFile::finish`], or writing fails.
+/// Fails like [`NewFile::create`] and [`NewFile::finish`], and if the file cannot be written.
 pub(crate) fn write(
     path: &Path,
     is_forced: bool,
@@ -152,7 +152,7 @@ impl NewFile {
     /// Begins a file. A file that has its name stays until [`NewFile::finish`].
     ///
     /// # Errors
-    /// Those of [`check`], or the folder cannot be written.
+    /// Fails like [`check`], and if the folder cannot be written.
     pub(crate) fn create(
         path: &Path,
         is_forced: bool,
@@ -184,7 +184,7 @@ impl NewFile {
     /// Gives the file its name.
     ///
     /// # Errors
-    /// Those of [`Pending::finish`].
+    /// Fails like [`Pending::finish`].
     pub(crate) fn finish(self) -> Result<Written, Failure> {
         drop(self.file);
         self.pending.finish()

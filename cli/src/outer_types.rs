@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 /// Maximum bytes of all files together that are read, each whole. A trace may have many modules of
-/// one name. Those of a web application have 70 MB.
+/// one name. A web application has 70 MB of modules.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// Where to look for the files of modules.

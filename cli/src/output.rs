@@ -35,7 +35,7 @@ impl<'a> Output<'a> {
         self.written
     }
 
-    /// Adds bytes that were written elsewhere to those that were written.
+    /// Adds bytes that were written elsewhere to [`Output::written`].
     pub(crate) fn add_written(&mut self, bytes: u64) {
         self.written = self.written.saturating_add(bytes);
     }

@@ -23,7 +23,7 @@ impl Progress {
     }
 
     /// Shows that `done` bytes were read, of `whole` if that is known.
-    pub(crate) fn at(&self, done: u64, whole: Option<u64>) {
+    pub(crate) fn show(&self, done: u64, whole: Option<u64>) {
         self.line.borrow_mut().show(|| line(done, whole, self.begun.elapsed()));
     }
 

@@ -33,40 +33,41 @@ const MAX_LISTED_ITEMS: usize = 12;
 
 fn text(context: &mut Context<'_>, input: &InputArgs, report: &TraceInfo) -> Result<(), Failure> {
     let style = context.style;
-    let mut page = Page { out: context.out.buffer(), style };
-    page.heading(&input.name())?;
-    page.what(report)?;
-    page.blank()?;
-    page.amounts(report)?;
-    page.blank()?;
-    page.providers(report)?;
-    page.blank()?;
-    page.blocks(report)?;
-    page.damage(report)?;
-    page.blank()?;
-    page.next(input, report)?;
+    let mut writer = InfoWriter { out: context.out.buffer(), style };
+    writer.write_heading(&input.name())?;
+    writer.write_trace(report)?;
+    writer.write_blank_line()?;
+    writer.write_amounts(report)?;
+    writer.write_blank_line()?;
+    writer.write_providers(report)?;
+    writer.write_blank_line()?;
+    writer.write_blocks(report)?;
+    writer.write_damage(report)?;
+    writer.write_blank_line()?;
+    writer.write_next_steps(input, report)?;
     Ok(())
 }
 
-struct Page<'o> {
+/// Writes what is known of a trace as text, section by section.
+struct InfoWriter<'o> {
     out: &'o mut Vec<u8>,
     style: Style,
 }
 
-impl Page<'_> {
-    fn heading(&mut self, file: &str) -> io::Result<()> {
+impl InfoWriter<'_> {
+    fn write_heading(&mut self, file: &str) -> io::Result<()> {
         writeln!(self.out, "{}", self.style.strong().over(printable(file)))
     }
 
-    fn blank(&mut self) -> io::Result<()> {
+    fn write_blank_line(&mut self) -> io::Result<()> {
         writeln!(self.out)
     }
 
-    fn line(&mut self, label: &str, text: &str) -> io::Result<()> {
+    fn write_line(&mut self, label: &str, text: &str) -> io::Result<()> {
         writeln!(self.out, "  {}  {text}", self.style.faint().over(format_args!("{label:<9}")))
     }
 
-    fn what(&mut self, report: &TraceInfo) -> io::Result<()> {
+    fn write_trace(&mut self, report: &TraceInfo) -> io::Result<()> {
         let name = match report.version {
             3 => "NetPerf (nettrace 3)".to_owned(),
             6 => format!("nettrace {}.{}", report.version, report.minor),
@@ -85,36 +86,36 @@ impl Page<'_> {
                 self.style.bad().over(text)
             }
         };
-        self.line("format", &format!("{name}{packed}, {size}{unpacked}, {end}"))?;
+        self.write_line("format", &format!("{name}{packed}, {size}{unpacked}, {end}"))?;
         let writer = report.writer.as_deref().unwrap_or(".NET, version not in the trace");
-        self.line("writer", &printable(writer))?;
+        self.write_line("writer", &printable(writer))?;
         let process = match report.process_id {
             Some(id) => id.to_string(),
             None if report.processes > 0 => units::counted(report.processes, "process"),
             None => "unknown".to_owned(),
         };
         let command = report.command_line.as_deref().map(printable).unwrap_or_default();
-        self.line("process", format!("{process}  {command}").trim_end())?;
+        self.write_line("process", format!("{process}  {command}").trim_end())?;
         let machine = [
             report.os.as_deref().map(printable),
             report.architecture.as_deref().map(printable),
             report.processors.map(|count| units::counted(u64::from(count), "processor")),
             Some(format!("{}-bit", u32::from(report.pointer_size) * 8)),
         ];
-        self.line("machine", &machine.into_iter().flatten().collect::<Vec<_>>().join(", "))?;
+        self.write_line("machine", &machine.into_iter().flatten().collect::<Vec<_>>().join(", "))?;
         let start = match &report.start_utc {
             Some(start) => start.replace('T', " ").replace('Z', " UTC"),
             None => "unknown".to_owned(),
         };
-        self.line("started", &start)?;
+        self.write_line("started", &start)?;
         let duration = report.duration_ns.map_or_else(|| "unknown".to_owned(), units::duration);
-        self.line("lasted", &format!("{duration} to the last event"))?;
+        self.write_line("lasted", &format!("{duration} to the last event"))?;
         let frequency = u64::try_from(report.ticks_per_second).unwrap_or(0);
-        self.line("clock", &format!("{} ticks a second", units::count(frequency)))
+        self.write_line("clock", &format!("{} ticks a second", units::count(frequency)))
     }
 
-    fn amounts(&mut self, report: &TraceInfo) -> io::Result<()> {
-        self.line(
+    fn write_amounts(&mut self, report: &TraceInfo) -> io::Result<()> {
+        self.write_line(
             "events",
             &format!(
                 "{} of {}{}, {} with stacks, {} of payload",
@@ -137,26 +138,29 @@ impl Page<'_> {
                 cause_of_loss(report.damage_count > 0),
             )),
         };
-        self.line("lost", &lost)?;
+        self.write_line("lost", &lost)?;
         if report.restarts > 0 {
             let times = units::counted(report.restarts, "time");
-            self.line("", &format!("{times} a thread id was reused by another thread"))?;
+            self.write_line("", &format!("{times} a thread id was reused by another thread"))?;
         }
         let at_least = |number, is_at_least| match is_at_least {
             true => format!("at least {}", units::count(number)),
             false => units::count(number),
         };
-        self.line("threads", &at_least(report.threads, report.threads_are_at_least))?;
-        self.line("stacks", &at_least(report.stacks, report.stacks_are_at_least))
+        self.write_line("threads", &at_least(report.threads, report.threads_are_at_least))?;
+        self.write_line("stacks", &at_least(report.stacks, report.stacks_are_at_least))
     }
 
-    fn providers(&mut self, report: &TraceInfo) -> io::Result<()> {
+    fn write_providers(&mut self, report: &TraceInfo) -> io::Result<()> {
         let (others, is_at_least) = report
             .other_providers
             .as_ref()
             .map_or((0, false), |others| (others.providers, others.providers_are_at_least));
         let count = units::count((report.providers.len() as u64).saturating_add(others));
-        self.line("providers", &if is_at_least { format!("at least {count}") } else { count })?;
+        self.write_line(
+            "providers",
+            &if is_at_least { format!("at least {count}") } else { count },
+        )?;
         for provider in report.providers.iter().take(MAX_LISTED_ITEMS) {
             let name = self.style.name().over(printable(&provider.name));
             writeln!(self.out, "  {:>21}  {name}", units::count(provider.events))?;
@@ -169,9 +173,9 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn blocks(&mut self, report: &TraceInfo) -> io::Result<()> {
+    fn write_blocks(&mut self, report: &TraceInfo) -> io::Result<()> {
         let total: u64 = report.blocks.iter().map(|(_, count)| count).sum();
-        self.line("blocks", &units::count(total))?;
+        self.write_line("blocks", &units::count(total))?;
         for ((kind, count), (_, bytes)) in report.blocks.iter().zip(&report.bytes) {
             writeln!(
                 self.out,
@@ -183,10 +187,10 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn damage(&mut self, report: &TraceInfo) -> io::Result<()> {
+    fn write_damage(&mut self, report: &TraceInfo) -> io::Result<()> {
         if report.damage_count == 0 {
             let good = self.style.good().over("none");
-            self.line("damage", &good)?;
+            self.write_line("damage", &good)?;
         } else {
             let lost = match report.damage_bytes {
                 0 => String::new(),
@@ -194,7 +198,7 @@ impl Page<'_> {
             };
             let text = format!("{}{lost}", units::counted(report.damage_count, "finding"));
             let text = self.style.bad().over(text);
-            self.line("damage", &text)?;
+            self.write_line("damage", &text)?;
             for finding in report.damage.iter().take(MAX_LISTED_ITEMS) {
                 let block =
                     finding.block.map_or_else(String::new, |block| format!("{block} block, "));
@@ -221,12 +225,12 @@ impl Page<'_> {
                 String::new()
             };
             let text = format!("{:#x}: {}: {}{times}", note.offset, note.context, note.fault);
-            self.line("note", &text)?;
+            self.write_line("note", &text)?;
         }
         Ok(())
     }
 
-    fn next(&mut self, input: &InputArgs, report: &TraceInfo) -> io::Result<()> {
+    fn write_next_steps(&mut self, input: &InputArgs, report: &TraceInfo) -> io::Result<()> {
         let file = input.shell_word();
         let (command, why) = match report.events {
             0 => (format!("nettrace info --json {file}"), "all of this for programs"),
@@ -234,6 +238,6 @@ impl Page<'_> {
         };
         let text =
             format!("{}   {}", self.style.strong().over(command), self.style.faint().over(why));
-        self.line("next", &text)
+        self.write_line("next", &text)
     }
 }

@@ -59,7 +59,7 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context<'_>) -> Result<Exit, 
     Ok(context.conclude(&trace.file, &ended, true))
 }
 
-/// Returns who describes the fields of a type.
+/// Returns whether the stream or the catalog describes the fields of a type, if anything does.
 fn source(row: &EventType, shape: &Shape) -> &'static str {
     match row.catalog {
         Some(_) => "catalog",

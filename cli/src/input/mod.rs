@@ -153,7 +153,7 @@ impl Source for Input {
             }
             SourceBytes::Read(buffered) => buffered.fill(end),
         };
-        self.progress.at(self.consumed.get(), self.whole);
+        self.progress.show(self.consumed.get(), self.whole);
         filled
     }
 

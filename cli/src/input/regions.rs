@@ -91,7 +91,7 @@ impl Regions {
                 Ok((part, reached))
             },
             |(part, reached)| {
-                self.progress.at(reached, self.whole);
+                self.progress.show(reached, self.whole);
                 has_all = whole.join(part);
                 if has_all { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             },
@@ -99,7 +99,7 @@ impl Regions {
         Ok(has_all.then_some((whole, outcome)))
     }
 
-    /// Reads the whole file in parts, and hands on what is made of each part. `collect` may stop
+    /// Reads the whole file in parts, and hands on what a maker makes of each part. `collect` may stop
     /// the reading.
     pub(crate) fn read_in_parts<M: MakeParts + Send>(
         &self,
@@ -113,7 +113,7 @@ impl Regions {
             self.options(order),
             || Reaching { maker: maker(), reached: 0 },
             |(part, reached)| {
-                self.progress.at(reached, self.whole);
+                self.progress.show(reached, self.whole);
                 collect(part)
             },
         )

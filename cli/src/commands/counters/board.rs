@@ -17,14 +17,14 @@ use unicode_width::UnicodeWidthStr;
 
 const KEYS: [(&str, &str); 10] = [
     ("q", "quits, as does Ctrl-C; Ctrl-Z suspends"),
-    ("?", "shows this"),
+    ("?", "shows this help"),
     ("/", "filters by name, provider and tags; Esc removes the filter"),
     ("s", "sorts by name, by value, by change"),
     ("r", "reverses the order"),
     ("t", "folds and unfolds the tags of all counters"),
-    ("Enter", "those of the selected one"),
-    ("p", "pause the display; recording continues"),
-    ("↑ ↓", "select; also PgUp, PgDn, Home and End"),
+    ("Enter", "folds or unfolds the tags of the selected counter"),
+    ("p", "pauses the display; recording continues"),
+    ("↑ ↓", "selects a row; also PgUp, PgDn, Home and End"),
     ("grey", "no value has come for three intervals"),
 ];
 
@@ -92,7 +92,7 @@ impl CounterBoard {
         }
     }
 
-    pub(super) fn notice(&mut self, notice: String) {
+    pub(super) fn add_notice(&mut self, notice: String) {
         self.notices.push(notice);
     }
 

@@ -244,7 +244,7 @@ impl ValueWriter {
     }
 }
 
-/// Returns the last values of all processes. Those of several processes have the process's id as a
+/// Returns the last values of all processes. If there are several, values have the process's id as a
 /// tag.
 pub(super) fn exposition(sessions: &[CounterSession]) -> CountersReport {
     let mut all = CountersReport::default();

@@ -183,7 +183,7 @@ fn report(result: &InputResult, counts: &mut ResultCounts, context: &mut Context
 }
 
 /// Finds inputs with the same content, of which the first on the command line is exported. Only
-/// those of equal size are hashed beforehand.
+/// inputs of equal size are hashed beforehand.
 struct Duplicates {
     /// The place of the first input with each content, by its hash.
     first: Mutex<BTreeMap<String, usize>>,

@@ -37,7 +37,7 @@ use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 /// Megabytes that the process may use for events not yet sent: as much as dotnet-gcdump requests.
-const BUFFER: NonZeroU32 = NonZeroU32::new(1024).expect("is not zero");
+const BUFFER_MEGABYTES: NonZeroU32 = NonZeroU32::new(1024).expect("is not zero");
 /// How long a program that was started runs before its dump by default.
 const RUN_BEFORE_DUMP: Duration = Duration::from_secs(1);
 
@@ -69,7 +69,7 @@ fn config() -> Result<SessionConfig, RequestError> {
     // methods.
     Ok(SessionConfig::new(Providers::new([heap])?)
         .rundown(Rundown::Default)
-        .buffer_megabytes(BUFFER)
+        .buffer_megabytes(BUFFER_MEGABYTES)
         .stacks(false))
 }
 

@@ -40,7 +40,7 @@ use std::io;
 
 pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Failure> {
     match report {
-        Report::Summary(args) => summary::run(Asked::of(args), context),
+        Report::Summary(args) => summary::run(Asked::from_args(args), context),
         Report::TopN(args) => {
             let mut asked = sample_options(args, &args.own.activity);
             asked.options.keeps_when = args.own.when;
@@ -52,20 +52,20 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
         }
         Report::Threads(args) => {
             let text = with(args.own.rows.number, samples::threads);
-            show(Threads, Asked::of(args), context, text)
+            show(Threads, Asked::from_args(args), context, text)
         }
         Report::Modules(args) => {
             let text = with(args.own.rows.number, samples::modules);
-            show(modules_of(&args.own), Asked::of(args), context, text)
+            show(modules_of(&args.own), Asked::from_args(args), context, text)
         }
         Report::Gc(args) => {
-            show(Gc::default(), Asked::of(args), context, with(&args.own, gc::text))
+            show(Gc::default(), Asked::from_args(args), context, with(&args.own, gc::text))
         }
         Report::Alloc(args) => show_rows::<Alloc, _>(args, context, alloc::text),
         Report::Types(args) => show_rows::<Types, _>(args, context, alloc::types),
         Report::Jit(args) => {
             let is_by_time = args.own.timeline || args.counted.before.is_some();
-            show(Jit::default(), Asked::of(args), context, |report, context| {
+            show(Jit::default(), Asked::from_args(args), context, |report, context| {
                 jit::text(&args.own, is_by_time, report, context)
             })
         }
@@ -78,15 +78,15 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
         Report::Tasks(args) => show_rows::<Tasks, _>(args, context, tasks::text),
         Report::Activities(args) => {
             let text = with(&args.own, activities::text);
-            show(activities_of(&args.own), Asked::of(args), context, text)
+            show(activities_of(&args.own), Asked::from_args(args), context, text)
         }
         Report::Http(args) => {
             let text = with(&args.own, activities::text);
-            show(requests_of(&args.own), Asked::of(args), context, text)
+            show(requests_of(&args.own), Asked::from_args(args), context, text)
         }
         Report::Sql(args) => show_rows::<Sql, _>(args, context, sql::text),
-        Report::Logs(args) => logs::run(&args.own, Asked::of(args), context),
-        Report::Counters(args) => counters::run(&args.own, Asked::of(args), context),
+        Report::Logs(args) => logs::run(&args.own, Asked::from_args(args), context),
+        Report::Counters(args) => counters::run(&args.own, Asked::from_args(args), context),
         Report::Html(args) => html::run(args, context),
         Report::Heap(args) => heap::run(args, context),
     }
@@ -98,7 +98,7 @@ fn sample_options<'a, O: Args, C: Args + AnalysisArgs>(
     args: &'a ReportArgs<O, C>,
     activity: &'a ActivityArg,
 ) -> Asked<'a> {
-    let mut asked = Asked::of(args);
+    let mut asked = Asked::from_args(args);
     asked.options.folding.is_recording = true;
     asked.activity = activity.id.as_deref();
     asked

@@ -1,5 +1,5 @@
-//! What all reports share: one pass, JSON or a table, and what to record when the trace
-//! has nothing for them.
+//! What all reports share: one pass, JSON or a table, and what to record when the trace has nothing
+//! for them.
 
 use crate::analysed::{Analysed, activity_spans};
 use crate::analysis_options::AnalysisArgs;
@@ -23,12 +23,12 @@ pub(super) struct Asked<'a> {
     input: &'a InputArgs,
     pub(super) options: AnalysisOptions,
     counted: &'a dyn AnalysisArgs,
-    /// The id of the activity whose samples count.
+    /// Id of the activity whose samples count.
     pub(super) activity: Option<&'a str>,
     pub(super) form: Form,
 }
 
-/// What is written of a report.
+/// The form in which a report is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// Text, if the trace has something for the report.
@@ -42,7 +42,9 @@ pub(super) enum Form {
 }
 
 impl<'a> Asked<'a> {
-    pub(super) fn of<O: Args, C: Args + AnalysisArgs>(args: &'a ReportArgs<O, C>) -> Asked<'a> {
+    pub(super) fn from_args<O: Args, C: Args + AnalysisArgs>(
+        args: &'a ReportArgs<O, C>,
+    ) -> Asked<'a> {
         Asked {
             input: &args.input,
             options: args.counted.options(),
@@ -53,20 +55,20 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What is done after each event.
+/// A function that is called after each event.
 type Each<R> = fn(&mut R, &mut Context<'_>) -> io::Result<()>;
-/// Writes what a report of a file yields.
-type Text<'t, O> = dyn Fn(&InputArgs, &O, &mut Context<'_>) -> io::Result<()> + 't;
+/// A function that writes a report of a file as text.
+type WriteText<'t, O> = dyn Fn(&InputArgs, &O, &mut Context<'_>) -> io::Result<()> + 't;
 
 /// How a report becomes text.
 pub(super) struct Steps<'t, R: Report> {
     /// Called after each event, for reports that are shown while the trace is read.
     pub(super) each: Option<Each<R>>,
-    /// Adds what is known only when the trace was read. Returns true if the text already
-    /// reports lost events.
+    /// Adds what is known only when the trace was read. Returns true if the text already reports
+    /// lost events.
     pub(super) complete: fn(&mut R::Output, &Ended, &InputArgs, &mut Context<'_>) -> bool,
-    /// Writes it for reading.
-    pub(super) text: &'t Text<'t, R::Output>,
+    /// Writes the report as text.
+    pub(super) text: &'t WriteText<'t, R::Output>,
 }
 
 /// Reads the trace once for a report and writes it.
@@ -88,7 +90,7 @@ where
     )
 }
 
-/// A report whose only option is the number of rows.
+/// Reads and writes a report whose only option is the number of rows.
 pub(super) fn show_rows<R: Report + Default, C: Args + AnalysisArgs>(
     args: &ReportArgs<RowsArg, C>,
     context: &mut Context<'_>,
@@ -99,10 +101,10 @@ where
 {
     let rows = args.own.number;
     let text = |output: &R::Output, context: &mut Context<'_>| text(rows, output, context);
-    show(R::default().top(rows), Asked::of(args), context, text)
+    show(R::default().top(rows), Asked::from_args(args), context, text)
 }
 
-/// The same with all [`Steps`].
+/// Reads the trace once for a report and writes it, with all [`Steps`].
 pub(super) fn show_in_steps<R: Report>(
     report: R,
     mut asked: Asked<'_>,
@@ -167,13 +169,13 @@ fn read_each(
     Ok(())
 }
 
-/// What the closing warnings of a report are made of.
+/// The facts behind the closing warnings of a report.
 struct Shown<'a> {
     file: &'a str,
     ended: &'a Ended,
-    /// Whether there is anything that the report is about: events, samples or modules.
+    /// Whether the trace has what the report is about: events, samples or modules.
     has_events: bool,
-    /// Samples that filters leave out.
+    /// Number of samples that filters leave out.
     refused_samples: u64,
     record: &'static [Recording],
     input: ReportInput,
@@ -183,7 +185,7 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Ends the output, and says what is to be known about it.
+    /// Ends the output, and warns about what is missing.
     fn conclude(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         context.out.finish()?;
         if !self.has_events && !self.record.is_empty() {

@@ -183,7 +183,7 @@ impl StackGroup {
     }
 }
 
-/// Groups the threads with managed frames by identical stacks, those of most threads first.
+/// Groups the threads with managed frames by identical stacks, the most frequent first.
 pub(super) fn merged(threads: &[StackedThread], has_ended: bool) -> Vec<StackGroup> {
     type Key<'t> =
         (&'t [Arc<Frame>], Option<&'static str>, Option<&'static str>, Option<&'t [String]>);

@@ -15,7 +15,7 @@ use ratatui_core::terminal::Frame;
 
 const KEYS: [(&str, &str); 13] = [
     ("q", "quits, as does Ctrl-C; Ctrl-Z suspends"),
-    ("?", "shows this"),
+    ("?", "shows this help"),
     ("m", "methods: self is the innermost, total anywhere on the stack"),
     ("t", "threads"),
     ("a", "allocated types"),
@@ -26,7 +26,7 @@ const KEYS: [(&str, &str); 13] = [
     ("Enter", "callers of the row, or methods of the thread; Esc leaves them"),
     ("s", "sorts methods by total, and by self again"),
     ("p", "pauses"),
-    ("↑ ↓", "select; also PgUp, PgDn, Home and End"),
+    ("↑ ↓", "selects a row; also PgUp, PgDn, Home and End"),
 ];
 
 const VIEWS: [(TopView, char, &str); 7] = [

@@ -125,7 +125,8 @@ pub(super) fn header(seen: &TopState) -> Vec<Sum> {
     let header = &seen.snapshot.header;
     let number = |value: f64| units::count(whole(value));
     let mut sums = Vec::new();
-    // The unit is that of the line below, unless only the runtime reports its use of processors.
+    // The line below counts in cores, so this does, too, unless only the runtime reports its use of
+    // processors.
     let of_one = seen.cost.process_percent.map(|cpu| (cpu, "a core"));
     if let Some((cpu, unit)) = of_one.or(header.cpu_percent.map(|cpu| (cpu, "all cores"))) {
         sums.push(Sum {

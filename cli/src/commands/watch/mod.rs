@@ -135,7 +135,7 @@ fn filter(args: &WatchArgs) -> Filter {
     Filter::new(filter.options(&args.conditions))
 }
 
-/// Names of frames, and which events the user chose beside those that tell the names.
+/// Names of frames, and which events the user chose: others come only to tell names.
 struct Naming {
     names: StackNames<'static>,
     /// The events that the user chose; `None` if there are no others.
