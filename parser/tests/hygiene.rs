@@ -37,7 +37,15 @@ fn sources() -> Vec<(String, String)> {
     sources_below(libraries.map(|name| root().join(name).join("src")).into())
 }
 
-fn sources_below(mut folders: Vec<PathBuf>) -> Vec<(String, String)> {
+fn sources_below(folders: Vec<PathBuf>) -> Vec<(String, String)> {
+    let found = files_below(folders, "rs");
+    assert!(found.len() > 100, "only {} sources", found.len());
+    found
+}
+
+/// Returns path below the root, and text, of every file with an ending. What is built, and
+/// hidden folders, are left out.
+fn files_below(mut folders: Vec<PathBuf>, ending: &str) -> Vec<(String, String)> {
     let root = root();
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -46,16 +54,43 @@ fn sources_below(mut folders: Vec<PathBuf>) -> Vec<(String, String)> {
         for entry in entries {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name = path.file_name().unwrap().to_string_lossy();
+                if !name.starts_with('.') && !matches!(&*name, "target" | "node_modules") {
+                    folders.push(path);
+                }
+            } else if path.extension().is_some_and(|extension| extension == ending) {
                 let name = path.strip_prefix(&root).unwrap().components();
                 let name: Vec<_> = name.map(|part| part.as_os_str().to_string_lossy()).collect();
                 found.push((name.join("/"), fs::read_to_string(&path).unwrap()));
             }
         }
     }
-    assert!(found.len() > 100, "only {} sources", found.len());
     found
+}
+
+/// Returns the words of a document that stand for something to be filled in, such as
+/// `SECONDS_TAKEN` or `TODO` outside of code, with their lines.
+fn placeholders(text: &str) -> Vec<(usize, &str)> {
+    let (mut found, mut is_code) = (Vec::new(), false);
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        } else if !is_code && !line.starts_with("    ") {
+            // What is between two backticks is code.
+            let plain = line.split('`').step_by(2);
+            let is_part_of_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let words = plain.flat_map(|part| part.split(move |c| !is_part_of_word(c)));
+            found.extend(words.filter(|word| is_placeholder(word)).map(|word| (number, word)));
+        }
+    }
+    found
+}
+
+fn is_placeholder(word: &str) -> bool {
+    let is_upper =
+        |part: &str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_uppercase());
+    matches!(word, "TODO" | "FIXME" | "TBD" | "XXX")
+        || word.contains('_') && word.split('_').all(is_upper)
 }
 
 /// Returns the lines, without comments, that hold one of the words.
@@ -92,6 +127,19 @@ fn nothing_is_left_that_was_there_to_look_or_to_be_written_later() {
         let found = lines_with(&text, &words);
         assert!(found.is_empty(), "{name}: {found:?}");
     }
+}
+
+#[test]
+fn no_document_has_a_placeholder_that_was_to_be_filled_in() {
+    let documents = files_below(vec![root()], "md");
+    assert!(documents.len() > 40, "only {} documents", documents.len());
+    for (name, text) in documents {
+        let found = placeholders(&text);
+        assert!(found.is_empty(), "{name}: {found:?}");
+    }
+    // The search finds what it is for, and no names in code.
+    let text = "It takes SECONDS_TAKEN.\n\nTABLE_OF_RATES, TODO\n\n```\nMAX_LEN=1\n```\n`MAX_LEN`, AND, R2R_X\n";
+    assert_eq!(placeholders(text), [(1, "SECONDS_TAKEN"), (3, "TABLE_OF_RATES"), (3, "TODO")]);
 }
 
 #[test]

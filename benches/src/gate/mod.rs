@@ -75,19 +75,28 @@ impl Row {
         std::iter::once(self.work).chain(others.iter().copied()).map(|work| (self.case, work))
     }
 
+    /// Returns what is measured, as the table and `benches/README.md` call it.
+    fn what(&self) -> String {
+        let (work, case) = (self.work, self.case.name());
+        match self.unit {
+            Unit::Event => format!("{work}, {case}"),
+            Unit::AboveRaw => format!("{work} above raw, {case}"),
+            Unit::Times(others) => format!("{work} over {}, {case}", others.join(" or ")),
+        }
+    }
+
     fn add_to(&self, report: &mut GateReport, measured: &HashMap<(Case, &'static str), f64>) {
         let of = |work| measured.get(&(self.case, work)).copied().unwrap_or(f64::NAN);
-        let (work, case, own) = (self.work, self.case.name(), of(self.work));
-        let (what, value, unit) = match self.unit {
-            Unit::Event => (format!("{work}, {case}"), own, "Ir/event"),
-            Unit::AboveRaw => (format!("{work} above raw, {case}"), own - of("raw"), "Ir/event"),
+        let own = of(self.work);
+        let (value, unit) = match self.unit {
+            Unit::Event => (own, "Ir/event"),
+            Unit::AboveRaw => (own - of("raw"), "Ir/event"),
             Unit::Times(others) => {
                 let dearest = others.iter().map(|work| of(work)).fold(f64::NAN, f64::max);
-                let what = format!("{work} over {}, {case}", others.join(" or "));
-                (what, own / dearest, "times the Ir")
+                (own / dearest, "times the Ir")
             }
         };
-        report.add(&what, self.limit, self.goal, value, unit);
+        report.add(&self.what(), self.limit, self.goal, value, unit);
     }
 }
 
@@ -305,4 +314,22 @@ fn memory(folder: &Path, report: &mut GateReport) -> io::Result<()> {
         std::fs::remove_file(file)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readme_has_the_limits_of_reading() {
+        let readme = include_str!("../../README.md");
+        for row in READING {
+            let Limit::AtMost(limit) = row.limit else { panic!("{} has no maximum", row.what()) };
+            let goal = row.goal.map_or(String::new(), |goal| format!("{goal} "));
+            let line = format!("| {} | {limit} | {goal}|", row.what());
+            // The page has commas in numbers, too.
+            let plain = |text: &str| text.replace(',', "");
+            assert!(readme.lines().any(|found| plain(found).starts_with(&plain(&line))), "{line}");
+        }
+    }
 }
