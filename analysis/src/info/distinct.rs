@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-/// So many numbers are counted exactly, in about a megabyte.
-const MOST: usize = 1 << 16;
+/// Maximum number of numbers that are counted exactly, in about a megabyte.
+const MAX_EXACT: usize = 1 << 16;
 
 /// Different numbers.
 #[derive(Debug, Clone, Default)]
@@ -16,7 +16,7 @@ pub(super) struct Distinct {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) number: u64,
-    /// There may be more.
+    /// Whether there may be more.
     pub(super) is_at_least: bool,
 }
 
@@ -24,7 +24,7 @@ impl Distinct {
     /// Adds a number.
     #[inline]
     pub(super) fn insert(&mut self, number: u64) {
-        if self.numbers.len() < MOST {
+        if self.numbers.len() < MAX_EXACT {
             self.numbers.insert(number);
         } else if !self.has_more {
             self.has_more = !self.numbers.contains(&number);
@@ -37,12 +37,12 @@ impl Distinct {
         self.has_more |= other.has_more;
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub(super) fn count(&self) -> Count {
         Count { number: self.numbers.len() as u64, is_at_least: self.has_more }
     }
 
-    /// The number, if there is only one.
+    /// Returns the number, if there is only one.
     pub(super) fn only(&self) -> Option<u64> {
         self.numbers.iter().next().copied().filter(|_| self.numbers.len() == 1)
     }

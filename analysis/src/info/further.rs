@@ -20,13 +20,13 @@ pub(super) struct Further {
     other_events: u64,
 }
 
-/// The name by which a provider is listed.
+/// Returns the name by which a provider is listed.
 pub(super) fn name(is_defined: bool, provider: &str) -> &str {
     if is_defined { provider } else { "(undefined)" }
 }
 
 impl Further {
-    /// `known` are listed in any case.
+    /// Begins without events. `known`: providers that are listed in any case.
     pub(super) fn new<'p>(known: impl Iterator<Item = &'p str>) -> Further {
         Further {
             count: TypeCount::default(),
@@ -37,7 +37,7 @@ impl Further {
         }
     }
 
-    /// Counts an event. Gives whether it has a stack.
+    /// Counts an event. Returns whether it has a stack.
     pub(super) fn take(&mut self, event: &Event<'_>) -> bool {
         let has_stack = self.count.take(event);
         let is_defined = event.metadata().is_some();
@@ -67,7 +67,7 @@ impl Further {
         met.map(|(name, events)| (&**name, *events))
     }
 
-    /// Providers that are not listed, and their events.
+    /// Returns how many providers are not listed, and how many events they have.
     pub(super) fn other_providers(&self) -> Option<(Count, u64)> {
         (self.other_events > 0).then(|| (self.others.count(), self.other_events))
     }

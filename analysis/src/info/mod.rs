@@ -193,8 +193,8 @@ impl TraceInfo {
 }
 
 impl Survey {
-    /// What is known of the trace that was counted: `header` is that of its stream,
-    /// `outcome` how reading it went.
+    /// Returns what is known of the trace that was counted. `header`: the header of its stream;
+    /// `outcome`: how reading it went.
     pub fn info(&self, header: &Trace, outcome: &Outcome) -> TraceInfo {
         let (version, minor) =
             outcome.version.map_or((0, 0), |version| (version.major(), version.minor()));
@@ -269,7 +269,7 @@ impl Survey {
     }
 }
 
-/// Notes of one kind are one, with how many there are.
+/// Returns one note for each kind, with how many there are.
 fn notes(outcome: &Outcome) -> Vec<NoteInfo> {
     let mut kinds: Vec<&Finding> = Vec::new();
     for finding in outcome.damage.notes() {
@@ -291,7 +291,7 @@ fn notes(outcome: &Outcome) -> Vec<NoteInfo> {
     kinds.into_iter().map(note).collect()
 }
 
-/// Who writes such streams.
+/// Returns who writes such streams.
 fn writer(version: u32, runtime: Option<&str>) -> Option<String> {
     match (version, runtime) {
         (6, _) => Some("one-collect".to_owned()),
@@ -311,7 +311,7 @@ fn as_object<S: serde::Serializer>(
     serializer.collect_map(counts.iter().copied())
 }
 
-/// An object, in which a key that comes twice has its last value.
+/// Writes an object in which a key that comes twice has its last value.
 #[cfg(feature = "serde")]
 fn with_last_values<S: serde::Serializer>(
     pairs: &[(String, String)],
@@ -327,9 +327,9 @@ fn with_last_values<S: serde::Serializer>(
 mod tests {
     use super::*;
 
-    /// 10^10 comparisons, if each key looked for itself among all that follow.
     #[test]
     fn of_keys_that_come_again_the_last_value_stays_however_many_there_are() {
+        // 10^10 comparisons, if each key looked for itself among all that follow.
         let pair = |number: usize| (format!("k{}", number % 150_000), number.to_string());
         let pairs: Vec<_> = (0..200_000).map(pair).collect();
         let mut json = Vec::new();

@@ -10,7 +10,7 @@ pub(super) struct RuntimeFacts {
     pub(super) command_line: Option<String>,
     pub(super) os: Option<String>,
     pub(super) architecture: Option<String>,
-    /// Such as `10.0.12`.
+    /// Version of the runtime, such as `10.0.12`.
     pub(super) version: Option<String>,
     /// Whether the first three are from [`ProcessInfo`], which counts more than other
     /// events.
@@ -19,7 +19,7 @@ pub(super) struct RuntimeFacts {
 }
 
 impl RuntimeFacts {
-    /// Whether [`RuntimeFacts::take`] wants to see events of a type.
+    /// Returns whether [`RuntimeFacts::take`] wants to see events of a type.
     pub(super) fn is_informative(provider: &str, id: u32) -> bool {
         match id {
             1 => provider == "Microsoft-DotNETCore-EventPipe",
@@ -71,7 +71,7 @@ fn non_empty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// The folder of a path that is a version number:
+/// Returns the folder of a path that is a version number:
 /// `…/Microsoft.NETCore.App/3.1.23/libcoreclr.so`.
 fn version_in_path(path: &str) -> Option<String> {
     let is_version = |part: &&str| {

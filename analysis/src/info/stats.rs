@@ -55,8 +55,8 @@ pub struct TypeStats<'s> {
 }
 
 impl Survey {
-    /// The event types of the trace that was counted: `header` is that of its stream,
-    /// `outcome` how reading it went.
+    /// Returns the event types of the trace that was counted. `header`: the header of its
+    /// stream; `outcome`: how reading it went.
     pub fn stats(&self, header: &Trace, outcome: &Outcome) -> TraceStats<'_> {
         let clock = header.clock();
         let mut rows: Vec<_> = self.types().collect();

@@ -9,14 +9,14 @@ use nettrace_parser::{Event, Limits, Visit};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
-/// What the reader keeps of event types, threads and stacks each for a bounded survey. A runtime forgets its
-/// stacks every 10 MiB.
-const TABLE_BYTES: usize = 12 << 20;
+/// Maximum number of bytes that the reader keeps of event types, threads and stacks each for a
+/// bounded survey. A runtime forgets its stacks every 10 MiB.
+const MAX_TABLE_BYTES: usize = 12 << 20;
 
 /// Id of a thread and of its process.
 type ThreadKey = (Option<u64>, Option<u64>);
 
-/// Threads that are remembered; a power of two, at most 256.
+/// Number of threads that are remembered: a power of two, at most 256.
 const RECENT: usize = 64;
 
 /// Recently counted threads, each at an index computed from its id: in most traces, a few
@@ -31,9 +31,9 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// Whether a thread was not counted recently; from now on it is.
+    /// Remembers a thread. Returns whether it was not counted recently.
     #[inline(always)]
-    fn is_new(&mut self, key: ThreadKey) -> bool {
+    fn remember(&mut self, key: ThreadKey) -> bool {
         // Ids of threads that begin together are often multiples of 4.
         let id = key.0.unwrap_or(0);
         let at = usize::from((id ^ id >> 6).to_le_bytes()[0]) & (RECENT - 1);
@@ -84,7 +84,7 @@ impl Survey {
         Survey::within(usize::MAX)
     }
 
-    /// In little memory for any trace: of very many types, threads or stacks it
+    /// Counts in little memory for any trace: of very many types, threads or stacks it
     /// knows that there are at least so many. For a reader with [`Survey::limits`].
     pub fn bounded() -> Survey {
         Survey::within(MAX_TYPES)
@@ -104,9 +104,9 @@ impl Survey {
         }
     }
 
-    /// With these limits reading takes little memory, too.
+    /// Returns limits with which reading takes little memory, too.
     pub fn limits() -> Limits {
-        Limits { table_bytes: TABLE_BYTES, ..Limits::default() }
+        Limits { table_bytes: MAX_TABLE_BYTES, ..Limits::default() }
     }
 
     /// Counts an event.
@@ -127,7 +127,7 @@ impl Survey {
             None => self.take_further(event),
         };
         let place = (event.thread_id(), event.process_id());
-        if self.recent.is_new(place) {
+        if self.recent.remember(place) {
             self.add_thread(place);
         }
         // Others are rows of stack blocks, which the reader counts.
@@ -164,8 +164,8 @@ impl Survey {
         self.inline_stacks.insert(hasher.finish());
     }
 
-    /// What was counted since the last call. For reading with several threads: each has a
-    /// survey and gives a part of each region to the one that joins them. The types stay for
+    /// Returns what was counted since the last call. For reading with several threads: each has
+    /// a survey and gives a part of each region to the one that joins them. The types stay for
     /// the next region.
     pub fn part(&mut self) -> SurveyPart {
         self.recent = Recent::default();
@@ -220,7 +220,7 @@ impl Survey {
         self.counts.push(TypeCount { is_informative, ..TypeCount::default() });
     }
 
-    /// The event types seen so far, each with what was counted.
+    /// Returns the event types seen so far, each with what was counted.
     pub(super) fn types(&self) -> impl Iterator<Item = (&EventType, &TypeCount)> {
         self.types.rows().iter().zip(&self.counts)
     }
@@ -232,32 +232,32 @@ impl Survey {
         Count { number: number.saturating_add(self.counts.len() as u64), is_at_least }
     }
 
-    /// What was counted of each type, and of the further ones together.
+    /// Returns what was counted of each type, and of the further ones together.
     fn all_counts(&self) -> impl Iterator<Item = &TypeCount> {
         self.counts.iter().chain(self.further.as_ref().map(|further| further.count()))
     }
 
-    /// Number of events.
+    /// Returns the number of events.
     pub(super) fn events(&self) -> u64 {
         self.all_counts().map(|count| count.events).sum()
     }
 
-    /// Number of OS threads that events are about.
+    /// Returns the number of OS threads that events are about.
     pub(super) fn thread_count(&self) -> Count {
         self.threads.count()
     }
 
-    /// OS processes that events are about.
+    /// Returns the OS processes that events are about.
     pub(super) fn processes(&self) -> &Distinct {
         &self.processes
     }
 
-    /// Events with a stack of at least one frame.
+    /// Returns the number of events with a stack of at least one frame.
     pub(super) fn events_with_stack(&self) -> u64 {
         self.all_counts().map(|count| count.with_stack).sum()
     }
 
-    /// Payload bytes of all events.
+    /// Returns the payload bytes of all events.
     pub(super) fn payload_bytes(&self) -> u64 {
         self.all_counts().map(|count| count.payload_bytes).sum()
     }
@@ -266,7 +266,7 @@ impl Survey {
         self.inline_stacks.count()
     }
 
-    /// Events by provider, most first.
+    /// Returns the number of events by provider, most first.
     pub(super) fn providers(&self) -> Vec<(&str, u64)> {
         let mut providers: HashMap<&str, u64> = HashMap::new();
         let of_types = self
@@ -282,12 +282,12 @@ impl Survey {
         providers
     }
 
-    /// Number of further providers, and of their events.
+    /// Returns the number of further providers, and of their events.
     pub(super) fn other_providers(&self) -> Option<(Count, u64)> {
         self.further.as_ref().and_then(|further| further.other_providers())
     }
 
-    /// Ticks of the youngest event.
+    /// Returns the ticks of the newest event.
     pub(super) fn last_ticks(&self) -> Option<u64> {
         self.all_counts().map(|count| count.last_ticks).max()
     }

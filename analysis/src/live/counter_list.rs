@@ -48,33 +48,33 @@ impl CounterChoice {
         is_match(&self.provider, provider)
     }
 
-    /// Whether the name at this place means the counter.
+    /// Returns whether the name at this place means the counter.
     pub(super) fn has_counter(&self, place: usize, counter: &str) -> bool {
         self.counters.get(place).is_some_and(|wanted| is_match(wanted, counter))
     }
 }
 
 impl CounterList {
-    /// Whether an EventCounter is meant.
+    /// Returns whether an EventCounter is meant.
     pub(crate) fn has_event_counter(&self, provider: &str, counter: &str) -> bool {
         self.choices.is_empty() || self.choices.iter().any(|choice| choice.has(provider, counter))
     }
 
-    /// Whether an instrument of `System.Diagnostics.Metrics` is meant.
+    /// Returns whether an instrument of `System.Diagnostics.Metrics` is meant.
     pub(crate) fn has_instrument(&self, meter: &str, instrument: &str) -> bool {
         let mut choices = self.choices.iter().filter(|choice| !choice.event_counters_only);
         self.choices.is_empty() || choices.any(|choice| choice.has(meter, instrument))
     }
 
-    /// Whether a provider's EventCounters are meant even if a meter has the same name.
+    /// Returns whether a provider's EventCounters are meant even if a meter has the same name.
     pub(crate) fn insists_on_event_counters(&self, provider: &str) -> bool {
         let mut only = self.choices.iter().filter(|choice| choice.event_counters_only);
         only.any(|choice| is_match(&choice.provider, provider))
     }
 }
 
-/// Names are compared without case, as runtimes do it. A star that was written with a
-/// backslash is kept as `\*`.
+/// Returns whether a pattern means a name: without case, as runtimes compare names. A star that
+/// was written with a backslash is kept as `\*`.
 fn is_match(pattern: &str, name: &str) -> bool {
     if let Some(start) = pattern.strip_suffix('*').filter(|start| !start.ends_with('\\')) {
         let start = start.replace("\\*", "*");
@@ -145,7 +145,7 @@ impl FromStr for CounterList {
     }
 }
 
-/// The names up to `]`, and what is after it and its comma.
+/// Reads the names up to `]`. Returns what is after it and its comma.
 fn counters_of<'t>(text: &'t str, counters: &mut Vec<String>) -> Result<&'t str, CounterListError> {
     let mut rest = text;
     loop {
@@ -173,7 +173,8 @@ fn counters_of<'t>(text: &'t str, counters: &mut Vec<String>) -> Result<&'t str,
     }
 }
 
-/// A name up to a comma, a bracket or the end; what ended it; and what is after that.
+/// Reads a name up to a comma, a bracket or the end. Returns what ended it, too, and what is after
+/// that.
 fn word(text: &str) -> Result<(String, Option<char>, &str), CounterListError> {
     let mut name = String::new();
     let mut characters = text.chars();

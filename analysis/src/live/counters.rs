@@ -13,19 +13,19 @@ use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// Points of a series that a snapshot has.
-const RECENT: usize = 120;
-/// Series that are kept unless something else is asked for.
-const MOST_SERIES: usize = 10_000;
-/// Points that wait for [`LiveCounters::take_new`].
-const MOST_NEW: usize = 200_000;
-/// Different notices, providers and meters that are remembered.
-const MOST_NAMES: usize = 1000;
+/// Maximum number of points of a series that a snapshot has.
+const MAX_RECENT: usize = 120;
+/// Maximum number of series that are kept, unless a caller sets another one.
+const MAX_SERIES: usize = 10_000;
+/// Maximum number of points that wait for [`LiveCounters::take_new`].
+const MAX_NEW_POINTS: usize = 200_000;
+/// Maximum number of notices, of publishers and of meters that are remembered.
+const MAX_NAMES: usize = 1000;
 /// A series counts as stopped after this many intervals without a value.
 const SILENT_INTERVALS: f64 = 3.0;
 /// Nanoseconds per second.
 const SECOND: f64 = 1e9;
-/// Which publisher the instruments have, beside the providers of EventCounters.
+/// Name of the publisher of all instruments, beside the providers of EventCounters.
 const METRICS: &str = "System.Diagnostics.Metrics\\";
 
 /// EventCounters and instruments of System.Diagnostics.Metrics as they are published.
@@ -43,7 +43,7 @@ pub struct LiveCounters {
     values: CounterValues,
     wanted: CounterList,
     names: SeenNames,
-    own: Own,
+    own: OwnSession,
     most_series: usize,
     keeps_new: bool,
     has_start: bool,
@@ -51,11 +51,12 @@ pub struct LiveCounters {
     /// By process, and provider or [`METRICS`].
     publishers: HashMap<(Option<u64>, String), Publisher>,
     meters: BTreeSet<(Option<u64>, String)>,
-    /// Of the first series, and whether there are series of another one.
+    /// Process of the first series.
     first_process: Option<Option<u64>>,
+    /// Whether there are series of another process.
     has_several: bool,
-    series: BTreeMap<SeriesKey, Kept>,
-    /// Points that wait, and those for which there was no room.
+    series: BTreeMap<SeriesKey, KeptSeries>,
+    /// Number of points that wait for `take_new`.
     new_points: usize,
     /// Number of values so far that are not shown, because there are too many series, or
     /// quantiles of a histogram.
@@ -66,7 +67,7 @@ pub struct LiveCounters {
 
 /// How our own session is called in the events of a process that has several.
 #[derive(Debug, Default)]
-struct Own {
+struct OwnSession {
     interval: Option<String>,
     session: Option<String>,
     client: Option<String>,
@@ -82,8 +83,8 @@ struct Publisher {
 
 /// A series.
 #[derive(Debug)]
-struct Kept {
-    /// Without points.
+struct KeptSeries {
+    /// The series without points.
     series: CounterSeries,
     recent: VecDeque<CounterPoint>,
     new: Vec<CounterPoint>,
@@ -133,7 +134,7 @@ pub struct LiveSeries {
 }
 
 impl LiveSeries {
-    /// What a person wants to see: the growth per second of what grows, else the last
+    /// Returns what a person wants to see: the growth per second of what grows, else the last
     /// value.
     pub fn shown(&self) -> f64 {
         match self.series.points.last().filter(|_| self.series.total_is_level()) {
@@ -142,7 +143,7 @@ impl LiveSeries {
         }
     }
 
-    /// The newest values, oldest first, as [`LiveSeries::shown`].
+    /// Returns the newest values, oldest first, as [`LiveSeries::shown`].
     pub fn history(&self) -> Vec<f64> {
         self.series.points.iter().map(|point| self.series.shown(point)).collect()
     }
@@ -177,14 +178,14 @@ impl From<&CountersSnapshot> for CountersReport {
 }
 
 impl Default for LiveCounters {
-    /// All counters.
+    /// Wants all counters.
     fn default() -> LiveCounters {
         LiveCounters {
             values: CounterValues::default(),
             wanted: CounterList::default(),
             names: SeenNames::default(),
-            own: Own::default(),
-            most_series: MOST_SERIES,
+            own: OwnSession::default(),
+            most_series: MAX_SERIES,
             keeps_new: false,
             has_start: false,
             start_unix_ns: None,
@@ -202,14 +203,14 @@ impl Default for LiveCounters {
 }
 
 impl LiveCounters {
-    /// Only these counters, unless the list is empty.
+    /// Wants only these counters, unless the list is empty.
     #[must_use]
     pub fn wanted(mut self, wanted: CounterList) -> LiveCounters {
         self.wanted = wanted;
         self
     }
 
-    /// How often the session asked for values, in seconds. A process shows each session
+    /// Tells how often the session asked for values, in seconds. A process shows each session
     /// the values of all; if there are some for this interval, others are ignored.
     #[must_use]
     pub fn interval(mut self, seconds: f64) -> LiveCounters {
@@ -218,7 +219,7 @@ impl LiveCounters {
         self
     }
 
-    /// The `SessionId` and the `ClientId` of the session's metrics. If there are values
+    /// Tells the `SessionId` and the `ClientId` of the session's metrics. If there are values
     /// for this session, those of others are ignored; so is what the process says about
     /// other sessions.
     #[must_use]
@@ -228,7 +229,7 @@ impl LiveCounters {
         self
     }
 
-    /// How many series are kept at most; 10,000.
+    /// Sets how many series are kept at most; 10,000 unless it is called.
     #[must_use]
     pub fn most_series(mut self, most: usize) -> LiveCounters {
         self.most_series = most;
@@ -242,7 +243,7 @@ impl LiveCounters {
         self
     }
 
-    /// What has come since this was called before: all series that have new points, with
+    /// Returns what has come since this was called before: all series that have new points, with
     /// these. The statistics of the series are those since the session's start.
     pub fn take_new(&mut self) -> CountersReport {
         let mut report = CountersReport {
@@ -260,13 +261,12 @@ impl LiveCounters {
         report
     }
 
-    /// Notices of the process about its metrics since the last call, each
-    /// once.
+    /// Takes the notices of the process about its metrics since the last call, each once.
     pub fn take_notices(&mut self) -> Vec<MetricsNotice> {
         std::mem::take(&mut self.new_notices)
     }
 
-    /// Names in the list of [`LiveCounters::wanted`] for which no value has arrived so
+    /// Returns the names in the list of [`LiveCounters::wanted`] for which no value has arrived so
     /// far, in the order of the list. Values arrive at the end of each interval.
     pub fn unseen(&self) -> Vec<UnseenCounter> {
         self.names.unseen(&self.wanted)
@@ -281,7 +281,7 @@ impl LiveCounters {
             if !is_wanted {
                 return;
             }
-            self.meter_reports(key.process_id, &key.provider);
+            self.leave_out_event_counters(key.process_id, &key.provider);
         } else {
             let is_meter = self.meters.contains(&(key.process_id, key.provider.clone()))
                 && !self.wanted.insists_on_event_counters(&key.provider);
@@ -305,7 +305,7 @@ impl LiveCounters {
         }
         let first_process = *self.first_process.get_or_insert(key.process_id);
         self.has_several |= first_process != key.process_id;
-        let kept = self.series.entry(key).or_insert_with_key(|key| Kept {
+        let kept = self.series.entry(key).or_insert_with_key(|key| KeptSeries {
             series: CounterSeries::of(key, &unit, &display_name),
             recent: VecDeque::new(),
             new: Vec::new(),
@@ -323,14 +323,14 @@ impl LiveCounters {
             kept.total_count = kept.total_count.saturating_add(point.count.unwrap_or(0).max(0));
             kept.total_sum += point.sum.unwrap_or(0.0);
         }
-        if kept.recent.len() >= RECENT {
+        if kept.recent.len() >= MAX_RECENT {
             kept.recent.pop_front();
         }
         kept.recent.push_back(point);
         if !self.keeps_new {
             return;
         }
-        match self.new_points < MOST_NEW {
+        match self.new_points < MAX_NEW_POINTS {
             true => {
                 self.new_points = self.new_points.saturating_add(1);
                 kept.new.push(point);
@@ -339,7 +339,7 @@ impl LiveCounters {
         }
     }
 
-    /// A histogram had no value in the interval. Its publisher lives all the same, and
+    /// Notes that a histogram had no value in the interval: its publisher lives all the same, and
     /// its count and sum are what they were.
     fn refresh(&mut self, idle: Published) {
         let Published { mut key, interval_seconds, point, .. } = idle;
@@ -368,8 +368,9 @@ impl LiveCounters {
         }
     }
 
-    /// Whether values of this session are shown: those of our own, and until one of those
-    /// has come, or if they never do, those of the session that was seen first.
+    /// Returns whether values of this session are shown, which publishes some now. Values of our
+    /// own session are; until one of these has come, so are those of the session that was seen
+    /// first.
     fn takes_session(
         &mut self,
         key: &SeriesKey,
@@ -383,7 +384,7 @@ impl LiveCounters {
         let name = if is_metric { METRICS } else { &key.provider };
         let name = (key.process_id, name.to_owned());
         let Some(publisher) = self.publishers.get_mut(&name) else {
-            if self.publishers.len() < MOST_NAMES {
+            if self.publishers.len() < MAX_NAMES {
                 let publisher = Publisher { session, last_ns: ts_ns, interval_seconds };
                 self.publishers.insert(name, publisher);
             }
@@ -401,10 +402,10 @@ impl LiveCounters {
         true
     }
 
-    /// From now on EventCounters of this name are left out.
-    fn meter_reports(&mut self, process_id: Option<u64>, meter: &str) {
+    /// Leaves out EventCounters of this name from now on.
+    fn leave_out_event_counters(&mut self, process_id: Option<u64>, meter: &str) {
         let name = (process_id, meter.to_owned());
-        if self.meters.len() >= MOST_NAMES || !self.meters.insert(name) {
+        if self.meters.len() >= MAX_NAMES || !self.meters.insert(name) {
             return;
         }
         if !self.wanted.insists_on_event_counters(meter) {
@@ -416,8 +417,8 @@ impl LiveCounters {
         }
     }
 
-    /// The thread pool got a worker because others were blocked.
-    fn starvation(&mut self, event: &Event<'_>, moment: &Moment) {
+    /// Adds that the thread pool got a worker because others were blocked.
+    fn add_starvation(&mut self, event: &Event<'_>, moment: &Moment) {
         let key = SeriesKey {
             provider: STARVATIONS.0.to_owned(),
             name: STARVATIONS.1.to_owned(),
@@ -431,7 +432,7 @@ impl LiveCounters {
         self.add(Published { key, unit, display_name, interval_seconds: 0.0, point });
     }
 
-    /// Takes away the series that stopped first. None if all go on.
+    /// Removes the series that stopped first. Returns whether one had.
     fn make_room(&mut self, now_ns: i64) -> bool {
         let stopped = self.series.iter().filter(|(_, kept)| kept.is_stopped(now_ns));
         let first = stopped.min_by_key(|(_, kept)| kept.last_ns).map(|(key, _)| key.clone());
@@ -448,14 +449,14 @@ impl LiveCounters {
             let is_wanted = self.wanted.has_instrument(&meter, &instrument);
             self.names.publish(&self.wanted, &meter, &instrument, is_wanted);
             if is_wanted {
-                self.meter_reports(event.process_id(), &meter);
+                self.leave_out_event_counters(event.process_id(), &meter);
             }
             return;
         }
-        let Some((notice, session)) = MetricsNotice::of(event) else { return };
+        let Some((notice, session)) = MetricsNotice::from_event(event) else { return };
         let is_ours = |own: &Option<String>| own.as_ref().is_none_or(|own| *own == session);
         if !is_ours(&self.own.session) && !is_ours(&self.own.client)
-            || self.notices.len() >= MOST_NAMES
+            || self.notices.len() >= MAX_NAMES
         {
             return;
         }
@@ -465,8 +466,8 @@ impl LiveCounters {
     }
 }
 
-impl Kept {
-    /// The series with these points.
+impl KeptSeries {
+    /// Returns the series with these points.
     fn shown(&self, points: Vec<CounterPoint>, has_several: bool) -> CounterSeries {
         let mut series = self.series.clone().with_points(points);
         if has_several {
@@ -498,7 +499,7 @@ impl LiveReport for LiveCounters {
         }
         if event.known_provider() == KnownProvider::Runtime {
             if is_starvation(event) && moment.is_selected {
-                self.starvation(event, moment);
+                self.add_starvation(event, moment);
                 return true;
             }
             return false;
@@ -518,7 +519,7 @@ impl LiveReport for LiveCounters {
     }
 
     fn snapshot(&self, now_ns: i64, _: &Model) -> CountersSnapshot {
-        let live = |kept: &Kept| LiveSeries {
+        let live = |kept: &KeptSeries| LiveSeries {
             series: kept.shown(kept.recent.iter().copied().collect(), self.has_several),
             rate_per_second: kept.recent.back().and_then(|point| point.rate_per_second),
             is_stopped: kept.is_stopped(now_ns),

@@ -10,8 +10,8 @@ use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
 use std::collections::BTreeSet;
 
-/// Event types, counters and instruments that are kept, each.
-const MOST: usize = 10_000;
+/// Maximum number of event types, of counters and of instruments that are kept.
+const MAX_ROWS: usize = 10_000;
 /// Keywords that runtimes add to every event of an EventSource: one bit for each session.
 const SESSION_KEYWORDS: u64 = 0xF000_0000_0000;
 /// Nanoseconds per second.
@@ -23,7 +23,7 @@ const SECOND: f64 = 1e9;
 #[derive(Debug, Default)]
 pub struct Discovery {
     types: EventTypes,
-    /// By number of the type.
+    /// What was counted of each type, by its number.
     counts: Vec<Counts>,
     counters: BTreeSet<DiscoveredCounter>,
     instruments: BTreeSet<DiscoveredInstrument>,
@@ -59,7 +59,7 @@ pub struct DiscoveredEvent {
     pub keywords: u64,
     /// How often it came.
     pub count: u64,
-    /// The same per second.
+    /// How often it came per second.
     pub per_second: f64,
     /// Size of all payloads.
     pub payload_bytes: u64,
@@ -133,7 +133,7 @@ impl Discovery {
             unit: text("unit"),
             description: text("description"),
         };
-        if self.instruments.len() < MOST {
+        if self.instruments.len() < MAX_ROWS {
             self.instruments.insert(instrument);
         }
     }
@@ -149,7 +149,7 @@ impl LiveReport for Discovery {
             self.instrument(event);
         }
         if let Some(counter) = view::Counter::from_event(event)
-            && self.counters.len() < MOST
+            && self.counters.len() < MAX_ROWS
         {
             self.counters.insert(DiscoveredCounter {
                 provider: event.provider().to_owned(),
@@ -159,7 +159,7 @@ impl LiveReport for Discovery {
             });
         }
         let place = self.types.index_of(event);
-        if place.number >= MOST {
+        if place.number >= MAX_ROWS {
             self.left_out = self.left_out.saturating_add(1);
             return true;
         }

@@ -73,11 +73,11 @@ pub trait LiveReport {
     /// whether the view is about this event.
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool;
 
-    /// What there is to see at `now_ns`, in nanoseconds since the session's start.
+    /// Returns what there is to see at `now_ns`, in nanoseconds since the session's start.
     fn snapshot(&self, now_ns: i64, model: &Model) -> Self::Snapshot;
 }
 
-/// The time by the system's clock. `None` in a browser: WebAssembly without a system has
+/// Returns the time by the system's clock. `None` in a browser: WebAssembly without a system has
 /// no clock, and asking for it would panic.
 fn now() -> Option<Instant> {
     let has_clock = !cfg!(all(target_arch = "wasm32", target_os = "unknown"));
@@ -101,7 +101,7 @@ pub struct Live<R> {
 }
 
 impl<R: LiveReport> Live<R> {
-    /// A view without events.
+    /// Begins without events.
     pub fn new(report: R) -> Live<R> {
         let model = Model::default();
         Live { report, model, clock: None, latest_ns: 0, latest_at: None, events: 0 }
@@ -125,19 +125,19 @@ impl<R: LiveReport> Live<R> {
         self.events = self.events.saturating_add(u64::from(is_its));
     }
 
-    /// What there is to see now.
+    /// Returns what there is to see now.
     pub fn snapshot(&self) -> R::Snapshot {
         self.snapshot_at(self.now_ns())
     }
 
-    /// What there is to see at a moment, in nanoseconds since the session's start. A
+    /// Returns what there is to see at a moment, in nanoseconds since the session's start. A
     /// counter without a value for several of its intervals is marked as stopped then.
     pub fn snapshot_at(&self, now_ns: i64) -> R::Snapshot {
         self.report.snapshot(now_ns, &self.model)
     }
 
-    /// Now, in nanoseconds since the session's start: the time of the newest event plus
-    /// the time since it was processed. In a browser, which has no clock for WebAssembly,
+    /// Returns the time now, in nanoseconds since the session's start: the time of the newest
+    /// event plus the time since it was processed. In a browser, which has no clock for WebAssembly,
     /// the time of the newest event.
     pub fn now_ns(&self) -> i64 {
         let passed = self.latest_at.map_or(0, |at| at.elapsed().as_nanos());

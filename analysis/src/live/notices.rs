@@ -41,8 +41,8 @@ pub enum MetricsNotice {
 }
 
 impl MetricsNotice {
-    /// Of an event, and the session or client that it is about.
-    pub(crate) fn of(event: &Event<'_>) -> Option<(MetricsNotice, String)> {
+    /// Reads an event. Returns the session or client that it is about, too.
+    pub(crate) fn from_event(event: &Event<'_>) -> Option<(MetricsNotice, String)> {
         let text =
             |name: &str| event.field(name).and_then(|value| value.to_text()).unwrap_or_default();
         let notice = match event.name() {
@@ -69,10 +69,10 @@ impl MetricsNotice {
     }
 }
 
-/// Exceptions come with their stacks.
+/// Returns the first line of a message, as exceptions come with their stacks.
 fn first_line(text: &str) -> String {
-    const MOST: usize = 300;
-    text.lines().next().unwrap_or_default().chars().take(MOST).collect()
+    const MAX_CHARACTERS: usize = 300;
+    text.lines().next().unwrap_or_default().chars().take(MAX_CHARACTERS).collect()
 }
 
 impl fmt::Display for MetricsNotice {

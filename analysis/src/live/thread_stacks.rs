@@ -20,9 +20,8 @@ use nettrace_parser::{Clock, Event};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Distinct stacks that are counted for each thread; more are counted together with the
-/// latest.
-const MOST_STACKS: usize = 256;
+/// Maximum number of distinct stacks that are counted for each thread; others are not counted.
+const MAX_STACKS: usize = 256;
 
 /// Computes a [`ThreadStacksReport`]: the stack of each thread of one process. Memory is
 /// bounded by the number of threads and stacks.
@@ -52,8 +51,9 @@ pub struct ThreadStacks {
     threads: BTreeMap<ThreadHandle, KnownThread>,
     /// Threads that were sampled in the current round.
     round: BTreeSet<ThreadHandle>,
-    /// Complete rounds of the current session, and of all.
+    /// Complete rounds of the current session.
     rounds: u64,
+    /// Complete rounds of all sessions.
     all_rounds: u64,
     samples: u64,
     /// Number of the current session, from 0.
@@ -139,8 +139,8 @@ pub struct SampledThread {
 }
 
 impl ThreadStacks {
-    /// From now on come the events of another session with the same process: stacks are
-    /// taken once more.
+    /// Begins another session with the process, whose events come from now on: stacks are taken
+    /// once more.
     pub fn begin_session(&mut self) {
         self.is_counted = false;
         self.clock = None;
@@ -197,7 +197,7 @@ impl ThreadStacks {
         (seen.stack, seen.mode, seen.session) = (stack, mode, session);
     }
 
-    /// A round is complete: a thread that was not sampled in it has ended, or has no
+    /// Notes that a round is complete: a thread that was not sampled in it has ended, or has no
     /// managed frames any more.
     fn end_round(&mut self) {
         for (thread, seen) in &mut self.threads {
@@ -219,19 +219,19 @@ impl ThreadStacks {
         }
     }
 
-    /// Number of complete rounds of the current session. After one, each thread that was
+    /// Returns the number of complete rounds of the current session. After one, each thread that was
     /// alive and had managed frames was seen; a second and a third one cover samples that
     /// were lost, and threads that were just starting.
     pub fn rounds(&self) -> u64 {
         self.rounds
     }
 
-    /// Number of samples.
+    /// Returns the number of samples.
     pub fn samples(&self) -> u64 {
         self.samples
     }
 
-    /// OS ids of the threads that were seen, in the namespace of the process.
+    /// Returns the OS ids of the threads that were seen, in the namespace of the process.
     pub fn thread_ids(&self) -> impl Iterator<Item = u64> {
         self.threads.keys().filter_map(|thread| self.model.thread(*thread)?.os_thread_id)
     }
@@ -246,14 +246,14 @@ impl ThreadStacks {
         // now: its latest stack is not one that it has.
         for seen in self.threads.values_mut().filter(|seen| seen.session == self.session) {
             let key = (seen.stack, seen.mode);
-            if seen.counts.len() < MOST_STACKS || seen.counts.contains_key(&key) {
+            if seen.counts.len() < MAX_STACKS || seen.counts.contains_key(&key) {
                 let count = seen.counts.entry(key).or_default();
                 *count = count.saturating_add(1);
             }
         }
     }
 
-    /// What has been learned so far. A session that lists methods can add their names.
+    /// Returns what has been learned so far. A session that lists methods can add their names.
     pub fn model_mut(&mut self) -> &mut Model {
         &mut self.model
     }

@@ -4,8 +4,8 @@
 use super::counter_list::CounterList;
 use std::collections::BTreeSet;
 
-/// Names of others that are remembered, for suggestions.
-const MOST_NAMES: usize = 1000;
+/// Maximum number of names of others that are remembered, for suggestions.
+const MAX_NAMES: usize = 1000;
 
 /// A name in a [`CounterList`] for which no value has arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,17 +20,17 @@ pub struct UnseenCounter {
     pub published: Vec<String>,
 }
 
-/// Which names of a list something has come of.
+/// Names of a list of which something has come.
 #[derive(Debug, Default)]
 pub(super) struct SeenNames {
-    /// Places of a choice in the list and of a counter in the choice; without a counter
-    /// of the choice as a whole.
+    /// Places of a choice in the list and of a counter in the choice; `None` stands for the choice
+    /// as a whole.
     seen: BTreeSet<(usize, Option<usize>)>,
     published: BTreeSet<(String, String)>,
 }
 
 impl SeenNames {
-    /// A process has published a counter; `is_shown`, it has a value that is shown.
+    /// Notes that a process has published a counter. `is_shown`: it has a value that is shown.
     pub(super) fn publish(
         &mut self,
         list: &CounterList,
@@ -51,12 +51,12 @@ impl SeenNames {
                 is_missing_some |= !self.seen.contains(&(place, Some(at)));
             }
         }
-        if is_missing_some && self.published.len() < MOST_NAMES {
+        if is_missing_some && self.published.len() < MAX_NAMES {
             self.published.insert((provider.to_owned(), counter.to_owned()));
         }
     }
 
-    /// The names for which no value has arrived, in the order of the list.
+    /// Returns the names for which no value has arrived, in the order of the list.
     pub(super) fn unseen(&self, list: &CounterList) -> Vec<UnseenCounter> {
         let mut unseen = Vec::new();
         for (place, choice) in list.choices.iter().enumerate() {
@@ -105,9 +105,9 @@ mod tests {
     fn names_for_suggestions_are_bounded() {
         let list: CounterList = "Shop[orders]".parse().expect("a list");
         let mut names = SeenNames::default();
-        for number in 0..2 * MOST_NAMES {
+        for number in 0..2 * MAX_NAMES {
             names.publish(&list, "Shop", &number.to_string(), false);
         }
-        assert_eq!(names.published.len(), MOST_NAMES);
+        assert_eq!(names.published.len(), MAX_NAMES);
     }
 }

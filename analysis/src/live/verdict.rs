@@ -36,7 +36,7 @@ pub struct SeenThread<'t> {
 }
 
 impl<'t> SeenThread<'t> {
-    /// A thread that was in this state.
+    /// Describes a thread that was in this state.
     pub fn new(name: &'t str, state: ThreadState, frames: &'t [Arc<Frame>]) -> SeenThread<'t> {
         SeenThread { name, state, waits_for: None, is_blocked: false, frames, used: None }
     }
@@ -127,7 +127,7 @@ fn busy(thread: &SeenThread<'_>) -> Option<SeenFact> {
 mod tests {
     use super::*;
 
-    /// Frames by type and method, of the runtime's library if the type has a namespace.
+    /// Makes frames by type and method, of the runtime's library if the type has a namespace.
     fn frames(methods: &[(&str, &str)]) -> Vec<Arc<Frame>> {
         let frame = |(type_name, method): &(&str, &str)| {
             let is_library = type_name.starts_with("System.");

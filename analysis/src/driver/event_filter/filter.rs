@@ -57,7 +57,7 @@ pub(super) struct PendingSample {
 
 /// A thread that has events in the stream.
 #[derive(Debug)]
-pub(super) struct SeenThread {
+pub(super) struct CountedThread {
     /// OS ids.
     pub(super) process_id: Option<u64>,
     pub(super) thread_id: Option<u64>,
@@ -105,7 +105,7 @@ pub(super) struct EventFilter {
     is_v6: bool,
     /// By the number of the type.
     pub(super) roles: ByNumber<Role>,
-    pub(super) threads: Vec<SeenThread>,
+    pub(super) threads: Vec<CountedThread>,
     /// The rows of threads, by how the stream identifies them.
     by_number: NumberMap<u64, u32>,
     /// How the stream identifies threads, and the index of their rows.
@@ -153,7 +153,7 @@ impl EventFilter {
     }
 
     /// Returns the threads, and the first `end` samples.
-    pub(super) fn ready(&mut self, end: usize) -> (&mut [SeenThread], &[PendingSample]) {
+    pub(super) fn ready(&mut self, end: usize) -> (&mut [CountedThread], &[PendingSample]) {
         (&mut self.threads, self.samples.get(..end).unwrap_or_default())
     }
 
@@ -207,7 +207,7 @@ impl EventFilter {
             let place = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
             self.by_number.insert(number, place);
             let (first, last, events) = (u64::MAX, 0, 0);
-            let row = SeenThread { process_id, thread_id, first, last, events, handle: None };
+            let row = CountedThread { process_id, thread_id, first, last, events, handle: None };
             self.threads.push(row);
             place
         });

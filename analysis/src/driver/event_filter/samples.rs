@@ -1,7 +1,7 @@
 //! Hands pending samples to the analysis, each with the handles of its thread and stack.
 
 use super::by_number::ByNumber;
-use super::filter::{MAX_NUMBERS, PendingSample, SeenThread};
+use super::filter::{CountedThread, MAX_NUMBERS, PendingSample};
 use crate::convert::ConvertError;
 use crate::driver::Analysis;
 use crate::model::{RUNTIME_FRAMES, StackHandle, ThreadHandle};
@@ -40,7 +40,7 @@ impl StackHandles {
 
 /// Hands sorted samples to the analysis, interleaved with the deferred events.
 pub(super) struct SampleFeed<'a> {
-    pub(super) threads: &'a mut [SeenThread],
+    pub(super) threads: &'a mut [CountedThread],
     pub(super) handles: &'a mut StackHandles,
     /// How many of the samples were handed over.
     pub(super) at: usize,
@@ -68,7 +68,7 @@ impl SampleFeed<'_> {
             }
             self.at = self.at.saturating_add(1);
             let thread = match self.threads.get(sample.thread as usize) {
-                Some(SeenThread { handle: Some(handle), .. }) => *handle,
+                Some(CountedThread { handle: Some(handle), .. }) => *handle,
                 _ => self.thread(sample.thread, analysis),
             };
             let stack = match self.handles.handles.get(sample.stack) {

@@ -2,7 +2,7 @@
 
 use super::LiveTop;
 use super::named_stack::{NamedStack, Namer};
-use super::slice::Counted;
+use super::slice::CountedEvent;
 use super::window::label_text;
 use crate::document::percent;
 use crate::model::ThreadState;
@@ -11,12 +11,12 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
-/// Callers with a smaller share are not listed.
-const LEAST_PERCENT: f64 = 2.0;
-/// Deepest caller.
-const DEEPEST: usize = 40;
-/// Most lines.
-const MOST_LINES: usize = 200;
+/// Minimum share of a caller that is listed, in percent.
+const MIN_PERCENT: f64 = 2.0;
+/// Maximum depth of a caller.
+const MAX_DEPTH: usize = 40;
+/// Maximum number of lines.
+const MAX_LINES: usize = 200;
 
 /// A caller, as a line of a tree.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,16 +35,16 @@ pub struct TopCaller {
 }
 
 #[derive(Default)]
-struct Node {
+struct CallerNode {
     weight: u64,
-    callers: HashMap<Arc<Frame>, Node>,
+    callers: HashMap<Arc<Frame>, CallerNode>,
 }
 
-impl Node {
+impl CallerNode {
     fn add<'f>(&mut self, frames: impl Iterator<Item = &'f Arc<Frame>>, weight: u64) {
         let mut node = self;
         node.weight = node.weight.saturating_add(weight);
-        for frame in frames.take(DEEPEST) {
+        for frame in frames.take(MAX_DEPTH) {
             node = node.callers.entry(Arc::clone(frame)).or_default();
             node.weight = node.weight.saturating_add(weight);
         }
@@ -55,7 +55,7 @@ impl Node {
         callers.sort_by_key(|(name, node)| (Reverse(node.weight), Arc::clone(name)));
         for (name, node) in callers {
             let share = percent(node.weight, all);
-            if share < LEAST_PERCENT || lines.len() >= MOST_LINES {
+            if share < MIN_PERCENT || lines.len() >= MAX_LINES {
                 continue;
             }
             let name = Arc::clone(name);
@@ -82,18 +82,20 @@ pub enum TopCallee<'n> {
 }
 
 impl LiveTop {
-    /// The callers in the seconds before `now_ns`
-    /// ([`Live::now_ns`](crate::live::Live::now_ns)); nearest first, heaviest first. Those
-    /// with less than 2 % are left out.
+    /// Returns the callers in the seconds before `now_ns`
+    /// ([`Live::now_ns`](crate::live::Live::now_ns)), nearest and heaviest first, without callers
+    /// of less than 2 %.
     pub fn callers(&self, now_ns: i64, callee: TopCallee<'_>) -> Vec<TopCaller> {
         match callee {
             TopCallee::Method(method) => self.callers_of_method(now_ns, method),
             TopCallee::Allocation(label) => {
-                self.callers_of_label(now_ns, Counted::Allocation, label)
+                self.callers_of_label(now_ns, CountedEvent::Allocation, label)
             }
-            TopCallee::Exception(label) => self.callers_of_label(now_ns, Counted::Exception, label),
+            TopCallee::Exception(label) => {
+                self.callers_of_label(now_ns, CountedEvent::Exception, label)
+            }
             TopCallee::Contention(place) => {
-                self.callers_of_label(now_ns, Counted::Contention, place)
+                self.callers_of_label(now_ns, CountedEvent::Contention, place)
             }
             TopCallee::Wait(place) => self.callers_of_wait(now_ns, place),
         }
@@ -125,7 +127,7 @@ impl LiveTop {
         })
     }
 
-    fn callers_of_label(&self, now_ns: i64, what: Counted, wanted: &str) -> Vec<TopCaller> {
+    fn callers_of_label(&self, now_ns: i64, what: CountedEvent, wanted: &str) -> Vec<TopCaller> {
         self.callers_with(now_ns, wanted, |slice, stacks, add| {
             for ((kind, label, stack), sum) in slice.counted.iter().filter(|row| row.0.0 == what) {
                 let label = slice.labels.things.get(*label as usize);
@@ -140,7 +142,8 @@ impl LiveTop {
         })
     }
 
-    /// `find` passes on stacks, the place of the first caller in each, and its weight.
+    /// Returns the callers in stacks. `find` passes on the stacks, the place of the first caller in
+    /// each, and its weight.
     fn callers_with(
         &self,
         now_ns: i64,
@@ -150,7 +153,7 @@ impl LiveTop {
         let (first, _) = self.span(now_ns);
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let mut namer = Namer::new(&mut names, self.process);
-        let mut root = Node::default();
+        let mut root = CallerNode::default();
         for slice in self.slices.iter().filter(|slice| slice.second >= first) {
             let stacks: Vec<NamedStack> =
                 slice.stacks.things.iter().map(|stack| namer.stack(stack)).collect();

@@ -30,16 +30,17 @@ use crate::report::threadpool::is_starvation;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
 use processor_time::ThreadTimes;
-use slice::{Counted, Slice, Sum};
+use slice::{CountedEvent, EventSum, Slice};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+/// Nanoseconds per second.
 const SECOND_NS: i64 = 1_000_000_000;
-/// Longest window.
-const MOST_SECONDS: u64 = 60;
-/// Rows of each list unless something else is asked for.
-const ROWS: usize = 200;
+/// Maximum length of the window, in seconds.
+const MAX_SECONDS: u64 = 60;
+/// Maximum number of rows of each list, unless a caller sets another one.
+const MAX_ROWS: usize = 200;
 /// Counters of System.Runtime that the header shows.
 const COUNTERS: [&str; 10] = [
     "cpu-usage",
@@ -94,17 +95,17 @@ pub struct LiveTop {
     latest_counters: BTreeMap<&'static str, f64>,
     thread_times: ThreadTimes,
     thread_names: BTreeMap<u64, String>,
-    /// Of the event that is processed.
+    /// Stack of the event that is processed.
     stack: Vec<u64>,
 }
 
 impl Default for LiveTop {
-    /// Nothing has happened yet. The window is five seconds.
+    /// Begins when nothing has happened yet. The window is five seconds.
     fn default() -> LiveTop {
         LiveTop {
             names: Mutex::new(NamesSoFar::new(NameOptions::default())),
             seconds: 5,
-            rows: ROWS,
+            rows: MAX_ROWS,
             slices: VecDeque::new(),
             process: None,
             first_ns: None,
@@ -125,7 +126,7 @@ impl LiveTop {
     /// Sets how much of the past is shown, in whole seconds: 1 to 60.
     #[must_use]
     pub fn window(mut self, window: Duration) -> LiveTop {
-        self.seconds = window.as_secs().clamp(1, MOST_SECONDS);
+        self.seconds = window.as_secs().clamp(1, MAX_SECONDS);
         self
     }
 
@@ -136,21 +137,21 @@ impl LiveTop {
         self
     }
 
-    /// The names of methods. Events of another session can add methods that were loaded
+    /// Returns the names of methods. Events of another session can add methods that were loaded
     /// before ([`NamesSoFar::learn`]).
     pub fn names_mut(&mut self) -> &mut NamesSoFar {
         self.names.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the memory of the process holds where it has code, for code without a name:
-    /// see [`NamesSoFar::set_mappings`].
+    /// Sets what the memory of the process holds where it has code, for code without a name: see
+    /// [`NamesSoFar::set_mappings`].
     pub fn set_mappings(&mut self, mappings: &[(u64, u64, String)]) {
         let process = self.process;
         let mappings = mappings.iter().map(|(first, last, file)| (*first, *last, file.as_str()));
         self.names_mut().set_mappings(process, mappings);
     }
 
-    /// What the operating system says of the threads: the processor time of the process, and
+    /// Sets what the operating system says of the threads: the processor time of the process, and
     /// of each thread its id in the process's own namespace, its name, by which sentences call
     /// it ([`TopSnapshot::verdicts`]), and its processor time. Times are since they began, in
     /// nanoseconds. Call it about once a second. A thread is sampled as often while it waits
@@ -205,12 +206,12 @@ impl LiveTop {
                 let Some(allocation) = view::Allocation::from_event(event) else { return };
                 let Some(bytes) = allocation.bytes_since_last else { return };
                 let label = allocation.type_name.to_string();
-                self.count(event, at.nanos, Counted::Allocation, &label, bytes);
+                self.count(event, at.nanos, CountedEvent::Allocation, &label, bytes);
             }
             80 => {
                 let Some(exception) = view::Exception::from_event(event) else { return };
                 let label = exception.type_name.to_string();
-                self.count(event, at.nanos, Counted::Exception, &label, 1);
+                self.count(event, at.nanos, CountedEvent::Exception, &label, 1);
             }
             81 => {
                 self.take_stack(event);
@@ -224,9 +225,9 @@ impl LiveTop {
                     wait.unwrap_or_else(|| Interval::without_start(at, reported, Vec::new()));
                 let Some(waited) = wait.measured_nanos() else { return };
                 self.stack = wait.what;
-                let sum = Sum { count: 1, weight: waited, max: waited, errors: 0 };
+                let sum = EventSum { count: 1, weight: waited, max: waited, errors: 0 };
                 self.add(at.nanos, |slice, stack| {
-                    slice.count(Counted::Contention, "", stack, sum);
+                    slice.count(CountedEvent::Contention, "", stack, sum);
                 });
             }
             _ if is_starvation(event) => self.add(at.nanos, |slice, _| {
@@ -245,9 +246,16 @@ impl LiveTop {
         }
     }
 
-    fn count(&mut self, event: &Event<'_>, nanos: i64, what: Counted, label: &str, weight: u64) {
+    fn count(
+        &mut self,
+        event: &Event<'_>,
+        nanos: i64,
+        what: CountedEvent,
+        label: &str,
+        weight: u64,
+    ) {
         self.take_stack(event);
-        let sum = Sum { count: 1, weight, max: weight, errors: 0 };
+        let sum = EventSum { count: 1, weight, max: weight, errors: 0 };
         self.add(nanos, |slice, stack| slice.count(what, label, stack, sum));
     }
 
@@ -265,7 +273,7 @@ impl LiveTop {
         });
     }
 
-    /// The start or stop of an HTTP request.
+    /// Processes the start or stop of an HTTP request.
     fn request(&mut self, event: &Event<'_>, at: Edge, model: &Model) {
         let Some(ended) =
             self.requests.event(event, ActivityEdge::of(event).as_ref(), at, 0, None, model)
@@ -274,10 +282,10 @@ impl LiveTop {
         };
         let nanos = ended.duration_ns.unwrap_or(0);
         let errors = u64::from(ended.is_error);
-        let sum = Sum { count: 1, weight: nanos, max: nanos, errors };
+        let sum = EventSum { count: 1, weight: nanos, max: nanos, errors };
         let label = ended.facts.label();
         let label = label.as_deref().unwrap_or("request");
-        self.add(at.nanos, |slice, stack| slice.count(Counted::Request, label, stack, sum));
+        self.add(at.nanos, |slice, stack| slice.count(CountedEvent::Request, label, stack, sum));
     }
 }
 

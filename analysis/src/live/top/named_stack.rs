@@ -29,7 +29,7 @@ impl NamedStack {
         state_of(mode, Leaf { wait: self.chain.wait, is_managed, ..Leaf::UNKNOWN })
     }
 
-    /// The method that waits, or the innermost one.
+    /// Returns the method that waits, or the innermost one.
     pub(super) fn waiting_place(&self) -> &str {
         // A pool thread waits for work on its own account: no code of the user asked for
         // it.

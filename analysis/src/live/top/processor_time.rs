@@ -13,10 +13,11 @@ pub(super) const WHOLE: u64 = 1000;
 /// Processor time that was taken within some time, in nanoseconds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct UsedTimes {
+    /// Time of each thread, by its id.
     pub(super) of_threads: HashMap<u64, u64>,
-    /// Of threads that have ended meanwhile, all together.
+    /// Time of all threads together that have ended meanwhile.
     pub(super) of_others: u64,
-    /// How long it was measured.
+    /// Time in which it was taken.
     pub(super) span: u64,
 }
 
@@ -40,8 +41,8 @@ pub(super) struct ThreadTimes {
 }
 
 impl ThreadTimes {
-    /// Takes the times of now. Gives what was taken since the last ones; `None`: these are
-    /// the first.
+    /// Takes the times of now. Returns what was used since the last ones; `None` if these are the
+    /// first.
     pub(super) fn take(
         &mut self,
         now_ns: i64,
@@ -92,12 +93,12 @@ pub(super) struct SampleWeights {
 }
 
 impl SampleWeights {
-    /// Of a thread whose processor time is unknown.
+    /// Weights for a thread whose processor time is unknown.
     pub(super) const UNKNOWN: SampleWeights = SampleWeights { managed: WHOLE, native: WHOLE };
 
-    /// Of a thread, or several, that took `used_ns` of processor time in `span_ns`, in which
-    /// there were `rounds` of the sampler.
-    pub(super) fn of(seen: Seen, rounds: u64, used_ns: u64, span_ns: u64) -> SampleWeights {
+    /// Computes the weights for a thread, or several, that took `used_ns` of processor time in
+    /// `span_ns`, in which there were `rounds` of the sampler.
+    pub(super) fn new(seen: Seen, rounds: u64, used_ns: u64, span_ns: u64) -> SampleWeights {
         let ran = u128::from(rounds).saturating_mul(u128::from(WHOLE));
         let ran = ran.saturating_mul(u128::from(used_ns)).checked_div(u128::from(span_ns));
         let ran = ran.unwrap_or(0);
@@ -120,12 +121,12 @@ mod tests {
     #[test]
     fn samples_weigh_as_much_as_their_thread_ran_managed_ones_first() {
         let seen = Seen { managed: 20, native: 80, waiting: 100 };
-        let of = |percent: u64| SampleWeights::of(seen, seen.all(), percent, 100);
-        assert_eq!(of(100), SampleWeights { managed: 1000, native: 1000 });
+        let weights = |percent: u64| SampleWeights::new(seen, seen.all(), percent, 100);
+        assert_eq!(weights(100), SampleWeights { managed: 1000, native: 1000 });
         // 60 of 200 samples: 20 managed ones, and half of 80.
-        assert_eq!(of(30), SampleWeights { managed: 1000, native: 500 });
-        assert_eq!(of(5), SampleWeights { managed: 500, native: 0 });
-        assert_eq!(of(0), SampleWeights { managed: 0, native: 0 });
+        assert_eq!(weights(30), SampleWeights { managed: 1000, native: 500 });
+        assert_eq!(weights(5), SampleWeights { managed: 500, native: 0 });
+        assert_eq!(weights(0), SampleWeights { managed: 0, native: 0 });
     }
 
     #[test]

@@ -5,14 +5,14 @@ use crate::model::Mode;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Distinct stacks and labels of one second; what is beyond is counted, and shown as left
-/// out.
-const MOST_STACKS: usize = 20_000;
-const MOST_LABELS: usize = 5_000;
+/// Maximum number of distinct stacks of one second; others are counted as left out.
+const MAX_STACKS: usize = 20_000;
+/// Maximum number of distinct labels of one second; others are counted as left out.
+const MAX_LABELS: usize = 5_000;
 
 /// What is counted beside samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Counted {
+pub(super) enum CountedEvent {
     /// Types; weight: bytes.
     Allocation,
     /// Types; weight: how many.
@@ -25,15 +25,15 @@ pub(super) enum Counted {
 
 /// A sum of occurrences.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Sum {
+pub(super) struct EventSum {
     pub(super) count: u64,
     pub(super) weight: u64,
     pub(super) max: u64,
     pub(super) errors: u64,
 }
 
-impl Sum {
-    pub(super) fn add(&mut self, other: &Sum) {
+impl EventSum {
+    pub(super) fn add(&mut self, other: &EventSum) {
         self.count = self.count.saturating_add(other.count);
         self.weight = self.weight.saturating_add(other.weight);
         self.max = self.max.max(other.max);
@@ -52,7 +52,7 @@ impl<T: ?Sized + std::hash::Hash + Eq> Numbered<T>
 where
     for<'a> Arc<T>: From<&'a T>,
 {
-    /// The number of a thing; `None` if there are too many.
+    /// Returns the number of a thing; `None` if there are too many.
     fn number(&mut self, thing: &T, most: usize) -> Option<u32> {
         if let Some(known) = self.numbers.get(thing) {
             return Some(*known);
@@ -78,9 +78,10 @@ pub(super) struct Slice {
     /// Samples by thread, stack and mode.
     pub(super) samples: HashMap<(u64, u32, Mode), u64>,
     /// Occurrences by label and stack.
-    pub(super) counted: HashMap<(Counted, u32, u32), Sum>,
-    /// Time in which all threads were suspended for a collection, and collections.
+    pub(super) counted: HashMap<(CountedEvent, u32, u32), EventSum>,
+    /// Time in which all threads were suspended for a collection.
     pub(super) gc_pause_ns: u64,
+    /// Collections that began.
     pub(super) collections: u64,
     /// Workers that the thread pool got because others were blocked.
     pub(super) starvations: u64,
@@ -107,7 +108,7 @@ impl Slice {
     }
 
     pub(super) fn sample(&mut self, thread: u64, stack: &[u64], mode: Mode) {
-        match self.stacks.number(stack, MOST_STACKS) {
+        match self.stacks.number(stack, MAX_STACKS) {
             Some(stack) => {
                 let count = self.samples.entry((thread, stack, mode)).or_default();
                 *count = count.saturating_add(1);
@@ -116,9 +117,9 @@ impl Slice {
         }
     }
 
-    pub(super) fn count(&mut self, what: Counted, label: &str, stack: &[u64], sum: Sum) {
-        let label = self.labels.number(label, MOST_LABELS);
-        match (label, self.stacks.number(stack, MOST_STACKS)) {
+    pub(super) fn count(&mut self, what: CountedEvent, label: &str, stack: &[u64], sum: EventSum) {
+        let label = self.labels.number(label, MAX_LABELS);
+        match (label, self.stacks.number(stack, MAX_STACKS)) {
             (Some(label), Some(stack)) => {
                 self.counted.entry((what, label, stack)).or_default().add(&sum);
             }

@@ -7,7 +7,7 @@ use super::rows::{
     TopAllocation, TopContention, TopException, TopHeader, TopRequest, TopSnapshot, TopThread,
     TopWait,
 };
-use super::slice::{Counted, Sum};
+use super::slice::{CountedEvent, EventSum};
 use super::window::{ThreadSums, Waits, Window};
 use super::{LiveTop, SECOND_NS};
 use crate::document::{SCHEMA, percent};
@@ -24,7 +24,7 @@ const MAX_THREAD_METHODS: usize = 10;
 const MIN_USED: f64 = 0.01;
 
 impl LiveTop {
-    /// The window at a moment, in seconds since the session's start: its first second,
+    /// Returns the window at a moment, in seconds since the session's start: its first second,
     /// and its length in nanoseconds.
     pub(super) fn span(&self, now: i64) -> (i64, u64) {
         let window = i64::try_from(self.seconds).unwrap_or(i64::MAX).saturating_mul(SECOND_NS);
@@ -35,7 +35,7 @@ impl LiveTop {
         (first, u64::try_from(now.saturating_sub(begin)).unwrap_or(0).max(1))
     }
 
-    /// What there is to see at a moment, in nanoseconds since the session's start.
+    /// Returns what there is to see at a moment, in nanoseconds since the session's start.
     pub(super) fn look(&self, now_ns: i64) -> TopSnapshot {
         let (first, window_ns) = self.span(now_ns);
         let window = self.summed(first);
@@ -107,7 +107,8 @@ impl LiveTop {
 
     fn header(&self, window: &Window, window_ns: u64) -> TopHeader {
         let seconds = window_ns as f64 / SECOND_NS as f64;
-        let total = |what: Counted, of: fn(&Sum) -> u64| window.total(what, of) as f64 / seconds;
+        let total =
+            |what: CountedEvent, of: fn(&EventSum) -> u64| window.total(what, of) as f64 / seconds;
         let counter = |name| self.latest_counters.get(name).copied();
         TopHeader {
             samples: window.samples,
@@ -123,12 +124,12 @@ impl LiveTop {
             .unwrap_or(0.0),
             collections_per_s: window.collections as f64 / seconds,
             allocated_bytes_per_s: counter("alloc-rate")
-                .unwrap_or_else(|| total(Counted::Allocation, |sum| sum.weight)),
+                .unwrap_or_else(|| total(CountedEvent::Allocation, |sum| sum.weight)),
             exceptions_per_s: counter("exception-count")
-                .unwrap_or_else(|| total(Counted::Exception, |sum| sum.count)),
+                .unwrap_or_else(|| total(CountedEvent::Exception, |sum| sum.count)),
             contentions_per_s: counter("monitor-lock-contention-count")
-                .unwrap_or_else(|| total(Counted::Contention, |sum| sum.count)),
-            requests_per_s: total(Counted::Request, |sum| sum.count),
+                .unwrap_or_else(|| total(CountedEvent::Contention, |sum| sum.count)),
+            requests_per_s: total(CountedEvent::Request, |sum| sum.count),
             cpu_percent: counter("cpu-usage"),
             working_set_bytes: counter("working-set").map(|megabytes| megabytes * 1e6),
             threadpool_queue: counter("threadpool-queue-length"),
@@ -156,33 +157,33 @@ impl TopSnapshot {
 
     fn add_counted(
         &mut self,
-        counted: BTreeMap<(Counted, String), Sum>,
+        counted: BTreeMap<(CountedEvent, String), EventSum>,
         seconds: f64,
         limit: usize,
     ) {
-        let allocated = counted.iter().filter(|((kind, _), _)| *kind == Counted::Allocation);
+        let allocated = counted.iter().filter(|((kind, _), _)| *kind == CountedEvent::Allocation);
         let all_bytes = allocated.map(|(_, sum)| sum.weight).fold(0, u64::saturating_add);
         for ((kind, label), sum) in counted {
             let per_s = sum.count as f64 / seconds;
             match kind {
-                Counted::Allocation => self.allocations.push(TopAllocation {
+                CountedEvent::Allocation => self.allocations.push(TopAllocation {
                     type_name: label,
                     ticks: sum.count,
                     bytes: sum.weight,
                     bytes_per_s: sum.weight as f64 / seconds,
                     percent: percent(sum.weight, all_bytes),
                 }),
-                Counted::Exception => {
+                CountedEvent::Exception => {
                     let row = TopException { type_name: label, count: sum.count, per_s };
                     self.exceptions.push(row);
                 }
-                Counted::Contention => self.contention.push(TopContention {
+                CountedEvent::Contention => self.contention.push(TopContention {
                     place: label,
                     count: sum.count,
                     total_ns: sum.weight,
                     max_ns: sum.max,
                 }),
-                Counted::Request => self.requests.push(TopRequest {
+                CountedEvent::Request => self.requests.push(TopRequest {
                     request: label,
                     count: sum.count,
                     per_s,

@@ -3,7 +3,7 @@
 use super::methods::Methods;
 use super::named_stack::NamedStack;
 use super::processor_time::{SampleWeights, Seen, UsedTimes};
-use super::slice::{Counted, Slice, Sum};
+use super::slice::{CountedEvent, EventSum, Slice};
 use crate::model::{Frame, Mode, NameOptions, ThreadState, WaitFor, type_text};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ pub(super) struct Window {
     pub(super) waits: Waits,
     /// What each thread of the program did most in the latest whole second.
     pub(super) looks: BTreeMap<u64, ThreadLook>,
-    pub(super) counted: BTreeMap<(Counted, String), Sum>,
+    pub(super) counted: BTreeMap<(CountedEvent, String), EventSum>,
     pub(super) pause_ns: u64,
     pub(super) collections: u64,
     pub(super) starvations: u64,
@@ -108,11 +108,11 @@ impl Window {
         let mut others = Seen::default();
         for (thread, sums) in &mut self.threads {
             match of_threads.get(thread) {
-                Some(used) => sums.weights = SampleWeights::of(sums.seen, rounds, *used, *span),
+                Some(used) => sums.weights = SampleWeights::new(sums.seen, rounds, *used, *span),
                 None => others.add(sums.seen),
             }
         }
-        let weights = SampleWeights::of(others, rounds, *of_others, *span);
+        let weights = SampleWeights::new(others, rounds, *of_others, *span);
         let ended = self.threads.iter_mut().filter(|(thread, _)| !of_threads.contains_key(thread));
         ended.for_each(|(_, sums)| sums.weights = weights);
     }
@@ -148,7 +148,7 @@ impl Window {
     }
 
     /// Sums up one of the numbers of all occurrences of a kind.
-    pub(super) fn total(&self, what: Counted, of: fn(&Sum) -> u64) -> u64 {
+    pub(super) fn total(&self, what: CountedEvent, of: fn(&EventSum) -> u64) -> u64 {
         let rows = self.counted.iter().filter(|((kind, _), _)| *kind == what);
         rows.map(|(_, sum)| of(sum)).fold(0, u64::saturating_add)
     }
@@ -169,10 +169,12 @@ impl Default for ThreadSums {
 }
 
 /// Returns how a label is shown; a wait for a lock has the place that takes it.
-pub(super) fn label_text(what: Counted, label: &str, stack: &NamedStack) -> String {
+pub(super) fn label_text(what: CountedEvent, label: &str, stack: &NamedStack) -> String {
     match what {
-        Counted::Allocation | Counted::Exception => type_text(label, NameOptions::default()),
-        Counted::Request => label.to_owned(),
-        Counted::Contention => stack.waiting_place().to_owned(),
+        CountedEvent::Allocation | CountedEvent::Exception => {
+            type_text(label, NameOptions::default())
+        }
+        CountedEvent::Request => label.to_owned(),
+        CountedEvent::Contention => stack.waiting_place().to_owned(),
     }
 }

@@ -22,10 +22,10 @@ use nettrace_parser::view::{self, KnownProvider, MethodChange, View};
 use nettrace_parser::{Event, Utf16};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Rows that wait to be taken.
-const MOST_WAITING: usize = 100_000;
-/// Collections whose events have marks.
-const MOST_MARKED: usize = 1000;
+/// Maximum number of rows that wait to be taken.
+const MAX_WAITING: usize = 100_000;
+/// Maximum number of collections whose events have marks.
+const MAX_MARKED: usize = 1000;
 
 /// What happens in a running process: [`WatchRow`]s, which can be taken at any time.
 ///
@@ -109,7 +109,7 @@ impl LiveWatch {
     }
 
     fn push(&mut self, row: WatchRow) {
-        if self.rows.len() < MOST_WAITING {
+        if self.rows.len() < MAX_WAITING {
             self.rows.push(row);
         } else {
             self.left_out = self.left_out.saturating_add(1);
@@ -172,7 +172,7 @@ impl LiveWatch {
             // Events without a number belong to the collection in progress.
             None => self.heap_marks.values_mut().for_each(|marks| *marks |= mark),
         }
-        while self.heap_marks.len() > MOST_MARKED {
+        while self.heap_marks.len() > MAX_MARKED {
             self.heap_marks.pop_first();
         }
         self.heap.event(event, moment);

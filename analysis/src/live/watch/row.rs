@@ -157,7 +157,7 @@ pub enum PoolChange {
         workers: u64,
         /// Work items completed per second before it.
         throughput: f64,
-        /// See [`PoolAdjustment::reason`](crate::report::PoolAdjustment::reason).
+        /// Why, as in [`PoolAdjustment::reason`](crate::report::PoolAdjustment::reason).
         reason: String,
     },
     /// The runtime reported the limits.
