@@ -30,12 +30,12 @@ pub(crate) struct AskArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProcessRequest {
-    /// Show the process's version, command line and architecture, and the commands it supports
+    /// Show version, command line, architecture and supported commands of the process
     Info {
         #[command(flatten)]
         ask: AskArgs,
     },
-    /// Show the process's environment variables
+    /// Show the environment variables of the process
     Env {
         #[command(flatten)]
         ask: AskArgs,
@@ -75,7 +75,7 @@ pub(crate) enum ProcessRequest {
         #[arg(value_name = "DLL")]
         assembly: PathBuf,
     },
-    /// Write a dump of the process's memory
+    /// Write a dump of the memory of the process
     Dump {
         #[command(flatten)]
         ask: AskArgs,

@@ -214,8 +214,9 @@ impl<'v> View<'v> {
         Ok(())
     }
 
-    /// Returns notices of the processes, and names on the command line that had no value.
-    fn notices(&mut self) -> Vec<String> {
+    /// Takes the notices of the processes, and returns them with the names on the command line that
+    /// had no value.
+    fn take_notices(&mut self) -> Vec<String> {
         let is_due = self.unseen_due.take_if(|due| *due <= Instant::now()).is_some();
         let of = |session: &CounterSession| {
             let label = &session.label;
@@ -231,7 +232,7 @@ impl<'v> View<'v> {
     }
 
     fn report(&mut self, context: &mut Context<'_>) {
-        for notice in self.notices() {
+        for notice in self.take_notices() {
             context.messages.warning(&notice);
         }
     }

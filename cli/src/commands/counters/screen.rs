@@ -40,7 +40,7 @@ impl View<'_> {
             self.publish(context)?;
             if drawn.is_none_or(|drawn| drawn.elapsed() >= REDRAW_INTERVAL) {
                 board.update(self.seen());
-                self.notices().into_iter().for_each(|notice| board.add_notice(notice));
+                self.take_notices().into_iter().for_each(|notice| board.add_notice(notice));
                 screen.draw(|frame| board.draw(frame))?;
                 drawn = Some(Instant::now());
             }

@@ -33,7 +33,7 @@ impl ExtraFacts {
     }
 
     /// Processes an event, and returns the facts about it.
-    pub(super) fn event(&mut self, event: &Event<'_>) -> Option<EventFacts> {
+    pub(super) fn process_event(&mut self, event: &Event<'_>) -> Option<EventFacts> {
         self.live.event(event);
         // A message is reported at its first event.
         let last = self.live.report.take_all().pop()?;

@@ -182,7 +182,7 @@ impl<'w, 'c> EventDisplay<'w, 'c> {
         let queue = context.queue_results(args.on_stall, end)?;
         let rows = EventRows::new(args, context.style)?;
         match &rows {
-            Some(rows) => rows.begin(context.out.buffer()),
+            Some(rows) => rows.write_heading(context.out.buffer()),
             None => writer.page().pour(context.out.buffer()),
         }
         context.out.finish()?;
@@ -236,7 +236,7 @@ impl<'w, 'c> EventDisplay<'w, 'c> {
 
     /// Shows rows that waited for more about them, and hands on all lines.
     fn flush(&mut self) -> Result<(), Failure> {
-        let ended = self.rows.as_mut().map(EventRows::rest).unwrap_or_default();
+        let ended = self.rows.as_mut().map(EventRows::take_rest).unwrap_or_default();
         self.show_rows(&ended, &[])?;
         Ok(self.context.out.finish()?)
     }
@@ -306,9 +306,9 @@ impl Consumer for EventDisplay<'_, '_> {
             return Ok(Next::Read);
         }
         let place = self.types.index_of(event);
-        let facts = self.extra_facts.as_mut().and_then(|facts| facts.event(event));
+        let facts = self.extra_facts.as_mut().and_then(|facts| facts.process_event(event));
         if let Some(rows) = &mut self.rows {
-            let ended = rows.event(event, place, &self.types);
+            let ended = rows.process_event(event, place, &self.types);
             if !ended.is_empty() {
                 let frames = match rows.has_stacks() {
                     true => own(self.naming.names.frames(event)),

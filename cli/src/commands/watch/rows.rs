@@ -61,7 +61,7 @@ impl EventRows {
     }
 
     /// Writes the heading.
-    pub(super) fn begin(&self, out: &mut Vec<u8>) {
+    pub(super) fn write_heading(&self, out: &mut Vec<u8>) {
         let (time, width) = if self.is_utc { ("UTC", UTC_COLUMNS) } else { ("TIME ms", 12) };
         let line = format!("{time:>width$}   THREAD  {:KIND_COLUMNS$}  WHAT", "KIND");
         // Writing to a vector cannot fail, here and below.
@@ -69,7 +69,7 @@ impl EventRows {
     }
 
     /// Processes an event, and returns the rows that are complete now.
-    pub(super) fn event(
+    pub(super) fn process_event(
         &mut self,
         event: &Event<'_>,
         place: TypeIndex,
@@ -92,7 +92,7 @@ impl EventRows {
     }
 
     /// Returns the rows that wait, when nothing more comes for now.
-    pub(super) fn rest(&mut self) -> Vec<WatchRow> {
+    pub(super) fn take_rest(&mut self) -> Vec<WatchRow> {
         let rows = self.live.report.take_all();
         self.accepted(rows)
     }
