@@ -23,6 +23,8 @@ pub(crate) struct ActivityEdge {
     pub(crate) name: String,
     /// Where the task or activity begins in `name`.
     task_at: usize,
+    /// Hash of the name of the event's provider.
+    pub(crate) provider: u64,
     pub(crate) id: Option<String>,
     /// The path in the event's activity id, if the activity itself has another id: the
     /// position of the event in the tree.
@@ -82,6 +84,7 @@ impl ActivityEdge {
                 None => format!("{source}/{}", short(task_name(event.name()))),
             },
             task_at: source.len().saturating_add(1),
+            provider: hash_of(event.provider()),
             id,
             path: None,
             is_listener: false,
@@ -114,6 +117,7 @@ impl ActivityEdge {
             is_start,
             name: format!("{source}/{operation}"),
             task_at: source.len().saturating_add(1),
+            provider: hash_of(event.provider()),
             id: None,
             path: None,
             is_listener: !is_span(event.name()),
@@ -268,6 +272,7 @@ impl ActivityEdge {
             is_start: false,
             name: String::new(),
             task_at: 0,
+            provider: 0,
             id: id.map(str::to_owned),
             path: None,
             is_listener: false,

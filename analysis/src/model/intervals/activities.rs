@@ -2,14 +2,18 @@
 
 use super::activity_ids::ActivityIds;
 use super::{Bounds, Edge, Interval};
-use crate::model::activity_edge::ActivityEdge;
+use crate::model::activity_edge::{ActivityEdge, hash_of, id_text, is_failure};
 use crate::model::activity_path::parent_path;
 use crate::model::{TextHandle, ThreadHandle};
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
 use std::collections::{BTreeMap, HashMap};
 
 /// Maximum number of open activities. If there are more, the oldest one with the same
 /// name is dropped.
 const MOST: usize = 65_536;
+/// Maximum number of activities with one id among which the one that has failed is searched.
+const MAX_WITH_ONE_ID: usize = 32;
 /// Maximum depth of a path when searching for an open parent activity.
 const DEEPEST_PATH: usize = 32;
 /// Total number of open activities that may be examined to find those that end: this many
@@ -26,6 +30,8 @@ const STEPS_BY_ID: u64 = 8;
 #[derive(Debug, Clone)]
 pub(crate) struct OpenActivity<T> {
     pub(crate) name: TextHandle,
+    /// Hash of the name of the provider that reports it.
+    provider: u64,
     /// The number of its start, which is part of its key.
     pub(crate) number: u64,
     pub(crate) id: Option<String>,
@@ -129,6 +135,7 @@ impl<T> OpenActivities<T> {
         let lost = lost.and_then(|place| self.remove(place)).map(OpenActivity::lost);
         let activity = OpenActivity {
             name,
+            provider: edge.provider,
             number: self.started,
             id: edge.id.clone(),
             is_id_unique: edge.is_id_unique,
@@ -293,9 +300,20 @@ impl<T> OpenActivities<T> {
         (name, self.started)
     }
 
-    pub(crate) fn with_id_mut(&mut self, id: &str) -> Option<&mut OpenActivity<T>> {
-        let place = self.ids.newest(id)?;
-        self.at_mut(place)
+    /// Returns the activity that has failed, as an event says that is neither its start nor its
+    /// stop: the innermost one with the event's id that the event's provider reports.
+    pub(crate) fn failed_mut(&mut self, event: &Event<'_>) -> Option<&mut OpenActivity<T>> {
+        if event.known_provider() != KnownProvider::Other || !is_failure(event) {
+            return None;
+        }
+        let id = event.activity_id().filter(|id| !id.is_zero())?;
+        let provider = hash_of(event.provider());
+        let is_its = |open: &OpenActivity<T>| open.provider == provider;
+        let all = self.ids.all(&id_text(id, event.process_id()));
+        let mut newest = all.take(MAX_WITH_ONE_ID);
+        let place = newest.find(|place| self.at(*place).is_some_and(is_its));
+        drop(newest);
+        self.at_mut(place?)
     }
 
     /// Returns the parent of a new activity: the one that the start refers to, else the nearest

@@ -28,7 +28,7 @@ pub use parts::{Doing, Parts, Stretch};
 use super::contract::{Moment, Recording, Report};
 use super::occurrence::Occurrence;
 use super::requests::{HttpFacts, LayerStops, MaybeRequest, request_of, requests_around};
-use crate::model::activity_edge::{ActivityEdge, id_text, is_failure};
+use crate::model::activity_edge::{ActivityEdge, id_text};
 use crate::model::intervals::{
     Hint, Interval, OpenActivities, OpenActivity, OpenActivityKey, TwinStop, Twins,
 };
@@ -531,28 +531,6 @@ impl Activities {
         }
     }
 
-    /// Marks an activity as failed if an event that is no start or stop says so.
-    fn failed(&mut self, event: &Event<'_>, is_edge: bool, model: &Model) {
-        if event.known_provider() != KnownProvider::Other || !is_failure(event) {
-            return;
-        }
-        let Some(id) = event.activity_id().filter(|id| !id.is_zero()) else { return };
-        let id = id_text(id, event.process_id());
-        let is_its = |name| model.text(name).starts_with(short(event.provider()));
-        if let Some(activity) = self.open.with_id_mut(&id)
-            && !is_edge
-            && is_its(activity.name)
-        {
-            activity.what.is_error = true;
-        }
-        let request = self.open.newest_among(&id, |activity| activity.request.is_some());
-        if let Some(place) = request.filter(|(name, _)| is_its(*name))
-            && let Some(request) = self.request_mut(place)
-        {
-            request.is_error = true;
-        }
-    }
-
     /// Keeps an event of the requested activity.
     fn keep(
         &mut self,
@@ -636,15 +614,19 @@ impl Report for Activities {
         if self.id.is_some() {
             self.keep(event, edge.filter(|_| is_about), moment, model);
         }
-        if facts.is_none() {
-            self.failed(event, edge.is_some(), model);
-        }
         match edge {
             Some(edge)
                 if edge.is_listener && self.listener(edge, facts.as_ref(), moment, model) => {}
             Some(edge) if edge.is_start => self.start(event, edge, facts, moment, model),
             Some(edge) => self.stop(event, edge, facts.as_ref(), moment, model),
-            None => {}
+            None => {
+                if let Some(activity) = self.open.failed_mut(event) {
+                    activity.what.is_error = true;
+                    if let Some(request) = &mut activity.what.request {
+                        request.is_error = true;
+                    }
+                }
+            }
         }
         self.used = self.used.saturating_add(u64::from(is_about && moment.is_selected));
         is_about

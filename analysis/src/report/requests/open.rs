@@ -4,9 +4,9 @@
 //! ASP.NET Core's hosting. It counts once, with what all of them say.
 
 use super::facts::{HttpFacts, MaybeRequest, request_of, requests_around};
-use crate::model::activity_edge::{ActivityEdge, id_text, is_failure};
+use crate::model::activity_edge::{ActivityEdge, id_text};
 use crate::model::intervals::{Edge, Hint, OpenActivities, OpenActivityKey, TwinStop, Twins};
-use crate::model::{Model, StackHandle, TextHandle, ThreadHandle, is_inside, short};
+use crate::model::{Model, StackHandle, TextHandle, ThreadHandle, is_inside};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::HashMap;
@@ -87,8 +87,6 @@ impl LayerStops {
 #[derive(Debug)]
 struct Begun {
     number: u64,
-    /// The event source.
-    source: Box<str>,
     facts: HttpFacts,
     layer_of: Option<OpenActivityKey>,
     is_error: bool,
@@ -137,7 +135,10 @@ impl OpenRequests {
     ) -> Option<EndedRequest> {
         self.is_layer = false;
         let Some(edge) = edge else {
-            self.failure(event, mark);
+            if let Some(request) = self.open.failed_mut(event) {
+                request.what.is_error = true;
+                request.what.mark |= mark;
+            }
             return None;
         };
         if edge.is_listener && self.listener(event, edge, at.thread, mark) {
@@ -227,11 +228,10 @@ impl OpenRequests {
             let known = std::mem::take(&mut request.what.facts);
             request.what.facts = known.joined(facts.clone());
         }
-        let source = short(event.provider()).into();
         let is_error = edge.is_error;
         let is_out = facts.direction == Some("out");
         let around = if is_out { self.by_ids(edge).or(newest) } else { None };
-        let begun = Begun { number, source, facts, layer_of, is_error, mark, stack, around };
+        let begun = Begun { number, facts, layer_of, is_error, mark, stack, around };
         if !edge.is_listener && event.known_provider() == KnownProvider::DiagnosticSource {
             self.twins.span(edge, at.thread, self.open.next_place(name));
         }
@@ -277,20 +277,6 @@ impl OpenRequests {
         let start_ns = ended.start.nanos;
         let number = begun.number;
         (!is_late).then_some(EndedRequest { number, facts, start_ns, duration_ns, is_error, mark })
-    }
-
-    /// Takes an event that says that its request has failed.
-    fn failure(&mut self, event: &Event<'_>, mark: u128) {
-        if event.known_provider() != KnownProvider::Other || !is_failure(event) {
-            return;
-        }
-        let Some(id) = event.activity_id().filter(|id| !id.is_zero()) else { return };
-        if let Some(activity) = self.open.with_id_mut(&id_text(id, event.process_id()))
-            && *activity.what.source == *short(event.provider())
-        {
-            activity.what.is_error = true;
-            activity.what.mark |= mark;
-        }
     }
 
     /// Takes a span that is no request but may be inside one.
