@@ -2,11 +2,11 @@
 
 use super::finding::Finding;
 use super::overview::Overviewed;
-use super::own::{OwnModules, is_main};
+use super::own::OwnModules;
 use super::waits::most_in;
 use crate::document::percent;
 use crate::fact::{Fact, LockOwner, Number, Unit};
-use crate::model::{Frame, WaitFor, public_call};
+use crate::model::{Frame, TaskKind, WaitFor, public_call};
 use crate::report::{
     ContentionReport, OpenLockWait, OpenWait, PoolReason, StuckThread, StuckThreads, TasksReport,
     ThreadPoolReport, WaitsReport,
@@ -90,9 +90,8 @@ pub(super) fn endless_awaits(
         // A method that awaits another one, or time, is not what is stuck; a program's main
         // method waits for its end.
         let is_cause = !row.is_blocking
-            && !row.task.starts_with("Async: ")
-            && !row.task.starts_with("Task.Delay")
-            && !is_main(frame);
+            && !matches!(row.kind, TaskKind::AsyncMethod | TaskKind::Delay)
+            && !frame.is_entry_point();
         let nanos = row.wait.at_least_ns;
         let is_long = nanos >= MIN_AWAIT_NANOS && percent(nanos, trace_ns) >= MIN_AWAIT_PERCENT;
         (is_cause && is_long).then_some((frame, nanos))

@@ -35,7 +35,7 @@ impl OwnModules {
         let roots = rows.iter().filter_map(|(key, _)| {
             let root = resolved.frames(key.stack).last()?;
             let root = resolved.frame(*root)?;
-            is_main(root).then_some(root)
+            root.is_entry_point().then_some(root)
         });
         let mut mains: BTreeMap<&str, u64> = BTreeMap::new();
         for root in roots.filter(|root| !root.module.is_empty()) {
@@ -110,9 +110,4 @@ impl OwnModules {
 /// Returns whether a frame is neither the framework's nor without a name.
 pub(super) fn is_package(frame: &Frame) -> bool {
     frame.is_named() && !frame.is_guessed && Folding::is_own(frame)
-}
-
-/// Returns whether a frame is the entry point of a program.
-pub(super) fn is_main(frame: &Frame) -> bool {
-    matches!(frame.bare_method(), "Main" | "<Main>$" | "<Main>")
 }

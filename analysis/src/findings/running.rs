@@ -1,7 +1,7 @@
 //! Where threads ran, according to CPU samples.
 
 use super::finding::{Finding, weight_of_running_time};
-use super::own::{OwnModules, is_main};
+use super::own::OwnModules;
 use crate::fact::{Base, Fact, Number, Unit};
 use crate::model::{
     Coverage, Frame, FrameHandle, Kind, NameOrigin, Resolved, Running as Certainty, StackHandle,
@@ -66,7 +66,7 @@ impl Running {
                 running.named = running.named.saturating_add(named);
                 // On the main thread: others have been started for it, so that it goes on.
                 let mut frames = frames.iter().filter_map(|frame| resolved.frame(*frame));
-                frames.clone().next_back().is_some_and(|root| is_main(root))
+                frames.clone().next_back().is_some_and(|root| root.is_entry_point())
                     && frames.any(|frame| is_wait_for_process(frame))
             });
             let (all, waiting) = running.threads.entry(key.thread).or_default();

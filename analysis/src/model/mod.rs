@@ -110,7 +110,8 @@ pub(crate) use sample::SampleClock;
 pub(crate) use sample::Unit;
 pub use sample::{Kind, Mode, Sample, ThreadState};
 pub(crate) use session_span::SessionSpan;
-pub(crate) use shown::{handler_text, method_text, task_text, type_text};
+pub use shown::TaskKind;
+pub(crate) use shown::{handler_text, method_frame, task_method, task_text, type_text};
 pub use spans::{
     Argument, Category, CounterPoint, Ends, Flow, Instant, Span, SpanScope, TimelineMark,
 };

@@ -253,6 +253,17 @@ impl Frame {
         }
     }
 
+    /// Returns whether it is a program's `Main`, or what the compiler makes of the statements of its
+    /// file.
+    pub(crate) fn is_main(&self) -> bool {
+        matches!(self.bare_method(), "Main" | "<Main>$")
+    }
+
+    /// Returns whether it is where a program begins: its `Main`, or what waits for an async one.
+    pub(crate) fn is_entry_point(&self) -> bool {
+        self.is_main() || self.bare_method() == "<Main>"
+    }
+
     /// Returns the method without what it has called.
     pub fn caller_method(&self) -> &str {
         self.method.get(..self.ends.method).unwrap_or(&self.method)

@@ -14,17 +14,14 @@ pub(crate) fn type_text(stored: &str, options: NameOptions) -> String {
 }
 
 /// Returns a method as `Namespace.Type.Method(arguments)`.
-pub(crate) fn method_text(
+pub(crate) fn method_frame(
     type_name: &str,
     method: &str,
     signature: &str,
     options: NameOptions,
-) -> String {
+) -> Frame {
     let name = MethodName { module: "", type_name, method, signature };
-    let mut text =
-        Frame::managed(&name, NameOptions { style: NameStyle::Signature, ..options }).text;
-    shorten(&mut text);
-    text
+    Frame::managed(&name, NameOptions { style: NameStyle::Signature, ..options }).shortened()
 }
 
 /// Returns the text of a method in exception events: `Workload.Program.Thrower` for `void
@@ -44,17 +41,51 @@ pub(crate) fn handler_text(stored: &str, options: NameOptions) -> String {
     text
 }
 
+/// What completes a task, as far as the name says that the runtime gives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TaskKind {
+    /// A delegate that returns: `Task: <Run>b__0`.
+    Delegate,
+    /// An async method that returns: `Async: <Run>d__14`.
+    AsyncMethod,
+    /// Time that passes: `Task.Delay`.
+    Delay,
+    /// Something else, or it is not known.
+    Other,
+}
+
+impl TaskKind {
+    /// Splits a stored name into the kind of the task and its method; of tasks without a method
+    /// it returns the whole name.
+    pub(crate) fn split(stored: &str) -> (TaskKind, &str) {
+        match stored.split_once(": ") {
+            Some(("Task", method)) => (TaskKind::Delegate, method),
+            Some(("Async", method)) => (TaskKind::AsyncMethod, method),
+            _ if stored.starts_with("Task.Delay") => (TaskKind::Delay, stored),
+            _ => (TaskKind::Other, stored),
+        }
+    }
+
+    /// Returns a task's text from the text of its method.
+    pub(crate) fn text(self, method: &str) -> String {
+        match self {
+            TaskKind::Delegate => format!("Task: {method}"),
+            TaskKind::AsyncMethod => format!("Async: {method}"),
+            TaskKind::Delay | TaskKind::Other => method.to_owned(),
+        }
+    }
+}
+
 /// Returns the text of a task's name in task events: `Async: Run` for `Async: <Run>d__14`.
 pub(crate) fn task_text(stored: &str, options: NameOptions) -> String {
-    let (kind, name) = match stored.split_once(": ") {
-        Some((kind @ ("Task" | "Async"), name)) => (Some(kind), name),
-        _ => (None, stored),
-    };
-    if options.is_raw {
-        return stored.to_owned();
-    }
-    let name = demangle_alone(name);
-    kind.map_or_else(|| name.clone(), |kind| format!("{kind}: {name}"))
+    let (kind, method) = TaskKind::split(stored);
+    kind.text(&task_method(method, options))
+}
+
+/// Returns the method in a task's name: `Run` for `<Run>d__14`.
+pub(crate) fn task_method(stored: &str, options: NameOptions) -> String {
+    if options.is_raw { stored.to_owned() } else { demangle_alone(stored) }
 }
 
 #[cfg(test)]
@@ -102,10 +133,10 @@ mod tests {
     #[test]
     fn compiled_methods_and_types_are_spelled_as_in_stacks() {
         let method =
-            method_text("N.T+<Run>d__1", "MoveNext", "instance void  (pMT: 0x7f00,int32)", SHOWN);
-        assert_eq!(method, "N.T.Run(?,int)");
-        let raw = method_text("N.T+<Run>d__1", "MoveNext", "instance void  (int32)", RAW);
-        assert_eq!(raw, "N.T+<Run>d__1.MoveNext(int32)");
+            method_frame("N.T+<Run>d__1", "MoveNext", "instance void  (pMT: 0x7f00,int32)", SHOWN);
+        assert_eq!(method.text, "N.T.Run(?,int)");
+        let raw = method_frame("N.T+<Run>d__1", "MoveNext", "instance void  (int32)", RAW);
+        assert_eq!(raw.text, "N.T+<Run>d__1.MoveNext(int32)");
         assert_eq!(type_text("N.Box`1[N.T]", SHOWN), "N.Box<T>");
         assert_eq!(type_text("N.Box`1[N.T]", RAW), "N.Box`1[N.T]");
     }

@@ -5,7 +5,7 @@ use super::counts::ReasonCount;
 use super::fields::Walk;
 use crate::model::intervals::Matcher;
 use crate::model::{
-    Model, NameOptions, ProcessHandle, Resolved, TextHandle, ThreadHandle, method_text,
+    Model, NameOptions, ProcessHandle, Resolved, TextHandle, ThreadHandle, method_frame,
 };
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
@@ -179,6 +179,9 @@ pub struct JitMethod {
     /// Which part it is of an async method that the runtime itself suspends (.NET 11).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub async_part: Option<AsyncPart>,
+    /// Whether it is the program's `Main`.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub is_main: bool,
 }
 
 /// A part of an async method that the runtime itself suspends and resumes (runtime-async): it
@@ -409,8 +412,10 @@ impl CompilationRow {
         let [namespace, name, signature] = self.name.map(|text| model.text(text));
         let process = model.process(self.process);
         let module = process.and_then(|process| process.modules.find(self.module_id, self.ticks));
+        let frame = method_frame(namespace, name, signature, names);
         JitMethod {
-            name: method_text(namespace, name, signature, names),
+            is_main: frame.is_main(),
+            name: frame.text,
             module: module.map(|module| module.name.clone()).unwrap_or_default(),
             il_bytes: self.il_bytes,
             native_bytes: self.native_bytes,

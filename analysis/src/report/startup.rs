@@ -128,7 +128,7 @@ impl Report for Startup {
         let until_ns = first_request_ns.unwrap_or(FIRST_NANOS);
         let is_early = |nanos: i64| (0..=until_ns).contains(&since(nanos));
         let mut slowest = self.jit.finish(resolved).methods;
-        let main = slowest.iter().find(|method| is_main(&method.name));
+        let main = slowest.iter().find(|method| method.is_main);
         let main_ns = main.map(|main| {
             let length = i64::try_from(main.duration_ns).unwrap_or(i64::MAX);
             since(main.start_ns.saturating_add(length))
@@ -158,11 +158,4 @@ impl Report for Startup {
             loaded,
         }
     }
-}
-
-/// Returns whether a method is the program's entry point, or what the compiler makes of the
-/// statements of its file.
-fn is_main(name: &str) -> bool {
-    let bare = name.split_once('(').map_or(name, |(bare, _)| bare);
-    bare.ends_with(".Main") || bare.ends_with(".<Main>$")
 }

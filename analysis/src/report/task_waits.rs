@@ -5,7 +5,7 @@ use super::each_task::{EachTask, TaskPlace, TaskTime, WAITED_FOR_BY};
 use super::stack_rows::{ShownFrames, below, is_of_task_library};
 use super::waiting::{Begun, MOST_OPEN, OpenWait};
 use crate::model::intervals::{Edge, Matcher};
-use crate::model::{ProcessHandle, WaitFor};
+use crate::model::{ProcessHandle, TaskKind, WaitFor};
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -44,6 +44,9 @@ pub struct OpenTaskWait {
     pub wait: OpenWait,
     /// Name of the task waited for, as in [`TaskWaitRow::name`].
     pub task: String,
+    /// What completes the task.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub kind: TaskKind,
     /// Whether a thread is blocked; otherwise it is an `await`.
     pub is_blocking: bool,
 }
@@ -140,9 +143,11 @@ impl TaskWaits {
             // The oldest come first.
             if open.len() < MOST_OPEN {
                 let frames = below(resolved, place.1, is_of_task_library);
+                let name = place.0.map(|(name, _)| resolved.model().text(name));
                 open.push(OpenTaskWait {
                     wait: OpenWait::at(&begun, WaitFor::Task, frames, shown),
                     task: named(&place, WAITED_FOR_BY),
+                    kind: name.map_or(TaskKind::Other, |name| TaskKind::split(name).0),
                     is_blocking,
                 });
             }

@@ -20,7 +20,7 @@ use super::occurrence::Occurrence;
 use super::stack_rows::{ShownFrames, StackRow, below, is_of_task_library, stack_rows};
 use super::task_waits::{OpenTaskWait, TaskKey, TaskWaitRow, TaskWaits, WaitPlace};
 use crate::model::intervals::{Interval, Matcher};
-use crate::model::{Frame, Mode, Model, Resolved, StackHandle, TextHandle, task_text};
+use crate::model::{Frame, Mode, Model, Resolved, StackHandle, TaskKind, TextHandle, task_method};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -349,9 +349,7 @@ impl Report for Tasks {
         let texts = resolved.model().texts();
         let passes = |place: &TaskPlace| resolved.selected(place.1, Mode::Unknown).is_some();
         let named = |place: &TaskPlace, by: &str| match place.0 {
-            Some((name, stack)) => {
-                of_type(task_text(texts.get(name), resolved.names()), resolved, stack)
-            }
+            Some((name, stack)) => task_name(texts.get(name), resolved, stack),
             None => format!("{by} {}", caller(resolved, place.1)),
         };
         let mut all = TaskSite::default();
@@ -475,17 +473,19 @@ fn caller<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> &'r str {
     frame.map_or("(unknown method)", |frame| resolved.text(*frame))
 }
 
-/// Returns the name of an async method's task with the method's type, which the stack has on which
-/// the task was named: methods of two types may have one name.
-fn of_type(task: String, resolved: &Resolved<'_>, named_at: StackHandle) -> String {
-    let Some(method) = task.strip_prefix("Async: ").filter(|method| !method.contains('.')) else {
-        return task;
-    };
+/// Returns the name of a task; that of an async method has the method's type, which the stack has on
+/// which the task was named: methods of two types may have one name.
+fn task_name(stored: &str, resolved: &Resolved<'_>, named_at: StackHandle) -> String {
+    let (kind, stored) = TaskKind::split(stored);
+    let method = task_method(stored, resolved.names());
+    if kind != TaskKind::AsyncMethod || method.contains('.') {
+        return kind.text(&method);
+    }
     // The method's own frames are the first below those of the task library.
     let own = below(resolved, named_at, is_of_task_library).iter().take(NAMED_WITHIN);
     let mut own = own.filter_map(|frame| resolved.frame(*frame));
     let own = own.find(|frame| frame.caller_method() == method && !frame.type_name.is_empty());
-    own.map_or(task.clone(), |frame| format!("Async: {}", frame.qualified_name()))
+    kind.text(own.map_or(&method, |frame| frame.qualified_name()))
 }
 
 /// Number of frames among which the method is that a task is named after.

@@ -12,7 +12,7 @@ pub use row::{
 
 use super::LiveReport;
 use crate::model::intervals::{Edge, Matcher, reported_nanos};
-use crate::model::{Model, NameOptions, ThreadHandle, method_text, type_text};
+use crate::model::{Model, NameOptions, ThreadHandle, method_frame, type_text};
 use crate::report::PoolReason;
 use crate::report::fields::Walk;
 use crate::report::gc::Heap;
@@ -195,12 +195,13 @@ impl LiveWatch {
             started.map_or((None, 0), |started| (Some(started.what.0), started.what.1));
         let text = |text: Utf16<'_>| text.to_string();
         let compiled = CompiledMethod {
-            name: method_text(
+            name: method_frame(
                 &text(method.namespace),
                 &text(method.name),
                 &text(method.signature),
                 NameOptions::default(),
-            ),
+            )
+            .text,
             tier: method.tier().as_str(),
             il_bytes,
             native_bytes: method.size,

@@ -4,7 +4,7 @@ use super::mark::{Argument, Arguments, Category, SpanScope, TimelineMark};
 use super::subject::{self, What};
 use super::{Moment, Spans, Subject};
 use crate::model::intervals::{self, Clause, Interval, nanos_between, reported_nanos};
-use crate::model::{NameOptions, handler_text, method_text};
+use crate::model::{NameOptions, handler_text, method_frame};
 use nettrace_parser::view::{ContentionStart, GcEnd, GcStart, Method, Suspension, View};
 use nettrace_parser::{Event, Utf16};
 
@@ -273,5 +273,5 @@ fn named(event: &Event<'_>, field: &str, value: u32) -> String {
 fn method_name(type_name: Utf16<'_>, method: Utf16<'_>, signature: Utf16<'_>) -> String {
     let [type_name, method, signature] =
         [type_name, method, signature].map(|text| text.to_string());
-    method_text(&type_name, &method, &signature, NameOptions::default())
+    method_frame(&type_name, &method, &signature, NameOptions::default()).text
 }
