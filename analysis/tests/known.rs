@@ -536,6 +536,7 @@ fn the_first_sentences_of_a_heap_are_what_holds_it() {
 
 #[test]
 fn a_process_that_died_is_said_to_first_and_where_it_was() {
+    use nettrace_analysis::fact::ProcessEnd;
     use nettrace_analysis::findings::Summary;
     for (name, second) in [
         ("crash/throw-names", Some("of the running time (804 samples) in die!Program.Busy")),
@@ -547,7 +548,7 @@ fn a_process_that_died_is_said_to_first_and_where_it_was() {
         let outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
         assert!(!outcome.is_complete);
         let mut summary = pass.finish().output;
-        summary.add_outcome(&outcome, Some("exit status 134 (SIGABRT)"));
+        summary.add_outcome(&outcome, Some(ProcessEnd::from_exit_code(134)));
         let first = &summary.findings[0].text();
         assert!(first.starts_with("the recording ends in the middle, after 1."), "{first}");
         assert!(first.contains("exit status 134 (SIGABRT)"), "{first}");

@@ -2,23 +2,13 @@
 //! does not say it.
 
 use crate::new_file::private;
+use nettrace_analysis::fact::ProcessEnd;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Maximum length in bytes of the file: this command writes no longer ones.
 const MAX_BYTES: u64 = 200;
-/// Numbers and names of signals that end processes which do not expect them, on Linux and macOS.
-const SIGNALS: [(u8, &str); 8] = [
-    (1, "SIGHUP"),
-    (2, "SIGINT"),
-    (4, "SIGILL"),
-    (6, "SIGABRT"),
-    (8, "SIGFPE"),
-    (9, "SIGKILL"),
-    (11, "SIGSEGV"),
-    (15, "SIGTERM"),
-];
 
 /// Returns the path of the file beside a trace.
 fn beside(trace: &Path) -> PathBuf {
@@ -27,33 +17,22 @@ fn beside(trace: &Path) -> PathBuf {
     name.into()
 }
 
-/// Returns how a process ended as text: `exit status 134 (SIGABRT)`.
-pub(crate) fn text(code: u8) -> String {
-    let signal = code.checked_sub(128).and_then(|number| {
-        SIGNALS.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
-    });
-    signal.map_or_else(
-        || format!("exit status {code}"),
-        |signal| format!("exit status {code} ({signal})"),
-    )
-}
-
 /// Keeps how the process of a new trace ended, in place of what an older recording of that name
 /// left. Failing to write is no error, because the terminal shows it, too.
-pub(crate) fn keep(trace: &Path, code: Option<u8>) {
+pub(crate) fn keep(trace: &Path, end: Option<ProcessEnd>) {
     let path = beside(trace);
     // Removes only a file that this command wrote, and a link itself rather than its target.
     if read(trace).is_some() {
         let _ = fs::remove_file(&path);
     }
-    if let Some(code) = code {
+    if let Some(end) = end {
         let file = private::options().write(true).create_new(true).open(path);
-        let _ = file.and_then(|mut file| writeln!(file, "{}", text(code)));
+        let _ = file.and_then(|mut file| writeln!(file, "{end}"));
     }
 }
 
 /// Returns how the process of a trace ended, if a recording saw it.
-pub(crate) fn read(trace: &Path) -> Option<String> {
+pub(crate) fn read(trace: &Path) -> Option<ProcessEnd> {
     let path = beside(trace);
     // Opening a pipe would wait for its writer.
     if !fs::metadata(&path).ok()?.is_file() {
@@ -63,7 +42,7 @@ pub(crate) fn read(trace: &Path) -> Option<String> {
     File::open(path).ok()?.take(MAX_BYTES).read_to_string(&mut text).ok()?;
     let line = text.lines().next()?.trim();
     let code = line.strip_prefix("exit status ")?.split(' ').next()?.parse().ok()?;
-    (line == self::text(code)).then(|| line.to_owned())
+    Some(ProcessEnd::from_exit_code(code)).filter(|end| line == end.to_string())
 }
 
 #[cfg(test)]
@@ -72,14 +51,16 @@ mod tests {
 
     #[test]
     fn how_a_process_ended_is_kept_beside_its_trace() {
-        assert_eq!(text(134), "exit status 134 (SIGABRT)");
-        assert_eq!(text(3), "exit status 3");
+        let end = |code| Some(ProcessEnd::from_exit_code(code));
+        assert_eq!(end(134).unwrap().to_string(), "exit status 134 (SIGABRT)");
+        assert_eq!(end(3).unwrap().to_string(), "exit status 3");
         let folder = std::env::temp_dir().join(format!("nettrace-ending-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let trace = folder.join("a.nettrace");
         assert_eq!(read(&trace), None);
-        keep(&trace, Some(139));
-        assert_eq!(read(&trace).as_deref(), Some("exit status 139 (SIGSEGV)"));
+        keep(&trace, end(139));
+        assert_eq!(read(&trace), end(139));
+        assert_eq!(std::fs::read_to_string(beside(&trace)).unwrap(), "exit status 139 (SIGSEGV)\n");
         // A recording that does not know how its process ended leaves nothing.
         keep(&trace, None);
         assert_eq!(read(&trace), None);
@@ -88,13 +69,13 @@ mod tests {
             assert_eq!(read(&trace), None, "{other}");
         }
         // A file that somebody else wrote stays as it is.
-        keep(&trace, Some(3));
+        keep(&trace, end(3));
         assert_eq!(std::fs::read_to_string(beside(&trace)).unwrap(), "exit status 999");
         #[cfg(unix)]
         {
             std::fs::remove_file(beside(&trace)).unwrap();
             std::os::unix::fs::symlink(folder.join("linked"), beside(&trace)).unwrap();
-            keep(&trace, Some(3));
+            keep(&trace, end(3));
             assert!(!folder.join("linked").exists());
         }
         std::fs::remove_dir_all(&folder).unwrap();

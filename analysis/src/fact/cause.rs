@@ -64,6 +64,37 @@ pub enum LockOwner {
     ManagedThread(u64),
 }
 
+/// How a process ended. In JSON it is its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProcessEnd {
+    /// The exit status.
+    pub exit_code: u8,
+    /// Name of the signal that ended it, as a shell would tell by the status.
+    pub signal: Option<&'static str>,
+}
+
+impl ProcessEnd {
+    /// Signals that end processes which do not expect them, on Linux and macOS.
+    const SIGNALS: [(u8, &str); 8] = [
+        (1, "SIGHUP"),
+        (2, "SIGINT"),
+        (4, "SIGILL"),
+        (6, "SIGABRT"),
+        (8, "SIGFPE"),
+        (9, "SIGKILL"),
+        (11, "SIGSEGV"),
+        (15, "SIGTERM"),
+    ];
+
+    /// Returns the end of a process with this exit status: a shell adds 128 to the number of a signal.
+    pub fn from_exit_code(exit_code: u8) -> ProcessEnd {
+        let number = exit_code.checked_sub(128);
+        let known = ProcessEnd::SIGNALS.iter().find(|(known, _)| Some(*known) == number);
+        ProcessEnd { exit_code, signal: known.map(|(_, name)| *name) }
+    }
+}
+
 /// Requests to one target that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]

@@ -1,6 +1,6 @@
 //! The kinds of findings, each with its numbers and what they are about.
 
-use super::cause::{ActivityFailures, HotCall, LockOwner, MethodCaller, ThrownBy};
+use super::cause::{ActivityFailures, HotCall, LockOwner, MethodCaller, ProcessEnd, ThrownBy};
 use super::collection::{AllocatedType, CollectionPlace, CollectionReason};
 use super::number::{Number, Unit};
 use super::place::Place;
@@ -139,7 +139,7 @@ facts! {
         }
         about {
             /// How the process ended, if that is known.
-            process_end: Option<String>,
+            process_end: Option<ProcessEnd>,
             /// Type of an exception that was thrown within the last second.
             last_exception: Option<String>,
             /// Method of the program that was seen last.

@@ -15,7 +15,9 @@ mod subject;
 pub(crate) mod thinned;
 
 pub use advice::Advice;
-pub use cause::{ActivityFailures, HotCall, LockOwner, MethodCaller, ThrowCall, ThrownBy};
+pub use cause::{
+    ActivityFailures, HotCall, LockOwner, MethodCaller, ProcessEnd, ThrowCall, ThrownBy,
+};
 pub use collection::{AllocatedType, CollectionPlace, CollectionReason, LargeObjects};
 pub use finding::{Fact, FindingKind};
 #[cfg(feature = "serde")]

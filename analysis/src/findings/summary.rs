@@ -10,7 +10,7 @@ use super::own_events::{self, OwnEvents};
 use super::running::Running;
 use super::{compiled, exceptions, queries, requests, threads, waits};
 use crate::document::SCHEMA;
-use crate::fact::{Advice, Base, Fact, Number, Place, TraceSubject, Unit};
+use crate::fact::{Advice, Base, Fact, Number, Place, ProcessEnd, TraceSubject, Unit};
 use crate::heap::HeapReport;
 use crate::model::{Model, Moment, Resolved};
 use crate::report::{LogLevel, Recording, Report, ReportInput, StuckThreads};
@@ -193,11 +193,11 @@ impl SummaryReport {
 
     /// Adds what is missing from the trace, which reports do not see: that the recording ends in
     /// the middle, and that events were lost. Where events are lost or damaged there are no good
-    /// signs: what is missing may have been the bad ones. `how`: how the process ended, if that
+    /// signs: what is missing may have been the bad ones. `end`: how the process ended, if that
     /// is known.
-    pub fn add_outcome(&mut self, outcome: &Outcome, how: Option<&str>) {
+    pub fn add_outcome(&mut self, outcome: &Outcome, end: Option<ProcessEnd>) {
         if !outcome.is_complete {
-            self.findings.push(self.cut_off(how));
+            self.findings.push(self.cut_off(end));
         }
         let lost = outcome.losses.total();
         if lost > 0 || outcome.damage.loss_count() > 0 {
@@ -213,10 +213,10 @@ impl SummaryReport {
         finding::rank(&mut self.findings);
     }
 
-    fn cut_off(&self, how: Option<&str>) -> Finding {
+    fn cut_off(&self, process_end: Option<ProcessEnd>) -> Finding {
         let fact = Fact::CutOff {
             after: Number::nanos(self.duration_ns),
-            process_end: how.map(str::to_owned),
+            process_end,
             last_exception: self.last_seen.exception.clone(),
             last_method: self.last_seen.method.clone(),
         };

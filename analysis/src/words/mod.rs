@@ -11,6 +11,7 @@ pub(crate) mod frames;
 mod heap;
 #[cfg(feature = "page")]
 pub(crate) mod page;
+mod process_end;
 mod seen;
 mod sql;
 pub(crate) mod summary;

@@ -28,6 +28,7 @@ use collector::{Collector, Newcomers};
 use files::{Files, RuleFiles};
 use formats::Formats;
 use guard::Guard;
+use nettrace_analysis::fact::ProcessEnd;
 use nettrace_export::{CounterName, Predicate};
 use nettrace_ipc::{Children, Provider, Providers, RequestError, SessionConfig, WhenFull};
 use signal_hook::consts::SIGINT;
@@ -93,14 +94,16 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     let (exit, is_cut_off) = result?;
     let written = collector.into_written();
     let ended = match exit {
-        Exit::Program(code) if is_cut_off && written.len() == 1 => Some(code),
+        Exit::Program(code) if is_cut_off && written.len() == 1 => {
+            Some(ProcessEnd::from_exit_code(code))
+        }
         _ => None,
     };
     for trace in &written {
         ending::keep(trace, ended);
     }
-    if let Some(code) = ended {
-        context.messages.note(&format!("the program ended with {}", ending::text(code)));
+    if let Some(end) = ended {
+        context.messages.note(&format!("the program ended with {end}"));
     }
     match formats.convert(&written, args.talk.force, context) {
         // A program's own exit code says more.

@@ -52,8 +52,8 @@ pub(super) fn complete(
     if let Some(heap) = &heap {
         report.add_heap(&heap.report);
     }
-    let how = if trace.is_complete { None } else { ending::read(&input.file) };
-    report.add_outcome(trace, how.as_deref());
+    let end = if trace.is_complete { None } else { ending::read(&input.file) };
+    report.add_outcome(trace, end);
     heap
 }
 
