@@ -27,9 +27,9 @@ mod words;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{
-    CutStacks, EventSelector, Filter, Folding, Frame, FrameCall, FrameGroup, FrameKind, FrameNames,
-    Kind, Mode, Model, NameOptions, NameOrigin, NameStyle, NamesSoFar, Pattern, Profile, Resolved,
-    Sample, ThreadState, perf_map,
+    CountedStates, CutStacks, EventSelector, Filter, Folding, Frame, FrameCall, FrameGroup,
+    FrameKind, FrameNames, Kind, Mode, Model, NameOptions, NameOrigin, NameStyle, NamesSoFar,
+    Pattern, Profile, Resolved, Sample, SampleClock, ThreadState, perf_map,
 };
 #[cfg(feature = "symbols")]
 pub use model::{SymbolFile, SymbolFileError};

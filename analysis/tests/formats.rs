@@ -7,7 +7,7 @@ use flate2::read::GzDecoder;
 use nettrace_analysis::convert::{Convert, ConvertError, ConvertOptions, FORMATS, Format};
 use nettrace_analysis::report::{TopN, TopNOptions};
 use nettrace_analysis::{
-    Analysis, AnalysisOptions, Finished, Kind, Model, Profile, Resolved, Sample,
+    Analysis, AnalysisOptions, Finished, Kind, Model, Profile, Resolved, Sample, SampleClock,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -235,7 +235,8 @@ fn time_on_a_processor_is_called_so() {
         );
         let profile = read_trace(trace);
         let top = TopN::new(&profile.resolved(), &profile.profile, &TopNOptions::default());
-        assert_eq!(top.clock, if is_cpu { "cpu" } else { "wall" });
+        let clock = if is_cpu { SampleClock::Cpu } else { SampleClock::Wall };
+        assert_eq!(top.clock, clock);
     }
 }
 

@@ -13,7 +13,7 @@ use super::pattern::Pattern;
 use super::profile::Profile;
 use super::resolver::{Resolver, StackRow};
 use super::role::{Leaf, running_of, state_of};
-use super::sample::{Kind, Mode, Running, ThreadState};
+use super::sample::{CountedStates, Kind, Mode, Running, ThreadState};
 use super::wait_for::WaitFor;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -330,10 +330,9 @@ impl<'m> Resolved<'m> {
         kind == Kind::Cpu && self.state(stack, mode) == ThreadState::Waiting
     }
 
-    /// Returns the states that the filter accepts, as text: `all`, `running`, `waiting`,
-    /// `managed,waiting`.
-    pub(crate) fn state_names(&self) -> String {
-        ThreadState::names(&self.states)
+    /// Returns the states that the filter accepts.
+    pub(crate) fn counted_states(&self) -> CountedStates {
+        CountedStates::new(&self.states)
     }
 
     /// Returns the state of a thread with this stack.

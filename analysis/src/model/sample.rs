@@ -143,7 +143,7 @@ impl Mode {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
-pub(crate) enum SampleClock {
+pub enum SampleClock {
     /// Elapsed time, whether the thread was running or not: the runtime's sampler samples
     /// all threads.
     Wall,
@@ -222,27 +222,49 @@ impl ThreadState {
             ThreadState::Waiting => "waiting",
         }
     }
+}
 
-    /// Returns the names of several states as users type them: `all` if none or all are given,
-    /// `running`, `managed,waiting`.
-    pub(crate) fn names(states: &[ThreadState]) -> String {
+/// The states whose samples a report counts. In JSON they are one text, as users type them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CountedStates {
+    /// All states: `all`.
+    All,
+    /// Those of [`ThreadState::RUNNING`]: `running`.
+    Running,
+    /// Some: `managed,waiting`.
+    Some(Vec<ThreadState>),
+}
+
+impl CountedStates {
+    /// Returns the states that a filter accepts; without any it accepts all.
+    pub(crate) fn new(states: &[ThreadState]) -> CountedStates {
         let has = |state: &ThreadState| states.contains(state);
-        let is_running = ThreadState::RUNNING.iter().all(has);
         if states.is_empty() || ThreadState::ALL.iter().all(has) {
-            return "all".to_owned();
+            return CountedStates::All;
         }
-        if is_running {
-            return "running".to_owned();
+        if ThreadState::RUNNING.iter().all(has) {
+            return CountedStates::Running;
         }
-        let names: Vec<&str> = ThreadState::ALL
-            .into_iter()
-            // Who asks for managed code gets those that spin for a lock in it, too.
-            .filter(|state| {
-                has(state) && (*state != ThreadState::TakingLock || !has(&ThreadState::Managed))
-            })
-            .map(ThreadState::name)
-            .collect();
-        names.join(",")
+        // Who asks for managed code gets those that spin for a lock in it, too.
+        let is_shown = |state: &ThreadState| {
+            has(state) && (*state != ThreadState::TakingLock || !has(&ThreadState::Managed))
+        };
+        CountedStates::Some(ThreadState::ALL.into_iter().filter(is_shown).collect())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for CountedStates {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            CountedStates::All => to.serialize_str("all"),
+            CountedStates::Running => to.serialize_str("running"),
+            CountedStates::Some(states) => {
+                let names: Vec<&str> = states.iter().map(|state| state.name()).collect();
+                to.serialize_str(&names.join(","))
+            }
+        }
     }
 }
 

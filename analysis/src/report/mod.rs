@@ -103,7 +103,7 @@ pub use loader::{AssemblyRow, BindRow, LoadedModule, Loader, LoaderReport};
 pub use logs::{
     LogFilter, LogLevel, LogLevelCount, LogRow, LogTemplate, LoggerCount, Logs, LogsReport,
 };
-pub use modules::{ModuleRow, Modules, ModulesReport};
+pub use modules::{ModuleKind, ModuleRow, Modules, ModulesReport};
 pub(crate) use occurrence::Occurrence;
 pub use outcome::{DamageRow, OutcomeReport};
 pub use pass::{ReportPass, Reported};

@@ -43,6 +43,19 @@ pub struct ModulesReport {
     pub modules: Vec<ModuleRow>,
 }
 
+/// The kind of a module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum ModuleKind {
+    /// A .NET module.
+    #[default]
+    Managed,
+    /// A mapped file (version 6).
+    Native,
+}
+
 /// A module of a process, or a file that was mapped into it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -58,8 +71,8 @@ pub struct ModuleRow {
     pub assembly: Option<String>,
     /// Name of its application domain, if known.
     pub domain: Option<String>,
-    /// `managed` for .NET modules, `native` for mapped files (version 6).
-    pub kind: &'static str,
+    /// What kind of file it is.
+    pub kind: ModuleKind,
     /// Whether it contains precompiled code that the runtime uses.
     pub is_ready_to_run: bool,
     /// Whether it was generated in memory.
@@ -88,7 +101,7 @@ impl ModulesReport {
                 process_id: process.id,
                 name: mapping.name.clone(),
                 path: mapping.path.clone(),
-                kind: "native",
+                kind: ModuleKind::Native,
                 ..ModuleRow::default()
             }));
             rows.sort_few_by(|a, b| {
@@ -124,7 +137,7 @@ fn managed(model: &Model, process: &Process) -> Vec<ModuleRow> {
             },
             assembly: assembly.map(|assembly| assembly.name.clone()),
             domain: domain.map(|domain| domain.name.clone()),
-            kind: "managed",
+            kind: ModuleKind::Managed,
             is_ready_to_run: module.is_ready_to_run,
             is_dynamic: module.is_dynamic,
             loaded_ns: nanos(module.loaded_ticks),

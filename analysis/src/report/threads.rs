@@ -2,7 +2,7 @@
 
 use super::contract::{Recording, Report, ReportInput, SCHEMA};
 use crate::document::percent;
-use crate::model::{FrameHandle, Kind, Resolved, ThreadHandle, ThreadState, Totals};
+use crate::model::{FrameHandle, Kind, Resolved, SampleClock, ThreadHandle, ThreadState, Totals};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use std::cmp::Reverse;
@@ -42,8 +42,8 @@ pub struct ThreadsReport {
     /// The median time between consecutive samples of a thread, in nanoseconds; 0 without
     /// samples.
     pub period_ns: u64,
-    /// What times measure: `wall`, or `cpu` if all samples were taken on processors.
-    pub clock: &'static str,
+    /// What times measure.
+    pub clock: SampleClock,
     /// Number of frames in the trace's distinct stacks whose name is a guess
     /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
@@ -187,7 +187,7 @@ impl ThreadsReport {
             schema: SCHEMA,
             samples: all.samples,
             period_ns: model.period_nanos().unwrap_or(0),
-            clock: profile.clock().key(),
+            clock: profile.clock(),
             guessed_frames: resolved.coverage().guessed,
             threads: threads.into_iter().map(|(_, row)| row).collect(),
         }

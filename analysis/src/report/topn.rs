@@ -5,8 +5,8 @@ use super::running::{ProcessorLimit, RunningSamples, SampleSums};
 use super::stuck::{StuckThread, StuckThreads};
 use crate::document::percent;
 use crate::model::{
-    Cells, Frame, FrameHandle, FrameKind, Kind, Profile, ProfileKey, Resolved, ServedEndpoint,
-    ThreadHandle, ThreadState, Totals, When,
+    Cells, CountedStates, Frame, FrameHandle, FrameKind, Kind, Profile, ProfileKey, Resolved,
+    SampleClock, ServedEndpoint, ThreadHandle, ThreadState, Totals, When,
 };
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
@@ -90,9 +90,8 @@ pub struct TopN {
     /// The median time between consecutive samples of a thread, in nanoseconds; 0 without
     /// samples.
     pub period_ns: u64,
-    /// The states whose samples are counted: `all`, `running`, or some of `managed`,
-    /// `taking_lock`, `native` and `waiting`, separated by commas.
-    pub state: String,
+    /// The states whose samples are counted.
+    pub state: CountedStates,
     /// The samples that are counted, by how certain it is that their thread ran.
     pub running: RunningSamples,
     /// Number of the samples that have lost their callers and did not get them back: the
@@ -119,8 +118,8 @@ pub struct TopN {
     /// start: from, to.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub when_extent_ns: Option<(i64, i64)>,
-    /// What times measure: `wall`, or `cpu` if all samples were taken on processors.
-    pub clock: &'static str,
+    /// What times measure.
+    pub clock: SampleClock,
     /// Number of samples without frames, which are included in `samples` but in no row.
     pub samples_without_stack: u64,
     /// Number of frames in the trace's distinct stacks whose name is a guess
@@ -281,7 +280,7 @@ impl TopN {
             samples: all.samples,
             total_ns: all.total_ns,
             period_ns: model.period_nanos().unwrap_or(0),
-            state: resolved.state_names(),
+            state: resolved.counted_states(),
             running: sums.running,
             cut_off_samples: sums.cut_off,
             repaired_samples: sums.repaired,
@@ -290,7 +289,7 @@ impl TopN {
             waiting_samples: sums.waiting.samples,
             waiting_ns: sums.waiting.weight,
             when_extent_ns: profile.when().map(When::extent_nanos),
-            clock: profile.clock().key(),
+            clock: profile.clock(),
             samples_without_stack: all.without_stack,
             guessed_frames: resolved.coverage().guessed,
             methods: all.rows(&groups, resolved, options),

@@ -4,7 +4,8 @@ use super::contract::{Recording, Report, ReportInput, SCHEMA};
 use super::running::{ProcessorLimit, RunningSamples, SampleSums};
 use crate::document::percent;
 use crate::model::{
-    Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, Resolved, ServedEndpoint, ThreadState,
+    Call, CallNode, CallNodes, CountedStates, FrameHandle, Kind, Pattern, Resolved, SampleClock,
+    ServedEndpoint, ThreadState,
 };
 
 /// Options for the tree. As a [`Report`] it computes a [`CallTree`].
@@ -48,9 +49,8 @@ pub struct CallTree {
     /// The median time between consecutive samples of a thread, in nanoseconds; 0 without
     /// samples.
     pub period_ns: u64,
-    /// The states whose samples are counted: `all`, `running`, or some of `managed`,
-    /// `taking_lock`, `native` and `waiting`, separated by commas.
-    pub state: String,
+    /// The states whose samples are counted.
+    pub state: CountedStates,
     /// The samples that are counted, by how certain it is that their thread ran.
     pub running: RunningSamples,
     /// Number of the samples that have lost their callers and did not get them back: the
@@ -69,8 +69,8 @@ pub struct CallTree {
     pub waiting_samples: u64,
     /// Sum of their weights, in nanoseconds.
     pub waiting_ns: u64,
-    /// What times measure: `wall`, or `cpu` if all samples were taken on processors.
-    pub clock: &'static str,
+    /// What times measure.
+    pub clock: SampleClock,
     /// Number of frames in the trace's distinct stacks whose name is a guess
     /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
@@ -177,14 +177,14 @@ impl CallTree {
             samples,
             total_ns,
             period_ns: resolved.model().period_nanos().unwrap_or(0),
-            state: resolved.state_names(),
+            state: resolved.counted_states(),
             running: sums.running,
             cut_off_samples: sums.cut_off,
             repaired_samples: sums.repaired,
             processor_limit: sums.processor_limit(resolved.model()),
             waiting_samples: sums.waiting.samples,
             waiting_ns: sums.waiting.weight,
-            clock: profile.clock().key(),
+            clock: profile.clock(),
             guessed_frames: resolved.coverage().guessed,
             deeper_samples: calls.left_out().samples,
             deeper_ns: calls.left_out().weight,

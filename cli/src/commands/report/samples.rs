@@ -8,11 +8,11 @@ use crate::printable::printable;
 use crate::style::Paint;
 use crate::table::{Column, Table, first, layout_of, left, list, right};
 use crate::{sparkline, units};
-use nettrace_analysis::NameOrigin;
 use nettrace_analysis::report::{
-    CallTree, GroupBy, MethodRow, Modules, ModulesReport, ProcessorLimit, RunningSamples,
-    StuckThread, ThreadsReport, TopN, TopNOptions, TreeOptions,
+    CallTree, GroupBy, MethodRow, ModuleKind, Modules, ModulesReport, ProcessorLimit,
+    RunningSamples, StuckThread, ThreadsReport, TopN, TopNOptions, TreeOptions,
 };
+use nettrace_analysis::{CountedStates, NameOrigin, SampleClock};
 use std::io::{self, Write};
 
 pub(super) fn top_options(args: &TopNArgs) -> TopNOptions {
@@ -43,11 +43,11 @@ pub(super) fn modules_of(args: &ModulesArgs) -> Modules {
     modules
 }
 
-fn summary(samples: u64, total_ns: u64, period_ns: u64, clock: &str) -> String {
+fn summary(samples: u64, total_ns: u64, period_ns: u64, clock: SampleClock) -> String {
     if samples == 0 {
         return "0 samples: none matches the filters".to_owned();
     }
-    let time = if clock == "cpu" { "processor" } else { "thread" };
+    let time = if clock == SampleClock::Cpu { "processor" } else { "thread" };
     format!(
         "{}, {} of {time} time, one every {}",
         units::counted(samples, "sample"),
@@ -269,8 +269,13 @@ fn processors(limit: Option<ProcessorLimit>, context: &mut Context<'_>) -> io::R
 }
 
 /// What was left out because it waited.
-fn waiting(state: &str, samples: u64, nanos: u64, context: &mut Context<'_>) -> io::Result<()> {
-    if state != "running" || samples == 0 {
+fn waiting(
+    counted: &CountedStates,
+    samples: u64,
+    nanos: u64,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
+    if *counted != CountedStates::Running || samples == 0 {
         return Ok(());
     }
     let line = format!(
@@ -332,10 +337,10 @@ pub(super) fn modules(
         right("BYTES", 7, 2).of(&|row| units::bytes(row.jitted_bytes).into()),
         right("LOADED ms", 11, 3).of(&|row| time(row.loaded_ns).into()),
         left("KIND", 7, 0).of(&|row| match (row.kind, row.is_ready_to_run, row.is_dynamic) {
-            ("managed", true, _) => "r2r".into(),
-            ("managed", _, true) => "dynamic".into(),
-            ("managed", ..) => "il".into(),
-            (kind, ..) => kind.into(),
+            (ModuleKind::Managed, true, _) => "r2r".into(),
+            (ModuleKind::Managed, _, true) => "dynamic".into(),
+            (ModuleKind::Managed, ..) => "il".into(),
+            _ => "native".into(),
         }),
         left("NAME; PATH", 10, 0)
             .at_least(LEAST_FRAME_COLUMNS)
