@@ -38,7 +38,7 @@ impl Summary<'_> {
     pub(super) fn is_damaged(&self) -> bool {
         let read = &self.outcome.read;
         let is_damaged = read.outcome.damage.is_damaged();
-        self.fault().is_some() || is_damaged || self.cut_off().is_some()
+        self.fault().is_some() || is_damaged || self.missing_end().is_some()
     }
 
     /// Why the stream cannot be parsed; `None` if the end of the session explains it.
@@ -47,22 +47,30 @@ impl Summary<'_> {
         read.fault.as_deref().filter(|_| read.failure.is_none())
     }
 
-    /// Why the stream has no end, if it has none.
-    fn cut_off(&self) -> Option<String> {
-        let (label, file) = (self.label, self.file);
+    /// Returns how the session ended, if the stream has no end for that reason.
+    fn missing_end(&self) -> Option<Ending> {
         let read = &self.outcome.read;
         let is_complete = read.outcome.is_complete;
-        match read.ending {
-            Some(Ending::Cut) => Some(format!(
+        read.ending.filter(|ending| match ending {
+            Ending::Cut => true,
+            Ending::ByTarget => !is_complete,
+            _ => !is_complete && read.fault.is_none(),
+        })
+    }
+
+    /// Returns the sentence about a stream that has no end.
+    fn missing_end_text(&self, ending: Ending) -> String {
+        let (label, file) = (self.label, self.file);
+        match ending {
+            Ending::Cut => format!(
                 "{label} did not end the session in time, so the connection was closed; {file} has what was received until then; --patience waits longer"
-            )),
-            Some(Ending::ByTarget) if !is_complete => Some(format!(
+            ),
+            Ending::ByTarget => format!(
                 "{label} exited without completing the trace (was it killed?); {file} has what was received until then"
-            )),
-            Some(Ending::Stopped) if !is_complete && read.fault.is_none() => Some(format!(
+            ),
+            _ => format!(
                 "{file}: the stream has no end mark; everything that was received is in the file"
-            )),
-            _ => None,
+            ),
         }
     }
 
@@ -111,8 +119,8 @@ impl Summary<'_> {
             let findings = units::counted(findings, "finding");
             messages.warning(&format!("{file}: {findings} in the stream"));
         }
-        if let Some(cut_off) = self.cut_off() {
-            messages.warning(&cut_off);
+        if let Some(ending) = self.missing_end() {
+            messages.warning(&self.missing_end_text(ending));
         }
     }
 }
