@@ -19,8 +19,8 @@ use std::time::Duration;
 pub(super) enum Report {
     /// The file has reached its size.
     Size,
-    /// An event came at which to stop: the text of the condition that it fulfils.
-    Event(String),
+    /// An event came at which to stop: the place of the condition that it fulfils.
+    Condition(usize),
     /// An event came that shows why a condition cannot be fulfilled.
     Trouble(String),
     /// A rule's condition is fulfilled: its number, and the values of its counters.
@@ -140,8 +140,9 @@ impl Consumer for Recorder {
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
         let (report, mut sought) = (&self.report, self.sought());
         if let Some(trigger) = &mut sought.trigger {
-            if let Some(predicate) = trigger.check(event) {
-                report(Report::Event(predicate.text().to_owned()));
+            trigger.check(event);
+            if let Some(place) = trigger.all_fired().first() {
+                report(Report::Condition(*place));
             }
             if let Some(trouble) = trigger.take_trouble() {
                 report(Report::Trouble(trouble));

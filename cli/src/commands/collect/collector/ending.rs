@@ -17,8 +17,7 @@ impl Collector {
         let (label, is_watch) = (active.reached.label(), active.job.is_watch());
         if is_watch || self.guard.is_none() {
             // Another process may get its number.
-            let own = format!("{label}: ");
-            self.reported_losses.retain(|text| !text.starts_with(&own));
+            self.reported_losses.retain(|(pid, _)| *pid != active.reached.pid);
         }
         if is_watch {
             self.forget_watch(active, &label, context);

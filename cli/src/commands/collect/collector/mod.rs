@@ -21,7 +21,7 @@ use crate::live::end_rule::{EndRule, SIGNAL_CHECK};
 use crate::live::stdout_queue::StdoutQueue;
 use crate::new_file::Written;
 use nettrace_export::Predicate;
-use nettrace_ipc::SessionConfig;
+use nettrace_ipc::{Lost, SessionConfig};
 use recordings::Active;
 use rules::Keep;
 use std::collections::VecDeque;
@@ -54,8 +54,8 @@ pub(super) struct Collector {
     /// What messages call it.
     queue_name: String,
     has_warned_of_stall: bool,
-    /// What was reported of runtimes that are too old; of each process once.
-    reported_losses: Vec<String>,
+    /// The parts of the request that runtimes are too old for, as reported for each process.
+    reported_losses: Vec<(Option<u64>, Lost)>,
     end: EndRule,
     stopping_since: Option<Instant>,
     status: Status,
@@ -243,14 +243,14 @@ impl Collector {
                 self.status.clear();
                 context.messages.warning(&format!("rule {name} {trouble}"));
             }
-            Report::Event(text) => {
+            Report::Condition(place) => {
                 // The first event counts.
                 if !self.is_stopping()
-                    && self.conditions.iter().any(|condition| condition.text() == text)
+                    && let Some(condition) = self.conditions.get(place)
                 {
-                    self.conditions.clear();
                     self.status.clear();
-                    context.messages.note(&format!("{text}: stopping"));
+                    context.messages.note(&format!("{}: stopping", condition.text()));
+                    self.conditions.clear();
                     self.end.hasten(self.keep_after);
                 }
             }

@@ -304,12 +304,12 @@ impl Collector {
             _ => true,
         };
         for lost in session.lost().iter().filter(is_asked) {
-            let text = "this runtime is too old for part of the request";
-            let text = format!("{}: {text}: {lost}", reached.label());
             // Rules record a process repeatedly; one warning is enough.
-            if !self.reported_losses.contains(&text) {
-                context.messages.warning(&text);
-                self.reported_losses.push(text);
+            let key = (reached.pid, lost.clone());
+            if !self.reported_losses.contains(&key) {
+                let text = "this runtime is too old for part of the request";
+                context.messages.warning(&format!("{}: {text}: {lost}", reached.label()));
+                self.reported_losses.push(key);
             }
         }
     }
