@@ -41,10 +41,9 @@ pub(crate) fn write_page(
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
     let trace = context.open(input)?;
-    let args = input;
-    let input = input.file.as_path();
     let maps = counted.names().into_iter().flat_map(|names| &names.perf_map);
-    let read: Vec<&Path> = [input].into_iter().chain(maps.map(PathBuf::as_path)).collect();
+    let read: Vec<&Path> =
+        [input.file.as_path()].into_iter().chain(maps.map(PathBuf::as_path)).collect();
     if let Some(path) = &target.path {
         new_file::check(path, target.is_forced, &read)?;
     }
@@ -56,7 +55,7 @@ pub(crate) fn write_page(
     let mut page = pass.finish().output;
     let ended = trace.ended();
     let summary = page.summary.as_mut();
-    let heap = summary.and_then(|summary| complete(summary, &ended, args, context));
+    let heap = summary.and_then(|summary| complete(summary, &ended, input, context));
     if let Some(heap) = heap
         && let Some(dump) = heap.dumps.get(heap.usual)
     {
@@ -78,12 +77,13 @@ pub(crate) fn write_page(
     Ok(context.conclude(&file, &ended, true))
 }
 
-fn about(input: &Path, ended: &Ended) -> PageAbout {
-    let name =
-        input.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let title = if name == "-" { crate::failure::STDIN_NAME.to_owned() } else { name };
+fn about(input: &InputArgs, ended: &Ended) -> PageAbout {
+    let title = match input.file.file_name() {
+        Some(name) if !input.is_stdin() => name.to_string_lossy().into_owned(),
+        _ => input.name(),
+    };
     let mut facts = Vec::new();
-    if let Ok(file) = std::fs::metadata(input)
+    if let Ok(file) = std::fs::metadata(&input.file)
         && file.is_file()
     {
         facts.push(("File size".to_owned(), units::bytes(file.len())));
