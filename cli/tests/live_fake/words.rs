@@ -195,7 +195,8 @@ fn a_process_that_ignores_the_stop_cannot_fill_the_disk() {
     let run = patiently(&fake, &folder, &words, "4s");
     assert_ne!(run.code, Some(0));
     run.assert_message("although it was asked to stop");
-    // The limits are 1 MB for the file and 1 MB for buffers; the rest is what a process sends at its end.
+    // The limits are 1 MB for the file and 1 MB for buffers; the rest is what a process sends at
+    // its end.
     let names = folder.names();
     let size: u64 =
         names.iter().map(|name| std::fs::metadata(folder.0.join(name)).unwrap().len()).sum();
