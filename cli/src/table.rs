@@ -58,7 +58,7 @@ impl Column {
     }
 
     /// Fills the column: `cell` makes the cell of each row.
-    pub(crate) fn of<'c, R>(self, cell: &'c dyn Fn(&R) -> Cell) -> Filled<'c, R> {
+    pub(crate) fn fill<'c, R>(self, cell: &'c dyn Fn(&R) -> Cell) -> Filled<'c, R> {
         Filled { column: self, cell }
     }
 }
@@ -106,7 +106,7 @@ impl<R> List<'_, '_, R> {
     pub(crate) fn table<const N: usize>(self, columns: [Filled<'_, R>; N]) -> Table {
         let mut table = Table::new(columns.each_ref().map(|filled| filled.column));
         for row in self.rows.iter().take(self.most) {
-            table.row(columns.iter().map(|filled| (filled.cell)(row)));
+            table.add_row(columns.iter().map(|filled| (filled.cell)(row)));
         }
         table
     }
@@ -128,7 +128,8 @@ impl<R> List<'_, '_, R> {
         let empty = Table::new(columns.each_ref().map(|filled| filled.column));
         let with_rows = |rows: &[R]| {
             let mut table = empty.clone();
-            rows.iter().for_each(|row| table.row(columns.iter().map(|filled| (filled.cell)(row))));
+            rows.iter()
+                .for_each(|row| table.add_row(columns.iter().map(|filled| (filled.cell)(row))));
             table
         };
         // The texts of very many rows would take more memory than the rows themselves, so those of
@@ -140,8 +141,8 @@ impl<R> List<'_, '_, R> {
         for rows in shown.chunks(ROWS_HELD) {
             let mut table = empty.clone();
             for row in rows {
-                table.row(columns.iter().map(|filled| (filled.cell)(row)));
-                details(row).into_iter().for_each(|detail| table.detail(detail, &faint));
+                table.add_row(columns.iter().map(|filled| (filled.cell)(row)));
+                details(row).into_iter().for_each(|detail| table.add_detail(detail, &faint));
             }
             table.write_lines(self.context.out.buffer(), &layout)?;
             self.context.out.hand_on()?;
@@ -215,12 +216,12 @@ impl Table {
     }
 
     /// Adds a row, with a cell for each column.
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+    pub(crate) fn add_row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         self.lines.push(TableLine::Row(cells.into_iter().collect()));
     }
 
     /// Adds a line below the last row with more about it.
-    pub(crate) fn detail(&mut self, detail: Detail, paint: &Paint) {
+    pub(crate) fn add_detail(&mut self, detail: Detail, paint: &Paint) {
         self.lines.push(TableLine::Detail(detail, paint.clone()));
     }
 
@@ -441,7 +442,7 @@ mod tests {
 
     fn shown(width: Option<usize>, name: &str) -> Vec<String> {
         let mut table = Table::new(COLUMNS);
-        table.row(["1", "22", "333", name].map(Cell::from));
+        table.add_row(["1", "22", "333", name].map(Cell::from));
         let mut out = Vec::new();
         let layout = Layout::of_tables([&table], width);
         table.write_to(&mut out, &layout, &Paint::default()).unwrap();
@@ -490,7 +491,7 @@ mod tests {
     fn tables_of_one_layout_have_the_same_columns() {
         let of = |name: &str| {
             let mut table = Table::new(COLUMNS);
-            table.row(["1", "22", "333", name].map(Cell::from));
+            table.add_row(["1", "22", "333", name].map(Cell::from));
             table
         };
         let (short, long) = (of("x"), of(&"x".repeat(40)));
@@ -506,11 +507,11 @@ mod tests {
     #[test]
     fn a_line_below_a_row_is_cut_in_its_text_alone() {
         let mut table = Table::new(COLUMNS);
-        table.row(["1", "22", "333", "x"].map(Cell::from));
+        table.add_row(["1", "22", "333", "x"].map(Cell::from));
         let frame = |place, name| Caller { place, name, is_own: true };
         let frames = callers(&[frame(0, "App.Save"), frame(1, "App.Run")]);
         let detail = Detail::new("     150  thrown in  ".to_owned(), frames);
-        table.detail(detail, &Paint::default());
+        table.add_detail(detail, &Paint::default());
         let mut out = Vec::new();
         let layout = Layout::of_tables([&table], Some(36));
         table.write_to(&mut out, &layout, &Paint::default()).unwrap();

@@ -207,7 +207,7 @@ fn table(context: &mut Context<'_>, args: &PsArgs, report: &PsReport) -> Result<
     };
     let mut rows = make();
     for process in &report.processes {
-        rows.row(row(process, is_whole, context));
+        rows.add_row(row(process, is_whole, context));
     }
     let layout = layout_of(std::slice::from_ref(&rows), context);
     if !layout.lacks(CAN_COLUMN) {
@@ -216,9 +216,9 @@ fn table(context: &mut Context<'_>, args: &PsArgs, report: &PsReport) -> Result<
     // Capabilities follow from the version, so only exceptions are shown.
     let (mut rows, warning) = (make(), context.style.warning());
     for process in &report.processes {
-        rows.row(row(process, is_whole, context));
+        rows.add_row(row(process, is_whole, context));
         if process.suspended == Some(true) || process.reason.is_some() || process.kind == "router" {
-            rows.detail(Detail::new("  can ".to_owned(), can(process)), &warning);
+            rows.add_detail(Detail::new("  can ".to_owned(), can(process)), &warning);
         }
     }
     rows.write_in(&layout, context)?;

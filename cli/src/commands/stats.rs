@@ -82,23 +82,23 @@ fn text(
         }
     };
     first(context, rows, usize::MAX).columns([
-        right("EVENTS", 9, 0).of(&|row| units::count(row.events).into()),
-        right("SHARE", 6, 1).of(&|row| units::share(row.events, events).into()),
+        right("EVENTS", 9, 0).fill(&|row| units::count(row.events).into()),
+        right("SHARE", 6, 1).fill(&|row| units::share(row.events, events).into()),
         right("PAYLOAD", 9, 2)
             .asked_for(sort == SortKey::Bytes)
-            .of(&|row| units::bytes(row.payload_bytes).into()),
+            .fill(&|row| units::bytes(row.payload_bytes).into()),
         right("STACKS", 9, 3)
             .asked_for(sort == SortKey::Stacks)
-            .of(&|row| units::count(row.with_stack).into()),
+            .fill(&|row| units::count(row.with_stack).into()),
         right(from, time, 5)
             .asked_for(is_utc || sort == SortKey::First)
-            .of(&|row| instant(row.first_ticks).into()),
+            .fill(&|row| instant(row.first_ticks).into()),
         right(to, time, 4)
             .asked_for(is_utc || sort == SortKey::Last)
-            .of(&|row| instant(row.last_ticks).into()),
+            .fill(&|row| instant(row.last_ticks).into()),
         left("EVENT", 5, 0)
             .at_least(MIN_EVENT_COLUMNS)
-            .of(&|row| Cell::new(event(row.event_type), &name)),
+            .fill(&|row| Cell::new(event(row.event_type), &name)),
     ])?;
     let summary = format!(
         "{} of {}{}",

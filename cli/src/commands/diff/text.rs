@@ -39,14 +39,14 @@ pub(super) fn text(
         writeln!(context.out.buffer())?;
         let has_runs = report.detectable_percent.is_some();
         list(context, &shown, args.rows.number).columns([
-            right("OLD", 10, 0).of(&|row| value(row, row.old).into()),
-            right("NEW", 10, 0).of(&|row| value(row, row.new).into()),
-            right("CHANGE", 8, 0).of(&|row| change(row).into()),
+            right("OLD", 10, 0).fill(&|row| value(row, row.old).into()),
+            right("NEW", 10, 0).fill(&|row| value(row, row.new).into()),
+            right("CHANGE", 8, 0).fill(&|row| change(row).into()),
             right(if has_runs { "95 % INTERVAL" } else { "" }, 5, 2)
-                .of(&|row| interval(row).into()),
-            right("WEIGHT", 7, 1).of(&|row| format!("{:.1} %", row.weight_percent).into()),
-            left("", 5, 2).of(&|row| mark(row, has_runs).into()),
-            left("WHAT", 30, 0).of(&|row| row.key.to_string().into()),
+                .fill(&|row| interval(row).into()),
+            right("WEIGHT", 7, 1).fill(&|row| format!("{:.1} %", row.weight_percent).into()),
+            left("", 5, 2).fill(&|row| mark(row, has_runs).into()),
+            left("WHAT", 30, 0).fill(&|row| row.key.to_string().into()),
         ])?;
     }
     let out = context.out.buffer();

@@ -294,7 +294,7 @@ pub(super) fn write_text(
 fn events_table(provider: &ProviderRow) -> Table {
     let mut table = Table::new(COLUMNS);
     for event in &provider.events {
-        table.row([
+        table.add_row([
             "".into(),
             rate(event.per_second).into(),
             units::count(event.mean_payload_bytes.round() as u64).into(),

@@ -104,17 +104,18 @@ fn text(args: &HeapDiffArgs, diff: &HeapDiff, context: &mut Context<'_>) -> io::
         units::count(diff.unchanged_types),
     )?;
     list(context, &diff.types, args.number).columns([
-        right("BYTES", 11, 0).of(&|row| signed(row.bytes_growth, units::bytes).into()),
-        right("COUNT", 10, 0).of(&|row| signed(row.count_growth, units::count).into()),
-        right("RETAINED", 11, 1).of(&|row| signed(row.retained_bytes_growth, units::bytes).into()),
-        right("NOW", 10, 3).of(&|row| units::bytes(row.bytes).into()),
-        left("", 4, 2).of(&|row| match row.change {
+        right("BYTES", 11, 0).fill(&|row| signed(row.bytes_growth, units::bytes).into()),
+        right("COUNT", 10, 0).fill(&|row| signed(row.count_growth, units::count).into()),
+        right("RETAINED", 11, 1)
+            .fill(&|row| signed(row.retained_bytes_growth, units::bytes).into()),
+        right("NOW", 10, 3).fill(&|row| units::bytes(row.bytes).into()),
+        left("", 4, 2).fill(&|row| match row.change {
             HeapTypeChange::New => "new".into(),
             HeapTypeChange::Gone => "gone".into(),
             _ => "".into(),
         }),
-        left("MODULE", 6, 4).of(&|row| module(&row.module).into()),
-        left("TYPE", 4, 0).of(&|row| (&*row.name).into()),
+        left("MODULE", 6, 4).fill(&|row| module(&row.module).into()),
+        left("TYPE", 4, 0).fill(&|row| (&*row.name).into()),
     ])
 }
 

@@ -88,11 +88,11 @@ fn text(
         return Ok(());
     }
     list(context, &report.objects, usize::MAX).columns([
-        right("ADDRESS", 16, 0).of(&|row| row.address.as_str().into()),
-        right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
-        right("RETAINED", 10, 0).of(&|row| units::bytes(row.retained_bytes).into()),
-        left("GENERATION", 10, 1).of(&|row| row.generation.to_string().into()),
-        left("TYPE", 4, 0).of(&|row| row.type_name.as_str().into()),
+        right("ADDRESS", 16, 0).fill(&|row| row.address.as_str().into()),
+        right("BYTES", 10, 0).fill(&|row| units::bytes(row.bytes).into()),
+        right("RETAINED", 10, 0).fill(&|row| units::bytes(row.retained_bytes).into()),
+        left("GENERATION", 10, 1).fill(&|row| row.generation.to_string().into()),
+        left("TYPE", 4, 0).fill(&|row| row.type_name.as_str().into()),
     ])?;
     left_out(context, report.count, args.number)
 }

@@ -137,15 +137,15 @@ fn types(
     context: &mut Context<'_>,
 ) -> io::Result<()> {
     list(context, &report.types, rows).columns([
-        right("%", 6, 3).of(&|row| format!("{:.2}", row.percent).into()),
-        right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
-        right("COUNT", 10, 0).of(&|row| units::count(row.count).into()),
+        right("%", 6, 3).fill(&|row| format!("{:.2}", row.percent).into()),
+        right("BYTES", 10, 0).fill(&|row| units::bytes(row.bytes).into()),
+        right("COUNT", 10, 0).fill(&|row| units::count(row.count).into()),
         right("RETAINED", 10, 1)
             .asked_for(sort == HeapSort::Retained)
-            .of(&|row| units::bytes(row.retained_bytes).into()),
-        right("LARGEST", 10, 4).of(&|row| units::bytes(row.largest_bytes).into()),
-        left("MODULE", 6, 2).of(&|row| module(&row.module).into()),
-        left("TYPE", 4, 0).of(&|row| (&*row.name).into()),
+            .fill(&|row| units::bytes(row.retained_bytes).into()),
+        right("LARGEST", 10, 4).fill(&|row| units::bytes(row.largest_bytes).into()),
+        left("MODULE", 6, 2).fill(&|row| module(&row.module).into()),
+        left("TYPE", 4, 0).fill(&|row| (&*row.name).into()),
     ])
 }
 
@@ -156,24 +156,24 @@ fn modules(
     context: &mut Context<'_>,
 ) -> io::Result<()> {
     list(context, &report.modules, rows).columns([
-        right("%", 6, 2).of(&|row| format!("{:.2}", row.percent).into()),
-        right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
-        right("COUNT", 10, 0).of(&|row| units::count(row.count).into()),
+        right("%", 6, 2).fill(&|row| format!("{:.2}", row.percent).into()),
+        right("BYTES", 10, 0).fill(&|row| units::bytes(row.bytes).into()),
+        right("COUNT", 10, 0).fill(&|row| units::count(row.count).into()),
         right("RETAINED", 10, 1)
             .asked_for(sort == HeapSort::Retained)
-            .of(&|row| units::bytes(row.retained_bytes).into()),
-        right("TYPES", 7, 3).of(&|row| units::count(row.types).into()),
-        left("MODULE", 6, 0).of(&|row| module(&row.module).into()),
+            .fill(&|row| units::bytes(row.retained_bytes).into()),
+        right("TYPES", 7, 3).fill(&|row| units::count(row.types).into()),
+        left("MODULE", 6, 0).fill(&|row| module(&row.module).into()),
     ])
 }
 
 fn roots(rows: usize, report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
     list(context, &report.roots, usize::MAX).columns([
-        right("ROOTS", 9, 0).of(&|row| units::count(row.count).into()),
-        right("OBJECTS", 9, 2).of(&|row| units::count(row.objects).into()),
-        right("BYTES", 10, 1).of(&|row| units::bytes(row.bytes).into()),
-        right("RETAINED", 10, 0).of(&|row| units::bytes(row.retained_bytes).into()),
-        left("KIND", 4, 0).of(&|row| row.kind.to_string().into()),
+        right("ROOTS", 9, 0).fill(&|row| units::count(row.count).into()),
+        right("OBJECTS", 9, 2).fill(&|row| units::count(row.objects).into()),
+        right("BYTES", 10, 1).fill(&|row| units::bytes(row.bytes).into()),
+        right("RETAINED", 10, 0).fill(&|row| units::bytes(row.retained_bytes).into()),
+        left("KIND", 4, 0).fill(&|row| row.kind.to_string().into()),
     ])?;
     if report.statics.is_empty() {
         return Ok(());
@@ -181,23 +181,23 @@ fn roots(rows: usize, report: &HeapReport, context: &mut Context<'_>) -> io::Res
     let strong = context.style.strong();
     writeln!(context.out.buffer(), "\n{}", strong.over("Static variables"))?;
     list(context, &report.statics, rows).columns([
-        right("RETAINED", 10, 0).of(&|row| units::bytes(row.retained_bytes).into()),
-        right("BYTES", 10, 1).of(&|row| units::bytes(row.bytes).into()),
-        left("VARIABLE", 8, 0).of(&|row| {
+        right("RETAINED", 10, 0).fill(&|row| units::bytes(row.retained_bytes).into()),
+        right("BYTES", 10, 1).fill(&|row| units::bytes(row.bytes).into()),
+        left("VARIABLE", 8, 0).fill(&|row| {
             let each = if row.is_thread_static { " (of each thread)" } else { "" };
             format!("{}{each}", row.name).into()
         }),
-        left("TYPE OF THE OBJECT", 4, 0).of(&|row| row.type_name.as_str().into()),
+        left("TYPE OF THE OBJECT", 4, 0).fill(&|row| row.type_name.as_str().into()),
     ])
 }
 
 fn generations(report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
     list(context, &report.generations, usize::MAX).columns([
-        right("%", 6, 1).of(&|row| format!("{:.2}", row.percent).into()),
-        right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
-        right("REACHABLE", 10, 0).of(&|row| units::bytes(row.reachable_bytes).into()),
-        right("COUNT", 10, 0).of(&|row| units::count(row.count).into()),
-        left("GENERATION", 10, 0).of(&|row| row.generation.to_string().into()),
+        right("%", 6, 1).fill(&|row| format!("{:.2}", row.percent).into()),
+        right("BYTES", 10, 0).fill(&|row| units::bytes(row.bytes).into()),
+        right("REACHABLE", 10, 0).fill(&|row| units::bytes(row.reachable_bytes).into()),
+        right("COUNT", 10, 0).fill(&|row| units::count(row.count).into()),
+        left("GENERATION", 10, 0).fill(&|row| row.generation.to_string().into()),
     ])
 }
 

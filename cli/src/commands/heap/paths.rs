@@ -143,10 +143,10 @@ fn one(
     );
     writeln!(context.out.buffer(), "{}", strong.over(printable(&from)))?;
     Ok(list(context, &report.path, usize::MAX).columns([
-        right("ADDRESS", 16, 0).of(&|step| step.address.as_str().into()),
-        right("BYTES", 10, 1).of(&|step| units::bytes(step.bytes).into()),
-        right("RETAINED", 10, 0).of(&|step| units::bytes(step.retained_bytes).into()),
-        left("TYPE", 4, 0).of(&|step| step.type_name.as_str().into()),
+        right("ADDRESS", 16, 0).fill(&|step| step.address.as_str().into()),
+        right("BYTES", 10, 1).fill(&|step| units::bytes(step.bytes).into()),
+        right("RETAINED", 10, 0).fill(&|step| units::bytes(step.retained_bytes).into()),
+        left("TYPE", 4, 0).fill(&|step| step.type_name.as_str().into()),
     ])?)
 }
 
@@ -181,10 +181,10 @@ fn text(args: &HeapPathsArgs, report: &PathsReport, context: &mut Context<'_>) -
     }
     writeln!(context.out.buffer())?;
     list(context, &report.paths, args.number).and_further(report.paths_left_out).columns([
-        right("COUNT", 8, 0).of(&|group| units::count(group.count).into()),
-        right("BYTES", 10, 0).of(&|group| units::bytes(group.bytes).into()),
-        right("RETAINED", 10, 1).of(&|group| units::bytes(group.retained_bytes).into()),
-        left("HELD BY", 4, 0).of(&|group| way(group).into()),
+        right("COUNT", 8, 0).fill(&|group| units::count(group.count).into()),
+        right("BYTES", 10, 0).fill(&|group| units::bytes(group.bytes).into()),
+        right("RETAINED", 10, 1).fill(&|group| units::bytes(group.retained_bytes).into()),
+        left("HELD BY", 4, 0).fill(&|group| way(group).into()),
     ])
 }
 

@@ -42,7 +42,7 @@ pub(super) fn run(args: &HeapTreeArgs, context: &mut Context<'_>) -> Result<Exit
         let mut open = vec![(&tree, 0)];
         while let Some((node, depth)) = open.pop() {
             let word = if node.kind == HeapTreeKind::Static { "static " } else { "" };
-            table.row([
+            table.add_row([
                 format!("{:.2}", node.percent).into(),
                 units::bytes(node.retained_bytes).into(),
                 units::bytes(node.bytes).into(),

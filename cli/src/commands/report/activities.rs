@@ -104,10 +104,10 @@ fn names_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
             let shown = format!("{}{}", printable(&row.name), notes(row));
             let [started, stopped] = [row.started, row.stopped].map(|n| units::count(n).into());
             let counts = [started, stopped, errors(row.errors, &bad)];
-            table.row(spread_row(counts, &row.durations, [Cell::new(shown, &name)]));
+            table.add_row(spread_row(counts, &row.durations, [Cell::new(shown, &name)]));
             for layer in &row.layers {
                 let shown = Cell::new(format!("  {}", printable(&layer.name)), &faint);
-                table.row(spread_row([(); 3].map(|()| "".into()), &layer.durations, [shown]));
+                table.add_row(spread_row([(); 3].map(|()| "".into()), &layer.durations, [shown]));
             }
         }
         tables.push(table);
@@ -130,11 +130,11 @@ fn tree_table(report: &ActivitiesReport, most: usize, context: &mut Context<'_>)
     let (bad, name) = (context.style.bad(), context.style.name());
     writeln!(context.out.buffer())?;
     first(context, &report.tree, most).columns([
-        right("STARTED", 7, 0).of(&|node| units::count(node.started).into()),
-        right("ERRORS", 7, 0).of(&|node| errors(node.errors, &bad)),
-        right("TOTAL ms", 11, 1).of(&|node| ms(node.durations.total_ns).into()),
-        right("P95 ms", 11, 2).of(&|node| ms(node.durations.p95_ns).into()),
-        left("INSIDE EACH OTHER", 17, 0).of(&|node| {
+        right("STARTED", 7, 0).fill(&|node| units::count(node.started).into()),
+        right("ERRORS", 7, 0).fill(&|node| errors(node.errors, &bad)),
+        right("TOTAL ms", 11, 1).fill(&|node| ms(node.durations.total_ns).into()),
+        right("P95 ms", 11, 2).fill(&|node| ms(node.durations.p95_ns).into()),
+        left("INSIDE EACH OTHER", 17, 0).fill(&|node| {
             let shown = format!("{}{}", "  ".repeat(node.depth.min(30)), node.name);
             Cell::new(shown, &name)
         }),
@@ -154,13 +154,13 @@ fn slowest_table(
     writeln!(context.out.buffer())?;
     first(context, &report.slowest, most).columns_and_details(
         [
-            right("START ms", 11, 0).of(&|row| units::milliseconds(row.start_ns).into()),
-            right("TOOK ms", 11, 0).of(&|row| match row.is_error {
+            right("START ms", 11, 0).fill(&|row| units::milliseconds(row.start_ns).into()),
+            right("TOOK ms", 11, 0).fill(&|row| match row.is_error {
                 true => Cell::new(ms(row.duration_ns), &bad),
                 false => ms(row.duration_ns).into(),
             }),
-            right("THREAD", 7, 1).of(&|row| id(row.thread_id).into()),
-            left("ID; FIELDS OF THE SLOWEST", 25, 0).of(&|row| {
+            right("THREAD", 7, 1).fill(&|row| id(row.thread_id).into()),
+            left("ID; FIELDS OF THE SLOWEST", 25, 0).fill(&|row| {
                 let id = row.id.as_deref().unwrap_or("-");
                 Text::parts([main(id), fixed("  "), other(&row.fields)]).into()
             }),
@@ -277,7 +277,7 @@ fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
         let more = more.into_iter().filter(|(is_shown, _)| *is_shown);
         let more = more.map(|(_, nanos)| percent(nanos).into());
         let shown = Cell::new(printable(&row.name), &name);
-        table.row(percents.map(Cell::from).into_iter().chain(more).chain([shown]));
+        table.add_row(percents.map(Cell::from).into_iter().chain(more).chain([shown]));
     }
     writeln!(context.out.buffer())?;
     table.write(context)?;
@@ -377,15 +377,15 @@ fn steps(rows: usize, report: &ActivitiesReport, context: &mut Context<'_>) -> i
     };
     let (bad, name) = (context.style.bad(), context.style.name());
     list(context, &report.steps, rows).and_further(report.steps_left_out).columns([
-        right("AT ms", 9, 0).of(&|step| ms(since(begin, step.start_ns)).into()),
+        right("AT ms", 9, 0).fill(&|step| ms(since(begin, step.start_ns)).into()),
         right("TOOK ms", 9, 0)
-            .of(&|step| step.duration_ns.map_or_else(|| "-".to_owned(), ms).into()),
-        left("ON ONE SCALE", 32, 1).of(&|step| {
+            .fill(&|step| step.duration_ns.map_or_else(|| "-".to_owned(), ms).into()),
+        left("ON ONE SCALE", 32, 1).fill(&|step| {
             let at = since(begin, step.start_ns);
             format!("|{}|", bar(at, step.duration_ns.unwrap_or(0), length)).into()
         }),
-        left("WHAT", 7, 0).of(&|step| kind_word(step.kind).into()),
-        left("", 20, 0).of(&|step| {
+        left("WHAT", 7, 0).fill(&|step| kind_word(step.kind).into()),
+        left("", 20, 0).fill(&|step| {
             let shown = format!("{}{}", "  ".repeat(step.depth.min(30)), printable(&step.text));
             Cell::new(shown, if step.is_error { &bad } else { &name })
         }),
@@ -442,7 +442,7 @@ fn events(rows: usize, report: &ActivitiesReport, context: &mut Context<'_>) -> 
     for event in report.events.iter().take(rows) {
         let since = event.ts_ns.saturating_sub(before.unwrap_or(event.ts_ns));
         before = Some(event.ts_ns);
-        table.row([
+        table.add_row([
             units::milliseconds(event.ts_ns).into(),
             units::milliseconds(since).into(),
             id(event.thread_id).into(),

@@ -76,14 +76,14 @@ fn types_table(rows: usize, types: &[AllocType], context: &mut Context<'_>) -> i
     let dash = || "-".to_owned();
     let bytes = |bytes: u64| if bytes == 0 { dash() } else { units::bytes(bytes) };
     list(context, types, rows).columns([
-        right("%", 6, 0).of(&|row| format!("{:.2}", row.percent).into()),
-        right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
-        right("ERROR", 9, 4).of(&|row| row.bytes_error.map_or_else(dash, units::bytes).into()),
-        right("OBJECTS", 10, 1).of(&|row| row.objects.map_or_else(dash, units::count).into()),
-        right("LARGE", 10, 3).of(&|row| bytes(row.large_bytes).into()),
-        right("PINNED", 9, 5).of(&|row| bytes(row.pinned_bytes).into()),
-        right("EVENTS", 6, 2).of(&|row| units::count(row.events).into()),
-        left("TYPE", 4, 0).of(&|row| (&*row.type_name).into()),
+        right("%", 6, 0).fill(&|row| format!("{:.2}", row.percent).into()),
+        right("BYTES", 10, 0).fill(&|row| units::bytes(row.bytes).into()),
+        right("ERROR", 9, 4).fill(&|row| row.bytes_error.map_or_else(dash, units::bytes).into()),
+        right("OBJECTS", 10, 1).fill(&|row| row.objects.map_or_else(dash, units::count).into()),
+        right("LARGE", 10, 3).fill(&|row| bytes(row.large_bytes).into()),
+        right("PINNED", 9, 5).fill(&|row| bytes(row.pinned_bytes).into()),
+        right("EVENTS", 6, 2).fill(&|row| units::count(row.events).into()),
+        left("TYPE", 4, 0).fill(&|row| (&*row.type_name).into()),
     ])?;
     writeln!(context.out.buffer())
 }
@@ -96,9 +96,9 @@ fn stacks(rows: usize, source: &AllocSource, context: &mut Context<'_>) -> io::R
     writeln!(context.out.buffer(), "{}", strong.over("By stack and type, innermost frame first"))?;
     list(context, &source.stacks, rows.div_ceil(4)).columns_and_details(
         [
-            right("%", 6, 0).of(&|row| format!("{:.2}", row.percent).into()),
-            right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
-            left("TYPE; FRAMES", 12, 0).of(&|row| (&*row.type_name).into()),
+            right("%", 6, 0).fill(&|row| format!("{:.2}", row.percent).into()),
+            right("BYTES", 10, 0).fill(&|row| units::bytes(row.bytes).into()),
+            left("TYPE; FRAMES", 12, 0).fill(&|row| (&*row.type_name).into()),
         ],
         |row| {
             let frames =
@@ -113,10 +113,10 @@ fn stacks(rows: usize, source: &AllocSource, context: &mut Context<'_>) -> io::R
 
 fn threads(rows: usize, source: &AllocSource, context: &mut Context<'_>) -> io::Result<()> {
     list(context, &source.threads, rows).columns([
-        right("%", 6, 0).of(&|row| format!("{:.2}", row.percent).into()),
-        right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
-        right("EVENTS", 7, 1).of(&|row| units::count(row.events).into()),
-        right("THREAD", 7, 0).of(&|row| id(row.thread).into()),
-        left("", 0, 0).of(&|row| row.name.as_deref().unwrap_or_default().into()),
+        right("%", 6, 0).fill(&|row| format!("{:.2}", row.percent).into()),
+        right("BYTES", 10, 0).fill(&|row| units::bytes(row.bytes).into()),
+        right("EVENTS", 7, 1).fill(&|row| units::count(row.events).into()),
+        right("THREAD", 7, 0).fill(&|row| id(row.thread).into()),
+        left("", 0, 0).fill(&|row| row.name.as_deref().unwrap_or_default().into()),
     ])
 }

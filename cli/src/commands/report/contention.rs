@@ -32,10 +32,10 @@ pub(super) fn text(
         let kind = if lock.is_native { " of the runtime" } else { "" };
         let count = units::count(lock.waits.count).into();
         let shown = Cell::new(format!("{id}{kind}"), &name);
-        table.row(spread_row([count], &lock.waits, [shown]));
+        table.add_row(spread_row([count], &lock.waits, [shown]));
         for stack in lock.stacks.iter().filter(|stack| stack.count > 0).take(MAX_SHOWN_STACKS) {
             let head = format!("{:>20}  waited in ", super::words::ms(stack.count));
-            table.detail(Detail::new(head, innermost(&stack.frames, 3)), &faint);
+            table.add_detail(Detail::new(head, innermost(&stack.frames, 3)), &faint);
         }
         let owners = lock.owners.iter().take(MAX_SHOWN_OWNERS).map(|owner| {
             let thread = thread(owner.thread_id, owner.name.as_deref());
@@ -53,11 +53,11 @@ pub(super) fn text(
                 _ => format!(", for {} ms in the middle", ms(lock.held.p50_ns)),
             };
             let owners = format!("{}{more}{held}", owners.join(", "));
-            table.detail(Detail::new(head, owners), &faint);
+            table.add_detail(Detail::new(head, owners), &faint);
         }
         for stack in lock.owner_stacks.iter().take(MAX_SHOWN_STACKS) {
             let head = format!("{:>20}  owner was in ", units::counted(stack.count, "sample"));
-            table.detail(Detail::new(head, innermost(&stack.frames, 3)), &faint);
+            table.add_detail(Detail::new(head, innermost(&stack.frames, 3)), &faint);
         }
     }
     table.write(context)?;
@@ -99,17 +99,18 @@ fn open(rows: usize, report: &ContentionReport, context: &mut Context<'_>) -> io
         return Ok(());
     }
     first(context, &report.open, rows).columns([
-        right("AT LEAST ms", 11, 0).of(&|row| ms(row.wait.at_least_ns).into()),
-        left("THREAD", 6, 0).of(&|row| thread(row.wait.thread_id, row.wait.name.as_deref()).into()),
-        left("LOCK", 4, 3).of(&|row| row.lock_id.as_deref().unwrap_or("?").to_owned().into()),
-        left("HELD BY", 7, 1).of(&|row| match (row.owner_thread_id, row.owner_managed_id) {
+        right("AT LEAST ms", 11, 0).fill(&|row| ms(row.wait.at_least_ns).into()),
+        left("THREAD", 6, 0)
+            .fill(&|row| thread(row.wait.thread_id, row.wait.name.as_deref()).into()),
+        left("LOCK", 4, 3).fill(&|row| row.lock_id.as_deref().unwrap_or("?").to_owned().into()),
+        left("HELD BY", 7, 1).fill(&|row| match (row.owner_thread_id, row.owner_managed_id) {
             (Some(owner), _) => owner.to_string().into(),
             (None, Some(owner)) => format!("managed thread {owner}").into(),
             (None, None) => "?".into(),
         }),
         left("STILL WAITS IN", 14, 0)
             .at_least(MIN_PLACE_COLUMNS)
-            .of(&|row| innermost(&row.wait.frames, 3).into()),
+            .fill(&|row| innermost(&row.wait.frames, 3).into()),
     ])?;
     writeln!(context.out.buffer())
 }

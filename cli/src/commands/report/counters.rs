@@ -73,17 +73,17 @@ fn table(report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
     let groups = || others.chunk_by(|one, other| one.provider == other.provider);
     let tables = groups().map(|group| {
         first(context, group, usize::MAX).table([
-            left("", 0, 0).of(&|_| "".into()),
-            right("VALUES", 7, 6).of(&|series| units::count(series.values).into()),
+            left("", 0, 0).fill(&|_| "".into()),
+            right("VALUES", 7, 6).fill(&|series| units::count(series.values).into()),
             right("TOTAL", 12, 5)
-                .of(&|series| series.total.map_or_else(String::new, number).into()),
-            right("MIN", 12, 3).of(&|series| number(series.min).into()),
-            right("MEAN", 12, 0).of(&|series| number(series.mean).into()),
-            right("MAX", 12, 2).of(&|series| number(series.max).into()),
-            right("LAST", 12, 1).of(&|series| number(series.last).into()),
-            left("UNIT", 4, 0).of(&|series| unit(series).into()),
-            left("TREND", 5, 4).of(&|series| sparkline(&series.shape()).into()),
-            left("COUNTER", 7, 0).of(&|series| name_to_cut(series).into()),
+                .fill(&|series| series.total.map_or_else(String::new, number).into()),
+            right("MIN", 12, 3).fill(&|series| number(series.min).into()),
+            right("MEAN", 12, 0).fill(&|series| number(series.mean).into()),
+            right("MAX", 12, 2).fill(&|series| number(series.max).into()),
+            right("LAST", 12, 1).fill(&|series| number(series.last).into()),
+            left("UNIT", 4, 0).fill(&|series| unit(series).into()),
+            left("TREND", 5, 4).fill(&|series| sparkline(&series.shape()).into()),
+            left("COUNTER", 7, 0).fill(&|series| name_to_cut(series).into()),
         ])
     });
     let tables: Vec<Table> = tables.collect();
@@ -175,7 +175,7 @@ fn histogram_tables(series: &[&CounterSeries], context: &mut Context<'_>) -> io:
             };
             let tags = one.tags.iter().filter(|(name, _)| name != PERCENTILE);
             let tags: String = tags.map(|(name, value)| format!(" {name}={value}")).collect();
-            table.row([
+            table.add_row([
                 "".into(),
                 units::count(one.values).into(),
                 mean.map_or_else(|| "-".to_owned(), shown).into(),

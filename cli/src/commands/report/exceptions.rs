@@ -26,17 +26,17 @@ pub(super) fn text(
     };
     first(context, &report.types, rows).columns_and_details(
         [
-            right("COUNT", 7, 0).of(&|row| units::count(row.count).into()),
-            right("SHARE", 7, 0).of(&|row| units::share(row.count, report.count).into()),
-            right("CAUGHT", 7, 1).of(&|row| match report.is_handling_traced {
+            right("COUNT", 7, 0).fill(&|row| units::count(row.count).into()),
+            right("SHARE", 7, 0).fill(&|row| units::share(row.count, report.count).into()),
+            right("CAUGHT", 7, 1).fill(&|row| match report.is_handling_traced {
                 true => units::count(row.caught).into(),
                 false => "-".into(),
             }),
-            right("TO CATCH ms", 11, 2).of(&|row| median(&row.to_catch)),
-            right("IN CATCH ms", 11, 3).of(&|row| median(&row.in_catch)),
+            right("TO CATCH ms", 11, 2).fill(&|row| median(&row.to_catch)),
+            right("IN CATCH ms", 11, 3).fill(&|row| median(&row.in_catch)),
             left("TYPE", 4, 0)
                 .at_least(MIN_TYPE_COLUMNS)
-                .of(&|row| Cell::new(row.type_name.to_string(), &name)),
+                .fill(&|row| Cell::new(row.type_name.to_string(), &name)),
         ],
         details,
     )?;

@@ -27,28 +27,28 @@ pub(super) fn text(
         bytes(row.generations.get(place).and_then(|row| row.after_bytes))
     };
     first(context, &rows, args.rows()).columns([
-        right("GC", 7, 0).of(&|row| row.number.to_string().into()),
-        right("GEN", 3, 0).of(&|row| row.generation.to_string().into()),
-        left("TYPE", 13, 7).of(&|row| kind(row).into()),
-        left("REASON", 16, 1).of(&|row| row.reason.to_string().into()),
-        right("START ms", 10, 0).of(&|row| units::milliseconds(row.start_ns).into()),
-        right("PAUSE ms", 9, 0).of(&|row| match row.pauses.is_empty() {
+        right("GC", 7, 0).fill(&|row| row.number.to_string().into()),
+        right("GEN", 3, 0).fill(&|row| row.generation.to_string().into()),
+        left("TYPE", 13, 7).fill(&|row| kind(row).into()),
+        left("REASON", 16, 1).fill(&|row| row.reason.to_string().into()),
+        right("START ms", 10, 0).fill(&|row| units::milliseconds(row.start_ns).into()),
+        right("PAUSE ms", 9, 0).fill(&|row| match row.pauses.is_empty() {
             true => "?".into(),
             false => ms(row.pause_ns).into(),
         }),
-        right("BEFORE", 10, 3).of(&|row| bytes(row.heap_before_bytes)),
-        right("AFTER", 10, 2).of(&|row| bytes(row.heap_after_bytes)),
-        right("PROMOTED", 10, 5).of(&|row| bytes(row.promoted_bytes)),
-        right("ALLOCATED", 10, 4).of(&|row| bytes(row.allocated_bytes)),
-        right("FRAGM", 5, 6).of(&|row| match row.fragmentation_percent {
+        right("BEFORE", 10, 3).fill(&|row| bytes(row.heap_before_bytes)),
+        right("AFTER", 10, 2).fill(&|row| bytes(row.heap_after_bytes)),
+        right("PROMOTED", 10, 5).fill(&|row| bytes(row.promoted_bytes)),
+        right("ALLOCATED", 10, 4).fill(&|row| bytes(row.allocated_bytes)),
+        right("FRAGM", 5, 6).fill(&|row| match row.fragmentation_percent {
             Some(percent) => format!("{percent:.0} %").into(),
             None => "-".into(),
         }),
-        right("GEN0", 10, 9).of(&|row| after(row, 0)),
-        right("GEN1", 10, 9).of(&|row| after(row, 1)),
-        right("GEN2", 10, 8).of(&|row| after(row, 2)),
-        right("LOH", 10, 8).of(&|row| after(row, 3)),
-        right("POH", 10, 9).of(&|row| after(row, 4)),
+        right("GEN0", 10, 9).fill(&|row| after(row, 0)),
+        right("GEN1", 10, 9).fill(&|row| after(row, 1)),
+        right("GEN2", 10, 8).fill(&|row| after(row, 2)),
+        right("LOH", 10, 8).fill(&|row| after(row, 3)),
+        right("POH", 10, 9).fill(&|row| after(row, 4)),
     ])?;
     writeln!(context.out.buffer(), "\n{}", strong.over("By generation"))?;
     totals(report, context)?;
@@ -88,12 +88,12 @@ pub(super) fn text(
 
 fn totals(report: &GcReport, context: &mut Context<'_>) -> io::Result<()> {
     first(context, &report.totals.generations, usize::MAX).columns([
-        right("GEN", 3, 0).of(&|row| row.generation.to_string().into()),
-        right("COUNT", 5, 0).of(&|row| units::count(row.count).into()),
-        right("PAUSE ms", 11, 0).of(&|row| ms(row.pause_ns).into()),
-        right("MEDIAN ms", 11, 1).of(&|row| ms(row.p50_pause_ns).into()),
-        right("MAX ms", 11, 0).of(&|row| ms(row.max_pause_ns).into()),
-        right("PROMOTED", 10, 2).of(&|row| units::bytes(row.promoted_bytes).into()),
+        right("GEN", 3, 0).fill(&|row| row.generation.to_string().into()),
+        right("COUNT", 5, 0).fill(&|row| units::count(row.count).into()),
+        right("PAUSE ms", 11, 0).fill(&|row| ms(row.pause_ns).into()),
+        right("MEDIAN ms", 11, 1).fill(&|row| ms(row.p50_pause_ns).into()),
+        right("MAX ms", 11, 0).fill(&|row| ms(row.max_pause_ns).into()),
+        right("PROMOTED", 10, 2).fill(&|row| units::bytes(row.promoted_bytes).into()),
     ])
 }
 

@@ -23,22 +23,22 @@ pub(super) fn text(
         rows.sort_by_key(|row| (Reverse(row.duration_ns), row.start_ns));
     }
     list(context, &rows, args.rows()).columns([
-        right("TIME ms", 10, 0).of(&|row| match row.is_complete {
+        right("TIME ms", 10, 0).fill(&|row| match row.is_complete {
             true => ms(row.duration_ns).into(),
             false => "?".into(),
         }),
         right("START ms", 10, 1)
             .asked_for(args.timeline)
-            .of(&|row| units::milliseconds(row.start_ns).into()),
-        right("IL", 6, 3).of(&|row| units::count(u64::from(row.il_bytes)).into()),
-        right("NATIVE", 7, 2).of(&|row| units::count(u64::from(row.native_bytes)).into()),
-        right("THREAD", 7, 5).of(&|row| id(row.thread).into()),
-        left("TIER", 26, 4).of(&|row| {
+            .fill(&|row| units::milliseconds(row.start_ns).into()),
+        right("IL", 6, 3).fill(&|row| units::count(u64::from(row.il_bytes)).into()),
+        right("NATIVE", 7, 2).fill(&|row| units::count(u64::from(row.native_bytes)).into()),
+        right("THREAD", 7, 5).fill(&|row| id(row.thread).into()),
+        left("TIER", 26, 4).fill(&|row| {
             let background = if row.background { "*" } else { "" };
             let refused = if row.r2r_rejected { "!" } else { "" };
             format!("{}{background}{refused}", row.tier).into()
         }),
-        left("METHOD", 6, 0).of(&|row| {
+        left("METHOD", 6, 0).fill(&|row| {
             let mark = if row.module.is_empty() { "" } else { "!" };
             let part = match row.async_part {
                 Some(AsyncPart::Thunk) => " [thunk]",
@@ -55,10 +55,10 @@ pub(super) fn text(
     }
     writeln!(context.out.buffer())?;
     first(context, &report.tiers, usize::MAX).columns([
-        right("METHODS", 7, 0).of(&|row| units::count(row.methods).into()),
-        right("TIME ms", 10, 0).of(&|row| ms(row.duration_ns).into()),
-        right("NATIVE", 10, 0).of(&|row| units::bytes(row.native_bytes).into()),
-        left("TIER", 4, 0).of(&|row| row.tier.into()),
+        right("METHODS", 7, 0).fill(&|row| units::count(row.methods).into()),
+        right("TIME ms", 10, 0).fill(&|row| ms(row.duration_ns).into()),
+        right("NATIVE", 10, 0).fill(&|row| units::bytes(row.native_bytes).into()),
+        left("TIER", 4, 0).fill(&|row| row.tier.into()),
     ])?;
     let out = context.out.buffer();
     writeln!(out)?;

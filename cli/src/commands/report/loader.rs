@@ -27,9 +27,9 @@ pub(super) fn text(
     };
     if !report.assemblies.is_empty() {
         list(context, &report.assemblies, rows).columns([
-            right("LOADED ms", 10, 0).of(&|row| time(row.loaded_ns).into()),
-            right("UNLOADED ms", 11, 1).of(&|row| time(row.unloaded_ns).into()),
-            left("KIND", 7, 2).of(&|row| {
+            right("LOADED ms", 10, 0).fill(&|row| time(row.loaded_ns).into()),
+            right("UNLOADED ms", 11, 1).fill(&|row| time(row.unloaded_ns).into()),
+            left("KIND", 7, 2).fill(&|row| {
                 let is_ready_to_run = parts(row).iter().any(|part| part.is_ready_to_run);
                 match (row.is_dynamic, is_ready_to_run) {
                     (true, _) => "dynamic".into(),
@@ -37,7 +37,7 @@ pub(super) fn text(
                     _ => "il".into(),
                 }
             }),
-            left("ASSEMBLY; MODULES", 17, 0).at_least(MIN_PAIR_COLUMNS).of(&|row| {
+            left("ASSEMBLY; MODULES", 17, 0).at_least(MIN_PAIR_COLUMNS).fill(&|row| {
                 let paths: Vec<&str> = parts(row).iter().map(|part| &*part.path).collect();
                 let (name, version) = short(&row.name);
                 let paths = paths.join(", ");
@@ -48,11 +48,11 @@ pub(super) fn text(
     if !report.binds.is_empty() {
         writeln!(context.out.buffer())?;
         list(context, &report.binds, rows).columns([
-            right("TIME ms", 10, 0).of(&|row| ms(row.duration_ns).into()),
-            right("FIRST ms", 10, 2).of(&|row| units::milliseconds(row.first_ns).into()),
-            right("COUNT", 5, 1).of(&|row| units::count(row.count).into()),
-            right("CACHED", 6, 3).of(&|row| units::count(row.cached).into()),
-            left("ASSEMBLY <- REQUESTED BY", 24, 0).at_least(MIN_PAIR_COLUMNS).of(&|row| {
+            right("TIME ms", 10, 0).fill(&|row| ms(row.duration_ns).into()),
+            right("FIRST ms", 10, 2).fill(&|row| units::milliseconds(row.first_ns).into()),
+            right("COUNT", 5, 1).fill(&|row| units::count(row.count).into()),
+            right("CACHED", 6, 3).fill(&|row| units::count(row.cached).into()),
+            left("ASSEMBLY <- REQUESTED BY", 24, 0).at_least(MIN_PAIR_COLUMNS).fill(&|row| {
                 let result = if row.is_found { "" } else { "not found: " };
                 let (name, version) = short(&row.assembly);
                 let (by, by_version) = short(&row.requested_by);

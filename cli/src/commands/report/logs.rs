@@ -49,11 +49,11 @@ pub(super) fn run(
 fn templates(rows: usize, report: &LogsReport, context: &mut Context<'_>) -> io::Result<()> {
     let (bad, faint) = (context.style.bad(), context.style.faint());
     first(context, &report.templates, rows).columns([
-        right("COUNT", 7, 0).of(&|row| units::count(row.count).into()),
-        left("LEVEL", 5, 2).of(&|row| row.level.short_name().into()),
-        right("EXCEPTIONS", 10, 3).of(&|row| errors(row.exceptions, &bad)),
-        left("LOGGER", 12, 1).of(&|row| Cell::new(printable(&row.logger), &faint)),
-        left("TEMPLATE", 20, 0).of(&|row| printable(&row.template.replace('\n', " ")).into()),
+        right("COUNT", 7, 0).fill(&|row| units::count(row.count).into()),
+        left("LEVEL", 5, 2).fill(&|row| row.level.short_name().into()),
+        right("EXCEPTIONS", 10, 3).fill(&|row| errors(row.exceptions, &bad)),
+        left("LOGGER", 12, 1).fill(&|row| Cell::new(printable(&row.logger), &faint)),
+        left("TEMPLATE", 20, 0).fill(&|row| printable(&row.template.replace('\n', " ")).into()),
     ])?;
     writeln!(context.out.buffer())
 }

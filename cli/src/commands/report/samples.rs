@@ -149,7 +149,7 @@ fn rows(rows: &[MethodRow], context: &Context<'_>) -> Table {
             ms(row.total_ns).into(),
             units::count(row.self_samples).into(),
         ];
-        table.row(numbers.into_iter().chain(when).chain([printable(row.shown()).into()]));
+        table.add_row(numbers.into_iter().chain(when).chain([printable(row.shown()).into()]));
     }
     table
 }
@@ -163,11 +163,11 @@ pub(super) fn tree(tree: &CallTree, context: &mut Context<'_>) -> io::Result<()>
     let deepest =
         context.table_width().map_or(DEEPEST_INDENT, |width| u32::try_from(width / 6).unwrap_or(0));
     first(context, &tree.nodes, usize::MAX).columns([
-        right("TOTAL %", 7, 0).of(&|node| format!("{:.2}", node.total_percent).into()),
-        right("SELF %", 7, 1).of(&|node| format!("{:.2}", node.self_percent).into()),
-        right("TOTAL ms", 11, 3).of(&|node| ms(node.total_ns).into()),
-        right("SAMPLES", 7, 2).of(&|node| units::count(node.total_samples).into()),
-        left("NAME", 4, 0).at_least(LEAST_NAME_COLUMNS).of(&|node| {
+        right("TOTAL %", 7, 0).fill(&|node| format!("{:.2}", node.total_percent).into()),
+        right("SELF %", 7, 1).fill(&|node| format!("{:.2}", node.self_percent).into()),
+        right("TOTAL ms", 11, 3).fill(&|node| ms(node.total_ns).into()),
+        right("SAMPLES", 7, 2).fill(&|node| units::count(node.total_samples).into()),
+        left("NAME", 4, 0).at_least(LEAST_NAME_COLUMNS).fill(&|node| {
             let indent = match node.depth {
                 depth if depth <= deepest => "  ".repeat(depth as usize),
                 depth => format!("{}[{depth}] ", "  ".repeat(deepest as usize)),
@@ -296,15 +296,15 @@ pub(super) fn threads(
 ) -> io::Result<()> {
     let strong = context.style.strong();
     list(context, &report.threads, rows).columns([
-        right("THREAD", 7, 0).of(&|row| id(row.thread_id).into()),
-        right("SAMPLES", 7, 1).of(&|row| units::count(row.samples).into()),
-        right("MANAGED", 7, 0).of(&|row| units::count(row.managed.samples).into()),
-        right("NATIVE", 7, 2).of(&|row| units::count(row.native.samples).into()),
-        right("WAITING", 7, 0).of(&|row| units::count(row.waiting.samples).into()),
-        right("EVENTS", 7, 3).of(&|row| units::count(row.events).into()),
-        right("FIRST ms", 11, 5).of(&|row| time(row.first_ns).into()),
-        right("LAST ms", 11, 4).of(&|row| time(row.last_ns).into()),
-        left("NAME; TOP FRAME", 15, 0).at_least(LEAST_FRAME_COLUMNS).of(&|row| {
+        right("THREAD", 7, 0).fill(&|row| id(row.thread_id).into()),
+        right("SAMPLES", 7, 1).fill(&|row| units::count(row.samples).into()),
+        right("MANAGED", 7, 0).fill(&|row| units::count(row.managed.samples).into()),
+        right("NATIVE", 7, 2).fill(&|row| units::count(row.native.samples).into()),
+        right("WAITING", 7, 0).fill(&|row| units::count(row.waiting.samples).into()),
+        right("EVENTS", 7, 3).fill(&|row| units::count(row.events).into()),
+        right("FIRST ms", 11, 5).fill(&|row| time(row.first_ns).into()),
+        right("LAST ms", 11, 4).fill(&|row| time(row.last_ns).into()),
+        left("NAME; TOP FRAME", 15, 0).at_least(LEAST_FRAME_COLUMNS).fill(&|row| {
             let name = row.name.as_deref().unwrap_or_default();
             let between = if name.is_empty() { "" } else { "; " };
             match &row.top_frame {
@@ -332,11 +332,11 @@ pub(super) fn modules(
 ) -> io::Result<()> {
     let strong = context.style.strong();
     list(context, &report.modules, rows).columns([
-        right("PRECOMPILED", 11, 1).of(&|row| units::count(row.precompiled_methods).into()),
-        right("JITTED", 7, 0).of(&|row| units::count(row.jitted_methods).into()),
-        right("BYTES", 7, 2).of(&|row| units::bytes(row.jitted_bytes).into()),
-        right("LOADED ms", 11, 3).of(&|row| time(row.loaded_ns).into()),
-        left("KIND", 7, 0).of(&|row| match (row.kind, row.is_ready_to_run, row.is_dynamic) {
+        right("PRECOMPILED", 11, 1).fill(&|row| units::count(row.precompiled_methods).into()),
+        right("JITTED", 7, 0).fill(&|row| units::count(row.jitted_methods).into()),
+        right("BYTES", 7, 2).fill(&|row| units::bytes(row.jitted_bytes).into()),
+        right("LOADED ms", 11, 3).fill(&|row| time(row.loaded_ns).into()),
+        left("KIND", 7, 0).fill(&|row| match (row.kind, row.is_ready_to_run, row.is_dynamic) {
             (ModuleKind::Managed, true, _) => "r2r".into(),
             (ModuleKind::Managed, _, true) => "dynamic".into(),
             (ModuleKind::Managed, ..) => "il".into(),
@@ -344,7 +344,7 @@ pub(super) fn modules(
         }),
         left("NAME; PATH", 10, 0)
             .at_least(LEAST_FRAME_COLUMNS)
-            .of(&|row| Text::parts([main(&row.name), fixed("; "), other(&row.path)]).into()),
+            .fill(&|row| Text::parts([main(&row.name), fixed("; "), other(&row.path)]).into()),
     ])?;
     let summary = units::counted(report.modules.len() as u64, "module");
     writeln!(context.out.buffer(), "{}", strong.over(summary))

@@ -17,12 +17,12 @@ pub(super) fn text(rows: usize, report: &SqlReport, context: &mut Context<'_>) -
     if !report.requests.is_empty() {
         writeln!(context.out.buffer())?;
         first(context, &report.requests, rows).columns([
-            right("COMMANDS", 8, 0).of(&|row| units::count(row.commands).into()),
-            right("TOTAL ms", 11, 1).of(&|row| ms(row.total_ns).into()),
-            right("UNITS", 7, 3).of(&|row| count(row.units)),
-            right("MOST IN ONE", 11, 2).of(&|row| count(row.most_in_one)),
-            right("STATEMENTS", 10, 4).of(&|row| units::count(row.statements).into()),
-            left("REQUEST, OR METHOD", 18, 0).of(&|row| name(&row.name).into()),
+            right("COMMANDS", 8, 0).fill(&|row| units::count(row.commands).into()),
+            right("TOTAL ms", 11, 1).fill(&|row| ms(row.total_ns).into()),
+            right("UNITS", 7, 3).fill(&|row| count(row.units)),
+            right("MOST IN ONE", 11, 2).fill(&|row| count(row.most_in_one)),
+            right("STATEMENTS", 10, 4).fill(&|row| units::count(row.statements).into()),
+            left("REQUEST, OR METHOD", 18, 0).fill(&|row| name(&row.name).into()),
         ])?;
     }
     let failed = match report.errors {
@@ -60,13 +60,13 @@ fn statements(rows: usize, report: &SqlReport, context: &mut Context<'_>) -> io:
         let read = row.rows.map_or_else(|| "-".to_owned(), units::count);
         let counts = [units::count(row.count).into(), errors(row.errors, &bad), read.into()];
         let text = if row.text.is_empty() { "(text not recorded)" } else { &row.text };
-        table.row(spread_row(counts, &row.durations, [Cell::new(printable(text), &strong)]));
+        table.add_row(spread_row(counts, &row.durations, [Cell::new(printable(text), &strong)]));
         for place in row.places.iter().take(MAX_PLACES) {
             let counts = [units::count(place.count).into(), "".into(), "".into()];
             let times = ["".into(), "".into(), "".into()];
             let shown = Cell::new(format!("  {}", of_place(place)), &faint);
             let cells = counts.into_iter().chain([Cell::from(ms(place.total_ns))]);
-            table.row(cells.chain(times).chain([shown]));
+            table.add_row(cells.chain(times).chain([shown]));
         }
     }
     table.write(context)

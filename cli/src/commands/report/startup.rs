@@ -39,11 +39,11 @@ pub(super) fn text(
         prose(context, &Paint::default(), "")?;
         let began = report.began_ns.unwrap_or(0);
         first(context, &report.slowest, rows).columns([
-            right("TOOK ms", 10, 0).of(&|row| ms(row.duration_ns).into()),
+            right("TOOK ms", 10, 0).fill(&|row| ms(row.duration_ns).into()),
             right("AT ms", 10, 1)
-                .of(&|row| units::milliseconds(row.start_ns.saturating_sub(began)).into()),
-            left("TIER", 8, 2).of(&|row| row.tier.into()),
-            left("COMPILED", 8, 0).of(&|row| row.name.clone().into()),
+                .fill(&|row| units::milliseconds(row.start_ns.saturating_sub(began)).into()),
+            left("TIER", 8, 2).fill(&|row| row.tier.into()),
+            left("COMPILED", 8, 0).fill(&|row| row.name.clone().into()),
         ])?;
     }
     let compiled = match report.methods {

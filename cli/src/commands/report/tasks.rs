@@ -16,15 +16,15 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
     let (strong, bad, name) = (context.style.strong(), context.style.bad(), context.style.name());
     first(context, &report.tasks, rows).columns_and_details(
         [
-            right("SCHEDULED", 9, 0).of(&|row| units::count(row.scheduled).into()),
-            right("STARTED", 7, 5).of(&|row| units::count(row.started).into()),
-            right("DONE", 7, 4).of(&|row| units::count(row.completed).into()),
-            right("FAILED", 7, 1).of(&|row| errors(row.faulted, &bad)),
-            right("QUEUED ms", 11, 2).of(&|row| ms(row.queued.p50_ns).into()),
-            right("P95 ms", 11, 6).of(&|row| ms(row.queued.p95_ns).into()),
-            right("RAN ms", 11, 3).of(&|row| ms(row.ran.p50_ns).into()),
-            right("P95 ms", 11, 6).of(&|row| ms(row.ran.p95_ns).into()),
-            left("TASK", 4, 0).of(&|row| Cell::new(row.name.to_string(), &name)),
+            right("SCHEDULED", 9, 0).fill(&|row| units::count(row.scheduled).into()),
+            right("STARTED", 7, 5).fill(&|row| units::count(row.started).into()),
+            right("DONE", 7, 4).fill(&|row| units::count(row.completed).into()),
+            right("FAILED", 7, 1).fill(&|row| errors(row.faulted, &bad)),
+            right("QUEUED ms", 11, 2).fill(&|row| ms(row.queued.p50_ns).into()),
+            right("P95 ms", 11, 6).fill(&|row| ms(row.queued.p95_ns).into()),
+            right("RAN ms", 11, 3).fill(&|row| ms(row.ran.p50_ns).into()),
+            right("P95 ms", 11, 6).fill(&|row| ms(row.ran.p95_ns).into()),
+            left("TASK", 4, 0).fill(&|row| Cell::new(row.name.to_string(), &name)),
         ],
         |row| {
             let scheduled = row.stacks.iter().take(1).map(|stack| {
@@ -48,16 +48,16 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
                 "-".to_owned()
             };
             let after = [open.into(), kind.into(), printable(&row.name).into()];
-            table.row(spread_row([count], &row.waits, after));
+            table.add_row(spread_row([count], &row.waits, after));
         }
         table.write(context)?;
     }
     if report.activities.iter().any(|row| row.activity.is_some()) {
         writeln!(context.out.buffer())?;
         first(context, &report.activities, rows).columns([
-            right("SCHEDULED", 9, 0).of(&|row| units::count(row.scheduled).into()),
+            right("SCHEDULED", 9, 0).fill(&|row| units::count(row.scheduled).into()),
             left("IN ACTIVITY", 11, 0)
-                .of(&|row| row.activity.as_deref().unwrap_or("(none)").into()),
+                .fill(&|row| row.activity.as_deref().unwrap_or("(none)").into()),
         ])?;
     }
     if report.has_runtime_async {
@@ -92,15 +92,15 @@ fn open(rows: usize, report: &TasksReport, context: &mut Context<'_>) -> io::Res
         return Ok(());
     }
     first(context, &long, rows).columns([
-        right("AT LEAST ms", 11, 0).of(&|row| ms(row.wait.at_least_ns).into()),
-        left("THREAD", 6, 1).of(&|row| match row.is_blocking {
+        right("AT LEAST ms", 11, 0).fill(&|row| ms(row.wait.at_least_ns).into()),
+        left("THREAD", 6, 1).fill(&|row| match row.is_blocking {
             true => thread(row.wait.thread_id, row.wait.name.as_deref()).into(),
             false => "none: await".into(),
         }),
-        left("STILL WAITS FOR", 15, 2).of(&|row| printable(&row.task).into()),
+        left("STILL WAITS FOR", 15, 2).fill(&|row| printable(&row.task).into()),
         left("IN", 14, 0)
             .at_least(MIN_PLACE_COLUMNS)
-            .of(&|row| innermost(&row.wait.frames, 3).into()),
+            .fill(&|row| innermost(&row.wait.frames, 3).into()),
     ])?;
     writeln!(context.out.buffer())
 }

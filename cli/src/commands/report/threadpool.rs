@@ -27,10 +27,10 @@ pub(super) fn text(
     }
     if !report.adjustments.is_empty() {
         first(context, &report.adjustments, rows).columns([
-            right("TIME ms", 10, 0).of(&|row| units::milliseconds(row.ts_ns).into()),
-            right("TARGET", 6, 0).of(&|row| units::count(row.workers).into()),
-            right("WORK/s", 10, 0).of(&|row| units::decimal(row.throughput, 1).into()),
-            left("REASON", 6, 0).of(&|row| row.reason.to_string().into()),
+            right("TIME ms", 10, 0).fill(&|row| units::milliseconds(row.ts_ns).into()),
+            right("TARGET", 6, 0).fill(&|row| units::count(row.workers).into()),
+            right("WORK/s", 10, 0).fill(&|row| units::decimal(row.throughput, 1).into()),
+            left("REASON", 6, 0).fill(&|row| row.reason.to_string().into()),
         ])?;
     }
     let all = report

@@ -28,14 +28,14 @@ pub(super) fn text(rows: usize, report: &WaitsReport, context: &mut Context<'_>)
         };
         let count = units::count(place.waits.count).into();
         let frames = innermost(&place.frames, 3).into();
-        table.row(spread_row([count], &place.waits, [kind.into(), frames]));
+        table.add_row(spread_row([count], &place.waits, [kind.into(), frames]));
     }
     table.write(context)?;
     writeln!(context.out.buffer())?;
     first(context, &report.threads, MAX_SHOWN_THREADS.min(rows)).columns([
-        right("WAITS", 7, 0).of(&|row| units::count(row.count).into()),
-        right("TOTAL ms", 11, 0).of(&|row| ms(row.total_ns).into()),
-        left("THREAD", 6, 0).of(&|row| thread(row.thread_id, row.name.as_deref()).into()),
+        right("WAITS", 7, 0).fill(&|row| units::count(row.count).into()),
+        right("TOTAL ms", 11, 0).fill(&|row| ms(row.total_ns).into()),
+        left("THREAD", 6, 0).fill(&|row| thread(row.thread_id, row.name.as_deref()).into()),
     ])?;
     wait_totals(context, &report.totals, "")?;
     if report.idle > 0 {
@@ -54,11 +54,11 @@ fn open(rows: usize, report: &WaitsReport, context: &mut Context<'_>) -> io::Res
         return Ok(());
     }
     first(context, &long, rows).columns([
-        right("AT LEAST ms", 11, 0).of(&|row| ms(row.at_least_ns).into()),
-        left("THREAD", 6, 0).of(&|row| thread(row.thread_id, row.name.as_deref()).into()),
+        right("AT LEAST ms", 11, 0).fill(&|row| ms(row.at_least_ns).into()),
+        left("THREAD", 6, 0).fill(&|row| thread(row.thread_id, row.name.as_deref()).into()),
         left("STILL WAITS IN", 14, 0)
             .at_least(MIN_PLACE_COLUMNS)
-            .of(&|row| innermost(&row.frames, 3).into()),
+            .fill(&|row| innermost(&row.frames, 3).into()),
     ])?;
     writeln!(context.out.buffer())
 }

@@ -82,13 +82,13 @@ pub(super) fn stuck(
         return Ok(());
     }
     first(context, threads, rows).columns([
-        right("AT LEAST ms", 11, 0).of(&|row| ms(row.at_least_ns).into()),
-        left("THREAD", 6, 0).of(&|row| thread(row.thread_id, row.name.as_deref()).into()),
+        right("AT LEAST ms", 11, 0).fill(&|row| ms(row.at_least_ns).into()),
+        left("THREAD", 6, 0).fill(&|row| thread(row.thread_id, row.name.as_deref()).into()),
         left("WAITS FOR", 9, 2)
-            .of(&|row| row.waits_for.map_or("?".to_owned(), |what| what.to_string()).into()),
+            .fill(&|row| row.waits_for.map_or("?".to_owned(), |what| what.to_string()).into()),
         left("BY ITS STACKS", 14, 0)
             .at_least(MIN_PLACE_COLUMNS)
-            .of(&|row| innermost(&row.frames, 3).into()),
+            .fill(&|row| innermost(&row.frames, 3).into()),
     ])?;
     if threads.iter().any(|row| row.is_from_start) {
         let line = "these waits are older than the session, or what they wait for was not recorded: \

@@ -223,7 +223,7 @@ pub(super) fn write(seen: &TopState, view: TopView, context: &mut Context<'_>) -
     let mut table = Table::new(columns);
     for row in rows(&seen.snapshot, view) {
         let about = row.text();
-        table.row(row.cells.into_iter().map(Cell::from).chain([about.into()]));
+        table.add_row(row.cells.into_iter().map(Cell::from).chain([about.into()]));
     }
     table.write(context)?;
     writeln!(context.out)
