@@ -68,7 +68,7 @@ pub(super) fn write_rules(
     Ok(())
 }
 
-/// `; at most 5 files of 1.0 GiB, then the oldest are removed`
+/// Returns what a limit says of files: `; at most 5 files and 1.0 GiB, then the oldest are removed`.
 fn limits(limit: Limit) -> String {
     let files = limit.files.map(|files| units::counted(files as u64, "file"));
     let size = limit.bytes.map(units::bytes);

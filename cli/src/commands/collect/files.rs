@@ -14,10 +14,10 @@ pub(super) struct Files {
     /// The value of `-o`; `None`: names are generated.
     given: Option<PathBuf>,
     is_forced: bool,
-    /// There may be several recordings, so that each needs a name of its own.
+    /// Whether there may be several recordings, so that each needs a name of its own.
     is_per_process: bool,
     is_rotating: bool,
-    /// `20261120_143746`, UTC.
+    /// When the command began: `20261120_143746`, UTC.
     stamp: String,
     used: u64,
 }
@@ -104,7 +104,7 @@ impl Files {
     }
 }
 
-/// What a name may have in it, for what stands in its place.
+/// Placeholders that `-o` may have, in the order of their values in [`filled`].
 const PLACES: [&str; 3] = ["{pid}", "{name}", "{time}"];
 
 fn has_places(path: &Path) -> bool {
@@ -112,7 +112,7 @@ fn has_places(path: &Path) -> bool {
     PLACES.iter().any(|place| text.contains(place))
 }
 
-/// The name of a process's file: `{pid}`, `{name}` and `{time}` stand for its own.
+/// Returns the path of a process's file, with its values in place of `{pid}`, `{name}` and `{time}`.
 fn filled(given: &Path, reached: &Reached, stamp: &str) -> PathBuf {
     if !has_places(given) {
         return given.to_owned();
@@ -134,12 +134,12 @@ fn filled(given: &Path, reached: &Reached, stamp: &str) -> PathBuf {
     PathBuf::from(path)
 }
 
-/// Where a part goes that is recorded apart: `x.metrics.nettrace` beside `x.nettrace`.
+/// Returns the path of a part that is recorded apart: `x.metrics.nettrace` beside `x.nettrace`.
 pub(super) fn beside(path: &Path, part: &str) -> PathBuf {
     with_suffix(path, &format!(".{part}"))
 }
 
-/// The same name with this before its extensions, of which `x.nettrace.gz` has two.
+/// Returns a path with a suffix before its extensions, of which `x.nettrace.gz` has two.
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let plain = if is_packed(path) { path.with_extension("") } else { path.to_owned() };
     let mut name = plain.file_stem().unwrap_or_default().to_owned();
@@ -153,7 +153,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// `20261120_143746`, now, in UTC.
+/// Returns the time now, in UTC, as file names have it: `20261120_143746`.
 pub(super) fn stamp() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let digits: String = utc_text(i128::try_from(now.as_nanos()).unwrap_or(0), 0)
@@ -163,7 +163,7 @@ pub(super) fn stamp() -> String {
     format!("{}_{}", digits.get(..8).unwrap_or_default(), digits.get(8..14).unwrap_or_default())
 }
 
-/// The process's name as a part of a file's.
+/// Returns the process's name as a part of a file's: other characters than letters and digits become `_`.
 fn plain_name(reached: &Reached) -> String {
     let letters = reached
         .name
@@ -178,9 +178,9 @@ fn plain_name(reached: &Reached) -> String {
 #[derive(Debug, Clone)]
 pub(super) struct RuleFiles {
     folder: PathBuf,
-    /// Of `-o`.
+    /// File stem given with `-o`.
     stem: Option<String>,
-    /// `nettrace`, or what `-o` ends in.
+    /// Extension of the files: `nettrace`, or the one given with `-o`.
     extension: String,
 }
 
@@ -201,8 +201,8 @@ impl RuleFiles {
         }
     }
 
-    /// A name that no file has; `part`: of a rotation that is kept, `stamp`: from
-    /// [`stamp`].
+    /// Returns a path that no file has. `part`: the number within a rotation that is kept; `stamp`:
+    /// the time from [`stamp`].
     pub(super) fn path(
         &self,
         reached: &Reached,
@@ -226,8 +226,8 @@ impl RuleFiles {
         path
     }
 
-    /// Whether a file of this name is a rule's, of this run or of one before: then the
-    /// rule's name.
+    /// Returns the name of the rule that has recorded a file of this name, in this run or in one
+    /// before.
     pub(super) fn rule_of<'n>(&self, name: &'n str) -> Option<&'n str> {
         let start = name.strip_suffix(&self.extension)?.strip_suffix('.')?;
         let (at, _) =
@@ -242,7 +242,7 @@ impl RuleFiles {
         (is_part && !copy.is_empty() && are_digits(copy)).then_some(rule)
     }
 
-    /// Recordings of rules that already exist, oldest first, with their rules' names and
+    /// Returns recordings of rules that already exist, oldest first, with their rules' names and
     /// sizes.
     pub(super) fn found(&self) -> Vec<(PathBuf, String, u64)> {
         let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
@@ -266,7 +266,7 @@ impl RuleFiles {
     }
 }
 
-/// `20261120_143746_`
+/// Returns whether a text is a stamp and what separates it from a rule: `20261120_143746_`.
 fn is_stamp(text: Option<&str>) -> bool {
     text.is_some_and(|text| {
         text.len() == 16
@@ -276,7 +276,7 @@ fn is_stamp(text: Option<&str>) -> bool {
     })
 }
 
-/// Whether what is written there is to be compressed.
+/// Returns whether what is written to a path is to be compressed.
 pub(super) fn is_packed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }

@@ -27,7 +27,7 @@ impl Formats {
         self.0.is_empty()
     }
 
-    /// The files that a trace will be converted to.
+    /// Returns the files that a trace will be converted to.
     pub(super) fn files<'f>(&'f self, trace: &'f Path) -> impl Iterator<Item = PathBuf> + 'f {
         self.0.iter().map(|format| beside(trace, format))
     }
@@ -57,7 +57,7 @@ impl Formats {
         failed.map_or(Ok(worst), Err)
     }
 
-    /// As `nettrace convert TRACE --format …` does.
+    /// Converts a trace as `nettrace convert TRACE --format …` does.
     fn convert_one(
         &self,
         trace: &Path,

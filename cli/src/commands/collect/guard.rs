@@ -16,15 +16,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// A counter that has no value for this many intervals, and for
-/// [`Delays::silent_rule`](crate::delays::Delays), is silent.
+/// Number of intervals without a value after which a counter is silent, if
+/// [`Delays::silent_rule`](crate::delays::Delays) has passed, too.
 const SILENT_INTERVALS: u32 = 10;
-/// A counter that has never had a value is reported after this many: its name may be wrong.
+/// Number of intervals after which a counter is reported that has never had a value: its name may
+/// be wrong.
 const UNKNOWN_INTERVALS: u32 = 2;
-/// How long a rule rests at least after a recording that failed; twice that after the
-/// next, up to the longest.
-const SHORTEST_BACK_OFF: Duration = Duration::from_secs(5);
-const LONGEST_BACK_OFF: Duration = Duration::from_secs(600);
+/// Minimum time for which a rule rests after a recording that failed; each further failure
+/// doubles it.
+const MIN_BACK_OFF: Duration = Duration::from_secs(5);
+/// Maximum time for which a rule rests after recordings that failed one after the other.
+const MAX_BACK_OFF: Duration = Duration::from_secs(600);
 
 /// All rules of one run.
 #[derive(Debug)]
@@ -42,11 +44,11 @@ pub(super) struct Guard {
 /// A process whose counters and events are checked against the rules.
 #[derive(Debug)]
 struct WatchedProcess {
-    /// Of its session.
+    /// Number of the session that watches it.
     number: usize,
     /// What messages call the process.
     label: String,
-    /// By rule.
+    /// The state of each rule, in the order of the rules.
     states: Vec<RuleState>,
 }
 
@@ -54,7 +56,7 @@ struct WatchedProcess {
 struct RuleState {
     is_armed: Arc<AtomicBool>,
     rests_until: Option<Instant>,
-    /// Recordings that failed one after the other.
+    /// Number of recordings that failed one after the other.
     failures: u32,
     voice: Option<Voice>,
 }
@@ -73,7 +75,7 @@ struct Voice {
 struct Kept {
     rule: usize,
     path: PathBuf,
-    /// `None`: of a run before this one.
+    /// `None` if an earlier run wrote it.
     written: Option<Written>,
     bytes: u64,
 }
@@ -101,7 +103,8 @@ struct Line<'l> {
 }
 
 impl Guard {
-    /// `silence`: the shortest time without a value that is reported.
+    /// Creates the state of rules before any process is watched. `silence`: the minimum time without
+    /// a value that is reported.
     pub(super) fn new(rules: Rules, files: RuleFiles, silence: Duration) -> Guard {
         let is_full = vec![false; rules.all.len()];
         let (watches, kept) = (Vec::new(), Vec::new());
@@ -118,7 +121,7 @@ impl Guard {
         self.rules.all.get(rule)
     }
 
-    /// What looks for the conditions in the session of this number.
+    /// Watches a process, by the session of this number. Returns what looks there for the conditions.
     pub(super) fn watch(&mut self, number: usize, label: String) -> Vec<Watcher> {
         let (mut states, mut watchers) = (Vec::new(), Vec::new());
         for rule in &self.rules.all {
@@ -144,7 +147,8 @@ impl Guard {
         watchers
     }
 
-    /// Reports rules whose counters send no values, and when values are back. A process may hang, or have lost its counters to another tool.
+    /// Reports rules whose counters send no values, and when values are back. A process may hang, or
+    /// have lost its counters to another tool.
     pub(super) fn tell_silence(&mut self, messages: &mut Messages<'_>) {
         let interval = self.rules.interval;
         let known = interval.saturating_mul(SILENT_INTERVALS).max(self.silence);
@@ -176,7 +180,7 @@ impl Guard {
         }
     }
 
-    /// The session of this number has ended.
+    /// Forgets the session of this number, as it has ended.
     pub(super) fn forget(&mut self, number: usize) {
         self.watches.retain(|watch| watch.number != number);
     }
@@ -202,8 +206,8 @@ impl Guard {
         });
     }
 
-    /// A recording of a rule has ended. Its cooldown starts now.
-    pub(super) fn recorded(
+    /// Takes the files of a recording of a rule that has ended. Its cooldown starts now.
+    pub(super) fn take_recorded(
         &mut self,
         rule: usize,
         watch: usize,
@@ -231,9 +235,9 @@ impl Guard {
         }
     }
 
-    /// A recording of a rule failed, which is reported at once. The rule rests for its
-    /// cooldown, and the longer the more recordings failed one after the other.
-    pub(super) fn failed(
+    /// Reports that a recording of a rule failed. The rule rests for its cooldown, and the longer the
+    /// more recordings failed one after the other.
+    pub(super) fn take_failure(
         &mut self,
         rule: usize,
         watch: usize,
@@ -249,7 +253,7 @@ impl Guard {
         if let Some(state) = self.state(rule, watch) {
             // A full disk does not go away by trying each second.
             let factor = 2_u32.saturating_pow(state.failures);
-            let back_off = SHORTEST_BACK_OFF.saturating_mul(factor).min(LONGEST_BACK_OFF);
+            let back_off = MIN_BACK_OFF.saturating_mul(factor).min(MAX_BACK_OFF);
             state.failures = state.failures.saturating_add(1);
             state.rests_until = Instant::now().checked_add(cooldown.max(back_off));
         }
@@ -282,7 +286,7 @@ impl Guard {
                     .warning(&format!("{old} cannot be kept as {}: {error}", path.display())),
             }
         }
-        self.recorded(rule, watch, reached, kept, messages);
+        self.take_recorded(rule, watch, reached, kept, messages);
     }
 
     /// Starts the rule's cooldown.
@@ -303,7 +307,7 @@ impl Guard {
         }
     }
 
-    /// Whether a rule has reached its limit, which is reported once.
+    /// Returns whether a rule has reached its limit, and reports it once.
     pub(super) fn is_full(
         &mut self,
         rule: usize,
@@ -330,9 +334,9 @@ impl Guard {
         is_full
     }
 
-    /// Removes the oldest files where there are too many, or they are too large. Tells
-    /// which recordings have to be stopped because nothing else is left. `growing`: rules
-    /// and bytes of those that are not finished.
+    /// Removes the oldest files where there are too many, or they are too large. Returns the rules
+    /// whose recordings have to be stopped because nothing else is left. `growing`: rules and bytes
+    /// of recordings that are not finished.
     pub(super) fn hold_limits(
         &mut self,
         growing: &[(usize, u64)],
@@ -342,7 +346,7 @@ impl Guard {
         for (of, limit) in self.limits() {
             loop {
                 let (_, bytes) = self.used(of, growing);
-                // One that grows may still fail: only a whole one takes the place of others.
+                // A recording that grows may still fail: only a whole one takes the place of others.
                 let (files, _) = self.used(of, &[]);
                 let has_many = limit.files.is_some_and(|most| files > most);
                 let is_large = limit.bytes.is_some_and(|most| bytes > most);
@@ -378,19 +382,19 @@ impl Guard {
         stop
     }
 
-    /// Files that stay, for what is done with them at the end.
+    /// Returns the files that stay, for what is done with them at the end.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         let own = self.kept.iter().filter(|kept| kept.written.is_some());
         own.map(|kept| kept.path.clone()).collect()
     }
 
-    /// Each rule's, then that of all.
+    /// Returns the limit of each rule, then the one of all rules together.
     fn limits(&self) -> Vec<(Option<usize>, Limit)> {
         let each = self.rules.all.iter().enumerate().map(|(at, rule)| (Some(at), rule.limit));
         each.chain([(None, self.rules.limit)]).collect()
     }
 
-    /// Files and bytes of a rule, or of all.
+    /// Returns the number of files and bytes of a rule, or of all.
     fn used(&self, rule: Option<usize>, growing: &[(usize, u64)]) -> (usize, u64) {
         let kept = self.kept.iter().map(|kept| (kept.rule, kept.bytes));
         let its = kept
@@ -400,8 +404,8 @@ impl Guard {
     }
 }
 
-/// The rule whose file has this after its time: `busy`, or `busy-2` where there was one of
-/// the same second. A rule may be called `busy-2`, too, and has precedence.
+/// Returns the rule whose file has this after its time: `busy`, or `busy-2` if there was another file
+/// in that second. A rule may be called `busy-2`, too, and has precedence.
 fn rule_of<'r>(name: &str, rules: impl Iterator<Item = &'r str> + Clone) -> Option<usize> {
     let is_numbered = |rule: &str| {
         let number = name.strip_prefix(rule).and_then(|rest| rest.strip_prefix('-'));

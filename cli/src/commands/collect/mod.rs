@@ -63,7 +63,7 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     }
     // Before a process is touched: what is refused here would cost the start of a
     // recording.
-    let place = Destination::of(args, &formats, context)?;
+    let place = Destination::new(args, &formats, context)?;
     for warning in request::warnings(&config)
         .into_iter()
         .chain(until::warnings(&conditions, config.providers().iter()))
@@ -118,7 +118,7 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     }
 }
 
-/// The session that is asked for.
+/// Returns the session that the arguments ask for.
 fn config(args: &CollectArgs, conditions: &[Predicate]) -> Result<SessionConfig, Failure> {
     let rundown = request::rundown(&args.session, args.rundown);
     let config = request::config(&args.session, Vec::new(), rundown)?;
@@ -161,8 +161,8 @@ enum Destination {
 }
 
 impl Destination {
-    /// Refuses what would fail later, before any process is touched.
-    fn of(
+    /// Returns where the trace goes. Refuses what would fail later, before any process is touched.
+    fn new(
         args: &CollectArgs,
         formats: &Formats,
         context: &Context<'_>,
@@ -196,12 +196,12 @@ impl Destination {
         Ok(Destination::Stdout)
     }
 
-    /// The file that was asked for.
+    /// Returns the path given with `-o`, unless it stands for standard output.
     fn given<'a>(&self, args: &'a CollectArgs) -> Option<&'a Path> {
         args.output.as_deref().filter(|_| !matches!(self, Destination::Stdout))
     }
 
-    /// Files, or a queue of bytes.
+    /// Makes the files, or opens the queue of bytes.
     fn open(
         self,
         args: &CollectArgs,
@@ -225,7 +225,7 @@ impl Destination {
     }
 }
 
-/// The rules of `--rules`.
+/// Reads the rules of `--rules`.
 fn rules(args: &CollectArgs) -> Result<Option<Rules>, Failure> {
     let Some(path) = &args.rules else { return Ok(None) };
     if args.output.as_deref().is_some_and(|path| path == Path::new("-") || is_named_pipe(path)) {
@@ -241,8 +241,7 @@ fn rules(args: &CollectArgs) -> Result<Option<Rules>, Failure> {
     Ok(Some(rules))
 }
 
-/// The same session with the counters of these conditions, once a second unless they are
-/// asked for already.
+/// Adds the counters of these conditions to a session, once a second unless it has them already.
 fn with_counters(
     config: SessionConfig,
     conditions: &[Predicate],
@@ -261,7 +260,7 @@ fn with_counters(
     Ok(config.providing(all))
 }
 
-/// What to stop at.
+/// Returns the conditions at which to stop.
 fn conditions(args: &CollectArgs) -> Result<Vec<Predicate>, Failure> {
     let mut conditions: Vec<Predicate> = args.until.iter().cloned().collect();
     if let Some(provider) = &args.stopping_event_provider_name {
@@ -338,8 +337,8 @@ fn collect(
     collector.conclude(context)
 }
 
-/// Starts a program and records it from its first method. Gives whether its trace ends in the
-/// middle, too.
+/// Starts a program and records it from its first method. Returns its exit code, and whether its
+/// trace ends in the middle.
 fn launch(
     args: &CollectArgs,
     collector: &mut Collector,

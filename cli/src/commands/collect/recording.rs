@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// What a recording reports.
 #[derive(Debug)]
-pub(super) enum Report {
+pub(super) enum RecordingEvent {
     /// The file has reached its size.
     Size,
     /// An event came at which to stop: the place of the condition that it fulfils.
@@ -31,25 +31,25 @@ pub(super) enum Report {
     Ended,
 }
 
-/// Where notices go.
-pub(super) type Reporter = Box<dyn Fn(Report) + Send>;
+/// Where reports go.
+pub(super) type Reporter = Box<dyn Fn(RecordingEvent) + Send>;
 
-/// Looks for what a rule waits for. What it finds it reports once, until it is armed
+/// Looks for the condition of a rule, and reports once that it is fulfilled, until it is armed
 /// again.
 #[derive(Debug)]
 pub(super) struct Watcher {
     pub(super) trigger: Trigger,
     pub(super) is_armed: Arc<AtomicBool>,
-    /// How many values of its counters have come.
+    /// Number of values of its counters that have come.
     pub(super) value_count: Arc<AtomicU64>,
 }
 
-/// What is looked for. Two sessions of one process look for the same: a condition may name
-/// counters of both.
+/// The conditions that a recording looks for. Two sessions of one process share them: a condition
+/// may name counters of both.
 #[derive(Debug, Default)]
 pub(super) struct Sought {
     pub(super) trigger: Option<Trigger>,
-    /// Of all rules.
+    /// One for each rule.
     pub(super) watchers: Vec<Watcher>,
 }
 
@@ -86,13 +86,13 @@ impl Recording {
             let read = driver.run(&mut recorder);
             let outcome = read.map(|read| recorder.conclude(read));
             // Last, so that who is notified finds the thread finished, or nearly so.
-            (recorder.report)(Report::Ended);
+            (recorder.report)(RecordingEvent::Ended);
             outcome
         })?;
         Ok(Recording { session, thread })
     }
 
-    /// Waits for the end.
+    /// Waits for the end, and returns how it was.
     pub(super) fn outcome(self) -> Result<RecordingOutcome, Failure> {
         let panicked = io::Error::other("the recording thread panicked");
         self.thread.join().unwrap_or(Err(Failure::Output(panicked)))
@@ -102,12 +102,12 @@ impl Recording {
 /// Looks at what is recorded.
 pub(super) struct Recorder {
     pub(super) report: Reporter,
-    /// The size that is reported.
+    /// Size in bytes that is reported once it is reached.
     pub(super) limit: Option<u64>,
-    /// The largest size, whatever the process sends once it has been asked to stop.
-    pub(super) most: Option<u64>,
+    /// Maximum size in bytes, whatever the process sends after the request to stop.
+    pub(super) max_bytes: Option<u64>,
     pub(super) sought: Arc<Mutex<Sought>>,
-    /// Another session of the same process says what did not come.
+    /// Whether another session of this process reports what did not come.
     pub(super) is_beside: bool,
 }
 
@@ -117,7 +117,8 @@ impl Recorder {
     }
 
     fn conclude(&mut self, mut read: Driven) -> RecordingOutcome {
-        if read.failure.is_none() && self.most.is_some_and(|most| read.received.bytes >= most) {
+        if read.failure.is_none() && self.max_bytes.is_some_and(|most| read.received.bytes >= most)
+        {
             let text =
                 "the process keeps sending although it was asked to stop; the file ends here";
             read.failure = Some(io::Error::other(text));
@@ -129,7 +130,7 @@ impl Recorder {
         for (rule, watcher) in sought.watchers.iter().enumerate() {
             if let Some(reason) = watcher.trigger.why_not() {
                 let trouble = format!("never fired: {reason}");
-                (self.report)(Report::RuleTrouble { rule, trouble });
+                (self.report)(RecordingEvent::RuleTrouble { rule, trouble });
             }
         }
         RecordingOutcome { read, lacking: sought.trigger.as_ref().and_then(Trigger::why_not) }
@@ -142,10 +143,10 @@ impl Consumer for Recorder {
         if let Some(trigger) = &mut sought.trigger {
             trigger.check(event);
             if let Some(place) = trigger.all_fired().first() {
-                report(Report::Condition(*place));
+                report(RecordingEvent::Condition(*place));
             }
             if let Some(trouble) = trigger.take_trouble() {
-                report(Report::Trouble(trouble));
+                report(RecordingEvent::Trouble(trouble));
             }
         }
         for (rule, watcher) in sought.watchers.iter_mut().enumerate() {
@@ -154,11 +155,11 @@ impl Consumer for Recorder {
             // Disarmed here and not by who is notified: until then the condition may be
             // fulfilled a thousand times more.
             if has_fired && watcher.is_armed.swap(false, Ordering::Relaxed) {
-                report(Report::Fired { rule, values: watcher.trigger.values(0) });
+                report(RecordingEvent::Fired { rule, values: watcher.trigger.values(0) });
             }
             if let Some(trouble) = watcher.trigger.take_trouble() {
                 let trouble = format!("cannot fire: {trouble}");
-                report(Report::RuleTrouble { rule, trouble });
+                report(RecordingEvent::RuleTrouble { rule, trouble });
             }
         }
         Ok(Next::Read)
@@ -166,14 +167,14 @@ impl Consumer for Recorder {
 
     fn look(&mut self, received: Received, _: bool) -> Result<Next, Failure> {
         if self.limit.take_if(|limit| received.bytes >= *limit).is_some() {
-            (self.report)(Report::Size);
+            (self.report)(RecordingEvent::Size);
         }
         // A process that goes on sending after it was asked to stop must not fill the disk.
-        let is_over = self.most.is_some_and(|most| received.bytes >= most);
+        let is_over = self.max_bytes.is_some_and(|most| received.bytes >= most);
         Ok(if is_over { Next::Leave } else { Next::Read })
     }
 
-    /// Whoever owns the recording stops it.
+    /// Returns that there is no pause: whoever owns the recording stops it.
     fn pause(&self) -> Option<Duration> {
         None
     }

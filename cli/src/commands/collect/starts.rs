@@ -38,7 +38,7 @@ pub(super) enum Job {
 }
 
 impl Job {
-    /// The rule that has fired, and the number of the session in which it did.
+    /// Returns the rule that has fired, and the number of the session in which it did.
     pub(super) fn rule(&self) -> Option<(usize, usize)> {
         match self {
             Job::Rule { rule, watch, .. } => Some((*rule, *watch)),
@@ -46,7 +46,7 @@ impl Job {
         }
     }
 
-    /// The number of the file within its rotation.
+    /// Returns the number of the file within its rotation.
     pub(super) fn part(&self) -> Option<u64> {
         match self {
             Job::Record { part } => *part,
@@ -58,7 +58,8 @@ impl Job {
         matches!(self, Job::Watch { .. })
     }
 
-    /// Whether a rotation begins once the session has; whether the process is resumed then.
+    /// Returns whether the process is resumed once the session and its rotation have begun; `None`
+    /// if no rotation begins.
     pub(super) fn begins_rotation(&self) -> Option<bool> {
         match self {
             Job::Watch { rotation } => *rotation,
@@ -72,13 +73,13 @@ impl Job {
 pub(super) struct StartRequest {
     pub(super) job: Job,
     pub(super) config: SessionConfig,
-    /// Let the process go once the session has begun.
+    /// Whether the process is let go once the session has begun.
     pub(super) resumes: bool,
-    /// There is no other process to record.
+    /// Whether there is no other process to record.
     pub(super) is_only: bool,
     /// The recording whose next file this is.
     pub(super) replaces: Option<usize>,
-    /// It belongs to a recording that has begun.
+    /// EventCounters of a recording that has begun, if the session is for them.
     pub(super) later: Option<LaterCounters>,
 }
 
@@ -94,7 +95,8 @@ pub(super) struct LaterCounters {
 }
 
 impl StartRequest {
-    /// Beside what else is recorded.
+    /// Creates a request for a session beside what else is recorded, of a process that is not
+    /// resumed.
     pub(super) fn new(job: Job, config: &SessionConfig) -> StartRequest {
         let config = config.clone();
         StartRequest { job, config, resumes: false, is_only: false, replaces: None, later: None }
@@ -109,9 +111,9 @@ pub(super) struct Started {
     /// EventCounters that may start only once the metrics are on, and their file.
     pub(super) later: Option<(SessionConfig, Option<PathBuf>)>,
     pub(super) first_values: Arc<FirstValues>,
-    /// How its resume went, if that was wanted.
+    /// How its resume went, if one was requested.
     pub(super) resumed: Option<Result<(), Error>>,
-    /// It still waits at startup.
+    /// Whether it still waits at startup.
     pub(super) is_waiting: bool,
 }
 
@@ -129,7 +131,7 @@ pub(super) struct StartResult {
     pub(super) started: Result<(Reached, Started), Failure>,
 }
 
-/// All requests that were not answered yet.
+/// All requests for sessions that were not answered yet.
 pub(super) struct PendingStarts {
     places: Places,
     end: EndRule,
@@ -140,7 +142,7 @@ pub(super) struct PendingStarts {
 /// Where traces go.
 #[derive(Clone)]
 struct Places {
-    /// `None`: to the queue.
+    /// `None` if they go to the queue.
     files: Option<Arc<Mutex<Files>>>,
     queue: Option<StdoutQueue>,
 }
@@ -159,8 +161,8 @@ impl PendingStarts {
         self.pending.len()
     }
 
-    /// Asks for a session. `report` is called on another thread, at the latest soon after
-    /// it is time to end; if nobody takes the session that it brings, it is stopped.
+    /// Requests a session. Calls `report` on another thread, at the latest soon after it is time to
+    /// end; if nobody takes the session that it brings, it is stopped.
     pub(super) fn begin(
         &mut self,
         target: Target,
@@ -179,18 +181,18 @@ impl PendingStarts {
         Ok(())
     }
 
-    /// Whether the next file of this recording is about to begin.
+    /// Returns whether the next file of this recording is about to begin.
     pub(super) fn replaces(&self, number: usize) -> bool {
         self.pending.iter().any(|(_, request)| request.replaces == Some(number))
     }
 
-    /// The rules whose recordings are about to begin.
+    /// Returns the rules whose recordings are about to begin.
     pub(super) fn rules(&self) -> impl Iterator<Item = usize> {
         self.pending.iter().filter_map(|(_, request)| Some(request.job.rule()?.0))
     }
 
-    /// Takes note of an answer.
-    pub(super) fn answered(&mut self, result: &StartResult) {
+    /// Removes the request that was answered.
+    pub(super) fn take_answer(&mut self, result: &StartResult) {
         self.pending.retain(|(number, _)| *number != result.number);
     }
 }
@@ -281,12 +283,12 @@ fn silent(label: String) -> Failure {
 }
 
 impl Places {
-    /// Whether two sessions have room.
+    /// Returns whether the places of a job have room for two sessions.
     fn may_part(&self, job: &Job) -> bool {
         job.is_watch() || self.files.is_some() && job.part().is_none()
     }
 
-    /// Of a part that lies beside its recording.
+    /// Opens the file of a part that lies beside its recording.
     fn sink_at(
         &self,
         path: Option<PathBuf>,

@@ -5,7 +5,7 @@ use crate::status_line::StatusLine;
 use crate::units;
 use std::time::{Duration, Instant};
 
-/// Events per second are counted over this window.
+/// Time over which events per second are counted.
 const RATE_WINDOW: Duration = Duration::from_secs(1);
 
 /// What the line says.
@@ -13,9 +13,9 @@ const RATE_WINDOW: Duration = Duration::from_secs(1);
 pub(crate) struct RecordingState {
     pub(crate) received: Received,
     pub(crate) sessions: usize,
-    /// The processes are being asked for the rest.
+    /// Whether the sessions are being stopped.
     pub(crate) is_stopping: bool,
-    /// The next Ctrl-C exits at once.
+    /// Whether the next Ctrl-C exits at once.
     pub(crate) next_exits_now: bool,
 }
 
@@ -74,7 +74,7 @@ fn text(elapsed: Duration, state: RecordingState, rate: u64, buffer_megabytes: u
     text
 }
 
-/// What helps against lost events.
+/// Returns what helps against lost events.
 pub(crate) fn advice(buffer_megabytes: u32) -> String {
     format!("--buffersize {} or fewer events would help", buffer_megabytes.saturating_mul(4))
 }

@@ -16,13 +16,13 @@ pub(super) struct Summary<'s> {
     /// The process.
     pub(super) label: &'s str,
     pub(super) file: &'s str,
-    /// Whether that is the standard output.
+    /// Whether `file` is the standard output.
     pub(super) is_stdout: bool,
     pub(super) elapsed: Duration,
 }
 
 impl Summary<'_> {
-    /// What kept the recording from being made.
+    /// Returns what kept the recording from being made.
     pub(super) fn failure(&self) -> Option<Failure> {
         let error = self.outcome.read.failure.as_ref()?;
         // `nettrace collect -o - | head` ends like every command whose reader has enough:
@@ -34,14 +34,14 @@ impl Summary<'_> {
         })
     }
 
-    /// Whether something is missing that is not counted as lost.
+    /// Returns whether something is missing that is not counted as lost.
     pub(super) fn is_damaged(&self) -> bool {
         let read = &self.outcome.read;
         let is_damaged = read.outcome.damage.is_damaged();
         self.fault().is_some() || is_damaged || self.missing_end().is_some()
     }
 
-    /// Why the stream cannot be parsed; `None` if the end of the session explains it.
+    /// Returns why the stream cannot be parsed; `None` if the end of the session explains it.
     fn fault(&self) -> Option<&str> {
         let read = &self.outcome.read;
         read.fault.as_deref().filter(|_| read.failure.is_none())
@@ -74,6 +74,7 @@ impl Summary<'_> {
         }
     }
 
+    /// Prints what was recorded, and what is missing.
     pub(super) fn tell(&self, buffer_megabytes: u32, messages: &mut Messages<'_>) {
         let (read, file) = (&self.outcome.read, self.file);
         if let Saved::Part(part) = &read.saved {

@@ -11,7 +11,7 @@ use crate::units;
 use std::path::PathBuf;
 
 impl Collector {
-    /// A recording has ended.
+    /// Takes a recording that has ended: reports it, and keeps or removes its file.
     pub(super) fn take_ended(&mut self, active: Active, context: &mut Context<'_>) {
         self.status.clear();
         let (label, is_watch) = (active.reached.label(), active.job.is_watch());
@@ -59,7 +59,13 @@ impl Collector {
             match (failure, &mut self.guard) {
                 (Some(failure), _) => self.fail_rule(rule, watch, &failure, context),
                 (None, Some((guard, _))) => {
-                    guard.recorded(rule, watch, &active.reached, written, &mut context.messages);
+                    guard.take_recorded(
+                        rule,
+                        watch,
+                        &active.reached,
+                        written,
+                        &mut context.messages,
+                    );
                 }
                 (None, None) => {}
             }
@@ -71,7 +77,7 @@ impl Collector {
             return;
         }
         self.finished.extend(written.map(|written| (pid, part, written)));
-        // One that was full later may have ended earlier.
+        // A file that was full later may have ended earlier.
         self.finished.make_contiguous().sort_by_key(|(_, part, _)| *part);
         if let Some((rule, watch)) = active.keeps {
             self.keep(rule, watch, &active.reached, context);
@@ -79,7 +85,7 @@ impl Collector {
         self.remove_oldest(pid);
     }
 
-    /// The session that looked for the conditions of rules has ended.
+    /// Forgets the session that looked for the conditions of rules, as it has ended.
     fn forget_watch(&mut self, active: Active, label: &str, context: &mut Context<'_>) {
         drop(active.recording.outcome());
         if active.main != active.number {
@@ -94,7 +100,7 @@ impl Collector {
         }
     }
 
-    /// Keeps so many files of a process as its rotation may have.
+    /// Removes the oldest files of a process if there are more than its rotation may have.
     fn remove_oldest(&mut self, pid: Option<u64>) {
         let Some(kept) = self.kept else { return };
         let is_growing = self.active.iter().any(|active| active.reached.pid == pid);
@@ -109,14 +115,14 @@ impl Collector {
         }
     }
 
-    /// The files of all recordings, once they have ended.
+    /// Returns the files of all recordings that have ended.
     pub(in super::super) fn into_written(mut self) -> Vec<PathBuf> {
         let own = self.guard.as_ref().map(|(guard, _)| guard.paths()).unwrap_or_default();
         let finished = std::mem::take(&mut self.finished).into_iter();
         finished.map(|(.., written)| written.path().to_owned()).chain(own).collect()
     }
 
-    /// How the command ends.
+    /// Returns how the command ends. Warns of what was not recorded, or was thrown away.
     pub(in super::super) fn conclude(
         &mut self,
         context: &mut Context<'_>,

@@ -10,7 +10,7 @@ pub(super) use newcomers::Newcomers;
 
 use super::files::Files;
 use super::guard::Guard;
-use super::recording::Report;
+use super::recording::RecordingEvent;
 use super::starts::{Job, PendingStarts, StartRequest, StartResult, Target};
 use super::status::{RecordingState, Status};
 use crate::args::CollectArgs;
@@ -30,15 +30,15 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// How often a rotation that failed is tried again.
+/// Interval between attempts to begin the next file of a rotation.
 const ROTATION_RETRY: Duration = Duration::from_secs(1);
 
 /// What other threads report.
 enum Notice {
     /// A session has begun, or was refused.
     Start(Box<StartResult>),
-    /// Of the recording with this number.
-    Recording(usize, Report),
+    /// The recording with this number reports something.
+    Recording(usize, RecordingEvent),
 }
 
 /// All recordings of one run.
@@ -62,20 +62,20 @@ pub(super) struct Collector {
     keep_after: Duration,
     /// The size at which a recording ends.
     limit: Option<u64>,
-    /// How many files of each process are kept.
+    /// Number of files of each process that are kept.
     kept: Option<usize>,
     resumes: bool,
     buffer_megabytes: u32,
     notices: (Sender<Notice>, Receiver<Notice>),
     active: Vec<Active>,
-    /// Finished files by process and number within a rotation, oldest first; of a
-    /// rotation those that are kept.
+    /// Finished files by process and number within a rotation, oldest first. Those that a
+    /// rotation has removed are not among them.
     finished: VecDeque<(Option<u64>, u64, Written)>,
     /// Recordings that have begun.
     count: usize,
     /// Processes that were to be recorded.
     wanted: usize,
-    /// Of recordings that have ended.
+    /// Totals of all recordings that have ended.
     totals: Received,
     is_damaged: bool,
     has_failed_rule: bool,
@@ -132,7 +132,7 @@ impl Collector {
         }
     }
 
-    /// Whether no recording was ever requested.
+    /// Returns whether no recording was ever requested.
     pub(super) fn is_empty(&self) -> bool {
         self.wanted == 0
     }
@@ -212,7 +212,7 @@ impl Collector {
         }
     }
 
-    /// Standard output may be read too slowly, or no more.
+    /// Warns if standard output is read too slowly, and stops if it is not read any more.
     fn look_at_queue(&mut self, context: &mut Context<'_>) {
         let Some(queue) = &self.queue else { return };
         let (has_dropped, is_over) = (queue.has_dropped(), queue.is_cut() || queue.is_broken());
@@ -235,15 +235,15 @@ impl Collector {
             Notice::Recording(number, report) => (number, report),
         };
         match report {
-            Report::Size => self.take_size(number),
-            Report::Fired { rule, values } => self.fire(number, rule, values, context),
-            Report::RuleTrouble { rule, trouble } => {
+            RecordingEvent::Size => self.take_size(number),
+            RecordingEvent::Fired { rule, values } => self.fire(number, rule, values, context),
+            RecordingEvent::RuleTrouble { rule, trouble } => {
                 let name = self.guard.as_ref().and_then(|(guard, _)| guard.rule(rule));
                 let name = name.map(|rule| rule.name.clone()).unwrap_or_default();
                 self.status.clear();
                 context.messages.warning(&format!("rule {name} {trouble}"));
             }
-            Report::Condition(place) => {
+            RecordingEvent::Condition(place) => {
                 // The first event counts.
                 if !self.is_stopping()
                     && let Some(condition) = self.conditions.get(place)
@@ -254,12 +254,12 @@ impl Collector {
                     self.end.hasten(self.keep_after);
                 }
             }
-            Report::Trouble(trouble) => {
+            RecordingEvent::Trouble(trouble) => {
                 self.status.clear();
                 let text = "the condition to stop at cannot be met";
                 context.messages.warning(&format!("{text}: {trouble}"));
             }
-            Report::Ended => {
+            RecordingEvent::Ended => {
                 if let Some(at) = self.active.iter().position(|active| active.number == number) {
                     let active = self.active.remove(at);
                     self.take_ended(active, context);
@@ -285,7 +285,8 @@ impl Collector {
         self.active.iter().filter(stopped).for_each(|active| active.recording.session.stop());
     }
 
-    /// A start of the next file that gets no answer must not delay the stop.
+    /// Stops recordings whose next file does not begin in time: a start that gets no answer must not
+    /// delay the stop.
     fn stop_who_waits_for_a_next_file(&mut self) {
         let patience = self.end.signals().patience();
         if self.stopping_since.is_some_and(|since| since.elapsed() >= patience) {
@@ -306,8 +307,8 @@ impl Collector {
 }
 
 impl Drop for Collector {
-    /// A recording that was left is ended all the same: a session that nobody stops would
-    /// stay in the process.
+    /// Ends recordings that are still there: a session that nobody stops would stay in the
+    /// process.
     fn drop(&mut self) {
         self.stop_all();
         for active in self.active.drain(..) {

@@ -8,21 +8,21 @@ use nettrace_ipc::{Launched, Port, Search};
 use std::time::Duration;
 
 /// Maximum number of unrecorded processes that are named in messages.
-const MOST_NAMED: u32 = 10;
-/// Processes that may be asked for a session at the same time.
-const MOST_PENDING_STARTS: usize = 4;
+const MAX_NAMED: u32 = 10;
+/// Maximum number of requests for sessions that wait for an answer at the same time.
+const MAX_PENDING_STARTS: usize = 4;
 
 /// Where more processes come from.
 pub(in super::super) enum Newcomers<'n> {
     None,
-    /// They go on unrecorded: their process ids, each once.
+    /// Processes that go on unrecorded: returns their process ids, each once.
     LetGo(&'n dyn Fn() -> Vec<u64>),
     Port(&'n Port),
     Launched(&'n mut Launched),
 }
 
 impl Newcomers<'_> {
-    /// How many went on unrecorded because descriptors had run out.
+    /// Returns how many processes went on unrecorded because descriptors had run out.
     pub(super) fn turned_away(&self) -> u64 {
         match self {
             Newcomers::None | Newcomers::LetGo(_) => 0,
@@ -37,7 +37,7 @@ impl Collector {
     pub(super) fn admit(&mut self, newcomers: &mut Newcomers<'_>) -> Result<bool, Failure> {
         loop {
             // Each needs some descriptors, and the machine has other things to do.
-            let is_busy = self.starts.count() >= MOST_PENDING_STARTS;
+            let is_busy = self.starts.count() >= MAX_PENDING_STARTS;
             let (arrival, more, resumes) = match newcomers {
                 Newcomers::None | Newcomers::LetGo(_) => return Ok(false),
                 Newcomers::Port(_) if is_busy => return Ok(true),
@@ -57,11 +57,11 @@ impl Collector {
         }
     }
 
-    /// Names unrecorded processes, which the user may have meant to record.
+    /// Reports unrecorded processes by their names: the user may have meant to record them.
     pub(in super::super) fn tell_let_go(&mut self, pids: &[u64], context: &mut Context<'_>) {
         for pid in pids {
             self.let_go += 1;
-            if self.let_go > MOST_NAMED {
+            if self.let_go > MAX_NAMED {
                 continue;
             }
             let found = u32::try_from(*pid).ok().and_then(|pid| Search::new().process(pid));
@@ -69,7 +69,7 @@ impl Collector {
                 || format!("process {pid}"),
                 |found| format!("{} ({pid})", found.name),
             );
-            let more = if self.let_go == MOST_NAMED { "; so do all that follow" } else { "" };
+            let more = if self.let_go == MAX_NAMED { "; so do all that follow" } else { "" };
             self.status.clear();
             let text = "goes on unrecorded; --children (or --all, at a port) records it too";
             context.messages.note(&format!("{label} {text}{more}"));

@@ -1,7 +1,7 @@
 //! Recordings after their session has started.
 
 use super::{Collector, Notice, ROTATION_RETRY};
-use crate::commands::collect::recording::{Recorder, Recording, Report, Sought};
+use crate::commands::collect::recording::{Recorder, Recording, RecordingEvent, Sought};
 use crate::commands::collect::starts::{
     Job, LaterCounters, StartRequest, StartResult, Started, Stream, Target,
 };
@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// Bytes that a process may have left to send at the end, beside the events in its
-/// buffers: names of everything.
-const RUNDOWN_BYTES: u64 = 64 << 20;
+/// Maximum bytes that a process sends at the end, beside the events in its buffers: names of
+/// everything.
+const MAX_RUNDOWN_BYTES: u64 = 64 << 20;
 
 /// What became of a rotation whose next file was refused.
 pub(super) const NO_NEXT_FILE: &str = "the process has ended; all files of its rotation are whole";
@@ -37,25 +37,25 @@ pub(super) struct Active {
     /// together.
     pub(super) main: usize,
     pub(super) reached: Reached,
-    /// None: standard output, or nowhere.
+    /// Path of its file; `None` if it goes to standard output, or nowhere.
     pub(super) path: Option<PathBuf>,
     pub(super) job: Job,
     /// The rule (and session) that asked to keep the rotation so far.
     pub(super) keeps: Option<(usize, usize)>,
-    /// When to stop it.
+    /// When its session is stopped.
     pub(super) deadline: Option<Instant>,
     pub(super) recording: Recording,
     pub(super) start: Instant,
-    /// The file is full; when to try to go on in a new one.
+    /// When to try to go on in a new file, if this one is full.
     pub(super) full_since: Option<Instant>,
-    /// Why that failed the last time.
+    /// Why the latest try to go on in a new file failed.
     pub(super) refused: Option<Failure>,
     /// EventCounters that begin after the first values of these metrics.
     pub(super) later: Option<(SessionConfig, LaterCounters)>,
 }
 
 impl Active {
-    /// Number within a rotation.
+    /// Returns the number of its file within a rotation.
     pub(super) fn part(&self) -> u64 {
         self.job.part().unwrap_or(1)
     }
@@ -66,9 +66,9 @@ impl Active {
 }
 
 impl Collector {
-    /// A session has started, or could not be started.
+    /// Takes a session that has started, or the reason why it could not be started.
     pub(super) fn take_start(&mut self, start: StartResult, context: &mut Context<'_>) {
-        self.starts.answered(&start);
+        self.starts.take_answer(&start);
         let StartResult { request, started, .. } = start;
         let is_first = request.replaces.is_none();
         let recorded = started.and_then(|(reached, started)| {
@@ -228,18 +228,19 @@ impl Collector {
     ) -> Result<(), Failure> {
         let number = self.count;
         let (limit, duration) = self.bounds(&job);
-        let rest = (u64::from(self.buffer_megabytes) << 20).saturating_add(RUNDOWN_BYTES);
+        let rest = (u64::from(self.buffer_megabytes) << 20).saturating_add(MAX_RUNDOWN_BYTES);
         // A session that is stopped still sends what is in its buffers, and its rundown:
         // without them methods have no names.
-        let most = limit.map(|limit| limit.saturating_add(rest));
+        let max_bytes = limit.map(|limit| limit.saturating_add(rest));
         let notices = self.notices.0.clone();
-        let report = Box::new(move |report| {
+        let report = Box::new(move |event| {
             // A rule belongs to the process, whichever of its sessions makes it fire.
-            let of = if matches!(report, Report::Fired { .. }) { main } else { number };
-            drop(notices.send(Notice::Recording(of, report)));
+            let is_of_process = matches!(event, RecordingEvent::Fired { .. });
+            let from = if is_of_process { main } else { number };
+            drop(notices.send(Notice::Recording(from, event)));
         });
         let (sought, is_beside) = (Arc::clone(sought), main != number);
-        let recorder = Recorder { report, limit, most, sought, is_beside };
+        let recorder = Recorder { report, limit, max_bytes, sought, is_beside };
         let recording = Recording::start(stream.session, stream.sink, first_values, recorder)?;
         self.count += 1;
         self.active.push(Active {
@@ -314,7 +315,7 @@ impl Collector {
         }
     }
 
-    /// A file has reached its size.
+    /// Takes that a file has reached its size: its session is stopped, or the next file begins.
     pub(super) fn take_size(&mut self, number: usize) {
         let rotates = |active: &&mut Active| active.number == number && active.job.part().is_some();
         match self.active.iter_mut().find(rotates) {

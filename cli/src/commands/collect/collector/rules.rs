@@ -36,7 +36,7 @@ impl Collector {
         }
     }
 
-    /// The size and the time after which a session is stopped.
+    /// Returns the size and the time after which a session is stopped.
     pub(super) fn bounds(&self, job: &Job) -> (Option<u64>, Option<Duration>) {
         let Some((rule, _)) = job.rule() else {
             return (self.limit.filter(|_| !job.is_watch()), None);
@@ -48,7 +48,7 @@ impl Collector {
         }
     }
 
-    /// A rule's condition is fulfilled.
+    /// Does what a rule says, as its condition is fulfilled.
     pub(super) fn fire(
         &mut self,
         number: usize,
@@ -83,8 +83,8 @@ impl Collector {
         }
     }
 
-    /// Recordings of rules that are not finished, or have not begun yet: the rule, and
-    /// the bytes.
+    /// Returns the rule and the bytes of each recording of a rule that is not finished, or has
+    /// not begun yet.
     pub(super) fn growing(&self) -> Vec<(usize, u64)> {
         let its = self.active.iter().filter_map(|active| {
             Some((active.job.rule()?.0, active.recording.session.received().bytes))
@@ -112,8 +112,8 @@ impl Collector {
         self.keep_what_is_due(false, context);
     }
 
-    /// Ends the file of a rotation that is to be kept; those before it are kept when it
-    /// is whole. `is_last`: it is not waited for what would come.
+    /// Ends the file of a rotation that is to be kept; those before it are kept when it is whole.
+    /// `is_last`: keeps what is there now, as the command ends.
     pub(super) fn keep_what_is_due(&mut self, is_last: bool, context: &mut Context<'_>) {
         let is_due = |keep: &mut Keep| is_last || keep.due <= Instant::now();
         let due: Vec<Keep> = self.keeps.extract_if(.., is_due).collect();
@@ -122,13 +122,13 @@ impl Collector {
             let of_rotation = |active: &&mut Active| {
                 active.job.part().is_some() && active.reached.pid == reached.pid
             };
-            // The newest; one before it may still be ending.
+            // Takes the newest one, as the one before it may still be ending.
             match self.active.iter_mut().filter(of_rotation).max_by_key(|active| active.part()) {
                 Some(active) if active.keeps.is_none() => {
                     active.keeps = Some((rule, watch));
                     active.full_since.get_or_insert_with(Instant::now);
                 }
-                // Another rule keeps the same.
+                // Another rule keeps these files already.
                 Some(_) => self.rest(rule, watch),
                 // The process has ended.
                 None => self.keep(rule, watch, &reached, context),
@@ -136,7 +136,7 @@ impl Collector {
         }
     }
 
-    /// A recording of a rule failed.
+    /// Reports that a recording of a rule failed.
     pub(super) fn fail_rule(
         &mut self,
         rule: usize,
@@ -152,7 +152,7 @@ impl Collector {
         };
         let reached = its.reached.clone();
         if let Some((guard, _)) = &mut self.guard {
-            guard.failed(rule, watch, &reached, failure, &mut context.messages);
+            guard.take_failure(rule, watch, &reached, failure, &mut context.messages);
         }
     }
 
