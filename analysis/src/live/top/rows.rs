@@ -50,8 +50,8 @@ pub struct TopHeader {
     /// Number of threads that were sampled.
     pub threads: u64,
     /// Whether samples weigh as much as their thread ran, by the operating system's times
-    /// ([`LiveTop::set_threads`]). Otherwise code that waits in native calls may be
-    /// ranked like code that runs.
+    /// ([`LiveTop::set_threads`](super::LiveTop::set_threads)). Otherwise code that waits in native
+    /// calls may be ranked like code that runs.
     pub is_by_processor_time: bool,
     /// Share of the time in which all threads were suspended for a collection; without
     /// events of collections, by the counter `total-pause-time-by-gc`, or `time-in-gc`, which
