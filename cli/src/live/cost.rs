@@ -5,30 +5,31 @@ use super::os_threads::OsThreads;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// A shorter time before the session says nothing of what the process does usually.
-const LEAST_BASELINE: Duration = Duration::from_secs(2);
-/// What an event with its stack takes on the thread that writes it, at most, in
-/// nanoseconds (docs/harmless.md).
-const EVENT_NS: f64 = 3000.0;
+/// Minimum time before the session from which a share of the processor is told: a shorter one says
+/// nothing about what the process usually does.
+const MIN_BASELINE: Duration = Duration::from_secs(2);
+/// Maximum time in nanoseconds that an event with its stack takes on the thread that writes it
+/// (docs/harmless.md).
+const MAX_EVENT_NS: f64 = 3000.0;
 
 /// Shares of one processor, in percent; `None` where the system does not tell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct Cost {
-    /// The process before the session began, if that was watched for some seconds, and
-    /// since the last look.
+    /// Share of the process before the session began, if it was watched for some seconds.
     pub(crate) process_before_percent: Option<f64>,
+    /// Share of the process since the last look.
     pub(crate) process_percent: Option<f64>,
     /// Events a second since the last look.
     pub(crate) events_per_s: Option<f64>,
-    /// How much of the process's processor time they take, about: that of the threads that
-    /// sample and send, and so much for each event.
+    /// Estimated part of the process's processor time that events take: the time of the threads that
+    /// sample and send, and [`MAX_EVENT_NS`] for each event.
     pub(crate) events_percent: Option<f64>,
-    /// This command since it began.
+    /// Share of this command since it began.
     pub(crate) own_percent: Option<f64>,
 }
 
 impl Cost {
-    /// For people.
+    /// Returns the shares for people.
     pub(crate) fn text(&self) -> String {
         let percent = |value: f64| format!("{value:.digits$} %", digits = digits(value));
         let mut parts = Vec::new();
@@ -47,24 +48,25 @@ impl Cost {
     }
 }
 
-/// With one decimal place for small numbers.
+/// Returns the number of decimal places: one for small numbers.
 fn digits(value: f64) -> usize {
     usize::from(value < 100.0)
 }
 
-/// Measures it.
+/// Measures the [`Cost`] of watching.
 #[derive(Debug)]
 pub(crate) struct Meter {
     pid: Option<u64>,
     cost: Cost,
     last: Option<(Instant, u64)>,
     own_start: Option<(Instant, u64)>,
-    /// At the last look: when, events, and processor time of the threads of sessions.
+    /// When the last look was, and until then the events and the processor time of the threads of
+    /// sessions.
     last_events: Option<(Instant, u64, u64)>,
 }
 
 impl Meter {
-    /// Begins, before the session does.
+    /// Begins to measure, before the session begins.
     pub(crate) fn new(pid: Option<u64>) -> Meter {
         let now = Instant::now();
         Meter {
@@ -76,12 +78,13 @@ impl Meter {
         }
     }
 
-    /// The session is about to begin; what was measured until now is the baseline.
+    /// Takes what was measured until now as the baseline, as the session is about to begin.
     pub(crate) fn begin(&mut self) {
-        let is_enough = self.last.is_some_and(|(since, _)| since.elapsed() >= LEAST_BASELINE);
+        let is_enough = self.last.is_some_and(|(since, _)| since.elapsed() >= MIN_BASELINE);
         self.cost.process_before_percent = self.since_last().filter(|_| is_enough);
     }
 
+    /// Measures the shares since the last look.
     pub(crate) fn look(&mut self) -> Cost {
         if let Some(percent) = self.since_last() {
             self.cost.process_percent = Some(percent);
@@ -91,7 +94,8 @@ impl Meter {
         self.cost
     }
 
-    /// The same, with what events cost. `events`: that have come so far.
+    /// Measures the shares since the last look, with what events cost. `events`: the number that has
+    /// come so far.
     pub(crate) fn look_at_events(&mut self, events: u64, threads: Option<&OsThreads>) -> Cost {
         let sessions = threads.map_or(0, |threads| {
             let of_sessions = threads.values().filter(|thread| thread.is_of_sessions());
@@ -105,7 +109,7 @@ impl Meter {
             self.cost.events_per_s = Some(rate);
             let sent_ns = sessions.saturating_sub(sessions_before) as f64 / seconds;
             // Nanoseconds a second, of one processor.
-            let all = (sent_ns + rate * EVENT_NS) / 1e7;
+            let all = (sent_ns + rate * MAX_EVENT_NS) / 1e7;
             let process = cost.process_percent.filter(|percent| *percent > 0.0);
             let process = process.filter(|_| threads.is_some());
             self.cost.events_percent = process.map(|process| (all * 100.0 / process).min(100.0));
@@ -125,7 +129,7 @@ fn share((since, before): (Instant, u64), now: u64) -> f64 {
     now.saturating_sub(before) as f64 * 100.0 / passed
 }
 
-/// Processor time of a process.
+/// Returns the processor time of a process in nanoseconds.
 #[cfg(target_os = "linux")]
 pub(crate) fn cpu_ns(pid: u64) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

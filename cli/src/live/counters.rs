@@ -8,25 +8,25 @@ use nettrace_ipc::{Arguments, EventFilter, Level, Provider, RequestError};
 use nettrace_parser::catalog::{self, CatalogEvent};
 use std::time::Duration;
 
-/// Publishes instruments of System.Diagnostics.Metrics.
+/// Name of the provider that publishes instruments of System.Diagnostics.Metrics.
 pub(crate) const METRICS: &str = "System.Diagnostics.Metrics";
-/// Values of time series.
+/// Keyword of the values of time series.
 pub(crate) const TIME_SERIES_KEYWORD: u64 = 0x2;
-/// Instruments being made known.
+/// Keyword of the events that tell which instruments there are.
 const INSTRUMENTS_KEYWORD: u64 = 0x4;
-/// Instruments with more tags than that, and histograms, are left out by the runtime. As
-/// dotnet-counters has them: tools share a session only if they agree.
-const MOST_SERIES: u32 = 1000;
-const MOST_HISTOGRAMS: u32 = 10;
-/// The session of instruments that several tools share, from .NET 8 on. Without it a
-/// second tool would end the first one's publishing; before .NET 8 it is a name as any
-/// other.
+/// Maximum number of time series; the runtime leaves out further ones. dotnet-counters has the same
+/// limit: tools share a session only if they agree.
+const MAX_SERIES: u32 = 1000;
+/// Maximum number of histograms, as dotnet-counters has it.
+const MAX_HISTOGRAMS: u32 = 10;
+/// Name of the session of instruments that several tools share, from .NET 8 on. With other names
+/// a second tool ends the first one's publishing; before .NET 8 it has no meaning.
 pub(crate) const SHARED: &str = "SHARED";
 
-/// Has a meter of the same name from .NET 9 on, whose instruments tell what its
-/// EventCounters do.
+/// Name of a provider of EventCounters, and from .NET 9 on of a meter whose instruments tell what
+/// these do.
 const SYSTEM_RUNTIME: &str = "System.Runtime";
-/// Names of its instruments begin with this; those of EventCounters do not.
+/// Beginning of the names of the meter's instruments; names of EventCounters begin otherwise.
 const ITS_INSTRUMENTS: &str = "dotnet.";
 
 /// Providers of EventCounters in .NET and in libraries that many programs use. A provider
@@ -77,7 +77,7 @@ const EVENT_COUNTERS: [&str; 26] = [
     "working-set",
 ];
 
-/// The providers that publish these counters every `interval`.
+/// Returns the providers that publish these counters every `interval`.
 pub(crate) fn providers(
     counters: &[&CounterName],
     interval: Duration,
@@ -108,18 +108,18 @@ pub(crate) fn providers(
         // A histogram has a series for each set of tags, and which of them are left out is
         // chance: the one that a condition is about must not be.
         let is_histogram = counters.iter().any(|counter| counter.is_histogram());
-        let most_histograms = if is_histogram { MOST_SERIES } else { MOST_HISTOGRAMS };
-        wanted.push(metrics(&instruments, &seconds, MOST_SERIES, most_histograms)?);
+        let most_histograms = if is_histogram { MAX_SERIES } else { MAX_HISTOGRAMS };
+        wanted.push(metrics(&instruments, &seconds, MAX_SERIES, most_histograms)?);
     }
     Ok(wanted)
 }
 
-/// How the runtime calls us in what it says about the shared session.
+/// Returns the name by which the runtime tells this command from others that share a session.
 pub(crate) fn client_id() -> String {
     format!("nettrace-{}", std::process::id())
 }
 
-/// Publishes instruments: `METER` or `METER\INSTRUMENT` each.
+/// Returns the provider that publishes instruments, each as `METER` or `METER\INSTRUMENT`.
 fn metrics(
     instruments: &[String],
     seconds: &str,
@@ -139,7 +139,7 @@ fn metrics(
     Ok(provider.arguments(arguments))
 }
 
-/// Tells which instruments there are, without values.
+/// Returns the provider that tells which instruments there are, without values.
 pub(crate) fn listing() -> Result<Provider, RequestError> {
     let arguments = Arguments::pairs([("SessionId", SHARED), ("ClientId", &client_id())])?;
     let provider =
@@ -147,30 +147,30 @@ pub(crate) fn listing() -> Result<Provider, RequestError> {
     Ok(provider.arguments(arguments))
 }
 
-/// Tells when the thread pool gets workers because others are blocked. Runtimes that do not
-/// know filters send what else happens to workers.
+/// Returns the provider that tells when the thread pool gets workers because others are blocked.
+/// Runtimes that do not know filters send what else happens to workers.
 pub(crate) fn pool_adjustments() -> Result<Provider, RequestError> {
-    /// `ThreadPoolWorkerThreadAdjustmentAdjustment`.
+    /// Id of `ThreadPoolWorkerThreadAdjustmentAdjustment`.
     const ADJUSTMENT: u32 = 55;
     const THREADING: u64 = 0x1_0000;
     let provider = Provider::new(RUNTIME)?.exact_keywords(THREADING).level(Level::Informational);
     Ok(provider.filter(EventFilter::only([ADJUSTMENT])))
 }
 
-/// Sends nothing: for a session that has nothing to ask for yet. The runtime has no event
-/// of the loader that is critical.
+/// Returns a provider that sends nothing, for a session that needs no events yet: the runtime has
+/// no event of the loader that is critical.
 pub(crate) fn silent() -> Result<Provider, RequestError> {
     Ok(Provider::new(RUNTIME)?.keywords(0x8).level(Level::Critical))
 }
 
-/// What a view of counters asks for.
+/// The counters that a view shows.
 #[derive(Debug)]
 pub(crate) struct CounterRequest<'r> {
-    /// Empty: all.
+    /// The counters that were chosen; all if empty.
     pub(crate) list: &'r CounterList,
-    /// Providers that the process may have beside those that are known.
+    /// Providers that the process may have beside [`KNOWN`] ones.
     pub(crate) found: &'r [String],
-    /// Meters that it has; `None`: its runtime knows patterns.
+    /// Meters that it has; `None` if its runtime knows patterns.
     pub(crate) meters: Option<&'r [String]>,
     pub(crate) interval: Duration,
     pub(crate) max_time_series: u32,
@@ -239,12 +239,12 @@ impl CounterRequest<'_> {
         Ok(wanted)
     }
 
-    /// Whether there is a meter of the runtime: where patterns are known, too.
+    /// Returns whether there is a meter of the runtime: versions that know patterns have one.
     fn has_runtime_meter(&self) -> bool {
         self.meters.is_none()
     }
 
-    /// Whether what is chosen may be EventCounters.
+    /// Returns whether what is chosen may be EventCounters.
     fn wants_event_counters(&self, choice: &CounterChoice) -> bool {
         choice.provider != SYSTEM_RUNTIME
             || !self.has_runtime_meter()
@@ -257,9 +257,8 @@ fn begins(name: &str, start: &str) -> bool {
     name.get(..start.len()).is_some_and(|begun| begun.eq_ignore_ascii_case(start))
 }
 
-/// The providers that send the events of a condition: those of the runtime with their
-/// keywords and levels, of others all. Names with wildcards ask for nothing that is not
-/// in the catalog.
+/// Returns the providers that send the events of a condition: the runtime's with their keywords and
+/// levels, others with all their events. Names with wildcards bring nothing that is not in the catalog.
 pub(crate) fn providers_of_events(condition: &Predicate) -> Result<Vec<Provider>, RequestError> {
     let mut wanted = Vec::new();
     for event in condition.events() {

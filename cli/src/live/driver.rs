@@ -11,12 +11,11 @@ use std::io::{self, BufRead};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Bytes come in bursts, about ten a second. After this much time without any, the burst
-/// is over: events that were held back for sorting by time are released, and
-/// [`Consumer::look`] is called.
+/// Time without bytes after which a burst is over; there are about ten a second. Then events that
+/// were held back for sorting by time are released, and [`Consumer::look`] is called.
 const BURST_PAUSE: Duration = Duration::from_millis(50);
 /// Maximum number of events between two calls of [`Consumer::look`].
-const EVENTS_BETWEEN_LOOKS: u64 = 1024;
+const MAX_EVENTS_BETWEEN_LOOKS: u64 = 1024;
 
 /// What a consumer wants next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,24 +53,24 @@ pub(crate) trait Consumer {
     /// The command cannot go on, so the session is left.
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure>;
 
-    /// Called after each burst, after many events, and in pauses. `is_idle`: no bytes came
-    /// for the time of [`Consumer::pause`], and every event has been delivered.
+    /// Looks at how it goes, after each burst, after many events, and in pauses. `is_idle`: no bytes
+    /// came for the time of [`Consumer::pause`], and every event has been delivered.
     ///
     /// # Errors
-    /// As for [`Consumer::event`].
+    /// The command cannot go on, so the session is left.
     fn look(&mut self, received: Received, is_idle: bool) -> Result<Next, Failure> {
         let _ = (received, is_idle);
         Ok(Next::Read)
     }
 
-    /// The sink has failed, and gets nothing more.
+    /// Decides what follows from a sink that has failed and gets nothing more.
     fn unwritten(&mut self, error: &io::Error) -> Next {
         let _ = error;
         Next::Leave
     }
 
-    /// How long without bytes is a pause. `None`, as for recordings: reading waits for bytes
-    /// without a limit.
+    /// Returns the time without bytes that makes a pause. With `None`, as for recordings, reading waits
+    /// for bytes without a limit.
     fn pause(&self) -> Option<Duration> {
         Some(BURST_PAUSE)
     }
@@ -89,16 +88,16 @@ impl<F: FnMut(&Event<'_>) -> Next> Consumer for F {
 pub(crate) struct SessionHandle {
     stop: StopHandle,
     stopping_since: Arc<OnceLock<Instant>>,
-    /// When the process was asked, which may be later: see [`FirstValues`].
+    /// When the request to stop was sent, which may be later: see [`FirstValues`].
     asked: Arc<OnceLock<Instant>>,
     received: Arc<Mutex<Received>>,
     first_values: Arc<FirstValues>,
-    /// Where nobody keeps the bytes, a signal makes the stop wait for no more than its time.
+    /// The rule whose signal shortens the stop, if nobody keeps the bytes.
     hurry: Option<EndRule>,
 }
 
 impl SessionHandle {
-    /// Asks the process to stop the session, once.
+    /// Sends the request to stop the session, once.
     pub(crate) fn stop(&self) {
         // Not on this thread: it may be the one that reads the session, and the runtime
         // answers only after it has sent the rest of the stream.
@@ -134,7 +133,7 @@ impl SessionHandle {
         self.stopping_since.get().is_some()
     }
 
-    /// What has come so far.
+    /// Returns what has come so far.
     pub(crate) fn received(&self) -> Received {
         *self.received.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -144,18 +143,18 @@ impl SessionHandle {
 #[derive(Debug)]
 pub(crate) struct Driven {
     pub(crate) received: Received,
-    /// `None`: it was left before its end.
+    /// How the stream ended; `None` if it was left before its end.
     pub(crate) ending: Option<Ending>,
     pub(crate) outcome: Outcome,
     /// Why the stream cannot be parsed.
     pub(crate) fault: Option<String>,
-    /// The bytes could not be written, or not be received.
+    /// Why the bytes could not be written, or not be received.
     pub(crate) failure: Option<io::Error>,
     pub(crate) saved: Saved,
 }
 
 impl Driven {
-    /// Whether the process went away in the middle of it.
+    /// Returns whether the process went away in the middle of the stream.
     pub(crate) fn is_cut(&self) -> bool {
         self.ending == Some(Ending::ByTarget) && !self.outcome.is_complete
     }
@@ -171,9 +170,9 @@ pub(crate) struct Driver {
     received: Received,
     fault: Option<String>,
     failure: Option<io::Error>,
-    /// The sink has failed.
+    /// Whether the sink has failed.
     is_unwritten: bool,
-    /// What still comes is not kept; only the end of the session is waited for.
+    /// Whether nobody keeps what still comes, and only the end of the session matters.
     is_left: bool,
 }
 
@@ -185,7 +184,7 @@ enum Arrived {
 }
 
 impl Driver {
-    /// Without a sink and an end rule: it runs until somebody stops the session.
+    /// Creates a driver without a sink and an end rule: it runs until somebody stops the session.
     pub(crate) fn new(session: Session, feed: Feed) -> Driver {
         let stop = session.stop_handle();
         let handle = SessionHandle {
@@ -210,19 +209,19 @@ impl Driver {
         }
     }
 
-    /// Writes the bytes, too.
+    /// Writes the bytes to a sink, too.
     pub(crate) fn into_sink(self, sink: Sink) -> Driver {
         Driver { sink, ..self }
     }
 
-    /// Stops by this rule. If the bytes are not saved, it then waits for the rest only
+    /// Stops the session by a rule. If the bytes are not saved, it then waits for the rest only
     /// briefly: a process may have hundreds of megabytes of events.
     pub(crate) fn until(self, end: &EndRule) -> Driver {
         let handle = SessionHandle { hurry: Some(end.clone()), ..self.handle };
         Driver { end: Some(end.clone()), handle, ..self }
     }
 
-    /// It is stopped when these have come: those of all sessions that began together.
+    /// Stops the session only when these have come: they belong to all sessions that began together.
     pub(crate) fn with_first_values(self, first_values: &Arc<FirstValues>) -> Driver {
         let handle = SessionHandle { first_values: Arc::clone(first_values), ..self.handle };
         Driver { handle, ..self }
@@ -235,7 +234,7 @@ impl Driver {
     /// Reads the session to its end.
     ///
     /// # Errors
-    /// Those of the consumer. The session is stopped.
+    /// The consumer has failed; the session is stopped.
     pub(crate) fn run(mut self, consumer: &mut dyn Consumer) -> Result<Driven, Failure> {
         // A quiet session would otherwise never let the consumer look, or show the events
         // that wait to be sorted.
@@ -298,7 +297,7 @@ impl Driver {
         Arrived::Bytes
     }
 
-    /// Whether bytes are still parsed.
+    /// Returns whether bytes are still parsed.
     fn parses(&self) -> bool {
         self.fault.is_none() && !self.is_left && !self.feed.is_ended()
     }
@@ -320,7 +319,7 @@ impl Driver {
             self.received.events += 1;
             self.obey(next);
             // A burst may hold a million events, and a signal must not wait for their end.
-            if self.received.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) {
+            if self.received.events.is_multiple_of(MAX_EVENTS_BETWEEN_LOOKS) {
                 self.look(consumer, false)?;
             }
         }
@@ -357,8 +356,8 @@ impl Driver {
         }
     }
 
-    /// Whether to stop waiting for the end of the session, because nobody keeps what still
-    /// comes. If so, the session is cut.
+    /// Returns whether to stop waiting for the end of the session, because nobody keeps what still
+    /// comes. If so, cuts the session.
     fn stops_waiting(&self) -> bool {
         // A recording is read to its end whatever time it takes: the rundown comes last, and
         // without it methods have no names.

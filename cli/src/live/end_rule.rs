@@ -4,13 +4,13 @@
 //! A command ends at the first signal, or when `--duration` has elapsed since its session
 //! began, which is noticed within [`SIGNAL_CHECK`]. Then
 //!
-//! - a session is asked to stop at once; one that has just turned metrics on when [their
+//! - a session gets the request to stop at once; one that has just turned metrics on when [their
 //!   first values](super::first_values) have come. If its bytes are recorded, its stream is
 //!   read to the end, unless the process sends nothing for 2 s (`Deadlines::drain` of
 //!   `nettrace_ipc`),
 //! - data that is not recorded is waited for no longer than that: the rest of a view, or the
 //!   answer to a request. After a signal it is 1.5 s ([`Delays::signal_patience`]), for all that
-//!   the command still does together: a process that does not answer is asked nothing more,
+//!   the command still does together: a process that does not answer gets no further request,
 //! - a second signal exits ([`super::signals`]).
 //!
 //! `--patience` takes the place of the 2 s.
@@ -24,31 +24,31 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often a wait checks signals and the clock.
+/// Interval at which a wait checks signals and the clock.
 pub(crate) const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
-/// How long the answer to a last request is waited for.
+/// Maximum time for the answer to a last request.
 pub(super) const LAST_REQUEST_WAIT: Duration = Duration::from_millis(300);
 
-/// Clones share one deadline.
+/// When something ends. Clones share one deadline.
 #[derive(Debug, Clone)]
 pub(crate) struct EndRule {
     signals: Signals,
     duration: Option<Duration>,
-    /// May still move when threads have their clones: see [`EndRule::hasten`].
+    /// When time ends it; threads that have their clones see it move: see [`EndRule::hasten`].
     deadline: Arc<Mutex<Option<Instant>>>,
-    /// How long a silent process is waited for.
+    /// Maximum time without an answer from a process.
     patience: Duration,
-    /// Somebody did not answer when it was time to end, so nobody is asked any more.
+    /// Whether a process did not answer when it was time to end; nobody gets a request any more.
     is_given_up: Arc<AtomicBool>,
-    /// It is not the command that ends by it, but something beside.
+    /// Whether something beside the command ends by it.
     is_part: bool,
-    /// It is about what follows the end of the command, so a signal shortens nothing.
+    /// Whether it is about what follows the end of the command, so that a signal shortens nothing.
     is_last: bool,
 }
 
 impl EndRule {
-    /// From now on signals are noticed; see [`EndRule::new`].
+    /// Begins to notice signals, and creates the rule that [`EndRule::new`] describes.
     pub(crate) fn notice(
         delays: &Delays,
         duration: Option<Duration>,
@@ -57,7 +57,7 @@ impl EndRule {
         Ok(EndRule::new(&Signals::notice(delays)?, duration, deadlines))
     }
 
-    /// At a signal, or `duration` after [`EndRule::begin`].
+    /// Creates the rule of an end at a signal, or `duration` after [`EndRule::begin`].
     pub(crate) fn new(
         signals: &Signals,
         duration: Option<Duration>,
@@ -75,7 +75,7 @@ impl EndRule {
         }
     }
 
-    /// For something beside: it ends with the command, and after `time` from now.
+    /// Returns the rule of something beside: it ends with the command, and after `time` from now.
     pub(crate) fn part(&self, time: Duration) -> EndRule {
         let (duration, deadline, is_given_up) = (Some(time), Arc::default(), Arc::default());
         let part = EndRule { duration, deadline, is_given_up, is_part: true, ..self.clone() };
@@ -83,18 +83,18 @@ impl EndRule {
         part
     }
 
-    /// For a last request to a process that may not answer any more: what was sent is in its
-    /// socket, so the answer need not be waited for.
+    /// Returns the rule of a last request to a process that may not answer any more: what was sent is
+    /// in its socket, so the answer does not matter.
     pub(crate) fn last_request(&self) -> EndRule {
         EndRule { patience: LAST_REQUEST_WAIT, is_last: true, ..self.part(Duration::ZERO) }
     }
 
-    /// The time runs from now: what came before, such as learning names, does not count.
+    /// Lets the time run from now: what came before, such as learning names, does not count.
     pub(crate) fn begin(&self) {
         *self.lock() = self.duration.and_then(|duration| Instant::now().checked_add(duration));
     }
 
-    /// Not later than `time` from now.
+    /// Moves the end to `time` from now, unless it is earlier.
     pub(crate) fn hasten(&self, time: Duration) {
         let mut deadline = self.lock();
         let end = Instant::now().checked_add(time);
@@ -105,25 +105,25 @@ impl EndRule {
         };
     }
 
-    /// It is time to end without a signal: the command has what it wants.
+    /// Makes it time to end without a signal: the command has what it wants.
     pub(crate) fn end_now(&self) {
         self.hasten(Duration::ZERO);
         self.stop_by_timer();
     }
 
-    /// The end has begun without a signal.
+    /// Takes that the end has begun without a signal.
     pub(crate) fn stop_by_timer(&self) {
         if !self.is_part {
             self.signals.stop_by_timer();
         }
     }
 
-    /// Whether it is time to end.
+    /// Returns whether it is time to end.
     pub(crate) fn is_due(&self) -> bool {
         self.due_since().is_some()
     }
 
-    /// When it became time to end.
+    /// Returns when it became time to end.
     pub(crate) fn due_since(&self) -> Option<Instant> {
         let by_signal = if self.is_last { None } else { self.signals.seen_since() };
         let by_time = self.lock().filter(|end| Instant::now() >= *end);
@@ -134,7 +134,7 @@ impl EndRule {
         &self.signals
     }
 
-    /// Sleeps until a moment; false: it was time to end before.
+    /// Sleeps until a moment. Returns false if it was time to end before.
     pub(crate) fn sleep_until(&self, moment: Instant) -> bool {
         // In short sleeps, because a signal handler can wake nothing up.
         while !self.is_due() {
@@ -147,15 +147,15 @@ impl EndRule {
         false
     }
 
-    /// How long what nobody keeps is waited for, now that it is time to end.
+    /// Returns the maximum time to wait for what nobody keeps, now that it is time to end.
     pub(crate) fn patience(&self) -> Duration {
         let is_by_signal = !self.is_last && self.signals.seen().is_some();
         if is_by_signal { self.signals.patience() } else { self.patience }
     }
 
-    /// Does what may have to wait long for a process, on a thread of its own. `None`: it
-    /// was time to end, and no answer came soon after. An answer that comes later is
-    /// dropped; a session that it brings is stopped by that.
+    /// Does what may have to wait long for a process, on a thread of its own. Returns `None` if it
+    /// was time to end, and no answer came soon after. An answer that comes later is dropped, which
+    /// stops a session that it brings.
     pub(crate) fn ask<T: Send + 'static>(
         &self,
         act: impl FnOnce() -> T + Send + 'static,

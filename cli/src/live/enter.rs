@@ -3,7 +3,7 @@
 use super::signals::Signals;
 use std::io;
 
-/// From now on Enter is as good as Ctrl-C.
+/// Begins to take Enter for a Ctrl-C.
 pub(crate) fn watch(signals: &Signals) -> io::Result<()> {
     let signals = signals.clone();
     let thread = std::thread::Builder::new().name("nettrace-enter".to_owned());
@@ -15,7 +15,7 @@ pub(crate) fn watch(signals: &Signals) -> io::Result<()> {
     thread.spawn(wait).map(drop)
 }
 
-/// Whether a line came; not when standard input ends.
+/// Waits for a line. Returns whether one came; if standard input ends, none did.
 #[cfg(unix)]
 fn wait_for_line() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -23,7 +23,7 @@ fn wait_for_line() -> bool {
     use rustix::termios::tcgetpgrp;
     use std::time::Duration;
 
-    /// How often it is looked whether a line has come, or we are in the foreground.
+    /// Interval between checks whether a line has come, or this command is in the foreground.
     const LINE_CHECK: Duration = Duration::from_millis(100);
     let stdin = io::stdin();
     loop {

@@ -2,7 +2,7 @@
 //! has mapped.
 //!
 //! The protocol does not tell which EventSources there are, and one that only has
-//! counters says nothing until it is asked for by its name. Its name stands in its
+//! counters says nothing until a session names it. Its name stands in its
 //! assembly: in the attribute `[EventSource(Name = "…")]`, as a string that its
 //! constructor is given, or as the name of its class. What is found may be something
 //! else; asking for a provider that a process does not have costs nothing.
@@ -15,15 +15,17 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Assemblies that are read, and bytes of each.
-const MOST_FILES: usize = 300;
-const MOST_FILE_BYTES: u64 = 32 << 20;
-/// Names that are given.
-const MOST_NAMES: usize = 100;
-const MOST_NAME_LENGTH: usize = 120;
+/// Maximum number of assemblies that are read.
+const MAX_FILES: usize = 300;
+/// Maximum number of bytes of an assembly that are read.
+const MAX_FILE_BYTES: u64 = 32 << 20;
+/// Maximum number of names.
+const MAX_NAMES: usize = 100;
+/// Maximum length of a name, in bytes.
+const MAX_NAME_BYTES: usize = 120;
 
-/// Names that the assemblies of a process of this machine hold, those of .NET itself left
-/// out. Empty where it cannot be read.
+/// Returns names that the assemblies of a process of this machine hold, without .NET's own
+/// assemblies. Empty if they cannot be read.
 pub(crate) fn names(pid: Option<u64>) -> Vec<String> {
     let Some(pid) = pid else { return Vec::new() };
     let root = PathBuf::from(format!("/proc/{pid}/root"));
@@ -37,19 +39,19 @@ pub(crate) fn names(pid: Option<u64>) -> Vec<String> {
         files.splice(..0, beside(entry));
     }
     let mut all: Vec<String> = Vec::new();
-    for file in files.iter().take(MOST_FILES) {
+    for file in files.iter().take(MAX_FILES) {
         let Some(bytes) = read(file) else { continue };
         let mut names = BTreeSet::new();
         names_in(&bytes, &mut names);
         all.extend(names.into_iter().filter(|name| !all.contains(name)).collect::<Vec<_>>());
     }
-    all.truncate(MOST_NAMES);
+    all.truncate(MAX_NAMES);
     all.sort();
     all
 }
 
-/// The path of the assembly with which a process begins, by its command line: what
-/// `dotnet` is given, or the one beside the program itself.
+/// Returns the path of the assembly with which a process begins, by its command line: the argument
+/// of `dotnet`, or the assembly beside the program itself.
 fn entry_assembly(pid: u64) -> Option<String> {
     let link = |name: &str| std::fs::read_link(format!("/proc/{pid}/{name}")).ok();
     let program = link("exe")?;
@@ -71,7 +73,7 @@ fn entry_in(program: &Path, folder: &Path, words: &[&str]) -> Option<PathBuf> {
     Some(folder.join(path))
 }
 
-/// This assembly and those in its folder that are not .NET's.
+/// Returns an assembly and others in its folder that are not .NET's.
 fn beside(entry: PathBuf) -> Vec<PathBuf> {
     let entries = entry.parent().and_then(|folder| std::fs::read_dir(folder).ok());
     let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
@@ -85,14 +87,14 @@ fn beside(entry: PathBuf) -> Vec<PathBuf> {
     others
 }
 
-/// Paths of the assemblies in a list of mapped files.
+/// Returns the paths of the assemblies in a list of mapped files.
 fn assemblies(maps: &str) -> BTreeSet<&str> {
     // address permissions offset device inode path
     let paths = maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..]));
     paths.filter(|path| path.ends_with(".dll") && !is_of_dotnet(path)).collect()
 }
 
-/// Sources of .NET itself are known.
+/// Returns whether an assembly is .NET's own, whose sources are known.
 fn is_of_dotnet(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     path.contains("/Microsoft.NETCore.App/")
@@ -102,7 +104,7 @@ fn is_of_dotnet(path: &str) -> bool {
 
 fn read(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(MOST_FILE_BYTES).read_to_end(&mut bytes).ok()?;
+    File::open(path).ok()?.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
@@ -135,7 +137,7 @@ fn names_in(bytes: &[u8], names: &mut BTreeSet<String>) {
     names.extend(wide_strings(bytes));
 }
 
-/// Strings of the code: UTF-16 after their length in bytes, one more for a flag.
+/// Returns strings of the code: UTF-16 after the length in bytes, which counts one more for a flag.
 fn wide_strings(bytes: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -143,7 +145,7 @@ fn wide_strings(bytes: &[u8]) -> Vec<String> {
         at += 1;
         // At least four letters of two bytes each, and one byte after them: the length is
         // odd.
-        if length < 9 || length.is_multiple_of(2) || length > MOST_NAME_LENGTH {
+        if length < 9 || length.is_multiple_of(2) || length > MAX_NAME_BYTES {
             continue;
         }
         let Some(text) = bytes.get(at..at + length - 1) else { continue };
@@ -163,7 +165,7 @@ fn wide_strings(bytes: &[u8]) -> Vec<String> {
 fn is_name(name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || ['-', '.', '_'].contains(&c);
     name.len() >= 4
-        && name.len() <= MOST_NAME_LENGTH
+        && name.len() <= MAX_NAME_BYTES
         && name.starts_with(|c: char| c.is_ascii_uppercase())
         && name.chars().all(is_part)
         && name.ends_with(|c: char| c.is_ascii_alphanumeric())

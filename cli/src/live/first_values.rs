@@ -19,28 +19,28 @@ use nettrace_parser::view::KnownProvider;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// `CollectionStop` of the metrics' provider: values have been collected.
+/// Id of `CollectionStop` of the metrics' provider: values have been collected.
 const COLLECTED: u32 = 3;
 
-/// What is known of the first values of a process, for all of its sessions that began
+/// What is known about the first values of a process, for all of its sessions that began
 /// together.
 #[derive(Debug, Default)]
 pub(crate) struct FirstValues {
     pid: Option<u64>,
-    /// [`Delays::first_values`](crate::delays::Delays::first_values).
+    /// Maximum processor time for them: [`Delays::first_values`](crate::delays::Delays::first_values).
     limit: Duration,
-    /// The sessions ask for values of metrics, not only for the list of instruments.
+    /// Whether the sessions want values of metrics, not only the list of instruments.
     are_wanted: bool,
-    /// Metrics are on, as far as is known.
+    /// Whether metrics are on, as far as is known.
     are_on: AtomicBool,
     have_come: AtomicBool,
-    /// They were waited for long enough.
+    /// Whether the wait for them took too long.
     are_given_up: AtomicBool,
 }
 
 impl FirstValues {
-    /// Of a session with that request.
-    pub(crate) fn of(pid: Option<u64>, config: &SessionConfig, limit: Duration) -> FirstValues {
+    /// Creates the state for sessions with this configuration.
+    pub(crate) fn new(pid: Option<u64>, config: &SessionConfig, limit: Duration) -> FirstValues {
         let are_wanted = config.providers().iter().any(|provider| {
             provider.name().eq_ignore_ascii_case(METRICS)
                 && provider.wire_keywords() & TIME_SERIES_KEYWORD != 0
@@ -48,8 +48,8 @@ impl FirstValues {
         FirstValues { pid, limit, are_wanted, ..FirstValues::default() }
     }
 
-    /// The process turns metrics on, although nothing of them has come yet: one with little
-    /// processor time sends late.
+    /// Takes that the process turns metrics on, although none has come yet: one with little processor
+    /// time sends late.
     pub(crate) fn expect(&self) {
         self.are_on.fetch_or(self.are_wanted, Ordering::Relaxed);
     }
@@ -62,13 +62,13 @@ impl FirstValues {
         }
     }
 
-    /// Whether EventCounters may begin.
+    /// Returns whether EventCounters may begin.
     pub(crate) fn let_counters_begin(&self) -> bool {
         let known = if self.are_wanted { &self.have_come } else { &self.are_on };
         known.load(Ordering::Relaxed)
     }
 
-    /// Whether a stop has to wait.
+    /// Returns whether a stop has to wait.
     pub(crate) fn are_awaited(&self) -> bool {
         let is = |known: &AtomicBool| known.load(Ordering::Relaxed);
         self.are_wanted && is(&self.are_on) && !is(&self.have_come) && !is(&self.are_given_up)
@@ -96,7 +96,7 @@ struct Work {
     limit: Duration,
     cpu_at_start: Option<Duration>,
     cpu: Option<Duration>,
-    /// When its processor time last grew.
+    /// When its processor time last grew, since the start.
     grown_at: Duration,
 }
 
@@ -105,7 +105,8 @@ impl Work {
         Work { limit, cpu_at_start: cpu, cpu, grown_at: Duration::ZERO }
     }
 
-    /// `passed` since the start; `cpu`: its processor time now, where that is known.
+    /// Returns whether the work goes on after a time. `passed`: the time since the start; `cpu`: its
+    /// processor time now, if that is known.
     fn goes_on(&mut self, passed: Duration, cpu: Option<Duration>) -> bool {
         if cpu > self.cpu {
             (self.cpu, self.grown_at) = (cpu, passed);
@@ -127,7 +128,7 @@ mod tests {
         Duration::from_millis(milliseconds)
     }
 
-    /// When a wait ends, in milliseconds, for a process with that much processor time.
+    /// Returns when a wait ends, in milliseconds, for a process whose processor time is `cpu`.
     fn ends_at(cpu: impl Fn(u64) -> Option<Duration>) -> u64 {
         let mut work = Work::new(ms(1500), cpu(0));
         (0..).step_by(50).find(|at| !work.goes_on(ms(*at), cpu(*at))).unwrap()

@@ -1,6 +1,6 @@
-//! Sessions that feed a live view: a thread reads each, and who looks at the view locks it
-//! for a moment. It is one session, or several where metrics have to be
-//! [apart](super::metrics_apart), and more where a view begins to show something else.
+//! Sessions that feed a live view: a thread reads each, and whoever looks at the view locks it
+//! for a moment. It is one session, or several if metrics have to be
+//! [apart](super::metrics_apart), and more if a view begins to show something else.
 
 use super::driver::{Consumer, Driven, Driver, Next, Received, SessionHandle};
 use super::end_rule::EndRule;
@@ -18,13 +18,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often it is looked whether the first values of metrics have come.
+/// Interval between checks for the first values of metrics.
 const VALUES_CHECK: Duration = Duration::from_millis(5);
 
 /// A view and what feeds it.
 #[derive(Debug)]
 pub(crate) struct LiveSession<R> {
-    /// As messages name the process.
+    /// What messages call the process.
     pub(crate) label: String,
     pub(crate) pid: Option<u64>,
     /// The process's name; may be empty.
@@ -52,7 +52,7 @@ pub(crate) struct SessionEnd {
 }
 
 impl SessionEnd {
-    /// What went wrong, to stand after the process's name.
+    /// Returns what went wrong, to stand after the process's name.
     pub(crate) fn problem(&self) -> Option<String> {
         if self.is_cut {
             // What cannot be parsed then is what does not come any more.
@@ -77,8 +77,8 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<R: LiveReport + Send + 'static> LiveSession<R> {
-    /// Starts what the request needs, and reads each session on a thread of its own.
-    /// `None`: it was time to end before the process answered, which a message says.
+    /// Starts what the request needs, and reads each session on a thread of its own. Returns
+    /// `None` if it was time to end before the process answered, which a message says.
     pub(crate) fn start(
         process: &Reached,
         config: SessionConfig,
@@ -95,7 +95,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
             // slowly must not make events pile up.
             live: Arc::new(Mutex::new(Live::new(report))),
             sessions: Vec::new(),
-            first_values: Arc::new(FirstValues::of(
+            first_values: Arc::new(FirstValues::new(
                 process.pid,
                 &config,
                 end.signals().first_values(),
@@ -103,7 +103,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
             later: None,
             end: SessionEnd::default(),
         };
-        let Some(sessions) = Sessions::of(process, &config, end)? else {
+        let Some(sessions) = Sessions::for_process(process, &config, end)? else {
             messages.warning(&format!("{} did not answer in time", process.label()));
             return Ok(None);
         };
@@ -123,8 +123,8 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
     }
 
     /// Starts what had to wait until the process was resumed, if anything had to, however
-    /// long the process takes for the first values of its metrics. Who resumes the process
-    /// himself calls it then. False: see [`LiveSession::start`].
+    /// long the process takes for the first values of its metrics. Callers that resume the process
+    /// themselves call it then. Returns false if it was time to end before the process answered.
     pub(crate) fn start_later(
         &mut self,
         process: &Reached,
@@ -179,7 +179,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
         Ok(Beside { state, thread: Some(thread) })
     }
 
-    /// Starts one session more; false: see [`LiveSession::start`].
+    /// Starts one session more. Returns false if it was time to end before the process answered.
     fn feed(
         &mut self,
         process: &Reached,
@@ -199,24 +199,24 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
         Ok(true)
     }
 
-    /// Looks at the view.
+    /// Looks at the view, which is locked meanwhile.
     pub(crate) fn with<T>(&self, look: impl FnOnce(&mut Live<R>) -> T) -> T {
         look(&mut lock(&self.live))
     }
 
-    /// Events that the process could not send, so far.
+    /// Returns the number of events that the process could not send, so far.
     pub(crate) fn lost(&self) -> u64 {
         self.received().lost
     }
 
-    /// What has come so far, without that of sessions beside.
+    /// Returns what has come so far, without what sessions beside have brought.
     pub(crate) fn received(&self) -> Received {
         let mut received = Received::default();
         self.sessions.iter().for_each(|session| received.add(session.handle.received()));
         received
     }
 
-    /// Whether the streams have ended.
+    /// Returns whether the streams have ended.
     pub(crate) fn is_over(&self) -> bool {
         self.sessions.iter().all(Feeder::is_over)
     }
@@ -236,7 +236,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
     }
 }
 
-/// A session that a view has for some time, see [`LiveSession::beside`]. Dropped, it ends.
+/// A session that a view has for some time, see [`LiveSession::beside`]. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct Beside {
     state: Arc<Mutex<BesideState>>,
@@ -246,18 +246,18 @@ pub(crate) struct Beside {
 #[derive(Debug, Default)]
 struct BesideState {
     handle: Option<SessionHandle>,
-    /// It is not wanted any more.
+    /// Whether nobody wants it any more.
     is_unwanted: bool,
     failure: Option<String>,
 }
 
 impl Beside {
-    /// Why nothing comes, or nothing more.
+    /// Returns why nothing comes, or nothing more.
     pub(crate) fn failure(&self) -> Option<String> {
         lock(&self.state).failure.clone()
     }
 
-    /// What has come so far.
+    /// Returns what has come so far.
     pub(crate) fn received(&self) -> Received {
         lock(&self.state).handle.as_ref().map(SessionHandle::received).unwrap_or_default()
     }
@@ -270,7 +270,7 @@ impl Beside {
 
     /// Waits for its end, now that it is time to end.
     pub(crate) fn end(mut self) {
-        // One that has not been answered yet may never be.
+        // A request that was not answered yet may never be.
         if self.stop()
             && let Some(thread) = self.thread.take()
         {
@@ -292,7 +292,7 @@ impl Feeder {
 }
 
 impl Drop for Feeder {
-    /// A view that is not shown leaves no session in the process.
+    /// Stops the session: a view that is not shown leaves none in the process.
     fn drop(&mut self) {
         if self.thread.is_some() {
             self.handle.stop();

@@ -1,14 +1,14 @@
-//! What the memory of a process holds where it has code: for addresses without a name.
+//! The mapped files of a process that have code, for addresses without a name.
 
-/// Stretches of memory with code, by the operating system: first and last address, and
-/// the file; empty for memory that belongs to no file. Empty where the system does not
-/// tell.
+/// Returns ranges of memory with code, as the operating system lists them: first and last
+/// address, and the file, which is empty for memory that belongs to no file. Empty if the system
+/// does not tell.
 pub(crate) fn of_process(pid: u64) -> Vec<(u64, u64, String)> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
     maps.lines().filter_map(parse).collect()
 }
 
-/// `7f00-7f01 r-xp 00000000 08:01 12   /app/shop.dll`.
+/// Reads a line such as `7f00-7f01 r-xp 00000000 08:01 12   /app/shop.dll`.
 fn parse(line: &str) -> Option<(u64, u64, String)> {
     let mut fields = line.splitn(6, ' ');
     let (first, end) = fields.next()?.split_once('-')?;

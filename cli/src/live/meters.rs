@@ -1,5 +1,5 @@
 //! Which meters a process has. Runtimes before .NET 9 publish instruments only of meters
-//! that are named, so they are asked first.
+//! that a session names, so a first session lists them.
 
 use super::counters::listing;
 use super::driver::{Driver, Next};
@@ -10,16 +10,17 @@ use nettrace_parser::{Event, Feed};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// First version that knows patterns of meters.
+/// First version of .NET that knows patterns of meters.
 const PATTERNS_SINCE: u32 = 9;
-/// A process names its meters at once; one that has no such source sends nothing.
+/// Maximum time for the list: a process names its meters at once, and sends nothing if it has no
+/// such source.
 const LIST_TIMEOUT: Duration = Duration::from_secs(1);
 /// Maximum number of meters in a request.
-const MOST_METERS: usize = 500;
+const MAX_METERS: usize = 500;
 
-/// The meters that have to be named; `None` if a pattern does it. None are named if it is
-/// time to end before the process answers. `found` is what its assemblies suggest, for a
-/// process that cannot be asked yet.
+/// Returns the meters that a request has to name; `None` if a pattern does it. The list is empty if
+/// it is time to end before the process answers. `found`: meters that its assemblies suggest, for a
+/// process that cannot answer yet.
 pub(crate) fn to_name(reached: &Reached, found: &[String], end: &EndRule) -> Option<Vec<String>> {
     let (asked, found, own) = (reached.clone(), found.to_vec(), end.clone());
     let answer = end.ask(move || ask(&asked, found, &own));
@@ -58,7 +59,7 @@ fn list(reached: &Reached, end: &EndRule) -> Option<Vec<String>> {
             "InitialInstrumentEnumerationComplete" => return Next::Leave,
             _ => {}
         }
-        if names.len() < MOST_METERS { Next::Read } else { Next::Leave }
+        if names.len() < MAX_METERS { Next::Read } else { Next::Leave }
     };
     let end = end.part(LIST_TIMEOUT);
     let _ = Driver::new(session, Feed::new()).until(&end).run(&mut take);

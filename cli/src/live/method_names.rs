@@ -16,27 +16,27 @@ use nettrace_parser::view::KnownProvider;
 use nettrace_parser::{Event, Feed};
 use std::num::NonZeroU32;
 
-/// Loader, JIT, NGEN: methods and modules come and go. Compilation diagnostic:
-/// precompiled code is handed out.
+/// Keywords of the events that name methods. Loader, JIT, NGEN: methods and modules come and go.
+/// Compilation diagnostic: precompiled code is handed out.
 pub(crate) const METHOD_KEYWORDS: u64 = 0x8 | 0x10 | 0x20 | 0x20_0000_0000;
-/// Method load and unload, without and with names; module load and unload; precompiled
-/// code handed out.
+/// Ids of these events: method load and unload, without and with names; module load and unload;
+/// precompiled code handed out.
 const IDS: [u32; 7] = [141, 142, 143, 144, 152, 153, 159];
-/// Of the rundown: loader, JIT, NGEN, at the session's end. Older runtimes than .NET 9
+/// The rundown that names methods at the session's end: loader, JIT, NGEN. Runtimes before .NET 9
 /// send all they have.
 pub(crate) const RUNDOWN: Rundown = Rundown::Keyword(0x8 | 0x10 | 0x20 | 0x100);
 
 /// Which events of the runtime's provider the user gets to see.
 #[derive(Debug)]
 pub(crate) struct Visible {
-    /// What the user requested; `None`: nothing.
+    /// What the user requested of that provider; `None` if nothing.
     asked: Option<Provider>,
 }
 
 impl Visible {
-    /// Whether the user asked for an event: by the rule by which the runtime sends events
-    /// to a session. An event without keywords, and one of level 0, comes to every
-    /// session that has its provider.
+    /// Returns whether the user requested an event, by the rule by which the runtime sends events
+    /// to a session: an event without keywords, or of level 0, comes to every session that has its
+    /// provider.
     pub(crate) fn is(&self, event: &Event<'_>) -> bool {
         if event.known_provider() != KnownProvider::Runtime {
             return true;
@@ -63,8 +63,8 @@ pub(crate) fn with_methods(providers: &Providers) -> Result<(Providers, Visible)
     Ok((all, Visible { asked }))
 }
 
-/// Learns what was loaded before: by the rundown of a session that has no events of its
-/// own. Gives the number of methods.
+/// Learns what was loaded before, by the rundown of a session that has no events of its
+/// own. Returns the number of methods.
 ///
 /// # Errors
 /// Why some or all names are missing, for the user.
@@ -79,7 +79,7 @@ pub(crate) fn learn_loaded(
     Ok(names.method_count().saturating_sub(before))
 }
 
-/// Passes the events of a rundown to `learn`: of a session that has no events of its own.
+/// Passes the events of a rundown to `learn`. The session has no events of its own.
 ///
 /// # Errors
 /// Why some or all of them are missing, for the user.

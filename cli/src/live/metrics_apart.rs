@@ -18,18 +18,18 @@ use nettrace_ipc::{Provider, Providers, Rundown, SessionConfig, Startup};
 use std::io;
 use std::ops::RangeInclusive;
 
-/// Versions in which one session with both may block.
+/// Versions of .NET in which one session with both may block.
 const BLOCKING_VERSIONS: RangeInclusive<u32> = 8..=10;
-/// Turns on the EventCounters of a provider.
+/// Argument that turns on the EventCounters of a provider.
 const INTERVAL_ARGUMENT: &str = "EventCounterIntervalSec";
-/// Why there are several, for messages.
+/// Why there are several sessions, for messages.
 pub(crate) const REASON: &str =
     "this version of .NET may block for ever if one session asks for metrics and EventCounters";
 
 /// The sessions that one request takes, in the order in which they begin.
 #[derive(Debug)]
 pub(crate) struct Sessions {
-    /// The metrics, if there is more to ask for that may begin with them or after them.
+    /// The metrics, if more is requested that may begin with them or after them.
     pub(crate) metrics: Option<SessionConfig>,
     /// Everything else; the metrics of a process that waits, if only counters come later.
     pub(crate) main: SessionConfig,
@@ -39,9 +39,9 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// `None`: it was time to end before the process answered, so there is no use in asking
-    /// more.
-    pub(crate) fn of(
+    /// Returns the sessions that a request to a process takes; `None` if it was time to end before
+    /// the process answered.
+    pub(crate) fn for_process(
         reached: &Reached,
         config: &SessionConfig,
         end: &EndRule,
@@ -64,7 +64,7 @@ impl Sessions {
         Ok(Some(needed.unwrap_or_else(|| Sessions::one(config))))
     }
 
-    /// One session for all of it.
+    /// Returns one session for all of it.
     pub(crate) fn one(config: &SessionConfig) -> Sessions {
         Sessions { metrics: None, main: config.clone(), counters: None }
     }
@@ -74,7 +74,7 @@ impl Sessions {
     }
 }
 
-/// Several sessions, if there are both metrics and EventCounters.
+/// Returns several sessions, if there are both metrics and EventCounters.
 fn split(config: &SessionConfig, is_suspended: bool) -> Option<Sessions> {
     let is_metrics = |provider: &Provider| provider.name().eq_ignore_ascii_case(METRICS);
     let has_counters = |provider: &Provider| provider.has_argument(INTERVAL_ARGUMENT);

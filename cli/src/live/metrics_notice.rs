@@ -3,7 +3,7 @@
 
 use nettrace_analysis::live::MetricsNotice;
 
-/// The notice; where an option of `nettrace counters` can help, the sentence names it.
+/// Returns the notice as a sentence, which names the option of `nettrace counters` that can help.
 pub(crate) fn text(notice: &MetricsNotice) -> String {
     match notice {
         MetricsNotice::OtherConfiguration { refresh_interval, max_time_series, max_histograms } => {

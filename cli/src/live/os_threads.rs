@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What .NET 6 and later call threads that take samples and send events.
+/// Name of the threads of .NET 6 and later that take samples and send events.
 const SESSION_THREAD: &str = ".NET EventPipe";
 
 /// A thread, as the operating system sees it.
@@ -19,19 +19,20 @@ pub(crate) struct OsThread {
     pub(crate) state: char,
     pub(crate) user_ns: u64,
     pub(crate) system_ns: u64,
-    /// Both together, where the system knows it better than in ticks.
+    /// Processor time in nanoseconds: user and kernel together, more precise than in ticks if the
+    /// system has that.
     pub(crate) cpu_ns: u64,
     /// The function of the kernel that it sleeps in, if the system shows it.
     pub(crate) kernel_function: Option<String>,
 }
 
 impl OsThread {
-    /// Whether the runtime made it for sessions: those of nettrace and of other tools.
+    /// Returns whether the runtime made it for sessions, be they of nettrace or of other tools.
     pub(crate) fn is_of_sessions(&self) -> bool {
         self.name == SESSION_THREAD
     }
 
-    /// The state in words.
+    /// Returns the state in words.
     pub(crate) fn state_text(&self) -> &'static str {
         state_text(self.state)
     }
@@ -51,7 +52,7 @@ fn state_text(state: char) -> &'static str {
     }
 }
 
-/// Whether all threads of a process are stopped, as by SIGSTOP or a debugger.
+/// Returns whether all threads of a process are stopped, as by SIGSTOP or a debugger.
 pub(crate) fn are_stopped<'t>(threads: impl IntoIterator<Item = &'t OsThread>) -> bool {
     let mut threads = threads.into_iter().peekable();
     threads.peek().is_some() && threads.all(|thread| matches!(thread.state, 'T' | 't'))
@@ -60,7 +61,7 @@ pub(crate) fn are_stopped<'t>(threads: impl IntoIterator<Item = &'t OsThread>) -
 /// The threads of a process, by their ids in its own namespace.
 pub(crate) type OsThreads = BTreeMap<u64, OsThread>;
 
-/// The threads that a process has now.
+/// Returns the threads that a process has now.
 ///
 /// # Errors
 /// Why they cannot be listed, for the user.
@@ -105,7 +106,7 @@ fn read(folder: &std::path::Path, id: u64, tick_ns: u64) -> Option<(u64, OsThrea
     Some((own_id, OsThread { id, name, state, user_ns, system_ns, cpu_ns, kernel_function }))
 }
 
-/// Processor time of a process, by its `stat`.
+/// Returns the processor time of a process in nanoseconds, from the text of its `stat`.
 #[cfg(target_os = "linux")]
 pub(crate) fn cpu_of_stat(text: &str) -> Option<u64> {
     let (_, _, user, system) = parse_stat(text)?;
@@ -113,7 +114,7 @@ pub(crate) fn cpu_of_stat(text: &str) -> Option<u64> {
     Some(user.saturating_add(system).saturating_mul(tick_ns))
 }
 
-/// `4711 (name) S …`: name, state, ticks in user mode, ticks in the kernel. The name may
+/// Reads `4711 (name) S …`: name, state, ticks in user mode, ticks in the kernel. The name may
 /// contain parentheses and spaces.
 #[cfg(any(target_os = "linux", test))]
 fn parse_stat(text: &str) -> Option<(String, char, u64, u64)> {

@@ -10,14 +10,14 @@ use nettrace_parser::{Event, Feed};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// The runtime publishes its counters from a thread of their own, at this interval.
+/// Interval at which the runtime publishes its counters, from a thread of their own.
 const INTERVAL_SECONDS: &str = "0.1";
-/// How long they are waited for.
+/// Maximum time for the first value.
 const COUNTER_TIMEOUT: Duration = Duration::from_millis(1500);
 const BUFFER_MEGABYTES: NonZeroU32 = NonZeroU32::new(16).unwrap();
 const QUEUE_LENGTH: &str = "threadpool-queue-length";
 
-/// By the runtime's counter; `None` if it does not come in time.
+/// Returns how many work items wait, by the runtime's counter; `None` if it does not come in time.
 pub(crate) fn waiting_items(reached: &Reached) -> Option<u64> {
     let config = config().ok()?;
     let deadlines = reached.runtime.current_deadlines().drain(Duration::ZERO);

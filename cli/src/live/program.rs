@@ -9,13 +9,13 @@ use nettrace_ipc::{Arrival, Children, Error, Launch, Launched};
 use std::ffi::OsString;
 use std::process::{Command, ExitStatus, Stdio};
 
-/// What a program shares with us.
+/// What a started program shares with this command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sharing {
-    /// It reads and writes where we do; otherwise nowhere.
+    /// Whether it has this command's input and output; otherwise it has none.
     pub(crate) has_io: bool,
-    /// It gets a Ctrl-C of the terminal at the same time as we do. Otherwise it gets one
-    /// from us, when its session has ended.
+    /// Whether it gets a Ctrl-C of the terminal at the same time as this command. Otherwise it gets
+    /// one from this command, when its session has ended.
     pub(crate) has_ctrl_c: bool,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Starts it. `None`: there is no command.
+    /// Starts a program. Returns `None` if there is no command.
     pub(crate) fn start(
         command: &[OsString],
         children: Children,
@@ -58,7 +58,8 @@ impl Program {
         Ok(Some(Program { name, launched, sharing, signals: signals.clone() }))
     }
 
-    /// The first process with a runtime. `None`: a signal came, or there will be none.
+    /// Waits for the first process with a runtime. Returns `None` if a signal came, or there will be
+    /// none.
     pub(crate) fn arrival(&mut self) -> Result<Option<Arrival>, Failure> {
         let name = &self.name;
         let failed = |error: Error| failure(name, &error);
@@ -73,14 +74,14 @@ impl Program {
         }
     }
 
-    /// What to say if there was none.
+    /// Returns what to say if no process with a runtime came.
     pub(crate) fn says_nothing(&self) -> String {
         let text =
             "it started no .NET program that can be traced (or its diagnostics are disabled)";
         format!("{}: {text}", self.name)
     }
 
-    /// Whether a signal reached it when it reached us.
+    /// Returns whether a Ctrl-C that reached this command reached the program, too.
     pub(crate) fn has_ctrl_c(&self) -> bool {
         self.sharing.has_ctrl_c
     }
@@ -110,7 +111,8 @@ impl Program {
         Ok(Exit::Program(exit_code(status)))
     }
 
-    /// SIGTERM is sent to us alone, but meant for the program too, and so may be SIGHUP.
+    /// Sends a signal on to the program: SIGTERM reaches this command alone, but is meant for both, and
+    /// so may be SIGHUP.
     #[cfg(unix)]
     fn pass_on(&self) {
         use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -139,7 +141,8 @@ fn failure(name: &str, error: &Error) -> Failure {
     Failure::input(name, message)
 }
 
-/// As a shell reports it: 128 plus the signal's number for a program that was killed.
+/// Returns the exit code as a shell reports it: 128 plus the signal's number for a program that was
+/// killed.
 fn exit_code(status: ExitStatus) -> u8 {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {

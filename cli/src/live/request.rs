@@ -6,20 +6,20 @@ use crate::args::{ProfileName, SessionArgs};
 use crate::failure::Failure;
 use nettrace_ipc::{EventFilter, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 
-/// Loader, JIT and CompilationDiagnostic: at level Verbose methods are named when they are compiled,
-/// and when precompiled ones are bound.
+/// Keywords Loader, JIT and CompilationDiagnostic: at level Verbose methods are named when they are
+/// compiled, and when precompiled ones are bound.
 const METHOD_NAMES: u64 = 0x20_0000_0018;
-/// What level Verbose would bring besides names, at the keywords that may be asked for: ticks of
+/// Ids of events that level Verbose would bring besides names, at the keywords of profiles: ticks of
 /// allocation, pinned and finalized objects, memory pressure, joins and free lists of collections;
 /// statistics and work items of the thread pool; memory of the compiler, offsets of compiled
 /// code; waits for handles.
 const OTHERS_AT_VERBOSE: [u32; 18] =
     [10, 29, 33, 200, 201, 203, 209, 56, 60, 61, 62, 63, 64, 65, 146, 190, 301, 302];
-/// Profiles when nothing is asked for.
+/// Profiles of a session without any option that says what to record.
 const DEFAULT_PROFILES: [ProfileName; 2] =
     [ProfileName::DotnetCommon, ProfileName::DotnetSampledThreadTime];
 
-/// The profiles of the command line, or the default ones.
+/// Returns the profiles of the command line, or the default ones.
 fn profiles(args: &SessionArgs) -> &[ProfileName] {
     let is_silent = args.providers.is_empty()
         && args.profile.is_empty()
@@ -28,12 +28,12 @@ fn profiles(args: &SessionArgs) -> &[ProfileName] {
     if is_silent { &DEFAULT_PROFILES } else { &args.profile }
 }
 
-/// The rundown that is asked for, else the one that the profiles need.
+/// Returns the rundown of the command line, else the one that the profiles need.
 pub(crate) fn rundown(args: &SessionArgs, choice: Option<RundownChoice>) -> Rundown {
     choice.map_or_else(|| united_rundown(profiles(args)), |choice| choice.0)
 }
 
-/// The session that is asked for. `more`: providers beside those of the command line;
+/// Returns the session that the arguments ask for. `more`: providers beside those of the command line;
 /// `rundown`: see [`rundown`].
 pub(crate) fn config(
     args: &SessionArgs,
@@ -58,8 +58,8 @@ pub(crate) fn config(
         .rundown(rundown))
 }
 
-/// The providers united, with the event ids of `--events`. A provider that only
-/// `--events` names is wanted with everything else that makes its events come.
+/// Unites the providers, and filters them by the event ids of `--events`. A provider that only
+/// `--events` names gets everything else that makes its events come.
 fn filtered(mut wanted: Vec<Provider>, args: &SessionArgs) -> Result<Providers, RequestError> {
     for ids in &args.events {
         if !wanted.iter().any(|provider| provider.name() == ids.provider) {
@@ -83,9 +83,9 @@ fn filtered(mut wanted: Vec<Provider>, args: &SessionArgs) -> Result<Providers, 
     Providers::new(with_ids)
 }
 
-/// The same session, with the names of methods as they are compiled or bound, should it have
-/// samples: a process that dies writes no rundown. Only for processes that are started, since
-/// whatever was compiled before is not reported.
+/// Adds the names of methods to a session that has samples, as they are compiled or bound: a process
+/// that dies writes no rundown. This is only for processes that the command starts, since whatever was
+/// compiled before is not reported.
 pub(crate) fn naming_methods(config: SessionConfig) -> Result<SessionConfig, RequestError> {
     let has_samples = config.providers().iter().any(|provider| provider.name() == SAMPLER);
     let is_filtered = |provider: &Provider| provider.event_filter().is_some();
@@ -106,12 +106,12 @@ pub(crate) fn naming_methods(config: SessionConfig) -> Result<SessionConfig, Req
     Ok(config.providing(Providers::new(all.collect::<Vec<_>>())?))
 }
 
-/// Whether what a provider leaves out is what nobody asked for.
+/// Returns whether a provider leaves out only what [`naming_methods`] would bring besides names.
 pub(crate) fn leaves_out_what_names_bring(provider: &Provider) -> bool {
     provider.event_filter() == Some(&EventFilter::except(OTHERS_AT_VERBOSE))
 }
 
-/// The providers as a table, each with what asked for it; a heading first.
+/// Returns the providers as a table, each with the options that name it; a heading first.
 pub(crate) fn table(args: &SessionArgs, config: &SessionConfig) -> Vec<String> {
     let mut rows = vec![["Provider", "Keywords", "Level", "Enabled by"].map(str::to_owned)];
     for provider in config.providers() {
@@ -133,7 +133,7 @@ pub(crate) fn table(args: &SessionArgs, config: &SessionConfig) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// Which options asked for a provider.
+/// Returns the options that name a provider.
 fn sources(args: &SessionArgs, name: &str) -> Vec<String> {
     let mut sources = Vec::new();
     for list in &args.providers {
@@ -170,7 +170,7 @@ fn sources(args: &SessionArgs, name: &str) -> Vec<String> {
     sources
 }
 
-/// Notes to the user before such a session.
+/// Returns what the user should know before such a session.
 pub(crate) fn warnings(config: &SessionConfig) -> Vec<String> {
     let mut warnings = Vec::new();
     for provider in config.providers() {

@@ -13,14 +13,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Connections at a time. Others are closed at once.
-const MOST_CONNECTIONS: usize = 8;
-/// Bytes of a request's head.
-const MOST_HEAD_BYTES: usize = 8 << 10;
-const MOST_HEADERS: usize = 64;
-/// How long a request, and the taking of its answer, may take.
+/// Maximum number of connections at a time. Others are closed at once.
+const MAX_CONNECTIONS: usize = 8;
+/// Maximum bytes of a request's head.
+const MAX_HEAD_BYTES: usize = 8 << 10;
+/// Maximum number of a request's headers.
+const MAX_HEADERS: usize = 64;
+/// Maximum time for a request, and for taking its answer.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(5);
-/// After a failed accept, as without descriptors.
+/// Pause after a failed accept, as without descriptors.
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -34,13 +35,13 @@ pub(crate) struct Scrape {
 }
 
 impl Scrape {
-    /// Listens at an address, and answers who calls it by a loopback name or address, or by
+    /// Listens at an address, and answers clients that call it by a loopback name or address, or by
     /// one of these `hosts`. The thread ends with the process.
     pub(crate) fn listen(address: SocketAddr, hosts: &[String]) -> Result<Scrape, Failure> {
         Scrape::listen_within(EXCHANGE_TIMEOUT, address, hosts)
     }
 
-    /// The same; each exchange may take so long.
+    /// Listens as [`Scrape::listen`] does. `timeout`: the maximum time of an exchange.
     fn listen_within(
         timeout: Duration,
         address: SocketAddr,
@@ -62,12 +63,12 @@ impl Scrape {
         Ok(Scrape { address, document })
     }
 
-    /// Where it listens: with the port that was chosen, if 0 was asked for.
+    /// Returns where it listens. If the port was given as 0, the address has the one that was chosen.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// From now on this is served.
+    /// Serves this document from now on.
     pub(crate) fn publish(&self, document: Vec<u8>) {
         *self.document.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(document);
     }
@@ -85,7 +86,7 @@ fn serve(
             std::thread::sleep(ACCEPT_RETRY);
             continue;
         };
-        if open.fetch_add(1, Ordering::SeqCst) >= MOST_CONNECTIONS {
+        if open.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS {
             open.fetch_sub(1, Ordering::SeqCst);
             continue;
         }
@@ -102,7 +103,7 @@ fn serve(
     }
 }
 
-/// One request, one answer.
+/// Reads one request and writes its answer.
 fn answer(
     mut stream: TcpStream,
     deadline: Instant,
@@ -135,12 +136,13 @@ fn answer(
 struct Head {
     method: String,
     path: String,
-    /// What the client calls us; empty: nothing.
+    /// Name by which the client calls this server; empty if it gives none.
     host: String,
 }
 
-/// Whether a client that calls us so gets an answer. A page in a browser may have a name of
-/// its own lead to this machine (DNS rebinding), and would read what only this machine may.
+/// Returns whether a client that calls this server by a name gets an answer. A page in a browser may
+/// have a name of its own lead to this machine (DNS rebinding), and would read what only this machine
+/// may.
 fn is_answered(host: &str, hosts: &[String]) -> bool {
     let (name, port) = host.rsplit_once(':').unwrap_or((host, ""));
     let name = if port.bytes().all(|byte| byte.is_ascii_digit()) { name } else { host };
@@ -150,7 +152,7 @@ fn is_answered(host: &str, hosts: &[String]) -> bool {
         || hosts.iter().any(|host| [name, address].iter().any(|own| host.eq_ignore_ascii_case(own)))
 }
 
-/// The head of a request; `None`: what came is none, or too long.
+/// Reads the head of a request; `None` if what came is none, or too long.
 fn read_head(stream: &mut TcpStream, deadline: Instant) -> io::Result<Option<Head>> {
     let mut bytes = Vec::new();
     let mut piece = [0; 1024];
@@ -161,7 +163,7 @@ fn read_head(stream: &mut TcpStream, deadline: Instant) -> io::Result<Option<Hea
             return Err(ErrorKind::UnexpectedEof.into());
         }
         bytes.extend_from_slice(&piece[..count]);
-        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut request = httparse::Request::new(&mut headers);
         match request.parse(&bytes) {
             Ok(httparse::Status::Complete(_)) => {
@@ -172,7 +174,7 @@ fn read_head(stream: &mut TcpStream, deadline: Instant) -> io::Result<Option<Hea
                 let host = host.and_then(|header| std::str::from_utf8(header.value).ok());
                 return Ok(Some(Head { method, path, host: text(host) }));
             }
-            Ok(httparse::Status::Partial) if bytes.len() < MOST_HEAD_BYTES => {}
+            Ok(httparse::Status::Partial) if bytes.len() < MAX_HEAD_BYTES => {}
             Ok(httparse::Status::Partial) | Err(_) => return Ok(None),
         }
     }
@@ -207,7 +209,7 @@ fn reply(
     stream.flush()
 }
 
-/// What is left of the time; an error if nothing is.
+/// Returns what is left of the time; an error if nothing is.
 fn left(deadline: Instant) -> io::Result<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(left) }
@@ -251,7 +253,7 @@ mod tests {
         assert_eq!(status(b"GET /other HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"), "404");
         assert_eq!(status(b"POST /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"), "405");
         assert_eq!(status(b"\x16\x03\x01 hello\r\n\r\n"), "400");
-        let long = [&b"GET /"[..], &vec![b'a'; 2 * MOST_HEAD_BYTES], b" HTTP/1.1\r\n\r\n"].concat();
+        let long = [&b"GET /"[..], &vec![b'a'; 2 * MAX_HEAD_BYTES], b" HTTP/1.1\r\n\r\n"].concat();
         // The rest of it may still be on the way when it is refused.
         assert!(["400", ""].contains(&&*status(&long)));
     }
@@ -298,7 +300,7 @@ mod tests {
         let (address, timeout) = ("127.0.0.1:0".parse().unwrap(), Duration::from_millis(500));
         let scrape = Scrape::listen_within(timeout, address, &[]).unwrap();
         let mute: Vec<TcpStream> =
-            (0..MOST_CONNECTIONS).map(|_| TcpStream::connect(scrape.address()).unwrap()).collect();
+            (0..MAX_CONNECTIONS).map(|_| TcpStream::connect(scrape.address()).unwrap()).collect();
         nettrace_testdata::eventually("an answer", || {
             asked(&scrape, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").starts_with("HTTP/1.1 200")
         });

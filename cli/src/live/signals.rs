@@ -14,12 +14,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Notices the signals that ask us to stop.
+/// Notices the signals that ask the command to stop.
 #[derive(Debug, Clone)]
 pub(crate) struct Signals {
     seen: Arc<AtomicUsize>,
     stopping: Arc<Mutex<Stopping>>,
-    /// Processes that wait at startup for us to resume them.
+    /// Processes that wait at startup until this command resumes them.
     waiting: Arc<Mutex<Option<Resumer>>>,
     delays: Delays,
 }
@@ -29,13 +29,13 @@ pub(crate) struct Signals {
 struct Stopping {
     /// When it began, by a signal or by a timer.
     since: Option<Instant>,
-    /// No signal asked for it.
+    /// Whether no signal has asked for it.
     is_by_timer: bool,
 }
 
 impl Stopping {
-    /// Takes a signal that came `now`. Tells whether it exits at once. `seen`: the first
-    /// signal that was noticed.
+    /// Takes a signal that came `now`. Returns whether it exits at once. `seen`: the first signal
+    /// that was noticed.
     #[cfg_attr(not(unix), expect(dead_code))]
     fn exits(&mut self, now: Instant, same_signal: Duration, seen: Option<i32>) -> bool {
         let Some(since) = self.since else {
@@ -55,7 +55,7 @@ impl Stopping {
 }
 
 impl Signals {
-    /// Notices nothing.
+    /// Creates signals that are never noticed.
     pub(crate) fn none() -> Signals {
         Signals {
             seen: Arc::default(),
@@ -65,17 +65,17 @@ impl Signals {
         }
     }
 
-    /// How long after a signal to wait for what nobody keeps.
+    /// Returns the maximum time after a signal to wait for what nobody keeps.
     pub(crate) fn patience(&self) -> Duration {
         self.delays.signal_patience
     }
 
-    /// What first values of metrics may cost.
+    /// Returns the maximum processor time of a process for the first values of its metrics.
     pub(crate) fn first_values(&self) -> Duration {
         self.delays.first_values
     }
 
-    /// From now on the first signal is only noticed.
+    /// Begins to notice signals: the first one no longer ends the command.
     pub(crate) fn notice(delays: &Delays) -> io::Result<Signals> {
         let signals = Signals { delays: *delays, ..Signals::none() };
         let at_once = Arc::new(AtomicBool::new(false));
@@ -92,12 +92,12 @@ impl Signals {
         Ok(signals)
     }
 
-    /// The signal that came.
+    /// Returns the signal that came.
     pub(crate) fn seen(&self) -> Option<i32> {
         i32::try_from(self.seen.load(Ordering::SeqCst)).ok().filter(|signal| *signal != 0)
     }
 
-    /// When it came.
+    /// Returns when the signal came.
     pub(crate) fn seen_since(&self) -> Option<Instant> {
         self.seen()?;
         let mut stopping = self.stopping();
@@ -116,8 +116,8 @@ impl Signals {
         let _ = self.seen.compare_exchange(0, number, Ordering::SeqCst, Ordering::SeqCst);
     }
 
-    /// The command stops because `--duration` elapsed, or it has what it wants; the next
-    /// Ctrl-C exits at once.
+    /// Takes that the command stops because `--duration` elapsed, or because it has what it wants: the
+    /// next Ctrl-C exits at once.
     pub(crate) fn stop_by_timer(&self) {
         let mut stopping = self.stopping();
         // A signal that was noticed already is taken in a moment, and must not count as the next.
@@ -126,7 +126,7 @@ impl Signals {
         }
     }
 
-    /// What stopped by a timer is over, and something else goes on: a program that was
+    /// Takes that what stopped by a timer is over, and something else goes on: a program that was
     /// started. The next signal is noticed again instead of exiting at once.
     pub(crate) fn reset(&self) {
         let mut stopping = self.stopping();
@@ -135,13 +135,13 @@ impl Signals {
         }
     }
 
-    /// Whether a Ctrl-C would exit at once.
+    /// Returns whether a Ctrl-C would exit at once.
     pub(crate) fn next_exits_now(&self) -> bool {
         cfg!(not(unix))
             || self.stopping().since.is_some_and(|since| since.elapsed() >= self.delays.same_signal)
     }
 
-    /// Processes that a signal that exits at once resumes first.
+    /// Sets the processes that a signal resumes before it exits at once.
     pub(crate) fn set_waiting(&self, resumer: Option<Resumer>) {
         *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = resumer;
     }
@@ -151,7 +151,7 @@ impl Signals {
     }
 }
 
-/// The signals that ask us to stop. A hangup that is ignored, as under `nohup`, stays
+/// Returns the signals that ask the command to stop. A hangup that is ignored, as under `nohup`, stays
 /// ignored.
 fn wanted() -> Vec<i32> {
     #[cfg(unix)]

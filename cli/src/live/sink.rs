@@ -12,22 +12,22 @@ use std::path::PathBuf;
 /// Where bytes go.
 #[derive(Debug)]
 pub(crate) enum Sink {
-    /// The session is only looked at.
+    /// Nobody keeps the bytes: a view only looks at them.
     Nowhere,
     File(File, Pending),
     Packed(GzEncoder<File>, Pending),
     Stdout(StdoutQueue),
 }
 
-/// What became of them.
+/// What became of the bytes.
 #[derive(Debug)]
 pub(crate) enum Saved {
     /// There is no file.
     Nothing,
     /// The file has all that was received, and its name.
     Whole(Written),
-    /// Not all could be written. What could be is in the file under its temporary name,
-    /// unless that is nothing.
+    /// Some bytes could not be written. The others are in the file under its temporary name; `None`
+    /// if there are none.
     Part(Option<PathBuf>),
     /// The file could not be given its name.
     Unnamed(Failure),
@@ -52,7 +52,8 @@ impl Sink {
         }
     }
 
-    /// `is_whole`: nothing more belongs to it. A packed file may fail in its last bytes.
+    /// Ends the writing. `is_whole`: whether nothing more belongs to the file. A packed file may fail in
+    /// its last bytes.
     pub(crate) fn finish(self, is_whole: bool) -> (Saved, io::Result<()>) {
         let (pending, written) = match self {
             // Several sessions may write to the queue, so its owner finishes it.

@@ -13,7 +13,7 @@ pub(crate) enum Resume {
     No,
 }
 
-/// Starts a session, and says what the runtime is too old for. `None`: it was time to end
+/// Starts a session, and says what the runtime is too old for. Returns `None` if it was time to end
 /// before the process answered, which a message says.
 pub(crate) fn start(
     reached: &Reached,
@@ -26,7 +26,8 @@ pub(crate) fn start(
     start_telling(reached, config, (resume, end), messages, |lost| *lost != Lost::StacksOff)
 }
 
-/// [`start`] for what nobody keeps: it leaves out by itself what comes although it was not wanted.
+/// Starts a session as [`start`] does, for a view that leaves out by itself what comes although it was
+/// not wanted.
 pub(crate) fn start_view(
     reached: &Reached,
     config: SessionConfig,
@@ -71,7 +72,7 @@ fn start_telling(
     Ok(Some(session))
 }
 
-/// Whether nobody answers any more.
+/// Returns whether nobody answers any more.
 fn is_end(error: &Error) -> bool {
     use std::io::ErrorKind::{ConnectionRefused, NotFound};
     match error {

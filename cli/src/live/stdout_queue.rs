@@ -12,16 +12,16 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What may wait for the reader.
-const MOST_QUEUED_BYTES: usize = 16 << 20;
-/// Bytes of one write: how fine progress is seen.
-const WRITE_BYTES: usize = 16 << 10;
+/// Maximum number of bytes that wait for the reader.
+const MAX_QUEUED_BYTES: usize = 16 << 20;
+/// Maximum number of bytes of one write: progress is seen after each.
+const MAX_WRITE_BYTES: usize = 16 << 10;
 
 /// What was not written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Dropped {
     pub(crate) bytes: u64,
-    /// Lines, where they are counted.
+    /// Number of lines, if they are counted.
     pub(crate) items: u64,
 }
 
@@ -42,21 +42,21 @@ struct Piece {
 struct QueueState {
     pieces: VecDeque<Piece>,
     queued_bytes: usize,
-    /// Of the piece that is being written.
+    /// Bytes of the current piece that are written; `None` between two pieces.
     written_bytes: Option<usize>,
     last_progress: Instant,
     dropped: Dropped,
-    /// Something did not fit. Until half of what waits is written, nothing more is put
+    /// Whether something did not fit. Until half of what waits is written, nothing more is put
     /// together that would only be dropped.
     is_full: bool,
     failure: Option<io::Error>,
-    /// From here on everything is dropped: the stream ends here.
+    /// Whether the stream ends here, and everything that comes is dropped.
     is_cut: bool,
-    /// Nothing more will come.
+    /// Whether nothing more will come.
     is_closed: bool,
 }
 
-/// Whether this is a named pipe.
+/// Returns whether a path is a named pipe.
 pub(crate) fn is_named_pipe(path: &Path) -> bool {
     #[cfg(unix)]
     if let Ok(data) = std::fs::metadata(path) {
@@ -66,7 +66,7 @@ pub(crate) fn is_named_pipe(path: &Path) -> bool {
     false
 }
 
-/// Gives the stream of a queue.
+/// Opens the stream of a queue.
 pub(crate) type Open = Box<dyn FnOnce() -> io::Result<Box<dyn Write + Send>> + Send>;
 
 /// Takes bytes for standard output, or for a pipe, and never waits longer than it may.
@@ -74,8 +74,7 @@ pub(crate) type Open = Box<dyn FnOnce() -> io::Result<Box<dyn Write + Send>> + S
 pub(crate) struct StdoutQueue {
     shared: Arc<Shared>,
     on_stall: OnStall,
-    /// A reader counts as stalled if it takes nothing for this long while the queue is
-    /// full.
+    /// Time after which a reader counts as stalled that takes nothing while the queue is full.
     stall: Duration,
     end: EndRule,
 }
@@ -133,8 +132,7 @@ impl StdoutQueue {
                 break;
             }
             // One that is larger than all that may wait has to go through, too.
-            if state.pieces.is_empty()
-                || state.queued_bytes + piece.bytes.len() <= MOST_QUEUED_BYTES
+            if state.pieces.is_empty() || state.queued_bytes + piece.bytes.len() <= MAX_QUEUED_BYTES
             {
                 state.queued_bytes += piece.bytes.len();
                 state.pieces.push_back(piece);
@@ -170,29 +168,29 @@ impl StdoutQueue {
         self.shared.lock().dropped.items += items;
     }
 
-    /// Whether the next bytes are dropped.
+    /// Returns whether the next bytes are dropped.
     pub(crate) fn is_full(&self) -> bool {
         let state = self.shared.lock();
         state.is_cut || (self.on_stall == OnStall::Drop && state.is_full)
     }
 
-    /// Whether the session is to be stopped, since its reader stands still.
+    /// Returns whether the session is to be stopped, since its reader stands still.
     pub(crate) fn is_cut(&self) -> bool {
         self.shared.lock().is_cut
     }
 
-    /// Whether something was dropped.
+    /// Returns whether something was dropped.
     pub(crate) fn has_dropped(&self) -> bool {
         self.shared.lock().dropped != Dropped::default()
     }
 
-    /// Whether the reader is gone.
+    /// Returns whether the reader is gone.
     pub(crate) fn is_broken(&self) -> bool {
         self.shared.lock().failure.is_some()
     }
 
     /// Waits until everything is written, as long as the reader takes something now and
-    /// then. Tells what was not written.
+    /// then. Returns what was not written.
     pub(crate) fn finish(&self) -> io::Result<Dropped> {
         let mut state = self.shared.lock();
         state.is_closed = true;
@@ -245,13 +243,13 @@ fn write(shared: &Shared, open: Open) {
         state.written_bytes = Some(piece.bytes.len());
         drop(state);
         // In parts, so that a slow reader of a large piece differs from a stalled one.
-        for bytes in piece.bytes.chunks(WRITE_BYTES) {
+        for bytes in piece.bytes.chunks(MAX_WRITE_BYTES) {
             let written = stream.write_all(bytes).and_then(|()| stream.flush());
             let mut state = shared.lock();
             state.last_progress = Instant::now();
             state.queued_bytes = state.queued_bytes.saturating_sub(bytes.len());
             // Half of the room first, or each line would be dropped or kept by chance.
-            state.is_full &= state.queued_bytes > MOST_QUEUED_BYTES / 2;
+            state.is_full &= state.queued_bytes > MAX_QUEUED_BYTES / 2;
             state.written_bytes = state.written_bytes.map(|left| left.saturating_sub(bytes.len()));
             drop(state);
             if let Err(error) = written {
@@ -302,7 +300,7 @@ mod tests {
             queue.offer(vec![0; 1 << 20], 10).unwrap();
         }
         assert!(queue.is_full() && queue.has_dropped() && !queue.is_cut());
-        for _ in 0..(17 << 20) / WRITE_BYTES {
+        for _ in 0..(17 << 20) / MAX_WRITE_BYTES {
             open.send(()).unwrap();
         }
         let dropped = queue.finish().unwrap();
@@ -321,7 +319,7 @@ mod tests {
             queue.offer(vec![0; 3 << 20], 10).unwrap();
         }
         assert!(queue.is_full());
-        for _ in 0..(8 << 20) / WRITE_BYTES {
+        for _ in 0..(8 << 20) / MAX_WRITE_BYTES {
             open.send(()).unwrap();
             taken.recv().unwrap();
         }
@@ -338,13 +336,13 @@ mod tests {
         }
         let before = queue.shared.lock().dropped;
         // There is room again, but the stream has ended.
-        for _ in 0..(17 << 20) / WRITE_BYTES {
+        for _ in 0..(17 << 20) / MAX_WRITE_BYTES {
             open.send(()).unwrap();
         }
         queue.offer(vec![0; 100], 0).unwrap();
         let dropped = queue.finish().unwrap();
         assert_eq!(dropped.bytes, before.bytes + 100);
-        assert!(taken.try_iter().sum::<usize>() >= MOST_QUEUED_BYTES);
+        assert!(taken.try_iter().sum::<usize>() >= MAX_QUEUED_BYTES);
     }
 
     #[test]
@@ -354,7 +352,7 @@ mod tests {
         while !queue.is_cut() {
             queue.offer(vec![0; 4 << 20], 0).unwrap();
         }
-        assert!(queue.finish().unwrap().bytes > MOST_QUEUED_BYTES as u64);
+        assert!(queue.finish().unwrap().bytes > MAX_QUEUED_BYTES as u64);
     }
 
     #[test]

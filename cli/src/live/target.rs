@@ -23,7 +23,7 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
-    /// As the command line says. Makes the transcript's file.
+    /// Creates what the command line says, and the transcript's file.
     pub(crate) fn new(args: &TalkArgs) -> Result<Talk, Failure> {
         let defaults = Deadlines::default();
         let deadlines = match args.patience {
@@ -68,7 +68,7 @@ pub(crate) struct Reached {
     /// Its name; may be empty.
     pub(crate) name: String,
     pub(crate) runtime: Runtime,
-    /// It was started to wait until it is resumed.
+    /// Whether it was started to wait until it is resumed.
     pub(crate) may_wait: bool,
     /// When it will have been running for [`SETTLING_TIME`], if it has not yet.
     pub(crate) settles_at: Option<Instant>,
@@ -77,13 +77,13 @@ pub(crate) struct Reached {
 /// Why a process does not answer.
 pub(crate) const STOPPED: &str = "the process is stopped, by a signal or a debugger";
 
-/// No session begins earlier in a process that runs: sessions and class constructors of the
-/// runtime's event sources may wait for each other for ever. `top` blocked one of five
+/// Minimum time that a process has run before a session begins: sessions and class constructors of
+/// the runtime's event sources may wait for each other for ever. `top` blocked one of five
 /// programs of .NET 8 that it looked at 50 ms after their start, none after a second.
 const SETTLING_TIME: Duration = Duration::from_secs(1);
 
 impl Reached {
-    /// As messages name it: `shop (4711)`.
+    /// Returns what messages call it: `shop (4711)`.
     pub(crate) fn label(&self) -> String {
         match (self.pid, self.name.is_empty()) {
             (Some(pid), true) => format!("process {pid}"),
@@ -122,12 +122,13 @@ impl Reached {
         Ok(())
     }
 
-    /// A failure with this process.
+    /// Returns the failure of a request to this process.
     pub(crate) fn failed(&self, error: &Error) -> Failure {
         Failure::input(self.label(), error.to_string())
     }
 
-    fn of(found: &Found, talk: &Talk) -> Result<Reached, Failure> {
+    /// Makes a process that was found one that can be talked to.
+    fn from_found(found: &Found, talk: &Talk) -> Result<Reached, Failure> {
         let pid = u64::from(found.pid);
         let (name, may_wait) = (found.name.clone(), found.suspends_at_startup);
         let young = found.uptime.filter(|_| !may_wait);
@@ -141,7 +142,7 @@ impl Reached {
         }
     }
 
-    /// The process that connected to a port, or answers at one.
+    /// Makes the process that connected to a port, or answers at one, and asks it for its name.
     pub(crate) fn running(runtime: Runtime, pid: Option<u64>) -> Reached {
         // .NET Core 3 cannot tell; other runtimes that do not answer will say why at the
         // next request.
@@ -160,11 +161,11 @@ fn cannot(what: &str, message: &str) -> Failure {
     Failure::input(what, message)
 }
 
-/// Every process that can be reached.
+/// Returns every process that can be reached.
 pub(crate) fn all(talk: &Talk) -> Vec<Reached> {
     let found = Search::new().run().processes;
     let runtimes = found.iter().filter(|found| found.kind == ProcessKind::Runtime);
-    runtimes.filter_map(|found| Reached::of(found, talk).ok()).collect()
+    runtimes.filter_map(|found| Reached::from_found(found, talk).ok()).collect()
 }
 
 /// What the arguments select.
@@ -183,7 +184,7 @@ pub(crate) struct One {
     pub(crate) port: Option<Port>,
 }
 
-/// What the user named. Connects only to a process at a port, and waits for it until
+/// Finds what the user named. Connects only to a process at a port, and waits for it until
 /// it is time to end.
 pub(crate) fn find(args: &TargetArgs, talk: &Talk, end: &EndRule) -> Result<Selected, Failure> {
     if let Some(pid) = args.process_id {
@@ -207,8 +208,8 @@ pub(crate) fn find(args: &TargetArgs, talk: &Talk, end: &EndRule) -> Result<Sele
     opened.map(Selected::Port).map_err(|error| cannot(port, &error.to_string()))
 }
 
-/// The process that the user named, or the first one that comes to the port. `None`: a
-/// signal came before it did.
+/// Finds the process that the user named, or waits for the first one that comes to the port; `None`
+/// if a signal came before it did.
 pub(crate) fn one(
     args: &TargetArgs,
     talk: &Talk,
@@ -224,7 +225,7 @@ pub(crate) fn one(
     Ok(first(&port, end, messages).map(|reached| One { reached, port: Some(port) }))
 }
 
-/// The only one of these processes.
+/// Returns the only one of these processes; fails if there are several, or none.
 pub(crate) fn only(mut processes: Vec<Reached>) -> Result<Reached, Failure> {
     match (processes.pop(), processes.is_empty()) {
         (Some(reached), true) => Ok(reached),
@@ -241,7 +242,7 @@ pub(crate) fn only(mut processes: Vec<Reached>) -> Result<Reached, Failure> {
 
 fn by_id(pid: u32, talk: &Talk) -> Result<Reached, Failure> {
     match Search::new().process(pid) {
-        Some(found) => Reached::of(&found, talk),
+        Some(found) => Reached::from_found(&found, talk),
         None => {
             let message = "there is no .NET process with this id; nettrace ps lists all";
             Err(cannot(&format!("process {pid}"), message))
@@ -266,7 +267,7 @@ fn by_name(name: &str, talk: &Talk) -> Result<Vec<Reached>, Failure> {
         }
         named => {
             let (reached, mut others): (Vec<_>, Vec<_>) =
-                named.iter().map(|found| Reached::of(found, talk)).partition(Result::is_ok);
+                named.iter().map(|found| Reached::from_found(found, talk)).partition(Result::is_ok);
             // Of several processes of one name, those that cannot be reached are no reason
             // to fail.
             match others.pop().filter(|_| reached.is_empty()) {
@@ -295,7 +296,8 @@ pub(crate) fn first_arrival(
     None
 }
 
-/// The same, with its name.
+/// Waits for the first process that connects to a port, and asks it for its name; `None` if a signal
+/// came before.
 pub(crate) fn first(port: &Port, end: &EndRule, messages: &mut Messages<'_>) -> Option<Reached> {
     reach(first_arrival(port, end, messages)?, end)
 }

@@ -7,13 +7,13 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// A transcript being written. It gets its name at the end, also if the command fails: it
+/// A transcript that is being written. It gets its name at the end, also if the command fails: it
 /// shows why.
 #[derive(Debug)]
 pub(crate) struct Transcript {
     recorder: Recorder,
     path: PathBuf,
-    /// `None`: it has its name.
+    /// The file, until it has its name.
     file: Mutex<Option<Pending>>,
 }
 

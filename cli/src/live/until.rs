@@ -6,13 +6,13 @@ use nettrace_export::nearest::{nearest, suggestion};
 use nettrace_ipc::{Level, Provider};
 use nettrace_parser::catalog::{self, CatalogEvent};
 
-/// Comes in every session: the writer's own events, and the rundown's.
+/// Returns whether a provider's events come in every session: those of the writer, and of the rundown.
 fn comes_unasked(provider: &str) -> bool {
     provider.eq_ignore_ascii_case("Microsoft-DotNETCore-EventPipe")
         || provider.to_lowercase().ends_with("rundown")
 }
 
-/// What to say of conditions that no event of the session can fulfil.
+/// Returns what to say about conditions that no event of the session can fulfil.
 pub(crate) fn warnings<'p>(
     conditions: &[Predicate],
     providers: impl Iterator<Item = &'p Provider> + Clone,
@@ -73,7 +73,7 @@ fn warning<'p>(
     ))
 }
 
-/// Providers whose events are all in the catalog; those of others may have more.
+/// Returns whether all events of a provider are in the catalog; other providers may have more.
 fn is_complete(provider: &str) -> bool {
     provider.eq_ignore_ascii_case("Microsoft-Windows-DotNETRuntime")
 }

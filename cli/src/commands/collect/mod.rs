@@ -232,7 +232,7 @@ fn rules(args: &CollectArgs) -> Result<Option<Rules>, Failure> {
         return Err(Failure::usage("recordings of rules are files; give -o FILE, or no -o"));
     }
     let rules = Rules::read(path, &args.session, args.rundown)?;
-    if rules.keep() && args.rotate.is_none() {
+    if rules.keep_rotations() && args.rotate.is_none() {
         return Err(Failure::input(
             path.display().to_string(),
             "action = \"keep\" keeps what --rotate has; give --rotate 5x100MB, too",

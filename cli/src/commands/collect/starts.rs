@@ -228,10 +228,10 @@ fn start_session(
     end: &EndRule,
 ) -> Result<Started, Failure> {
     reached.settle(end);
-    let first_values = FirstValues::of(reached.pid, &request.config, end.signals().first_values());
+    let first_values = FirstValues::new(reached.pid, &request.config, end.signals().first_values());
     let sessions = match &request.later {
         Some(_) => Some(Sessions::one(&request.config)),
-        None => Sessions::of(reached, &request.config, end)?,
+        None => Sessions::for_process(reached, &request.config, end)?,
     };
     let sessions = sessions.ok_or_else(|| silent(reached.label()))?;
     if sessions.are_several() && !places.may_part(&request.job) {

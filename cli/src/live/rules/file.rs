@@ -22,10 +22,10 @@ const DEFAULT_DURATION: Duration = Duration::from_secs(30);
 const DEFAULT_KEEP_AFTER: Duration = Duration::from_secs(5);
 /// Default pause after a rule has fired.
 const DEFAULT_COOLDOWN: Duration = Duration::from_secs(60);
-/// A file of rules is written by hand.
-const MOST_FILE_BYTES: u64 = 1 << 20;
-/// Each has a recording of its own, perhaps at the same time as all others.
-const MOST_RULES: usize = 64;
+/// Maximum size of a file of rules, which is written by hand, in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+/// Maximum number of rules: each has a recording of its own, perhaps at the same time as all others.
+const MAX_RULES: usize = 64;
 
 const TOP: [&str; 6] = ["folder", "interval", "max-disk", "max-files", "rule", "when-full"];
 const OF_RULE: [&str; 18] = [
@@ -48,7 +48,7 @@ const OF_RULE: [&str; 18] = [
     "when",
     "when-full",
 ];
-/// What only a recording of its own has.
+/// Keys that only a rule with a recording of its own has.
 const OF_START: [&str; 9] = [
     "buffersize",
     "clreventlevel",
@@ -62,7 +62,7 @@ const OF_START: [&str; 9] = [
 ];
 
 impl Rules {
-    /// Reads a file. `args` and `rundown` are of the command line: rules that say nothing
+    /// Reads a file. `args` and `rundown` come from the command line: rules that say nothing
     /// else record that.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl Rules {
         let too_long = || cannot("is no file of rules: it has more than 1 MiB".to_owned());
         let length = std::fs::metadata(path).map_err(|error| cannot(plain(&error)))?.len();
         // Before it is read: `--rules` may name a trace by mistake.
-        if length > MOST_FILE_BYTES {
+        if length > MAX_FILE_BYTES {
             return Err(too_long());
         }
         let text = std::fs::read_to_string(path).map_err(|error| cannot(plain(&error)))?;
@@ -113,9 +113,9 @@ impl Rules {
                 "there is no rule; write [[rule]], and below it name = \"…\" and when = \"…\"";
             return Err(source.wrong(text_end(source.text), text));
         }
-        if all.len() > MOST_RULES {
+        if all.len() > MAX_RULES {
             return Err(source
-                .wrong(0, &format!("there are {} rules; {MOST_RULES} are the most", all.len())));
+                .wrong(0, &format!("there are {} rules; {MAX_RULES} are the most", all.len())));
         }
         let interval =
             top.parsed::<Span>("interval")?.map_or(Duration::from_secs(1), |span| span.0);
@@ -255,7 +255,7 @@ struct Source<'t> {
 }
 
 impl Source<'_> {
-    /// `at`: in bytes.
+    /// Returns the failure that names a place. `at`: its offset in bytes.
     fn wrong(&self, at: usize, message: &str) -> Failure {
         let before = self.text.get(..at).unwrap_or(self.text);
         let line = before.split('\n').count();
@@ -269,7 +269,7 @@ impl Source<'_> {
 struct Fields<'t> {
     source: Source<'t>,
     table: &'t DeTable<'t>,
-    /// Where it begins.
+    /// Offset of its beginning, in bytes.
     at: usize,
 }
 
@@ -282,13 +282,13 @@ impl<'t> Fields<'t> {
         self.get(key).is_some()
     }
 
-    /// Where the value of a key stands, or the table.
+    /// Returns the offset of a key's value; of the table if the key is missing.
     fn place(&self, key: &str) -> usize {
         self.get(key).map_or(self.at, |value| value.span().start)
     }
 
-    /// Where a character of a text stands, counted from 1; and whether that is certain:
-    /// where nothing is escaped.
+    /// Returns the offset of a character of a text, and whether that is certain: it is if nothing is
+    /// escaped. `column` counts from 1.
     fn inside(&self, key: &str, column: usize) -> (usize, bool) {
         let Some(value) = self.get(key) else { return (self.at, false) };
         let span = value.span();
@@ -337,8 +337,7 @@ impl<'t> Fields<'t> {
         })
     }
 
-    /// A text, or several in a list, or several with commas between them; each with its
-    /// place.
+    /// Reads a text, or several in a list, or several with commas between them, each with its offset.
     fn texts(&self, key: &str) -> Result<Vec<(usize, &'t str)>, Failure> {
         let Some(value) = self.get(key) else { return Ok(Vec::new()) };
         let wrong = |at| {
@@ -364,7 +363,7 @@ impl<'t> Fields<'t> {
         text.map(|text| text.parse().map_err(|error: String| self.wrong(key, &error))).transpose()
     }
 
-    /// A whole number from 1 on.
+    /// Reads a whole number from 1 on.
     fn number(&self, key: &str) -> Result<Option<u64>, Failure> {
         let Some(value) = self.get(key) else { return Ok(None) };
         let number = match value.get_ref() {
@@ -385,7 +384,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// Tables in a list, with their places.
+    /// Reads tables in a list, with their offsets.
     fn tables(&self, key: &str) -> Result<Vec<(usize, &'t DeTable<'t>)>, Failure> {
         let Some(value) = self.get(key) else { return Ok(Vec::new()) };
         let DeValue::Array(parts) = value.get_ref() else {

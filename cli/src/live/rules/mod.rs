@@ -14,24 +14,24 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Rules {
     pub(crate) all: Vec<Rule>,
-    /// Where recordings go; `None`: the current folder.
+    /// Where recordings go; `None` for the current folder.
     pub(crate) folder: Option<PathBuf>,
-    /// Between two values of a counter.
+    /// Time between two values of a counter.
     pub(crate) interval: Duration,
-    /// Of all rules together.
+    /// How much all rules together leave on disk.
     pub(crate) limit: Limit,
 }
 
 /// One rule.
 #[derive(Debug)]
 pub(crate) struct Rule {
-    /// Stands in the names of its files.
+    /// Its name, which the names of its files have.
     pub(crate) name: String,
     pub(crate) condition: Predicate,
-    /// What to listen to for the condition's events.
+    /// Providers of the condition's events.
     watched: Vec<Provider>,
     pub(crate) action: Action,
-    /// How long it rests after a recording.
+    /// Minimum time between the end of a recording and the next.
     pub(crate) cooldown: Duration,
     pub(crate) limit: Limit,
 }
@@ -65,19 +65,20 @@ pub(crate) struct Limit {
 /// What happens at a limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum WhenFull {
-    /// The oldest files go.
+    /// The oldest files are removed.
     #[default]
     DeleteOldest,
     /// Nothing more is recorded.
     Stop,
 }
 
-/// Counters come to a few hundred bytes a second.
+/// Buffer of the session that looks for conditions, in megabytes: counters come to a few hundred bytes
+/// a second.
 const WATCH_MEGABYTES: u32 = 16;
 
 impl Rules {
-    /// The session in which the conditions are looked for. It records no stacks and has
-    /// no end to wait for.
+    /// Returns the session that looks for the conditions. It records no stacks and has no end to wait
+    /// for.
     pub(crate) fn watch_config(&self) -> Result<SessionConfig, RequestError> {
         let counters: Vec<&CounterName> =
             self.all.iter().flat_map(|rule| rule.condition.counters()).collect();
@@ -94,8 +95,8 @@ impl Rules {
         Ok(config.buffer_megabytes(NonZeroU32::new(WATCH_MEGABYTES).unwrap_or(NonZeroU32::MIN)))
     }
 
-    /// Whether something is to be kept of a rotation.
-    pub(crate) fn keep(&self) -> bool {
+    /// Returns whether a rule keeps what a rotation has recorded.
+    pub(crate) fn keep_rotations(&self) -> bool {
         self.all.iter().any(|rule| matches!(rule.action, Action::Keep { .. }))
     }
 }
