@@ -62,7 +62,7 @@ pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
         rows(&top.methods, context).write(context)?;
     }
     // Of very many threads each has its own layout, so that one table is held at a time.
-    let layout = (1..=MOST_ALIKE_THREADS).contains(&top.threads.len()).then(|| {
+    let layout = (1..=MAX_ALIKE_THREADS).contains(&top.threads.len()).then(|| {
         let tables = top.threads.iter().map(|thread| rows(&thread.methods, context));
         layout_of(&tables.collect::<Vec<_>>(), context)
     });
@@ -93,9 +93,9 @@ pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
 }
 
 /// Maximum number of threads whose tables are laid out with the same columns.
-const MOST_ALIKE_THREADS: usize = 256;
+const MAX_ALIKE_THREADS: usize = 256;
 
-/// What the rows without names are, where there are any.
+/// Writes what the rows without names are, if there are any.
 fn nameless(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
     let mut rows = top.methods.iter().chain(top.threads.iter().flat_map(|thread| &thread.methods));
     if rows.all(|row| row.addresses < 2) {
@@ -107,8 +107,8 @@ fn nameless(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
 const NAMELESS: &str = "addresses without a name are one row per module; names come from a rundown \
                         at the session's end, from --perf-map or from --symbols";
 
-/// Room that a method with its type mostly needs.
-const LEAST_NAME_COLUMNS: usize = 40;
+/// Minimum columns for a name: a method with its type mostly fits.
+const MIN_NAME_COLUMNS: usize = 40;
 
 const TOP_COLUMNS: &[Column] = &[
     right("SELF %", 7, 0),
@@ -116,10 +116,10 @@ const TOP_COLUMNS: &[Column] = &[
     right("SELF ms", 11, 2),
     right("TOTAL ms", 11, 3),
     right("SAMPLES", 7, 1),
-    left("NAME", 4, 0).at_least(LEAST_NAME_COLUMNS),
+    left("NAME", 4, 0).at_least(MIN_NAME_COLUMNS),
 ];
 
-/// The same with when each method was on a stack.
+/// Columns of a table that also shows when each method was on a stack.
 const WHEN_COLUMNS: &[Column] = &[
     right("SELF %", 7, 0),
     right("TOTAL %", 7, 0),
@@ -127,17 +127,19 @@ const WHEN_COLUMNS: &[Column] = &[
     right("TOTAL ms", 11, 4),
     right("SAMPLES", 7, 2),
     left("WHEN", MANY_CELLS, 0),
-    left("NAME", 4, 0).at_least(LEAST_NAME_COLUMNS),
+    left("NAME", 4, 0).at_least(MIN_NAME_COLUMNS),
 ];
 
-/// Cells of the line that shows when, and on narrow terminals.
+/// Cells of the line that shows when.
 const MANY_CELLS: usize = 32;
+/// Cells of that line on narrow terminals.
 const FEW_CELLS: usize = 16;
-const NARROW_COLUMNS: usize = 100;
+/// Minimum columns of a terminal that is not narrow.
+const MIN_WIDE_COLUMNS: usize = 100;
 
 fn rows(rows: &[MethodRow], context: &Context<'_>) -> Table {
     let has_when = rows.iter().any(|row| !row.when.is_empty());
-    let is_narrow = context.table_width().is_some_and(|width| width < NARROW_COLUMNS);
+    let is_narrow = context.table_width().is_some_and(|width| width < MIN_WIDE_COLUMNS);
     let cells = if is_narrow { FEW_CELLS } else { MANY_CELLS };
     let mut table = Table::new(if has_when { WHEN_COLUMNS } else { TOP_COLUMNS });
     for row in rows {
@@ -154,20 +156,20 @@ fn rows(rows: &[MethodRow], context: &Context<'_>) -> Table {
     table
 }
 
-/// Deeper nodes are shown with their depth in digits.
-const DEEPEST_INDENT: u32 = 60;
+/// Maximum depth that the indent shows; deeper nodes have their depth in digits.
+const MAX_INDENT: u32 = 60;
 
 pub(super) fn tree(tree: &CallTree, context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
     // A name needs room after its indent, too.
     let deepest =
-        context.table_width().map_or(DEEPEST_INDENT, |width| u32::try_from(width / 6).unwrap_or(0));
+        context.table_width().map_or(MAX_INDENT, |width| u32::try_from(width / 6).unwrap_or(0));
     first(context, &tree.nodes, usize::MAX).columns([
         right("TOTAL %", 7, 0).fill(&|node| format!("{:.2}", node.total_percent).into()),
         right("SELF %", 7, 1).fill(&|node| format!("{:.2}", node.self_percent).into()),
         right("TOTAL ms", 11, 3).fill(&|node| ms(node.total_ns).into()),
         right("SAMPLES", 7, 2).fill(&|node| units::count(node.total_samples).into()),
-        left("NAME", 4, 0).at_least(LEAST_NAME_COLUMNS).fill(&|node| {
+        left("NAME", 4, 0).at_least(MIN_NAME_COLUMNS).fill(&|node| {
             let indent = match node.depth {
                 depth if depth <= deepest => "  ".repeat(depth as usize),
                 depth => format!("{}[{depth}] ", "  ".repeat(deepest as usize)),
@@ -183,7 +185,7 @@ pub(super) fn tree(tree: &CallTree, context: &mut Context<'_>) -> io::Result<()>
     guesses(tree.guessed_frames, context)
 }
 
-/// What the tildes in front of names mean, where there are any.
+/// Writes what the tildes in front of names mean, if there are any.
 fn guesses(guessed_frames: u64, context: &mut Context<'_>) -> io::Result<()> {
     let line = match guessed_frames {
         0 => return Ok(()),
@@ -195,7 +197,7 @@ fn guesses(guessed_frames: u64, context: &mut Context<'_>) -> io::Result<()> {
 
 const GUESS: &str = "of the method that begins less than 256 bytes below";
 
-/// How many of the samples ran for certain, if not all did.
+/// Writes how many of the samples ran for certain, if not all did.
 fn certainty(samples: u64, running: &RunningSamples, context: &mut Context<'_>) -> io::Result<()> {
     let RunningSamples { managed, computing, taking_lock, native_calls, .. } = *running;
     if taking_lock == 0 && native_calls == 0 {
@@ -214,7 +216,7 @@ fn certainty(samples: u64, running: &RunningSamples, context: &mut Context<'_>) 
     prose(context, &Paint::default(), &line)
 }
 
-/// How many of the samples have lost their callers.
+/// Writes how many of the samples have lost their callers.
 fn cut_off(samples: u64, cut_off: u64, repaired: u64, context: &mut Context<'_>) -> io::Result<()> {
     let lost = cut_off.saturating_add(repaired);
     if lost == 0 {
@@ -236,12 +238,12 @@ fn cut_off(samples: u64, cut_off: u64, repaired: u64, context: &mut Context<'_>)
     prose(context, &Paint::default(), &line)
 }
 
-/// Threads of which no sample shows that they did anything.
+/// Writes the threads of which no sample shows that they did anything.
 fn always_in(threads: &[StuckThread], context: &mut Context<'_>) -> io::Result<()> {
     let is_named = |row: &&StuckThread| {
         row.frames.first().is_some_and(|frame| frame.origin != NameOrigin::Address)
     };
-    for row in threads.iter().filter(is_named).take(SHOWN_ALWAYS) {
+    for row in threads.iter().filter(is_named).take(MAX_ALWAYS) {
         let place = row.frames.first().map_or("(no stack)", |frame| frame.qualified_name());
         let line = format!(
             "thread {} is always in {}, in all of its {}: its stack does not tell whether it runs or waits",
@@ -254,10 +256,10 @@ fn always_in(threads: &[StuckThread], context: &mut Context<'_>) -> io::Result<(
     Ok(())
 }
 
-/// Threads that are always in one call and shown.
-const SHOWN_ALWAYS: usize = 3;
+/// Maximum number of threads that are named because they are always in one call.
+const MAX_ALWAYS: usize = 3;
 
-/// What processors can have run, if that is less than the time of the threads.
+/// Writes what processors can have run, if that is less than the time of the threads.
 fn processors(limit: Option<ProcessorLimit>, context: &mut Context<'_>) -> io::Result<()> {
     let Some(ProcessorLimit { processors, most_ns, .. }) = limit else { return Ok(()) };
     let line = format!(
@@ -268,7 +270,7 @@ fn processors(limit: Option<ProcessorLimit>, context: &mut Context<'_>) -> io::R
     prose(context, &Paint::default(), &line)
 }
 
-/// What was left out because it waited.
+/// Writes what was left out because it waited.
 fn waiting(
     counted: &CountedStates,
     samples: u64,
@@ -286,8 +288,8 @@ fn waiting(
     prose(context, &Paint::default(), &line)
 }
 
-/// Room that a method with its type, or a module with its path, mostly needs.
-const LEAST_FRAME_COLUMNS: usize = 42;
+/// Minimum columns for a frame: a method with its type, or a module with its path, mostly fits.
+const MIN_FRAME_COLUMNS: usize = 42;
 
 pub(super) fn threads(
     rows: usize,
@@ -304,7 +306,7 @@ pub(super) fn threads(
         right("EVENTS", 7, 3).fill(&|row| units::count(row.events).into()),
         right("FIRST ms", 11, 5).fill(&|row| time(row.first_ns).into()),
         right("LAST ms", 11, 4).fill(&|row| time(row.last_ns).into()),
-        left("NAME; TOP FRAME", 15, 0).at_least(LEAST_FRAME_COLUMNS).fill(&|row| {
+        left("NAME; TOP FRAME", 15, 0).at_least(MIN_FRAME_COLUMNS).fill(&|row| {
             let name = row.name.as_deref().unwrap_or_default();
             let between = if name.is_empty() { "" } else { "; " };
             match &row.top_frame {
@@ -343,7 +345,7 @@ pub(super) fn modules(
             _ => "native".into(),
         }),
         left("NAME; PATH", 10, 0)
-            .at_least(LEAST_FRAME_COLUMNS)
+            .at_least(MIN_FRAME_COLUMNS)
             .fill(&|row| Text::parts([main(&row.name), fixed("; "), other(&row.path)]).into()),
     ])?;
     let summary = units::counted(report.modules.len() as u64, "module");

@@ -35,7 +35,7 @@ pub(super) fn run(asked: Asked<'_>, context: &mut Context<'_>) -> Result<Exit, F
 /// What is on the heap of a trace with a dump.
 pub(super) struct HeapOfTrace {
     pub(super) dumps: Vec<HeapDump>,
-    /// The place of the dump that is shown if no other is asked for.
+    /// The place of the dump that is shown unless `--dump` names another.
     pub(super) usual: usize,
     pub(super) retained: Retained,
     pub(super) report: HeapReport,
@@ -57,8 +57,8 @@ pub(super) fn complete(
     heap
 }
 
-/// Reading a trace once more for its heap, as a dump takes more memory than most summaries need.
-/// Nothing if that fails, or if it can be read only once.
+/// Reads a trace once more for its heap, as a dump takes more memory than most summaries need.
+/// Returns nothing if that fails, or if it can be read only once.
 fn heap(
     report: &SummaryReport,
     input: &InputArgs,
@@ -89,7 +89,7 @@ fn text(input: &InputArgs, report: &SummaryReport, context: &mut Context<'_>) ->
     writeln!(out, "{}", strong.over(printable(&input.name())))?;
     writeln!(out, "{}", strong.over(wrapped(&printable(&report.kind), width)))?;
     // Command lines may have thousands of arguments, which --json has.
-    let room = width.unwrap_or(MOST_PROCESS_COLUMNS).min(MOST_PROCESS_COLUMNS);
+    let room = width.unwrap_or(MAX_PROCESS_COLUMNS).min(MAX_PROCESS_COLUMNS);
     let process = report
         .process
         .as_deref()
@@ -156,10 +156,10 @@ fn text(input: &InputArgs, report: &SummaryReport, context: &mut Context<'_>) ->
     writeln!(out, "    {}", name.over(format!("nettrace open {file}")))
 }
 
-/// Columns of a process's command line.
-const MOST_PROCESS_COLUMNS: usize = 160;
+/// Maximum columns of a process's command line.
+const MAX_PROCESS_COLUMNS: usize = 160;
 
-/// The events of the program's own sources, and what shows their stacks and values.
+/// Writes the events of the program's own sources, and what shows their stacks and values.
 fn own_events(
     file: &str,
     report: &SummaryReport,
@@ -180,7 +180,7 @@ fn own_events(
         let room = width.map(|width| width.saturating_sub(4 + columns + NUMBERS_COLUMNS));
         let fields = printable(&row.fields.join(" "));
         let fields = match room {
-            Some(room) if room < LEAST_NAME_COLUMNS => String::new(),
+            Some(room) if room < MIN_NAME_COLUMNS => String::new(),
             Some(room) => cut(&fields, room),
             None => fields,
         };
@@ -206,10 +206,10 @@ fn own_events(
     Ok(())
 }
 
-/// How many columns the number of events and their rate take.
+/// Columns of the number of events and their rate.
 const NUMBERS_COLUMNS: usize = 20;
 
-/// `110/s`, `0.5/s`.
+/// Returns how often events of a type come: `110/s`, `0.5/s`.
 fn rate(row: &OwnEvents) -> String {
     match row.per_second {
         Some(rate) if rate >= 9.95 => format!("{rate:.0}/s"),
@@ -218,21 +218,21 @@ fn rate(row: &OwnEvents) -> String {
     }
 }
 
-/// A sentence in lines that fit: each word as far as it fits a line.
+/// Returns a sentence in lines that fit: each word as far as it fits a line.
 fn in_lines(text: &str, width: usize) -> String {
-    let most = width.saturating_sub(2).max(LEAST_NAME_COLUMNS);
+    let most = width.saturating_sub(2).max(MIN_NAME_COLUMNS);
     let words: Vec<String> = text.split(' ').map(|word| cut(word, most)).collect();
     wrapped(&words.join(" "), Some(width)).replace('\n', "\n  ")
 }
 
 /// Minimum columns for the name at a sentence's end; with less room the sentence is cut as a
 /// whole.
-const LEAST_NAME_COLUMNS: usize = 8;
+const MIN_NAME_COLUMNS: usize = 8;
 
 /// Returns a sentence that fits a line. The name at its end is cut in its middle.
 fn fitted(start: &str, name: &str, width: usize) -> String {
     match width.checked_sub(start.width() + 1) {
-        Some(room) if room >= LEAST_NAME_COLUMNS => format!("{start} {}", cut(name, room)),
+        Some(room) if room >= MIN_NAME_COLUMNS => format!("{start} {}", cut(name, room)),
         _ => cut(&format!("{start} {name}"), width),
     }
 }
