@@ -13,7 +13,7 @@ use nettrace_ipc::{
     CommandId, Deadlines, Found, LeftBy, Leftover, ProcessInfo, ProcessKind, Recorder,
     RuntimeVersion, Search, Startup,
 };
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::io::Write;
 use std::time::Duration;
 
@@ -36,7 +36,8 @@ struct PsProcess {
     pid: u32,
     /// Process id in its own namespace, if that is another one.
     own_pid: Option<u32>,
-    kind: &'static str,
+    #[serde(serialize_with = "write_kind")]
+    kind: ProcessKind,
     name: String,
     version: Option<String>,
     architecture: Option<String>,
@@ -53,7 +54,8 @@ struct PsProcess {
     /// Whether the process waits at startup to be resumed.
     suspended: Option<bool>,
     /// Commands that the process should know, by its version.
-    commands: Vec<String>,
+    #[serde(serialize_with = "write_names")]
+    commands: Vec<CommandId>,
 }
 
 #[derive(Debug, Serialize)]
@@ -129,7 +131,7 @@ fn report(found: &Found, recorder: Option<Recorder>) -> PsProcess {
     PsProcess {
         pid: found.pid,
         own_pid: found.own_pid,
-        kind: if found.kind == ProcessKind::Router { "router" } else { "runtime" },
+        kind: found.kind,
         name: found.name.clone(),
         version: match &info {
             Some(info) => {
@@ -149,9 +151,19 @@ fn report(found: &Found, recorder: Option<Recorder>) -> PsProcess {
         endpoint: found.endpoint.as_ref().ok().map(ToString::to_string),
         suspended,
         commands: version_for_commands
-            .map(|version| version.commands().map(|command| command.to_string()).collect())
+            .map(|version| version.commands().collect())
             .unwrap_or_default(),
     }
+}
+
+/// Writes the kind of a process, as scripts know it.
+fn write_kind<S: Serializer>(kind: &ProcessKind, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(if *kind == ProcessKind::Router { "router" } else { "runtime" })
+}
+
+/// Writes the names of commands.
+fn write_names<S: Serializer>(commands: &[CommandId], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(commands.iter().map(CommandId::to_string))
 }
 
 fn leftover(leftover: &Leftover) -> LeftoverReport {
@@ -217,7 +229,10 @@ fn table(context: &mut Context<'_>, args: &PsArgs, report: &PsReport) -> Result<
     let (mut rows, warning) = (make(), context.style.warning());
     for process in &report.processes {
         rows.add_row(row(process, is_whole, context));
-        if process.suspended == Some(true) || process.reason.is_some() || process.kind == "router" {
+        if process.suspended == Some(true)
+            || process.reason.is_some()
+            || process.kind == ProcessKind::Router
+        {
             rows.add_detail(Detail::new("  can ".to_owned(), can(process)), &warning);
         }
     }
@@ -250,11 +265,9 @@ fn can(process: &PsProcess) -> String {
     if let Some(reason) = &process.reason {
         return format!("nothing: {reason}");
     }
-    if process.kind == "router" {
+    if process.kind == ProcessKind::Router {
         return "route to devices".to_owned();
     }
-    let knows =
-        |command: CommandId| process.commands.iter().any(|name| *name == command.to_string());
     let words = [
         (CommandId::COLLECT_TRACING_2, "trace"),
         (CommandId::COLLECT_TRACING_4, "no-stacks"),
@@ -265,8 +278,11 @@ fn can(process: &PsProcess) -> String {
         (CommandId::ENABLE_PERF_MAP, "perfmap"),
         (CommandId::APPLY_STARTUP_HOOK, "hook"),
     ];
-    let mut words: Vec<&str> =
-        words.into_iter().filter(|(id, _)| knows(*id)).map(|(_, word)| word).collect();
+    let mut words: Vec<&str> = words
+        .into_iter()
+        .filter(|(id, _)| process.commands.contains(id))
+        .map(|(_, word)| word)
+        .collect();
     if process.suspended == Some(true) {
         words.push("resume (it waits)");
     }
