@@ -290,7 +290,7 @@ fn findings(
         running.waits_for_process(),
         hangs::starvation(
             reports,
-            &StuckThreads::of(resolved),
+            &StuckThreads::new(resolved),
             &own,
             code.blocked_workers(resolved).or_else(|| Blocked::by_events(&reports.waits, &own)),
         ),

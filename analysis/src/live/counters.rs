@@ -306,7 +306,7 @@ impl LiveCounters {
         let first_process = *self.first_process.get_or_insert(key.process_id);
         self.has_several |= first_process != key.process_id;
         let kept = self.series.entry(key).or_insert_with_key(|key| KeptSeries {
-            series: CounterSeries::of(key, &unit, &display_name),
+            series: CounterSeries::from_key(key, &unit, &display_name),
             recent: VecDeque::new(),
             new: Vec::new(),
             total_count: 0,

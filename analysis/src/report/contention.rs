@@ -10,7 +10,7 @@ use super::deadlock::{Deadlock, deadlocks};
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{ShownFrames, StackRow, stack_rows};
 use super::stuck::{StuckThread, StuckThreads};
-use super::waiting::{MOST_OPEN, OpenWait, WaitSite, WaitTotals, Waited, Waiting};
+use super::waiting::{MAX_OPEN, OpenWait, WaitSite, WaitTotals, Waited, Waiting};
 use crate::model::intervals::reported_nanos;
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle, WaitFor};
 use crate::sorted::SortFew;
@@ -128,10 +128,10 @@ struct Contended {
 
 /// Maximum number of locks that are waited for at a time whose owners are observed: each sample
 /// searches all of them.
-const MOST_CONTENDED: usize = 1_000;
+const MAX_CONTENDED: usize = 1_000;
 /// Maximum number of locks for which it is known how long they were held.
-const MOST_HELD: usize = 10_000;
-const MOST_OWNER_STACKS: usize = 100_000;
+const MAX_HELD: usize = 10_000;
+const MAX_OWNER_STACKS: usize = 100_000;
 
 /// What is known of a wait besides its place.
 #[derive(Debug, Clone, Copy)]
@@ -183,11 +183,11 @@ impl Contention {
         let newest = Newest { since_nanos: moment.nanos, lock_id, object_id, owner };
         self.newest.insert(moment.thread, newest);
         if let Some(lock) = lock_id
-            && (self.contended.len() < MOST_CONTENDED || self.contended.contains_key(&lock))
+            && (self.contended.len() < MAX_CONTENDED || self.contended.contains_key(&lock))
         {
             let lock = self.contended.entry(lock).or_default();
             lock.waiting = lock.waiting.saturating_add(1);
-            let owner = owner.and_then(|owner| Owners::os_id(model, moment.thread, owner));
+            let owner = owner.and_then(|owner| LockOwners::os_id(model, moment.thread, owner));
             if owner.is_some() && owner != lock.owner {
                 (lock.owner, lock.since) = (owner, None);
             }
@@ -202,7 +202,7 @@ impl Contention {
         // Nobody else had it since the one before, or this thread would have got it then.
         if let Some(since) = lock.since.filter(|since| newest.since_nanos <= *since)
             && moment.is_selected
-            && (self.held.len() < MOST_HELD || self.held.contains_key(&id))
+            && (self.held.len() < MAX_HELD || self.held.contains_key(&id))
         {
             let nanos = u64::try_from(moment.nanos.saturating_sub(since)).unwrap_or(0);
             self.held.entry(id).or_default().add(nanos);
@@ -230,7 +230,7 @@ impl Contention {
         let stack = model.stack_of(event, moment.thread);
         for lock in locks {
             let key = (lock, stack);
-            if self.owner_stacks.len() < MOST_OWNER_STACKS || self.owner_stacks.contains_key(&key) {
+            if self.owner_stacks.len() < MAX_OWNER_STACKS || self.owner_stacks.contains_key(&key) {
                 let count = self.owner_stacks.entry(key).or_default();
                 *count = count.saturating_add(1);
             }
@@ -292,8 +292,8 @@ impl Report for Contention {
         let mut owner_stacks = by_lock(self.owner_stacks);
         let Waited { totals, sites, open } = self.waits.finish(passes);
         // At the end: a thread's purpose may be reported after its waits.
-        let owners = Owners::new(resolved.model());
-        let mut locks: BTreeMap<LockKey, Sums> = BTreeMap::new();
+        let owners = LockOwners::new(resolved.model());
+        let mut locks: BTreeMap<LockKey, LockSums> = BTreeMap::new();
         for (place, site) in sites {
             locks.entry((place.lock_id, place.is_native)).or_default().add(place.stack, site);
         }
@@ -312,7 +312,7 @@ impl Report for Contention {
             let newest = newest.filter(|newest| newest.since_nanos == begun.since_nanos);
             let owner = newest.and_then(|newest| newest.owner);
             let os_owner =
-                owner.and_then(|owner| Owners::os_id(resolved.model(), begun.thread, owner));
+                owner.and_then(|owner| LockOwners::os_id(resolved.model(), begun.thread, owner));
             let thread = resolved.model().thread(begun.thread);
             let thread = thread.and_then(|row| row.os_thread_id);
             waiting.extend(thread);
@@ -320,7 +320,7 @@ impl Report for Contention {
                 waits_for.insert(thread, (owner, begun.since_nanos));
             }
             // After it has counted for its lock and for deadlocks.
-            if still.len() >= MOST_OPEN {
+            if still.len() >= MAX_OPEN {
                 continue;
             }
             still.push(OpenLockWait {
@@ -363,10 +363,10 @@ impl Report for Contention {
             .collect();
         let deadlocks =
             deadlocks(&waits_for, resolved.model().selected().last_nanos().unwrap_or(0));
-        let stuck = StuckThreads::of(resolved).waiting(
+        let stuck = StuckThreads::new(resolved).waiting(
             |what| what == WaitFor::Lock,
             |thread| waiting.contains(&thread),
-            MOST_OPEN,
+            MAX_OPEN,
         );
         ContentionReport { schema: SCHEMA, totals, deadlocks, open: still, stuck, locks }
     }
@@ -388,9 +388,9 @@ fn by_lock(
     by_lock
 }
 
-fn longest_first(locks: BTreeMap<LockKey, Sums>) -> Vec<(LockKey, Sums)> {
-    let mut locks: Vec<(LockKey, Sums)> = locks.into_iter().collect();
-    let total = |sums: &Sums| Reverse(sums.waits.sum().saturating_add(sums.open_ns));
+fn longest_first(locks: BTreeMap<LockKey, LockSums>) -> Vec<(LockKey, LockSums)> {
+    let mut locks: Vec<(LockKey, LockSums)> = locks.into_iter().collect();
+    let total = |sums: &LockSums| Reverse(sums.waits.sum().saturating_add(sums.open_ns));
     locks.sort_few_by(|((one_id, _), one), ((other_id, _), other)| {
         total(one).cmp(&total(other)).then_with(|| one_id.cmp(other_id))
     });
@@ -399,7 +399,7 @@ fn longest_first(locks: BTreeMap<LockKey, Sums>) -> Vec<(LockKey, Sums)> {
 
 /// All waits for a lock.
 #[derive(Default)]
-struct Sums {
+struct LockSums {
     waits: Distribution,
     owners: BTreeMap<u64, u64>,
     stacks: Vec<(StackHandle, u64)>,
@@ -408,7 +408,7 @@ struct Sums {
     open_ns: u64,
 }
 
-impl Sums {
+impl LockSums {
     fn add(&mut self, stack: StackHandle, site: WaitSite<BTreeMap<u64, u64>>) {
         self.waits.merge(&site.waits);
         self.stacks.push((stack, site.waits.sum()));
@@ -419,7 +419,7 @@ impl Sums {
     }
 
     /// Returns the threads that held the lock most often, and the number of the others.
-    fn owners(&self, owners: &Owners, top: usize) -> (Vec<ThreadCount>, u64) {
+    fn owners(&self, owners: &LockOwners, top: usize) -> (Vec<ThreadCount>, u64) {
         let count = |(id, count): (&u64, &u64)| ThreadCount {
             thread_id: Some(*id),
             name: owners.names.get(id).cloned(),
@@ -434,17 +434,17 @@ impl Sums {
 }
 
 /// Threads that hold locks, which waits name as owners.
-struct Owners {
+struct LockOwners {
     /// By OS id.
     names: BTreeMap<u64, String>,
 }
 
-impl Owners {
-    fn new(model: &Model) -> Owners {
+impl LockOwners {
+    fn new(model: &Model) -> LockOwners {
         let named = |(_, thread): (ThreadHandle, &crate::model::Thread)| {
             Some((thread.os_thread_id?, thread.name.clone()?))
         };
-        Owners { names: model.threads().filter_map(named).collect() }
+        LockOwners { names: model.threads().filter_map(named).collect() }
     }
 
     /// Returns the OS id of the owner that a wait of a thread names.

@@ -43,14 +43,14 @@ pub(super) fn name_of(event: &Event<'_>, moment: &Moment) -> Option<String> {
         return executed(event);
     }
     let edge = moment.activity_edge(event).filter(|edge| edge.is_start)?;
-    let facts = HttpFacts::of(event, edge).filter(|facts| facts.direction == Some("in"))?;
+    let facts = HttpFacts::from_event(event, edge).filter(|facts| facts.direction == Some("in"))?;
     facts.name()
 }
 
 /// Returns the endpoint as the program has mapped it, such as `GET /orders/{id:int}`.
 fn executed(event: &Event<'_>) -> Option<String> {
     let logger = event.field("LoggerName")?.to_text()?;
-    let message = LoggedMessage::of(event).filter(|_| logger == LOGGER)?;
+    let message = LoggedMessage::from_event(event).filter(|_| logger == LOGGER)?;
     let argument = message.arguments.iter().find(|(name, _)| name == ARGUMENT);
     let name = match argument {
         Some((_, name)) => name,

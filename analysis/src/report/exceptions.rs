@@ -32,7 +32,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 /// Maximum number of message groups per place; further ones share a group.
-const MOST_MESSAGES: usize = 10_000;
+const MAX_MESSAGES: usize = 10_000;
 
 /// Exceptions, by type and thread.
 #[derive(Debug, Clone, PartialEq)]
@@ -250,7 +250,7 @@ impl Exceptions {
         site.rethrown = site.rethrown.saturating_add(u64::from(flags & 4 != 0));
         if let Some(exception) = exception {
             let group = group_of(&exception.message.to_string());
-            let is_full = site.messages.len() >= MOST_MESSAGES;
+            let is_full = site.messages.len() >= MAX_MESSAGES;
             // A message with a number or a name in it is another text each time, so their
             // number has to be limited.
             let group = model.texts_mut().intern(if is_full { "(other messages)" } else { &group });

@@ -9,7 +9,7 @@ pub(crate) struct Walk<'r> {
 }
 
 impl<'r> Walk<'r> {
-    pub(crate) fn of(event: &Event<'r>) -> Walk<'r> {
+    pub(crate) fn new(event: &Event<'r>) -> Walk<'r> {
         Walk { fields: event.fields() }
     }
 

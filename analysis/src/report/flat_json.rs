@@ -1,7 +1,7 @@
 //! JSON objects whose values are texts or numbers, as loggers write them.
 
 /// Maximum number of members that are read.
-const MOST_MEMBERS: usize = 100;
+const MAX_MEMBERS: usize = 100;
 
 /// Returns the members of an object, in their order, without escapes, up to the first one that is
 /// no text and no number. The list is empty for any other text.
@@ -9,7 +9,7 @@ pub(super) fn members(json: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let Some(rest) = json.trim_start().strip_prefix('{') else { return found };
     let mut rest = rest.chars().peekable();
-    while found.len() < MOST_MEMBERS {
+    while found.len() < MAX_MEMBERS {
         skip(&mut rest, |it| it.is_whitespace() || *it == ',');
         if rest.next() != Some('"') {
             break;

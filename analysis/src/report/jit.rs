@@ -297,7 +297,7 @@ fn is_recompiled(method: &view::Method<'_>) -> bool {
 }
 
 fn refusal(event: &Event<'_>, model: &mut Model) -> Option<TextHandle> {
-    Walk::of(event).text("FailReason", model.texts_mut())
+    Walk::new(event).text("FailReason", model.texts_mut())
 }
 
 impl Report for Jit {

@@ -155,7 +155,7 @@ pub struct BindRow {
 
 /// What is reported about a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reported {
+enum LoaderState {
     Load,
     Unload,
     Exists,
@@ -203,7 +203,7 @@ impl<T: Lives> RowsById<T> {
         &mut self,
         process: ProcessHandle,
         id: u64,
-        reported: Reported,
+        reported: LoaderState,
         moment: &Moment,
         row: impl Fn() -> T,
     ) {
@@ -213,7 +213,7 @@ impl<T: Lives> RowsById<T> {
         if let Some(known) = known {
             let (_, unloaded) = known.row.times();
             match reported {
-                Reported::Unload => {
+                LoaderState::Unload => {
                     unloaded.get_or_insert(nanos);
                     known.is_selected |= moment.is_selected;
                     return;
@@ -221,19 +221,19 @@ impl<T: Lives> RowsById<T> {
                 _ if unloaded.is_none() => return,
                 // A process that exits unloads everything, and the session's rundown
                 // lists it after that.
-                Reported::Exists if known.row.is_same(new.insert(row())) => return,
+                LoaderState::Exists if known.row.is_same(new.insert(row())) => return,
                 _ => {}
             }
         }
         let mut row = new.unwrap_or_else(row);
         let (loaded, unloaded) = row.times();
         match reported {
-            Reported::Load => *loaded = Some(nanos),
-            Reported::Unload => *unloaded = Some(nanos),
-            Reported::Exists => {}
+            LoaderState::Load => *loaded = Some(nanos),
+            LoaderState::Unload => *unloaded = Some(nanos),
+            LoaderState::Exists => {}
         }
         self.newest.insert((process, id), self.rows.len());
-        let is_selected = moment.is_selected || reported == Reported::Exists;
+        let is_selected = moment.is_selected || reported == LoaderState::Exists;
         self.rows.push(Known { process, row, is_selected });
     }
 
@@ -250,7 +250,7 @@ impl<T: Lives> RowsById<T> {
 impl Loader {
     fn assembly(
         &mut self,
-        reported: Reported,
+        reported: LoaderState,
         event: &Event<'_>,
         moment: &Moment,
         process: ProcessHandle,
@@ -272,9 +272,9 @@ impl Loader {
     fn module(&mut self, event: &Event<'_>, moment: &Moment, process: ProcessHandle) -> Option<()> {
         let module = view::Module::from_event(event)?;
         let reported = match module.change {
-            ModuleChange::Load => Reported::Load,
-            ModuleChange::Unload => Reported::Unload,
-            _ => Reported::Exists,
+            ModuleChange::Load => LoaderState::Load,
+            ModuleChange::Unload => LoaderState::Unload,
+            _ => LoaderState::Exists,
         };
         self.modules.change(process, module.module_id, reported, moment, || LoadedModule {
             path: if module.il_path.is_empty() { module.native_path } else { module.il_path }
@@ -303,7 +303,7 @@ impl Loader {
         if !moment.is_selected {
             return Some(());
         }
-        let mut walk = Walk::of(event);
+        let mut walk = Walk::new(event);
         let texts = model.texts_mut();
         let name = walk.text("AssemblyName", texts)?;
         let asked_path = walk.text("AssemblyPath", texts)?;
@@ -348,9 +348,9 @@ impl Report for Loader {
             return false;
         };
         let _ = match (event.id(), is_rundown) {
-            (154, false) => self.assembly(Reported::Load, event, moment, process),
-            (155, false) => self.assembly(Reported::Unload, event, moment, process),
-            (155 | 156, true) => self.assembly(Reported::Exists, event, moment, process),
+            (154, false) => self.assembly(LoaderState::Load, event, moment, process),
+            (155, false) => self.assembly(LoaderState::Unload, event, moment, process),
+            (155 | 156, true) => self.assembly(LoaderState::Exists, event, moment, process),
             (152 | 153, false) => self.module(event, moment, process),
             (153 | 154, true) => self.module(event, moment, process),
             (290, false) => {

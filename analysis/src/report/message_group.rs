@@ -5,7 +5,7 @@
 /// `round 12` and `round 13` belong to the group `round #`; likewise for two GUIDs or two
 /// addresses.
 pub(crate) fn group_of(message: &str) -> String {
-    let mut group = String::with_capacity(message.len().min(MOST));
+    let mut group = String::with_capacity(message.len().min(MAX_BYTES));
     let mut word = String::new();
     for character in message.chars() {
         if character.is_ascii_alphanumeric() || (character == '-' && !word.is_empty()) {
@@ -14,20 +14,20 @@ pub(crate) fn group_of(message: &str) -> String {
             flush(&mut word, &mut group);
             group.push(character);
         }
-        if group.len() > MOST {
+        if group.len() > MAX_BYTES {
             break;
         }
     }
     flush(&mut word, &mut group);
-    if let Some((end, _)) = group.char_indices().nth(MOST_CHARACTERS) {
+    if let Some((end, _)) = group.char_indices().nth(MAX_CHARACTERS) {
         group.truncate(end);
         group.push('…');
     }
     group
 }
 
-const MOST: usize = 2000;
-const MOST_CHARACTERS: usize = 200;
+const MAX_BYTES: usize = 2000;
+const MAX_CHARACTERS: usize = 200;
 
 fn flush(word: &mut String, group: &mut String) {
     let trimmed = word.trim_end_matches('-');
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_long_message_is_cut() {
-        assert_eq!(group_of(&"x ".repeat(100_000)).chars().count(), MOST_CHARACTERS + 1);
-        assert!(group_of(&"é".repeat(100_000)).chars().count() <= MOST_CHARACTERS + 1);
+        assert_eq!(group_of(&"x ".repeat(100_000)).chars().count(), MAX_CHARACTERS + 1);
+        assert!(group_of(&"é".repeat(100_000)).chars().count() <= MAX_CHARACTERS + 1);
     }
 }

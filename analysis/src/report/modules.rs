@@ -23,7 +23,7 @@ impl Report for Modules {
     const INPUT: ReportInput = ReportInput::Code;
 
     fn finish(self, resolved: &Resolved<'_>) -> ModulesReport {
-        let mut report = ModulesReport::of(resolved.model());
+        let mut report = ModulesReport::new(resolved.model());
         let is_wanted =
             |row: &ModuleRow| row.process_id.is_some_and(|id| self.processes.contains(&id));
         report.modules.retain(|row| self.processes.is_empty() || is_wanted(row));
@@ -93,7 +93,7 @@ pub struct ModuleRow {
 
 impl ModulesReport {
     /// Lists the modules of a trace.
-    fn of(model: &Model) -> ModulesReport {
+    fn new(model: &Model) -> ModulesReport {
         let mut modules = Vec::new();
         for (_, process) in model.processes() {
             let mut rows = managed(model, process);

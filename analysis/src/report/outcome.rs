@@ -72,7 +72,7 @@ impl OutcomeReport {
             lost_threads: losses.by_thread().len() as u64,
             damage_count: damage.loss_count(),
             damage_bytes: damage.lost_bytes(),
-            damage: damage.losses().map(DamageRow::of).collect(),
+            damage: damage.losses().map(DamageRow::from_finding).collect(),
         }
     }
 
@@ -91,7 +91,7 @@ impl DamageRow {
         DamageRow { offset, block: None, context, fault, class, lost_bytes: 0 }
     }
 
-    fn of(finding: &Finding) -> DamageRow {
+    fn from_finding(finding: &Finding) -> DamageRow {
         DamageRow {
             offset: finding.offset,
             block: finding.block.map(BlockKind::as_str),

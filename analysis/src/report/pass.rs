@@ -162,7 +162,11 @@ struct Uses<I> {
 impl<I> Uses<I> {
     const NONE: Uses<I> = Uses { may_name_endpoint: false, reports: None };
 
-    fn of<R: Reports<Interest = I>>(reports: &R, names_endpoints: bool, event: &Event<'_>) -> Self {
+    fn new<R: Reports<Interest = I>>(
+        reports: &R,
+        names_endpoints: bool,
+        event: &Event<'_>,
+    ) -> Self {
         Uses {
             may_name_endpoint: names_endpoints && endpoints::may_name(event),
             reports: reports.interest(event),
@@ -176,13 +180,13 @@ impl<R: Reports> Observer for ReportObserver<R> {
     }
 
     fn wants(&self, event: &Event<'_>) -> bool {
-        let uses = Uses::of(&self.reports, self.names_endpoints, event);
+        let uses = Uses::new(&self.reports, self.names_endpoints, event);
         uses.may_name_endpoint || uses.reports.is_some()
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let uses =
-            self.uses.of(event, |event| Uses::of(&self.reports, self.names_endpoints, event));
+            self.uses.look_up(event, |event| Uses::new(&self.reports, self.names_endpoints, event));
         if uses.may_name_endpoint
             && let Some(endpoint) = endpoints::name_of(event, moment)
         {
@@ -214,7 +218,7 @@ impl<I> Default for UsesByType<I> {
 
 impl<I: Copy> UsesByType<I> {
     #[inline]
-    fn of(&mut self, event: &Event<'_>, ask: impl Fn(&Event<'_>) -> Uses<I>) -> Uses<I> {
+    fn look_up(&mut self, event: &Event<'_>, ask: impl Fn(&Event<'_>) -> Uses<I>) -> Uses<I> {
         let Some(metadata) = event.metadata() else { return ask(event) };
         let (id, serial) = (metadata.id as usize, metadata.serial());
         match self.0.get(id) {

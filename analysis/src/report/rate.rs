@@ -1,7 +1,7 @@
 //! Frequency of occurrences over time.
 
 /// Maximum number of intervals; if there are more, pairs are merged.
-const MOST: usize = 120;
+const MAX_INTERVALS: usize = 120;
 /// Initial length of an interval, in nanoseconds: 1 ms.
 const FIRST_WIDTH: i64 = 1_000_000;
 
@@ -56,7 +56,7 @@ impl RateCounter {
         loop {
             let at =
                 usize::try_from(nanos.checked_div(self.width).unwrap_or(0)).unwrap_or(usize::MAX);
-            if at < MOST {
+            if at < MAX_INTERVALS {
                 if at >= self.counts.len() {
                     self.counts.resize(at.saturating_add(1), 0);
                 }
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(other.rate().counts.iter().sum::<u64>(), 9);
         let rate = counter.rate();
         assert_eq!(rate.counts.iter().sum::<u64>(), 7);
-        assert!(rate.counts.len() <= MOST);
+        assert!(rate.counts.len() <= MAX_INTERVALS);
         assert!(rate.peak_per_second() > 0.0);
     }
 }

@@ -15,7 +15,7 @@ pub struct SeriesPoint {
     pub last: f64,
 }
 
-const MOST_POINTS: usize = 512;
+const MAX_POINTS: usize = 512;
 
 /// Keeps a value over time. If there are too many points, adjacent points are merged,
 /// preserving the extremes.
@@ -35,7 +35,7 @@ impl Series {
             return;
         }
         self.push(point);
-        while self.points.len() > MOST_POINTS {
+        while self.points.len() > MAX_POINTS {
             self.step_ns = self.step_ns.saturating_mul(2).max(1_000_000);
             for point in std::mem::take(&mut self.points) {
                 self.push(point);
@@ -71,7 +71,7 @@ mod tests {
             series.add(at * 1_000, if at == 54_321 { 999.0 } else { (at % 7) as f64 });
         }
         let points = series.points();
-        assert!(points.len() <= MOST_POINTS && points.len() > 10, "{}", points.len());
+        assert!(points.len() <= MAX_POINTS && points.len() > 10, "{}", points.len());
         assert_eq!(points.iter().map(|point| point.max).fold(0.0, f64::max), 999.0);
         assert_eq!((points[0].ts_ns, points.last().unwrap().last), (0, (99_999 % 7) as f64));
         assert!(points.is_sorted_by_key(|point| point.ts_ns));
@@ -83,7 +83,7 @@ mod tests {
         for at in 0..2_000 {
             series.add(if at < 1_000 { 5 } else { i64::MAX }, f64::from(at));
         }
-        assert!(series.points().len() <= MOST_POINTS);
+        assert!(series.points().len() <= MAX_POINTS);
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(crate) fn guessed_of(resolved: &Resolved<'_>, frames: &[FrameHandle]) -> Vec
 /// Maximum number of bytes that the frames of a document take: lists of them, and texts. A
 /// stream pays for a stack once, and a document may show it in each of ten thousand rows.
 /// Documents of real traces have a fifth of it at most.
-const MOST_FRAME_BYTES: usize = 8 << 20;
+const MAX_FRAME_BYTES: usize = 8 << 20;
 /// What a frame takes beside its text, in a list and as a value of a document.
 const FRAME_BYTES: usize = 64;
 
@@ -52,7 +52,7 @@ pub(crate) struct ShownFrames<'r, 'm> {
 
 impl<'r, 'm> ShownFrames<'r, 'm> {
     pub(crate) fn new(resolved: &'r Resolved<'m>) -> ShownFrames<'r, 'm> {
-        ShownFrames { resolved, room: MOST_FRAME_BYTES }
+        ShownFrames { resolved, room: MAX_FRAME_BYTES }
     }
 
     pub(crate) fn resolved(&self) -> &'r Resolved<'m> {
@@ -61,9 +61,9 @@ impl<'r, 'm> ShownFrames<'r, 'm> {
 
     /// Returns the names of a stack's frames, and the places of those that are guesses. If there is
     /// no room for all, it has the innermost, and `(N more frames)`.
-    pub(crate) fn of(&mut self, frames: &[FrameHandle]) -> (Vec<Arc<Frame>>, Vec<usize>) {
+    pub(crate) fn names(&mut self, frames: &[FrameHandle]) -> (Vec<Arc<Frame>>, Vec<usize>) {
         // A single stack leaves room for others.
-        let most = self.room.min(MOST_FRAME_BYTES / 8);
+        let most = self.room.min(MAX_FRAME_BYTES / 8);
         let (mut count, mut taken) = (0usize, 0usize);
         for frame in frames {
             let text = self.resolved.text(*frame);
@@ -133,7 +133,7 @@ pub(crate) fn stack_rows(
     let left_out = rows.len().saturating_sub(top) as u64;
     rows.truncate(top);
     let row = |(frames, count): (&[FrameHandle], u64)| {
-        let (frames, guessed) = shown.of(frames);
+        let (frames, guessed) = shown.names(frames);
         StackRow { count, frames, guessed }
     };
     (rows.into_iter().map(row).collect(), left_out)

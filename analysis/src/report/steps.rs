@@ -9,7 +9,7 @@ use super::activities::{RequestStep, StepKind};
 use super::contract::Moment;
 use super::logs::{Form, LogLevel, LoggedMessage};
 use super::requests::{HttpFacts, OpenRequests};
-use super::sql::{CommandEvent, Phase};
+use super::sql::{CommandEvent, CommandPhase};
 use crate::model::activity_edge::{ActivityEdge, id_text};
 use crate::model::{Model, ThreadHandle};
 use crate::sorted::SortFew;
@@ -19,11 +19,11 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 /// Maximum number of steps that are kept.
-const MOST_STEPS: usize = 10_000;
+const MAX_STEPS: usize = 10_000;
 /// Maximum number of ids of activities inside the request, and of connections.
-const MOST_IDS: usize = 65_536;
+const MAX_IDS: usize = 65_536;
 /// Maximum number of characters of a step's text.
-const LONGEST_TEXT: usize = 1_000;
+const MAX_TEXT_CHARACTERS: usize = 1_000;
 /// The runtime's event of a thrown exception.
 const THROWN: u32 = 80;
 
@@ -66,7 +66,7 @@ struct LastMessage {
 }
 
 impl Steps {
-    pub(super) fn of(id: &str) -> Steps {
+    pub(super) fn new(id: &str) -> Steps {
         Steps {
             id: id.to_ascii_lowercase(),
             requests: OpenRequests::default(),
@@ -100,7 +100,7 @@ impl Steps {
         let ended = self.requests.event(event, edge, at, 0, Some(stack), model);
         if let Some(wanted) = wanted {
             // A layer of a request stands for all of it.
-            let of_all = || self.requests.of(event, edge, moment.thread, stack, model);
+            let of_all = || self.requests.request_for(event, edge, moment.thread, stack, model);
             let number = if self.requests.was_layer() { of_all() } else { Some(number) };
             self.learn(wanted);
             if let Some(number) = number {
@@ -132,7 +132,7 @@ impl Steps {
             || self.has_id(event)
             || self
                 .requests
-                .of(event, edge, moment.thread, stack, model)
+                .request_for(event, edge, moment.thread, stack, model)
                 .is_some_and(|number| self.numbers.contains(&number));
         match provider {
             _ if is_exception && belongs => self.exception(event, moment, model),
@@ -182,7 +182,7 @@ impl Steps {
     /// inside too.
     fn learn(&mut self, edge: &ActivityEdge) {
         for id in [&edge.id, &edge.path].into_iter().flatten() {
-            if self.ids.len() < MOST_IDS {
+            if self.ids.len() < MAX_IDS {
                 let id = id.to_ascii_lowercase();
                 // Messages have the id of the span alone.
                 self.ids.extend(span_of(&id).map(str::to_owned));
@@ -199,7 +199,7 @@ impl Steps {
         moment: &Moment,
         model: &Model,
     ) -> Option<usize> {
-        if self.steps.len() >= MOST_STEPS {
+        if self.steps.len() >= MAX_STEPS {
             self.left_out = self.left_out.saturating_add(1);
             return None;
         }
@@ -209,7 +209,7 @@ impl Steps {
             start_ns: moment.nanos,
             duration_ns: None,
             depth: 0,
-            text: text.chars().take(LONGEST_TEXT).collect(),
+            text: text.chars().take(MAX_TEXT_CHARACTERS).collect(),
             is_error: false,
             thread_id: thread.and_then(|row| row.os_thread_id),
         };
@@ -231,12 +231,12 @@ impl Steps {
         moment: &Moment,
         model: &Model,
     ) {
-        let facts = HttpFacts::of(event, edge).unwrap_or_default();
+        let facts = HttpFacts::from_event(event, edge).unwrap_or_default();
         let kind = if facts.direction == Some("out") { StepKind::Call } else { StepKind::Request };
         let text = facts.name().unwrap_or_else(|| edge.name.clone());
         let Some(place) = self.push(kind, &text, "", moment, model) else { return };
         self.open_requests.insert(number, place);
-        if kind == StepKind::Request && self.numbers.len() < MOST_IDS {
+        if kind == StepKind::Request && self.numbers.len() < MAX_IDS {
             self.numbers.insert(number);
         }
     }
@@ -276,7 +276,7 @@ impl Steps {
         moment: &Moment,
         model: &Model,
     ) -> bool {
-        let Some(command) = CommandEvent::of(event, edge) else { return false };
+        let Some(command) = CommandEvent::from_event(event, edge) else { return false };
         // The start may lack the command's id, and the stop the activity's: a connection has one
         // command at a time.
         let ids = [
@@ -291,20 +291,20 @@ impl Steps {
         if !belongs && !is_known && open.is_none() {
             return true;
         }
-        if let Some(connection) = command.connection.filter(|_| self.connections.len() < MOST_IDS) {
+        if let Some(connection) = command.connection.filter(|_| self.connections.len() < MAX_IDS) {
             self.connections.insert(connection);
         }
         let text = command.text.as_deref().map(one_line).unwrap_or_default();
         match command.phase {
             // The same in another form.
-            Phase::Start if command.command.is_some() && open.is_some() => {}
-            Phase::Start => {
+            CommandPhase::Start if command.command.is_some() && open.is_some() => {}
+            CommandPhase::Start => {
                 let place = self.push(StepKind::Sql, &text, &command.source, moment, model);
                 let keys = keys.into_iter().filter(|_| place.is_some());
                 self.open.extend(keys.zip(std::iter::repeat(place.unwrap_or(0))));
             }
-            Phase::Rows => {}
-            Phase::Stop | Phase::Whole => {
+            CommandPhase::Rows => {}
+            CommandPhase::Stop | CommandPhase::Whole => {
                 // Most stops have no start where steps are left out.
                 if open.is_some() {
                     self.open.retain(|_, place| Some(*place) != open);
@@ -330,7 +330,7 @@ impl Steps {
     }
 
     fn message(&mut self, event: &Event<'_>, belongs: bool, moment: &Moment, model: &Model) {
-        let Some(message) = LoggedMessage::of(event) else { return };
+        let Some(message) = LoggedMessage::from_event(event) else { return };
         let is_of_span = message.span.as_ref().is_some_and(|span| self.has(span));
         // Whoever says of which span it is need not be asked for its thread.
         if !(is_of_span || belongs && message.span.is_none()) {

@@ -13,14 +13,14 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// Minimum number of samples of a stuck thread, all at one place.
-const LEAST_SAMPLES: u64 = 50;
+const MIN_SAMPLES: u64 = 50;
 /// Minimum time between the first and the last of these samples, in nanoseconds.
-const LEAST_NANOS: u64 = 500_000_000;
+const MIN_NANOS: u64 = 500_000_000;
 /// Maximum number of sampling periods between a stuck thread's last sample and the last of all
 /// threads.
-const MOST_PERIODS: u64 = 20;
+const MAX_LATE_PERIODS: u64 = 20;
 /// Minimum of that distance in nanoseconds, as the sampler may be late.
-const MOST_LATE_NANOS: u64 = 100_000_000;
+const MIN_LATE_LIMIT_NANOS: u64 = 100_000_000;
 
 /// A thread that was in one place in all samples from some time on, up to the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +66,7 @@ struct Stay {
 }
 
 impl StuckThreads {
-    pub(crate) fn of(resolved: &Resolved<'_>) -> StuckThreads {
+    pub(crate) fn new(resolved: &Resolved<'_>) -> StuckThreads {
         let rows = resolved.profile().rows();
         let mut of_cpu: Vec<&(ProfileKey, Totals)> =
             rows.iter().filter(|(key, _)| key.kind == Kind::Cpu).collect();
@@ -77,7 +77,7 @@ impl StuckThreads {
             (key.thread, Reverse(totals.last_nanos), key.stack, key.mode)
         });
         let period = resolved.model().period_nanos().unwrap_or(0);
-        let late = period.saturating_mul(MOST_PERIODS).max(MOST_LATE_NANOS);
+        let late = period.saturating_mul(MAX_LATE_PERIODS).max(MIN_LATE_LIMIT_NANOS);
         let mut stuck = StuckThreads::default();
         let mut threads: Vec<(StuckThread, &[FrameHandle])> = Vec::new();
         for of_thread in of_cpu.chunk_by(|(one, _), (other, _)| one.thread == other.thread) {
@@ -92,7 +92,7 @@ impl StuckThreads {
         }
         threads.sort_few_by_key(|(row, _)| (Reverse(row.at_least_ns), row.thread_id));
         let mut shown = ShownFrames::new(resolved);
-        let with_frames = |(row, frames)| StuckThread { frames: shown.of(frames).0, ..row };
+        let with_frames = |(row, frames)| StuckThread { frames: shown.names(frames).0, ..row };
         stuck.threads = threads.into_iter().map(with_frames).collect();
         stuck
     }
@@ -142,7 +142,7 @@ fn stuck_thread<'r>(
     let Stay { stack, mode, totals } = stay?;
     let at_least_ns = nanos_between(totals.first_nanos, totals.last_nanos);
     let has_moved = others_until.is_some_and(|until| until >= totals.first_nanos);
-    if has_moved || totals.samples < LEAST_SAMPLES || at_least_ns < LEAST_NANOS {
+    if has_moved || totals.samples < MIN_SAMPLES || at_least_ns < MIN_NANOS {
         return None;
     }
     let waits_for = resolved.waits_for(stack, mode);

@@ -3,7 +3,7 @@
 use super::distribution::{Distribution, Spread};
 use super::each_task::{EachTask, TaskPlace, TaskTime, WAITED_FOR_BY};
 use super::stack_rows::{ShownFrames, below, is_of_task_library};
-use super::waiting::{Begun, MOST_OPEN, OpenWait};
+use super::waiting::{BegunWait, MAX_OPEN, OpenWait};
 use crate::model::intervals::{Edge, Matcher};
 use crate::model::{ProcessHandle, TaskKind, WaitFor};
 use crate::sorted::SortFew;
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 pub(super) type TaskKey = (ProcessHandle, u64);
 
 /// Where a thread waited, and whether it was blocked.
-pub(super) type WaitPlace = (TaskPlace, bool);
+pub(super) type TaskWaitPlace = (TaskPlace, bool);
 
 /// Waits for tasks with the same name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,9 +56,9 @@ pub struct OpenTaskWait {
 #[derive(Debug, Default)]
 pub(super) struct TaskWaits {
     /// Durations of those that ended, and the number of those that began.
-    places: HashMap<WaitPlace, (Distribution, u64)>,
+    places: HashMap<TaskWaitPlace, (Distribution, u64)>,
     /// `None` as place if the filter did not accept the start.
-    open: Matcher<TaskKey, Option<WaitPlace>>,
+    open: Matcher<TaskKey, Option<TaskWaitPlace>>,
     /// Waits that began while too many others were in progress, and those of them that
     /// have not ended.
     not_kept: u64,
@@ -70,14 +70,14 @@ pub(super) struct TaskWaits {
 pub(super) struct WaitedTasks {
     /// Longest total first.
     pub(super) rows: Vec<TaskWaitRow>,
-    /// Those that are not over, longest first, at most [`MOST_OPEN`].
+    /// Those that are not over, longest first, at most [`MAX_OPEN`].
     pub(super) open: Vec<OpenTaskWait>,
     pub(super) begun: u64,
     pub(super) ended: u64,
 }
 
 impl TaskWaits {
-    pub(super) fn begin(&mut self, key: TaskKey, at: Edge, place: Option<WaitPlace>) {
+    pub(super) fn begin(&mut self, key: TaskKey, at: Edge, place: Option<TaskWaitPlace>) {
         let mut not_kept = None;
         self.open.start_inside(key, at, place, |wait| not_kept = wait.what);
         if let Some(place) = place {
@@ -135,13 +135,14 @@ impl TaskWaits {
             let Some((place, is_blocking)) = wait.what.filter(|(place, _)| passes(place)) else {
                 continue;
             };
-            let begun = Begun { place, thread: wait.start.thread, since_nanos: wait.start.nanos };
+            let begun =
+                BegunWait { place, thread: wait.start.thread, since_nanos: wait.start.nanos };
             let at_least_ns = begun.at_least_ns(resolved.model());
             add_to(each.as_deref_mut(), (place, is_blocking), wait.start.nanos, None);
             let row = rows.entry((named(&place, WAITED_FOR_BY), is_blocking)).or_default();
             row.2 = row.2.saturating_add(at_least_ns);
             // The oldest come first.
-            if open.len() < MOST_OPEN {
+            if open.len() < MAX_OPEN {
                 let frames = below(resolved, place.1, is_of_task_library);
                 let name = place.0.map(|(name, _)| resolved.model().text(name));
                 open.push(OpenTaskWait {
@@ -171,7 +172,7 @@ impl TaskWaits {
 
 fn add_to(
     each: Option<&mut EachTask>,
-    (place, is_blocking): WaitPlace,
+    (place, is_blocking): TaskWaitPlace,
     start_nanos: i64,
     nanos: Option<u64>,
 ) {

@@ -18,7 +18,7 @@ use super::distribution::{Distribution, Spread};
 use super::each_task::{EachTask, SCHEDULED_BY, TaskName, TaskPlace, TaskTime};
 use super::occurrence::Occurrence;
 use super::stack_rows::{ShownFrames, StackRow, below, is_of_task_library, stack_rows};
-use super::task_waits::{OpenTaskWait, TaskKey, TaskWaitRow, TaskWaits, WaitPlace};
+use super::task_waits::{OpenTaskWait, TaskKey, TaskWaitPlace, TaskWaitRow, TaskWaits};
 use crate::model::intervals::{Interval, Matcher};
 use crate::model::{Frame, Mode, Model, Resolved, StackHandle, TaskKind, TextHandle, task_method};
 use crate::sorted::SortFew;
@@ -28,7 +28,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 /// Maximum number of uncompleted tasks that are kept; if there are more, the oldest is dropped.
-const MOST: usize = 65_536;
+const MAX_TASKS: usize = 65_536;
 
 /// Tasks, and waits for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -182,7 +182,7 @@ impl Tasks {
 
     /// Returns the task with this key; it adds one if the key is unknown.
     fn task(&mut self, key: TaskKey) -> &mut Task {
-        if self.tasks.len() >= MOST
+        if self.tasks.len() >= MAX_TASKS
             && !self.tasks.contains_key(&key)
             // Ids are ascending, so the first is the oldest.
             && let Some((oldest, _)) = self.tasks.pop_first()
@@ -282,7 +282,8 @@ impl Tasks {
         let is_blocking = event.field("Behavior").and_then(|value| value.as_i64()) != Some(2);
         let stack = model.stack_of(event, moment.thread);
         let name = self.task(key).name;
-        let site: Option<WaitPlace> = moment.is_selected.then_some(((name, stack), is_blocking));
+        let site: Option<TaskWaitPlace> =
+            moment.is_selected.then_some(((name, stack), is_blocking));
         self.waits.begin(key, moment.edge(event), site);
     }
 

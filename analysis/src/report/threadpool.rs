@@ -130,7 +130,7 @@ pub struct PoolStarvation {
 }
 
 impl PoolStarvation {
-    fn of(at_ns: i64, most_workers: u64) -> PoolStarvation {
+    fn new(at_ns: i64, most_workers: u64) -> PoolStarvation {
         PoolStarvation { count: 1, first_ns: at_ns, last_ns: at_ns, most_workers }
     }
 
@@ -162,20 +162,20 @@ pub struct PoolAdjustment {
     pub reason: PoolReason,
 }
 
-const MOST_ADJUSTMENTS: usize = 10_000;
+const MAX_ADJUSTMENTS: usize = 10_000;
 const FRAMEWORK: &str = "System.Diagnostics.Eventing.FrameworkEventSource";
 const STARVATION: u64 = 6;
 const COOPERATIVE_BLOCKING: u64 = 8;
 const ADJUSTMENT_ID: u32 = 55;
 /// Minimum number of adjustments for workers that wait for tasks to be a problem: a few are what
 /// the pool is for.
-const LEAST_BLOCKING: u64 = 10;
+const MIN_BLOCKING: u64 = 10;
 
 /// Returns whether an event of the runtime tells that the pool got a worker because the others were
 /// blocked: it noticed that nothing went on, or they wait for tasks.
 pub(crate) fn is_starvation(event: &Event<'_>) -> bool {
     event.id() == ADJUSTMENT_ID
-        && Walk::of(event)
+        && Walk::new(event)
             .number("Reason")
             .is_some_and(|reason| matches!(reason, STARVATION | COOPERATIVE_BLOCKING))
 }
@@ -243,7 +243,7 @@ fn once(count: &mut u64) {
 
 impl ThreadPool {
     fn workers(&mut self, event: &Event<'_>, moment: &Moment) -> Option<()> {
-        let workers = Walk::of(event).number("ActiveWorkerThreadCount")?;
+        let workers = Walk::new(event).number("ActiveWorkerThreadCount")?;
         if moment.is_selected {
             self.workers.add(moment.nanos, workers as f64);
             match event.id() {
@@ -256,7 +256,7 @@ impl ThreadPool {
     }
 
     fn adjustment(&mut self, event: &Event<'_>, moment: &Moment) -> Option<()> {
-        let mut walk = Walk::of(event);
+        let mut walk = Walk::new(event);
         let throughput = walk.real("AverageThroughput").unwrap_or(0.0);
         let workers = walk.number("NewWorkerThreadCount")?;
         let stored = walk.number("Reason")?;
@@ -264,13 +264,13 @@ impl ThreadPool {
             return Some(());
         }
         once(self.reasons.entry(stored).or_default());
-        let this = PoolStarvation::of(moment.nanos, workers);
+        let this = PoolStarvation::new(moment.nanos, workers);
         match stored {
             STARVATION => self.starvation = this.after(self.starvation),
             COOPERATIVE_BLOCKING => self.blocking = this.after(self.blocking),
             _ => {}
         }
-        if self.adjustments.len() < MOST_ADJUSTMENTS {
+        if self.adjustments.len() < MAX_ADJUSTMENTS {
             let ts_ns = moment.nanos;
             self.adjustments.push(PoolAdjustment {
                 ts_ns,
@@ -293,7 +293,7 @@ impl ThreadPool {
         model: &Model,
     ) -> Option<()> {
         let process = model.thread(moment.thread)?.process;
-        let mut walk = Walk::of(event);
+        let mut walk = Walk::new(event);
         let id = walk.number(match queue {
             Queue::Runtime => "WorkID",
             Queue::Framework => "workID",
@@ -365,14 +365,14 @@ impl Report for ThreadPool {
         }
         let _ = match event.id() {
             50..=53 | 57 => self.workers(event, moment),
-            54 => Walk::of(event).real("Throughput").map(|throughput| {
+            54 => Walk::new(event).real("Throughput").map(|throughput| {
                 if moment.is_selected {
                     self.throughput.add(moment.nanos, throughput);
                 }
             }),
             55 => self.adjustment(event, moment),
             59 => {
-                let mut walk = Walk::of(event);
+                let mut walk = Walk::new(event);
                 let min_workers = walk.number("MinWorkerThreads");
                 let max_workers = walk.number("MaxWorkerThreads");
                 if let (Some(min_workers), Some(max_workers)) = (min_workers, max_workers) {
@@ -388,7 +388,7 @@ impl Report for ThreadPool {
     }
 
     fn finish(mut self, _: &Resolved<'_>) -> ThreadPoolReport {
-        let starvation = match self.blocking.filter(|blocking| blocking.count >= LEAST_BLOCKING) {
+        let starvation = match self.blocking.filter(|blocking| blocking.count >= MIN_BLOCKING) {
             Some(blocking) => blocking.after(self.starvation),
             None => self.starvation,
         };

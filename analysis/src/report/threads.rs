@@ -26,7 +26,7 @@ impl Report for Threads {
     }
 
     fn finish(self, resolved: &Resolved<'_>) -> ThreadsReport {
-        ThreadsReport::of(resolved)
+        ThreadsReport::new(resolved)
     }
 }
 
@@ -115,7 +115,7 @@ pub struct ThreadRow {
 }
 
 #[derive(Default)]
-struct Sums {
+struct ThreadSums {
     totals: Totals,
     states: BTreeMap<ThreadState, StateTotals>,
     leaves: BTreeMap<FrameHandle, u64>,
@@ -124,9 +124,9 @@ struct Sums {
 impl ThreadsReport {
     /// Lists the threads of a trace. Threads without samples are listed too, with their
     /// events, if no filter is about stacks.
-    fn of(resolved: &Resolved<'_>) -> ThreadsReport {
+    fn new(resolved: &Resolved<'_>) -> ThreadsReport {
         let profile = resolved.profile();
-        let mut sums: BTreeMap<ThreadHandle, Sums> = BTreeMap::new();
+        let mut sums: BTreeMap<ThreadHandle, ThreadSums> = BTreeMap::new();
         let mut all = Totals::default();
         for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
@@ -150,7 +150,7 @@ impl ThreadsReport {
                 is_listed && resolved.admits_all() || sums.contains_key(handle)
             })
             .map(|(handle, thread)| {
-                let none = Sums::default();
+                let none = ThreadSums::default();
                 let sums = sums.get(&handle).unwrap_or(&none);
                 let state = |state| sums.states.get(&state).copied().unwrap_or_default();
                 let top = sums

@@ -30,7 +30,7 @@ pub enum GroupBy {
 }
 
 /// Maximum number of threads that are listed as always in one call.
-const MOST_ALWAYS: usize = 20;
+const MAX_ALWAYS: usize = 20;
 
 /// What to list. As a [`Report`] it computes a [`TopN`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -206,7 +206,7 @@ impl MethodRow {
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Sums {
+struct RowSums {
     self_samples: u64,
     total_samples: u64,
     self_ns: u64,
@@ -219,7 +219,7 @@ struct Table {
     samples: u64,
     total_ns: u64,
     without_stack: u64,
-    rows: HashMap<u32, Sums>,
+    rows: HashMap<u32, RowSums>,
     /// Frames without a name, by row.
     nameless: HashMap<u32, HashSet<FrameHandle>>,
     /// Distribution over time, if it is known.
@@ -270,7 +270,11 @@ impl TopN {
         }
         for (stack, mode, cells) in profile.when().into_iter().flat_map(When::rows) {
             let frames = resolved.selected(stack, mode).unwrap_or_default();
-            all.add_when(frames.iter().filter_map(|frame| groups.of(*frame)), &cells, &mut counted);
+            all.add_when(
+                frames.iter().filter_map(|frame| groups.group_of(*frame)),
+                &cells,
+                &mut counted,
+            );
         }
         threads.extend(at.take().map(done));
         threads.sort_few_by_key(|(total_ns, thread, _)| (Reverse(*total_ns), *thread));
@@ -284,7 +288,7 @@ impl TopN {
             running: sums.running,
             cut_off_samples: sums.cut_off,
             repaired_samples: sums.repaired,
-            always_in: StuckThreads::of(resolved).in_one_call(MOST_ALWAYS),
+            always_in: StuckThreads::new(resolved).in_one_call(MAX_ALWAYS),
             processor_limit: sums.processor_limit(model),
             waiting_samples: sums.waiting.samples,
             waiting_ns: sums.waiting.weight,
@@ -310,7 +314,9 @@ impl Table {
         self.samples = self.samples.saturating_add(samples);
         self.total_ns = self.total_ns.saturating_add(nanos);
         counted.clear();
-        for (frame, group) in frames.iter().filter_map(|frame| Some((frame, groups.of(*frame)?))) {
+        for (frame, group) in
+            frames.iter().filter_map(|frame| Some((frame, groups.group_of(*frame)?)))
+        {
             if groups.is_nameless(group) {
                 self.nameless.entry(group).or_default().insert(*frame);
             }
@@ -321,7 +327,7 @@ impl Table {
                 row.total_ns = row.total_ns.saturating_add(nanos);
             }
         }
-        match frames.first().and_then(|leaf| groups.of(*leaf)) {
+        match frames.first().and_then(|leaf| groups.group_of(*leaf)) {
             Some(leaf) => {
                 let row = self.rows.entry(leaf).or_default();
                 row.self_samples = row.self_samples.saturating_add(samples);
@@ -352,7 +358,7 @@ impl Table {
         resolved: &Resolved<'_>,
         options: &TopNOptions,
     ) -> Vec<MethodRow> {
-        let row = |(number, sums): (&u32, &Sums)| {
+        let row = |(number, sums): (&u32, &RowSums)| {
             let group = groups.rows.get(*number as usize)?;
             let nameless = self.nameless.get(number);
             let addresses = nameless.map_or(0, |frames| frames.len() as u64);
@@ -397,10 +403,10 @@ impl Table {
 /// Which row each frame counts for.
 struct Groups {
     of_frame: Vec<u32>,
-    rows: Vec<Group>,
+    rows: Vec<RowGroup>,
 }
 
-struct Group {
+struct RowGroup {
     name: String,
     module: String,
     endpoint: Option<ServedEndpoint>,
@@ -411,7 +417,7 @@ struct Group {
     is_guessed: bool,
 }
 
-impl Group {
+impl RowGroup {
     /// Returns the name as it is shown. `addresses`: the number of addresses that it represents, if
     /// it has no name.
     fn shown(&self, addresses: u64) -> String {
@@ -452,12 +458,12 @@ impl Groups {
             let next = u32::try_from(groups.rows.len()).unwrap_or(u32::MAX);
             let number = *numbers.entry(name.clone()).or_insert(next);
             match groups.rows.get_mut(number as usize) {
-                Some(Group { offsets: Some((low, high)), .. }) => {
+                Some(RowGroup { offsets: Some((low, high)), .. }) => {
                     *low = offset.map_or(*low, |offset| offset.min(*low));
                     *high = offset.map_or(*high, |offset| offset.max(*high));
                 }
                 Some(_) => {}
-                None => groups.rows.push(Group {
+                None => groups.rows.push(RowGroup {
                     name,
                     module: frame.module.clone(),
                     endpoint: match by {
@@ -478,7 +484,7 @@ impl Groups {
         self.rows.get(group as usize).is_some_and(|group| group.is_nameless)
     }
 
-    fn of(&self, frame: FrameHandle) -> Option<u32> {
+    fn group_of(&self, frame: FrameHandle) -> Option<u32> {
         self.of_frame.get(frame.index()).copied()
     }
 }

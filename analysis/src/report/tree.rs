@@ -31,7 +31,7 @@ impl Report for TreeOptions {
     const STATES: &'static [ThreadState] = &ThreadState::RUNNING;
 
     fn finish(self, resolved: &Resolved<'_>) -> CallTree {
-        CallTree::of(resolved, &self)
+        CallTree::new(resolved, &self)
     }
 }
 
@@ -134,7 +134,7 @@ impl TreeNode {
 
 impl CallTree {
     /// Computes the tree of a trace's CPU samples.
-    fn of(resolved: &Resolved<'_>, options: &TreeOptions) -> CallTree {
+    fn new(resolved: &Resolved<'_>, options: &TreeOptions) -> CallTree {
         let profile = resolved.profile();
         let wanted: Option<Vec<bool>> = options.from.as_ref().map(|from| {
             resolved.all_frames().iter().map(|frame| from.is_match(&frame.text)).collect()

@@ -102,9 +102,9 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
         let mut waits = Distribution::default();
         let begun = |wait: Interval<Option<P>>| {
             let place = wait.what.filter(&passes)?;
-            Some(Begun { place, thread: wait.start.thread, since_nanos: wait.start.nanos })
+            Some(BegunWait { place, thread: wait.start.thread, since_nanos: wait.start.nanos })
         };
-        let mut open: Vec<Begun<P>> = open.filter_map(begun).collect();
+        let mut open: Vec<BegunWait<P>> = open.filter_map(begun).collect();
         open.sort_by_key(|wait| (wait.since_nanos, wait.thread));
         totals.still_waiting = open.len() as u64;
         let mut sites: Vec<_> = self.sites.into_iter().filter(|(place, _)| passes(place)).collect();
@@ -125,16 +125,16 @@ pub(super) struct Waited<P, X> {
     /// By place, in order.
     pub(super) sites: Vec<(P, WaitSite<X>)>,
     /// Those that are not over at the end of the trace, longest first.
-    pub(super) open: Vec<Begun<P>>,
+    pub(super) open: Vec<BegunWait<P>>,
 }
 
 /// Maximum number of waits that are not over and listed with their stacks: a thread costs a
 /// stream few bytes, and its stack may have thousands of frames. The totals count all.
-pub(super) const MOST_OPEN: usize = 100;
+pub(super) const MAX_OPEN: usize = 100;
 
 /// A wait that is not over at the end of the trace.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Begun<P> {
+pub(super) struct BegunWait<P> {
     pub(super) place: P,
     pub(super) thread: ThreadHandle,
     pub(super) since_nanos: i64,
@@ -162,7 +162,7 @@ pub struct OpenWait {
     pub frames: Vec<Arc<Frame>>,
 }
 
-impl<P> Begun<P> {
+impl<P> BegunWait<P> {
     /// Returns the time from its beginning to the trace's end, in nanoseconds.
     pub(super) fn at_least_ns(&self, model: &Model) -> u64 {
         let end = model.selected().last_nanos().unwrap_or(self.since_nanos);
@@ -173,7 +173,7 @@ impl<P> Begun<P> {
 impl OpenWait {
     /// Returns the row for a wait. `frames`: the frames of its stack that are shown.
     pub(super) fn at<P>(
-        wait: &Begun<P>,
+        wait: &BegunWait<P>,
         waits_for: WaitFor,
         frames: &[FrameHandle],
         shown: &mut ShownFrames<'_, '_>,
@@ -188,7 +188,7 @@ impl OpenWait {
             at_least_ns: wait.at_least_ns(model),
             waits_for,
             is_pool_worker: is_pool_worker(frames, resolved),
-            frames: shown.of(frames).0,
+            frames: shown.names(frames).0,
         }
     }
 }

@@ -7,7 +7,7 @@
 use super::contract::{Moment, Recording, Report, ReportInput, SCHEMA};
 use super::distribution::{Distribution, Spread};
 use super::stuck::{StuckThread, StuckThreads};
-use super::waiting::{Begun, MOST_OPEN, OpenWait, WaitTotals, Waited, Waiting};
+use super::waiting::{BegunWait, MAX_OPEN, OpenWait, WaitTotals, Waited, Waiting};
 use crate::model::{Frame, Mode, Model, Resolved, StackHandle, ThreadHandle, WaitFor};
 use crate::report::stack_rows::ShownFrames;
 use crate::sorted::SortFew;
@@ -151,16 +151,16 @@ impl Report for Waits {
         let Waited { totals, sites, open } = self.waits.finish(passes);
         let is_idle = |stack| resolved.waits_for(stack, Mode::External) == Some(WaitFor::Work);
         let (idle, open): (Vec<_>, Vec<_>) = open.iter().partition(|begun| is_idle(begun.place.1));
-        let open = open.into_iter().take(MOST_OPEN);
+        let open = open.into_iter().take(MAX_OPEN);
         let mut shown = ShownFrames::new(resolved);
-        let open = open.map(|begun: &Begun<HandlePlace>| {
+        let open = open.map(|begun: &BegunWait<HandlePlace>| {
             let stack = begun.place.1;
             let waits_for = resolved.waits_for(stack, Mode::External).unwrap_or(WaitFor::Other);
             OpenWait::at(begun, waits_for, resolved.frames(stack), &mut shown)
         });
         let open: Vec<OpenWait> = open.collect();
         let is_known = |thread| open.iter().any(|wait| wait.thread_id == Some(thread));
-        let stuck = StuckThreads::of(resolved).waiting(is_for_another, is_known, MOST_OPEN);
+        let stuck = StuckThreads::new(resolved).waiting(is_for_another, is_known, MAX_OPEN);
         let mut places: BTreeMap<_, Distribution> = BTreeMap::new();
         let mut threads: BTreeMap<ThreadHandle, (u64, u64)> = BTreeMap::new();
         for ((source, stack), site) in &sites {
@@ -183,7 +183,7 @@ impl Report for Waits {
                 0 => "Unknown".to_owned(),
                 other => other.to_string(),
             };
-            let (frames, guessed) = shown.of(frames);
+            let (frames, guessed) = shown.names(frames);
             WaitPlace { source, is_idle, waits: waits.spread(), frames, guessed }
         });
         let waiting_threads = threads.len() as u64;

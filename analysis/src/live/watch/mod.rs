@@ -316,7 +316,7 @@ fn begun_wait(event: &Event<'_>) -> EndedWait {
 }
 
 fn pool_change(event: &Event<'_>) -> Option<PoolChange> {
-    let mut walk = Walk::of(event);
+    let mut walk = Walk::new(event);
     Some(match event.id() {
         50 => PoolChange::Started { workers: walk.number("ActiveWorkerThreadCount")? },
         51 => PoolChange::Stopped { workers: walk.number("ActiveWorkerThreadCount")? },

@@ -6,7 +6,7 @@ use nettrace_parser::view;
 use nettrace_parser::view::{KnownProvider, View};
 
 /// Maximum length of the text, in characters.
-const LONGEST_FIELDS: usize = 200;
+const MAX_FIELDS_CHARACTERS: usize = 200;
 
 /// Properties of all .NET activities that say nothing about the activity, or that are
 /// reported elsewhere.
@@ -50,7 +50,7 @@ pub(super) fn fields_text(event: &Event<'_>) -> String {
         // Writing to a String cannot fail.
         let _ = write!(text, "{space}{name}={value}");
         // A character takes up to four bytes; the exact cut comes at the end.
-        text.len() > LONGEST_FIELDS.saturating_mul(4)
+        text.len() > MAX_FIELDS_CHARACTERS.saturating_mul(4)
     };
     if let Some(activity) = view::Activity::from_event(event) {
         for (name, value) in activity.arguments() {
@@ -70,7 +70,7 @@ pub(super) fn fields_text(event: &Event<'_>) -> String {
             }
         }
     }
-    if let Some((end, _)) = text.char_indices().nth(LONGEST_FIELDS) {
+    if let Some((end, _)) = text.char_indices().nth(MAX_FIELDS_CHARACTERS) {
         text.truncate(end);
         text.push('…');
     }

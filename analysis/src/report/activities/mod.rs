@@ -40,10 +40,10 @@ use nettrace_parser::view::KnownProvider;
 use parts::PartTracker;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use view::{ActivitySite, ActivityView, Calls, Slow, Wanted};
+use view::{ActivitySite, ActivityView, OutgoingCalls, Slow, Wanted};
 
 /// Maximum number of events kept for one activity.
-const MOST_EVENTS: usize = 10_000;
+const MAX_EVENTS: usize = 10_000;
 
 /// Requests inside each other that are looked at.
 const DEEPEST_REQUEST: usize = 32;
@@ -52,7 +52,7 @@ const DEEPEST_REQUEST: usize = 32;
 /// open activities.
 #[derive(Debug)]
 pub struct Activities {
-    open: OpenActivities<Begun>,
+    open: OpenActivities<BegunActivity>,
     /// All activities, unless only requests are wanted.
     all: Option<ActivityView>,
     /// HTTP requests, if they are wanted.
@@ -72,7 +72,7 @@ pub struct Activities {
 
 /// Facts about an open activity beside those used for matching.
 #[derive(Debug)]
-struct Begun {
+struct BegunActivity {
     /// Its node in the tree of all.
     node: usize,
     stack: StackHandle,
@@ -101,7 +101,7 @@ struct Request {
     around: Option<OpenActivityKey>,
     is_error: bool,
     /// What it calls.
-    calls: Calls,
+    calls: OutgoingCalls,
 }
 
 impl Request {
@@ -111,7 +111,7 @@ impl Request {
     }
 }
 
-impl MaybeRequest for Begun {
+impl MaybeRequest for BegunActivity {
     fn http(&self) -> Option<&HttpFacts> {
         self.request.as_ref().map(|request| &request.facts)
     }
@@ -224,7 +224,7 @@ impl Activities {
             .parts
             .as_mut()
             .map(|parts| parts.start(event, moment, around.and_then(|it| it.part), is_wanted));
-        let begun = Begun {
+        let begun = BegunActivity {
             node,
             stack: model.stack_of(event, moment.thread),
             is_selected: moment.is_selected,
@@ -284,7 +284,7 @@ impl Activities {
                 self.requests.insert(moment.thread, self.open.next_place(name));
             }
         }
-        let (is_error, calls) = (edge.is_error, Calls::default());
+        let (is_error, calls) = (edge.is_error, OutgoingCalls::default());
         Some(Request { node, facts, label, layer_of, around, is_error, calls })
     }
 
@@ -507,7 +507,7 @@ impl Activities {
         }
     }
 
-    fn never_stopped(&mut self, activity: &OpenActivity<Begun>) {
+    fn never_stopped(&mut self, activity: &OpenActivity<BegunActivity>) {
         let OpenActivity { name, at, what: begun, .. } = activity;
         if !begun.is_selected {
             return;
@@ -553,7 +553,7 @@ impl Activities {
             [&edge.id, &edge.parent].into_iter().flatten().find(|id| is_inside(id)).cloned()
         };
         let Some(id) = own.or_else(reported) else { return };
-        if self.events.len() >= MOST_EVENTS {
+        if self.events.len() >= MAX_EVENTS {
             self.events_left_out = self.events_left_out.saturating_add(1);
             return;
         }
@@ -609,7 +609,7 @@ impl Report for Activities {
         }
         let edge = moment.activity_edge(event);
         let facts = edge.filter(|_| self.http.is_some());
-        let facts = facts.and_then(|edge| HttpFacts::of(event, edge));
+        let facts = facts.and_then(|edge| HttpFacts::from_event(event, edge));
         let is_about = if self.all.is_some() { edge.is_some() } else { facts.is_some() };
         if self.id.is_some() {
             self.keep(event, edge.filter(|_| is_about), moment, model);

@@ -4,19 +4,19 @@ use crate::model::TextHandle;
 use std::collections::HashMap;
 
 /// Maximum number of nodes; activities that would need further ones become roots.
-const MOST: usize = 10_000;
+const MAX_NODES: usize = 10_000;
 /// Maximum depth; activities started there stay at that level.
 const DEEPEST: usize = 64;
 
 /// Nodes of the tree: a name below a parent node.
 #[derive(Debug, Default)]
 pub(crate) struct ActivityTree {
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
     by_place: HashMap<(Option<usize>, TextHandle), usize>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Node {
+pub(crate) struct TreeNode {
     pub(crate) parent: Option<usize>,
     pub(crate) name: TextHandle,
     pub(crate) depth: usize,
@@ -28,7 +28,7 @@ impl ActivityTree {
         if let Some(node) = self.by_place.get(&(parent, name)) {
             return *node;
         }
-        let parent = parent.filter(|_| self.nodes.len() < MOST);
+        let parent = parent.filter(|_| self.nodes.len() < MAX_NODES);
         if let Some(node) = self.by_place.get(&(parent, name)) {
             return *node;
         }
@@ -39,7 +39,7 @@ impl ActivityTree {
             return parent;
         }
         let node = self.nodes.len();
-        self.nodes.push(Node { parent, name, depth });
+        self.nodes.push(TreeNode { parent, name, depth });
         self.by_place.insert((parent, name), node);
         node
     }
@@ -58,7 +58,7 @@ impl ActivityTree {
         false
     }
 
-    pub(crate) fn nodes(&self) -> &[Node] {
+    pub(crate) fn nodes(&self) -> &[TreeNode] {
         &self.nodes
     }
 }
@@ -78,7 +78,7 @@ mod tests {
         for name in 0..20_000 {
             tree.node(Some(root), TextHandle(name % 15_000));
         }
-        assert!(tree.nodes().len() <= 15_000 + MOST);
+        assert!(tree.nodes().len() <= 15_000 + MAX_NODES);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::document::{
     ActivitiesReport, ActivityCalls, ActivityLayer, ActivityLine, ActivityNode, ActivityRow,
     SlowActivity, StatusCount,
 };
-use super::parts::{PartTracker, Parts, Totals};
+use super::parts::{PartTotals, PartTracker, Parts};
 use super::tree::ActivityTree;
 use crate::document::SCHEMA;
 use crate::model::{Mode, Resolved, StackHandle, TextHandle, ThreadHandle};
@@ -35,7 +35,7 @@ pub(super) struct Wanted {
     pub(super) id: String,
     pub(super) start: i64,
     pub(super) duration: u64,
-    pub(super) parts: Totals,
+    pub(super) parts: PartTotals,
 }
 
 /// Totals for the activities at one node, with one label and stack.
@@ -45,31 +45,31 @@ pub(super) struct ActivityStats {
     pub(super) errors: u64,
     pub(super) durations: Distribution,
     pub(super) statuses: BTreeMap<i64, u64>,
-    pub(super) parts: Totals,
-    pub(super) calls: Calls,
+    pub(super) parts: PartTotals,
+    pub(super) calls: OutgoingCalls,
     /// Slowest first.
     pub(super) slowest: Vec<Slow>,
 }
 
 /// Maximum number of different calls of a request, and of those that are listed.
-const MOST_CALLS: usize = 1000;
+const MAX_CALLS: usize = 1000;
 const SHOWN_CALLS: usize = 10;
 
 /// What requests call, by the name of the request that goes out: number and time.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Calls(BTreeMap<TextHandle, (u64, u64)>);
+pub(super) struct OutgoingCalls(BTreeMap<TextHandle, (u64, u64)>);
 
-impl Calls {
+impl OutgoingCalls {
     pub(super) fn add(&mut self, label: TextHandle, nanos: u64) {
         self.add_all(label, (1, nanos));
     }
 
-    pub(super) fn merge(&mut self, other: &Calls) {
+    pub(super) fn merge(&mut self, other: &OutgoingCalls) {
         other.0.iter().for_each(|(label, sums)| self.add_all(*label, *sums));
     }
 
     fn add_all(&mut self, label: TextHandle, (count, nanos): (u64, u64)) {
-        if self.0.len() < MOST_CALLS || self.0.contains_key(&label) {
+        if self.0.len() < MAX_CALLS || self.0.contains_key(&label) {
             let (counted, sum) = self.0.entry(label).or_default();
             (*counted, *sum) = (counted.saturating_add(count), sum.saturating_add(nanos));
         }
@@ -102,7 +102,7 @@ pub(super) struct Slow {
     pub(super) id: Option<String>,
     pub(super) is_error: bool,
     pub(super) fields: String,
-    pub(super) parts: Totals,
+    pub(super) parts: PartTotals,
     /// When which thread worked for it, if that is kept.
     pub(super) threads: Vec<(ThreadHandle, i64, i64)>,
 }
@@ -190,7 +190,7 @@ impl ActivityView {
     ) -> ActivitiesReport {
         let texts = resolved.model().texts();
         let parts =
-            |totals: &Totals, duration| totals.parts(duration, tracker.is_sampled(), resolved);
+            |totals: &PartTotals, duration| totals.parts(duration, tracker.is_sampled(), resolved);
         let thread_id = |thread| resolved.model().thread(thread).and_then(|row| row.os_thread_id);
         let ActivityView { tree, sites, directions, stops_without_start, wanted, ended } = self;
         let Summed { rows, nodes, mut slowest, all, layers, outermost } =
@@ -333,7 +333,7 @@ struct NamedStats<'t> {
 fn row(
     name: &str,
     row: NamedStats<'_>,
-    parts: &dyn Fn(&Totals, u64) -> Parts,
+    parts: &dyn Fn(&PartTotals, u64) -> Parts,
     resolved: &Resolved<'_>,
 ) -> ActivityRow {
     let stats = row.stats;

@@ -45,7 +45,7 @@ pub struct AllocReport {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Key {
+struct LedgerKey {
     thread: ThreadHandle,
     stack: StackHandle,
     type_name: TypeKey,
@@ -62,11 +62,11 @@ enum TypeKey {
 /// Totals for one way of measuring.
 #[derive(Debug, Default)]
 struct Ledger {
-    sums: HashMap<Key, Sums>,
+    sums: HashMap<LedgerKey, AllocSums>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Sums {
+struct AllocSums {
     events: u64,
     objects: f64,
     bytes: f64,
@@ -75,8 +75,8 @@ struct Sums {
     max_object_bytes: u64,
 }
 
-impl Sums {
-    fn add(&mut self, other: &Sums) {
+impl AllocSums {
+    fn add(&mut self, other: &AllocSums) {
         self.events = self.events.saturating_add(other.events);
         self.objects += other.objects;
         self.bytes += other.bytes;
@@ -86,7 +86,7 @@ impl Sums {
 }
 
 impl Ledger {
-    fn add(&mut self, key: Key, sums: &Sums) {
+    fn add(&mut self, key: LedgerKey, sums: &AllocSums) {
         self.sums.entry(key).or_default().add(sums);
     }
 }
@@ -95,11 +95,12 @@ impl Alloc {
     fn allocation(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
         let Some(seen) = view::Allocation::from_event(event) else {
             // The first versions of the tick have no type.
-            let mut walk = Walk::of(event);
+            let mut walk = Walk::new(event);
             let bytes = walk.number("AllocationAmount")?;
             let kind = walk.number("AllocationKind")?;
             let type_name = TypeKey::Name(model.texts_mut().intern(""));
-            let sums = Sums { events: 1, objects: 1.0, bytes: bytes as f64, ..Sums::default() };
+            let sums =
+                AllocSums { events: 1, objects: 1.0, bytes: bytes as f64, ..AllocSums::default() };
             self.ticks.add(key(event, moment, model, type_name, kind), &sums);
             return Some(());
         };
@@ -112,11 +113,12 @@ impl Alloc {
             // For an estimate that counts each pick with the inverse of its probability
             // p, the variance is (1 - p) / p² per pick.
             let variance = (size as f64).powi(2) * (objects - 1.0).max(0.0) * objects;
-            let sums = Sums { events: 1, objects, bytes, variance, max_object_bytes };
+            let sums = AllocSums { events: 1, objects, bytes, variance, max_object_bytes };
             self.random.add(key, &sums);
         } else {
             let bytes = seen.bytes_since_last? as f64;
-            let sums = Sums { events: 1, objects: 1.0, bytes, variance: 0.0, max_object_bytes };
+            let sums =
+                AllocSums { events: 1, objects: 1.0, bytes, variance: 0.0, max_object_bytes };
             self.ticks.add(key, &sums);
         }
         Some(())
@@ -126,12 +128,12 @@ impl Alloc {
     /// such event.
     fn objects(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
         let process = model.thread(moment.thread)?.process;
-        let mut walk = Walk::of(event);
+        let mut walk = Walk::new(event);
         let type_id = walk.number("TypeID")?;
         let objects = walk.number("ObjectCountForTypeSample")? as f64;
         let bytes = walk.number("TotalSizeForTypeSample")? as f64;
         let key = key(event, moment, model, TypeKey::Id(process, type_id), 0);
-        let sums = Sums { events: 1, objects, bytes, ..Sums::default() };
+        let sums = AllocSums { events: 1, objects, bytes, ..AllocSums::default() };
         self.objects.add(key, &sums);
         Some(())
     }
@@ -157,9 +159,9 @@ fn key(
     model: &mut Model,
     type_name: TypeKey,
     kind: u64,
-) -> Key {
+) -> LedgerKey {
     let stack = model.stack_of(event, moment.thread);
-    Key {
+    LedgerKey {
         thread: moment.thread,
         stack,
         type_name,

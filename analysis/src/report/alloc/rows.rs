@@ -1,6 +1,6 @@
 //! Rows of the report of allocations: by type, stack, thread and kind.
 
-use super::{Ledger, Sums, TypeKey};
+use super::{AllocSums, Ledger, TypeKey};
 use crate::model::{Frame, FrameHandle, Mode, Model, Resolved, ThreadHandle, rounded};
 use crate::report::stack_rows::ShownFrames;
 use crate::sorted::SortFew;
@@ -122,28 +122,28 @@ const KINDS: [&str; 4] = ["small", "large", "pinned", "other"];
 
 #[derive(Default)]
 struct TypeSums {
-    all: Sums,
-    large: Sums,
-    pinned: Sums,
+    all: AllocSums,
+    large: AllocSums,
+    pinned: AllocSums,
 }
 
 /// The allocations that pass the filter, summed up in each way that they are listed.
 #[derive(Default)]
-struct Summed<'r> {
-    all: Sums,
-    kinds: [Sums; 4],
+struct SummedAllocations<'r> {
+    all: AllocSums,
+    kinds: [AllocSums; 4],
     types: BTreeMap<&'r str, TypeSums>,
-    stacks: BTreeMap<(&'r [FrameHandle], &'r str), Sums>,
-    threads: BTreeMap<ThreadHandle, Sums>,
+    stacks: BTreeMap<(&'r [FrameHandle], &'r str), AllocSums>,
+    threads: BTreeMap<ThreadHandle, AllocSums>,
 }
 
-impl<'r> Summed<'r> {
+impl<'r> SummedAllocations<'r> {
     fn new(
         ledger: &Ledger,
         names: &'r BTreeMap<TypeKey, String>,
         resolved: &'r Resolved<'_>,
-    ) -> Summed<'r> {
-        let mut summed = Summed::default();
+    ) -> SummedAllocations<'r> {
+        let mut summed = SummedAllocations::default();
         let mut entries: Vec<_> = ledger.sums.iter().collect();
         // Sums of floating-point numbers depend on their order, and a hash table has
         // none.
@@ -170,7 +170,7 @@ impl<'r> Summed<'r> {
         summed
     }
 
-    fn percent(&self, sums: &Sums) -> f64 {
+    fn percent(&self, sums: &AllocSums) -> f64 {
         if self.all.bytes > 0.0 { sums.bytes * 100.0 / self.all.bytes } else { 0.0 }
     }
 
@@ -178,8 +178,8 @@ impl<'r> Summed<'r> {
         let mut stacks: Vec<_> = self.stacks.iter().collect();
         stacks.sort_few_by_key(|(key, sums)| (Reverse(rounded(sums.bytes)), *key));
         let mut shown = ShownFrames::new(resolved);
-        let row = |((frames, name), sums): (&(&[FrameHandle], &str), &Sums)| {
-            let (frames, guessed) = shown.of(frames);
+        let row = |((frames, name), sums): (&(&[FrameHandle], &str), &AllocSums)| {
+            let (frames, guessed) = shown.names(frames);
             AllocStack {
                 type_name: (*name).to_owned(),
                 events: sums.events,
@@ -195,7 +195,7 @@ impl<'r> Summed<'r> {
     fn threads(&self, model: &Model) -> Vec<AllocThread> {
         let mut threads: Vec<_> = self.threads.iter().collect();
         threads.sort_few_by_key(|(thread, sums)| (Reverse(rounded(sums.bytes)), **thread));
-        let row = |(thread, sums): (&ThreadHandle, &Sums)| {
+        let row = |(thread, sums): (&ThreadHandle, &AllocSums)| {
             let row = model.thread(*thread);
             AllocThread {
                 thread: row.and_then(|row| row.os_thread_id),
@@ -231,10 +231,10 @@ impl AllocSource {
     ) -> AllocSource {
         let is_random = source == "AllocationSampled";
         let has_objects = source != "AllocationTick";
-        let summed = Summed::new(ledger, names, resolved);
+        let summed = SummedAllocations::new(ledger, names, resolved);
         let all = &summed.all;
-        let error = |sums: &Sums| is_random.then(|| rounded(sums.variance.sqrt()));
-        let objects = |sums: &Sums| has_objects.then(|| rounded(sums.objects));
+        let error = |sums: &AllocSums| is_random.then(|| rounded(sums.variance.sqrt()));
+        let objects = |sums: &AllocSums| has_objects.then(|| rounded(sums.objects));
         let seconds = span_ns as f64 / 1e9;
         let type_row = |(name, row): (&&str, &TypeSums)| AllocType {
             type_name: (*name).to_owned(),

@@ -78,7 +78,7 @@ impl Report for Counters {
         let (series, keeps_points) = (&mut self.series, !self.omits_points);
         let is_about = self.values.read(event, moment, |published| {
             let series = series.entry(published.key).or_insert_with_key(|key| {
-                CounterSeries::of(key, &published.unit, &published.display_name)
+                CounterSeries::from_key(key, &published.unit, &published.display_name)
             });
             if published.interval_seconds > 0.0 {
                 series.interval_seconds = published.interval_seconds;

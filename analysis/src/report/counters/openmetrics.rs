@@ -16,7 +16,7 @@ fn endings(type_name: &str) -> &'static [&'static str] {
 }
 
 /// Series with the same name, type and unit.
-struct Family<'r> {
+struct MetricFamily<'r> {
     name: String,
     type_name: &'static str,
     unit: Option<&'static str>,
@@ -133,8 +133,8 @@ impl CountersReport {
         writeln!(out, "{name}{{{labels}}} {value} {sign}{seconds}.{fraction:09}")
     }
 
-    fn families(&self) -> Vec<Family<'_>> {
-        let mut families: BTreeMap<(String, &'static str), Family<'_>> = BTreeMap::new();
+    fn families(&self) -> Vec<MetricFamily<'_>> {
+        let mut families: BTreeMap<(String, &'static str), MetricFamily<'_>> = BTreeMap::new();
         for series in self.series.iter().filter(|series| !series.points.is_empty()) {
             let type_name = match series.kind {
                 CounterKind::Counter | CounterKind::Increment => "counter",
@@ -155,7 +155,7 @@ impl CountersReport {
                     } else {
                         format!(", in {}", series.unit)
                     };
-                    Family {
+                    MetricFamily {
                         name: name.clone(),
                         type_name,
                         unit,
@@ -167,7 +167,7 @@ impl CountersReport {
         }
         // A name used by another family's samples is not available.
         let mut taken: BTreeSet<String> = BTreeSet::new();
-        let mut families: Vec<Family<'_>> = families.into_values().collect();
+        let mut families: Vec<MetricFamily<'_>> = families.into_values().collect();
         for family in &mut families {
             let ends = endings(family.type_name);
             let is_free =
@@ -227,7 +227,7 @@ fn unit_name(unit: &str) -> Option<&'static str> {
 }
 
 /// Maximum number of underscores used to distinguish tags with the same name.
-const MOST_UNDERSCORES: usize = 8;
+const MAX_UNDERSCORES: usize = 8;
 
 /// Returns the labels as in `provider="System.Runtime",kind="book"`, without the percentile of a
 /// histogram.
@@ -245,13 +245,13 @@ fn labels(series: &CounterSeries) -> String {
         }
         let (base, mut underscores) = (name.clone(), 0);
         while !names.insert(name.clone()) {
-            if underscores < MOST_UNDERSCORES {
+            if underscores < MAX_UNDERSCORES {
                 underscores = underscores.saturating_add(1);
                 name.push('_');
                 continue;
             }
             // Many tags with the same key: numbers grow more slowly than underscores.
-            let number = numbers.entry(base.clone()).or_insert(MOST_UNDERSCORES);
+            let number = numbers.entry(base.clone()).or_insert(MAX_UNDERSCORES);
             *number = number.saturating_add(1);
             name = format!("{base}_{number}");
         }

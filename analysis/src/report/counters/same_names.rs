@@ -18,9 +18,9 @@ use std::collections::HashMap;
 /// of its name continues its series.
 const SILENT_INTERVALS: f64 = 3.0;
 /// Maximum number of instruments of one name that get series of their own.
-const MOST_OF_A_NAME: usize = 1000;
+const MAX_OF_A_NAME: usize = 1000;
 /// Maximum number of names, and of series in a collection, that are remembered.
-const MOST: usize = 10_000;
+const MAX_NAMES: usize = 10_000;
 /// Nanoseconds per second.
 const SECOND: f64 = 1e9;
 
@@ -45,13 +45,13 @@ impl Publication {
 #[derive(Debug, Default)]
 pub(crate) struct SameNames {
     /// The instruments of a name, which is a key with the instrument's own tags only.
-    numbered: HashMap<SeriesKey, Vec<Numbered>>,
+    numbered: HashMap<SeriesKey, Vec<NumberedInstruments>>,
     /// How often a series was published in its newest collection.
     repeated: HashMap<SeriesKey, Repeated>,
 }
 
 #[derive(Debug)]
-struct Numbered {
+struct NumberedInstruments {
     id: i64,
     last_ns: i64,
 }
@@ -85,18 +85,19 @@ impl SameNames {
     }
 
     fn by_id(&mut self, name: SeriesKey, id: i64, publication: Publication) -> usize {
-        if self.numbered.len() >= MOST && !self.numbered.contains_key(&name) {
+        if self.numbered.len() >= MAX_NAMES && !self.numbered.contains_key(&name) {
             return 0;
         }
         let instruments = self.numbered.entry(name).or_default();
         let now_ns = publication.ts_ns;
         let silence = publication.interval_nanos() * SILENT_INTERVALS;
-        let is_gone = |other: &Numbered| now_ns.saturating_sub(other.last_ns) as f64 > silence;
+        let is_gone =
+            |other: &NumberedInstruments| now_ns.saturating_sub(other.last_ns) as f64 > silence;
         let its = instruments.iter().position(|other| other.id == id);
         let place = its
             .or_else(|| instruments.iter().position(is_gone))
-            .unwrap_or(instruments.len().min(MOST_OF_A_NAME.saturating_sub(1)));
-        let now = Numbered { id, last_ns: now_ns };
+            .unwrap_or(instruments.len().min(MAX_OF_A_NAME.saturating_sub(1)));
+        let now = NumberedInstruments { id, last_ns: now_ns };
         match instruments.get_mut(place) {
             Some(instrument) => *instrument = now,
             None => instruments.push(now),
@@ -112,7 +113,7 @@ impl SameNames {
         if collection == 0 {
             return 0;
         }
-        if self.repeated.len() >= MOST && !self.repeated.contains_key(key) {
+        if self.repeated.len() >= MAX_NAMES && !self.repeated.contains_key(key) {
             self.repeated.clear();
         }
         let first = Repeated { collection, first_ns: ts_ns, times: 0 };
@@ -125,7 +126,7 @@ impl SameNames {
             *known = first;
             return 0;
         }
-        known.times = known.times.saturating_add(1).min(MOST_OF_A_NAME.saturating_sub(1));
+        known.times = known.times.saturating_add(1).min(MAX_OF_A_NAME.saturating_sub(1));
         known.times
     }
 }

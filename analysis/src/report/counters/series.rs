@@ -1,7 +1,7 @@
 //! The values of one counter over time.
 
 /// Maximum number of points in a series' shape.
-const MOST: usize = 40;
+const MAX_SHAPE_POINTS: usize = 40;
 /// Initial width of a point, in nanoseconds: 100 ms.
 const FIRST_WIDTH: i64 = 100_000_000;
 
@@ -238,7 +238,7 @@ impl CounterSeries {
     }
 
     /// A series of that key without values.
-    pub(crate) fn of(key: &SeriesKey, unit: &str, display_name: &str) -> CounterSeries {
+    pub(crate) fn from_key(key: &SeriesKey, unit: &str, display_name: &str) -> CounterSeries {
         let tags = key.tags.clone();
         let of = CounterSeries::new(&key.provider, &key.name, key.kind, unit, tags, display_name);
         CounterSeries { process_id: key.process_id, ..of }
@@ -320,7 +320,7 @@ impl Shape {
         loop {
             let at =
                 usize::try_from(nanos.checked_div(self.width).unwrap_or(0)).unwrap_or(usize::MAX);
-            if at < MOST {
+            if at < MAX_SHAPE_POINTS {
                 if at >= self.stretches.len() {
                     self.stretches.resize(at.saturating_add(1), (0.0, 0));
                 }
@@ -384,7 +384,7 @@ mod tests {
         let values: Vec<(i64, f64)> =
             (0..10_000).map(|at| (at * 1_000_000_000, at as f64)).collect();
         let shape = series(&values).shape();
-        assert!((20..=MOST).contains(&shape.len()), "{}", shape.len());
+        assert!((20..=MAX_SHAPE_POINTS).contains(&shape.len()), "{}", shape.len());
         assert!(shape.windows(2).all(|pair| pair[0] < pair[1]));
         assert_eq!(series(&[(i64::MAX, 1.0)]).shape(), [1.0]);
         assert!(series(&[]).shape().is_empty());

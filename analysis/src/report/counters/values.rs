@@ -26,11 +26,11 @@ use std::collections::HashMap;
 const SECOND: f64 = 1e9;
 
 /// Maximum number of instruments whose own tags are kept.
-const MOST_INSTRUMENTS: usize = 1_000;
+const MAX_INSTRUMENTS: usize = 1_000;
 
 /// Maximum number of quantiles per histogram event. Each is a series with all of its
 /// tags; .NET publishes three.
-const MOST_QUANTILES: usize = 16;
+const MAX_QUANTILES: usize = 16;
 
 /// Keys with their values.
 type Tags = Vec<(String, String)>;
@@ -39,7 +39,7 @@ type Tags = Vec<(String, String)>;
 #[derive(Debug, Default)]
 pub(crate) struct CounterValues {
     /// When instruments are published, by process and session.
-    intervals: HashMap<(Option<u64>, String), Interval>,
+    intervals: HashMap<(Option<u64>, String), PublicationInterval>,
     same_names: SameNames,
     /// Tags of meters and instruments, by process and the instrument's id.
     own_tags: HashMap<(Option<u64>, i64), Tags>,
@@ -53,7 +53,7 @@ pub(crate) struct CounterValues {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Interval {
+struct PublicationInterval {
     last: i64,
     /// To a tenth of a second: what was requested.
     seconds: f64,
@@ -221,7 +221,7 @@ impl CounterValues {
             Some((quantile.trim().parse::<f64>().ok()?, value.trim().parse::<f64>().ok()?))
         });
         for (place, (quantile, value)) in pairs.enumerate() {
-            if place >= MOST_QUANTILES {
+            if place >= MAX_QUANTILES {
                 self.quantiles_left_out = self.quantiles_left_out.saturating_add(1);
                 continue;
             }
@@ -245,7 +245,7 @@ impl CounterValues {
     fn instrument_begins(&mut self, event: &Event<'_>) {
         let id = event.field("instrumentId").and_then(|value| value.as_i64());
         let Some(key) = id.map(|id| (event.process_id(), id)) else { return };
-        if self.own_tags.len() >= MOST_INSTRUMENTS && !self.own_tags.contains_key(&key) {
+        if self.own_tags.len() >= MAX_INSTRUMENTS && !self.own_tags.contains_key(&key) {
             return;
         }
         let text = |name| event.field(name).and_then(|value| value.to_text()).unwrap_or_default();
@@ -269,7 +269,8 @@ impl CounterValues {
         let seconds = (exact_seconds * 10.0).round() / 10.0;
         if self.intervals.len() < 1000 || known.is_some() {
             let collections = known.map_or(0, |known| known.collections).saturating_add(1);
-            let interval = Interval { last: moment.nanos, seconds, exact_seconds, collections };
+            let interval =
+                PublicationInterval { last: moment.nanos, seconds, exact_seconds, collections };
             self.intervals.insert(publisher, interval);
         }
     }

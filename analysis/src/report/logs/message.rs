@@ -8,7 +8,7 @@ use nettrace_parser::{Event, Value};
 /// The argument that is the message's template.
 const TEMPLATE: &str = "{OriginalFormat}";
 /// Maximum number of arguments that are read.
-const MOST_ARGUMENTS: usize = 100;
+const MAX_ARGUMENTS: usize = 100;
 
 /// The forms of a message, in the order in which the logger writes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,7 +45,7 @@ pub(crate) struct LoggedMessage {
 
 impl LoggedMessage {
     /// Reads a message; `None` if the event is not a logger's.
-    pub(crate) fn of(event: &Event<'_>) -> Option<LoggedMessage> {
+    pub(crate) fn from_event(event: &Event<'_>) -> Option<LoggedMessage> {
         if event.name() == "Message" {
             return LoggedMessage::structured(event);
         }
@@ -162,7 +162,7 @@ pub(super) fn pairs(value: &Value<'_>) -> Vec<(String, String)> {
         let text = |name| object.field(name).and_then(|value| value.to_text()).unwrap_or_default();
         Some((text("Key"), text("Value")))
     };
-    array.iter().filter_map(pair).take(MOST_ARGUMENTS).collect()
+    array.iter().filter_map(pair).take(MAX_ARGUMENTS).collect()
 }
 
 /// Returns the template, and the other arguments.

@@ -31,15 +31,15 @@ use std::sync::Arc;
 use templates::Templates;
 
 /// Maximum number of loggers that are counted separately; further ones share a row.
-const MOST_LOGGERS: usize = 10_000;
+const MAX_LOGGERS: usize = 10_000;
 
 /// The forms of a message come within this time, in nanoseconds, and at most so many messages
 /// of other threads between them.
 const FORMS_NANOS: i64 = 10_000_000;
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 
 /// Maximum number of threads whose last message is known.
-const MOST_THREADS: usize = 10_000;
+const MAX_THREADS: usize = 10_000;
 
 /// All messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -264,7 +264,7 @@ impl Logs {
         let newest = self.rows.last().map_or(0, |row| row.ts_ns);
         let is_done = |row: &LogRow| row.ts_ns.saturating_add(FORMS_NANOS) < newest;
         let done = self.rows.partition_point(is_done);
-        let done = done.max(self.rows.len().saturating_sub(MOST_WAITING));
+        let done = done.max(self.rows.len().saturating_sub(MAX_WAITING));
         let rest = self.rows.split_off(done);
         std::mem::replace(&mut self.rows, rest)
     }
@@ -283,7 +283,7 @@ impl Logs {
         self.count = self.count.saturating_add(1);
         let level = self.levels.entry(row.level).or_default();
         *level = level.saturating_add(1);
-        let is_full = self.loggers.len() >= MOST_LOGGERS && !self.loggers.contains_key(&row.logger);
+        let is_full = self.loggers.len() >= MAX_LOGGERS && !self.loggers.contains_key(&row.logger);
         let logger = if is_full { "(other loggers)".to_owned() } else { row.logger.clone() };
         let logger = self.loggers.entry(logger).or_default();
         *logger = logger.saturating_add(1);
@@ -326,7 +326,7 @@ impl Logs {
     }
 
     fn logger_message(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        let Some(message) = LoggedMessage::of(event) else { return false };
+        let Some(message) = LoggedMessage::from_event(event) else { return false };
         let last = self.last.remove(&moment.thread);
         let is_its = |last: &Last| {
             last.form < message.form
@@ -372,7 +372,7 @@ impl Logs {
         if is_wanted && (!is_again || row.template.is_some()) {
             counted = Some(self.templates.add(counted, &row));
         }
-        if self.last.len() >= MOST_THREADS {
+        if self.last.len() >= MAX_THREADS {
             // They are of use until the next message of the thread.
             self.last.clear();
         }
@@ -386,7 +386,7 @@ impl Logs {
             self.add(row);
             return true;
         }
-        let mut newest = self.rows.iter_mut().rev().take(MOST_WAITING);
+        let mut newest = self.rows.iter_mut().rev().take(MAX_WAITING);
         match newest.find(|kept| kept.thread_id == row.thread_id) {
             Some(kept) if kept.logger == row.logger => kept.join(row),
             // It was taken before its exception came.

@@ -15,13 +15,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Maximum number of open scopes: if there are more, ends were lost.
-const MOST_OPEN: usize = 65_536;
+const MAX_OPEN: usize = 65_536;
 /// Maximum number of scopes inside each other, and of those of a thread.
 const DEEPEST: usize = 64;
 /// Maximum number of spans whose request is known.
-const MOST_SPANS: usize = 65_536;
+const MAX_SPANS: usize = 65_536;
 /// Maximum number of frames between the code that begins a scope and the event.
-const MOST_OWN_FRAMES: usize = 12;
+const MAX_OWN_FRAMES: usize = 12;
 
 /// The id by which the end of a scope refers to it.
 type Id = (Option<i64>, Option<i64>);
@@ -150,7 +150,7 @@ impl LogScopes {
         if self.by_span.contains_key(span) {
             return;
         }
-        if self.by_span.len() >= MOST_SPANS {
+        if self.by_span.len() >= MAX_SPANS {
             self.by_span.clear();
         }
         if let Some(scope) = self.open.get_mut(&request) {
@@ -205,7 +205,7 @@ impl LogScopes {
         while let Some(number) = scopes.last() {
             let scope = self.open.get(number);
             let start = scope.map(|scope| stacks.addresses(scope.stack));
-            if start.is_some_and(|start| is_inside(start, now, MOST_OWN_FRAMES)) {
+            if start.is_some_and(|start| is_inside(start, now, MAX_OWN_FRAMES)) {
                 return Some(*number);
             }
             scopes.pop();
@@ -260,7 +260,7 @@ impl LogScopes {
         }
         let number = self.started;
         self.started = self.started.saturating_add(1);
-        if self.open.len() >= MOST_OPEN
+        if self.open.len() >= MAX_OPEN
             && let Some((oldest, scope)) = self.open.pop_first()
         {
             self.forget(oldest, &scope);

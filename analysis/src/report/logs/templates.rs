@@ -7,8 +7,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Maximum number of templates that are counted separately, and that are listed.
-const MOST: usize = 10_000;
-const MOST_LISTED: usize = 1_000;
+const MAX_TEMPLATES: usize = 10_000;
+const MAX_LISTED: usize = 1_000;
 /// What all others are called.
 const OTHERS: &str = "(other messages)";
 
@@ -53,7 +53,7 @@ impl Templates {
                 self.0.remove(&before);
             }
         }
-        if self.0.len() >= MOST && !self.0.contains_key(&key) {
+        if self.0.len() >= MAX_TEMPLATES && !self.0.contains_key(&key) {
             key = (OTHERS.to_owned(), String::new());
         }
         let (count, level, exceptions) = self.0.entry(key.clone()).or_default();
@@ -75,7 +75,7 @@ impl Templates {
             })
             .collect();
         rows.sort_few_by_key(|row| Reverse(row.count));
-        rows.truncate(MOST_LISTED);
+        rows.truncate(MAX_LISTED);
         rows
     }
 }

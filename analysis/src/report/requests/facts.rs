@@ -122,7 +122,7 @@ pub(crate) struct HttpFacts {
 
 impl HttpFacts {
     /// Returns what the start or stop of an HTTP request says; `None` for other activities.
-    pub(crate) fn of(event: &Event<'_>, edge: &ActivityEdge) -> Option<HttpFacts> {
+    pub(crate) fn from_event(event: &Event<'_>, edge: &ActivityEdge) -> Option<HttpFacts> {
         let is_diagnostic = event.known_provider() == KnownProvider::DiagnosticSource;
         let direction = match edge.name.as_str() {
             "System.Net.Http/Request" => Some("out"),
@@ -280,7 +280,7 @@ pub(crate) fn label_of(direction: Option<&str>, name: String) -> String {
 }
 
 /// Maximum length of a path by which requests are counted, in characters.
-const LONGEST_PATH: usize = 200;
+const MAX_PATH_CHARACTERS: usize = 200;
 
 /// Returns a path in which each segment that is a number or an identifier is `#`. A number that is
 /// only part of a segment, as in `/v1` or `/nplus1`, makes a difference.
@@ -295,7 +295,7 @@ fn path_group(path: &str) -> String {
             group.push('/');
         }
         group.push_str(if is_id(segment) { "#" } else { segment });
-        if let Some((end, _)) = group.char_indices().nth(LONGEST_PATH) {
+        if let Some((end, _)) = group.char_indices().nth(MAX_PATH_CHARACTERS) {
             group.truncate(end);
             group.push('…');
             break;

@@ -12,25 +12,25 @@ use nettrace_parser::view::KnownProvider;
 use std::collections::HashMap;
 
 /// Maximum number of different names of activities. Few event sources have requests.
-const MOST_NAMES: usize = 1000;
+const MAX_NAMES: usize = 1000;
 
 /// Maximum number of threads whose last request is known.
-const MOST_THREADS: usize = 10_000;
+const MAX_THREADS: usize = 10_000;
 
 /// Maximum number of spans inside requests that are known.
-const MOST_SPANS: usize = 65_536;
+const MAX_SPANS: usize = 65_536;
 
 /// Maximum number of outgoing requests inside each other, such as one of gRPC and its HTTP request.
-const MOST_OUTGOING: usize = 8;
+const MAX_OUTGOING: usize = 8;
 
 /// Maximum number of innermost frames by which an event that belongs to a request may
 /// differ from the request's start: those which write the start.
-const MOST_OWN_FRAMES: usize = 32;
+const MAX_OWN_FRAMES: usize = 32;
 
 /// Requests that have started and not stopped.
 #[derive(Debug, Default)]
 pub(crate) struct OpenRequests {
-    open: OpenActivities<Begun>,
+    open: OpenActivities<BegunRequest>,
     /// The last request that started on each thread.
     newest: HashMap<ThreadHandle, OpenActivityKey>,
     names: HashMap<String, TextHandle>,
@@ -51,7 +51,7 @@ pub(crate) struct LayerStops(HashMap<ThreadHandle, OpenActivityKey>);
 impl LayerStops {
     /// Takes the stop of a request's layer.
     pub(crate) fn stopped(&mut self, thread: ThreadHandle, request: OpenActivityKey) {
-        if self.0.len() >= MOST_THREADS {
+        if self.0.len() >= MAX_THREADS {
             self.0.clear();
         }
         self.0.insert(thread, request);
@@ -73,7 +73,7 @@ impl LayerStops {
             newest.zip(stack).map(|((key, start), stop)| (key, addresses(start), addresses(stop)));
         let known = stacks.filter(|(_, start, stop)| !start.is_empty() && !stop.is_empty());
         let (here, is_elsewhere) = match known {
-            Some((key, start, stop)) if is_inside(start, stop, MOST_OWN_FRAMES) => {
+            Some((key, start, stop)) if is_inside(start, stop, MAX_OWN_FRAMES) => {
                 (Some(key), false)
             }
             Some(_) => (None, true),
@@ -85,7 +85,7 @@ impl LayerStops {
 
 /// A request, or a layer of one.
 #[derive(Debug)]
-struct Begun {
+struct BegunRequest {
     number: u64,
     facts: HttpFacts,
     layer_of: Option<OpenActivityKey>,
@@ -97,7 +97,7 @@ struct Begun {
     around: Option<OpenActivityKey>,
 }
 
-impl MaybeRequest for Begun {
+impl MaybeRequest for BegunRequest {
     fn http(&self) -> Option<&HttpFacts> {
         Some(&self.facts)
     }
@@ -145,7 +145,7 @@ impl OpenRequests {
             self.is_layer = true;
             return None;
         }
-        let Some(facts) = HttpFacts::of(event, edge) else {
+        let Some(facts) = HttpFacts::from_event(event, edge) else {
             self.span(edge);
             return None;
         };
@@ -185,7 +185,7 @@ impl OpenRequests {
             },
         };
         let Some(place) = place else { return false };
-        let Some(facts) = HttpFacts::of(event, edge) else { return true };
+        let Some(facts) = HttpFacts::from_event(event, edge) else { return true };
         for place in [Some(place), self.outermost_layer(place)].into_iter().flatten() {
             if let Some(request) = self.open.at_mut(place) {
                 let known = std::mem::take(&mut request.what.facts);
@@ -213,10 +213,10 @@ impl OpenRequests {
         if layer_of.is_none() {
             self.newest.insert(at.thread, self.open.next_place(name));
             // Threads come and go for days.
-            if self.newest.len() >= MOST_THREADS {
+            if self.newest.len() >= MAX_THREADS {
                 let open = &self.open;
                 self.newest.retain(|_, place| open.at(*place).is_some());
-                if self.newest.len() >= MOST_THREADS / 2 {
+                if self.newest.len() >= MAX_THREADS / 2 {
                     self.newest.clear();
                 }
             }
@@ -231,7 +231,7 @@ impl OpenRequests {
         let is_error = edge.is_error;
         let is_out = facts.direction == Some("out");
         let around = if is_out { self.by_ids(edge).or(newest) } else { None };
-        let begun = Begun { number, facts, layer_of, is_error, mark, stack, around };
+        let begun = BegunRequest { number, facts, layer_of, is_error, mark, stack, around };
         if !edge.is_listener && event.known_provider() == KnownProvider::DiagnosticSource {
             self.twins.span(edge, at.thread, self.open.next_place(name));
         }
@@ -287,7 +287,7 @@ impl OpenRequests {
             return;
         }
         let Some(request) = self.by_ids(edge) else { return };
-        if self.spans.len() >= MOST_SPANS {
+        if self.spans.len() >= MAX_SPANS {
             // Their stops were lost.
             self.spans.clear();
         }
@@ -304,7 +304,7 @@ impl OpenRequests {
     /// Returns the number of the open request that an event belongs to: the one that its activity
     /// ids lead to, else one that started on its thread, if the event's stack shows that the call
     /// which wrote that start has not returned since. `edge`: what the event is as a start or stop.
-    pub(crate) fn of(
+    pub(crate) fn request_for(
         &self,
         event: &Event<'_>,
         edge: Option<&ActivityEdge>,
@@ -314,7 +314,7 @@ impl OpenRequests {
     ) -> Option<u64> {
         let by_path = || {
             let id = id_text(event.activity_id().filter(|id| !id.is_zero())?, event.process_id());
-            let is_any = |_: &Begun| true;
+            let is_any = |_: &BegunRequest| true;
             let own = self.open.newest_among(&id, is_any);
             own.or_else(|| self.open.parent_among(Some(&id), None, is_any))
         };
@@ -322,7 +322,7 @@ impl OpenRequests {
         let place = place.or_else(|| self.of_thread(thread, stack, model))?;
         let mut request = self.open.at(self.outermost_layer(place)?)?;
         // What a request that goes out does, it does for the one around it.
-        for _ in 0..MOST_OUTGOING {
+        for _ in 0..MAX_OUTGOING {
             if request.what.facts.direction != Some("out") {
                 return Some(request.what.number);
             }
@@ -346,7 +346,7 @@ impl OpenRequests {
         let start = self.open.at(place)?.what.stack?;
         let stacks = model.stored_stacks();
         let (start, now) = (stacks.addresses(start), stacks.addresses(stack));
-        is_inside(start, now, MOST_OWN_FRAMES).then_some(place)
+        is_inside(start, now, MAX_OWN_FRAMES).then_some(place)
     }
 
     fn name(&mut self, name: &str) -> Option<TextHandle> {
@@ -355,7 +355,7 @@ impl OpenRequests {
         }
         let next = self.names.len();
         let handle = TextHandle(u32::try_from(next).ok()?);
-        (next < MOST_NAMES).then(|| {
+        (next < MAX_NAMES).then(|| {
             self.names.insert(name.to_owned(), handle);
             handle
         })

@@ -24,7 +24,7 @@ const ROWS: [&str; 2] = ["db.response.returned_rows", "db.response.rows"];
 
 /// What an event is in the life of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum CommandPhase {
     Start,
     Stop,
     /// All that there is of it.
@@ -37,7 +37,7 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct CommandEvent {
     pub(crate) source: String,
-    pub(crate) phase: Phase,
+    pub(crate) phase: CommandPhase,
     /// The statement, as it was sent.
     pub(crate) text: Option<String>,
     pub(crate) rows: Option<u64>,
@@ -49,7 +49,7 @@ pub(crate) struct CommandEvent {
 }
 
 impl CommandEvent {
-    fn new(source: &str, phase: Phase) -> CommandEvent {
+    fn new(source: &str, phase: CommandPhase) -> CommandEvent {
         CommandEvent {
             source: source.to_owned(),
             phase,
@@ -63,7 +63,10 @@ impl CommandEvent {
     }
 
     /// Reads an event about a command; `None` if it is about something else.
-    pub(crate) fn of(event: &Event<'_>, edge: Option<&ActivityEdge>) -> Option<CommandEvent> {
+    pub(crate) fn from_event(
+        event: &Event<'_>,
+        edge: Option<&ActivityEdge>,
+    ) -> Option<CommandEvent> {
         match event.known_provider() {
             KnownProvider::DiagnosticSource => CommandEvent::of_diagnostic_source(event, edge),
             KnownProvider::Logging => CommandEvent::of_log(event),
@@ -82,13 +85,13 @@ impl CommandEvent {
             && edge.is_some_and(|it| it.name.ends_with(".Command"));
         let phase = match edge {
             None if source == EF && activity.name.to_string().ends_with(".DataReaderDisposing") => {
-                Phase::Rows
+                CommandPhase::Rows
             }
             edge => {
                 if edge?.is_start {
-                    Phase::Start
+                    CommandPhase::Start
                 } else {
-                    Phase::Stop
+                    CommandPhase::Stop
                 }
             }
         };
@@ -120,7 +123,7 @@ impl CommandEvent {
                 _ => {}
             }
         }
-        if !is_command && !is_span && phase != Phase::Rows {
+        if !is_command && !is_span && phase != CommandPhase::Rows {
             return None;
         }
         command.text = command.text.or(guess);
@@ -141,7 +144,7 @@ impl CommandEvent {
         if !(is_npgsql && task == "Command" || is_sql_client && task == "Execute") {
             return None;
         }
-        let phase = if edge.is_start { Phase::Start } else { Phase::Stop };
+        let phase = if edge.is_start { CommandPhase::Start } else { CommandPhase::Stop };
         let mut command = CommandEvent::new(event.provider(), phase);
         command.is_error = edge.is_error;
         for field in event.fields() {
@@ -161,7 +164,7 @@ impl CommandEvent {
     /// Reads a log message `Executed DbCommand (7ms) [Parameters=…]`, with the statement in the
     /// lines after it.
     fn of_log(event: &Event<'_>) -> Option<CommandEvent> {
-        let message = LoggedMessage::of(event)?;
+        let message = LoggedMessage::from_event(event)?;
         let is_error = match message.event_id.as_str() {
             "20101" => false,
             "20102" => true,
@@ -171,7 +174,7 @@ impl CommandEvent {
             return None;
         }
         let source = format!("log messages of {EF_LOGGER} ({})", event.name());
-        let mut command = CommandEvent::new(&source, Phase::Whole);
+        let mut command = CommandEvent::new(&source, CommandPhase::Whole);
         command.is_error = is_error;
         let argument = |name: &str| {
             let found = message.arguments.iter().find(|(argument, _)| argument == name);

@@ -22,23 +22,23 @@ use crate::model::activity_edge::{ActivityEdge, hash_of};
 use crate::model::intervals::OpenActivities;
 use crate::model::{Folding, Frame, Mode, Model, Resolved, StackHandle, TextHandle};
 use crate::sorted::SortFew;
-pub(crate) use command::{CommandEvent, Phase, may_be_command};
+pub(crate) use command::{CommandEvent, CommandPhase, may_be_command};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use statement::normalised;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
-use units::{Unit, UnitRow, Units};
+use units::{UnitRow, Units, WorkUnit};
 
 /// Maximum number of different statements and sources; further ones share a row.
-const MOST_STATEMENTS: usize = 10_000;
-const MOST_SOURCES: usize = 64;
+const MAX_STATEMENTS: usize = 10_000;
+const MAX_SOURCES: usize = 64;
 /// Maximum number of commands that are remembered after their end: one may be reported in two
 /// forms.
-const MOST_ENDED: usize = 4_096;
+const MAX_ENDED: usize = 4_096;
 /// Maximum number of connections whose request is known.
-const MOST_CONNECTIONS: usize = 65_536;
+const MAX_CONNECTIONS: usize = 65_536;
 /// What all other statements are called.
 const OTHERS: &str = "(other statements)";
 
@@ -75,7 +75,7 @@ struct Commands {
 struct OpenCommand {
     statement: Option<TextHandle>,
     stack: StackHandle,
-    unit: Option<Unit>,
+    unit: Option<WorkUnit>,
     is_selected: bool,
 }
 
@@ -119,24 +119,24 @@ impl Sql {
         stack: StackHandle,
         moment: &Moment,
         model: &Model,
-    ) -> Option<Unit> {
-        let found = self.requests.of(event, edge, moment.thread, stack, model);
+    ) -> Option<WorkUnit> {
+        let found = self.requests.request_for(event, edge, moment.thread, stack, model);
         let request = found.or_else(|| {
             let number = *self.connections.get(&command.connection?)?;
             let commands = self.sources.get(&command.source)?;
-            commands.units.is_open(Unit::Request(number)).then_some(number)
+            commands.units.is_open(WorkUnit::Request(number)).then_some(number)
         });
         match (request, command.connection) {
             (Some(number), Some(connection)) => {
-                if self.connections.len() >= MOST_CONNECTIONS {
+                if self.connections.len() >= MAX_CONNECTIONS {
                     self.connections.clear();
                 }
                 self.connections.insert(connection, number);
             }
-            (None, Some(connection)) => return Some(Unit::Connection(connection)),
+            (None, Some(connection)) => return Some(WorkUnit::Connection(connection)),
             _ => {}
         }
-        request.map(Unit::Request)
+        request.map(WorkUnit::Request)
     }
 
     /// Returns the request in whose scope a message about a command was written.
@@ -146,11 +146,11 @@ impl Sql {
         command: &CommandEvent,
         moment: &Moment,
         model: &mut Model,
-    ) -> Option<Unit> {
-        let message = LoggedMessage::of(event)?;
+    ) -> Option<WorkUnit> {
+        let message = LoggedMessage::from_event(event)?;
         let (trace, span) = (message.trace.as_deref(), message.span.as_deref());
         let around = self.scopes.around(event, moment.thread, trace, span, model);
-        let unit = Unit::Scope(hash_of(&around.request?));
+        let unit = WorkUnit::Scope(hash_of(&around.request?));
         let path = around.scopes.iter().flat_map(|scope| scope.split(' '));
         let path = path.filter_map(|word| word.strip_prefix("RequestPath=")).next_back();
         let facts = HttpFacts { target: path.map(str::to_owned), ..HttpFacts::default() };
@@ -170,21 +170,21 @@ impl Sql {
         moment: &Moment,
         model: &mut Model,
     ) {
-        if !self.sources.contains_key(&command.source) && self.sources.len() >= MOST_SOURCES {
+        if !self.sources.contains_key(&command.source) && self.sources.len() >= MAX_SOURCES {
             return;
         }
         let stack = model.stack_of(event, moment.thread);
         let text = command.text.as_deref().map(normalised);
         let statement = text.map(|text| model.texts_mut().intern(&text));
         let unit = match command.phase {
-            Phase::Start => self.unit_of(event, edge, &command, stack, moment, model),
-            Phase::Whole => self.unit_of_log(event, &command, moment, model),
-            Phase::Stop | Phase::Rows => None,
+            CommandPhase::Start => self.unit_of(event, edge, &command, stack, moment, model),
+            CommandPhase::Whole => self.unit_of_log(event, &command, moment, model),
+            CommandPhase::Stop | CommandPhase::Rows => None,
         };
         let begun = OpenCommand { statement, stack, unit, is_selected: moment.is_selected };
         let commands = self.sources.entry(command.source.clone()).or_default();
         match (command.phase, edge) {
-            (Phase::Start, Some(edge)) => {
+            (CommandPhase::Start, Some(edge)) => {
                 if command.command.is_some_and(|id| commands.ended.contains(&id)) {
                     return;
                 }
@@ -194,7 +194,7 @@ impl Sql {
                     commands.add(lost.what.what, &command, None, model);
                 }
             }
-            (Phase::Stop, Some(edge)) => {
+            (CommandPhase::Stop, Some(edge)) => {
                 if command.command.is_some_and(|id| !commands.ends(id)) {
                     return;
                 }
@@ -217,8 +217,8 @@ impl Sql {
                     commands.add(begun, &command, nanos, model);
                 }
             }
-            (Phase::Whole, _) => commands.add(begun, &command, command.nanos, model),
-            (Phase::Rows, _) => {
+            (CommandPhase::Whole, _) => commands.add(begun, &command, command.nanos, model),
+            (CommandPhase::Rows, _) => {
                 let site = command.command.and_then(|id| commands.by_command.remove(&id));
                 if let Some(stats) = site.and_then(|site| commands.sites.get_mut(&site)) {
                     stats.add_rows(command.rows);
@@ -235,7 +235,7 @@ impl Commands {
         let is_new = self.ended.insert(id);
         if is_new {
             self.ended_in_order.push_back(id);
-            if self.ended_in_order.len() > MOST_ENDED
+            if self.ended_in_order.len() > MAX_ENDED
                 && let Some(oldest) = self.ended_in_order.pop_front()
             {
                 self.ended.remove(&oldest);
@@ -257,7 +257,7 @@ impl Commands {
         }
         let mut statement = begun.statement.unwrap_or_else(|| model.texts_mut().intern(""));
         if !self.statements.contains(&statement) {
-            if self.statements.len() >= MOST_STATEMENTS {
+            if self.statements.len() >= MAX_STATEMENTS {
                 statement = model.texts_mut().intern(OTHERS);
             }
             self.statements.insert(statement);
@@ -270,7 +270,7 @@ impl Commands {
         stats.add_rows(event.rows);
         nanos.into_iter().for_each(|nanos| stats.durations.add(nanos));
         if let Some(id) = event.command.filter(|_| event.rows.is_none()) {
-            if self.by_command.len() >= MOST_ENDED {
+            if self.by_command.len() >= MAX_ENDED {
                 self.by_command.clear();
             }
             self.by_command.insert(id, site);
@@ -303,12 +303,12 @@ impl Report for Sql {
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         let edge = moment.activity_edge(event);
-        let command = CommandEvent::of(event, edge);
+        let command = CommandEvent::from_event(event, edge);
         let is_about = command.is_some();
         match command {
             Some(command) => self.command(event, edge, command, moment, model),
             None if event.known_provider() == KnownProvider::Logging => {
-                if let Some(message) = LoggedMessage::of(event) {
+                if let Some(message) = LoggedMessage::from_event(event) {
                     // The first messages of a request say which its spans are.
                     let (trace, span) = (message.trace.as_deref(), message.span.as_deref());
                     self.scopes.around(event, moment.thread, trace, span, model);
@@ -321,7 +321,7 @@ impl Report for Sql {
                 let ended = self.requests.event(event, edge, moment.edge(event), 0, stack, model);
                 if let Some(ended) = ended {
                     let label = ended.facts.name().map(|name| model.texts_mut().intern(&name));
-                    let unit = Unit::Request(ended.number);
+                    let unit = WorkUnit::Request(ended.number);
                     self.sources.values_mut().for_each(|source| source.units.end(unit, label));
                 }
             }
@@ -414,7 +414,7 @@ impl Commands {
 }
 
 /// What ran a statement: a request, or a method of the program.
-type Place<'r> = (bool, &'r str);
+type RanBy<'r> = (bool, &'r str);
 
 #[derive(Debug, Default)]
 struct PlaceSums {
@@ -427,8 +427,8 @@ struct PlaceSums {
 /// What ran statements, by name.
 #[derive(Debug, Default)]
 struct Ran<'r> {
-    places: BTreeMap<(&'r str, Place<'r>), PlaceSums>,
-    requests: BTreeMap<Place<'r>, (PlaceSums, BTreeSet<&'r str>)>,
+    places: BTreeMap<(&'r str, RanBy<'r>), PlaceSums>,
+    requests: BTreeMap<RanBy<'r>, (PlaceSums, BTreeSet<&'r str>)>,
 }
 
 impl<'r> Ran<'r> {
@@ -442,7 +442,7 @@ impl<'r> Ran<'r> {
         let texts = resolved.model().texts();
         let label = row.label.map(|label| (true, texts.get(label)));
         // One unit may run a statement from several stacks of one method.
-        let mut of_unit: BTreeMap<(&str, Place<'_>), (u64, u64)> = BTreeMap::new();
+        let mut of_unit: BTreeMap<(&str, RanBy<'_>), (u64, u64)> = BTreeMap::new();
         for (statement, stack, count, nanos) in row.commands {
             if !is_counted(stack) {
                 continue;
@@ -453,7 +453,7 @@ impl<'r> Ran<'r> {
             *sums = (sums.0.saturating_add(count), sums.1.saturating_add(nanos));
         }
         let times = row.units.max(1);
-        let mut all: BTreeMap<Place<'_>, (u64, u64)> = BTreeMap::new();
+        let mut all: BTreeMap<RanBy<'_>, (u64, u64)> = BTreeMap::new();
         for ((statement, place), (count, nanos)) in of_unit {
             self.places.entry((statement, place)).or_default().add(row.units, times, count, nanos);
             let sums = all.entry(place).or_default();

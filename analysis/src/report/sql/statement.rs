@@ -1,7 +1,7 @@
 //! The text of a statement, without what differs from one command to the next.
 
 /// Maximum length of a statement, in characters.
-const MOST_CHARACTERS: usize = 2000;
+const MAX_CHARACTERS: usize = 2000;
 
 /// Returns a statement on one line: white space is one blank, comments are left out, numbers and
 /// texts are `?`, and of a list of values or parameters only the first is left.
@@ -9,7 +9,7 @@ pub(super) fn normalised(sql: &str) -> String {
     let mut text = Statement::default();
     let mut rest = sql.chars().peekable();
     while let Some(next) = rest.next() {
-        if text.count >= MOST_CHARACTERS {
+        if text.count >= MAX_CHARACTERS {
             text.out.push('…');
             break;
         }
@@ -45,7 +45,7 @@ pub(super) fn normalised(sql: &str) -> String {
                 text.push(next);
                 for it in rest.by_ref() {
                     text.push(if it.is_control() { ' ' } else { it });
-                    if it == end || text.count >= MOST_CHARACTERS {
+                    if it == end || text.count >= MAX_CHARACTERS {
                         break;
                     }
                 }
@@ -54,7 +54,7 @@ pub(super) fn normalised(sql: &str) -> String {
                 let mut name = String::from(next);
                 while let Some(it) = rest.next_if(|it| is_word(*it)) {
                     name.push(it);
-                    if name.len() > MOST_CHARACTERS {
+                    if name.len() > MAX_CHARACTERS {
                         break;
                     }
                 }
@@ -240,7 +240,7 @@ mod tests {
             format!("\"{}", "y".repeat(100_000)),
         ] {
             let length = normalised(&long).chars().count();
-            assert!(length <= MOST_CHARACTERS + 2, "{length}");
+            assert!(length <= MAX_CHARACTERS + 2, "{length}");
         }
     }
 }

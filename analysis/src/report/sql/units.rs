@@ -6,14 +6,14 @@ use std::collections::HashMap;
 
 /// Maximum number of units that are open at a time, and of different combinations of what
 /// units ran.
-const MOST_UNITS: usize = 65_536;
-const MOST_PATTERNS: usize = 10_000;
+const MAX_UNITS: usize = 65_536;
+const MAX_PATTERNS: usize = 10_000;
 /// Maximum number of different commands of one unit.
-const MOST_COMMANDS: usize = 1_000;
+const MAX_COMMANDS: usize = 1_000;
 
 /// What runs commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Unit {
+pub(super) enum WorkUnit {
     /// The number of a request.
     Request(u64),
     /// The hash of a request's id in the scope of a log message.
@@ -23,23 +23,23 @@ pub(super) enum Unit {
 }
 
 /// A statement, and the stack that ran it.
-type Ran = (TextHandle, StackHandle);
+type RanCommand = (TextHandle, StackHandle);
 
 /// What a unit ran: how often, and for how long.
-type UnitCommands = HashMap<Ran, (u64, u64)>;
+type UnitCommands = HashMap<RanCommand, (u64, u64)>;
 
 /// Units with the same name that ran the same commands, as often.
-type Pattern = (Option<TextHandle>, bool, Vec<(Ran, u64)>);
+type UnitPattern = (Option<TextHandle>, bool, Vec<(RanCommand, u64)>);
 
 /// What units of work ran. Those that ran the same are one, so that memory is bounded by
 /// how many ways there are.
 #[derive(Debug, Default)]
 pub(super) struct Units {
-    open: HashMap<Unit, UnitCommands>,
+    open: HashMap<WorkUnit, UnitCommands>,
     /// Names that are known before the unit has ended.
-    names: HashMap<Unit, TextHandle>,
+    names: HashMap<WorkUnit, TextHandle>,
     /// How many units, and for how long each of the commands ran in all of them.
-    patterns: HashMap<Pattern, (u64, Vec<u64>)>,
+    patterns: HashMap<UnitPattern, (u64, Vec<u64>)>,
 }
 
 /// What some units of work ran.
@@ -54,13 +54,13 @@ pub(super) struct UnitRow {
 }
 
 impl Units {
-    pub(super) fn is_open(&self, unit: Unit) -> bool {
+    pub(super) fn is_open(&self, unit: WorkUnit) -> bool {
         self.open.contains_key(&unit)
     }
 
     /// Sets the name of an open unit.
-    pub(super) fn name(&mut self, unit: Unit, label: TextHandle) {
-        if self.names.len() < MOST_UNITS {
+    pub(super) fn name(&mut self, unit: WorkUnit, label: TextHandle) {
+        if self.names.len() < MAX_UNITS {
             self.names.insert(unit, label);
         }
     }
@@ -68,7 +68,7 @@ impl Units {
     /// Adds a command that a unit ran; `None`: nobody knows which.
     pub(super) fn add(
         &mut self,
-        unit: Option<Unit>,
+        unit: Option<WorkUnit>,
         statement: TextHandle,
         stack: StackHandle,
         nanos: u64,
@@ -78,11 +78,11 @@ impl Units {
             self.fold(None, false, HashMap::from([(ran, (1, nanos))]));
             return;
         };
-        if self.open.len() >= MOST_UNITS && !self.open.contains_key(&unit) {
+        if self.open.len() >= MAX_UNITS && !self.open.contains_key(&unit) {
             self.fold_all();
         }
         let commands = self.open.entry(unit).or_default();
-        let is_full = commands.len() >= MOST_COMMANDS && !commands.contains_key(&ran);
+        let is_full = commands.len() >= MAX_COMMANDS && !commands.contains_key(&ran);
         if is_full {
             self.fold(None, false, HashMap::from([(ran, (1, nanos))]));
             return;
@@ -93,7 +93,7 @@ impl Units {
     }
 
     /// Ends a unit.
-    pub(super) fn end(&mut self, unit: Unit, label: Option<TextHandle>) {
+    pub(super) fn end(&mut self, unit: WorkUnit, label: Option<TextHandle>) {
         if let Some(commands) = self.open.remove(&unit) {
             self.fold(label, true, commands);
         }
@@ -109,11 +109,11 @@ impl Units {
     fn fold(&mut self, label: Option<TextHandle>, is_unit: bool, commands: UnitCommands) {
         let mut commands: Vec<_> = commands.into_iter().collect();
         commands.sort_unstable();
-        let counts = |commands: &[(Ran, (u64, u64))]| -> Vec<(Ran, u64)> {
+        let counts = |commands: &[(RanCommand, (u64, u64))]| -> Vec<(RanCommand, u64)> {
             commands.iter().map(|(ran, (count, _))| (*ran, *count)).collect()
         };
         let key = (label, is_unit, counts(&commands));
-        if self.patterns.len() >= MOST_PATTERNS && !self.patterns.contains_key(&key) {
+        if self.patterns.len() >= MAX_PATTERNS && !self.patterns.contains_key(&key) {
             // Each command alone, which are not so many.
             for (ran, (count, nanos)) in commands {
                 let sum =
@@ -138,7 +138,7 @@ impl Units {
         self.fold_all();
         let mut patterns: Vec<_> = self.patterns.into_iter().collect();
         patterns.sort_unstable();
-        let row = |((label, is_unit, commands), (units, sums)): (Pattern, (u64, Vec<u64>))| {
+        let row = |((label, is_unit, commands), (units, sums)): (UnitPattern, (u64, Vec<u64>))| {
             // Those without a unit stand one by one.
             let each = if is_unit { 1 } else { units };
             let commands =

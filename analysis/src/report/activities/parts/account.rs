@@ -1,6 +1,6 @@
 //! The time of one open activity.
 
-use super::{At, Doing, Parts, Piece, ThreadWork};
+use super::{At, Doing, Parts, ThreadWork, WorkPiece};
 use crate::model::{Resolved, StackHandle, ThreadHandle};
 use crate::sorted::SortFew;
 use std::collections::HashMap;
@@ -8,13 +8,13 @@ use std::collections::HashMap;
 /// Number of pieces that are collected before they are summed up.
 const MANY_PIECES: usize = 64;
 /// Maximum number of pieces that wait until a thread shows whether it still works for the activity.
-const MOST_PIECES: usize = 256;
+const MAX_PIECES: usize = 256;
 /// Maximum number of stretches of the requested activity.
-const MOST_STRETCHES: usize = 10_000;
+const MAX_STRETCHES: usize = 10_000;
 
 /// Sums of time by what was done.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Totals {
+pub(crate) struct PartTotals {
     running: u64,
     native: HashMap<StackHandle, u64>,
     left: HashMap<Option<StackHandle>, u64>,
@@ -27,7 +27,7 @@ pub(crate) struct Totals {
     unknown: u64,
 }
 
-impl Totals {
+impl PartTotals {
     fn add(&mut self, (paused, rest): (u64, u64), what: ThreadWork) {
         let sum = match what {
             ThreadWork::Running => &mut self.running,
@@ -44,7 +44,7 @@ impl Totals {
         self.gc = self.gc.saturating_add(paused);
     }
 
-    pub(crate) fn merge(&mut self, other: &Totals) {
+    pub(crate) fn merge(&mut self, other: &PartTotals) {
         for (mine, theirs) in [
             (&mut self.running, other.running),
             (&mut self.waiting, other.waiting),
@@ -121,8 +121,8 @@ pub(super) struct Account {
     pub(super) carriers: Vec<ThreadHandle>,
     /// Time before this has been summed up.
     summed: At,
-    pieces: Vec<Piece>,
-    pub(super) totals: Totals,
+    pieces: Vec<WorkPiece>,
+    pub(super) totals: PartTotals,
     /// What is happening when no thread works for it.
     otherwise: ThreadWork,
     pub(super) line: Option<Vec<LinePart>>,
@@ -139,14 +139,14 @@ impl Account {
             carriers: Vec::new(),
             summed: at,
             pieces: Vec::new(),
-            totals: Totals::default(),
+            totals: PartTotals::default(),
             otherwise: if is_followed { ThreadWork::Await } else { ThreadWork::Unknown },
             line: None,
         }
     }
 
     /// Adds time in which a thread worked for it. Returns whether it is time to sum up.
-    pub(super) fn add(&mut self, piece: Piece) -> bool {
+    pub(super) fn add(&mut self, piece: WorkPiece) -> bool {
         if let Some(last) = self.pieces.last_mut()
             && (last.thread, last.what, last.to) == (piece.thread, piece.what, piece.from)
         {
@@ -161,7 +161,7 @@ impl Account {
     /// sums up everything until the last piece.
     pub(super) fn sum_up_early(&mut self, until: At) {
         let newest = self.pieces.iter().map(|piece| piece.to).max_by_key(|at| at.nanos);
-        let until = newest.filter(|_| self.pieces.len() >= MOST_PIECES).unwrap_or(until);
+        let until = newest.filter(|_| self.pieces.len() >= MAX_PIECES).unwrap_or(until);
         self.sum_up(until);
     }
 
@@ -182,12 +182,12 @@ impl Account {
             // Every point at which a piece starts or ends is in `points`, so between two of
             // them a piece is there all the time or not at all.
             let has_all =
-                |piece: &&Piece| piece.from.nanos <= from.nanos && piece.to.nanos >= to.nanos;
+                |piece: &&WorkPiece| piece.from.nanos <= from.nanos && piece.to.nanos >= to.nanos;
             let best = self.pieces.iter().filter(has_all).max_by_key(|piece| piece.what.rank());
             let what = best.map_or(self.otherwise, |piece| piece.what);
             self.totals.add(to.since(from), what);
             if let Some(line) = &mut self.line
-                && line.len() < MOST_STRETCHES
+                && line.len() < MAX_STRETCHES
             {
                 line.push(LinePart { from, to, what, thread: best.map(|piece| piece.thread) });
             }
@@ -206,8 +206,8 @@ mod tests {
         At { nanos, paused: u64::try_from(nanos.clamp(30, 40) - 30).unwrap() }
     }
 
-    fn piece(thread: u32, from: i64, to: i64, what: ThreadWork) -> Piece {
-        Piece { from: at(from), to: at(to), what, thread: ThreadHandle(thread) }
+    fn piece(thread: u32, from: i64, to: i64, what: ThreadWork) -> WorkPiece {
+        WorkPiece { from: at(from), to: at(to), what, thread: ThreadHandle(thread) }
     }
 
     #[test]
@@ -261,7 +261,7 @@ mod tests {
                 // A thread has not shown for long whether it works for the activity.
                 account.sum_up_early(at(0));
             }
-            assert!(account.pieces.len() <= MOST_PIECES);
+            assert!(account.pieces.len() <= MAX_PIECES);
         }
         account.sum_up(at(1_000_000));
         let totals = &account.totals;

@@ -1,7 +1,7 @@
 //! What a thread is doing.
 
 use super::last_call::LastCall;
-use super::{At, Piece, ThreadWork};
+use super::{At, ThreadWork, WorkPiece};
 use crate::model::intervals::{Edge, Matcher};
 use crate::model::{StackHandle, ThreadHandle};
 use nettrace_parser::Guid;
@@ -9,7 +9,7 @@ use nettrace_parser::Guid;
 /// Maximum time for which a sample or an event remains valid.
 const HOLDS: i64 = 100_000_000;
 /// Maximum number of pieces of a thread's time whose activity is not known yet.
-const MOST_HELD: usize = 4_096;
+const MAX_HELD: usize = 4_096;
 
 /// What a thread is in, between two events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,7 +49,7 @@ pub(super) struct Carrier {
     seen: At,
     /// What it did recently: its next event shows for which activity. While it is in
     /// something, also whether that has an end.
-    held: Vec<Piece>,
+    held: Vec<WorkPiece>,
     /// What it is in; compilations with their method.
     open: Matcher<Busy, u64>,
     /// When something that it was in last started or ended.
@@ -96,19 +96,19 @@ impl Carrier {
     pub(super) fn cut(&mut self, thread: ThreadHandle, at: At) {
         let is_told = matches!(self.what, ThreadWork::Running | ThreadWork::Native(_));
         if is_told && at.nanos.saturating_sub(self.seen.nanos) > HOLDS {
-            self.hold(Piece { from: self.since, to: self.seen, what: self.what, thread });
-            self.hold(Piece { from: self.seen, to: at, what: ThreadWork::Silent, thread });
+            self.hold(WorkPiece { from: self.since, to: self.seen, what: self.what, thread });
+            self.hold(WorkPiece { from: self.seen, to: at, what: ThreadWork::Silent, thread });
         } else {
-            self.hold(Piece { from: self.since, to: at, what: self.what, thread });
+            self.hold(WorkPiece { from: self.since, to: at, what: self.what, thread });
         }
         self.since = at;
     }
 
-    fn hold(&mut self, piece: Piece) {
+    fn hold(&mut self, piece: WorkPiece) {
         if piece.to.nanos <= piece.from.nanos {
             return;
         }
-        let is_full = self.held.len() >= MOST_HELD;
+        let is_full = self.held.len() >= MAX_HELD;
         let is_edge = piece.from.nanos == self.edge;
         match self.held.last_mut() {
             Some(last) if is_full || (last.what == piece.what && !is_edge) => last.to = piece.to,
@@ -118,18 +118,23 @@ impl Carrier {
 
     /// Takes the pieces that wait for the next event, if that event shows that the thread still
     /// worked for the activity.
-    pub(super) fn take_held(&mut self) -> Vec<Piece> {
+    pub(super) fn take_held(&mut self) -> Vec<WorkPiece> {
         std::mem::take(&mut self.held)
     }
 
     /// Returns what is known about pieces if the thread was not seen working for the activity after
     /// its last event: until then it did what they say, afterwards it may have left.
-    pub(super) fn until_last(&self, held: &[Piece], thread: ThreadHandle, at: At) -> Vec<Piece> {
+    pub(super) fn until_last(
+        &self,
+        held: &[WorkPiece],
+        thread: ThreadHandle,
+        at: At,
+    ) -> Vec<WorkPiece> {
         let last = self.last;
-        let mut pieces: Vec<Piece> = held
+        let mut pieces: Vec<WorkPiece> = held
             .iter()
             .filter(|piece| piece.from.nanos < last.nanos)
-            .map(|piece| Piece {
+            .map(|piece| WorkPiece {
                 to: if piece.to.nanos > last.nanos { last } else { piece.to },
                 ..*piece
             })
@@ -139,17 +144,17 @@ impl Carrier {
         }
         let mut from = last;
         for piece in held.iter().filter(|piece| piece.to.nanos > last.nanos) {
-            pieces.push(Piece { from, what: piece.what.after_last(), ..*piece });
+            pieces.push(WorkPiece { from, what: piece.what.after_last(), ..*piece });
             from = piece.to;
         }
         if at.nanos > from.nanos {
             let what = ThreadWork::Left(None);
-            pieces.push(Piece { from, to: at, what, thread });
+            pieces.push(WorkPiece { from, to: at, what, thread });
         }
         pieces
     }
 
-    pub(super) fn held(&self) -> &[Piece] {
+    pub(super) fn held(&self) -> &[WorkPiece] {
         &self.held
     }
 
@@ -188,7 +193,7 @@ impl Carrier {
             return;
         }
         self.cut(thread, self.last);
-        self.hold(Piece { from: self.last, to: at, what: ThreadWork::Between(to), thread });
+        self.hold(WorkPiece { from: self.last, to: at, what: ThreadWork::Between(to), thread });
         self.since = at;
         self.seen = at;
     }
@@ -217,7 +222,7 @@ impl Carrier {
         method: u64,
         at: Edge,
         reported: Option<u64>,
-    ) -> Vec<Piece> {
+    ) -> Vec<WorkPiece> {
         self.edge = at.nanos;
         let ended = match busy {
             // Compilations that started inside it have ended too.
@@ -251,7 +256,7 @@ impl Carrier {
 }
 
 /// Marks pieces as unknown, as nothing says how long something took that started at this time.
-fn unattributed(held: &mut [Piece], busy: Busy, from: i64) {
+fn unattributed(held: &mut [WorkPiece], busy: Busy, from: i64) {
     let of_it =
         held.iter_mut().filter(|piece| piece.from.nanos >= from && piece.what == busy.work());
     of_it.for_each(|piece| piece.what = ThreadWork::Unknown);

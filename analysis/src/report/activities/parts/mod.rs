@@ -28,7 +28,7 @@ mod last_call;
 mod pauses;
 mod tracker;
 
-pub(crate) use account::Totals;
+pub(crate) use account::PartTotals;
 pub(crate) use tracker::PartTracker;
 
 use crate::model::intervals::nanos_between;
@@ -270,7 +270,7 @@ fn runs_work(frame: &Frame) -> bool {
 
 /// A thread worked for an activity from one point to another.
 #[derive(Debug, Clone, Copy)]
-struct Piece {
+struct WorkPiece {
     from: At,
     to: At,
     what: ThreadWork,

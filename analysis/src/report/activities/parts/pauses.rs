@@ -5,7 +5,7 @@ use nettrace_parser::view::Suspension;
 
 /// Maximum pause, in nanoseconds, during which events of managed code are attributed to threads
 /// that were about to be suspended. In a longer pause, the end was lost.
-const LONGEST: i64 = 1_000_000_000;
+const MAX_PAUSE_NANOS: i64 = 1_000_000_000;
 
 /// The pauses of a process so far.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl Pauses {
     /// Ends a pause that has lasted too long, as managed code is running: the pause has lost its
     /// end.
     pub(super) fn is_running(&mut self, nanos: i64) {
-        if self.open.is_some_and(|begun| nanos.saturating_sub(begun.nanos) > LONGEST) {
+        if self.open.is_some_and(|begun| nanos.saturating_sub(begun.nanos) > MAX_PAUSE_NANOS) {
             self.ended = self.until(nanos);
             self.open = None;
         }
@@ -44,7 +44,8 @@ impl Pauses {
 
     /// Nanoseconds of pauses before this time, which is not before the last pause.
     pub(super) fn until(&self, nanos: i64) -> u64 {
-        let open = self.open.map_or(0, |begun| nanos.saturating_sub(begun.nanos).min(LONGEST));
+        let open =
+            self.open.map_or(0, |begun| nanos.saturating_sub(begun.nanos).min(MAX_PAUSE_NANOS));
         self.ended.saturating_add(u64::try_from(open).unwrap_or(0))
     }
 }
@@ -87,11 +88,11 @@ mod tests {
         let mut pauses = Pauses::default();
         event(&mut pauses, 1, SuspendStart(1), 1000);
         pauses.is_running(1_000_000);
-        pauses.is_running(9 * LONGEST);
-        assert_eq!(pauses.until(99 * LONGEST), LONGEST.unsigned_abs());
-        event(&mut pauses, 1, SuspendStart(1), 100 * LONGEST);
-        event(&mut pauses, 2, SuspendStart(6), 100 * LONGEST + 10);
-        event(&mut pauses, 2, RestartStop, 100 * LONGEST + 30);
-        assert_eq!(pauses.until(200 * LONGEST), 30 + LONGEST.unsigned_abs());
+        pauses.is_running(9 * MAX_PAUSE_NANOS);
+        assert_eq!(pauses.until(99 * MAX_PAUSE_NANOS), MAX_PAUSE_NANOS.unsigned_abs());
+        event(&mut pauses, 1, SuspendStart(1), 100 * MAX_PAUSE_NANOS);
+        event(&mut pauses, 2, SuspendStart(6), 100 * MAX_PAUSE_NANOS + 10);
+        event(&mut pauses, 2, RestartStop, 100 * MAX_PAUSE_NANOS + 30);
+        assert_eq!(pauses.until(200 * MAX_PAUSE_NANOS), 30 + MAX_PAUSE_NANOS.unsigned_abs());
     }
 }

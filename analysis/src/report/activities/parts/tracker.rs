@@ -1,9 +1,9 @@
 //! Tracks the threads of all open activities.
 
-use super::account::{Account, LinePart, Totals};
+use super::account::{Account, LinePart, PartTotals};
 use super::carrier::{Busy, Carrier};
 use super::pauses::Pauses;
-use super::{At, Doing, Piece, Stretch, ThreadWork};
+use super::{At, Doing, Stretch, ThreadWork, WorkPiece};
 use crate::model::activity_edge::id_text;
 use crate::model::activity_path::parent_path;
 use crate::model::intervals::{nanos_between, reported_nanos};
@@ -18,17 +18,17 @@ use std::collections::HashMap;
 const DEEPEST: usize = 32;
 /// Maximum number of tasks whose activity is remembered; if there are more, all are
 /// forgotten.
-const MOST_TASKS: usize = 65_536;
+const MAX_TASKS: usize = 65_536;
 /// Maximum number of threads that work for an activity at a time.
-const MOST_CARRIERS: usize = 256;
+const MAX_CARRIERS: usize = 256;
 /// Maximum number of pauses in the requested activity's time.
-const MOST_PAUSES: usize = 10_000;
+const MAX_PAUSES: usize = 10_000;
 
 /// Maximum number of times at which a thread worked for one activity that is listed.
-const MOST_THREAD_SPANS: usize = 50;
+const MAX_THREAD_SPANS: usize = 50;
 
 /// Minimum time between two events of a thread, in nanoseconds, that may not be its code's.
-const LEAST_AWAY: i64 = 1_000_000;
+const MIN_AWAY_NANOS: i64 = 1_000_000;
 
 const WORK_BEGIN: u32 = 17;
 const WORK_END: u32 = 18;
@@ -76,7 +76,7 @@ impl PartTracker {
                 spans.last_mut().filter(|(last, _, to)| *last == thread && *to == part.from.nanos);
             if let Some((_, _, to)) = joined {
                 *to = part.to.nanos;
-            } else if spans.len() < MOST_THREAD_SPANS {
+            } else if spans.len() < MAX_THREAD_SPANS {
                 spans.push((thread, part.from.nanos, part.to.nanos));
             } else {
                 break;
@@ -157,7 +157,7 @@ impl PartTracker {
             carrier.call.forget();
             return;
         }
-        let is_long = now.nanos.saturating_sub(carrier.last.nanos) >= LEAST_AWAY;
+        let is_long = now.nanos.saturating_sub(carrier.last.nanos) >= MIN_AWAY_NANOS;
         if is_long
             && !carrier.has_left
             && let Some(to) = carrier.call.returned_to(event)
@@ -173,7 +173,7 @@ impl PartTracker {
         let Some(suspension) = view::Suspension::from_event(event) else { return };
         let pauses = self.pauses.entry(event.process_id()).or_default();
         let ended = pauses.event(suspension, moment.edge(event));
-        if self.wanted.is_some() && self.wanted_pauses.len() < MOST_PAUSES {
+        if self.wanted.is_some() && self.wanted_pauses.len() < MAX_PAUSES {
             self.wanted_pauses.extend(ended);
         }
     }
@@ -201,7 +201,7 @@ impl PartTracker {
         let key = (event.process_id(), task);
         match id {
             Some(id) if event.id() == 14 => {
-                if self.tasks.len() >= MOST_TASKS {
+                if self.tasks.len() >= MAX_TASKS {
                     self.tasks.clear();
                 }
                 self.tasks.insert(key, id);
@@ -321,7 +321,7 @@ impl PartTracker {
         for number in &chain {
             if let Some(account) = self.accounts.get_mut(number)
                 && !before.contains(number)
-                && account.carriers.len() < MOST_CARRIERS
+                && account.carriers.len() < MAX_CARRIERS
             {
                 account.carriers.push(thread);
             }
@@ -336,7 +336,7 @@ impl PartTracker {
     }
 
     /// Adds pieces of a thread's time to the activities that it worked for.
-    fn commit(&mut self, thread: ThreadHandle, pieces: &[Piece]) {
+    fn commit(&mut self, thread: ThreadHandle, pieces: &[WorkPiece]) {
         let chain = self
             .threads
             .get(thread.index())
@@ -347,7 +347,7 @@ impl PartTracker {
         }
     }
 
-    fn add(&mut self, number: u64, pieces: &[Piece]) {
+    fn add(&mut self, number: u64, pieces: &[WorkPiece]) {
         let Some(account) = self.accounts.get_mut(&number) else { return };
         let Some(last) = pieces.last() else { return };
         let mut is_due = false;
@@ -402,9 +402,9 @@ impl PartTracker {
     }
 
     /// Takes the stop of an activity. Returns what its time was spent on.
-    pub(crate) fn stop(&mut self, number: u64, event: &Event<'_>, moment: &Moment) -> Totals {
+    pub(crate) fn stop(&mut self, number: u64, event: &Event<'_>, moment: &Moment) -> PartTotals {
         let now = at(&self.pauses, event.process_id(), moment.nanos);
-        let Some(mut account) = self.accounts.remove(&number) else { return Totals::default() };
+        let Some(mut account) = self.accounts.remove(&number) else { return PartTotals::default() };
         for thread in std::mem::take(&mut account.carriers) {
             let Some(carrier) = self.threads.get_mut(thread.index()) else { continue };
             carrier.cut(thread, now);
