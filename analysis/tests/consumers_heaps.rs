@@ -42,7 +42,7 @@ fn types(dump: &HeapDump) -> BTreeMap<String, [u64; 3]> {
     names.sort_unstable();
     names.dedup();
     let place = |object: u32| names.binary_search(&dump.type_name(object)).ok();
-    let retained = Retained::of(dump);
+    let retained = Retained::from_dump(dump);
     assert!(
         (0..dump.objects()).all(|object| retained.dominator(HeapNode::Object(object)).is_some())
     );
@@ -67,7 +67,7 @@ fn memlab_finds_the_same_objects_and_what_each_retains() {
     assert_eq!(theirs, ours);
     // Objects have the last ids, in their order.
     let theirs: BTreeMap<u64, u64> = serde_json::from_value(seen["retained"].clone()).unwrap();
-    let retained = Retained::of(&dump);
+    let retained = Retained::from_dump(&dump);
     let ours: Vec<u64> =
         (0..dump.objects()).map(|object| retained.bytes(HeapNode::Object(object))).collect();
     assert_eq!(theirs.into_values().collect::<Vec<_>>(), ours);

@@ -20,7 +20,7 @@ struct Workload {
     seed: u64,
     slow: u64,
     fast: u64,
-    /// Of a hundred steps, how many allocate.
+    /// Number of steps that allocate, in a hundred.
     large_objects: u64,
     small_objects: u64,
     pause_nanos: u32,
@@ -70,7 +70,7 @@ fn facts(plan: Workload) -> MeasuredTrace {
     )
 }
 
-/// The same with these methods known.
+/// Measures a trace in which these methods are known.
 fn facts_knowing(plan: Workload, mut steps: Vec<Step>) -> MeasuredTrace {
     let mut dice = Dice(plan.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut collections = 0;
@@ -347,8 +347,8 @@ fn conditions_hold_for_what_grew_beyond_noise_or_is_over_a_limit() {
     assert_eq!((none.rows, none.holds), (0, false));
 }
 
-/// Old and new of a row.
-fn of(report: &DiffReport, subject: Subject) -> Option<(f64, f64)> {
+/// Returns the old and the new value of a row.
+fn old_and_new(report: &DiffReport, subject: Subject) -> Option<(f64, f64)> {
     let row = report.rows.iter().find(|row| row.key.subject == subject && row.key.name.is_empty());
     row.map(|row| (row.old, row.new))
 }
@@ -384,9 +384,9 @@ fn facts_of_steps(steps: Vec<Step>) -> MeasuredTrace {
 #[test]
 fn all_compiled_methods_count_however_many_there_are() {
     let report = DiffReport::new(&[compiling(40_000)], &[compiling(70_000)], Per::Second);
-    let (old, new) = of(&report, Subject::JitMethods).unwrap();
+    let (old, new) = old_and_new(&report, Subject::JitMethods).unwrap();
     assert!((old - 10_000.0).abs() < 5.0 && (new - 10_000.0).abs() < 5.0, "{old} {new}");
-    let (old, new) = of(&report, Subject::Jit).unwrap();
+    let (old, new) = old_and_new(&report, Subject::Jit).unwrap();
     assert!((old / new - 1.0).abs() < 1e-3, "{old} {new}");
     assert_eq!(changes(&report), []);
 }
@@ -395,7 +395,7 @@ fn all_compiled_methods_count_however_many_there_are() {
 fn a_trace_of_compilations_alone_is_divided_by_its_own_seconds() {
     let facts = [facts_of_steps(compilations(20_000))];
     let report = DiffReport::new(&facts, &facts, Per::Second);
-    let (old, _) = of(&report, Subject::JitMethods).unwrap();
+    let (old, _) = old_and_new(&report, Subject::JitMethods).unwrap();
     assert!((old - 10_000.0).abs() < 5.0, "{old}");
 }
 
@@ -432,7 +432,7 @@ fn requests_count_whole_however_many_activities_they_have() {
     let (old, new) = (answering(4000), answering(14_000));
     assert_eq!((old.requests, new.requests), (4000, 14_000));
     let report = DiffReport::new(&[old], &[new], Per::Request);
-    let (old, new) = of(&report, Subject::Cpu).unwrap();
+    let (old, new) = old_and_new(&report, Subject::Cpu).unwrap();
     assert!((old / new - 1.0).abs() < 1e-2, "{old} {new}");
     assert_eq!(changes(&report), []);
 }
@@ -465,7 +465,7 @@ fn frames_that_are_asked_for_hold_for_waits_too() {
         let facts = [facts_with(&bytes, with_frame(frame))];
         let report = DiffReport::new(&facts, &facts, Per::Second);
         [Subject::Contention, Subject::ContentionCount, Subject::Waits]
-            .map(|subject| of(&report, subject).map(|(old, _)| old))
+            .map(|subject| old_and_new(&report, subject).map(|(old, _)| old))
     };
     let (all, fast) = (waits("App"), waits("Fast"));
     for (all, fast) in all.into_iter().zip(fast) {
@@ -486,7 +486,8 @@ fn methods_compiled_and_collections_are_as_many_as_their_reports_have() {
         let facts = [facts_of(&bytes)];
         let report = DiffReport::new(&facts, &facts, Per::Second);
         let seconds = facts[0].duration_ns as f64 / 1e9;
-        let total = |subject| of(&report, subject).map_or(0.0, |(old, _)| old * seconds).round();
+        let total =
+            |subject| old_and_new(&report, subject).map_or(0.0, |(old, _)| old * seconds).round();
         assert_eq!(total(Subject::JitMethods), jit.totals.methods as f64, "{name}");
         assert_eq!(total(Subject::Jit), jit.totals.duration_ns as f64, "{name}");
         assert_eq!(total(Subject::GcCount), gc.totals.count as f64, "{name}");
@@ -520,7 +521,7 @@ fn runs_of_the_same_program_have_no_finding_and_the_changed_method_is_the_only_o
     assert_eq!(row.runs, [3, 3]);
     // A slower run is not said to have fewer collections.
     assert!(!changes(&report).iter().any(|(subject, _)| *subject == Subject::GcCount));
-    assert_eq!(of(&report, Subject::GcCount), Some((31.0, 31.0)));
+    assert_eq!(old_and_new(&report, Subject::GcCount), Some((31.0, 31.0)));
 }
 
 #[test]
@@ -528,7 +529,7 @@ fn a_count_that_all_runs_of_a_side_agree_on_is_a_finding() {
     let (base, more) = (runs("base", 1..=3), runs("alloc1.5-", 1..=3));
     let report = DiffReport::new(&base, &more, DiffOptions::default());
     assert_eq!(changes(&report)[0], (Subject::GcCount, ""), "{report:#?}");
-    assert_eq!(of(&report, Subject::GcCount), Some((31.0, 45.0)));
+    assert_eq!(old_and_new(&report, Subject::GcCount), Some((31.0, 45.0)));
     assert_eq!(report.rows[0].chance, Some(0.0));
     let holds = |text: &str| text.parse::<Condition>().unwrap().outcome(&report);
     assert!(holds("gc.count>40%").holds && !holds("gc.count>50%").holds);
@@ -563,12 +564,12 @@ fn a_benchmark_is_compared_by_operation() {
         let report = DiffReport::new(&[old], &[new], DiffOptions::default());
         assert_eq!((report.per, report.old.runs), (Per::Operation, 3));
         assert_eq!(report.significant > 0, changed, "{name}: {}", report.verdict);
-        let (old, new) = of(&report, Subject::Elapsed).expect("each operation takes time");
+        let (old, new) = old_and_new(&report, Subject::Elapsed).expect("each operation takes time");
         if changed {
             // BenchmarkDotNet itself says 149.75 and 210.07 µs.
             assert!((old / 149_750.0 - 1.0).abs() < 2e-3, "{old}");
             assert!((new / 210_070.0 - 1.0).abs() < 2e-3, "{new}");
-            let (old, new) = of(&report, Subject::Alloc).expect("collections say it");
+            let (old, new) = old_and_new(&report, Subject::Alloc).expect("collections say it");
             assert!(old == 0.0 && (new / 409_984.0 - 1.0).abs() < 0.02, "{old} {new}");
         }
     }
@@ -619,8 +620,8 @@ fn a_deadlock_and_waits_without_end_are_findings() {
     let Some(other) = corpus::known("deadlock/Dead-sem") else { return };
     let facts = [other, stuck].map(|trace| facts_of(&trace.bytes()));
     let report = DiffReport::new(&facts[..1], &facts[1..], Per::Second);
-    assert_eq!(of(&report, Subject::Deadlocks), Some((0.0, 1.0)));
-    let (old, new) = of(&report, Subject::OpenWaits).unwrap();
+    assert_eq!(old_and_new(&report, Subject::Deadlocks), Some((0.0, 1.0)));
+    let (old, new) = old_and_new(&report, Subject::OpenWaits).unwrap();
     assert!(new >= old + 3.0, "{old} {new}");
     let row = report.rows.iter().find(|row| row.key.subject == Subject::Deadlocks).unwrap();
     assert!(row.is_significant && row.key.to_string() == "deadlocks", "{row:?}");

@@ -107,7 +107,7 @@ fn rows(dump: &HeapDump, retained: &Retained) -> Rows {
 
 #[track_caller]
 fn compare(dump: &HeapDump, file: &str) {
-    let retained = Retained::of(dump);
+    let retained = Retained::from_dump(dump);
     let (expected, totals) = golden(file);
     let ours = rows(dump, &retained);
     for (key, numbers) in &expected {
@@ -150,7 +150,7 @@ fn statics_are_what_keeps_objects_alive_and_not_the_arrays_that_the_runtime_keep
     for trace in ["net10-linux-x64/heap", "net3.1-linux-x64/heap"] {
         let Some(dumps) = dumps(trace) else { return };
         let dump = &dumps[0];
-        let retained = Retained::of(dump);
+        let retained = Retained::from_dump(dump);
         let named = |name| move |root: &&Root| dump.root_name(root) == Some(name);
         let survivors = dump.roots.iter().find(named("survivors")).unwrap();
         assert_eq!(survivors.kind, RootKind::Static);

@@ -194,7 +194,7 @@ fn whole(all: &[Object]) -> Vec<Event> {
 
 /// How a report lists the dumps of a trace.
 fn listed(dumps: &[HeapDump]) -> Vec<HeapDumpRow> {
-    HeapReport::new(dumps, &dumps[0], &Retained::of(&dumps[0])).dumps
+    HeapReport::new(dumps, &dumps[0], &Retained::from_dump(&dumps[0])).dumps
 }
 
 #[track_caller]
@@ -292,7 +292,7 @@ fn a_dump_that_is_cut_off_anywhere_is_delivered_and_marked() {
             assert_eq!(dumps[0].address(object), known.0);
             assert!(targets(&dumps[0], object).iter().all(|target| known.3.contains(target)));
         }
-        Retained::of(&dumps[0]);
+        Retained::from_dump(&dumps[0]);
     }
     assert!(read(&events[..2]).is_empty());
 }
@@ -313,7 +313,7 @@ fn two_dumps_are_separate_even_without_events_of_their_collections() {
     }
 }
 
-/// The same as by a collection up to a generation.
+/// Returns the events as a collection up to a generation writes them.
 fn collected(mut events: Vec<Event>, number: u32, generation: u32) -> Vec<Event> {
     for (id, values) in &mut events {
         let (count_at, depth_at) = (0, 1);
@@ -398,7 +398,7 @@ fn roots_have_their_kinds() {
         stop(3),
     ]);
     let dumps = read(&events);
-    let retained = Retained::of(&dumps[0]);
+    let retained = Retained::from_dump(&dumps[0]);
     let kind = |kind| retained.bytes(HeapNode::Kind(kind));
     assert_eq!([RootKind::Static, RootKind::ThreadStatic, RootKind::Stack].map(kind), [24; 3]);
     assert_eq!(
@@ -449,7 +449,7 @@ fn paths_are_grouped_by_types_and_begin_at_statics() {
     events.extend(blocks(&all, 2, 2));
     events.extend([statics(&[(address(0), 0, "s_all")]), roots(0, &[(address(3), 0, 0)]), stop(3)]);
     let dump = &read(&events)[0];
-    let (retained, paths) = (Retained::of(dump), HeapPaths::of(dump));
+    let (retained, paths) = (Retained::from_dump(dump), HeapPaths::from_dump(dump));
     let groups = paths.groups(dump, &retained, |object| dump.type_name(object) == "N.B").groups;
     let shown: Vec<_> = groups
         .iter()
@@ -473,7 +473,7 @@ fn paths_are_grouped_by_types_and_begin_at_statics() {
     assert_eq!(retained_bytes, [64, 64, 56]);
     let path = paths.path(4).unwrap();
     assert_eq!((path.objects, dump.roots[path.root as usize].kind), (vec![3, 4], RootKind::Stack));
-    let tree = HeapTreeNode::of(dump, &retained, 0.0);
+    let tree = HeapTreeNode::from_dump(dump, &retained, 0.0);
     let children: Vec<(&str, u64, u64)> =
         tree.children.iter().map(|node| (&*node.name, node.count, node.retained_bytes)).collect();
     // The B that both hold is below neither.
@@ -540,7 +540,7 @@ proptest! {
         let dumps = read(&events);
         let dump = &dumps[0];
         prop_assert!(dump.losses.is_complete(), "{:?}", dump.losses);
-        let retained = Retained::of(dump);
+        let retained = Retained::from_dump(dump);
         let from: BTreeSet<usize> = held.iter().map(|(at, _)| *at).collect();
         let alive = reached(&graph, &from, &BTreeSet::new());
         let without = |gone: BTreeSet<usize>| -> u64 {
@@ -550,7 +550,7 @@ proptest! {
         for (object, at) in (0u32..).zip(0..count) {
             let expected = if alive.contains(&at) { without(BTreeSet::from([at])) } else { 0 };
             prop_assert_eq!(retained.bytes(HeapNode::Object(object)), expected, "{}", at);
-            let path = HeapPaths::of(dump).path(object);
+            let path = HeapPaths::from_dump(dump).path(object);
             prop_assert_eq!(path.is_some(), alive.contains(&at));
             if let Some(path) = path {
                 prop_assert!(from.contains(&(path.objects[0] as usize)));

@@ -26,7 +26,7 @@ struct Answers {
 }
 
 impl Answers {
-    fn of(sum: Sum) -> Answers {
+    fn equal(sum: Sum) -> Answers {
         Answers { report: sum, stacks: sum, timeline: sum }
     }
 }
@@ -115,7 +115,7 @@ fn report_stacks_and_timeline_agree_on_nested_waits() {
         (LOCKED, 10, flags()),
         (LOCKED, 20, flags()),
     ]));
-    assert_eq!((contention, waits), (Answers::of((2, 50)), Answers::default()));
+    assert_eq!((contention, waits), (Answers::equal((2, 50)), Answers::default()));
     let wait = || vec![Value::U8(0), Value::U64(0), Value::U16(0)];
     let waited = || vec![Value::U16(0)];
     let [contention, waits] = answers(&stream(vec![
@@ -124,7 +124,7 @@ fn report_stacks_and_timeline_agree_on_nested_waits() {
         (WAITED, 10, waited()),
         (WAITED, 20, waited()),
     ]));
-    assert_eq!((contention, waits), (Answers::default(), Answers::of((2, 50))));
+    assert_eq!((contention, waits), (Answers::default(), Answers::equal((2, 50))));
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn report_stacks_and_timeline_take_the_duration_of_the_stop() {
         (LOCK, 5, flags()),
         (LOCKED_FOR, 4, duration(-1.0)),
     ]));
-    assert_eq!(contention, Answers::of((4, 18 + 7 + 3 + 4)));
+    assert_eq!(contention, Answers::equal((4, 18 + 7 + 3 + 4)));
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn locks_and_handles_do_not_end_each_other() {
         (LOCKED, 10, flags()),
         (WAITED, 20, vec![Value::U16(0)]),
     ]));
-    assert_eq!((contention, waits), (Answers::of((1, 20)), Answers::of((1, 30))));
+    assert_eq!((contention, waits), (Answers::equal((1, 20)), Answers::equal((1, 30))));
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn waits_of_every_trace_are_the_same_in_report_weighted_stacks_and_timeline() {
     let mut found = [0, 0];
     for trace in corpus::traces() {
         for (answers, found) in answers(&trace.bytes()).iter().zip(&mut found) {
-            assert_eq!(*answers, Answers::of(answers.report), "{}", trace.name());
+            assert_eq!(*answers, Answers::equal(answers.report), "{}", trace.name());
             *found += answers.report.0;
         }
     }

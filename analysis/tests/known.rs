@@ -361,7 +361,7 @@ fn symbols_name_code_compiled_ahead_of_time() {
     assert!(top.running.managed > 1_000, "{:?}", top.running);
 }
 
-/// Of one program, with state machines and with methods that the runtime itself suspends.
+/// One program, compiled with state machines and with methods that the runtime itself suspends.
 #[test]
 fn methods_that_the_runtime_suspends_are_told_as_such() {
     use nettrace_analysis::diff::{self, DiffReport, Per, Subject};
@@ -516,7 +516,7 @@ fn the_first_sentences_of_a_heap_are_what_holds_it() {
     assert!(reader.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let dumps = reader.finish();
     let dump = &dumps[HeapDump::usual(&dumps).unwrap()];
-    let report = HeapReport::new(&dumps, dump, &Retained::of(dump));
+    let report = HeapReport::new(&dumps, dump, &Retained::from_dump(dump));
     let sentences: Vec<String> = report.sentences();
     assert_eq!(
         sentences,

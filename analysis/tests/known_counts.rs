@@ -74,7 +74,7 @@ fn objects_of_a_heap_and_what_they_keep_alive_are_those_of_the_source() {
     assert!(reader.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let dumps = reader.finish();
     let dump = &dumps[HeapDump::usual(&dumps).unwrap()];
-    let report = HeapReport::new(&dumps, dump, &Retained::of(dump));
+    let report = HeapReport::new(&dumps, dump, &Retained::from_dump(dump));
     let row = |name: &str| {
         let row = report.types.iter().find(|row| *row.name == *name);
         row.map(|row| (row.count, row.bytes, row.retained_bytes)).unwrap_or_default()

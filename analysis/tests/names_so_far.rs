@@ -15,7 +15,7 @@ fn stacks(session: &Session, names: &mut NamesSoFar) -> Vec<Vec<String>> {
     while let Some(event) = events.next_event().unwrap() {
         names.learn(&event);
         if !event.stack().is_empty() {
-            stacks.push(names.of(&event).into_iter().map(String::from).collect());
+            stacks.push(names.stack_names(&event).into_iter().map(String::from).collect());
         }
     }
     stacks

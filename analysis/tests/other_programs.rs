@@ -184,7 +184,7 @@ fn the_heap_dump_of_monos_profiler_provider_is_read() {
     let bytes: u64 = objects.clone().map(|object| dump.bytes_of(object)).sum();
     assert_eq!(bytes, 4_244);
     assert_eq!(dump.references_of(object(0x8000)), [object(0x8100), object(0x8200)]);
-    let retained = Retained::of(dump);
+    let retained = Retained::from_dump(dump);
     let reachable =
         objects.filter(|object| retained.dominator(HeapNode::Object(*object)).is_some());
     let bytes: u64 = reachable.map(|object| dump.bytes_of(object)).sum();

@@ -14,7 +14,7 @@ fn all() -> Vec<u8> {
 
 /// What can be compared of an outcome.
 fn seen(outcome: &Outcome) -> (OutcomeReport, u64, String) {
-    (OutcomeReport::of(outcome), outcome.statistics.events, outcome.to_string())
+    (OutcomeReport::from_outcome(outcome), outcome.statistics.events, outcome.to_string())
 }
 
 fn analysed(bytes: &[u8]) -> (Outcome, Finished) {

@@ -112,7 +112,8 @@ fn options_and_results_can_be_printed_copied_and_compared() {
         report::TasksReport, report::ThreadPoolReport, report::ThreadsReport, report::TypesReport, report::WaitsReport, TopN,
         findings::Finding, nettrace_parser::Outcome,
     }
-    // A model is copied, but what makes two of them the same is what is asked of them.
+    // A model can be copied, but it has no equality: which questions about two models must have equal
+    // answers depends on the reader.
     fn is_copied<T: std::fmt::Debug + Clone>() {}
     is_copied::<Finished>();
     is_copied::<Model>();

@@ -14,7 +14,7 @@ const MODULE_UNLOAD: usize = OBJECTS + 2;
 const ASSEMBLY_LOAD: usize = OBJECTS + 3;
 const ASSEMBLY_UNLOAD: usize = OBJECTS + 4;
 
-fn of(steps: Vec<Step>) -> Session {
+fn unload_session(steps: Vec<Step>) -> Session {
     let mut session = session(steps);
     let more = [152, 153, 154, 155].map(|id| native(RUNTIME, id, 1));
     session.types.extend(more);
@@ -70,7 +70,7 @@ fn methods_of_modules(finished: &Finished) -> Vec<(String, u64)> {
 
 #[test]
 fn what_is_unloaded_and_then_listed_at_the_end_is_one_module() {
-    let session = of(vec![
+    let session = unload_session(vec![
         assembly(ASSEMBLY_LOAD, "app, Version=1.0.0.0"),
         module_at(MODULE_LOAD, "/x/app.dll"),
         method(LOAD, 1, 0x1000, 0x100, "N.T.Main"),
@@ -93,7 +93,7 @@ fn what_is_unloaded_and_then_listed_at_the_end_is_one_module() {
 
 #[test]
 fn a_rundown_names_what_was_unloaded_without_a_name() {
-    let session = of(vec![
+    let session = unload_session(vec![
         sample(0, 10, &[0x1010]),
         method(UNLOAD, 1, 0x1000, 0x100, "."),
         module_at(MODULE_UNLOAD, "/x/app.dll"),
@@ -107,7 +107,7 @@ fn a_rundown_names_what_was_unloaded_without_a_name() {
 
 #[test]
 fn an_id_that_is_loaded_again_is_another_module() {
-    let session = of(vec![
+    let session = unload_session(vec![
         assembly(ASSEMBLY_LOAD, "app"),
         module_at(MODULE_LOAD, "/x/app.dll"),
         module_at(MODULE_UNLOAD, "/x/app.dll"),
@@ -126,7 +126,7 @@ fn an_id_that_is_loaded_again_is_another_module() {
 
 #[test]
 fn an_id_that_the_rundown_gives_to_another_file_is_another_module() {
-    let session = of(vec![
+    let session = unload_session(vec![
         assembly(ASSEMBLY_LOAD, "old"),
         module_at(MODULE_LOAD, "/x/old.dll"),
         method(LOAD, 1, 0x1000, 0x100, "N.T.Old"),

@@ -529,7 +529,7 @@ fn a_leak_is_the_first_that_two_dumps_say() {
         let mut heap = HeapReader::default();
         assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
         let dumps = heap.finish();
-        Some(HeapReport::new(&dumps, &dumps[0], &Retained::of(&dumps[0])))
+        Some(HeapReport::new(&dumps, &dumps[0], &Retained::from_dump(&dumps[0])))
     };
     let (Some(old), Some(new)) = (dump("heap1"), dump("heap2")) else { return };
     for (report, count) in [(&old, "1,000"), (&new, "3,000")] {
@@ -550,9 +550,9 @@ fn ways_to_objects_of_one_pattern_keep_alive_what_each_holds() {
     let mut heap = HeapReader::default();
     assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let dumps = heap.finish();
-    let (dump, retained) = (&dumps[0], Retained::of(&dumps[0]));
+    let (dump, retained) = (&dumps[0], Retained::from_dump(&dumps[0]));
     let is_leaked = |object| dump.type_name(object).contains("Leaked");
-    let groups = HeapPaths::of(dump).groups(dump, &retained, is_leaked).groups;
+    let groups = HeapPaths::from_dump(dump).groups(dump, &retained, is_leaked).groups;
     let first = &groups[0];
     assert_eq!((first.count, first.root_name.as_deref()), (1_000, Some("All")));
     // Of each the object, its bytes and its name.

@@ -165,7 +165,7 @@ fn dumps_have_as_many_objects_as_were_leaked() {
         let bytes = trace.bytes();
         assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
         let dumps = heap.finish();
-        let report = HeapReport::new(&dumps, &dumps[0], &Retained::of(&dumps[0]));
+        let report = HeapReport::new(&dumps, &dumps[0], &Retained::from_dump(&dumps[0]));
         let row = report.types.iter().find(|row| row.name.ends_with("LeakedSession")).unwrap();
         assert_eq!(row.count, leaked, "{name}");
     }

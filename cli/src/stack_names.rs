@@ -63,8 +63,8 @@ impl<'m> StackNames<'m> {
             StackNames::None => {
                 event.stack().addresses().map(|address| format!("{address:#018x}").into()).collect()
             }
-            StackNames::Known(names) => names.of(event),
-            StackNames::SoFar(names) => names.of(event),
+            StackNames::Known(names) => names.stack_names(event),
+            StackNames::SoFar(names) => names.stack_names(event),
         }
     }
 }

@@ -161,7 +161,7 @@ fn the_parser_serialises_an_outcome_with_the_keys_and_values_of_the_documents() 
         let mut reader = nettrace_parser::Reader::from_slice(&bytes);
         while reader.next_event().unwrap().is_some() {}
         let serialised = serde_json::to_value(reader.outcome()).unwrap();
-        let analysed = nettrace_analysis::report::OutcomeReport::of(&reader.outcome());
+        let analysed = nettrace_analysis::report::OutcomeReport::from_outcome(&reader.outcome());
         assert_eq!(serialised, serde_json::to_value(analysed).unwrap());
         assert!(serialised["lost"] != 0 || serialised["damage_count"] != 0, "{serialised}");
     }

@@ -71,7 +71,7 @@ impl Convert for DominatorPaths<'_> {
     fn finish(self: Box<Self>, resolved: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
         let DominatorPaths { inner, heap, dump } = *self;
         let dump = chosen(heap.finish(), dump)?;
-        let tree = HeapTreeNode::of(&dump, &Retained::of(&dump), 0.0);
+        let tree = HeapTreeNode::from_dump(&dump, &Retained::from_dump(&dump), 0.0);
         let mut paths = Paths { nanos: dump.start_nanos(), ..Paths::default() };
         paths.walk(&tree);
         let Paths { frames, stacks, profile, .. } = paths;

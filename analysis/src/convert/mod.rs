@@ -182,8 +182,8 @@ impl ConvertOptions {
     }
 }
 
-/// Returns those of `kinds` that the trace has, each thing by one of them
-/// (`Kind::is_represented`).
+/// Returns the kinds of `kinds` that the trace has. Of kinds that show one thing twice it returns
+/// one (`Kind::is_represented`).
 ///
 /// # Errors
 /// If there are none.

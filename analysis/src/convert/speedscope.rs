@@ -16,8 +16,8 @@
 use super::encode::Json;
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    Call, FrameHandle, Kind, Model, Piece, Profile, Resolved, Run, Sample, StackHandle, TextHandle,
-    ThreadHandle, Timeline, Unit,
+    Call, FrameHandle, Kind, Model, Piece, Profile, Resolved, Sample, StackHandle, TextHandle,
+    ThreadHandle, Timeline, TimelineRun, WeightUnit,
 };
 use crate::sorted::SortFew;
 use std::collections::{BTreeMap, HashMap};
@@ -221,7 +221,7 @@ impl Document<'_, '_> {
             if admits_all {
                 return timeline.weight();
             }
-            let admits = |run: &Run| resolved.admits(run.stack, run.mode);
+            let admits = |run: &TimelineRun| resolved.admits(run.stack, run.mode);
             timeline.runs().filter(admits).fold(0u64, |sum, run| sum.saturating_add(run.weight))
         };
         let mut order: Vec<(u64, ThreadHandle, &Timeline)> = ThreadHandle::all(threads.len())
@@ -236,7 +236,7 @@ impl Document<'_, '_> {
             // must be 0.
             let before = timeline.first_nanos().and_then(|nanos| u64::try_from(nanos).ok());
             let before = before.filter(|nanos| *nanos > 0).map(Piece::Gap);
-            self.sampled(&name, Unit::Nanoseconds, || {
+            self.sampled(&name, WeightUnit::Nanoseconds, || {
                 before.into_iter().chain(timeline.pieces()).map(|piece| match piece {
                     Piece::Run(run) if admits_all || resolved.admits(run.stack, run.mode) => {
                         let stack = resolved.sample_stack(run.stack, run.mode);
@@ -256,13 +256,13 @@ impl Document<'_, '_> {
     fn sampled<I: Iterator<Item = (SampleSite, u64)>>(
         &mut self,
         name: &str,
-        unit: Unit,
+        unit: WeightUnit,
         rows: impl Fn() -> I,
     ) -> io::Result<()> {
         let unit = match unit {
-            Unit::Nanoseconds => "nanoseconds",
-            Unit::Bytes => "bytes",
-            Unit::Count => "none",
+            WeightUnit::Nanoseconds => "nanoseconds",
+            WeightUnit::Bytes => "bytes",
+            WeightUnit::Count => "none",
         };
         self.json
             .open('{')?

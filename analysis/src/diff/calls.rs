@@ -106,7 +106,7 @@ impl<'c> BothSides<'c> {
     where
         C: Iterator<Item = &'c TraceCalls>,
     {
-        BothSides::within(CallNodes::MOST, sides)
+        BothSides::within(CallNodes::MAX_NODES, sides)
     }
 
     /// Joins them into at most `most` nodes, and an eighth as many named `(deeper)`.

@@ -259,13 +259,13 @@ impl Cut {
             if is_running && resolved.admits(row.key.stack, row.key.mode) {
                 let SampleRow { weight, samples, .. } = *row;
                 let stack = resolved.sample_stack(row.key.stack, row.key.mode);
-                running.push(RunningSamples { stack, slice, nanos: weight, samples });
+                running.push(CutSamples { stack, slice, nanos: weight, samples });
             }
         }
         self.running(running, resolved);
     }
 
-    fn running(&mut self, mut rows: Vec<RunningSamples>, resolved: &Resolved<'_>) {
+    fn running(&mut self, mut rows: Vec<CutSamples>, resolved: &Resolved<'_>) {
         // Many threads may have the same deep stack, so its frames are gone through once.
         rows.sort_unstable_by_key(|row| (row.stack, row.slice));
         let mut stacks: Vec<(StackHandle, u64)> = Vec::new();
@@ -276,7 +276,7 @@ impl Cut {
         let mut with_callees: NumberMap<(u32, usize), (f64, f64)> = NumberMap::default();
         let mut distinct: Vec<FrameHandle> = Vec::new();
         for of_stack in rows.chunk_by(|one, next| one.stack == next.stack) {
-            let Some(RunningSamples { stack, .. }) = of_stack.first() else { continue };
+            let Some(CutSamples { stack, .. }) = of_stack.first() else { continue };
             let frames = resolved.frames(*stack);
             // A recursive frame counts once.
             distinct.clear();
@@ -285,7 +285,7 @@ impl Cut {
             distinct.dedup();
             let mut nanos = 0u64;
             for of_slice in of_stack.chunk_by(|one, next| one.slice == next.slice) {
-                let Some(RunningSamples { slice, .. }) = of_slice.first() else { continue };
+                let Some(CutSamples { slice, .. }) = of_slice.first() else { continue };
                 let mut weight = (0.0, 0.0);
                 for row in of_slice {
                     plus(&mut weight, (row.nanos as f64, row.samples as f64));
@@ -468,7 +468,7 @@ fn is_idle(row: &SampleRow, resolved: &Resolved<'_>) -> bool {
 }
 
 /// Samples of a running thread.
-struct RunningSamples {
+struct CutSamples {
     stack: StackHandle,
     slice: usize,
     nanos: u64,

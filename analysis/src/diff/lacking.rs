@@ -69,7 +69,7 @@ pub(super) fn reason_for_absence(
 }
 
 /// Which methods have names on one side only.
-pub(super) struct Unnamed<'m> {
+pub(super) struct UnnamedShare<'m> {
     /// The side whose methods have no names while those of the other side have: it was
     /// recorded without rundown, or its process was killed. Which threads wait is seen by
     /// names, so each sample of this side counts as running.
@@ -78,14 +78,14 @@ pub(super) struct Unnamed<'m> {
     modules: Vec<(&'m str, OldOrNew)>,
 }
 
-impl<'m> Unnamed<'m> {
-    pub(super) fn new(old: &'m NamedModules, new: &'m NamedModules) -> Unnamed<'m> {
+impl<'m> UnnamedShare<'m> {
+    pub(super) fn new(old: &'m NamedModules, new: &'m NamedModules) -> UnnamedShare<'m> {
         let side = match new.unnamed_share() - old.unnamed_share() {
             more if more > MAX_UNNAMED_APART => Some(OldOrNew::New),
             more if more < -MAX_UNNAMED_APART => Some(OldOrNew::Old),
             _ => None,
         };
-        Unnamed { side, modules: old.named_on_one_side(new) }
+        UnnamedShare { side, modules: old.named_on_one_side(new) }
     }
 
     /// Returns the modules that are one row, because only one side has names of their methods.

@@ -3,7 +3,7 @@
 use super::async_names;
 use super::candidates::candidates;
 use super::judge::{Judged, judge};
-use super::lacking::{Unnamed, is_on_both, not_recorded, reason_for_absence};
+use super::lacking::{UnnamedShare, is_on_both, not_recorded, reason_for_absence};
 use super::measured::MeasuredTrace;
 use super::per::fitting;
 use super::recorded::NamedModules;
@@ -95,7 +95,7 @@ impl DiffReport {
         };
         let names = |traces: &[MeasuredTrace]| NamedModules::sum(traces.iter().map(|it| &it.names));
         let (names_of_old, names_of_new) = (names(old), names(new));
-        let unnamed = Unnamed::new(&names_of_old, &names_of_new);
+        let unnamed = UnnamedShare::new(&names_of_old, &names_of_new);
         let merged = unnamed.merged();
         let [before, after] = [old, new].map(|traces| SideTraces::new(traces, per, &merged));
         let (mut candidates, alone) = candidates(&before, &after, unnamed.side);

@@ -169,7 +169,7 @@ impl<'c> Analysis<'c> {
         match SampleSource::for_event(event, &self.options.kinds) {
             Some(SampleSource::Sampler) => {
                 if let Some(sample) = view::Sample::from_event(event) {
-                    self.add_cpu(event, moment, Mode::of(sample.state))?;
+                    self.add_cpu(event, moment, Mode::from_state(sample.state))?;
                 }
             }
             Some(SampleSource::Processor) => self.add_cpu(event, moment, Mode::OnCpu)?,

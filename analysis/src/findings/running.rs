@@ -36,7 +36,7 @@ fn is_wait_for_process(frame: &Frame) -> bool {
 
 /// The CPU samples with stacks that pass the filter.
 #[derive(Debug, Default)]
-pub(super) struct Running {
+pub(super) struct RunningFindings {
     /// Number of samples before filters on frames.
     pub(super) sampled: u64,
     /// Time and number of samples that ran for certain, by innermost frame.
@@ -52,9 +52,9 @@ pub(super) struct Running {
     named: u64,
 }
 
-impl Running {
-    pub(super) fn new(resolved: &Resolved<'_>) -> Running {
-        let mut running = Running::default();
+impl RunningFindings {
+    pub(super) fn new(resolved: &Resolved<'_>) -> RunningFindings {
+        let mut running = RunningFindings::default();
         let mut waits_for_process: HashMap<StackHandle, bool> = HashMap::new();
         let rows = resolved.profile().rows();
         for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {

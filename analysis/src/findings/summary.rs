@@ -7,7 +7,7 @@ use super::overview::{Overview, Overviewed};
 use super::own::OwnModules;
 use super::own_code::OwnCode;
 use super::own_events::{self, OwnEvents};
-use super::running::Running;
+use super::running::RunningFindings;
 use super::{compiled, exceptions, queries, requests, threads, waits};
 use crate::document::SCHEMA;
 use crate::fact::{Advice, Base, Fact, Number, Place, ProcessEnd, TraceSubject, Unit};
@@ -139,7 +139,7 @@ impl SummaryReport {
     pub(crate) fn from_reports(reports: &Overviewed, resolved: &Resolved<'_>) -> SummaryReport {
         let (model, selected) = (resolved.model(), resolved.model().selected());
         let duration_ns = model.selected_nanos();
-        let running = Running::new(resolved);
+        let running = RunningFindings::new(resolved);
         let mut subjects = reports.subjects.clone();
         if running.sampled > 0 {
             subjects.insert(TraceSubject::Cpu, running.sampled);
@@ -250,7 +250,7 @@ fn advice_members<S: serde::Serializer>(advice: &Option<Advice>, to: S) -> Resul
 /// Returns what is notable, most important first, and what was there last.
 fn findings(
     reports: &Overviewed,
-    running: &Running,
+    running: &RunningFindings,
     resolved: &Resolved<'_>,
     duration_ns: u64,
 ) -> (Vec<Finding>, LastSeen) {

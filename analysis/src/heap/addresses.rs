@@ -17,7 +17,7 @@ const GAP: u64 = 1 << 20;
 #[derive(Debug)]
 pub(super) struct Addresses {
     /// Sorted by first address.
-    runs: Vec<Run>,
+    runs: Vec<AddressRun>,
     /// For each bucket of each run, the index of its first object.
     buckets: Vec<u32>,
     /// The objects by address; `None` if they are already in that order within each run.
@@ -25,7 +25,7 @@ pub(super) struct Addresses {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct AddressRun {
     first: u64,
     last: u64,
     /// Index of its first object.
@@ -43,7 +43,8 @@ impl Addresses {
     pub(super) fn new(addresses: &[u64], mut repeated: impl FnMut(u32)) -> Addresses {
         let mut runs = runs_of(addresses.iter().copied());
         runs.sort_unstable_by_key(|run| (run.first, run.begin));
-        let is_apart = |pair: &[Run]| matches!(pair, [before, after] if before.last < after.first);
+        let is_apart =
+            |pair: &[AddressRun]| matches!(pair, [before, after] if before.last < after.first);
         if runs.windows(2).all(is_apart) {
             let at = |place: u32| addresses.get(place as usize).copied().unwrap_or(u64::MAX);
             let buckets = buckets_of(&mut runs, at);
@@ -91,15 +92,15 @@ impl Addresses {
 }
 
 /// Ranges of ascending addresses.
-fn runs_of(addresses: impl Iterator<Item = u64>) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+fn runs_of(addresses: impl Iterator<Item = u64>) -> Vec<AddressRun> {
+    let mut runs: Vec<AddressRun> = Vec::new();
     for (place, address) in (0..NONE).zip(addresses) {
         let end = place.wrapping_add(1);
         match runs.last_mut() {
             Some(run) if run.last < address && address.wrapping_sub(run.last) <= GAP => {
                 (run.last, run.end) = (address, end);
             }
-            _ => runs.push(Run {
+            _ => runs.push(AddressRun {
                 first: address,
                 last: address,
                 begin: place,
@@ -114,7 +115,7 @@ fn runs_of(addresses: impl Iterator<Item = u64>) -> Vec<Run> {
 
 /// Divides runs into buckets; returns the index of each bucket's first object. `at`
 /// returns the address of the object at an index.
-fn buckets_of(runs: &mut [Run], at: impl Fn(u32) -> u64) -> Vec<u32> {
+fn buckets_of(runs: &mut [AddressRun], at: impl Fn(u32) -> u64) -> Vec<u32> {
     let mut buckets = Vec::new();
     for run in runs {
         let objects = u64::from(run.end.wrapping_sub(run.begin));

@@ -92,7 +92,7 @@ fn hexadecimal<S: serde::Serializer>(address: &u64, serializer: S) -> Result<S::
 
 impl HeapPaths {
     /// Computes the paths of a dump.
-    pub fn of(dump: &HeapDump) -> HeapPaths {
+    pub fn from_dump(dump: &HeapDump) -> HeapPaths {
         let mut before = Links::filled(dump.objects() as usize, NONE);
         let mut roots = HashMap::new();
         let mut queue: Vec<u32> = Vec::new();

@@ -191,14 +191,14 @@ impl HeapDumpRow {
 
 /// Totals for a group of objects.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sums {
+struct HeapTypeSums {
     count: u64,
     bytes: u64,
     largest: u64,
     reachable: u64,
 }
 
-impl Sums {
+impl HeapTypeSums {
     fn add(&mut self, bytes: u64, is_reachable: bool) {
         self.count = self.count.saturating_add(1);
         self.bytes = self.bytes.saturating_add(bytes);
@@ -210,9 +210,9 @@ impl Sums {
 impl HeapReport {
     /// Summarises `dump`, which is one of `dumps`.
     pub fn new(dumps: &[HeapDump], dump: &HeapDump, retained: &Retained) -> HeapReport {
-        let mut types = vec![Sums::default(); dump.types().len()];
-        let mut generations = [Sums::default(); HeapGeneration::ALL.len()];
-        let mut all = Sums::default();
+        let mut types = vec![HeapTypeSums::default(); dump.types().len()];
+        let mut generations = [HeapTypeSums::default(); HeapGeneration::ALL.len()];
+        let mut all = HeapTypeSums::default();
         let mut reachable_objects = 0u64;
         for object in 0..dump.objects() {
             let (bytes, is_reachable) = (dump.bytes_of(object), retained.is_reachable(object));
@@ -237,7 +237,7 @@ impl HeapReport {
             reachable_objects,
             reachable_bytes: all.reachable,
             pause_ns: dump.pause_nanos(),
-            holders: HeapHolder::all(&HeapTreeNode::of(dump, retained, MIN_TREE_PERCENT)),
+            holders: HeapHolder::all(&HeapTreeNode::from_dump(dump, retained, MIN_TREE_PERCENT)),
             types: type_rows(dump, retained, &types, all.bytes),
             modules: module_rows(dump, retained, &types, all.bytes),
             roots: root_rows(dump, retained),
@@ -256,7 +256,12 @@ impl HeapReport {
     }
 }
 
-fn type_rows(dump: &HeapDump, retained: &Retained, types: &[Sums], all: u64) -> Vec<HeapTypeRow> {
+fn type_rows(
+    dump: &HeapDump,
+    retained: &Retained,
+    types: &[HeapTypeSums],
+    all: u64,
+) -> Vec<HeapTypeRow> {
     let kept = retained.bytes_by_group(types.len(), |object| Some(dump.type_of(object) as usize));
     let rows = dump.types().iter().zip(types).zip(kept).filter(|((_, sums), _)| sums.count > 0);
     let mut rows: Vec<HeapTypeRow> = rows
@@ -279,7 +284,7 @@ fn type_rows(dump: &HeapDump, retained: &Retained, types: &[Sums], all: u64) -> 
 fn module_rows(
     dump: &HeapDump,
     retained: &Retained,
-    types: &[Sums],
+    types: &[HeapTypeSums],
     all: u64,
 ) -> Vec<HeapModuleRow> {
     let mut places: BTreeMap<&HeapName, usize> = BTreeMap::new();

@@ -132,7 +132,7 @@ impl Graph for Rooted<'_> {
 impl Retained {
     /// Computes what the objects of a dump retain. Nearly linear in the number of objects
     /// and references.
-    pub fn of(dump: &HeapDump) -> Retained {
+    pub fn from_dump(dump: &HeapDump) -> Retained {
         let is_static =
             |root: &Root| matches!(root.kind, RootKind::Static | RootKind::ThreadStatic);
         let statics: Vec<u32> = (0u32..)

@@ -91,7 +91,7 @@ struct Group {
 impl HeapTreeNode {
     /// Computes the tree of a dump, with a node for everything reachable. Nodes that retain less
     /// than `min_percent` are omitted.
-    pub fn of(dump: &HeapDump, retained: &Retained, min_percent: f64) -> HeapTreeNode {
+    pub fn from_dump(dump: &HeapDump, retained: &Retained, min_percent: f64) -> HeapTreeNode {
         let order: Vec<(HeapNode, usize)> = retained.walk().collect();
         let all = retained.bytes(HeapNode::Root);
         let min = all as f64 * min_percent.max(0.0) / 100.0;
@@ -244,12 +244,12 @@ mod tests {
     #[test]
     fn a_list_of_a_million_objects_is_one_row_of_a_tree_and_one_path() {
         let dump = list(1_000_000, 1);
-        let retained = Retained::of(&dump);
+        let retained = Retained::from_dump(&dump);
         assert_eq!(retained.bytes(HeapNode::Object(0)), 24_000_000);
-        let tree = HeapTreeNode::of(&dump, &retained, 1.0);
+        let tree = HeapTreeNode::from_dump(&dump, &retained, 1.0);
         let row = &tree.children[0].children[0];
         assert_eq!((row.count, row.bytes, row.children.len()), (1_000_000, 24_000_000, 0));
-        let paths = HeapPaths::of(&dump);
+        let paths = HeapPaths::from_dump(&dump);
         assert_eq!(paths.path(999_999).unwrap().objects.len(), 1_000_000);
         let groups = paths.groups(&dump, &retained, |_| true).groups;
         assert_eq!((groups.len(), groups[0].count, groups[0].steps.len()), (1, 1_000_000, 1));
@@ -258,14 +258,14 @@ mod tests {
     #[test]
     fn a_list_of_two_types_in_turn_is_as_deep_as_is_shown() {
         let dump = list(100_000, 2);
-        let retained = Retained::of(&dump);
-        let (mut depth, tree) = (0, HeapTreeNode::of(&dump, &retained, 0.0));
+        let retained = Retained::from_dump(&dump);
+        let (mut depth, tree) = (0, HeapTreeNode::from_dump(&dump, &retained, 0.0));
         let mut node = &tree;
         while let Some(below) = node.children.first() {
             (depth, node) = (depth + 1, below);
         }
         assert_eq!(depth, DEPTH);
-        let paths = HeapPaths::of(&dump);
+        let paths = HeapPaths::from_dump(&dump);
         let groups = paths.groups(&dump, &retained, |object| object == 99_999).groups;
         assert_eq!((groups[0].steps.len(), groups[0].steps_left_out), (64, 100_000 - 64));
         let names: Vec<&str> = groups[0].steps.iter().map(|step| &*step.type_name).collect();

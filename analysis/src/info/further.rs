@@ -2,7 +2,7 @@
 //! providers there are, in bounded memory.
 
 use super::distinct::{Count, Distinct};
-use super::type_count::{MAX_TYPES, TypeCount};
+use super::type_count::{EventTypeCount, MAX_TYPES};
 use nettrace_parser::Event;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// What was counted of further types.
 #[derive(Debug)]
 pub(super) struct Further {
-    count: TypeCount,
+    count: EventTypeCount,
     /// Hashes of types.
     types: Distinct,
     /// Events of their providers, which are as many as are listed.
@@ -29,7 +29,7 @@ impl Further {
     /// Begins without events. `known`: providers that are listed in any case.
     pub(super) fn new<'p>(known: impl Iterator<Item = &'p str>) -> Further {
         Further {
-            count: TypeCount::default(),
+            count: EventTypeCount::default(),
             types: Distinct::default(),
             providers: known.map(|provider| (provider.into(), 0)).collect(),
             others: Distinct::default(),
@@ -54,7 +54,7 @@ impl Further {
         has_stack
     }
 
-    pub(super) fn count(&self) -> &TypeCount {
+    pub(super) fn count(&self) -> &EventTypeCount {
         &self.count
     }
 

@@ -207,7 +207,7 @@ impl Survey {
         let clock = header.clock();
         let last = self.last_ticks().and_then(|ticks| clock.nanos_since_start(ticks));
         let start = header.start.unix_nanos();
-        let report = OutcomeReport::of(outcome);
+        let report = OutcomeReport::from_outcome(outcome);
         TraceInfo {
             schema: SCHEMA,
             version,

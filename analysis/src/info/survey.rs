@@ -3,7 +3,7 @@
 use super::distinct::{Count, Distinct};
 use super::further::{self, Further};
 use super::runtime::RuntimeFacts;
-use super::type_count::{MAX_TYPES, TypeCount};
+use super::type_count::{EventTypeCount, MAX_TYPES};
 use nettrace_export::{EventType, EventTypes};
 use nettrace_parser::{Event, Limits, Visit};
 use std::collections::HashMap;
@@ -66,7 +66,7 @@ impl Recent {
 #[derive(Debug)]
 pub struct Survey {
     types: EventTypes,
-    counts: Vec<TypeCount>,
+    counts: Vec<EventTypeCount>,
     most_types: usize,
     /// Events of types beyond those.
     further: Option<Box<Further>>,
@@ -172,7 +172,10 @@ impl Survey {
         let counted =
             self.types.rows().iter().zip(&mut self.counts).filter(|(_, count)| count.events > 0);
         let counts = counted.map(|(row, count)| {
-            let kept = TypeCount { is_informative: count.is_informative, ..TypeCount::default() };
+            let kept = EventTypeCount {
+                is_informative: count.is_informative,
+                ..EventTypeCount::default()
+            };
             (row.clone(), std::mem::replace(count, kept))
         });
         SurveyPart {
@@ -193,7 +196,7 @@ impl Survey {
         for (row, of_part) in part.counts {
             let number = self.types.number_of(row);
             if number >= self.counts.len() {
-                self.counts.resize(number.saturating_add(1), TypeCount::default());
+                self.counts.resize(number.saturating_add(1), EventTypeCount::default());
             }
             let Some(count) = self.counts.get_mut(number) else { continue };
             if count.events == 0 {
@@ -216,12 +219,12 @@ impl Survey {
     fn add_type(&mut self, number: usize) {
         let Some(row) = self.types.rows().get(number) else { return };
         let is_informative = RuntimeFacts::is_informative(&row.provider, row.id);
-        self.counts.resize(number, TypeCount::default());
-        self.counts.push(TypeCount { is_informative, ..TypeCount::default() });
+        self.counts.resize(number, EventTypeCount::default());
+        self.counts.push(EventTypeCount { is_informative, ..EventTypeCount::default() });
     }
 
     /// Returns the event types seen so far, each with what was counted.
-    pub(super) fn types(&self) -> impl Iterator<Item = (&EventType, &TypeCount)> {
+    pub(super) fn types(&self) -> impl Iterator<Item = (&EventType, &EventTypeCount)> {
         self.types.rows().iter().zip(&self.counts)
     }
 
@@ -233,7 +236,7 @@ impl Survey {
     }
 
     /// Returns what was counted of each type, and of the further ones together.
-    fn all_counts(&self) -> impl Iterator<Item = &TypeCount> {
+    fn all_counts(&self) -> impl Iterator<Item = &EventTypeCount> {
         self.counts.iter().chain(self.further.as_ref().map(|further| further.count()))
     }
 
@@ -300,7 +303,7 @@ impl Survey {
 /// What was counted of some events.
 #[derive(Debug)]
 pub struct SurveyPart {
-    counts: Vec<(EventType, TypeCount)>,
+    counts: Vec<(EventType, EventTypeCount)>,
     further: Option<Box<Further>>,
     threads: Distinct,
     processes: Distinct,

@@ -8,7 +8,7 @@ pub(super) const MAX_TYPES: usize = 1 << 13;
 
 /// What was counted of one event type.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct TypeCount {
+pub(super) struct EventTypeCount {
     pub(super) events: u64,
     pub(super) payload_bytes: u64,
     pub(super) with_stack: u64,
@@ -20,7 +20,7 @@ pub(super) struct TypeCount {
     pub(super) is_informative: bool,
 }
 
-impl TypeCount {
+impl EventTypeCount {
     /// Counts an event. Returns whether it has a stack.
     #[inline(always)]
     pub(super) fn take(&mut self, event: &Event<'_>) -> bool {

@@ -159,7 +159,7 @@ impl ThreadStacks {
         match event.known_provider() {
             KnownProvider::SampleProfiler => {
                 if let Some(sample) = Sample::from_event(event) {
-                    self.sample(event, thread, Mode::of(sample.state));
+                    self.sample(event, thread, Mode::from_state(sample.state));
                 }
             }
             KnownProvider::Runtime if LockWaits::is_edge(event.id()) => {

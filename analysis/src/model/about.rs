@@ -18,7 +18,7 @@ impl About {
     /// Returns what an event is about, for the events that the model learns from. The two providers
     /// number the same events differently: 154 is a module in a rundown, and an assembly in the
     /// runtime's own events.
-    pub(super) fn of(event: &Event<'_>) -> Option<About> {
+    pub(super) fn from_event(event: &Event<'_>) -> Option<About> {
         let is_rundown = match event.known_provider() {
             KnownProvider::Runtime => false,
             KnownProvider::Rundown => true,

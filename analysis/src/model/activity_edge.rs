@@ -8,9 +8,9 @@ use nettrace_parser::{Event, Guid, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Maximum number of a start's fields that are compared with those of a stop.
-const MOST_KEYS: usize = 8;
+const MAX_KEYS: usize = 8;
 /// Maximum length of texts that are compared, in bytes.
-const LONGEST_KEY: usize = 128;
+const MAX_KEY_BYTES: usize = 128;
 
 /// What ASP.NET Core calls a request, in both events of its listener.
 const TRACE_IDENTIFIER: &str = "TraceIdentifier";
@@ -45,7 +45,7 @@ pub(crate) struct ActivityEdge {
 
 impl ActivityEdge {
     /// Interprets an event as a start or stop.
-    pub(crate) fn of(event: &Event<'_>) -> Option<ActivityEdge> {
+    pub(crate) fn from_event(event: &Event<'_>) -> Option<ActivityEdge> {
         match event.known_provider() {
             KnownProvider::DiagnosticSource => ActivityEdge::of_diagnostic_source(event),
             KnownProvider::Logging | KnownProvider::Other => ActivityEdge::of_event_source(event),
@@ -236,15 +236,15 @@ fn keys(event: &Event<'_>, chosen: Option<&[&str]>) -> Vec<(u64, u64)> {
     let mut keys = Vec::new();
     let mut fields = event.fields();
     while let Some(field) = fields.next() {
-        if keys.len() >= MOST_KEYS {
+        if keys.len() >= MAX_KEYS {
             break;
         }
         let mut hasher = DefaultHasher::new();
         match field.value {
-            Ok(Value::Utf16(text)) if text.bytes().len() <= LONGEST_KEY => {
+            Ok(Value::Utf16(text)) if text.bytes().len() <= MAX_KEY_BYTES => {
                 text.bytes().hash(&mut hasher)
             }
-            Ok(Value::Utf8(text)) if text.bytes().len() <= LONGEST_KEY => {
+            Ok(Value::Utf8(text)) if text.bytes().len() <= MAX_KEY_BYTES => {
                 text.bytes().hash(&mut hasher)
             }
             Ok(Value::Guid(id)) => id.hash(&mut hasher),

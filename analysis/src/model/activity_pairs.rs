@@ -76,19 +76,22 @@ mod tests {
 
     #[test]
     fn names_begin_or_end_one_operation_of_their_source() {
-        fn of(source: &str, event: &str) -> Option<(&'static str, bool, bool)> {
+        fn pair(source: &str, event: &str) -> Option<(&'static str, bool, bool)> {
             let (pair, is_start, is_error) = pair_of(source, event)?;
             Some((pair.name, is_start, is_error))
         }
         let command = "Microsoft.EntityFrameworkCore.Database.Command";
-        assert_eq!(of(EF, &format!("{command}.CommandExecuting")), Some(("Command", true, false)));
-        assert_eq!(of(EF, &format!("{command}.CommandError")), Some(("Command", false, true)));
+        assert_eq!(
+            pair(EF, &format!("{command}.CommandExecuting")),
+            Some(("Command", true, false))
+        );
+        assert_eq!(pair(EF, &format!("{command}.CommandError")), Some(("Command", false, true)));
         for library in ["System", "Microsoft"] {
             let event = format!("{library}.Data.SqlClient.WriteCommandAfter");
-            assert_eq!(of(SQL, &event), Some(("Command", false, false)));
+            assert_eq!(pair(SQL, &event), Some(("Command", false, false)));
         }
-        assert_eq!(of(KESTREL, "CommandExecuting"), None);
-        assert_eq!(of("", ""), None);
+        assert_eq!(pair(KESTREL, "CommandExecuting"), None);
+        assert_eq!(pair("", ""), None);
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(super) struct AotName {
 impl AotName {
     /// Reads the name of a managed method from a linker's symbol; `None` for a symbol that is no
     /// method. `image`: the name of the file.
-    pub(super) fn of(symbol: &str, image: &str) -> Option<AotName> {
+    pub(super) fn parse(symbol: &str, image: &str) -> Option<AotName> {
         let own = image.split('.').next().unwrap_or(image);
         let own: String =
             own.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
@@ -320,7 +320,7 @@ mod tests {
                 "GetResultCore",
             ),
         ] {
-            let name = AotName::of(symbol, "Aot").unwrap();
+            let name = AotName::parse(symbol, "Aot").unwrap();
             assert_eq!(
                 (&*name.module, &*name.type_name, &*name.method),
                 (module, type_name, method)
@@ -333,9 +333,9 @@ mod tests {
         for symbol in
             ["RhpAssignRef", "__libc_start_main", "_ZN3Foo3BarEv", "memcpy", "", "A__", "__"]
         {
-            assert_eq!(AotName::of(symbol, "Aot"), None, "{symbol}");
+            assert_eq!(AotName::parse(symbol, "Aot"), None, "{symbol}");
         }
         let deep = "A_1<".repeat(10_000) + &">".repeat(10_000) + "__M";
-        assert!(AotName::of(&deep, "A").is_some());
+        assert!(AotName::parse(&deep, "A").is_some());
     }
 }

@@ -34,10 +34,10 @@ impl Call {
 
 /// Maximum number of nodes in a tree, not counting `(deeper)`. Real traces of several
 /// gigabytes have fewer. Each takes about 300 bytes until it is written.
-const MOST_NODES: usize = 1 << 18;
+const MAX_TREE_NODES: usize = 1 << 18;
 /// Maximum number of `(deeper)` nodes. When they are used up, deeper calls are counted
 /// for their caller.
-const MOST_DEEPER: usize = MOST_NODES / 8;
+const MAX_DEEPER_NODES: usize = MAX_TREE_NODES / 8;
 /// If there is not enough room, all paths first get nodes for their outermost calls, up
 /// to these depths in turn.
 const ROUNDS: [usize; 7] = [8, 32, 128, 512, 2048, 8192, usize::MAX];
@@ -68,7 +68,7 @@ pub(crate) struct CallNodes {
 
 impl CallNodes {
     /// Maximum number of nodes of [`CallNodes::for_paths`], not counting `(deeper)`.
-    pub(crate) const MOST: usize = MOST_NODES;
+    pub(crate) const MAX_NODES: usize = MAX_TREE_NODES;
 
     /// Creates a tree for these paths, which are added afterwards. If there may be too many of
     /// them, the nodes are shared fairly.
@@ -77,7 +77,7 @@ impl CallNodes {
         P: Iterator<Item = I>,
         I: Iterator<Item = Call>,
     {
-        CallNodes::within(MOST_NODES, paths)
+        CallNodes::within(MAX_TREE_NODES, paths)
     }
 
     /// Creates a tree of at most `most` nodes, not counting `(deeper)`.
@@ -118,7 +118,7 @@ impl CallNodes {
             return Some(*child);
         }
         let has_room =
-            if call == Call::Deeper { self.deeper < MOST_DEEPER } else { !self.is_full() };
+            if call == Call::Deeper { self.deeper < MAX_DEEPER_NODES } else { !self.is_full() };
         if !has_room {
             return None;
         }

@@ -21,7 +21,7 @@ use super::sample::{Kind, Mode, Sample};
 use std::collections::VecDeque;
 
 /// Maximum weight of a sample whose thread was left out of the next round, in periods.
-const MOST_PERIODS: u64 = 5;
+const MAX_PERIODS: u64 = 5;
 /// Processors are not sampled exactly once per period. Two samples of an operating system
 /// that are at most this many periods apart are considered consecutive.
 const JITTER: u64 = 2;
@@ -29,7 +29,7 @@ const JITTER: u64 = 2;
 const MEASURED_GAPS: usize = 1024;
 /// Maximum number of samples that wait for the period. Where the clock hardly advances,
 /// few gaps can be measured, however many samples there are.
-const MOST_EARLY: usize = 64 * MEASURED_GAPS;
+const MAX_EARLY_SAMPLES: usize = 64 * MEASURED_GAPS;
 
 /// The newest sample of a thread, whose weight is not known yet, and identical samples
 /// directly before it. Kept small, because there is one for every thread.
@@ -292,7 +292,7 @@ impl CpuWeights {
         if gap.nanos > 0 {
             self.gaps.push(gap.nanos);
         }
-        if self.gaps.len() < MEASURED_GAPS && self.early.len() < MOST_EARLY {
+        if self.gaps.len() < MEASURED_GAPS && self.early.len() < MAX_EARLY_SAMPLES {
             return Ok(());
         }
         self.fix_period(out)
@@ -343,7 +343,7 @@ pub(crate) fn is_sample_gap(mode: Mode, gap: u64, weight: u64) -> bool {
 fn weight(mode: Mode, gap: Gap, period: u64) -> u64 {
     match mode {
         Mode::OnCpu => period,
-        _ if gap.is_left_out => gap.nanos.min(period.saturating_mul(MOST_PERIODS)),
+        _ if gap.is_left_out => gap.nanos.min(period.saturating_mul(MAX_PERIODS)),
         _ => gap.nanos,
     }
 }
@@ -457,7 +457,7 @@ mod tests {
             seen += 1;
             Ok::<_, Infallible>(())
         };
-        let many = MOST_EARLY + 1000;
+        let many = MAX_EARLY_SAMPLES + 1000;
         for _ in 0..many {
             cpu.add(ThreadHandle(1), StackHandle(0), Mode::Managed, 7, &mut out).unwrap();
         }

@@ -25,11 +25,11 @@ pub enum CutStacks {
     Keep,
 }
 
-/// Number of outermost frames that must be found in the stack before.
-const LEAST_SAME: usize = 32;
+/// Minimum number of outermost frames that must be found in the stack before.
+const MIN_EQUAL_FRAMES: usize = 32;
 
 /// Maximum number of frames of a repaired stack.
-const MOST_REPAIRED: usize = 4096;
+const MAX_REPAIRED_FRAMES: usize = 4096;
 
 /// Repairs stacks. Memory is bounded by the number of threads, and of distinct stacks.
 #[derive(Debug, Clone, Default)]
@@ -73,7 +73,7 @@ impl Repairs {
 
     /// Returns the stack of a thread with its callers, if it has lost them and they are certain.
     #[inline]
-    pub(super) fn of(
+    pub(super) fn with_callers(
         &mut self,
         stacks: &mut Stacks,
         (of, thread): (StackOf, ThreadHandle),
@@ -121,15 +121,15 @@ impl Repairs {
 /// Returns the callers of a cut stack, if its outermost frames are found in another one at one
 /// place. There are none if it has lost none.
 fn callers<'a>(cut: &[u64], before: &'a [u64]) -> Option<&'a [u64]> {
-    let outermost = cut.get(cut.len().checked_sub(LEAST_SAME)?..)?;
-    let mut places = before.windows(LEAST_SAME).enumerate();
+    let outermost = cut.get(cut.len().checked_sub(MIN_EQUAL_FRAMES)?..)?;
+    let mut places = before.windows(MIN_EQUAL_FRAMES).enumerate();
     let mut places = places.by_ref().filter(|(_, frames)| *frames == outermost);
     let (place, _) = places.next()?;
     if places.next().is_some() {
         return None;
     }
-    let callers = before.get(place.saturating_add(LEAST_SAME)..)?;
-    (cut.len().saturating_add(callers.len()) <= MOST_REPAIRED).then_some(callers)
+    let callers = before.get(place.saturating_add(MIN_EQUAL_FRAMES)..)?;
+    (cut.len().saturating_add(callers.len()) <= MAX_REPAIRED_FRAMES).then_some(callers)
 }
 
 #[cfg(test)]
@@ -149,7 +149,7 @@ mod tests {
         let of = |row: &Vec<u64>| {
             let handle = stack(&mut stacks, row);
             let of = (StackOf::Sample, ThreadHandle(0));
-            let handle = repairs.of(&mut stacks, of, handle, row.len(), 0);
+            let handle = repairs.with_callers(&mut stacks, of, handle, row.len(), 0);
             stacks.addresses(handle).to_vec()
         };
         rows.iter().map(of).collect()

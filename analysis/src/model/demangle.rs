@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     fn shown(type_name: &str, method: &str) -> String {
-        let mut segments = TypeName::of(type_name).segments;
+        let mut segments = TypeName::parse(type_name).segments;
         let mut method = method.to_owned();
         demangle(&mut segments, &mut method);
         segments.push(method);

@@ -15,9 +15,9 @@ use std::collections::HashMap;
 use std::ops::Deref;
 
 /// Maximum number of different endpoints.
-const MOST_ENDPOINTS: usize = 1_000;
+const MAX_ENDPOINTS: usize = 1_000;
 /// Maximum number of innermost frames of a start that write it: those of loggers are many.
-const MOST_OWN_FRAMES: usize = 32;
+const MAX_WRITING_FRAMES: usize = 32;
 /// Type of a method that is compiled around a handler.
 const COMPILED_TYPE: &str = "dynamicClass";
 /// Beginning of the name of a method that is compiled around a handler.
@@ -41,13 +41,13 @@ pub(super) struct Endpoints {
     names: Vec<Box<str>>,
     numbers: HashMap<Box<str>, u32>,
     /// The request that started last on each thread.
-    newest: HashMap<ThreadHandle, Begun>,
+    newest: HashMap<ThreadHandle, BegunEndpoint>,
     /// The endpoint of the requests that each stack was seen in; `None` if there are several.
     seen: HashMap<StackHandle, Option<u32>>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Begun {
+struct BegunEndpoint {
     endpoint: u32,
     start: StackHandle,
     /// The stack that was looked at last: most samples repeat it.
@@ -60,7 +60,7 @@ impl Endpoints {
     pub(super) fn started(&mut self, thread: ThreadHandle, endpoint: &str, start: StackHandle) {
         let next = self.names.len();
         let known = self.numbers.get(endpoint).copied();
-        let number = known.or_else(|| u32::try_from(next).ok().filter(|_| next < MOST_ENDPOINTS));
+        let number = known.or_else(|| u32::try_from(next).ok().filter(|_| next < MAX_ENDPOINTS));
         let Some(number) = number else {
             self.newest.remove(&thread);
             return;
@@ -69,7 +69,7 @@ impl Endpoints {
             self.names.push(endpoint.into());
             self.numbers.insert(endpoint.into(), number);
         }
-        self.newest.insert(thread, Begun { endpoint: number, start, last: start });
+        self.newest.insert(thread, BegunEndpoint { endpoint: number, start, last: start });
     }
 
     /// Adds a stack with which a thread was seen.
@@ -87,7 +87,7 @@ impl Endpoints {
         };
         begun.last = stack;
         let (start, now) = (stacks.addresses(begun.start), stacks.addresses(stack));
-        if is_inside(start, now, MOST_OWN_FRAMES) {
+        if is_inside(start, now, MAX_WRITING_FRAMES) {
             let endpoint = begun.endpoint;
             let seen = self.seen.entry(stack).or_insert(Some(endpoint));
             *seen = seen.filter(|seen| *seen == endpoint);

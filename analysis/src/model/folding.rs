@@ -72,8 +72,8 @@ pub struct FrameGroup {
     pub name: String,
 }
 
-/// Maximum length of a recursive cycle.
-const LONGEST_CYCLE: usize = 8;
+/// Maximum number of frames of a recursive cycle.
+const MAX_CYCLE_FRAMES: usize = 8;
 
 /// The frame shown for stacks without any frame of the user's code.
 pub(super) const NOT_MY_CODE: &str = "(not my code)";
@@ -124,7 +124,7 @@ const NATIVE_FRAMEWORK: &[&str] = &[
 
 /// What is known of a frame.
 #[derive(Debug, Clone, Copy)]
-struct Facts {
+struct FoldingFacts {
     /// The frame itself, or that of its group.
     shown: FrameHandle,
     is_grouped: bool,
@@ -143,7 +143,7 @@ struct Facts {
 #[derive(Debug)]
 pub(super) struct Folder<'f> {
     options: &'f Folding,
-    facts: Vec<Facts>,
+    facts: Vec<FoldingFacts>,
     methods: HashMap<String, u32>,
     path: Path,
 }
@@ -189,7 +189,7 @@ impl<'f> Folder<'f> {
                 Some(mine) => !mine.is_match(shown_text),
                 None => is_framework(frame),
             };
-        self.facts.push(Facts {
+        self.facts.push(FoldingFacts {
             shown,
             is_grouped,
             is_folded: is_framework
@@ -286,7 +286,7 @@ impl Path {
         }
         let end = self.frames.len();
         // The shortest cycle first: A A A A is one frame, not the cycle A A twice.
-        for period in 1..=LONGEST_CYCLE {
+        for period in 1..=MAX_CYCLE_FRAMES {
             let Some(before) = end.checked_sub(period.saturating_mul(2)) else { return };
             let middle = end.saturating_sub(period);
             if self.frames.get(before..middle) == self.frames.get(middle..end) {

@@ -28,7 +28,7 @@ static NO_FILTER: LazyLock<Filter> = LazyLock::new(Filter::default);
 /// let mut names = FrameNames::new(&finished.model, NameOptions::default());
 /// let mut reader = Reader::from_slice(&bytes);
 /// while let Some(event) = reader.next_event()? {
-///     assert_eq!(names.of(&event).len(), event.stack().len());
+///     assert_eq!(names.stack_names(&event).len(), event.stack().len());
 /// }
 /// # Ok::<(), nettrace_analysis::AnalysisError>(())
 /// ```
@@ -44,7 +44,7 @@ impl<'m> FrameNames<'m> {
 
     /// Returns the names of an event's stack, innermost first, one per address. If nothing is known
     /// about an address, its name is the address itself.
-    pub fn of(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
+    pub fn stack_names(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
         let process =
             self.resolver.model().handle_of(event.process_id()).unwrap_or(ProcessHandle(0));
         let ticks = event.timestamp_ticks();

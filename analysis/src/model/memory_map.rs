@@ -4,8 +4,8 @@
 use super::modules::short_name;
 use std::collections::BTreeMap;
 
-/// Stretches of memory of one process.
-const MOST: usize = 100_000;
+/// Maximum number of ranges of memory of one process.
+const MAX_RANGES: usize = 100_000;
 
 /// Files and other memory with code, by first address: last address, and the module's short
 /// name, which is empty for memory that belongs to no file.
@@ -20,7 +20,7 @@ impl MemoryMap {
             let module = if file.is_empty() { "" } else { short_name(file) };
             (first, (last, module.into()))
         };
-        MemoryMap(stretches.into_iter().take(MOST).map(named).collect())
+        MemoryMap(stretches.into_iter().take(MAX_RANGES).map(named).collect())
     }
 
     /// Returns the module that an address without a name lies in.

@@ -13,7 +13,7 @@
 
 use super::handle::{MethodHandle, TextHandle};
 use super::hash::NumberMap;
-use super::ranges::{Ranges, Reported};
+use super::ranges::{Ranges, ReportedRange};
 use super::texts::Texts;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, MethodChange, Tier};
@@ -102,8 +102,10 @@ impl Methods {
                 self.ranges.add_ended(start, size, ticks, handle);
                 false
             }
-            MethodChange::Load => self.ranges.add(Reported::Begins, start, size, ticks, handle),
-            _ => self.ranges.add(Reported::Exists, start, size, ticks, handle),
+            MethodChange::Load => {
+                self.ranges.add(ReportedRange::Begins, start, size, ticks, handle)
+            }
+            _ => self.ranges.add(ReportedRange::Exists, start, size, ticks, handle),
         };
         replaces.then_some((start, size))
     }

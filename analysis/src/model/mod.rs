@@ -106,13 +106,13 @@ pub use resolved::Resolved;
 pub(crate) use role::{Leaf, Role, WaitChain, state_of};
 pub(crate) use sample::Running;
 pub(crate) use sample::STILL_WAITING;
-pub(crate) use sample::Unit;
+pub(crate) use sample::WeightUnit;
 pub use sample::{CountedStates, Kind, Mode, Sample, SampleClock, ThreadState};
 pub(crate) use session_span::SessionSpan;
 pub use shown::TaskKind;
 pub(crate) use shown::{handler_text, method_frame, task_method, task_text, type_text};
 pub use spans::{
-    Argument, Category, CounterPoint, Ends, Flow, Instant, Span, SpanScope, TimelineMark,
+    Argument, Category, CounterMark, Ends, Flow, Instant, Span, SpanScope, TimelineMark,
 };
 pub(crate) use spans::{Arguments, Spans};
 use stacks::Stacks;
@@ -120,8 +120,8 @@ use stacks::Stacks;
 pub use symbol_file::{SymbolFile, SymbolFileError};
 pub(crate) use texts::Texts;
 pub use threads::Thread;
-use threads::Threads;
-pub(crate) use timeline::{Piece, Run, Timeline};
+use threads::ThreadTable;
+pub(crate) use timeline::{Piece, Timeline, TimelineRun};
 pub(crate) use track::{TimedSample, Track};
 pub(crate) use type_name::split_outside;
 pub use wait_for::WaitFor;
@@ -133,10 +133,10 @@ use assemblies::Assemblies;
 use endpoints::Endpoints;
 use hash::NumberMap;
 use methods::Methods;
-use modules::Modules;
+use modules::ModuleTable;
 use nettrace_parser::view::{self, KnownProvider, Tier, View};
 use nettrace_parser::{Event, Trace, Utf16};
-use ranges::{Ranges, Reported};
+use ranges::{Ranges, ReportedRange};
 use std::collections::HashMap;
 use universal::{Mapping, Mappings};
 
@@ -144,13 +144,13 @@ use universal::{Mapping, Mappings};
 #[derive(Debug, Clone, Default)]
 pub struct Model {
     session: Option<Trace>,
-    /// See [`start_unix_ns`].
+    /// Start of the session, in nanoseconds since 1970, from [`start_unix_ns`].
     start_unix_ns: Option<i64>,
     processes: Vec<Process>,
     by_id: HashMap<Option<u64>, ProcessHandle>,
     // The process of the last event: most traces have one, and so need no lookup.
     last_process: Option<(Option<u64>, ProcessHandle)>,
-    threads: Threads,
+    threads: ThreadTable,
     stacks: Stacks,
     repairs: Repairs,
     endpoints: Endpoints,
@@ -175,7 +175,7 @@ pub struct Process {
     /// Name, or command line; empty if unknown.
     pub name: String,
     pub(crate) methods: Methods,
-    pub(crate) modules: Modules,
+    pub(crate) modules: ModuleTable,
     pub(crate) assemblies: Assemblies,
     pub(crate) mappings: Mappings,
     pub(crate) perf_map: Ranges<TextHandle>,
@@ -279,7 +279,7 @@ impl Model {
             self.start_unix_ns = start_unix_ns(event);
         }
         let process = self.process_of(event);
-        let thread = self.threads.of(process, event);
+        let thread = self.threads.of_event(process, event);
         match event.known_provider() {
             KnownProvider::Runtime | KnownProvider::Rundown => self.learn_runtime(process, event),
             KnownProvider::UniversalSystem => self.learn_universal(process, event),
@@ -294,7 +294,7 @@ impl Model {
     pub(crate) fn learns_from(event: &Event<'_>) -> bool {
         match event.known_provider() {
             KnownProvider::UniversalSystem | KnownProvider::EventPipe => true,
-            _ => About::of(event).is_some(),
+            _ => About::from_event(event).is_some(),
         }
     }
 
@@ -335,7 +335,7 @@ impl Model {
 
     fn learn_runtime(&mut self, process: ProcessHandle, event: &Event<'_>) {
         let ticks = event.timestamp_ticks();
-        match About::of(event) {
+        match About::from_event(event) {
             None => {}
             Some(About::Method) => {
                 let Some(row) = self.processes.get_mut(process.index()) else { return };
@@ -473,7 +473,7 @@ impl Model {
                 .filter(|row| process_id.is_none() || row.id == process_id);
             for row in wanted {
                 // Later lines are newer code.
-                row.perf_map.add(Reported::Exists, start, size, 0, name);
+                row.perf_map.add(ReportedRange::Exists, start, size, 0, name);
             }
         }
     }

@@ -42,7 +42,7 @@ impl Module {
 
 /// The modules of one process.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Modules {
+pub(crate) struct ModuleTable {
     rows: Vec<Module>,
     /// For each id, the rows that had it, oldest first.
     by_id: NumberMap<u64, Vec<Owner>>,
@@ -56,7 +56,7 @@ struct Owner {
     unloaded: u64,
 }
 
-impl Modules {
+impl ModuleTable {
     pub(crate) fn learn(&mut self, module: &view::Module<'_>, ticks: u64) {
         self.change(module.module_id, module.change, ticks, || new_row(module, ticks));
     }
@@ -166,7 +166,7 @@ mod tests {
     /// Gives one id to many modules: it would take 10^10 steps if all were examined each time.
     #[test]
     fn an_id_that_was_given_to_many_modules_means_the_one_of_the_time() {
-        let mut modules = Modules::default();
+        let mut modules = ModuleTable::default();
         let (count, id) = (100_000, 7);
         for at in 0..count {
             let row = || Module {

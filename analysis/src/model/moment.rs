@@ -27,12 +27,12 @@ impl Moment {
 
     /// Returns the start or stop that an event at this moment represents.
     pub(crate) fn edge(&self, event: &Event<'_>) -> Edge {
-        Edge::of(event, self.thread, self.nanos)
+        Edge::from_event(event, self.thread, self.nanos)
     }
 
     /// Returns the start or stop of an activity that the event at this moment is.
     pub(crate) fn activity_edge(&self, event: &Event<'_>) -> Option<&ActivityEdge> {
-        let edge = self.activity.get_or_init(|| ActivityEdge::of(event).map(Box::new));
+        let edge = self.activity.get_or_init(|| ActivityEdge::from_event(event).map(Box::new));
         edge.as_deref()
     }
 }

@@ -121,7 +121,7 @@ pub struct Frame {
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) guess_offset: u64,
     #[cfg_attr(feature = "serde", serde(skip))]
-    pub(crate) ends: Ends,
+    pub(crate) ends: NameEnds,
     /// Whether it may be the state machine of an async method or an iterator, which is shown
     /// under that method's name.
     #[cfg(feature = "page")]
@@ -139,7 +139,7 @@ pub(crate) const RUNTIME_FRAMES: usize = 100;
 
 /// Where parts of a frame's names end, in bytes. A name that was cut off may end before.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Ends {
+pub(crate) struct NameEnds {
     /// In the text, of the module and what separates it from the name.
     module: usize,
     /// In the text, of the method's name: the arguments follow.
@@ -299,8 +299,8 @@ impl Frame {
             (namespace.to_owned(), type_name.to_owned(), name.method.to_owned(), arguments)
         } else {
             let TypeName { namespace, mut segments } = match is_of_mono(name.signature) {
-                true => TypeName::of(&name_of_mono(name.type_name)),
-                false => TypeName::of(name.type_name),
+                true => TypeName::parse(&name_of_mono(name.type_name)),
+                false => TypeName::parse(name.type_name),
             };
             let mut method = name.method.to_owned();
             demangle(&mut segments, &mut method);
@@ -340,8 +340,8 @@ impl Frame {
         let mark = |name: &str| format!("~{name}+{offset:#x}");
         let (text, method) = (mark(&self.text), mark(&self.method));
         // The mark in front of the name is a byte.
-        let Ends { module, name, arguments, .. } = self.ends;
-        let ends = Ends {
+        let NameEnds { module, name, arguments, .. } = self.ends;
+        let ends = NameEnds {
             module: if module > 0 { module.saturating_add(1) } else { 0 },
             name: name.saturating_add(1),
             arguments: arguments.saturating_add(1),
@@ -455,7 +455,7 @@ impl Frame {
             call: None,
             is_guessed: false,
             guess_offset: 0,
-            ends: Ends::default(),
+            ends: NameEnds::default(),
             #[cfg(feature = "page")]
             is_machine: false,
             #[cfg(feature = "page")]
@@ -465,7 +465,8 @@ impl Frame {
 
     /// Sets a text that is all there is of a name.
     fn only(self, text: String, origin: NameOrigin) -> Frame {
-        let ends = Ends { module: 0, name: text.len(), arguments: text.len(), method: text.len() };
+        let ends =
+            NameEnds { module: 0, name: text.len(), arguments: text.len(), method: text.len() };
         Frame { method: text.clone(), text, origin, ends, ..self }
     }
 
@@ -482,7 +483,7 @@ impl Frame {
             (_, module) => format!("{module}!"),
         };
         let text = format!("{module}{name}{arguments}");
-        let ends = Ends {
+        let ends = NameEnds {
             module: module.len(),
             name: module.len().saturating_add(end),
             arguments: text.len(),
@@ -494,15 +495,15 @@ impl Frame {
 
 /// Maximum length of any name, in characters. A name may occur in each row of a report
 /// and at each node of a tree. Longer names are cut off and end with `…`.
-pub(crate) const LONGEST_NAME: usize = 4096;
+pub(crate) const MAX_NAME_CHARS: usize = 4096;
 
 /// Returns as much of an event's, a provider's or a field's name as is shown. Such a name may occur
 /// in each event of a trace.
 pub(crate) fn short(name: &str) -> &str {
-    match name.len() > LONGEST_NAME {
+    match name.len() > MAX_NAME_CHARS {
         true => name
             .char_indices()
-            .nth(LONGEST_NAME)
+            .nth(MAX_NAME_CHARS)
             .and_then(|(end, _)| name.get(..end))
             .unwrap_or(name),
         false => name,
@@ -511,8 +512,8 @@ pub(crate) fn short(name: &str) -> &str {
 
 /// Cuts off a name that is too long.
 pub(crate) fn shorten(name: &mut String) {
-    if name.len() > LONGEST_NAME
-        && let Some((end, _)) = name.char_indices().nth(LONGEST_NAME)
+    if name.len() > MAX_NAME_CHARS
+        && let Some((end, _)) = name.char_indices().nth(MAX_NAME_CHARS)
     {
         name.truncate(end);
         name.push('…');
@@ -550,7 +551,7 @@ mod tests {
             shorten(&mut name);
             name
         };
-        let [whole, long] = [LONGEST_NAME, LONGEST_NAME + 1].map(|length| "ä".repeat(length));
+        let [whole, long] = [MAX_NAME_CHARS, MAX_NAME_CHARS + 1].map(|length| "ä".repeat(length));
         assert_eq!(shortened(&whole), whole);
         assert_eq!(shortened(&long), format!("{whole}…"));
     }

@@ -39,7 +39,7 @@ type CodeKey = (Option<u64>, u64);
 /// let mut reader = Reader::from_slice(&bytes);
 /// while let Some(event) = reader.next_event()? {
 ///     names.learn(&event);
-///     assert_eq!(names.of(&event).len(), event.stack().len());
+///     assert_eq!(names.stack_names(&event).len(), event.stack().len());
 /// }
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
@@ -291,7 +291,7 @@ impl NamesSoFar {
     /// Returns the names of an event's stack, innermost first, one per address; if nothing is
     /// known about an address, the address itself. Guessed names begin with `~`: see
     /// [`Frame::is_guessed`](crate::Frame::is_guessed).
-    pub fn of(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
+    pub fn stack_names(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
         let process = event.process_id();
         let found: Vec<FrameName> = addresses(event)
             .zip(event.stack().addresses())

@@ -6,8 +6,8 @@ use super::names::shorten;
 use nettrace_parser::{Event, Guid, Value, view};
 use std::collections::BTreeMap;
 
-/// Code that lies further from an image's start is none of it.
-const MOST_BYTES: u64 = 1 << 32;
+/// Maximum distance of code from its image's start, in bytes: code further away is none of it.
+const MAX_IMAGE_BYTES: u64 = 1 << 32;
 
 /// A program or library that was compiled ahead of time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl NativeImages {
     /// Returns the image that an address belongs to: the last one that begins before it.
     pub(crate) fn find(&self, address: u64) -> Option<&NativeImage> {
         let (start, image) = self.0.range(..=address).next_back()?;
-        (address.saturating_sub(*start) < MOST_BYTES).then_some(image)
+        (address.saturating_sub(*start) < MAX_IMAGE_BYTES).then_some(image)
     }
 
     /// Returns the images by address.

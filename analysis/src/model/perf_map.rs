@@ -36,7 +36,7 @@ pub(crate) struct ManagedName<'t> {
 }
 
 impl<'t> ManagedName<'t> {
-    pub(crate) fn of(name: &'t str) -> Option<ManagedName<'t>> {
+    pub(crate) fn parse(name: &'t str) -> Option<ManagedName<'t>> {
         let (before, rest) = name.split_once('[')?;
         let (module, rest) = rest.split_once("] ")?;
         // A return type comes first; names without one do not have this format.
@@ -63,13 +63,13 @@ mod tests {
     #[test]
     fn names_of_dotnet_are_taken_apart() {
         let name = "class System.Object [System.Private.CoreLib] System.Text.X`1[System.__Canon]::Get(int32)[PreJIT]";
-        let name = ManagedName::of(name).unwrap();
+        let name = ManagedName::parse(name).unwrap();
         assert_eq!(
             (name.module, name.type_name),
             ("System.Private.CoreLib", "System.Text.X`1[System.__Canon]")
         );
         assert_eq!((name.method, name.signature), ("Get", "(int32)"));
-        assert!(ManagedName::of("std::vector<int>::push_back(int)").is_none());
-        assert!(ManagedName::of("GenerateLookupStub<0x7f>").is_none());
+        assert!(ManagedName::parse("std::vector<int>::push_back(int)").is_none());
+        assert!(ManagedName::parse("GenerateLookupStub<0x7f>").is_none());
     }
 }

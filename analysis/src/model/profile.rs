@@ -26,7 +26,7 @@ pub struct ProfileKey {
 impl ProfileKey {
     /// Returns the key of a sample.
     #[inline]
-    pub(crate) fn of(sample: &Sample) -> ProfileKey {
+    pub(crate) fn from_sample(sample: &Sample) -> ProfileKey {
         let Sample { kind, thread, stack, mode, label, .. } = *sample;
         ProfileKey { kind, thread, stack, mode, label }
     }
@@ -56,7 +56,7 @@ impl Totals {
     }
 
     #[inline]
-    pub(crate) fn of(sample: &Sample) -> Totals {
+    pub(crate) fn from_sample(sample: &Sample) -> Totals {
         Totals {
             samples: 1,
             count: sample.count,
@@ -163,7 +163,7 @@ impl Profile {
     /// Adds a sample.
     #[inline]
     pub(crate) fn add(&mut self, sample: &Sample) {
-        self.add_totals(ProfileKey::of(sample), &Totals::of(sample));
+        self.add_totals(ProfileKey::from_sample(sample), &Totals::from_sample(sample));
     }
 
     /// Adds at least one sample.

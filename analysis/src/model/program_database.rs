@@ -61,7 +61,7 @@ impl ProgramDatabase {
 
     /// Parses a program database; `None` if it is truncated or inconsistent, or has no symbols.
     pub(super) fn parse(bytes: &[u8]) -> Option<ProgramDatabase> {
-        let streams = Streams::parse(bytes)?;
+        let streams = PdbStreams::parse(bytes)?;
         let information = streams.read(INFORMATION)?;
         let debug = streams.read(DEBUG_INFORMATION)?;
         let guid = Guid::from_bytes(information.get(12..28)?.try_into().ok()?);
@@ -109,15 +109,15 @@ impl ProgramDatabase {
 }
 
 /// The streams of a file.
-struct Streams<'b> {
+struct PdbStreams<'b> {
     bytes: &'b [u8],
     block_bytes: usize,
     directory: Vec<u8>,
     count: usize,
 }
 
-impl<'b> Streams<'b> {
-    fn parse(bytes: &'b [u8]) -> Option<Streams<'b>> {
+impl<'b> PdbStreams<'b> {
+    fn parse(bytes: &'b [u8]) -> Option<PdbStreams<'b>> {
         let block_bytes = size_at(bytes, 32)?;
         if !ProgramDatabase::is_one(bytes) || !(256..=65536).contains(&block_bytes) {
             return None;
@@ -126,7 +126,7 @@ impl<'b> Streams<'b> {
         let numbers = bytes.get(size_at(bytes, 52)?.checked_mul(block_bytes)?..)?;
         let directory = gather(bytes, block_bytes, numbers, size)?;
         let count = size_at(&directory, 0)?;
-        Some(Streams { bytes, block_bytes, directory, count })
+        Some(PdbStreams { bytes, block_bytes, directory, count })
     }
 
     fn read(&self, stream: usize) -> Option<Vec<u8>> {

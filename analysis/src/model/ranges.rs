@@ -41,7 +41,7 @@ impl<T> Range<T> {
 
 /// The meaning of a report of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reported {
+pub(crate) enum ReportedRange {
     /// It appears now.
     Begins,
     /// It exists, since an unknown time.
@@ -96,7 +96,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
     /// another meaning from `ticks` on.
     pub(crate) fn add(
         &mut self,
-        reported: Reported,
+        reported: ReportedRange,
         start: u64,
         size: u64,
         ticks: u64,
@@ -105,7 +105,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
         let Some(last) = size.checked_sub(1).and_then(|size| start.checked_add(size)) else {
             return false;
         };
-        let mut from = if reported == Reported::Begins { ticks } else { 0 };
+        let mut from = if reported == ReportedRange::Begins { ticks } else { 0 };
         let mut replaces = false;
         while let Some((at, row)) = self.overlapping(start, last) {
             replaces = true;
@@ -115,7 +115,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
                 // Its end was not reported, but it cannot still exist.
                 old.to = ticks;
             }
-            if reported == Reported::Exists {
+            if reported == ReportedRange::Exists {
                 from = from.max(old.to);
             }
         }
@@ -249,9 +249,9 @@ mod tests {
     #[test]
     fn an_address_means_what_lived_there_at_the_time() {
         let mut ranges = Ranges::default();
-        assert!(!ranges.add(Reported::Begins, 100, 10, 50, 'a'));
+        assert!(!ranges.add(ReportedRange::Begins, 100, 10, 50, 'a'));
         assert!(ranges.end(100, 80, |value| *value == 'a'));
-        assert!(ranges.add(Reported::Begins, 95, 10, 90, 'b'));
+        assert!(ranges.add(ReportedRange::Begins, 95, 10, 90, 'b'));
         ranges.sort();
         let at = |address, ticks| find(&ranges, address, ticks);
         assert_eq!((at(100, 60), at(100, 95), at(100, 1_000)), (Some('a'), Some('b'), Some('b')));
@@ -266,8 +266,8 @@ mod tests {
     fn code_listed_at_the_end_was_there_since_its_address_was_free() {
         let mut ranges = Ranges::default();
         ranges.add_ended(100, 10, 80, 'a');
-        ranges.add(Reported::Exists, 100, 10, 500, 'b');
-        ranges.add(Reported::Exists, 200, 10, 500, 'c');
+        ranges.add(ReportedRange::Exists, 100, 10, 500, 'b');
+        ranges.add(ReportedRange::Exists, 200, 10, 500, 'c');
         ranges.sort();
         assert_eq!((find(&ranges, 105, 79), find(&ranges, 105, 80)), (Some('a'), Some('b')));
         assert_eq!(find(&ranges, 209, 0), Some('c'));
@@ -276,8 +276,8 @@ mod tests {
     #[test]
     fn empty_ranges_and_ranges_beyond_the_last_address_are_ignored() {
         let mut ranges = Ranges::default();
-        ranges.add(Reported::Begins, 100, 0, 1, 'a');
-        ranges.add(Reported::Begins, u64::MAX, 2, 1, 'b');
+        ranges.add(ReportedRange::Begins, 100, 0, 1, 'a');
+        ranges.add(ReportedRange::Begins, u64::MAX, 2, 1, 'b');
         assert!(ranges.rows.is_empty());
     }
 
@@ -299,9 +299,9 @@ mod tests {
                     let size = next(40) + 1;
                     match next(4) {
                         0 => ranges.add_ended(start, size, next(100), value),
-                        1 => drop(ranges.add(Reported::Exists, start, size, next(100), value)),
+                        1 => drop(ranges.add(ReportedRange::Exists, start, size, next(100), value)),
                         2 => drop(ranges.end(start, next(100), |_| true)),
-                        _ => drop(ranges.add(Reported::Begins, start, size, next(100), value)),
+                        _ => drop(ranges.add(ReportedRange::Begins, start, size, next(100), value)),
                     }
                 }
                 ranges.sort();
@@ -339,11 +339,11 @@ mod tests {
         let mut same = Ranges::default();
         let mut after_one = Ranges::default();
         let mut within = Ranges::default();
-        after_one.add(Reported::Begins, 0, u64::MAX, 0, 0);
+        after_one.add(ReportedRange::Begins, 0, u64::MAX, 0, 0);
         for value in 0..count {
-            same.add(Reported::Begins, 100, 10, value, value);
-            after_one.add(Reported::Begins, 100 + value * 10, 5, value, value);
-            within.add(Reported::Begins, value, 4 * count - 2 * value, value, value);
+            same.add(ReportedRange::Begins, 100, 10, value, value);
+            after_one.add(ReportedRange::Begins, 100 + value * 10, 5, value, value);
+            within.add(ReportedRange::Begins, value, 4 * count - 2 * value, value, value);
         }
         for (name, ranges) in
             [("same", &mut same), ("after", &mut after_one), ("within", &mut within)]

@@ -11,7 +11,7 @@ use super::kept_frames::{FramesPlace, KeptFrames};
 use super::names::{Frame, NameOptions};
 use super::pattern::Pattern;
 use super::profile::Profile;
-use super::resolver::{Resolver, StackRow};
+use super::resolver::{ResolvedStack, Resolver};
 use super::role::{Leaf, running_of, state_of};
 use super::sample::{CountedStates, Kind, Mode, Running, ThreadState};
 use super::wait_for::WaitFor;
@@ -25,7 +25,7 @@ pub struct Resolved<'m> {
     profile: &'m Profile,
     frames: Vec<Arc<Frame>>,
     kept: KeptFrames,
-    stacks: Vec<StackRow>,
+    stacks: Vec<ResolvedStack>,
     /// Whether the filter accepts samples of which only the stack is not known.
     admits_unknown_stacks: bool,
     states: Vec<ThreadState>,
@@ -108,7 +108,11 @@ impl<'m> Resolved<'m> {
     ) -> Resolved<'m> {
         let (mut kept, mut rows) = (KeptFrames::default(), Vec::with_capacity(stacks.len()));
         for stack in stacks {
-            rows.push(StackRow { place: kept.keep(stack), passes: true, ..StackRow::UNKNOWN });
+            rows.push(ResolvedStack {
+                place: kept.keep(stack),
+                passes: true,
+                ..ResolvedStack::UNKNOWN
+            });
         }
         Resolved {
             model,

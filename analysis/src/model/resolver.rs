@@ -29,7 +29,7 @@ use std::sync::OnceLock;
 
 /// What is known of a stack.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct StackRow {
+pub(super) struct ResolvedStack {
     pub(super) place: FramesPlace,
     /// Whether the first of the frames is only for threads that were running: it says in
     /// which call they were. See [`Resolved::sample_stack`](super::Resolved::sample_stack).
@@ -47,9 +47,9 @@ pub(super) struct StackRow {
     pub(super) passes: bool,
 }
 
-impl StackRow {
+impl ResolvedStack {
     /// Nothing is known yet.
-    pub(super) const UNKNOWN: StackRow = StackRow {
+    pub(super) const UNKNOWN: ResolvedStack = ResolvedStack {
         place: FramesPlace::NONE,
         has_call: false,
         leaf: Leaf::UNKNOWN,
@@ -68,7 +68,7 @@ pub(super) struct Resolver<'m, 'f> {
     filter: &'f Filter,
     pub(super) frames: Vec<Frame>,
     /// What is known about each frame besides its text.
-    facts: Vec<Facts>,
+    facts: Vec<MethodFacts>,
     by_text: HashMap<String, FrameHandle>,
     /// Addresses that mean the same at all times.
     by_address: NumberMap<(u32, u64), FrameHandle>,
@@ -80,7 +80,7 @@ pub(super) struct Resolver<'m, 'f> {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Facts {
+struct MethodFacts {
     role: Role,
     /// Whether the filter requires, or excludes, stacks with this frame.
     is_wanted: bool,
@@ -116,13 +116,17 @@ impl<'m, 'f> Resolver<'m, 'f> {
     }
 
     /// Computes what is known of a stack, but for its place; `frames` becomes its frames.
-    pub(super) fn stack(&mut self, stack: StackHandle, frames: &mut Vec<FrameHandle>) -> StackRow {
+    pub(super) fn stack(
+        &mut self,
+        stack: StackHandle,
+        frames: &mut Vec<FrameHandle>,
+    ) -> ResolvedStack {
         let stacks = self.model.stored_stacks();
         let process = stacks.process(stack).unwrap_or(ProcessHandle(0));
         let ticks = stacks.since_ticks(stack);
         let cut_at = stacks.is_cut(stack).then(|| stacks.addresses(stack).len().saturating_sub(1));
         frames.clear();
-        let mut row = StackRow::UNKNOWN;
+        let mut row = ResolvedStack::UNKNOWN;
         let (mut is_wanted, mut is_excluded) = (self.filter.frame.is_none(), false);
         let mut chain = WaitChain::NEW;
         for (index, address) in stacks.addresses(stack).iter().enumerate() {
@@ -432,7 +436,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         if let Some(symbol) =
             self.model.symbol_file(&image.path).and_then(|file| file.name_from_start(distance))
         {
-            return match AotName::of(symbol, &image.name) {
+            return match AotName::parse(symbol, &image.name) {
                 Some(AotName { module, type_name, method }) => self.managed(&MethodName {
                     module: &module,
                     type_name: &type_name,
@@ -511,7 +515,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
 
     /// Returns the frame for a symbol's name: native code, or managed code as named by a perf map.
     fn symbol(&mut self, module: &str, name: &str, kind: FrameKind) -> FrameHandle {
-        match ManagedName::of(name).filter(|_| kind == FrameKind::Native) {
+        match ManagedName::parse(name).filter(|_| kind == FrameKind::Native) {
             Some(ManagedName { module, type_name, method, signature }) => {
                 self.managed(&MethodName { module, type_name, method, signature })
             }
@@ -538,7 +542,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         let matches = |pattern: &Option<Pattern>| {
             pattern.as_ref().is_some_and(|pattern| pattern.is_match(&frame.text))
         };
-        self.facts.push(Facts {
+        self.facts.push(MethodFacts {
             role,
             is_wanted: matches(&self.filter.frame),
             is_excluded: matches(&self.filter.exclude),
@@ -575,7 +579,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             return *known;
         }
         let handle = FrameHandle::next(self.frames.len());
-        self.facts.push(Facts { role: Role::WORK, is_wanted: false, is_excluded: false });
+        self.facts.push(MethodFacts { role: Role::WORK, is_wanted: false, is_excluded: false });
         self.by_text.insert(group.text.clone(), handle);
         if let Some(folder) = &mut self.folder {
             folder.add(&group, handle, &group.text, true);

@@ -26,7 +26,8 @@ pub(crate) enum Passage {
     Spin,
     /// It does its work on behalf of the caller, who knows what for.
     OnBehalf,
-    /// The same, and it is nobody's place: see [`is_plumbing`].
+    /// It does its work on behalf of the caller, and no report names it as a place: see
+    /// [`is_plumbing`].
     Plumbing,
 }
 
@@ -127,7 +128,7 @@ pub(crate) struct Leaf {
     /// Whether the innermost frame is a method that was compiled ahead of time: the sampler
     /// does not tell it from native code.
     pub(crate) is_ahead: bool,
-    /// See [`WaitChain::is_returning`].
+    /// Whether a wait is over and its methods return, as [`WaitChain::is_returning`] finds.
     pub(crate) is_returning: bool,
 }
 

@@ -39,7 +39,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-pub(crate) enum Unit {
+pub(crate) enum WeightUnit {
     /// Nanoseconds.
     Nanoseconds,
     /// Bytes.
@@ -99,11 +99,11 @@ impl Kind {
     }
 
     /// Returns the unit of weights of this kind. For [`Kind::Event`], it is the unit of the field.
-    pub(crate) fn unit(self) -> Unit {
+    pub(crate) fn unit(self) -> WeightUnit {
         match self {
-            Kind::Cpu | Kind::Contention | Kind::Waits | Kind::OffCpu => Unit::Nanoseconds,
-            Kind::AllocationTicks | Kind::AllocationSamples | Kind::Heap => Unit::Bytes,
-            Kind::Exceptions | Kind::ThreadStarts | Kind::Event => Unit::Count,
+            Kind::Cpu | Kind::Contention | Kind::Waits | Kind::OffCpu => WeightUnit::Nanoseconds,
+            Kind::AllocationTicks | Kind::AllocationSamples | Kind::Heap => WeightUnit::Bytes,
+            Kind::Exceptions | Kind::ThreadStarts | Kind::Event => WeightUnit::Count,
         }
     }
 }
@@ -129,7 +129,7 @@ pub enum Mode {
 
 impl Mode {
     /// Returns the state reported by the runtime's sampler.
-    pub(crate) fn of(state: SampleState) -> Mode {
+    pub(crate) fn from_state(state: SampleState) -> Mode {
         match state {
             SampleState::Managed => Mode::Managed,
             SampleState::External => Mode::External,
@@ -230,7 +230,7 @@ impl ThreadState {
 pub enum CountedStates {
     /// All states: `all`.
     All,
-    /// Those of [`ThreadState::RUNNING`]: `running`.
+    /// The states of [`ThreadState::RUNNING`]: `running`.
     Running,
     /// Some: `managed,waiting`.
     Some(Vec<ThreadState>),

@@ -51,7 +51,7 @@ impl Model {
         let process = self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process);
         let frames = stack.len();
         let handle = self.stacks.intern(process, number, stack, ticks);
-        self.repairs.of(&mut self.stacks, (of, thread), handle, frames, ticks)
+        self.repairs.with_callers(&mut self.stacks, (of, thread), handle, frames, ticks)
     }
 
     /// Sets how stacks that lost their callers are treated. This must be done before the first

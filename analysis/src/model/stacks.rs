@@ -24,7 +24,7 @@ const NONE: u32 = u32::MAX;
 const RECENT: usize = 1 << 16;
 
 /// Maximum number of frames of a stack.
-pub(crate) const MOST_FRAMES: usize = 4096;
+pub(crate) const MAX_FRAMES: usize = 4096;
 
 /// Distinct stacks of a trace.
 #[derive(Debug, Clone, Default)]
@@ -256,7 +256,7 @@ impl Stacks {
 #[inline]
 fn cut(stack: Stack<'_>) -> (Stack<'_>, bool) {
     // An address has at least four bytes.
-    if stack.bytes().len() <= MOST_FRAMES.saturating_mul(4) {
+    if stack.bytes().len() <= MAX_FRAMES.saturating_mul(4) {
         return (stack, false);
     }
     cut_long(stack)
@@ -266,12 +266,12 @@ fn cut(stack: Stack<'_>) -> (Stack<'_>, bool) {
 fn cut_long(stack: Stack<'_>) -> (Stack<'_>, bool) {
     let frames = stack.len();
     let bytes = stack.bytes();
-    if frames <= MOST_FRAMES {
+    if frames <= MAX_FRAMES {
         return (stack, false);
     }
     // An incomplete address at the end has fewer bytes than an address.
     let pointer_size = if bytes.len() / 8 >= frames { 8 } else { 4 };
-    let kept = bytes.get(..MOST_FRAMES.saturating_mul(pointer_size)).unwrap_or(bytes);
+    let kept = bytes.get(..MAX_FRAMES.saturating_mul(pointer_size)).unwrap_or(bytes);
     (Stack::new(kept, if pointer_size == 8 { 8 } else { 4 }), true)
 }
 
@@ -328,7 +328,7 @@ mod tests {
                     1,
                 )
             };
-            let most = MOST_FRAMES as u64;
+            let most = MAX_FRAMES as u64;
             let (whole, cut, longer) =
                 (of(most, &mut stacks), of(most + 1, &mut stacks), of(100_000, &mut stacks));
             assert!(whole != cut && cut == longer);

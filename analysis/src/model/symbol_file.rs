@@ -12,13 +12,13 @@ use object::{BinaryFormat, SymbolKind};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Longer names are cut off.
-const LONGEST_NAME: usize = 4096;
+/// Maximum length of a name, in bytes: longer ones are cut off.
+const MAX_SYMBOL_BYTES: usize = 4096;
 /// Files are loaded in pages.
 const PAGE_BYTES: u64 = 4096;
 /// Names may take this many times the file's size: symbols may share names, but only
 /// hostile files share long ones.
-const MOST_NAMES: usize = 4;
+const MAX_NAMES_PER_FILE: usize = 4;
 
 /// Why a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl SymbolFile {
     /// [`SymbolFileError::Unreadable`], [`SymbolFileError::Bloated`].
     pub fn parse(bytes: &[u8]) -> Result<SymbolFile, SymbolFileError> {
         let unreadable = |cause: &dyn fmt::Display| SymbolFileError::Unreadable(cause.to_string());
-        let most = bytes.len().saturating_mul(MOST_NAMES);
+        let most = bytes.len().saturating_mul(MAX_NAMES_PER_FILE);
         if ProgramDatabase::is_one(bytes) {
             let database = ProgramDatabase::parse(bytes)
                 .ok_or_else(|| unreadable(&"a PDB that is truncated or has no symbols"))?;
@@ -143,7 +143,7 @@ impl SymbolFile {
         is_local: bool,
         most: usize,
     ) -> Result<(), SymbolFileError> {
-        let name = String::from_utf8_lossy(name.get(..LONGEST_NAME).unwrap_or(name));
+        let name = String::from_utf8_lossy(name.get(..MAX_SYMBOL_BYTES).unwrap_or(name));
         if self.names.len().saturating_add(name.len()) > most {
             return Err(SymbolFileError::Bloated);
         }
@@ -272,13 +272,13 @@ pub(crate) fn readable(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text limited to [`LONGEST_NAME`]: a short C++ name can demangle to one that does not
+/// A text limited to [`MAX_SYMBOL_BYTES`]: a short C++ name can demangle to one that does not
 /// fit in memory.
 struct Limited(String);
 
 impl fmt::Write for Limited {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        if self.0.len().saturating_add(text.len()) > LONGEST_NAME {
+        if self.0.len().saturating_add(text.len()) > MAX_SYMBOL_BYTES {
             return Err(fmt::Error);
         }
         self.0.push_str(text);

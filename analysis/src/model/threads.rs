@@ -23,16 +23,16 @@ pub struct Thread {
 
 /// The threads of a trace.
 #[derive(Debug, Clone)]
-pub(crate) struct Threads {
+pub(crate) struct ThreadTable {
     rows: Vec<Thread>,
     by_id: NumberMap<(u32, u64), ThreadHandle>,
     /// Recently used threads, by the lowest bits of their ids.
     recent: [Option<(ProcessHandle, u64, ThreadHandle)>; RECENT],
 }
 
-impl Default for Threads {
+impl Default for ThreadTable {
     fn default() -> Self {
-        Threads { rows: Vec::new(), by_id: NumberMap::default(), recent: [None; RECENT] }
+        ThreadTable { rows: Vec::new(), by_id: NumberMap::default(), recent: [None; RECENT] }
     }
 }
 
@@ -41,10 +41,10 @@ const RECENT: usize = 64;
 /// The id of threads whose id is unknown.
 const NO_ID: u64 = u64::MAX;
 
-impl Threads {
+impl ThreadTable {
     /// Returns the thread that an event is about, which is added if it is new.
     #[inline]
-    pub(crate) fn of(&mut self, process: ProcessHandle, event: &Event<'_>) -> ThreadHandle {
+    pub(crate) fn of_event(&mut self, process: ProcessHandle, event: &Event<'_>) -> ThreadHandle {
         let id = event.thread_id();
         let key = id.unwrap_or(NO_ID);
         let place = usize::try_from(key.checked_rem(RECENT as u64).unwrap_or(0)).unwrap_or(0);

@@ -12,7 +12,7 @@ pub(crate) struct Timeline {
     /// Stack, mode and weight; or [`GAP`] and a length. Values that do not fit follow an
     /// [`ESCAPE`] in two rows: stack and mode, then the two halves of the weight.
     rows: Vec<[u32; 2]>,
-    last: Option<Run>,
+    last: Option<TimelineRun>,
     first_nanos: Option<i64>,
     /// Where the newest sample's weight ends.
     end_nanos: i64,
@@ -24,7 +24,7 @@ pub(crate) struct Timeline {
 #[non_exhaustive]
 pub(crate) enum Piece {
     /// Consecutive samples.
-    Run(Run),
+    Run(TimelineRun),
     /// A time in nanoseconds without samples: the thread did not exist, was asleep, or
     /// the sampler was stopped.
     Gap(u64),
@@ -33,7 +33,7 @@ pub(crate) enum Piece {
 /// Consecutive samples with the same stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub(crate) struct Run {
+pub(crate) struct TimelineRun {
     /// Their stack.
     pub stack: StackHandle,
     /// Their mode.
@@ -66,9 +66,9 @@ const GAP_NUMBER: u32 = 5;
 const ESCAPE: [u32; 2] = [u32::MAX, u32::MAX];
 /// In place of a stack, marks the length of a gap. A length that does not fit is escaped
 /// like a weight.
-const GAP: u32 = MOST_STACKS << 3;
+const GAP: u32 = MAX_STACKS << 3;
 /// The first stack number that does not fit.
-const MOST_STACKS: u32 = u32::MAX >> 3;
+const MAX_STACKS: u32 = u32::MAX >> 3;
 
 impl Timeline {
     /// Adds the next sample.
@@ -88,7 +88,8 @@ impl Timeline {
                 last.weight = last.weight.saturating_add(sample.weight);
             }
             last => {
-                let next = Run { stack: sample.stack, mode: sample.mode, weight: sample.weight };
+                let next =
+                    TimelineRun { stack: sample.stack, mode: sample.mode, weight: sample.weight };
                 if let Some(done) = last.replace(next) {
                     self.put(done);
                 }
@@ -97,9 +98,9 @@ impl Timeline {
     }
 
     #[inline]
-    fn put(&mut self, run: Run) {
+    fn put(&mut self, run: TimelineRun) {
         match u32::try_from(run.weight) {
-            Ok(weight) if run.stack.0 < MOST_STACKS => {
+            Ok(weight) if run.stack.0 < MAX_STACKS => {
                 self.rows.push([run.stack.0 << 3 | number(run.mode), weight]);
             }
             _ => self.put_large(run),
@@ -117,7 +118,7 @@ impl Timeline {
     }
 
     #[cold]
-    fn put_large(&mut self, run: Run) {
+    fn put_large(&mut self, run: TimelineRun) {
         self.put_escaped([run.stack.0, number(run.mode)], run.weight);
     }
 
@@ -138,7 +139,7 @@ impl Timeline {
     }
 
     /// Returns the samples, in time order.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = Run> + '_ {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = TimelineRun> + '_ {
         self.pieces().filter_map(|piece| match piece {
             Piece::Run(run) => Some(run),
             Piece::Gap(_) => None,
@@ -156,7 +157,7 @@ impl Timeline {
 
 struct Pieces<'t> {
     rows: slice::Iter<'t, [u32; 2]>,
-    last: Option<Run>,
+    last: Option<TimelineRun>,
 }
 
 impl Pieces<'_> {
@@ -166,7 +167,9 @@ impl Pieces<'_> {
         let weight = u64::from(high) << 32 | u64::from(low);
         Some(match number {
             GAP_NUMBER => Piece::Gap(weight),
-            number => Piece::Run(Run { stack: StackHandle(stack), mode: mode(number), weight }),
+            number => {
+                Piece::Run(TimelineRun { stack: StackHandle(stack), mode: mode(number), weight })
+            }
         })
     }
 }
@@ -182,7 +185,7 @@ impl Iterator for Pieces<'_> {
             Some(&[head, weight]) => {
                 let (stack, mode, weight) =
                     (StackHandle(head >> 3), mode(head & 7), u64::from(weight));
-                Some(Piece::Run(Run { stack, mode, weight }))
+                Some(Piece::Run(TimelineRun { stack, mode, weight }))
             }
             None => self.last.take().map(Piece::Run),
         }
@@ -239,7 +242,9 @@ mod tests {
             (31, 2, Mode::OnCpu, 10),
             (FAR, 2, Mode::OnCpu, 1),
         ]);
-        let run = |stack, mode, weight| Piece::Run(Run { stack: StackHandle(stack), mode, weight });
+        let run = |stack, mode, weight| {
+            Piece::Run(TimelineRun { stack: StackHandle(stack), mode, weight })
+        };
         let expected = [
             run(1, Mode::Managed, 5),
             Piece::Gap(10),

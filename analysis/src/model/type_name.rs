@@ -45,7 +45,7 @@ pub(crate) struct TypeName {
 
 impl TypeName {
     /// Parses a name such as ``N.Outer`1+Inner[System.Int32]``.
-    pub(crate) fn of(text: &str) -> TypeName {
+    pub(crate) fn parse(text: &str) -> TypeName {
         TypeName::at_depth(text, 0)
     }
 
@@ -164,7 +164,7 @@ pub(crate) fn full_name(text: &str) -> String {
         element = inner;
     }
     let suffix = text.get(element.len()..).unwrap_or_default();
-    let TypeName { namespace, mut segments } = TypeName::of(element);
+    let TypeName { namespace, mut segments } = TypeName::parse(element);
     demangle_type(&mut segments);
     let dot = if namespace.is_empty() { "" } else { "." };
     format!("{namespace}{dot}{}{suffix}", segments.join("."))
@@ -217,7 +217,7 @@ pub(crate) fn arguments(signature: &str, type_name: &str) -> String {
     let open = of_mono.unwrap_or_else(|| arguments_at(signature));
     let inside = signature.get(open.saturating_add(1)..).unwrap_or_default();
     let inside = inside.strip_suffix(')').unwrap_or(inside);
-    let parameters = Parameters::of(signature, type_name);
+    let parameters = Parameters::from_signature(signature, type_name);
     let shown = |text: &str| parameters.put_into(&shown(text));
     let arguments = split_outside(inside, ',');
     let arguments: Vec<String> = match of_mono.is_some() {
@@ -261,13 +261,13 @@ pub(crate) fn type_parameters(signature: &str) -> String {
     }
 }
 
-/// More parameters of a method than compilers allow in practice.
-const MOST_PARAMETERS: usize = 16;
+/// Maximum number of parameters of a method: more than compilers allow in practice.
+const MAX_PARAMETERS: usize = 16;
 
 /// Returns the highest number of a parameter `!!0`, `!!1` of a method in its signature.
 fn highest(signature: &str) -> usize {
     let numbers = signature.split("!!").skip(1).filter_map(leading_number);
-    numbers.max().unwrap_or(0).min(MOST_PARAMETERS)
+    numbers.max().unwrap_or(0).min(MAX_PARAMETERS)
 }
 
 fn leading_number(text: &str) -> Option<usize> {
@@ -282,7 +282,7 @@ struct Parameters {
 }
 
 impl Parameters {
-    fn of(signature: &str, type_name: &str) -> Parameters {
+    fn from_signature(signature: &str, type_name: &str) -> Parameters {
         let inside = type_name.split_once('[').and_then(|(_, rest)| rest.strip_suffix(']'));
         let of_type = inside.filter(|_| signature.contains('!')).into_iter();
         let of_type = of_type.flat_map(|inside| split_outside(inside, ',')).map(shown).collect();

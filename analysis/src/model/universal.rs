@@ -6,7 +6,7 @@
 //! them, except for the very last page, which ends at `u64::MAX`.
 
 use super::modules::short_name;
-use super::ranges::{Ranges, Reported};
+use super::ranges::{Ranges, ReportedRange};
 use super::texts::Texts;
 use crate::model::handle::TextHandle;
 use nettrace_parser::{Event, Value};
@@ -58,7 +58,7 @@ impl Mappings {
         let size = last.checked_sub(start)?.saturating_add(1);
         let row = u32::try_from(self.rows.len()).ok()?;
         let ticks = event.timestamp_ticks();
-        self.ranges.add(Reported::Begins, start, size, ticks, row);
+        self.ranges.add(ReportedRange::Begins, start, size, ticks, row);
         self.rows.push(Mapping {
             start,
             last,
@@ -111,7 +111,7 @@ impl Mappings {
         {
             return Some(());
         }
-        self.symbols.add(Reported::Begins, start, size, ticks, name);
+        self.symbols.add(ReportedRange::Begins, start, size, ticks, name);
         Some(())
     }
 

@@ -20,11 +20,11 @@ pub(crate) enum Wait {
     Computes,
 }
 
-type Methods = &'static [(&'static str, &'static [&'static str])];
+type WaitingMethods = &'static [(&'static str, &'static [&'static str])];
 
 /// Types and names of methods that only block. Types must match completely, without
 /// generic arguments. By runtime and platform, because names come and go with them.
-const BLOCKS: &[Methods] = &[
+const BLOCKS: &[WaitingMethods] = &[
     // CoreCLR, all versions.
     &[
         ("System.Threading.Monitor", &["Wait", "ObjWait"]),
@@ -107,8 +107,8 @@ const USER32: &[&str] = &[
     "WaitMessage",
 ];
 
-/// The same for methods that wait in native code and work in managed code.
-const WAITS: &[Methods] = &[
+/// Names of methods that wait in native code and work in managed code.
+const WAITS: &[WaitingMethods] = &[
     &[
         ("System.Threading.Thread", &["UninterruptibleSleep0", "Yield", "YieldInternal"]),
         ("System.Threading.SpinWait", &["SpinOnce", "SpinOnceCore"]),
@@ -217,7 +217,7 @@ const WAITS: &[Methods] = &[
 ];
 
 /// Methods that take a lock.
-const LOCKS: &[Methods] = &[
+const LOCKS: &[WaitingMethods] = &[
     &[
         (
             "System.Threading.Monitor",
@@ -289,10 +289,10 @@ const COMPUTING_METHODS: &[(&str, &str)] = &[
 ];
 
 /// Methods that the runtime puts on top of the program's: what such a thread does is what the next frame says.
-const PLUMBING: Methods = &[("System.Threading.Thread", &["PollGC", "PollGCWorker"])];
+const PLUMBING: WaitingMethods = &[("System.Threading.Thread", &["PollGC", "PollGCWorker"])];
 
 /// Methods that spin.
-const SPINS: Methods = &[
+const SPINS: WaitingMethods = &[
     ("System.Threading.Thread", &["LongSpinWait", "SpinWait", "SpinWaitInternal"]),
     ("System.Threading.LowLevelSpinWaiter", &["Wait", "SpinWaitForCondition"]),
     ("System.Threading.Backoff", &["Exponential"]),
@@ -370,8 +370,8 @@ fn written(method: &str) -> &str {
     method.strip_prefix('<').map_or(method, |inner| inner.split('>').next().unwrap_or(inner))
 }
 
-fn is_in(table: &[Methods], type_name: &str, method: &str) -> bool {
-    let has = |methods: &Methods| {
+fn is_in(table: &[WaitingMethods], type_name: &str, method: &str) -> bool {
+    let has = |methods: &WaitingMethods| {
         methods.iter().any(|(name, names)| *name == type_name && names.contains(&method))
     };
     table.iter().any(has)

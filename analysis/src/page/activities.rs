@@ -12,9 +12,9 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// Maximum number of rows.
-const MOST_ROWS: usize = 60_000;
+const MAX_ROWS: usize = 60_000;
 /// Maximum number of sums of the others.
-const MOST_SUMS: usize = 1 << 15;
+const MAX_SUMS: usize = 1 << 15;
 
 /// Activities, or requests, or how long tasks ran, …
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(super) struct PageActivities {
 
 impl Default for PageActivities {
     fn default() -> PageActivities {
-        PageActivities { rows: Vec::new(), least_nanos: 0, others: Sums::new(MOST_SUMS) }
+        PageActivities { rows: Vec::new(), least_nanos: 0, others: Sums::new(MAX_SUMS) }
     }
 }
 
@@ -40,10 +40,10 @@ impl PageActivities {
             return;
         }
         self.rows.push(ended);
-        if self.rows.len() > MOST_ROWS {
+        if self.rows.len() > MAX_ROWS {
             let length = |row: &Occurrence| row.nanos.unwrap_or(u64::MAX);
             self.rows.sort_few_by_key(|row| Reverse(length(row)));
-            let others = self.rows.split_off(MOST_ROWS / 2);
+            let others = self.rows.split_off(MAX_ROWS / 2);
             self.least_nanos = others.first().map_or(0, |row| length(row).saturating_add(1));
             others.into_iter().for_each(|row| self.leave_out(row));
         }
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn the_longest_have_rows_and_all_are_counted() {
         let mut kept = PageActivities::default();
-        let all = 2 * MOST_ROWS as u64;
+        let all = 2 * MAX_ROWS as u64;
         for at in 0..all {
             kept.add(Occurrence {
                 start_nanos: at.cast_signed(),

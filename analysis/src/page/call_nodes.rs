@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// Maximum number of nodes. Real traces have tens of thousands.
-const MOST_NODES: usize = 1 << 20;
+const MAX_NODES: usize = 1 << 20;
 /// Maximum number of nodes that stand for all calls for which there was no room. When
 /// they are used up, such calls are counted for their caller.
-const MOST_DEEPER: usize = MOST_NODES / 8;
+const MAX_DEEPER_NODES: usize = MAX_NODES / 8;
 /// The frame of those.
 const DEEPER: u32 = u32::MAX;
 /// The frame of samples whose stack is not known.
@@ -22,7 +22,7 @@ const REST_FRAME: u32 = u32::MAX - 1;
 /// Calls, outermost first, of all threads and kinds of samples together. Node 0
 /// represents an empty stack.
 #[derive(Debug)]
-pub(super) struct CallNodes {
+pub(super) struct CallNodeColumns {
     /// Parent and frame of each node.
     rows: Vec<(u32, u32)>,
     known: HashMap<(u32, u32), u32>,
@@ -31,9 +31,14 @@ pub(super) struct CallNodes {
     cut: u64,
 }
 
-impl CallNodes {
-    pub(super) fn new() -> CallNodes {
-        CallNodes { rows: vec![(0, 0)], known: HashMap::new(), by_stack: HashMap::new(), cut: 0 }
+impl CallNodeColumns {
+    pub(super) fn new() -> CallNodeColumns {
+        CallNodeColumns {
+            rows: vec![(0, 0)],
+            known: HashMap::new(),
+            by_stack: HashMap::new(),
+            cut: 0,
+        }
     }
 
     /// The node of the innermost call of a stack. `frames`: innermost first.
@@ -43,9 +48,9 @@ impl CallNodes {
         }
         let mut node = 0;
         for frame in frames.iter().rev() {
-            let Some(child) = self.child(node, frame.0, MOST_NODES) else {
+            let Some(child) = self.child(node, frame.0, MAX_NODES) else {
                 self.cut = self.cut.saturating_add(1);
-                let most = MOST_NODES.saturating_add(MOST_DEEPER);
+                let most = MAX_NODES.saturating_add(MAX_DEEPER_NODES);
                 node = self.child(node, DEEPER, most).unwrap_or(node);
                 break;
             };
@@ -57,7 +62,7 @@ impl CallNodes {
 
     /// The node of samples for whose stacks there was no room.
     pub(super) fn rest(&mut self) -> u32 {
-        self.child(0, REST_FRAME, MOST_NODES.saturating_add(MOST_DEEPER)).unwrap_or(0)
+        self.child(0, REST_FRAME, MAX_NODES.saturating_add(MAX_DEEPER_NODES)).unwrap_or(0)
     }
 
     /// The child of a node, if it exists or there are fewer than `most` nodes.
@@ -73,7 +78,7 @@ impl CallNodes {
 
     /// Returns what became of stacks that do not fit.
     pub(super) fn thinning(&self) -> Option<Thinning> {
-        (self.cut > 0).then_some(Thinning::Deeper { max_calls: MOST_NODES as u64 })
+        (self.cut > 0).then_some(Thinning::Deeper { max_calls: MAX_NODES as u64 })
     }
 
     /// Writes the nodes and the frames that they use.
@@ -159,20 +164,20 @@ mod tests {
 
     #[test]
     fn equal_calls_are_one_node_and_beyond_the_budget_there_is_one_for_all() {
-        let mut nodes = CallNodes::new();
+        let mut nodes = CallNodeColumns::new();
         let frames = |of: std::ops::Range<u32>| of.map(FrameHandle).collect::<Vec<_>>();
         let shared = frames(0..24);
         assert_eq!(nodes.leaf(1, &shared), nodes.leaf(2, &shared));
         assert_eq!((nodes.rows.len(), nodes.thinning()), (25, None));
-        let many = u32::try_from(MOST_NODES).unwrap();
+        let many = u32::try_from(MAX_NODES).unwrap();
         let deep = nodes.leaf(3, &frames(100..100 + many));
-        assert_eq!(nodes.rows.len(), MOST_NODES + 1);
+        assert_eq!(nodes.rows.len(), MAX_NODES + 1);
         assert_eq!(nodes.rows.last().map(|(_, frame)| *frame), Some(DEEPER));
-        assert_eq!(deep as usize, MOST_NODES);
+        assert_eq!(deep as usize, MAX_NODES);
         assert!(nodes.thinning().is_some());
         // What was there stays, and what is new has a node for itself and its likes.
         assert_eq!(nodes.leaf(4, &shared), 24);
         let first = nodes.leaf(5, &frames(0..1));
-        assert_eq!((first, nodes.leaf(6, &frames(1..2))), (MOST_NODES as u32 + 1, first));
+        assert_eq!((first, nodes.leaf(6, &frames(1..2))), (MAX_NODES as u32 + 1, first));
     }
 }

@@ -10,17 +10,19 @@ use nettrace_export::{EventTypes, TextValues};
 use nettrace_parser::Event;
 use serde_json::json;
 
-/// A trace with at most so many events, and bytes of payloads, has all on its page.
-const ALL_ROWS: usize = 100_000;
-const ALL_BYTES: usize = 12 << 20;
-/// Maximum number of events on the page of another,
-const MOST_ROWS: usize = 50_000;
-/// and of payload bytes. Samples of the whole trace compress worse than its beginning.
-const MOST_BYTES: usize = 4 << 20;
+/// Maximum number of events of a trace whose page has them all.
+const MAX_WHOLE_ROWS: usize = 100_000;
+/// Maximum number of bytes of payloads of a trace whose page has all events.
+const MAX_WHOLE_BYTES: usize = 12 << 20;
+/// Maximum number of events on the page of a larger trace.
+const MAX_ROWS: usize = 50_000;
+/// Maximum number of payload bytes on the page of a larger trace. Samples of the whole trace
+/// compress worse than its beginning.
+const MAX_BYTES: usize = 4 << 20;
 /// Maximum number of bytes of one payload.
-const MOST_PAYLOAD: usize = 300;
+const MAX_PAYLOAD_BYTES: usize = 300;
 /// Maximum number of sums of events that are not on it.
-const MOST_SUMS: usize = 1 << 17;
+const MAX_SUMS: usize = 1 << 17;
 
 pub(super) struct PageEvents {
     types: EventTypes,
@@ -68,7 +70,7 @@ impl Default for PageEvents {
             scratch: Vec::new(),
             is_thinned: false,
             kept: Vec::new(),
-            others: Sums::new(MOST_SUMS),
+            others: Sums::new(MAX_SUMS),
             count: 0,
         }
     }
@@ -96,7 +98,8 @@ impl PageEvents {
             self.values.write_payload(&mut self.scratch, event, names);
         }
         let text = String::from_utf8_lossy(&self.scratch);
-        let end = (0..=MOST_PAYLOAD.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+        let end =
+            (0..=MAX_PAYLOAD_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
         let shown = end.and_then(|end| text.get(..end)).unwrap_or_default();
         let begin = self.payloads.len();
         self.payloads.extend_from_slice(shown.as_bytes());
@@ -109,8 +112,8 @@ impl PageEvents {
         let stack = model.recorded_stack_of(event, moment.thread);
         self.rows.push(EventRow { nanos, thread, kind, stack, number, end });
         let (rows, bytes) = match self.is_thinned {
-            true => (MOST_ROWS, MOST_BYTES),
-            false => (ALL_ROWS, ALL_BYTES),
+            true => (MAX_ROWS, MAX_BYTES),
+            false => (MAX_WHOLE_ROWS, MAX_WHOLE_BYTES),
         };
         if self.rows.len() > rows || self.payloads.len() > bytes {
             self.thin_out();
@@ -121,8 +124,8 @@ impl PageEvents {
     fn thin_out(&mut self) {
         self.is_thinned = true;
         let (mut rows, mut bytes) = (self.rows.len(), self.payloads.len());
-        while rows > MOST_ROWS / 2 || bytes > MOST_BYTES / 2 {
-            let is_long = bytes > MOST_BYTES / 2;
+        while rows > MAX_ROWS / 2 || bytes > MAX_BYTES / 2 {
+            let is_long = bytes > MAX_BYTES / 2;
             let most = self
                 .kept
                 .iter_mut()

@@ -13,16 +13,16 @@ use nettrace_parser::view::View;
 use std::collections::HashMap;
 
 /// Maximum number of exceptions with a row of their own.
-const MOST_ROWS: usize = 50_000;
-/// Maximum number of sums of the others,
-const MOST_SUMS: usize = 1 << 15;
-/// and of different types, messages and stacks among them; beyond these, stacks are not
-/// told apart, so that there is room for bins of time.
-const MOST_PLACES: usize = MOST_SUMS / 16;
+const MAX_ROWS: usize = 50_000;
+/// Maximum number of sums of exceptions without a row.
+const MAX_SUMS: usize = 1 << 15;
+/// Maximum number of different types, messages and stacks among the sums. Beyond these, stacks
+/// are not told apart, so that there is room for bins of time.
+const MAX_PLACES: usize = MAX_SUMS / 16;
 /// Maximum number of different types.
-const MOST_TYPES: usize = 5_000;
+const MAX_TYPES: usize = 5_000;
 /// Maximum number of different messages.
-const MOST_MESSAGES: usize = 20_000;
+const MAX_MESSAGES: usize = 20_000;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExceptionRow {
@@ -54,7 +54,7 @@ impl Default for PageExceptions {
     fn default() -> PageExceptions {
         PageExceptions {
             rows: Vec::new(),
-            others: Sums::new(MOST_SUMS),
+            others: Sums::new(MAX_SUMS),
             places: Vec::new(),
             known_places: HashMap::new(),
             without_place: 0,
@@ -86,12 +86,12 @@ impl PageExceptions {
     pub(super) fn add(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let Some(thrown) = view::Exception::from_event(event) else { return };
         let stack = model.stack_of(event, moment.thread);
-        let type_name = self.types.number(&thrown.type_name.to_string(), MOST_TYPES);
+        let type_name = self.types.number(&thrown.type_name.to_string(), MAX_TYPES);
         let message = thrown.message.to_string();
         // .NET 6 and later write NULL if there is no message.
         let message = if message == "NULL" { "" } else { &message };
-        let message = self.messages.number(message, MOST_MESSAGES);
-        if self.rows.len() >= MOST_ROWS {
+        let message = self.messages.number(message, MAX_MESSAGES);
+        if self.rows.len() >= MAX_ROWS {
             let place = self.place(message, stack);
             self.others.add(moment.nanos, [type_name, place], 0);
             return;
@@ -110,7 +110,7 @@ impl PageExceptions {
         if let Some(known) = self.known_places.get(&(message, stack)) {
             return *known;
         }
-        if self.places.len() >= MOST_PLACES {
+        if self.places.len() >= MAX_PLACES {
             self.without_place = self.without_place.saturating_add(1);
             return NO_PLACE;
         }
@@ -124,8 +124,8 @@ impl PageExceptions {
     pub(super) fn thinnings(&self) -> impl Iterator<Item = Thinning> {
         let (types, messages) = (self.types.replaced, self.messages.replaced);
         let all = [
-            (types, Thinning::ManyTypes { exceptions: types, kept: MOST_TYPES as u64 }),
-            (messages, Thinning::ManyMessages { exceptions: messages, kept: MOST_MESSAGES as u64 }),
+            (types, Thinning::ManyTypes { exceptions: types, kept: MAX_TYPES as u64 }),
+            (messages, Thinning::ManyMessages { exceptions: messages, kept: MAX_MESSAGES as u64 }),
             (self.without_place, Thinning::ByType { exceptions: self.without_place }),
         ];
         all.into_iter().filter(|(count, _)| *count > 0).map(|(_, thinning)| thinning)

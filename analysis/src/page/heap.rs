@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 
 /// Maximum number of types, and of static variables.
-const MOST_ROWS: usize = 3000;
+const MAX_ROWS: usize = 3000;
 /// Smaller parts of a heap have no node in the tree: it has at most so many on a level as
 /// these fit into the whole.
-const LEAST_TREE_PERCENT: f64 = 0.25;
+const MIN_TREE_PERCENT: f64 = 0.25;
 /// Number of types, of those with the most bytes and of those that keep the most alive, whose
 /// paths are shown.
 const TYPES_WITH_PATHS: usize = 25;
@@ -26,16 +26,16 @@ impl Page {
     /// Adds what is on the heap of a dump. Reading dumps takes more memory than a page, so that is
     /// left to callers, for traces whose summary says that they have one.
     pub fn add_heap(&mut self, dump: &HeapDump, mut report: HeapReport, retained: &Retained) {
-        let tree = HeapTreeNode::of(dump, retained, LEAST_TREE_PERCENT);
+        let tree = HeapTreeNode::from_dump(dump, retained, MIN_TREE_PERCENT);
         let paths = paths(dump, retained, &report.types);
         let (types, statics) = (report.types.len(), report.statics.len());
-        report.types.truncate(MOST_ROWS);
-        report.statics.truncate(MOST_ROWS);
-        let kept = MOST_ROWS as u64;
-        if types > MOST_ROWS {
+        report.types.truncate(MAX_ROWS);
+        report.statics.truncate(MAX_ROWS);
+        let kept = MAX_ROWS as u64;
+        if types > MAX_ROWS {
             self.thin(HEAP, Thinning::FirstTypes { kept, all: types as u64 });
         }
-        if statics > MOST_ROWS {
+        if statics > MAX_ROWS {
             self.thin(HEAP, Thinning::FirstStatics { kept, all: statics as u64 });
         }
         let document = json!({ "report": report, "tree": tree, "paths": paths });
@@ -54,7 +54,7 @@ fn paths(dump: &HeapDump, retained: &Retained, types: &[HeapTypeRow]) -> Value {
         .collect();
     let is_wanted: Vec<bool> = dump.types().iter().map(|row| wanted.contains(&*row.name)).collect();
     let is_wanted = |object| is_wanted.get(dump.type_of(object) as usize) == Some(&true);
-    let groups = HeapPaths::of(dump).groups(dump, retained, is_wanted).groups;
+    let groups = HeapPaths::from_dump(dump).groups(dump, retained, is_wanted).groups;
     let mut by_type: BTreeMap<String, Vec<HeapPathGroup>> = BTreeMap::new();
     for group in groups {
         let Some(name) = group.steps.last().map(|step| step.type_name.clone()) else { continue };

@@ -54,7 +54,7 @@ const KINDS: &[Kind] = &[
 /// let outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered())?;
 /// let about = PageAbout {
 ///     title: "tiny.nettrace".into(),
-///     outcome: OutcomeReport::of(&outcome),
+///     outcome: OutcomeReport::from_outcome(&outcome),
 ///     facts: Vec::new(),
 /// };
 /// let mut html = Vec::new();

@@ -2,7 +2,7 @@
 //! shows, and the data of its own views.
 
 use super::activities::{Names, PageActivities, add_ids_around};
-use super::call_nodes::CallNodes;
+use super::call_nodes::CallNodeColumns;
 use super::events::PageEvents;
 use super::exceptions::PageExceptions;
 use super::spans::{SpanRow, SpansOf};
@@ -27,9 +27,9 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 
 /// Maximum number of rows in report lists with one row per occurrence.
-const MOST_ROWS: usize = 20_000;
+const MAX_ROWS: usize = 20_000;
 /// Maximum number of points of all counters together.
-const MOST_POINTS: usize = 200_000;
+const MAX_POINTS: usize = 200_000;
 /// Number of slowest activities listed.
 const SLOWEST: usize = 1000;
 /// Number of stacks per type, lock or place.
@@ -138,11 +138,11 @@ impl Reports for PageReports {
         page.write_tasks(self.tasks, &mut reports, resolved);
         page.write_all_rows(&reports);
         page.add_overview(&mut reports);
-        page.cut_rows(Gc::NAME, "collections", MOST_ROWS);
-        page.cut_rows(Jit::NAME, "methods", MOST_ROWS);
-        page.cut_rows(Loader::NAME, "assemblies", MOST_ROWS);
+        page.cut_rows(Gc::NAME, "collections", MAX_ROWS);
+        page.cut_rows(Jit::NAME, "methods", MAX_ROWS);
+        page.cut_rows(Loader::NAME, "assemblies", MAX_ROWS);
         page.leave_out(Loader::NAME, &["modules", "binds"]);
-        page.cut_rows(Logs::NAME, "messages", MOST_ROWS);
+        page.cut_rows(Logs::NAME, "messages", MAX_ROWS);
         page.thin_out_counters();
         let stacks = self.events.finish(&mut page);
         page.session = session(resolved.model());
@@ -246,7 +246,7 @@ impl Page {
     fn write_all_rows(&mut self, reports: &Overviewed) {
         let collections = &reports.gc.collections;
         let columns = &mut self.columns;
-        if collections.len() > MOST_ROWS {
+        if collections.len() > MAX_ROWS {
             columns.add_steps("gc.t", collections.iter().map(|row| row.start_ns));
             columns.add("gc.pause", collections.iter().map(|row| row.pause_ns));
             // 0: nothing, 1: its start or end, 2: its pause.
@@ -263,7 +263,7 @@ impl Page {
             columns.add("gc.promoted", collections.iter().map(promoted));
         }
         let methods = &reports.jit.methods;
-        if methods.len() > MOST_ROWS {
+        if methods.len() > MAX_ROWS {
             columns.add_steps("jit.t", methods.iter().map(|row| row.start_ns));
             columns.add("jit.nanos", methods.iter().map(|row| row.duration_ns));
             let tiers: Vec<&str> = reports.jit.tiers.iter().map(|row| row.tier).collect();
@@ -271,7 +271,7 @@ impl Page {
             columns.add("jit.tier", methods.iter().map(|row| tier(row.tier) as u64));
         }
         let messages = &reports.logs.messages;
-        if messages.len() > MOST_ROWS {
+        if messages.len() > MAX_ROWS {
             columns.add_steps("logs.t", messages.iter().map(|row| row.ts_ns));
             columns.add("logs.level", messages.iter().map(|row| row.level as u64));
         }
@@ -321,7 +321,7 @@ impl Page {
         let Some(series) = series.and_then(Value::as_array_mut) else { return };
         let points = |row: &Value| row.get("points").and_then(Value::as_array).map_or(0, Vec::len);
         let all: usize = series.iter().map(points).sum();
-        let step = all.div_ceil(MOST_POINTS).max(1);
+        let step = all.div_ceil(MAX_POINTS).max(1);
         if step == 1 {
             return;
         }
@@ -394,7 +394,7 @@ fn write_tracks(
 ) {
     let mut tracks = over_time::take(shared);
     let model = resolved.model();
-    let mut nodes = CallNodes::new();
+    let mut nodes = CallNodeColumns::new();
     let mut columns = std::mem::take(&mut page.columns);
     let mut kinds = Map::new();
     let forgotten: BTreeMap<Kind, Forgotten> = tracks.samples.forgotten().collect();
@@ -471,7 +471,7 @@ fn write_samples<'m>(
     kind: Kind,
     rows: Vec<SampleRow>,
     resolved: &Resolved<'m>,
-    nodes: &mut CallNodes,
+    nodes: &mut CallNodeColumns,
     columns: &mut Columns,
 ) -> [Vec<&'m str>; 2] {
     let key = kind_key(kind);
@@ -570,7 +570,7 @@ type SpanNumber = fn(&SpanRow) -> u32;
 fn write_exceptions(
     thrown: &PageExceptions,
     resolved: &Resolved<'_>,
-    nodes: &mut CallNodes,
+    nodes: &mut CallNodeColumns,
     columns: &mut Columns,
 ) {
     let rows = &thrown.rows;

@@ -9,13 +9,13 @@ use std::fmt::Write;
 /// Categories that views show as spans; the others only have reports.
 const SHOWN: [Category; 3] = [Category::Contention, Category::Wait, Category::Jit];
 /// Maximum number of spans of one category.
-const MOST_ROWS: usize = 60_000;
+const MAX_ROWS: usize = 60_000;
 /// Maximum number of sums of the others of a category.
-const MOST_SUMS: usize = 1 << 15;
+const MAX_SUMS: usize = 1 << 15;
 /// Maximum number of bytes of all details.
-const MOST_DETAIL_BYTES: usize = 12 << 20;
+const MAX_DETAIL_BYTES: usize = 12 << 20;
 /// Maximum number of bytes of the details of one span.
-const MOST_DETAIL: usize = 400;
+const MAX_SPAN_DETAIL_BYTES: usize = 400;
 
 /// A span.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +45,7 @@ pub(crate) struct SpansOf {
 
 impl Default for SpansOf {
     fn default() -> SpansOf {
-        SpansOf { rows: Vec::new(), least_nanos: 0, others: Sums::new(MOST_SUMS), left_out: 0 }
+        SpansOf { rows: Vec::new(), least_nanos: 0, others: Sums::new(MAX_SUMS), left_out: 0 }
     }
 }
 
@@ -70,7 +70,7 @@ impl PageSpans {
             return;
         }
         let mut detail = details(&span.arguments, span.ends.note());
-        if self.detail_bytes > MOST_DETAIL_BYTES {
+        if self.detail_bytes > MAX_DETAIL_BYTES {
             detail.clear();
         }
         let mut text = |text: &str| self.texts.intern(text).0;
@@ -89,8 +89,8 @@ impl PageSpans {
             detail: detail_text,
             owner: owner_of(span),
         });
-        if of.rows.len() > MOST_ROWS {
-            of.thin_out(MOST_ROWS / 2);
+        if of.rows.len() > MAX_ROWS {
+            of.thin_out(MAX_ROWS / 2);
         }
     }
 
@@ -173,8 +173,9 @@ fn details(arguments: &Arguments, note: Option<&str>) -> String {
 }
 
 fn cut(mut text: String) -> String {
-    if text.len() > MOST_DETAIL {
-        let end = (0..=MOST_DETAIL).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    if text.len() > MAX_SPAN_DETAIL_BYTES {
+        let end =
+            (0..=MAX_SPAN_DETAIL_BYTES).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
         text.truncate(end);
         text.push('…');
     }

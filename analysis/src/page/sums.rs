@@ -5,8 +5,8 @@ use crate::html::Columns;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// The shortest bin.
-const SHORTEST_NANOS: i64 = 1_000_000;
+/// Minimum duration of a bin, in nanoseconds.
+const MIN_BIN_NANOS: i64 = 1_000_000;
 
 /// Counts by bin of time and key. If there are too many of them, bins become longer, so
 /// that sums over bins stay exact.
@@ -42,7 +42,7 @@ impl Sum {
 
 impl<const N: usize> Sums<N> {
     pub(super) fn new(most: usize) -> Sums<N> {
-        Sums { rows: HashMap::new(), bin_nanos: SHORTEST_NANOS, most, left_out: 0 }
+        Sums { rows: HashMap::new(), bin_nanos: MIN_BIN_NANOS, most, left_out: 0 }
     }
 
     /// Adds one, which began at `nanos` and has a size, such as a duration.
@@ -81,7 +81,7 @@ impl<const N: usize> Sums<N> {
         self.rows.values().map(|sum| sum.count).sum()
     }
 
-    /// The same with other keys, which differ where these do.
+    /// Returns the sums with other keys. `key` must keep different keys different.
     pub(super) fn with_keys(self, mut key: impl FnMut([u32; N]) -> [u32; N]) -> Sums<N> {
         let rows = self.rows.into_iter().map(|((bin, old), sum)| ((bin, key(old)), sum)).collect();
         Sums { rows, ..self }
@@ -131,7 +131,7 @@ mod tests {
         for at in 0..50_000_u32 {
             sums.add(i64::from(at) * 100_000, [at % 3], u64::from(at));
         }
-        assert!(sums.rows.len() <= 100 && sums.bin_nanos > SHORTEST_NANOS, "{sums:?}");
+        assert!(sums.rows.len() <= 100 && sums.bin_nanos > MIN_BIN_NANOS, "{sums:?}");
         assert_eq!(sums.rows.values().map(|sum| sum.count).sum::<u64>(), 50_000);
         assert_eq!(sums.rows.values().map(|sum| sum.max).max(), Some(49_999));
         let bin = sums.bin_nanos;

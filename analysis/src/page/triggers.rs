@@ -1,6 +1,6 @@
 //! What triggered collections: the stacks of the calls for which the runtime collected.
 
-use super::call_nodes::CallNodes;
+use super::call_nodes::CallNodeColumns;
 use crate::fact::thinned::Thinning;
 use crate::html::Columns;
 use crate::model::{Model, Resolved, StackHandle};
@@ -11,7 +11,7 @@ use nettrace_parser::view::KnownProvider;
 /// The event `GC/Triggered` of the runtime.
 const TRIGGERED: u32 = 35;
 /// Maximum number of rows.
-const MOST_ROWS: usize = 60_000;
+const MAX_ROWS: usize = 60_000;
 
 /// When collections were triggered, and where.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl PageTriggers {
         if event.id() != TRIGGERED || event.known_provider() != KnownProvider::Runtime {
             return;
         }
-        if self.rows.len() < MOST_ROWS {
+        if self.rows.len() < MAX_ROWS {
             self.rows.push((moment.nanos, model.recorded_stack_of(event, moment.thread)));
         } else {
             self.ends_nanos.get_or_insert(moment.nanos);
@@ -36,7 +36,7 @@ impl PageTriggers {
     pub(super) fn write(
         &self,
         resolved: &Resolved<'_>,
-        nodes: &mut CallNodes,
+        nodes: &mut CallNodeColumns,
         columns: &mut Columns,
     ) {
         columns.add_steps("triggers.t", self.rows.iter().map(|(nanos, _)| *nanos));

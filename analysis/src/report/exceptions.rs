@@ -20,7 +20,7 @@ use super::distribution::{Distribution, Spread};
 use super::message_group::group_of;
 use super::rate::{Rate, RateCounter};
 use super::stack_rows::{ShownFrames, StackRow, is_dispatch, stack_rows};
-use crate::model::intervals::{Block, Bounds, Clause, Handlers, Interval, nanos_between};
+use crate::model::intervals::{Bounds, CatchBlock, Clause, Handlers, Interval, nanos_between};
 use crate::model::{
     Mode, Model, NameOptions, Resolved, StackHandle, TextHandle, ThreadHandle, handler_text,
     type_text,
@@ -305,7 +305,7 @@ impl Exceptions {
 /// Counts catch blocks that were left by another exception.
 fn note_left(
     sites: &mut HashMap<SiteKey, ThrowSite>,
-) -> impl FnMut(Interval<Block<Option<SiteKey>, ()>>) + use<'_> {
+) -> impl FnMut(Interval<CatchBlock<Option<SiteKey>, ()>>) + use<'_> {
     |Interval { bounds, what: block, .. }| {
         if bounds == Bounds::LeftByException
             && block.clause == Clause::Catch

@@ -9,7 +9,7 @@ use nettrace_parser::{BlockKind, Finding, Outcome};
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 /// let mut reader = nettrace_parser::Reader::from_slice(&bytes);
 /// while reader.next_event()?.is_some() {}
-/// let outcome = OutcomeReport::of(&reader.outcome());
+/// let outcome = OutcomeReport::from_outcome(&reader.outcome());
 /// // Its writer dropped one event.
 /// assert_eq!((outcome.complete, outcome.lost, outcome.damage_count), (true, 1, 0));
 /// # Ok::<(), nettrace_parser::Error>(())
@@ -61,7 +61,7 @@ pub struct DamageRow {
 
 impl OutcomeReport {
     /// Converts an outcome to its document.
-    pub fn of(outcome: &Outcome) -> OutcomeReport {
+    pub fn from_outcome(outcome: &Outcome) -> OutcomeReport {
         let (losses, damage) = (&outcome.losses, &outcome.damage);
         OutcomeReport {
             complete: outcome.is_complete,

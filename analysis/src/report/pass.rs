@@ -206,8 +206,8 @@ impl<R: Reports> Observer for ReportObserver<R> {
 /// serial number, as ids are used again.
 struct UsesByType<I>(Vec<(u64, Uses<I>)>);
 
-/// Maximum number of metadata ids with a row. The reports are asked for each event of types with
-/// larger ids.
+/// Maximum number of metadata ids with a row. Types with larger ids have none: each
+/// of their events asks the reports.
 const MAX_IDS: usize = 1 << 16;
 
 impl<I> Default for UsesByType<I> {
@@ -239,5 +239,5 @@ fn outcome<S: serde::Serializer>(
     outcome: &Option<Outcome>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    serde::Serialize::serialize(&outcome.as_ref().map(OutcomeReport::of), serializer)
+    serde::Serialize::serialize(&outcome.as_ref().map(OutcomeReport::from_outcome), serializer)
 }

@@ -34,7 +34,7 @@ impl Ended {
     /// Returns how reading went, as documents have it. What is wrong with the compressed file
     /// counts as damage.
     pub(crate) fn outcome(&self) -> OutcomeReport {
-        let mut outcome = OutcomeReport::of(self);
+        let mut outcome = OutcomeReport::from_outcome(self);
         if let Some(fault) = self.unpack_fault.filter(|fault| fault.is_loss()) {
             outcome.add_file_fault(fault.offset, "compressed file", fault.what().to_owned());
         }

@@ -149,7 +149,7 @@ impl<'r> Graph<'r> {
     /// Computes the positions of calls: each within its caller, side by side, ordered by
     /// name.
     pub(super) fn boxes(&self, names: &Names<'_, '_>) -> Boxes {
-        let most = CallNodes::MOST;
+        let most = CallNodes::MAX_NODES;
         if !self.is_by_thread {
             let mut boxes = Boxes::default();
             boxes.place(self, &Calls::new(self, &self.rows, most), names, &Drawn::default());

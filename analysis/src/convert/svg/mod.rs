@@ -20,7 +20,7 @@
 mod graph;
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
-use crate::model::{Call, FrameKind, Kind, Profile, Resolved, SampleClock, Unit};
+use crate::model::{Call, FrameKind, Kind, Profile, Resolved, SampleClock, WeightUnit};
 use graph::{Boxes, Extent, Graph, Placed, Sums};
 use nettrace_export::hidden::is_hidden;
 use nettrace_export::units;
@@ -264,12 +264,12 @@ impl Page<'_, '_> {
 
     fn weight(&self, weight: u64) -> String {
         match self.kind.unit() {
-            Unit::Nanoseconds => {
+            WeightUnit::Nanoseconds => {
                 let micros = weight / 1000;
                 format!("{}.{:03} ms", units::count(micros / 1000), micros % 1000)
             }
-            Unit::Bytes => format!("{} bytes", units::count(weight)),
-            Unit::Count => units::count(weight),
+            WeightUnit::Bytes => format!("{} bytes", units::count(weight)),
+            WeightUnit::Count => units::count(weight),
         }
     }
 

@@ -24,7 +24,7 @@ const RECENT: usize = 256;
 
 /// What is done with the events of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum FilterRole {
     /// Not known yet.
     New,
     /// They are delivered in time order.
@@ -79,19 +79,19 @@ pub(crate) struct WantedEvents {
 }
 
 impl WantedEvents {
-    fn role_of(&self, event: &Event<'_>, observer: &dyn Observer) -> Role {
+    fn role_of(&self, event: &Event<'_>, observer: &dyn Observer) -> FilterRole {
         let is_selected =
             self.events.iter().any(|selector| selector.is_match(event)) || observer.wants(event);
         let is_method = matches!(event.id(), 141..=144);
         match event.known_provider() {
-            KnownProvider::Rundown if is_method && !is_selected => Role::Lists,
-            KnownProvider::Rundown | KnownProvider::Runtime if is_method => Role::Changes,
-            _ if is_selected || Model::learns_from(event) => Role::Deferred,
+            KnownProvider::Rundown if is_method && !is_selected => FilterRole::Lists,
+            KnownProvider::Rundown | KnownProvider::Runtime if is_method => FilterRole::Changes,
+            _ if is_selected || Model::learns_from(event) => FilterRole::Deferred,
             _ => match SampleSource::for_event(event, &self.kinds) {
-                Some(SampleSource::Sampler) => Role::Sample,
-                Some(SampleSource::Processor) => Role::OnCpuSample,
-                Some(SampleSource::SwitchedOut | SampleSource::Runtime(_)) => Role::Deferred,
-                None => Role::Useless,
+                Some(SampleSource::Sampler) => FilterRole::Sample,
+                Some(SampleSource::Processor) => FilterRole::OnCpuSample,
+                Some(SampleSource::SwitchedOut | SampleSource::Runtime(_)) => FilterRole::Deferred,
+                None => FilterRole::Useless,
             },
         }
     }
@@ -104,7 +104,7 @@ pub(super) struct EventFilter {
     /// Whether threads have numbers instead of OS ids, and events may have labels.
     is_v6: bool,
     /// By the number of the type.
-    pub(super) roles: ByNumber<Role>,
+    pub(super) roles: ByNumber<FilterRole>,
     pub(super) threads: Vec<CountedThread>,
     /// The rows of threads, by how the stream identifies them.
     by_number: NumberMap<u64, u32>,
@@ -130,7 +130,7 @@ impl EventFilter {
         EventFilter {
             wanted,
             is_v6,
-            roles: ByNumber::new(Role::New),
+            roles: ByNumber::new(FilterRole::New),
             threads: Vec::new(),
             by_number: NumberMap::default(),
             recent: [(0, u32::MAX); RECENT],
@@ -176,7 +176,7 @@ impl EventFilter {
         number: Option<u32>,
         event: Event<'_>,
         observer: &dyn Observer,
-    ) -> Role {
+    ) -> FilterRole {
         let role = self.wanted.role_of(&event, observer);
         // A label may say that an event has another version, with another name.
         let is_lasting = !self.is_v6 || self.wanted.events.is_empty();
@@ -242,17 +242,20 @@ impl PendingFilter for Filtering<'_> {
         let (event, number) = (*candidate.event(), candidate.type_number());
         let role = number.and_then(|number| self.filter.roles.get(number)).copied();
         let role = match role {
-            Some(role) if role != Role::New => role,
+            Some(role) if role != FilterRole::New => role,
             _ => self.filter.learn_role(number, event, self.observer),
         };
         match role {
-            Role::Deferred => return true,
-            Role::Lists if !self.is_news(event) => {}
-            Role::Changes | Role::Lists => {
+            FilterRole::Deferred => return true,
+            FilterRole::Lists if !self.is_news(event) => {}
+            FilterRole::Changes | FilterRole::Lists => {
                 self.filter.changes_deferred = true;
                 return true;
             }
-            Role::New | Role::Useless | Role::Sample | Role::OnCpuSample => {}
+            FilterRole::New
+            | FilterRole::Useless
+            | FilterRole::Sample
+            | FilterRole::OnCpuSample => {}
         }
         let ticks = event.timestamp_ticks();
         let filter = &mut *self.filter;
@@ -266,15 +269,15 @@ impl PendingFilter for Filtering<'_> {
             return true;
         }
         row.last = row.last.max(ticks);
-        if matches!(role, Role::Sample | Role::OnCpuSample) {
+        if matches!(role, FilterRole::Sample | FilterRole::OnCpuSample) {
             // A late sample has its place among what was delivered already, and version 3
             // has no stack ids: both are deferred, which is always right.
             let Some(stack) = candidate.stack_number().filter(|_| !candidate.is_late()) else {
                 return true;
             };
-            let mode = if role == Role::Sample {
+            let mode = if role == FilterRole::Sample {
                 let Some(sample) = view::Sample::from_payload(event.payload()) else { return true };
-                Mode::of(sample.state)
+                Mode::from_state(sample.state)
             } else {
                 Mode::OnCpu
             };

@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 /// Methods with what they weigh alone and in total, and the weight of all samples, in [`WHOLE`]s.
 #[derive(Default)]
-pub(super) struct Methods(HashMap<Arc<Frame>, (u64, u64)>, u64);
+pub(super) struct MethodSums(HashMap<Arc<Frame>, (u64, u64)>, u64);
 
 /// Returns as many samples as a weight is worth.
 pub(super) fn samples(weight: u64) -> u64 {
     weight.saturating_add(WHOLE / 2) / WHOLE
 }
 
-impl Methods {
+impl MethodSums {
     /// Counts a stack of a thread that was not waiting.
     pub(super) fn add(&mut self, stack: &NamedStack, count: u64) {
         self.1 = self.1.saturating_add(count);
@@ -39,7 +39,7 @@ impl Methods {
 
     /// Returns the methods by self samples, most first. What the recording itself does comes last.
     pub(super) fn rows(self, limit: usize) -> Vec<TopMethod> {
-        let Methods(rows, all) = self;
+        let MethodSums(rows, all) = self;
         let mut rows: Vec<TopMethod> = rows
             .into_iter()
             .filter(|(_, (_, total))| samples(*total) > 0)

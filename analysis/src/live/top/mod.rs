@@ -275,9 +275,14 @@ impl LiveTop {
 
     /// Processes the start or stop of an HTTP request.
     fn request(&mut self, event: &Event<'_>, at: Edge, model: &Model) {
-        let Some(ended) =
-            self.requests.event(event, ActivityEdge::of(event).as_ref(), at, 0, None, model)
-        else {
+        let Some(ended) = self.requests.event(
+            event,
+            ActivityEdge::from_event(event).as_ref(),
+            at,
+            0,
+            None,
+            model,
+        ) else {
             return;
         };
         let nanos = ended.duration_ns.unwrap_or(0);
@@ -304,13 +309,13 @@ impl LiveReport for LiveTop {
             let before = std::mem::replace(&mut self.process, process);
             self.names_mut().move_mappings(before, process);
         }
-        let at = Edge::of(event, moment.thread, nanos);
+        let at = Edge::from_event(event, moment.thread, nanos);
         self.stack.clear();
         match event.known_provider() {
             KnownProvider::SampleProfiler => {
                 let Some(sample) = view::Sample::from_event(event) else { return false };
                 self.take_stack(event);
-                let mut mode = Mode::of(sample.state);
+                let mut mode = Mode::from_state(sample.state);
                 if !self.locks.is_empty()
                     && self.locks.is_waiting(at.thread, self.stack.iter().copied())
                 {

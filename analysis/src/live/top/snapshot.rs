@@ -8,7 +8,7 @@ use super::rows::{
     TopWait,
 };
 use super::slice::{CountedEvent, EventSum};
-use super::window::{ThreadSums, Waits, Window};
+use super::window::{ThreadWork, Window, WindowWaits};
 use super::{LiveTop, SECOND_NS};
 use crate::document::{SCHEMA, percent};
 use crate::fact::Verdicts;
@@ -142,7 +142,7 @@ impl LiveTop {
 }
 
 impl TopSnapshot {
-    fn add_waits(&mut self, waits: Waits, all_samples: u64, limit: usize) {
+    fn add_waits(&mut self, waits: WindowWaits, all_samples: u64, limit: usize) {
         let rows = waits.into_iter().map(|((place, waits_for), (samples, threads))| TopWait {
             place,
             waits_for,
@@ -204,7 +204,7 @@ impl TopSnapshot {
     }
 }
 
-fn thread_rows(threads: BTreeMap<u64, ThreadSums>, running: u64, limit: usize) -> Vec<TopThread> {
+fn thread_rows(threads: BTreeMap<u64, ThreadWork>, running: u64, limit: usize) -> Vec<TopThread> {
     let mut rows: Vec<TopThread> = threads
         .into_iter()
         .map(|(thread_id, sums)| {

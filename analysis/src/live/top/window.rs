@@ -1,6 +1,6 @@
 //! What happened in the seconds that are shown, in sums.
 
-use super::methods::Methods;
+use super::methods::MethodSums;
 use super::named_stack::NamedStack;
 use super::processor_time::{SampleWeights, Seen, UsedTimes};
 use super::slice::{CountedEvent, EventSum, Slice};
@@ -13,9 +13,9 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct Window {
     pub(super) samples: u64,
-    pub(super) methods: Methods,
-    pub(super) threads: BTreeMap<u64, ThreadSums>,
-    pub(super) waits: Waits,
+    pub(super) methods: MethodSums,
+    pub(super) threads: BTreeMap<u64, ThreadWork>,
+    pub(super) waits: WindowWaits,
     /// What each thread of the program did most in the latest whole second.
     pub(super) looks: BTreeMap<u64, ThreadLook>,
     pub(super) counted: BTreeMap<(CountedEvent, String), EventSum>,
@@ -37,7 +37,7 @@ pub(super) struct ThreadLook {
 }
 
 /// Samples of waiting threads, and the threads, by place and what they wait for.
-pub(super) type Waits = BTreeMap<(String, WaitFor), (u64, BTreeSet<u64>)>;
+pub(super) type WindowWaits = BTreeMap<(String, WaitFor), (u64, BTreeSet<u64>)>;
 
 impl Window {
     /// Counts what the threads of a second seemed to do.
@@ -155,16 +155,16 @@ impl Window {
 }
 
 /// What a thread did, and what its samples weigh.
-pub(super) struct ThreadSums {
+pub(super) struct ThreadWork {
     pub(super) seen: Seen,
     weights: SampleWeights,
-    pub(super) methods: Methods,
+    pub(super) methods: MethodSums,
 }
 
-impl Default for ThreadSums {
-    fn default() -> ThreadSums {
+impl Default for ThreadWork {
+    fn default() -> ThreadWork {
         let (seen, weights) = (Seen::default(), SampleWeights::UNKNOWN);
-        ThreadSums { seen, weights, methods: Methods::default() }
+        ThreadWork { seen, weights, methods: MethodSums::default() }
     }
 }
 

@@ -118,7 +118,7 @@ impl LiveWatch {
 
     fn runtime(&mut self, event: &Event<'_>, moment: &Moment, thread_id: Option<u64>) -> bool {
         let row = |mark: u128, what| WatchRow { ts_ns: moment.nanos, thread_id, mark, what };
-        let at = Edge::of(event, moment.thread, moment.nanos);
+        let at = Edge::from_event(event, moment.thread, moment.nanos);
         match event.id() {
             1..=9 | 204 | 205 if self.watches(WatchKind::Gc) => {
                 self.collection(event, moment, thread_id);
@@ -217,7 +217,7 @@ impl LiveWatch {
         model: &Model,
         thread_id: Option<u64>,
     ) -> bool {
-        let at = Edge::of(event, moment.thread, moment.nanos);
+        let at = Edge::from_event(event, moment.thread, moment.nanos);
         let Some(ended) =
             self.requests.event(event, moment.activity_edge(event), at, self.mark, None, model)
         else {

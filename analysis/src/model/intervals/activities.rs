@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Maximum number of open activities. If there are more, the oldest one with the same
 /// name is dropped.
-const MOST: usize = 65_536;
+const MAX_OPEN_ACTIVITIES: usize = 65_536;
 /// Maximum number of activities with one id among which the one that has failed is searched.
 const MAX_WITH_ONE_ID: usize = 32;
 /// Maximum depth of a path when searching for an open parent activity.
@@ -129,7 +129,7 @@ impl<T> OpenActivities<T> {
         };
         // Of the same name: the oldest of all could only be found by one more index.
         let lost = lost.or_else(|| {
-            let of_name = self.by_name.get(&name).filter(|_| self.open >= MOST);
+            let of_name = self.by_name.get(&name).filter(|_| self.open >= MAX_OPEN_ACTIVITIES);
             of_name.and_then(|rows| rows.keys().next().map(|number| (name, *number)))
         });
         let lost = lost.and_then(|place| self.remove(place)).map(OpenActivity::lost);
@@ -145,7 +145,7 @@ impl<T> OpenActivities<T> {
             is_innermost: true,
             what,
         };
-        if self.open >= MOST {
+        if self.open >= MAX_OPEN_ACTIVITIES {
             // The memory limit is used up by activities with other names: do not track
             // this one.
             return Some(activity.lost());
@@ -497,7 +497,7 @@ mod tests {
             let gone = open.start(&ActivityEdge::bare(None, &[], true), name, at(ONE, nanos), ());
             lost += usize::from(gone.is_some_and(|gone| gone.bounds == Bounds::StopLost));
         }
-        assert_eq!((lost, open.open), (70_000 - MOST, MOST));
+        assert_eq!((lost, open.open), (70_000 - MAX_OPEN_ACTIVITIES, MAX_OPEN_ACTIVITIES));
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl Clause {
 
 /// A block that an exception runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Block<E, B> {
+pub(crate) struct CatchBlock<E, B> {
     pub(crate) clause: Clause,
     /// The exception; `None` if its throw event was lost.
     pub(crate) exception: Option<E>,
@@ -59,11 +59,11 @@ pub(crate) struct Handlers<E, B> {
 struct Active<E, B> {
     /// When it was thrown, and what it is; `None` if that event was lost.
     thrown: Option<(i64, E)>,
-    block: Option<Running<E, B>>,
+    block: Option<RunningHandler<E, B>>,
 }
 
 #[derive(Debug)]
-struct Running<E, B> {
+struct RunningHandler<E, B> {
     clause: Clause,
     start: Edge,
     what: B,
@@ -95,17 +95,17 @@ impl<E: Clone, B> Active<E, B> {
     fn take(
         &mut self,
         end: impl FnOnce(Edge, Option<Edge>) -> (Bounds, Edge),
-    ) -> Option<Interval<Block<E, B>>> {
-        let Running { clause, start, what, left } = self.block.take()?;
+    ) -> Option<Interval<CatchBlock<E, B>>> {
+        let RunningHandler { clause, start, what, left } = self.block.take()?;
         let (bounds, stop) = end(start, left.as_ref().map(|(at, _)| *at));
         let left_by = left.and_then(|(_, by)| by).filter(|_| bounds == Bounds::LeftByException);
-        let block = Block { clause, exception: self.exception(), left_by, what };
+        let block = CatchBlock { clause, exception: self.exception(), left_by, what };
         let nanos = nanos_between(start.nanos, stop.nanos);
         Some(Interval { start, stop, nanos, bounds, what: block })
     }
 
     /// Ends the running block without a stop event.
-    fn end_without_stop(&mut self) -> Option<Interval<Block<E, B>>> {
+    fn end_without_stop(&mut self) -> Option<Interval<CatchBlock<E, B>>> {
         self.take(|start, left| match left {
             Some(left) => (Bounds::LeftByException, left),
             None => (Bounds::StopLost, start),
@@ -122,7 +122,7 @@ impl<E: Clone, B> Handlers<E, B> {
         nanos: i64,
         is_nested: bool,
         what: E,
-        mut over: impl FnMut(Interval<Block<E, B>>),
+        mut over: impl FnMut(Interval<CatchBlock<E, B>>),
     ) {
         if !is_nested {
             self.cut(0, &mut over);
@@ -139,7 +139,7 @@ impl<E: Clone, B> Handlers<E, B> {
     }
 
     /// Drops all but the outermost exceptions.
-    fn cut(&mut self, keep: usize, over: &mut impl FnMut(Interval<Block<E, B>>)) {
+    fn cut(&mut self, keep: usize, over: &mut impl FnMut(Interval<CatchBlock<E, B>>)) {
         while self.active.len() > keep
             && let Some(mut active) = self.active.pop()
         {
@@ -159,7 +159,7 @@ impl<E: Clone, B> Handlers<E, B> {
         clause: Clause,
         at: Edge,
         what: B,
-        mut over: impl FnMut(Interval<Block<E, B>>),
+        mut over: impl FnMut(Interval<CatchBlock<E, B>>),
     ) -> Option<(E, i64)> {
         // An exception whose catch block runs has been caught, and starts no other block.
         let place = self.active.iter().rposition(|active| !active.is_catching());
@@ -185,7 +185,7 @@ impl<E: Clone, B> Handlers<E, B> {
                 block.left.get_or_insert_with(|| (at, active.exception()));
             }
         }
-        active.block = Some(Running { clause, start: at, what, left: None });
+        active.block = Some(RunningHandler { clause, start: at, what, left: None });
         active.thrown.as_ref().map(|(nanos, what)| (what.clone(), *nanos))
     }
 
@@ -194,8 +194,8 @@ impl<E: Clone, B> Handlers<E, B> {
         &mut self,
         clause: Clause,
         at: Edge,
-        mut over: impl FnMut(Interval<Block<E, B>>),
-    ) -> Option<Interval<Block<E, B>>> {
+        mut over: impl FnMut(Interval<CatchBlock<E, B>>),
+    ) -> Option<Interval<CatchBlock<E, B>>> {
         let place = self.active.iter().rposition(|active| active.runs(clause))?;
         self.cut(place.saturating_add(1), &mut over);
         let ended = self.active.last_mut()?.take(|_, _| (Bounds::Stopped, at));
@@ -207,7 +207,7 @@ impl<E: Clone, B> Handlers<E, B> {
     }
 
     /// Returns the blocks still running when the trace ends.
-    pub(crate) fn finish(self, nanos: i64) -> impl Iterator<Item = Interval<Block<E, B>>> {
+    pub(crate) fn finish(self, nanos: i64) -> impl Iterator<Item = Interval<CatchBlock<E, B>>> {
         let open = self.active.into_iter();
         open.filter_map(move |mut active| {
             active.take(|start, _| (Bounds::OpenAtEnd, Edge { nanos, ..start }))
@@ -235,7 +235,7 @@ mod tests {
     }
 
     impl Thread {
-        fn noted(over: &mut Vec<Over>) -> impl FnMut(Interval<Block<char, ()>>) {
+        fn noted(over: &mut Vec<Over>) -> impl FnMut(Interval<CatchBlock<char, ()>>) {
             |block| {
                 over.push((
                     block.what.exception,

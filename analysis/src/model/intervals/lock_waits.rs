@@ -39,13 +39,18 @@ impl LockWaits {
     pub(crate) fn event(&mut self, event: &Event<'_>, thread: ThreadHandle, nanos: i64) {
         match event.id() {
             81 => {
-                // Not as a stack of the model, which would keep it: only whether it is that
-                // of a sample is asked.
+                // A hash is enough to find the sample with this stack; the model would keep
+                // the stack itself.
                 let stack = self.hash(event.stack().addresses());
-                self.open.start_inside(thread, Edge::of(event, thread, nanos), stack, |_| {});
+                self.open.start_inside(
+                    thread,
+                    Edge::from_event(event, thread, nanos),
+                    stack,
+                    |_| {},
+                );
             }
             91 => {
-                let at = Edge::of(event, thread, nanos);
+                let at = Edge::from_event(event, thread, nanos);
                 let _ = self.open.stop(thread, at, reported_nanos(event), |_| {});
             }
             _ => {}

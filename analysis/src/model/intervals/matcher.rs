@@ -6,11 +6,11 @@ use crate::sorted::SortFew;
 use std::hash::Hash;
 
 /// Maximum nesting of open starts. More indicate lost stops.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Maximum total number of open starts. No real program has more: stops were lost, or the
 /// trace was crafted.
-const MOST_OPEN: usize = 1 << 16;
+const MAX_OPEN_STARTS: usize = 1 << 16;
 
 /// Matches starts and stops with the same key, such as a thread or the number of a task.
 ///
@@ -18,17 +18,17 @@ const MOST_OPEN: usize = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct Matcher<K, T> {
     /// Outermost first.
-    open: NumberMap<K, Vec<Begun<T>>>,
+    open: NumberMap<K, Vec<BegunInterval<T>>>,
     count: usize,
 }
 
 #[derive(Debug)]
-struct Begun<T> {
+struct BegunInterval<T> {
     at: Edge,
     what: T,
 }
 
-impl<T> Begun<T> {
+impl<T> BegunInterval<T> {
     fn lost(self) -> Interval<T> {
         Interval::without_stop(self.at, self.what)
     }
@@ -51,19 +51,19 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
     ) {
         // The new one is dropped, since finding the oldest would need an index by time that
         // real traces never use.
-        if self.count >= MOST_OPEN {
+        if self.count >= MAX_OPEN_STARTS {
             lost(Interval::without_stop(at, what));
             return;
         }
         let open = self.open.entry(key).or_default();
-        if open.len() >= DEEPEST {
+        if open.len() >= MAX_DEPTH {
             // The outermost: at this depth its stop is long lost, while the innermost stops
             // next.
             lost(open.remove(0).lost());
         } else {
             self.count = self.count.saturating_add(1);
         }
-        open.push(Begun { at, what });
+        open.push(BegunInterval { at, what });
     }
 
     /// Starts an interval that can only be open once: if it is already open, its stop was
@@ -83,7 +83,7 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
     pub(crate) fn lose(&mut self, key: K, lost: impl FnMut(Interval<T>)) {
         let open = self.open.remove(&key).unwrap_or_default();
         self.count = self.count.saturating_sub(open.len());
-        open.into_iter().map(Begun::lost).for_each(lost);
+        open.into_iter().map(BegunInterval::lost).for_each(lost);
     }
 
     /// Moves what is open with a key to another key, replacing what is open there.
@@ -131,7 +131,7 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         let place = match reported {
             Some(reported) => {
                 let began = at.nanos.saturating_sub_unsigned(reported);
-                let distance = |begun: &Begun<T>| begun.at.nanos.abs_diff(began);
+                let distance = |begun: &BegunInterval<T>| begun.at.nanos.abs_diff(began);
                 // Of equally good matches, the innermost.
                 let from_inside = open.iter().enumerate().rev();
                 from_inside.min_by_key(|(_, begun)| distance(begun)).map(|(place, _)| place)
@@ -194,7 +194,7 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
     pub(crate) fn finish(&mut self, nanos: i64) -> impl Iterator<Item = Interval<T>> + use<K, T> {
         self.count = 0;
         let open = std::mem::take(&mut self.open).into_iter();
-        let mut open: Vec<(K, Begun<T>)> =
+        let mut open: Vec<(K, BegunInterval<T>)> =
             open.flat_map(|(key, open)| open.into_iter().map(move |begun| (key, begun))).collect();
         // Stable: intervals that started at the same time with the same key keep their
         // order.
@@ -299,12 +299,15 @@ mod tests {
     fn stops_that_never_come_do_not_pile_up() {
         let (mut matcher, mut lost) = (Matcher::default(), 0);
         (0..1000).for_each(|nanos| matcher.start_inside(1, at(1, nanos), (), |_| lost += 1));
-        assert_eq!((lost, matcher.finish(1000).count()), (1000 - DEEPEST, DEEPEST));
+        assert_eq!((lost, matcher.finish(1000).count()), (1000 - MAX_DEPTH, MAX_DEPTH));
         // Nor with many keys; and there is room again after they have ended.
         for _ in 0..2 {
             let mut lost = 0;
             (0..70_000).for_each(|key| matcher.start_again(key, at(1, 0), (), |_| lost += 1));
-            assert_eq!((lost, matcher.finish(1).count()), (70_000 - MOST_OPEN, MOST_OPEN));
+            assert_eq!(
+                (lost, matcher.finish(1).count()),
+                (70_000 - MAX_OPEN_STARTS, MAX_OPEN_STARTS)
+            );
         }
     }
 

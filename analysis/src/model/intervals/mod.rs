@@ -34,7 +34,7 @@ mod suspensions;
 mod twins;
 
 pub(crate) use activities::{Hint, OpenActivities, OpenActivity, OpenActivityKey};
-pub(crate) use handlers::{Block, Clause, Handlers};
+pub(crate) use handlers::{CatchBlock, Clause, Handlers};
 pub(crate) use lock_waits::LockWaits;
 pub(crate) use matcher::Matcher;
 pub(crate) use suspensions::{Suspension, Suspensions, is_for_collection};
@@ -56,7 +56,7 @@ pub(crate) struct Edge {
 }
 
 impl Edge {
-    pub(crate) fn of(event: &Event<'_>, thread: ThreadHandle, nanos: i64) -> Edge {
+    pub(crate) fn from_event(event: &Event<'_>, thread: ThreadHandle, nanos: i64) -> Edge {
         Edge { thread, writer: event.capture_thread(), nanos }
     }
 }

@@ -10,8 +10,8 @@ use crate::model::ThreadHandle;
 use crate::model::activity_edge::{ActivityEdge, hash_of};
 use std::collections::{BTreeMap, HashMap};
 
-/// Spans that are known. If there are more, their stops were lost.
-const MOST: usize = 65_536;
+/// Maximum number of open spans. If there are more, their stops were lost.
+const MAX_OPEN_SPANS: usize = 65_536;
 
 /// Open spans, and which of them a listener has reported, too.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(crate) struct Twins {
     started: HashMap<ThreadHandle, (u64, OpenActivityKey)>,
     /// Spans that a listener has reported, by task, with the thread.
     reported: HashMap<u64, BTreeMap<OpenActivityKey, ThreadHandle>>,
-    /// The same by task and a field that start and stop have.
+    /// Spans that a listener has reported, by task and by a field that start and stop have.
     by_field: HashMap<(u64, (u64, u64)), OpenActivityKey>,
     tasks: HashMap<OpenActivityKey, (u64, Vec<(u64, u64)>)>,
 }
@@ -28,18 +28,18 @@ pub(crate) struct Twins {
 /// Whose stop a listener reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TwinStop {
-    /// That of this span.
+    /// The stop of this span.
     Of(OpenActivityKey),
-    /// That of one of several spans.
+    /// The stop of one of several spans.
     Unclear,
-    /// That of an activity which is no span.
+    /// The stop of an activity which is no span.
     Alone,
 }
 
 impl Twins {
     /// Adds a span that starts, and gets this key.
     pub(crate) fn span(&mut self, edge: &ActivityEdge, thread: ThreadHandle, key: OpenActivityKey) {
-        if self.started.len() >= MOST {
+        if self.started.len() >= MAX_OPEN_SPANS {
             self.started.clear();
         }
         self.started.insert(thread, (hash_of(edge.task()), key));
@@ -54,7 +54,7 @@ impl Twins {
         let task = hash_of(edge.task());
         let (_, key) = *self.started.get(&thread).filter(|(of, _)| *of == task)?;
         self.started.remove(&thread);
-        if self.tasks.len() >= MOST {
+        if self.tasks.len() >= MAX_OPEN_SPANS {
             *self = Twins::default();
         }
         for field in &edge.keys {

@@ -2,7 +2,7 @@
 
 use super::mark::{Argument, Arguments, Category, SpanScope, TimelineMark};
 use super::subject;
-use super::{Moment, Spans, Subject};
+use super::{SpanMoment, SpanSubject, Spans};
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::intervals::{Interval, OpenActivity};
 use crate::model::short;
@@ -22,11 +22,11 @@ const SHOWN: &[&str] = &[
 ];
 
 /// Maximum number of arguments of an event source's activity.
-const MOST_ARGUMENTS: usize = 16;
+const MAX_ARGUMENTS: usize = 16;
 
 impl Spans {
     /// Takes an event of `Microsoft-Diagnostics-DiagnosticSource`.
-    pub(super) fn diagnostic_source(&mut self, moment: Moment<'_, '_>) {
+    pub(super) fn diagnostic_source(&mut self, moment: SpanMoment<'_, '_>) {
         let Some(activity) = Activity::from_event(moment.event) else { return };
         let mut arguments = Arguments::new();
         subject::text(&mut arguments, "source", activity.source.to_string());
@@ -45,7 +45,7 @@ impl Spans {
     }
 
     /// Takes an event of any other source: a start, a stop, or a counter's value.
-    pub(super) fn event_source(&mut self, moment: Moment<'_, '_>) {
+    pub(super) fn event_source(&mut self, moment: SpanMoment<'_, '_>) {
         if moment.event.name() == "EventCounters" {
             self.event_counter(moment);
         } else if let Some(edge) = moment.activity_edge() {
@@ -53,11 +53,11 @@ impl Spans {
         }
     }
 
-    fn activity(&mut self, moment: Moment<'_, '_>, edge: &ActivityEdge, arguments: Arguments) {
-        let subject = Subject::new(Category::Activity, SpanScope::Thread, edge.task());
+    fn activity(&mut self, moment: SpanMoment<'_, '_>, edge: &ActivityEdge, arguments: Arguments) {
+        let subject = SpanSubject::new(Category::Activity, SpanScope::Thread, edge.task());
         let name = self.names.intern(&edge.name);
         if edge.is_start {
-            let begun = Subject { arguments, ..subject };
+            let begun = SpanSubject { arguments, ..subject };
             let lost = self.activities.start(edge, name, moment.edge(), begun).map(shown);
             self.ready.extend(lost.map(|lost| TimelineMark::Span(self.open.losses.span(lost))));
             return;
@@ -65,7 +65,7 @@ impl Spans {
         let stopped = self.activities.stop(edge, name, moment.edge()).map(shown);
         let mut stopped = stopped.unwrap_or_else(|| {
             let place = if edge.id.is_some() { SpanScope::Free } else { SpanScope::Thread };
-            Interval::without_start(moment.edge(), None, Subject { place, ..subject })
+            Interval::without_start(moment.edge(), None, SpanSubject { place, ..subject })
         });
         // More is known at the end than at the start.
         for argument in arguments {
@@ -79,19 +79,21 @@ impl Spans {
     }
 
     /// Takes the activities that are open at the end of the trace.
-    pub(super) fn finish_activities(&mut self) -> impl Iterator<Item = Interval<Subject>> + use<> {
+    pub(super) fn finish_activities(
+        &mut self,
+    ) -> impl Iterator<Item = Interval<SpanSubject>> + use<> {
         self.activities.finish(self.last_nanos).map(shown)
     }
 }
 
 /// Returns what is shown of an activity. One that was only matched by id, or that was not the
 /// innermost when it ended, is not assigned to a thread.
-fn shown(interval: Interval<OpenActivity<Subject>>) -> Interval<Subject> {
+fn shown(interval: Interval<OpenActivity<SpanSubject>>) -> Interval<SpanSubject> {
     let is_on_thread = interval.start.thread == interval.stop.thread;
     interval.map(|activity| {
         let is_on_thread = is_on_thread && activity.is_innermost && activity.id.is_none();
         let place = if is_on_thread { SpanScope::Thread } else { SpanScope::Free };
-        Subject { place, ..activity.what }
+        SpanSubject { place, ..activity.what }
     })
 }
 
@@ -99,7 +101,7 @@ fn shown(interval: Interval<OpenActivity<Subject>>) -> Interval<Subject> {
 fn arguments_of(event: &Event<'_>) -> Arguments {
     let mut arguments = Arguments::new();
     subject::text(&mut arguments, "provider", short(event.provider()).to_owned());
-    for field in event.fields().take(MOST_ARGUMENTS) {
+    for field in event.fields().take(MAX_ARGUMENTS) {
         let Ok(value) = field.value else { continue };
         let argument = match value {
             Value::Pointer(address) => Argument::Address(address),

@@ -1,17 +1,17 @@
 //! Counters: EventCounters and the values of System.Diagnostics.Metrics.
 
-use super::{Moment, Spans};
+use super::{SpanMoment, Spans};
 use crate::model::short;
 use nettrace_parser::Utf16;
 use nettrace_parser::view::{Counter, CounterValue, Metric, MetricKind, View};
 
 /// Maximum number of quantiles shown per event. Each one repeats the name and all tags;
 /// .NET publishes three.
-const MOST_QUANTILES: usize = 16;
+const MAX_QUANTILES: usize = 16;
 
 impl Spans {
     /// Emits a value of an EventCounter: the mean, or the growth of a sum.
-    pub(super) fn event_counter(&mut self, moment: Moment<'_, '_>) {
+    pub(super) fn event_counter(&mut self, moment: SpanMoment<'_, '_>) {
         let Some(counter) = Counter::from_event(moment.event) else { return };
         let value = match counter.value {
             CounterValue::Mean { mean, .. } => mean,
@@ -24,7 +24,7 @@ impl Spans {
 
     /// Emits values of an instrument: the growth of counters, the value of others, and each
     /// quantile of histograms.
-    pub(super) fn metric(&mut self, moment: Moment<'_, '_>) {
+    pub(super) fn metric(&mut self, moment: SpanMoment<'_, '_>) {
         let Some(metric) = Metric::from_event(moment.event) else { return };
         let mut name = format!("{}/{}", metric.meter, metric.instrument);
         if !metric.tags.is_empty() {
@@ -38,7 +38,7 @@ impl Spans {
         if let Some(value) = value.and_then(|value| value.to_string().parse().ok()) {
             self.point(moment, name, metric.unit, value);
         } else if let Some(quantiles) = metric.quantiles {
-            for quantile in quantiles.to_string().split(';').take(MOST_QUANTILES) {
+            for quantile in quantiles.to_string().split(';').take(MAX_QUANTILES) {
                 let Some((at, value)) = quantile.split_once('=') else { continue };
                 let (Ok(at), Ok(value)) = (at.parse::<f64>(), value.parse()) else { continue };
                 self.point(moment, format!("{name} p{}", at * 100.0), metric.unit, value);
@@ -46,7 +46,7 @@ impl Spans {
         }
     }
 
-    fn point(&mut self, moment: Moment<'_, '_>, name: String, unit: Utf16<'_>, value: f64) {
+    fn point(&mut self, moment: SpanMoment<'_, '_>, name: String, unit: Utf16<'_>, value: f64) {
         // Other values cannot be represented in the formats.
         if value.is_finite() {
             self.ready.push(moment.counter(name, &unit.to_string(), value));

@@ -2,15 +2,15 @@
 
 use super::mark::{Category, SpanScope, TimelineMark};
 use super::runtime::texts_of;
-use super::subject::{self, Subject};
-use super::{Moment, Spans};
-use crate::model::intervals::{Block, Clause, Interval};
+use super::subject::{self, SpanSubject};
+use super::{SpanMoment, Spans};
+use crate::model::intervals::{CatchBlock, Clause, Interval};
 use crate::model::{NameOptions, type_text};
 use nettrace_parser::view::{Exception, View};
 use std::sync::Arc;
 
 /// Matches blocks, with the exception's type and what a timeline shows.
-pub(super) type Handlers = crate::model::intervals::Handlers<Arc<str>, Subject>;
+pub(super) type SpanHandlers = crate::model::intervals::Handlers<Arc<str>, SpanSubject>;
 
 /// The name of an exception whose type is unknown.
 const UNTOLD: &str = "exception";
@@ -24,7 +24,9 @@ fn name_of(clause: Clause) -> &'static str {
 }
 
 /// Returns what is shown of a block: its exception, and the one that left it.
-pub(super) fn shown(interval: Interval<Block<Arc<str>, Subject>>) -> Interval<Subject> {
+pub(super) fn shown(
+    interval: Interval<CatchBlock<Arc<str>, SpanSubject>>,
+) -> Interval<SpanSubject> {
     interval.map(|block| {
         let mut subject = block.what;
         let reported = |exception: Option<Arc<str>>| {
@@ -37,7 +39,7 @@ pub(super) fn shown(interval: Interval<Block<Arc<str>, Subject>>) -> Interval<Su
 }
 
 impl Spans {
-    pub(super) fn exception(&mut self, moment: Moment<'_, '_>) {
+    pub(super) fn exception(&mut self, moment: SpanMoment<'_, '_>) {
         let mut instant = moment.instant(Category::Exception, UNTOLD);
         let mut is_nested = false;
         if let Some(exception) = Exception::from_event(moment.event) {
@@ -55,8 +57,8 @@ impl Spans {
         self.instant(instant);
     }
 
-    pub(super) fn clause(&mut self, moment: Moment<'_, '_>, clause: Clause, begins: bool) {
-        let mut block = Subject::new(Category::Exception, SpanScope::Thread, name_of(clause));
+    pub(super) fn clause(&mut self, moment: SpanMoment<'_, '_>, clause: Clause, begins: bool) {
+        let mut block = SpanSubject::new(Category::Exception, SpanScope::Thread, name_of(clause));
         let over = |block| self.ready.push(TimelineMark::Span(self.open.losses.span(shown(block))));
         let handlers = self.handlers.entry(moment.thread).or_default();
         if begins {
@@ -70,7 +72,7 @@ impl Spans {
     }
 
     /// Takes the blocks that are running at the end of the trace.
-    pub(super) fn finish_handlers(&mut self) -> Vec<Interval<Subject>> {
+    pub(super) fn finish_handlers(&mut self) -> Vec<Interval<SpanSubject>> {
         let threads = std::mem::take(&mut self.handlers);
         let nanos = self.last_nanos;
         threads.into_values().flat_map(|handlers| handlers.finish(nanos)).map(shown).collect()

@@ -12,7 +12,7 @@ pub enum TimelineMark {
     /// A single point in time.
     Instant(Instant),
     /// A counter's value at a time.
-    Counter(CounterPoint),
+    Counter(CounterMark),
 }
 
 /// The subject of a mark.
@@ -205,7 +205,7 @@ pub struct Instant {
 /// A counter's value at a time.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct CounterPoint {
+pub struct CounterMark {
     /// The counter: provider or meter, name, tags.
     pub name: String,
     /// Its unit; empty if unknown.

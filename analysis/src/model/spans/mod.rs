@@ -31,7 +31,7 @@ mod tasks;
 
 pub(crate) use mark::Arguments;
 pub use mark::{
-    Argument, Category, CounterPoint, Ends, Flow, Instant, Span, SpanScope, TimelineMark,
+    Argument, Category, CounterMark, Ends, Flow, Instant, Span, SpanScope, TimelineMark,
 };
 
 use super::activity_edge::ActivityEdge;
@@ -39,11 +39,11 @@ use super::hash::NumberMap;
 use super::intervals::{Edge, OpenActivities, Suspensions};
 use super::{Model, Texts, ThreadHandle};
 use crate::model;
-use handlers::Handlers;
+use handlers::SpanHandlers;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::BTreeMap;
-use subject::{Matched, Subject};
+use subject::{Matched, SpanSubject};
 use tasks::Operations;
 
 /// Matches starts and stops. Receives all events in time order and returns
@@ -52,8 +52,8 @@ use tasks::Operations;
 pub(crate) struct Spans {
     open: Matched,
     /// Exceptions, by thread.
-    handlers: BTreeMap<ThreadHandle, Handlers>,
-    activities: OpenActivities<Subject>,
+    handlers: BTreeMap<ThreadHandle, SpanHandlers>,
+    activities: OpenActivities<SpanSubject>,
     /// Names of activities.
     names: Texts,
     ready: Vec<TimelineMark>,
@@ -67,7 +67,7 @@ pub(crate) struct Spans {
 
 /// An event and its context.
 #[derive(Clone, Copy)]
-struct Moment<'e, 'r> {
+struct SpanMoment<'e, 'r> {
     event: &'e Event<'r>,
     at: &'e model::Moment,
     thread: ThreadHandle,
@@ -76,7 +76,7 @@ struct Moment<'e, 'r> {
     nanos: i64,
 }
 
-impl Moment<'_, '_> {
+impl SpanMoment<'_, '_> {
     fn edge(&self) -> Edge {
         self.at.edge(self.event)
     }
@@ -99,7 +99,7 @@ impl Moment<'_, '_> {
 
     fn counter(&self, name: impl Into<String>, unit: &str, value: f64) -> TimelineMark {
         let (thread, nanos) = (self.thread, self.nanos);
-        TimelineMark::Counter(CounterPoint {
+        TimelineMark::Counter(CounterMark {
             name: name.into(),
             unit: unit.to_owned(),
             thread,
@@ -116,7 +116,7 @@ impl Spans {
         self.last_nanos = nanos;
         self.count(event, nanos);
         let process = model.thread(thread).map_or(0, |row| u64::from(row.process.0));
-        let moment = Moment { event, at, thread, process, nanos };
+        let moment = SpanMoment { event, at, thread, process, nanos };
         match event.known_provider() {
             KnownProvider::Runtime => self.runtime(moment),
             KnownProvider::Tasks => self.tasks(moment),

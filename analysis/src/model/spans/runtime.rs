@@ -2,7 +2,7 @@
 
 use super::mark::{Argument, Arguments, Category, SpanScope, TimelineMark};
 use super::subject::{self, What};
-use super::{Moment, Spans, Subject};
+use super::{SpanMoment, SpanSubject, Spans};
 use crate::model::intervals::{self, Clause, Interval, nanos_between, reported_nanos};
 use crate::model::{NameOptions, handler_text, method_frame};
 use nettrace_parser::view::{ContentionStart, GcEnd, GcStart, Method, Suspension, View};
@@ -16,7 +16,7 @@ const PAIRS: &[(u32, u32, Category, &str)] = &[
 ];
 
 impl Spans {
-    pub(super) fn runtime(&mut self, moment: Moment<'_, '_>) {
+    pub(super) fn runtime(&mut self, moment: SpanMoment<'_, '_>) {
         match moment.event.id() {
             1 | 2 => self.collection(moment),
             3 | 7..=9 => self.suspension(moment),
@@ -38,7 +38,7 @@ impl Spans {
         }
     }
 
-    fn collection(&mut self, moment: Moment<'_, '_>) {
+    fn collection(&mut self, moment: SpanMoment<'_, '_>) {
         if let Some(start) = GcStart::from_event(moment.event) {
             let generation = start.generation;
             let kind = value_name(moment.event, "Type").unwrap_or_default();
@@ -47,7 +47,7 @@ impl Spans {
             if start.kind == Some(1) {
                 name.push_str(" background");
             }
-            let mut begun = Subject::new(Category::Collection, SpanScope::Process, name);
+            let mut begun = SpanSubject::new(Category::Collection, SpanScope::Process, name);
             subject::number(&mut begun.arguments, "number", Some(start.number.into()));
             subject::number(&mut begun.arguments, "generation", generation.map(u64::from));
             subject::text(
@@ -63,7 +63,7 @@ impl Spans {
             let key = (What::Collection, moment.process, u64::from(end.number));
             let span = self.open.stop_or(key, moment.edge(), None, &mut self.ready, || {
                 let name = format!("GC gen {}", end.generation);
-                let mut ended = Subject::new(Category::Collection, SpanScope::Process, name);
+                let mut ended = SpanSubject::new(Category::Collection, SpanScope::Process, name);
                 subject::number(&mut ended.arguments, "number", Some(end.number.into()));
                 subject::number(&mut ended.arguments, "generation", Some(end.generation.into()));
                 ended
@@ -73,7 +73,7 @@ impl Spans {
     }
 
     /// Takes an event by which a suspension of all threads starts, continues or ends (9, 8, 7, 3).
-    fn suspension(&mut self, moment: Moment<'_, '_>) {
+    fn suspension(&mut self, moment: SpanMoment<'_, '_>) {
         let Some(event) = Suspension::from_event(moment.event) else { return };
         let reason = || match event {
             Suspension::SuspendStart(reason) => named(moment.event, "Reason", reason),
@@ -87,13 +87,13 @@ impl Spans {
         }
         let ended = ended.unwrap_or_else(|| {
             let alone =
-                Subject::new(Category::OtherPause, SpanScope::Process, "pause, reason unknown");
+                SpanSubject::new(Category::OtherPause, SpanScope::Process, "pause, reason unknown");
             Interval::without_start(moment.edge(), None, alone)
         });
         self.ready.push(TimelineMark::Span(self.open.losses.span(ended)));
     }
 
-    fn heap(&mut self, moment: Moment<'_, '_>) {
+    fn heap(&mut self, moment: SpanMoment<'_, '_>) {
         const SIZES: [&str; 5] = [
             "GenerationSize0",
             "GenerationSize1",
@@ -109,7 +109,7 @@ impl Spans {
         }
     }
 
-    fn thread_pool(&mut self, moment: Moment<'_, '_>) {
+    fn thread_pool(&mut self, moment: SpanMoment<'_, '_>) {
         let field = |name| moment.event.field(name).and_then(|value| value.as_f64());
         let number = |name| moment.event.field(name).and_then(|value| value.as_u64());
         match moment.event.id() {
@@ -140,11 +140,11 @@ impl Spans {
         }
     }
 
-    fn contention(&mut self, moment: Moment<'_, '_>) {
+    fn contention(&mut self, moment: SpanMoment<'_, '_>) {
         let key = (What::Contention, moment.thread.0.into(), 0);
         if moment.event.id() == 81 {
             let mut begun =
-                Subject::new(Category::Contention, SpanScope::Thread, "lock contention");
+                SpanSubject::new(Category::Contention, SpanScope::Thread, "lock contention");
             if let Some(start) = ContentionStart::from_event(moment.event) {
                 subject::address(&mut begun.arguments, "lock", start.lock_id);
                 subject::address(&mut begun.arguments, "object", start.object_id);
@@ -155,15 +155,15 @@ impl Spans {
         }
         let reported = reported_nanos(moment.event);
         let span = self.open.stop_or(key, moment.edge(), reported, &mut self.ready, || {
-            Subject::new(Category::Contention, SpanScope::Thread, "lock contention")
+            SpanSubject::new(Category::Contention, SpanScope::Thread, "lock contention")
         });
         self.ready.push(TimelineMark::Span(span));
     }
 
-    fn wait(&mut self, moment: Moment<'_, '_>) {
+    fn wait(&mut self, moment: SpanMoment<'_, '_>) {
         let key = (What::Wait, moment.thread.0.into(), 0);
         if moment.event.id() == 301 {
-            let mut begun = Subject::new(Category::Wait, SpanScope::Thread, "wait");
+            let mut begun = SpanSubject::new(Category::Wait, SpanScope::Thread, "wait");
             let source = value_name(moment.event, "WaitSource").unwrap_or_default();
             subject::text(&mut begun.arguments, "source", source);
             let object = moment.event.field("AssociatedObjectID").and_then(|value| value.as_u64());
@@ -172,13 +172,13 @@ impl Spans {
             return;
         }
         let span = self.open.stop_or(key, moment.edge(), None, &mut self.ready, || {
-            Subject::new(Category::Wait, SpanScope::Thread, "wait")
+            SpanSubject::new(Category::Wait, SpanScope::Thread, "wait")
         });
         self.ready.push(TimelineMark::Span(span));
     }
 
     /// Takes the event that compilation started (145), or that a method was loaded (143).
-    fn method(&mut self, moment: Moment<'_, '_>) {
+    fn method(&mut self, moment: SpanMoment<'_, '_>) {
         if moment.event.id() == 145 {
             let fields = &mut moment.event.fields();
             let mut next = |name| fields.find(name)?.value.ok();
@@ -187,7 +187,7 @@ impl Spans {
             let mut text = |name| next(name).and_then(|value| value.as_utf16()).unwrap_or_default();
             let name =
                 method_name(text("MethodNamespace"), text("MethodName"), text("MethodSignature"));
-            let mut begun = Subject::new(Category::Jit, SpanScope::Thread, name);
+            let mut begun = SpanSubject::new(Category::Jit, SpanScope::Thread, name);
             subject::number(&mut begun.arguments, "il_bytes", bytes);
             let key = (What::Method, moment.thread.0.into(), id);
             self.open.start_again(key, moment.edge(), begun, &mut self.ready);
@@ -211,18 +211,18 @@ impl Spans {
         self.instant(instant);
     }
 
-    fn pair(&mut self, moment: Moment<'_, '_>, pair: (u32, u32, Category, &str)) {
+    fn pair(&mut self, moment: SpanMoment<'_, '_>, pair: (u32, u32, Category, &str)) {
         let (start, _, category, name) = pair;
         let key = (What::OnThread(start), moment.thread.0.into(), 0);
         if moment.event.id() == start {
-            let mut begun = Subject::new(category, SpanScope::Thread, name);
+            let mut begun = SpanSubject::new(category, SpanScope::Thread, name);
             texts_of(moment.event, &mut begun.arguments);
             // Nested: a load may cause another load.
             self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
             return;
         }
         let mut span = self.open.stop_or(key, moment.edge(), None, &mut self.ready, || {
-            Subject::new(category, SpanScope::Thread, name)
+            SpanSubject::new(category, SpanScope::Thread, name)
         });
         if start == 283 || start == 14 {
             let count = |name| moment.event.field(name).and_then(|value| value.as_u64());
@@ -244,7 +244,7 @@ pub(super) fn texts_of(event: &Event<'_>, arguments: &mut Arguments) {
 }
 
 /// Returns what is shown of a suspension of all threads.
-pub(super) fn pause(stop: Interval<intervals::Suspension<String>>) -> Interval<Subject> {
+pub(super) fn pause(stop: Interval<intervals::Suspension<String>>) -> Interval<SpanSubject> {
     let start_nanos = stop.start.nanos;
     stop.map(|stop| {
         let (category, name) = match stop.is_for_collection() {
@@ -253,7 +253,7 @@ pub(super) fn pause(stop: Interval<intervals::Suspension<String>>) -> Interval<S
             false if stop.what == "SuspendOther" => (Category::SamplerPause, "pause"),
             false => (Category::OtherPause, "pause"),
         };
-        let mut subject = Subject::new(category, SpanScope::Process, name);
+        let mut subject = SpanSubject::new(category, SpanScope::Process, name);
         let until_stopped = stop.stopped_nanos.map(|at| nanos_between(start_nanos, at));
         subject::text(&mut subject.arguments, "reason", stop.what);
         subject::number(&mut subject.arguments, "suspended_after_ns", until_stopped);

@@ -23,7 +23,7 @@ pub(super) enum What {
 
 /// The description of a span.
 #[derive(Debug, Clone)]
-pub(super) struct Subject {
+pub(super) struct SpanSubject {
     pub(super) category: Category,
     pub(super) place: SpanScope,
     pub(super) name: String,
@@ -31,9 +31,13 @@ pub(super) struct Subject {
     pub(super) arguments: Arguments,
 }
 
-impl Subject {
-    pub(super) fn new(category: Category, place: SpanScope, name: impl Into<String>) -> Subject {
-        Subject { category, place, name: name.into(), flow: None, arguments: Arguments::new() }
+impl SpanSubject {
+    pub(super) fn new(
+        category: Category,
+        place: SpanScope,
+        name: impl Into<String>,
+    ) -> SpanSubject {
+        SpanSubject { category, place, name: name.into(), flow: None, arguments: Arguments::new() }
     }
 }
 
@@ -56,7 +60,7 @@ impl Losses {
         is_lossy(interval.start.writer) || is_lossy(interval.stop.writer)
     }
 
-    fn ends(&self, interval: &Interval<Subject>) -> Ends {
+    fn ends(&self, interval: &Interval<SpanSubject>) -> Ends {
         match interval.bounds {
             Bounds::Stopped if self.is_lossy(interval) => Ends::LossBetween,
             Bounds::Stopped => Ends::Known,
@@ -75,7 +79,7 @@ impl Losses {
     }
 
     /// Converts an interval to a span.
-    pub(super) fn span(&self, interval: Interval<Subject>) -> Span {
+    pub(super) fn span(&self, interval: Interval<SpanSubject>) -> Span {
         let ends = self.ends(&interval);
         let Interval { start, stop, nanos, what: subject, .. } = interval;
         Span {
@@ -103,7 +107,7 @@ impl Losses {
 /// Matches starts and stops, and returns the resulting spans.
 #[derive(Debug, Default)]
 pub(super) struct Matched {
-    matcher: Matcher<Key, Subject>,
+    matcher: Matcher<Key, SpanSubject>,
     pub(super) losses: Losses,
 }
 
@@ -114,7 +118,7 @@ impl Matched {
         &mut self,
         key: Key,
         at: Edge,
-        subject: Subject,
+        subject: SpanSubject,
         ready: &mut Vec<TimelineMark>,
     ) {
         let lost = |interval| ready.push(TimelineMark::Span(self.losses.span(interval)));
@@ -126,7 +130,7 @@ impl Matched {
         &mut self,
         key: Key,
         at: Edge,
-        subject: Subject,
+        subject: SpanSubject,
         ready: &mut Vec<TimelineMark>,
     ) {
         let lost = |interval| ready.push(TimelineMark::Span(self.losses.span(interval)));
@@ -152,7 +156,7 @@ impl Matched {
         at: Edge,
         reported: Option<u64>,
         ready: &mut Vec<TimelineMark>,
-        alone: impl FnOnce() -> Subject,
+        alone: impl FnOnce() -> SpanSubject,
     ) -> Span {
         let lost = |interval| ready.push(TimelineMark::Span(self.losses.span(interval)));
         let interval = self.matcher.stop(key, at, reported, lost);
@@ -164,7 +168,7 @@ impl Matched {
         &mut self,
         key: Key,
         at: Edge,
-        alone: impl FnOnce() -> Subject,
+        alone: impl FnOnce() -> SpanSubject,
     ) -> Span {
         let interval = self.matcher.stop_one(key, at);
         self.losses.span(interval.unwrap_or_else(|| Interval::without_start(at, None, alone())))
@@ -175,7 +179,7 @@ impl Matched {
     pub(super) fn finish(
         &mut self,
         nanos: i64,
-        others: Vec<Interval<Subject>>,
+        others: Vec<Interval<SpanSubject>>,
         ready: &mut Vec<TimelineMark>,
     ) {
         let mut open: Vec<_> = self.matcher.finish(nanos).chain(others).collect();

@@ -2,7 +2,7 @@
 
 use super::mark::{Category, Flow, SpanScope, TimelineMark};
 use super::subject::{self, What};
-use super::{Moment, Spans, Subject};
+use super::{SpanMoment, SpanSubject, Spans};
 use crate::model::{NameOptions, task_text};
 use std::collections::HashMap;
 
@@ -12,12 +12,12 @@ pub(super) struct Operations {
     names: HashMap<(u64, u64), String>,
 }
 
-/// As many as there may be open spans.
-const MOST_NAMES: usize = 1 << 16;
+/// Maximum number of tasks whose names are kept: as many as there may be open spans.
+const MAX_TASK_NAMES: usize = 1 << 16;
 
 impl Operations {
     fn name(&mut self, process: u64, task: u64, name: String) {
-        if self.names.len() < MOST_NAMES {
+        if self.names.len() < MAX_TASK_NAMES {
             self.names.insert((process, task), name);
         }
     }
@@ -32,14 +32,14 @@ impl Operations {
 }
 
 /// Makes a span for a task.
-fn numbered(name: impl Into<String>, place: SpanScope, task: u64) -> Subject {
-    let mut subject = Subject::new(Category::Task, place, name);
+fn numbered(name: impl Into<String>, place: SpanScope, task: u64) -> SpanSubject {
+    let mut subject = SpanSubject::new(Category::Task, place, name);
     subject::number(&mut subject.arguments, "task", Some(task));
     subject
 }
 
 impl Spans {
-    pub(super) fn tasks(&mut self, moment: Moment<'_, '_>) {
+    pub(super) fn tasks(&mut self, moment: SpanMoment<'_, '_>) {
         let number = |name| moment.event.field(name).and_then(|value| value.as_u64());
         if !matches!(moment.event.id(), 7..=11 | 14 | 15) {
             return;
@@ -60,7 +60,7 @@ impl Spans {
             }
             8 => {
                 let name = self.operations.get(process, task).unwrap_or("task").to_owned();
-                let begun = Subject {
+                let begun = SpanSubject {
                     flow: Some(Flow::To(flow)),
                     ..numbered(name, SpanScope::Thread, task)
                 };

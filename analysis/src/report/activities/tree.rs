@@ -11,12 +11,12 @@ const DEEPEST: usize = 64;
 /// Nodes of the tree: a name below a parent node.
 #[derive(Debug, Default)]
 pub(crate) struct ActivityTree {
-    nodes: Vec<TreeNode>,
+    nodes: Vec<ActivityTreeNode>,
     by_place: HashMap<(Option<usize>, TextHandle), usize>,
 }
 
 #[derive(Debug)]
-pub(crate) struct TreeNode {
+pub(crate) struct ActivityTreeNode {
     pub(crate) parent: Option<usize>,
     pub(crate) name: TextHandle,
     pub(crate) depth: usize,
@@ -39,7 +39,7 @@ impl ActivityTree {
             return parent;
         }
         let node = self.nodes.len();
-        self.nodes.push(TreeNode { parent, name, depth });
+        self.nodes.push(ActivityTreeNode { parent, name, depth });
         self.by_place.insert((parent, name), node);
         node
     }
@@ -58,7 +58,7 @@ impl ActivityTree {
         false
     }
 
-    pub(crate) fn nodes(&self) -> &[TreeNode] {
+    pub(crate) fn nodes(&self) -> &[ActivityTreeNode] {
         &self.nodes
     }
 }

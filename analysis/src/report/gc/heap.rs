@@ -19,7 +19,7 @@ use nettrace_parser::view::{
 use std::collections::BTreeMap;
 
 /// Maximum number of collections during one background collection that is still open.
-const MOST_OPEN: usize = 1000;
+const MAX_OPEN_COLLECTIONS: usize = 1000;
 /// The type of frozen segments in runtime 5.
 const FROZEN_SEGMENT: u64 = 2;
 
@@ -46,7 +46,7 @@ pub(crate) struct Heap {
     frozen_bytes: u64,
     last_start_ns: Option<i64>,
     /// From which state the program has been allocating.
-    base: Base,
+    base: HeapBase,
 }
 
 /// A background collection for which events may still arrive after its end.
@@ -61,7 +61,7 @@ struct EndedBackground {
 
 /// When the allocated size of the youngest generation was last known.
 #[derive(Debug, Clone, Copy, Default)]
-enum Base {
+enum HeapBase {
     /// It has not been known yet.
     #[default]
     Unknown,
@@ -82,7 +82,7 @@ struct CollectionRow {
     is_partial: bool,
     has_history: bool,
     is_taken: bool,
-    base: Base,
+    base: HeapBase,
     /// Size of the objects before it, in the generations that the program allocates in,
     /// and in those it collects.
     youngest_bytes: Option<u64>,
@@ -129,7 +129,7 @@ impl Heap {
             }
             // The runtime starts, in a session that is older than the process.
             187 => {
-                self.base = Base::Empty;
+                self.base = HeapBase::Empty;
                 false
             }
             _ => {
@@ -177,7 +177,7 @@ impl Heap {
         let is_gone =
             |(number, row): &(usize, &CollectionRow)| row.is_taken || !unsettled.contains(number);
         let gone = (self.first..).zip(&self.rows).take_while(is_gone).count();
-        let most = self.rows.len().saturating_sub(MOST_OPEN);
+        let most = self.rows.len().saturating_sub(MAX_OPEN_COLLECTIONS);
         let gone = gone.max(most);
         self.rows.drain(..gone);
         self.first = self.first.saturating_add(gone);
@@ -224,8 +224,8 @@ impl Heap {
         let collection = Collection {
             number: start.number,
             generation: start.generation.unwrap_or(0),
-            reason: GcReason::of(start.reason),
-            kind: GcKind::of(start.kind),
+            reason: GcReason::from_stored(start.reason),
+            kind: GcKind::from_stored(start.kind),
             start_ns: moment.nanos,
             since_last_ns,
             frozen_bytes: self.frozen_bytes,
@@ -248,7 +248,7 @@ impl Heap {
         if start.kind == Some(1) {
             self.blocking = None;
             self.background = Some(place);
-            self.base = Base::Beginning(place);
+            self.base = HeapBase::Beginning(place);
         } else {
             self.blocking = Some(place);
         }
@@ -275,7 +275,7 @@ impl Heap {
             None
         };
         let Some(place) = place else { return };
-        self.base = Base::After(place);
+        self.base = HeapBase::After(place);
         let is_background = self.ended.is_none();
         let Some(row) = self.row_mut(place) else { return };
         row.collection.duration_ns = Some(nanos_between(row.collection.start_ns, moment.nanos));
@@ -333,7 +333,7 @@ impl Heap {
 
     /// Whether all that the process ever allocated was allocated in the session.
     pub(super) fn is_from_start(&self) -> bool {
-        self.rows.first().is_some_and(|row| matches!(row.base, Base::Empty))
+        self.rows.first().is_some_and(|row| matches!(row.base, HeapBase::Empty))
     }
 
     /// The collections that the filter accepts, and whether each was in progress when the
@@ -354,11 +354,13 @@ impl Heap {
         for place in 0..self.rows.len() {
             let base = self.rows.get(place).map(|row| row.base).unwrap_or_default();
             let bytes = match base {
-                Base::Unknown => None,
-                Base::Empty => Some(0),
-                Base::After(before) => self.rows.get(before).and_then(CollectionRow::left_bytes),
+                HeapBase::Unknown => None,
+                HeapBase::Empty => Some(0),
+                HeapBase::After(before) => {
+                    self.rows.get(before).and_then(CollectionRow::left_bytes)
+                }
                 // If that is missing, use what was known when that one started.
-                Base::Beginning(before) => {
+                HeapBase::Beginning(before) => {
                     let reported = self.rows.get(before).and_then(|row| row.youngest_bytes);
                     reported.or_else(|| bases.get(before).copied().flatten())
                 }

@@ -71,7 +71,7 @@ impl Report for Gc {
                 rows.push(Collection { process_id: id, ..row });
             }
         }
-        let mut totals = GcTotals::of(&collections, resolved.model().selected_nanos());
+        let mut totals = GcTotals::from_rows(&collections, resolved.model().selected_nanos());
         if is_from_start {
             // What a heap holds was allocated, also after the last collection began.
             totals.allocated_bytes = totals.allocated_bytes.max(totals.heap_peak_bytes);

@@ -71,7 +71,7 @@ const REASONS: [GcReason; 18] = [
 
 impl GcReason {
     /// Returns the reason that the runtime writes as this number.
-    pub(super) fn of(stored: u32) -> GcReason {
+    pub(super) fn from_stored(stored: u32) -> GcReason {
         let known = usize::try_from(stored).ok().and_then(|at| REASONS.get(at));
         known.copied().unwrap_or(GcReason::Other(stored))
     }
@@ -130,7 +130,7 @@ pub enum GcKind {
 impl GcKind {
     /// Returns the kind that the runtime writes as this number. Version 0 of the event had no
     /// other kinds than blocking ones, and no number.
-    pub(super) fn of(stored: Option<u32>) -> GcKind {
+    pub(super) fn from_stored(stored: Option<u32>) -> GcKind {
         match stored {
             None | Some(0) => GcKind::Blocking,
             Some(1) => GcKind::Background,

@@ -82,7 +82,7 @@ fn sorted_pauses<'r>(rows: impl Iterator<Item = &'r Collection>) -> Vec<u64> {
 }
 
 impl GcTotals {
-    pub(super) fn of(rows: &[Collection], seen_ns: u64) -> GcTotals {
+    pub(super) fn from_rows(rows: &[Collection], seen_ns: u64) -> GcTotals {
         let pauses = sorted_pauses(rows.iter());
         let pause_ns = sum(pauses.iter().copied());
         let mut by_generation: BTreeMap<u32, Vec<&Collection>> = BTreeMap::new();
@@ -111,14 +111,14 @@ impl GcTotals {
             incomplete: count(rows.iter().map(|row| !row.is_complete)),
             generations: by_generation
                 .into_iter()
-                .map(|(generation, rows)| GenerationTotals::of(generation, &rows))
+                .map(|(generation, rows)| GenerationTotals::from_rows(generation, &rows))
                 .collect(),
         }
     }
 }
 
 impl GenerationTotals {
-    fn of(generation: u32, rows: &[&Collection]) -> GenerationTotals {
+    fn from_rows(generation: u32, rows: &[&Collection]) -> GenerationTotals {
         let pauses = sorted_pauses(rows.iter().copied());
         GenerationTotals {
             generation,

@@ -40,7 +40,7 @@ pub(super) fn run(args: &HeapDiffArgs, context: &mut Context<'_>) -> Result<Exit
             None => exit,
         });
     };
-    let report = |dump: &HeapDump| HeapReport::new(&[], dump, &Retained::of(dump));
+    let report = |dump: &HeapDump| HeapReport::new(&[], dump, &Retained::from_dump(dump));
     let mut diff = HeapDiff::new(&report(old_dump), &report(new_dump));
     if let Some(wanted) = &args.type_name {
         diff.types.retain(|row| wanted.is_match(&row.name));

@@ -36,7 +36,7 @@ struct ObjectRow {
 pub(super) fn run(args: &HeapObjectsArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let trace = HeapTrace::read(&args.file, &args.dump, context)?;
     let Some(dump) = trace.dump_for(args.form) else { return trace.conclude(context) };
-    let retained = Retained::of(dump);
+    let retained = Retained::from_dump(dump);
     let report = report(args, dump, &retained);
     context.progress.end();
     if args.form.json {

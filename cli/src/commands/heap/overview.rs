@@ -32,7 +32,7 @@ pub(super) fn run(
 
 /// Creates the report with the types that the user chose, in the order that the user chose.
 pub(super) fn report(args: &HeapArgs, dumps: &[HeapDump], dump: &HeapDump) -> HeapReport {
-    let retained = Retained::of(dump);
+    let retained = Retained::from_dump(dump);
     let mut report = HeapReport::new(dumps, dump, &retained);
     if let Some(wanted) = &args.type_name {
         report.types.retain(|row| wanted.is_match(&row.name));

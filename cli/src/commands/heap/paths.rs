@@ -75,8 +75,8 @@ pub(super) fn run(args: &HeapPathsArgs, context: &mut Context<'_>) -> Result<Exi
         }
         (None, wanted) => {
             let is_wanted = types_like(dump, wanted.as_ref());
-            let retained = Retained::of(dump);
-            let paths = HeapPaths::of(dump);
+            let retained = Retained::from_dump(dump);
+            let paths = HeapPaths::from_dump(dump);
             let HeapPathGroups { groups, left_out, .. } = paths.groups(dump, &retained, &is_wanted);
             let mut report = PathsReport {
                 schema: 1,
@@ -115,8 +115,8 @@ fn one(
     object: u32,
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
-    let retained = Retained::of(dump);
-    let path = HeapPaths::of(dump).path(object);
+    let retained = Retained::from_dump(dump);
+    let path = HeapPaths::from_dump(dump).path(object);
     let root = path.as_ref().and_then(|path| dump.roots.get(path.root as usize));
     let objects = path.as_ref().map_or(vec![object], |path| path.objects.clone());
     let step = |object: &u32| PathStep {

@@ -24,7 +24,7 @@ pub(super) fn run(args: &HeapTreeArgs, context: &mut Context<'_>) -> Result<Exit
     let trace = HeapTrace::read(&args.file, &args.dump, context)?;
     let Some(dump) = trace.dump_for(args.form) else { return trace.conclude(context) };
     let min = if args.folded { 0.0 } else { args.min };
-    let tree = HeapTreeNode::of(dump, &Retained::of(dump), min);
+    let tree = HeapTreeNode::from_dump(dump, &Retained::from_dump(dump), min);
     context.progress.end();
     if args.folded {
         folded(&tree, context)?;

@@ -75,7 +75,7 @@ fn heap(
     let dumps = reader.finish();
     let usual = HeapDump::usual(&dumps)?;
     let dump = dumps.get(usual)?;
-    let retained = Retained::of(dump);
+    let retained = Retained::from_dump(dump);
     let report = HeapReport::new(&dumps, dump, &retained);
     Some(HeapOfTrace { dumps, usual, retained, report })
 }

@@ -126,21 +126,21 @@ impl Parts {
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Doing {
-    /// See [`Parts::running_ns`].
+    /// A thread ran managed code for it.
     Running,
-    /// See [`Parts::native_ns`].
+    /// A thread was in native code for it, or blocked without a known reason.
     Native,
-    /// See [`Parts::waiting_ns`].
+    /// A thread was blocked in a method that is known to wait, or waited for a handle.
     Waiting,
-    /// See [`Parts::gc_ns`].
+    /// The process was paused for a garbage collection.
     Gc,
-    /// See [`Parts::lock_ns`].
+    /// A thread waited for a lock held by another thread.
     Lock,
-    /// See [`Parts::jit_ns`].
+    /// A method was being compiled.
     Jit,
-    /// See [`Parts::await_ns`].
+    /// No thread worked for it: it awaited something, or waited for a thread to continue.
     Await,
-    /// See [`Parts::unknown_ns`].
+    /// The trace does not show what was done.
     Unknown,
 }
 
