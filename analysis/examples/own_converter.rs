@@ -13,7 +13,7 @@ use std::io::Write;
 pub struct HeaviestLeaf<W>(pub W);
 
 impl<W: Write + Send> Convert for HeaviestLeaf<W> {
-    /// The samples' sums, by thread and stack, are enough.
+    /// Declines single samples: their sums, by thread and stack, are enough.
     fn wants_samples(&self) -> bool {
         false
     }

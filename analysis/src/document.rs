@@ -4,19 +4,19 @@
 /// meaning; new members do not increment it.
 pub const SCHEMA: u32 = 1;
 
-/// The smallest of the sorted values that at least `percent` of them do not exceed
+/// Returns the smallest of the sorted values that at least `percent` of them do not exceed
 /// (nearest rank); 0 if there are none.
 pub(crate) fn percentile<T: Copy + Default>(sorted: &[T], percent: u64) -> T {
     let rank = usize::try_from(nearest_rank(sorted.len() as u64, percent)).unwrap_or(usize::MAX);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
 }
 
-/// How many of `count` values are `percent` of them, rounded up; at least 1.
+/// Returns how many of `count` values are `percent` of them, rounded up; at least 1.
 pub(crate) fn nearest_rank(count: u64, percent: u64) -> u64 {
     count.saturating_mul(percent).div_ceil(100).max(1)
 }
 
-/// `part` as a percentage of `whole`; 0 if `whole` is 0.
+/// Returns `part` as a percentage of `whole`; 0 if `whole` is 0.
 pub(crate) fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
 }

@@ -25,12 +25,12 @@ impl Recording {
     pub(crate) const SAMPLER: Recording =
         Recording::new("Microsoft-DotNETCore-SampleProfiler", 0, 5);
 
-    /// Events of a provider that needs no arguments, in all versions of .NET.
+    /// Returns a request for events of a provider that needs no arguments, in all versions of .NET.
     pub const fn new(provider: &'static str, keywords: u64, level: u8) -> Recording {
         Recording { provider, keywords, level, arguments: "", since_version: 0 }
     }
 
-    /// Events of the native runtime.
+    /// Returns a request for events of the native runtime.
     pub const fn runtime(keywords: u64, level: u8) -> Recording {
         Recording::new("Microsoft-Windows-DotNETRuntime", keywords, level)
     }

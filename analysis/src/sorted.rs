@@ -11,10 +11,10 @@ use std::mem;
 
 /// Stable sorts like those of slices, for tables that people read.
 pub(crate) trait SortFew<T> {
-    /// As `slice::sort_by`.
+    /// Sorts as `slice::sort_by` does.
     fn sort_few_by(&mut self, order: impl FnMut(&T, &T) -> Ordering);
 
-    /// As `slice::sort_by_key`.
+    /// Sorts as `slice::sort_by_key` does.
     fn sort_few_by_key<K: Ord>(&mut self, key: impl FnMut(&T) -> K);
 }
 
@@ -33,14 +33,14 @@ impl<T> SortFew<T> for [T] {
     }
 }
 
-/// For each position in the sorted order, the row that belongs there.
+/// Returns, for each position in the sorted order, the row that belongs there.
 fn sorted_places(rows: usize, order: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<usize> {
     let mut places: Vec<usize> = (0..rows).collect();
     places.sort_by(|one, other| order(*one, *other));
     places
 }
 
-/// The swaps that bring each row to its place, along each cycle of the permutation.
+/// Returns the swaps that bring each row to its place, along each cycle of the permutation.
 fn for_each_swap(places: &mut [usize], swap: &mut dyn FnMut(usize, usize)) {
     for first in 0..places.len() {
         let mut at = first;

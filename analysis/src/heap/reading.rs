@@ -318,7 +318,7 @@ impl HeapReader {
         self.types.modules(&self.model).into_iter().map(str::to_owned).collect()
     }
 
-    /// Names nested types by what the file of their module, with this path in the trace, says. From
+    /// Gives nested types the names in the file of their module, whose path is in the trace. From
     /// a file of another build, only types whose token and name are equal are used.
     ///
     /// # Errors

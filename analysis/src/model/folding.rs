@@ -149,7 +149,7 @@ pub(super) struct Folder<'f> {
 }
 
 impl<'f> Folder<'f> {
-    /// `None` if nothing is to be folded.
+    /// Prepares the folding; returns `None` if nothing is to be folded.
     pub(super) fn new(options: &'f Folding) -> Option<Folder<'f>> {
         let Folding { is_my_code, is_async, is_recording, is_recursion, groups, folds, .. } =
             options;
@@ -163,7 +163,7 @@ impl<'f> Folder<'f> {
         is_needed.then(|| Folder { options, facts: Vec::new(), methods: HashMap::new(), path })
     }
 
-    /// The name under which a frame is shown, if it belongs to a group.
+    /// Returns the name under which a frame is shown, if it belongs to a group.
     pub(super) fn group_of(&self, frame: &Frame) -> Option<String> {
         if self.options.is_recording && !is_recording(frame) && is_for_recording(frame) {
             return Some(RECORDING.to_owned());
@@ -222,7 +222,7 @@ impl<'f> Folder<'f> {
         *self.methods.entry(format!("{type_name}\0{method}")).or_insert(next)
     }
 
-    /// The remaining frames of a stack, outermost first.
+    /// Returns the remaining frames of a stack, outermost first.
     pub(super) fn fold(&mut self, frames: &[FrameHandle]) -> &[FrameHandle] {
         self.path.frames.clear();
         let facts = |frame: &FrameHandle| self.facts.get(frame.index()).copied();
@@ -261,7 +261,7 @@ impl<'f> Folder<'f> {
         &self.path.frames
     }
 
-    /// The frame for a stack with no remaining frames.
+    /// Returns the frame for a stack with no remaining frames.
     pub(super) fn nothing_left(&self) -> Option<Frame> {
         self.options.is_my_code.then(|| Frame::group(NOT_MY_CODE.to_owned(), FrameKind::Managed))
     }
@@ -324,7 +324,7 @@ pub(crate) fn is_framework(frame: &Frame) -> bool {
     }
 }
 
-/// Whether a frame only starts, suspends or resumes async methods, by its name as shown.
+/// Returns whether a frame only starts, suspends or resumes async methods, by its name as shown.
 #[cfg(feature = "page")]
 pub(crate) fn shows_async(frame: &Frame) -> bool {
     let type_name = format!("{}.{}", frame.namespace, frame.type_name);
@@ -341,7 +341,7 @@ mod tests {
     use super::*;
     use crate::model::{NameOptions, NameStyle};
 
-    /// Stacks of methods of one module each, outermost first: `module!Type.Method`.
+    /// Returns stacks of methods of one module each, outermost first: `module!Type.Method`.
     fn folded(options: &Folding, stack: &[(&str, &str, &str)]) -> Vec<String> {
         let mut folder = Folder::new(options).expect("something to fold");
         let mut texts: Vec<String> = Vec::new();

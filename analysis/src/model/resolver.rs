@@ -243,8 +243,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         first
     }
 
-    /// Names native code by the method that called it, and the taking of a lock by the method that
-    /// takes it. Returns whether the innermost frame is only for samples that were running.
+    /// Gives native code the name of the method that called it, and the taking of a lock that of
+    /// the method that takes it. Returns whether the innermost frame is only for samples that were running.
     fn name_call(
         &mut self,
         frames: &mut Vec<FrameHandle>,

@@ -41,7 +41,7 @@ impl CallNodeColumns {
         }
     }
 
-    /// The node of the innermost call of a stack. `frames`: innermost first.
+    /// Returns the node of the innermost call of a stack. `frames`: innermost first.
     pub(super) fn leaf(&mut self, stack: u32, frames: &[FrameHandle]) -> u32 {
         if let Some(node) = self.by_stack.get(&stack) {
             return *node;
@@ -60,12 +60,12 @@ impl CallNodeColumns {
         node
     }
 
-    /// The node of samples for whose stacks there was no room.
+    /// Returns the node of samples for whose stacks there was no room.
     pub(super) fn rest(&mut self) -> u32 {
         self.child(0, REST_FRAME, MAX_NODES.saturating_add(MAX_DEEPER_NODES)).unwrap_or(0)
     }
 
-    /// The child of a node, if it exists or there are fewer than `most` nodes.
+    /// Returns the child of a node, if it exists or there are fewer than `most` nodes.
     fn child(&mut self, parent: u32, frame: u32, most: usize) -> Option<u32> {
         if let Some(node) = self.known.get(&(parent, frame)) {
             return Some(*node);

@@ -73,7 +73,7 @@ pub(super) struct LimitedTexts {
 }
 
 impl LimitedTexts {
-    /// The text's number.
+    /// Returns the text's number.
     fn number(&mut self, text: &str, most: usize) -> u32 {
         let known = self.texts.known(text);
         let is_kept = known.is_some() || self.texts.len() < most;
@@ -105,7 +105,7 @@ impl PageExceptions {
         });
     }
 
-    /// The number of a message and a stack, from 1.
+    /// Returns the number of a message and a stack, from 1.
     fn place(&mut self, message: u32, stack: StackHandle) -> u32 {
         if let Some(known) = self.known_places.get(&(message, stack)) {
             return *known;

@@ -43,7 +43,7 @@ impl Page {
     }
 }
 
-/// How objects of the largest types are held, by type.
+/// Returns how objects of the largest types are held, by type.
 fn paths(dump: &HeapDump, retained: &Retained, types: &[HeapTypeRow]) -> Value {
     let mut by_retained: Vec<&HeapTypeRow> = types.iter().collect();
     by_retained.sort_by_key(|row| std::cmp::Reverse(row.retained_bytes));

@@ -41,7 +41,7 @@ const KINDS: &[Kind] = &[
     Kind::OffCpu,
 ];
 
-/// A pass over the events that the options select, which reads a trace for a page. Their
+/// Returns a pass over the events that the options select, which reads a trace for a page. Their
 /// kinds of samples are ignored: a page shows all.
 ///
 /// ```
@@ -67,7 +67,7 @@ pub fn pass(mut options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = P
     gathering_pass(options, KINDS, PageReports::new)
 }
 
-/// Information from the start of the stream.
+/// Returns information from the start of the stream.
 fn session(model: &Model) -> Value {
     let processes: Vec<Value> = model
         .processes()

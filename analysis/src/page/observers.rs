@@ -334,7 +334,7 @@ impl Page {
     }
 }
 
-/// The state of a sample as a number of the page: 0 managed, 1 native, 2 waiting. A thread
+/// Returns the state of a sample as a number of the page: 0 managed, 1 native, 2 waiting. A thread
 /// that takes a lock spins, in managed code.
 fn state_number(state: ThreadState) -> u64 {
     match state {
@@ -344,8 +344,8 @@ fn state_number(state: ThreadState) -> u64 {
     }
 }
 
-/// Neighbouring points of a counter as one: when the first was reported, how many they are,
-/// and of what was measured in them the count, the mean, the least and the greatest value.
+/// Joins neighbouring points of a counter. Returns when the first was reported, how many they are,
+/// and the count, mean, minimum and maximum of what was measured in them.
 fn joined(points: &[Value]) -> Option<Value> {
     let number = |point: &Value, key: &str| point.get(key).and_then(Value::as_f64);
     let (mut joined, mut measured, mut mean, mut last) = (0_u32, 0.0, 0.0, None);
@@ -443,8 +443,8 @@ fn write_tracks(
     page.columns = columns;
 }
 
-/// All threads, those of processes whose locks name their owners by managed ids with these: 0
-/// where it is unknown.
+/// Returns all threads. In processes whose locks name their owners by managed ids, each thread has
+/// this id: 0 where it is unknown.
 fn threads(model: &Model) -> Value {
     let processes = model.processes().filter(|(_, process)| process.has_managed_owners());
     let managed: HashMap<_, HashMap<u64, u64>> = processes

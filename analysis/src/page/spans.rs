@@ -154,7 +154,7 @@ fn value_text(text: &mut String, value: &Argument) {
     };
 }
 
-/// `number: 3, reason: AllocSmall`.
+/// Returns arguments as text, as in `number: 3, reason: AllocSmall`.
 fn details(arguments: &Arguments, note: Option<&str>) -> String {
     let mut text = String::new();
     for (name, value) in arguments {

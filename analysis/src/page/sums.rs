@@ -75,7 +75,7 @@ impl<const N: usize> Sums<N> {
         }
     }
 
-    /// Number of all that were added and found room.
+    /// Returns the number of all that were added and found room.
     #[cfg(test)]
     pub(super) fn count(&self) -> u64 {
         self.rows.values().map(|sum| sum.count).sum()

@@ -424,7 +424,7 @@ impl Report for ThreadPool {
     }
 }
 
-/// `None` if it is empty.
+/// Returns what the text says; `None` if it is empty.
 fn spread(distribution: &Distribution) -> Option<Spread> {
     (distribution.count() > 0).then(|| distribution.spread())
 }

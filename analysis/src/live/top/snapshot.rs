@@ -8,7 +8,7 @@ use super::rows::{
     TopWait,
 };
 use super::slice::{CountedEvent, EventSum};
-use super::window::{ThreadWork, Window, WindowWaits};
+use super::window::{ThreadMethods, Window, WindowWaits};
 use super::{LiveTop, SECOND_NS};
 use crate::document::{SCHEMA, percent};
 use crate::fact::Verdicts;
@@ -204,7 +204,11 @@ impl TopSnapshot {
     }
 }
 
-fn thread_rows(threads: BTreeMap<u64, ThreadWork>, running: u64, limit: usize) -> Vec<TopThread> {
+fn thread_rows(
+    threads: BTreeMap<u64, ThreadMethods>,
+    running: u64,
+    limit: usize,
+) -> Vec<TopThread> {
     let mut rows: Vec<TopThread> = threads
         .into_iter()
         .map(|(thread_id, sums)| {

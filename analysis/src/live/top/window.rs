@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(super) struct Window {
     pub(super) samples: u64,
     pub(super) methods: MethodSums,
-    pub(super) threads: BTreeMap<u64, ThreadWork>,
+    pub(super) threads: BTreeMap<u64, ThreadMethods>,
     pub(super) waits: WindowWaits,
     /// What each thread of the program did most in the latest whole second.
     pub(super) looks: BTreeMap<u64, ThreadLook>,
@@ -155,16 +155,16 @@ impl Window {
 }
 
 /// What a thread did, and what its samples weigh.
-pub(super) struct ThreadWork {
+pub(super) struct ThreadMethods {
     pub(super) seen: Seen,
     weights: SampleWeights,
     pub(super) methods: MethodSums,
 }
 
-impl Default for ThreadWork {
-    fn default() -> ThreadWork {
+impl Default for ThreadMethods {
+    fn default() -> ThreadMethods {
         let (seen, weights) = (Seen::default(), SampleWeights::UNKNOWN);
-        ThreadWork { seen, weights, methods: MethodSums::default() }
+        ThreadMethods { seen, weights, methods: MethodSums::default() }
     }
 }
 

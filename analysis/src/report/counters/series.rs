@@ -205,7 +205,7 @@ impl CounterSeries {
         }
     }
 
-    /// Whether the total is what matters, and not its growth. .NET publishes the number of
+    /// Returns whether the total is what matters, and not its growth. .NET publishes the number of
     /// threads of the pool and the length of its queue as if they only grew.
     pub fn total_is_level(&self) -> bool {
         const LEVELS: [(&str, &str); 3] = [
@@ -216,7 +216,7 @@ impl CounterSeries {
         self.kind.is_rate() && LEVELS.contains(&(&self.provider, &self.name))
     }
 
-    /// What a person wants to see of a point: the growth per second of what grows, else
+    /// Returns what a person wants to see of a point: the growth per second of what grows, else
     /// the value.
     pub fn shown(&self, point: &CounterPoint) -> f64 {
         let level = point.total.filter(|_| self.total_is_level());
@@ -237,7 +237,7 @@ impl CounterSeries {
         }
     }
 
-    /// A series of that key without values.
+    /// Creates a series of that key without values.
     pub(crate) fn from_key(key: &SeriesKey, unit: &str, display_name: &str) -> CounterSeries {
         let tags = key.tags.clone();
         let of = CounterSeries::new(&key.provider, &key.name, key.kind, unit, tags, display_name);
@@ -287,13 +287,13 @@ impl CounterSeries {
         }
     }
 
-    /// The means of at most 40 intervals of time, omitting empty ones.
+    /// Returns the means of at most 40 intervals of time, omitting empty ones.
     pub fn shape(&self) -> Vec<f64> {
         let mean = |(sum, count): &(f64, u32)| (*count > 0).then(|| sum / f64::from(*count));
         self.shape.stretches.iter().filter_map(mean).collect()
     }
 
-    /// `a=1,b=2`.
+    /// Writes tags as `a=1,b=2`.
     pub fn tags_text(&self, separator: &str) -> String {
         let pairs: Vec<String> =
             self.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();

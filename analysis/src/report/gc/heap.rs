@@ -184,7 +184,7 @@ impl Heap {
         settled
     }
 
-    /// The collection whose history a thread reports: the current one, unless the thread
+    /// Returns the collection whose history a thread reports: the current one, unless the thread
     /// reported the end of a background collection without history.
     fn place_of_history(&self, thread: ThreadHandle) -> Option<usize> {
         let ended =
@@ -192,7 +192,7 @@ impl Heap {
         ended.map(|ended| ended.row).or(self.blocking).or(self.background)
     }
 
-    /// The collection for which a thread reports the state of the heap.
+    /// Returns the collection for which a thread reports the state of the heap.
     fn take_place_of_stats(&mut self, thread: ThreadHandle) -> Option<usize> {
         let background = self.ended_background.as_mut();
         if let Some(ended) = background.filter(|ended| ended.wants_stats && ended.thread == thread)
@@ -290,7 +290,7 @@ impl Heap {
         }
     }
 
-    /// The heap size at a foreground collection counts towards the peak of the background
+    /// Counts the heap size at a foreground collection towards the peak of the background
     /// collection around it.
     fn join_peaks(&mut self, row: usize) {
         let peak = self.row(row).and_then(|row| row.collection.heap_peak_bytes);
@@ -314,7 +314,7 @@ impl Heap {
         }
     }
 
-    /// Frozen segments are added and removed.
+    /// Counts frozen segments that are added and removed.
     fn segment(&mut self, event: &Event<'_>) -> Option<()> {
         let fields = &mut event.fields();
         let address = fields.find("Address")?.value.ok()?.as_u64()?;
@@ -331,12 +331,12 @@ impl Heap {
         Some(())
     }
 
-    /// Whether all that the process ever allocated was allocated in the session.
+    /// Returns whether all that the process ever allocated was allocated in the session.
     pub(super) fn is_from_start(&self) -> bool {
         self.rows.first().is_some_and(|row| matches!(row.base, HeapBase::Empty))
     }
 
-    /// The collections that the filter accepts, and whether each was in progress when the
+    /// Returns the collections that the filter accepts, and whether each was in progress when the
     /// session started.
     pub(super) fn finish(mut self) -> impl Iterator<Item = (Collection, bool)> {
         self.compare_with_bases();
