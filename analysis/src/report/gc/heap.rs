@@ -88,7 +88,7 @@ struct CollectionRow {
     youngest_bytes: Option<u64>,
     collected_bytes: u64,
     survived_bytes: u64,
-    /// Size of the objects after it, in the generations that the program allocates in.
+    /// Returns the size of the objects after it, in the generations that the program allocates in.
     left_bytes: u64,
 }
 
@@ -401,7 +401,7 @@ impl CollectionRow {
         }
     }
 
-    /// Size of the objects after it, in the generations that the program allocates in, if
+    /// Returns the size of the objects after it, in the generations that the program allocates in, if
     /// reported.
     fn left_bytes(&self) -> Option<u64> {
         self.youngest_bytes.map(|_| self.left_bytes)
