@@ -3,9 +3,11 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::restriction, clippy::pedantic))]
 
+mod bytes;
 #[cfg(feature = "serde")]
 mod serialize;
 
+use bytes::{halves, joined};
 use core::cmp::Ordering;
 use core::fmt;
 use core::str::FromStr;
@@ -39,19 +41,14 @@ impl Guid {
     /// Creates a GUID from its 16 bytes as stored.
     #[inline]
     pub const fn from_bytes(bytes: [u8; 16]) -> Guid {
-        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;
-        Guid {
-            low: u64::from_le_bytes([a, b, c, d, e, f, g, h]),
-            high: u64::from_le_bytes([i, j, k, l, m, n, o, p]),
-        }
+        let [low, high] = halves(bytes);
+        Guid { low, high }
     }
 
     /// Returns the 16 bytes as stored.
     #[inline]
     pub const fn to_bytes(self) -> [u8; 16] {
-        let [a, b, c, d, e, f, g, h] = self.low.to_le_bytes();
-        let [i, j, k, l, m, n, o, p] = self.high.to_le_bytes();
-        [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]
+        joined([self.low, self.high])
     }
 
     /// Returns whether all bytes are zero.
@@ -95,12 +92,10 @@ impl fmt::Display for Guid {
     /// Writes the GUID in lower case with dashes: `33221100-5544-7766-8899-aabbccddeeff`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a0, a1, a2, a3, b0, b1, c0, c1, d0, d1, e0, e1, e2, e3, e4, e5] = self.to_bytes();
+        // The first three numbers are written with the highest byte first.
         write!(
             f,
-            "{:08x}-{:04x}-{:04x}-{d0:02x}{d1:02x}-{e0:02x}{e1:02x}{e2:02x}{e3:02x}{e4:02x}{e5:02x}",
-            u32::from_le_bytes([a0, a1, a2, a3]),
-            u16::from_le_bytes([b0, b1]),
-            u16::from_le_bytes([c0, c1]),
+            "{a3:02x}{a2:02x}{a1:02x}{a0:02x}-{b1:02x}{b0:02x}-{c1:02x}{c0:02x}-{d0:02x}{d1:02x}-{e0:02x}{e1:02x}{e2:02x}{e3:02x}{e4:02x}{e5:02x}"
         )
     }
 }

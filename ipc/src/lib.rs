@@ -6,6 +6,7 @@
 mod advertise;
 mod arguments;
 mod arrived;
+mod bytes;
 mod command;
 mod command_id;
 mod connection;

@@ -14,6 +14,7 @@
 //! count and its items. Replies come from the outside and are distrusted: each length is
 //! compared with what is there, and a count never sizes an allocation.
 
+use crate::bytes;
 use crate::command_id::CommandId;
 use crate::error::{ReplyFault, RequestError};
 use nettrace_guid::Guid;
@@ -218,15 +219,15 @@ impl<'d> Reader<'d> {
     }
 
     pub(crate) fn u16(&mut self, field: &'static str) -> Result<u16, ReplyFault> {
-        self.array(field).map(u16::from_le_bytes)
+        self.array(field).map(bytes::u16)
     }
 
     pub(crate) fn u32(&mut self, field: &'static str) -> Result<u32, ReplyFault> {
-        self.array(field).map(u32::from_le_bytes)
+        self.array(field).map(bytes::u32)
     }
 
     pub(crate) fn u64(&mut self, field: &'static str) -> Result<u64, ReplyFault> {
-        self.array(field).map(u64::from_le_bytes)
+        self.array(field).map(bytes::u64)
     }
 
     pub(crate) fn guid(&mut self, field: &'static str) -> Result<Guid, ReplyFault> {
@@ -242,9 +243,7 @@ impl<'d> Reader<'d> {
             return Ok(None);
         }
         let needed = usize::try_from(units).unwrap_or(usize::MAX).saturating_mul(2);
-        let bytes = self.bytes(needed, field)?;
-        let (pairs, _) = bytes.as_chunks::<2>();
-        let units: Vec<u16> = pairs.iter().copied().map(u16::from_le_bytes).collect();
+        let units = bytes::utf16(self.bytes(needed, field)?);
         match units.split_last() {
             Some((0, text)) => Ok(Some(String::from_utf16_lossy(text))),
             _ => Err(ReplyFault::Unterminated { offset, field }),

@@ -7,6 +7,7 @@
 //! ended, as runtimes do.
 
 use crate::advertise::{ADVERTISE_BYTES, Advertise};
+use crate::bytes;
 use crate::command_id::CommandId;
 use crate::deadlines::Deadline;
 use crate::endpoint::{Endpoint, Wire};
@@ -55,14 +56,14 @@ impl Recorded {
         let starts = command.set == 2 && (2..=7).contains(&command.id);
         let (_, reply) = self.received.first().filter(|_| starts)?;
         let bytes = reply.get(20..28).filter(|_| reply.get(17) == Some(&0))?;
-        bytes.try_into().ok().map(u64::from_le_bytes)
+        bytes.try_into().ok().map(bytes::u64)
     }
 
     /// Returns the session that was stopped on this connection.
     fn stops(&self) -> Option<u64> {
         let bytes =
             self.request.get(20..28).filter(|_| self.command() == Some(CommandId::STOP_TRACING))?;
-        bytes.try_into().ok().map(u64::from_le_bytes)
+        bytes.try_into().ok().map(bytes::u64)
     }
 }
 
@@ -148,7 +149,7 @@ impl Recorded {
 /// Returns the size of the frame that begins there.
 fn frame_bytes(bytes: &[u8]) -> usize {
     match bytes.get(14..16) {
-        Some(&[low, high]) => usize::from(u16::from_le_bytes([low, high])),
+        Some(&[low, high]) => usize::from(bytes::u16([low, high])),
         _ => HEADER_BYTES,
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Lowest first: a module imports modules of lower lines only, and none of its own line.
 const ORDER: &[&[&str]] = &[
-    &["command_id", "hresult", "keywords"],
+    &["bytes", "command_id", "hresult", "keywords"],
     &["error", "version"],
     &["message", "deadlines"],
     &["arguments", "endpoint", "advertise"],

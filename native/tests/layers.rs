@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Lowest first: a module imports modules of lower lines only, and none of its own line.
 const ORDER: &[&[&str]] = &[
-    &["end", "error"],
+    &["bytes", "end", "error"],
     &["lib"],
     &["linux::image", "linux::mappings", "linux::memory", "linux::system_call"],
     &["linux::process"],

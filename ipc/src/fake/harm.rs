@@ -1,6 +1,8 @@
 //! Which requests kill, block or damage a real runtime, written down from live ones and
 //! not from the code that sends them.
 
+use crate::bytes;
+
 /// Walks through a payload; every step fails softly.
 struct Walk<'p>(&'p [u8]);
 
@@ -12,7 +14,7 @@ impl<'p> Walk<'p> {
     }
 
     fn u32(&mut self) -> Option<u32> {
-        self.take(4)?.try_into().ok().map(u32::from_le_bytes)
+        self.take(4)?.try_into().ok().map(bytes::u32)
     }
 
     /// Reads a string; `Some(None)` is the null string.

@@ -4,6 +4,7 @@ use super::fault::FaultKind;
 use super::stream::FakeSession;
 use super::{SharedFake, harm, reply};
 use crate::advertise::Advertise;
+use crate::bytes;
 use crate::command_id::CommandId;
 use crate::deadlines::Deadline;
 use crate::endpoint::{Endpoint, Listener, Wire};
@@ -95,7 +96,7 @@ fn handle(shared: &Arc<SharedFake>, mut wire: Wire) -> bool {
     let Some(header) = read(shared, &mut wire, 20) else { return false };
     let (magic, rest) = header.split_at_checked(14).unwrap_or_default();
     let &[low, high, set, id, ..] = rest else { return false };
-    let size = usize::from(u16::from_le_bytes([low, high]));
+    let size = usize::from(bytes::u16([low, high]));
     let Some(payload_bytes) = size.checked_sub(20) else {
         send(&mut wire, &reply::refusal(BAD_ENCODING));
         return false;
@@ -155,7 +156,7 @@ fn handle(shared: &Arc<SharedFake>, mut wire: Wire) -> bool {
 /// Returns the size of the first frame of an answer.
 fn answer_bytes(answer: &[u8]) -> usize {
     match answer.get(14..16) {
-        Some(&[low, high]) => usize::from(u16::from_le_bytes([low, high])).min(answer.len()),
+        Some(&[low, high]) => usize::from(bytes::u16([low, high])).min(answer.len()),
         _ => answer.len(),
     }
 }
@@ -263,10 +264,9 @@ fn answer(shared: &SharedFake, command: CommandId, payload: &[u8]) -> Vec<u8> {
 
 fn set_variable(shared: &SharedFake, payload: &[u8]) -> Vec<u8> {
     let text = |bytes: &[u8]| -> Option<(String, usize)> {
-        let units = usize::try_from(u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?)).ok()?;
+        let units = usize::try_from(bytes::u32(*bytes.first_chunk()?)).ok()?;
         let end = units.checked_mul(2)?.checked_add(4)?;
-        let (pairs, _) = bytes.get(4..end)?.as_chunks::<2>();
-        let units: Vec<u16> = pairs.iter().copied().map(u16::from_le_bytes).collect();
+        let units = bytes::utf16(bytes.get(4..end)?);
         Some((String::from_utf16_lossy(&units).trim_end_matches('\0').to_owned(), end))
     };
     let Some((name, end)) = text(payload) else { return reply::refusal(BAD_ENCODING) };
@@ -323,7 +323,7 @@ fn collect(
 }
 
 fn stop(shared: &Arc<SharedFake>, mut wire: Wire, payload: &[u8], fault: Option<FaultKind>) {
-    let id = payload.try_into().map(u64::from_le_bytes).unwrap_or_default();
+    let id = payload.try_into().map(bytes::u64).unwrap_or_default();
     shared.lock().stops.push(id);
     if fault == Some(FaultKind::StopIgnored) {
         wait_for_close(shared, &mut wire);

@@ -1,5 +1,6 @@
 //! `/proc/PID/mem`: the memory of a process.
 
+use crate::bytes;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
@@ -66,7 +67,7 @@ impl<'m> StackMemory<'m> {
             let held = held.or_insert_with(|| self.memory.read(page, PAGE_BYTES));
             *byte = *held.get(usize::try_from(at & OFFSET_IN_PAGE_MASK).ok()?)?;
         }
-        Some(u64::from_le_bytes(bytes))
+        Some(bytes::u64(bytes))
     }
 }
 

@@ -64,7 +64,7 @@ fn distance(code: &[u8]) -> Option<u64> {
     match *code {
         [0x48, 0x83, 0xec, room, ..] if room < 0x80 => bytes.checked_add(u64::from(room)),
         [0x48, 0x81, 0xec, a, b, c, d, ..] if d < 0x80 => {
-            bytes.checked_add(u64::from(u32::from_le_bytes([a, b, c, d])))
+            bytes.checked_add(u64::from(crate::bytes::u32([a, b, c, d])))
         }
         _ => Some(bytes),
     }

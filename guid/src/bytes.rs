@@ -1,0 +1,16 @@
+//! A GUID's 16 bytes as two numbers, the lowest byte first.
+
+/// Returns the numbers that 16 bytes are.
+#[inline]
+pub(crate) const fn halves(bytes: [u8; 16]) -> [u64; 2] {
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;
+    [u64::from_le_bytes([a, b, c, d, e, f, g, h]), u64::from_le_bytes([i, j, k, l, m, n, o, p])]
+}
+
+/// Returns the 16 bytes of two numbers.
+#[inline]
+pub(crate) const fn joined([low, high]: [u64; 2]) -> [u8; 16] {
+    let [a, b, c, d, e, f, g, h] = low.to_le_bytes();
+    let [i, j, k, l, m, n, o, p] = high.to_le_bytes();
+    [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]
+}

@@ -1,0 +1,12 @@
+//! Numbers of bytes: the processors that this crate knows store the lowest byte first.
+
+/// Returns the number that four bytes of code are.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn u32(bytes: [u8; 4]) -> u32 {
+    u32::from_le_bytes(bytes)
+}
+
+/// Returns the number that eight bytes of memory are.
+pub(crate) fn u64(bytes: [u8; 8]) -> u64 {
+    u64::from_le_bytes(bytes)
+}
