@@ -54,7 +54,6 @@ impl ContentHash {
 
     /// Returns the first 64 bits: [`inputs.input_id`](crate::schema::INPUTS).
     pub fn input_id(&self) -> i64 {
-        let [a, b, c, d, e, f, g, h, ..] = self.0.finish_128().to_be_bytes();
-        i64::from_be_bytes([a, b, c, d, e, f, g, h])
+        u64::try_from(self.0.finish_128() >> 64).unwrap_or_default().cast_signed()
     }
 }

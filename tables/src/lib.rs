@@ -4,6 +4,7 @@
 #![cfg_attr(test, allow(clippy::restriction, clippy::pedantic))]
 
 mod batch;
+mod bytes;
 mod column;
 mod deferred;
 mod encode;

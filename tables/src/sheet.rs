@@ -6,6 +6,7 @@
 //! other, and [deferred](crate::deferred) columns are among them.
 
 use crate::batch::Batch;
+use crate::bytes;
 use crate::column::{Column, ColumnKind, Deferred, Layout};
 use crate::deferred::{ResolvedStacks, stack_number, state_number};
 use crate::encode::{column_writer, physical, with_layout, with_pages};
@@ -192,9 +193,9 @@ impl Sheet {
         let Sheet { columns, descriptor, properties, spill, .. } = self;
         for (number, column) in columns.iter_mut().enumerate() {
             if column.column.deferred.is_some() {
-                let numbers = column.batch.wholes().iter();
+                let numbers = bytes::of_numbers(column.batch.wholes());
                 spill.append(number, |bytes| {
-                    numbers.for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+                    bytes.extend_from_slice(numbers);
                     Ok(())
                 })?;
                 continue;
@@ -299,18 +300,16 @@ fn write_deferred(
     writer: &mut ColumnWriter<'_>,
 ) -> Result<()> {
     let mut batch = column.batch();
-    let (mut numbers, mut bytes) = (chunk.bytes(), Vec::new());
-    let batch_bytes = (MAX_BATCH_ROWS as u64).saturating_mul(8);
+    let (mut rest, mut batch_bytes) = (chunk.bytes(), Vec::new());
+    let max_bytes = (MAX_BATCH_ROWS as u64).saturating_mul(8);
     loop {
-        bytes.clear();
-        (&mut numbers).take(batch_bytes).read_to_end(&mut bytes)?;
-        let (words, _) = bytes.as_chunks::<8>();
-        if words.is_empty() {
+        batch_bytes.clear();
+        (&mut rest).take(max_bytes).read_to_end(&mut batch_bytes)?;
+        let numbers = bytes::numbers(&batch_bytes);
+        if numbers.len() == 0 {
             return Ok(());
         }
-        for number in words {
-            stacks.add(&mut batch, deferred, i64::from_le_bytes(*number));
-        }
+        numbers.for_each(|number| stacks.add(&mut batch, deferred, number));
         batch.write(writer)?;
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Lowest first: a module imports modules of lower lines only, and none of its own line.
 const ORDER: &[&[&str]] = &[
-    &["column", "hash", "spill"],
+    &["bytes", "column", "hash", "spill"],
     &["batch", "encode", "schema"],
     &["deferred"],
     &["sheet"],

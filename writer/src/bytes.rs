@@ -1,6 +1,8 @@
 //! The byte sink that every encoder writes to. It knows the primitives of the format and
 //! nothing else.
 
+use bytemuck::cast_slice;
+
 /// The 16 bytes of a guid as stored ([FORMAT.md 2]): `00 11 22 33 44 55 66 77 …` reads
 /// `33221100-5544-7766-…`.
 ///
@@ -18,6 +20,7 @@ pub type GuidBytes = [u8; 16];
 /// | method | bytes | encoding |
 /// |---|---|---|
 /// | `u8` … `f64` | 1–8 | little-endian |
+/// | `u32s`, `u64s` | 4n, 8n | little-endian, one after the other |
 /// | `varuint` | 1–10 | 7 bits a byte, least significant group first, high bit: more follow |
 /// | `varint` | 1–10 | zigzag, then `varuint` |
 /// | `utf16z` | 2(n+1) | UTF-16LE, zero unit at the end |
@@ -47,6 +50,16 @@ macro_rules! little_endian {
     )*};
 }
 
+macro_rules! columns {
+    ($($(#[$comment:meta])* $name:ident $number:ident)*) => {$(
+        $(#[$comment])*
+        pub fn $name(&mut self, values: &[$number]) -> &mut Self {
+            let stored: Vec<$number> = values.iter().map(|value| value.to_le()).collect();
+            self.raw(cast_slice(&stored))
+        }
+    )*};
+}
+
 impl Sink {
     /// Creates an empty sink.
     pub fn new() -> Self {
@@ -54,6 +67,15 @@ impl Sink {
     }
 
     little_endian!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+
+    columns! {
+        /// Appends UTF-16 code units without a terminator.
+        utf16 u16
+        /// Appends little-endian numbers, one after the other.
+        u32s u32
+        /// Appends little-endian numbers, one after the other.
+        u64s u64
+    }
 
     /// Returns the number of bytes written so far.
     pub fn len(&self) -> usize {
@@ -112,20 +134,10 @@ impl Sink {
         self.varuint(zigzag(value))
     }
 
-    /// Appends UTF-16 code units without a terminator.
-    pub fn utf16(&mut self, units: &[u16]) -> &mut Self {
-        for unit in units {
-            self.u16(*unit);
-        }
-        self
-    }
-
     /// Appends text as UTF-16 with a zero unit at its end.
     pub fn utf16z(&mut self, text: &str) -> &mut Self {
-        for unit in text.encode_utf16() {
-            self.u16(unit);
-        }
-        self.u16(0)
+        let units: Vec<u16> = text.encode_utf16().chain([0]).collect();
+        self.utf16(&units)
     }
 
     /// Appends text as object framing stores it: i32 byte count, UTF-8.

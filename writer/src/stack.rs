@@ -70,12 +70,10 @@ impl StackBlock {
 /// is 4, else in 8.
 pub fn addresses(pointer_size: i32, frames: &[u64]) -> Vec<u8> {
     let mut sink = Sink::new();
-    for frame in frames {
-        if pointer_size == 4 {
-            sink.u32(*frame as u32);
-        } else {
-            sink.u64(*frame);
-        }
+    if pointer_size == 4 {
+        sink.u32s(&frames.iter().map(|frame| *frame as u32).collect::<Vec<_>>());
+    } else {
+        sink.u64s(frames);
     }
     sink.into_vec()
 }

@@ -1,6 +1,7 @@
 //! Stacks, frames and methods, with ids that are equal in all traces.
 
 use super::RowPrefix;
+use crate::bytes;
 use crate::hash::{id_of, id_of_texts};
 use crate::sheet::Sheet;
 use nettrace_analysis::{Frame, FrameKind, Resolved};
@@ -22,16 +23,17 @@ impl<'r> Code<'r> {
             .iter()
             .map(|frame| id_of_texts(&[kind_name(frame.kind), &frame.text]))
             .collect();
-        let mut bytes = Vec::new();
-        let stack_ids = resolved.model().stacks().map(|stack| {
-            let frames = resolved.frames(stack);
-            bytes.clear();
-            for frame in frames {
-                let id = frame_ids.get(frame.index()).copied().unwrap_or_default();
-                bytes.extend_from_slice(&id.to_le_bytes());
-            }
-            (!frames.is_empty()).then(|| id_of(&bytes))
-        });
+        let mut ids = Vec::new();
+        let stack_ids =
+            resolved.model().stacks().map(|stack| {
+                let frames = resolved.frames(stack);
+                ids.clear();
+                // An id is the same on all machines.
+                ids.extend(frames.iter().map(|frame| {
+                    frame_ids.get(frame.index()).copied().unwrap_or_default().to_le()
+                }));
+                (!frames.is_empty()).then(|| id_of(bytes::of_numbers(&ids)))
+            });
         let stack_ids = stack_ids.collect();
         Code { resolved, frame_ids, stack_ids }
     }
