@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::restriction, clippy::pedantic))]
 
+mod bytes;
 pub mod convert;
 #[cfg(feature = "page")]
 pub mod diff;

@@ -17,7 +17,7 @@ pub(crate) mod digits;
 use self::digits::{EIGHT_DIGITS, SHORT_DIGITS};
 use crate::json::Float;
 use crate::utf16::text_until_zero;
-use nettrace_parser::Guid;
+use nettrace_parser::{Guid, internal};
 use std::mem;
 
 /// Writes a line.
@@ -220,11 +220,11 @@ fn long(rest: &mut [u8], number: u64) -> &mut [u8] {
 #[inline(never)]
 fn guid(rest: &mut [u8], guid: Guid) -> &mut [u8] {
     let mut line = Writer { rest };
-    // The first three numbers are stored lowest byte first, and written highest byte
-    // first.
-    let [a0, a1, a2, a3, b0, b1, c0, c1, second @ ..] = guid.to_bytes();
-    let first = digits::sixteen_hex(u64::from_be_bytes([a3, a2, a1, a0, b1, b0, c1, c0]));
-    let second = digits::sixteen_hex(u64::from_be_bytes(second));
+    let [low, high]: [u64; 2] = internal::first(&guid.to_bytes()).unwrap_or_default();
+    // The low half is three numbers, the high one is bytes in the order of the text.
+    let numbers = low << 32 | low >> 16 & 0xffff_0000 | low >> 48;
+    let first = digits::sixteen_hex(numbers);
+    let second = digits::sixteen_hex(high.swap_bytes());
     let mut text = [b'-'; 36];
     text[..8].copy_from_slice(&first[..8]);
     text[9..13].copy_from_slice(&first[8..12]);

@@ -14,6 +14,7 @@
 
 use crate::escape::{escape_of, escape_of_unit};
 use crate::hidden::{is_hidden, is_hidden_unit};
+use nettrace_parser::internal::first;
 
 /// Maximum number of bytes that may be written after the end of the text.
 pub(crate) const MAX_OVERHANG_BYTES: usize = 16;
@@ -55,8 +56,8 @@ fn convert<const ENDS_AT_ZERO: bool>(bytes: &[u8], out: &mut [u8]) -> Option<(us
                 break true;
             }
         };
-        while !is_stopped && let Some(units) = bytes[from..].first_chunk::<8>() {
-            let (plain, count) = plain_units(u64::from_le_bytes(*units));
+        while !is_stopped && let Some(units) = first(&bytes[from..]) {
+            let (plain, count) = plain_units(units);
             out[to..][..4].copy_from_slice(&plain);
             from += count * 2;
             to += count;
@@ -66,8 +67,8 @@ fn convert<const ENDS_AT_ZERO: bool>(bytes: &[u8], out: &mut [u8]) -> Option<(us
         }
         let mut singles = 0;
         while singles < SINGLE_RUN_UNITS {
-            let unit = match bytes[from..].first_chunk::<2>() {
-                Some(unit) => u16::from_le_bytes(*unit),
+            let unit: u16 = match first(&bytes[from..]) {
+                Some(unit) => unit,
                 None if ENDS_AT_ZERO => return None,
                 None => return Some((from, to)),
             };
@@ -99,10 +100,7 @@ fn convert<const ENDS_AT_ZERO: bool>(bytes: &[u8], out: &mut [u8]) -> Option<(us
 /// differences instead of comparisons, because otherwise the compiler does not.
 #[inline(never)]
 fn plain_block(units: &[u8; 32], out: &mut [u8; 16]) -> usize {
-    let mut wide = [0i16; 16];
-    for (wide, unit) in wide.iter_mut().zip(units.as_chunks::<2>().0) {
-        *wide = i16::from_le_bytes(*unit);
-    }
+    let wide: [i16; 16] = first(units).unwrap_or_default();
     // Units above 255 become 0 or 255, which are not plain either.
     for (byte, unit) in out.iter_mut().zip(wide) {
         *byte = unit.clamp(0, 255) as u8;
@@ -112,7 +110,7 @@ fn plain_block(units: &[u8; 32], out: &mut [u8; 16]) -> usize {
         let is_beyond = byte.wrapping_sub(0x20).saturating_sub(0x5e);
         *byte = is_beyond | 1u8.saturating_sub(*byte ^ 0x22) | 1u8.saturating_sub(*byte ^ 0x5c);
     }
-    u128::from_le_bytes(special).trailing_zeros() as usize / 8
+    first::<u128>(&special).unwrap_or_default().trailing_zeros() as usize / 8
 }
 
 const ONES: u64 = 0x0001_0001_0001_0001;
@@ -176,8 +174,7 @@ fn escape_one(unit: u16, rest: &[u8], out: &mut [u8]) -> (usize, usize) {
 
 /// Returns the character encoded by a high surrogate and the following low surrogate.
 fn pair(high: u16, rest: &[u8]) -> Option<char> {
-    let low = u16::from_le_bytes(*rest.first_chunk::<2>()?);
-    char::decode_utf16([high, low]).next()?.ok()
+    char::decode_utf16([high, first(rest)?]).next()?.ok()
 }
 
 #[cfg(test)]

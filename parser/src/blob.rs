@@ -5,7 +5,7 @@ mod careful;
 mod compressed;
 mod fixed;
 
-use crate::primitive::Parsed;
+use crate::bytes::Parsed;
 use crate::version::Version;
 pub(crate) use careful::{careful_blob_v4, careful_blob_v6};
 #[cfg(test)]

@@ -5,10 +5,10 @@ use crate::blob::{
     compressed_v4, compressed_v6, fixed_v3, fixed_v4, fixed_v6, size_of_header,
 };
 use crate::block::event::EventBlockHeader;
+use crate::bytes::{Parsed, first};
 use crate::error::{Fault, located};
 use crate::format::{fastserial, v6};
 use crate::frame::{BlockKind, Frame};
-use crate::primitive::Parsed;
 use crate::source::{Span, index};
 use crate::work;
 
@@ -146,8 +146,8 @@ impl Cursor {
             return false;
         }
         let from = window.get(index(self.blob, start)..).unwrap_or_default();
-        let Some(header) = from.first_chunk() else { return false };
-        v6::may_be_known(*header, self.end.saturating_sub(self.blob)) && self.leads_to_end(from)
+        let Some(header) = first(from) else { return false };
+        v6::may_be_known(header, self.end.saturating_sub(self.blob)) && self.leads_to_end(from)
     }
 
     #[cold]

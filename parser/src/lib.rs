@@ -5,6 +5,7 @@
 
 mod blob;
 mod block;
+mod bytes;
 pub mod catalog;
 pub mod check;
 mod clock;
@@ -31,7 +32,6 @@ pub mod parallel;
 mod payload;
 #[cfg(any(unix, windows))]
 mod positioned;
-mod primitive;
 pub mod raw;
 mod reader;
 mod resync;

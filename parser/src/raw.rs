@@ -112,10 +112,10 @@ pub use crate::block::sequence_point::{
 pub use crate::block::stack::{header as id_range, row as stack_row};
 pub use crate::block::thread::{ThreadEntry, entry as thread_entry};
 pub use crate::block::trace::{object as trace_object, whole_v6 as trace_block_v6};
+pub use crate::bytes::{Parsed, sized_row, string_v6, utf16z, varuint32, varuint64};
 pub use crate::error::FaultAt;
 pub use crate::format::fastserial::{ObjectType, object_header};
 pub use crate::format::stream_header;
 pub use crate::format::v6::header as block_header_v6;
-pub use crate::primitive::{Parsed, sized_row, string_v6, utf16z, varuint32, varuint64};
 /// Re-exported, so that your version of nom matches.
 pub use nom;

@@ -26,6 +26,7 @@ mod payload_memory;
 mod payload_round_trip;
 mod round_trip;
 mod snapshot;
+mod stack_words;
 mod threads;
 mod truncation;
 mod typed;

@@ -8,7 +8,7 @@ use std::path::Path;
 const ORDER: &[&[&str]] = &[
     &["format_guide", "work", "forget", "serial", "held", "version"],
     &["error"],
-    &["primitive", "schema", "source", "clock"],
+    &["bytes", "schema", "source", "clock"],
     &["frame"],
     &["damage"],
     &["blob", "payload"],

@@ -16,6 +16,7 @@
 //! name is compared with that of the trace. Files may be crafted: whatever does not fit
 //! into the file is an error, and no number that is read decides how much memory is taken.
 
+use nettrace_parser::internal::take_first;
 use std::fmt;
 
 /// Maximum length of a name, in bytes: compilers write none that is longer, but a file may
@@ -160,15 +161,11 @@ impl<'b> Bytes<'b> {
     }
 
     fn u16(&mut self) -> Result<u16, ModuleTypesError> {
-        let (bytes, rest) = self.0.split_first_chunk().ok_or(ModuleTypesError::Truncated)?;
-        self.0 = rest;
-        Ok(u16::from_le_bytes(*bytes))
+        take_first(&mut self.0).ok_or(ModuleTypesError::Truncated)
     }
 
     fn u32(&mut self) -> Result<u32, ModuleTypesError> {
-        let (bytes, rest) = self.0.split_first_chunk().ok_or(ModuleTypesError::Truncated)?;
-        self.0 = rest;
-        Ok(u32::from_le_bytes(*bytes))
+        take_first(&mut self.0).ok_or(ModuleTypesError::Truncated)
     }
 
     /// Reads an index into a heap or a table, of two or four bytes.

@@ -17,6 +17,7 @@
 //! | 12–15 | the number is in the next one to four bytes; if this was the high nibble, the low one holds its highest bits |
 
 use nettrace_parser::Guid;
+use nettrace_parser::internal::first;
 use std::fmt::Write;
 
 /// Makes the sum of a path distinguishable from other GUIDs.
@@ -30,11 +31,8 @@ const MULTIPLE_BYTES: u8 = 12;
 /// strict.
 pub(crate) fn activity_path(id: Guid, process_id: Option<u64>) -> Option<String> {
     let bytes = id.to_bytes();
-    let (words, _) = bytes.as_chunks::<4>();
-    let [first, second, third, last] = words else { return None };
-    let [first, second, third, last] =
-        [first, second, third, last].map(|word| u32::from_le_bytes(*word));
-    let sum = first.wrapping_add(second).wrapping_add(third).wrapping_add(MARK);
+    let [one, two, three, last]: [u32; 4] = first(&bytes)?;
+    let sum = one.wrapping_add(two).wrapping_add(three).wrapping_add(MARK);
     let owner = sum ^ last;
     let is_path = match process_id {
         Some(id) => owner == 0 || u64::from(owner) == id,
@@ -106,10 +104,8 @@ mod tests {
 
     /// Makes a GUID with these numbers in nibbles, and its sum.
     fn id(numbers: [u8; NUMBER_BYTES], process_id: u32) -> Guid {
-        let sum = numbers
-            .chunks(4)
-            .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
-            .fold(MARK, u32::wrapping_add);
+        let words: [u32; 3] = first(&numbers).unwrap();
+        let sum = words.into_iter().fold(MARK, u32::wrapping_add);
         let mut bytes = [0; 16];
         bytes[..NUMBER_BYTES].copy_from_slice(&numbers);
         bytes[NUMBER_BYTES..].copy_from_slice(&(sum ^ process_id).to_le_bytes());

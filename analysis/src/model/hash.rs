@@ -7,6 +7,7 @@
 //! standard library draws them. The order of such a map differs from run to run: nothing
 //! that is shown may depend on it.
 
+use nettrace_parser::internal::numbers;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// A map with [`NumberHasher`].
@@ -64,7 +65,7 @@ impl Hasher for NumberHasher {
 
     fn write(&mut self, bytes: &[u8]) {
         let (words, rest) = bytes.as_chunks::<8>();
-        words.iter().for_each(|word| self.add(u64::from_le_bytes(*word)));
+        numbers(words.as_flattened()).for_each(|word| self.add(word));
         rest.iter().for_each(|byte| self.add(u64::from(*byte)));
     }
 

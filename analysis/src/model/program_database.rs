@@ -15,6 +15,7 @@
 
 use super::native_images::build_of_pdb;
 use nettrace_parser::Guid;
+use nettrace_parser::internal::first;
 
 /// What each such file begins with.
 const MAGIC: &[u8] = b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0";
@@ -167,13 +168,11 @@ fn gather(bytes: &[u8], block_bytes: usize, numbers: &[u8], size: usize) -> Opti
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    let bytes = bytes.get(at..at.checked_add(2)?)?;
-    Some(u16::from_le_bytes(bytes.try_into().ok()?))
+    first(bytes.get(at..)?)
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    let bytes = bytes.get(at..at.checked_add(4)?)?;
-    Some(u32::from_le_bytes(bytes.try_into().ok()?))
+    first(bytes.get(at..)?)
 }
 
 fn size_at(bytes: &[u8], at: usize) -> Option<usize> {

@@ -16,6 +16,7 @@
 use super::handle::{ProcessHandle, StackHandle};
 use super::hash::{NumberMap, NumberState};
 use super::reuses::Reuses;
+use crate::bytes;
 use nettrace_parser::Stack;
 use std::hash::{BuildHasher, Hasher};
 
@@ -277,13 +278,10 @@ fn cut_long(stack: Stack<'_>) -> (Stack<'_>, bool) {
 
 #[inline]
 fn is_same(known: &[u64], stack: Stack<'_>) -> bool {
-    let (words, rest) = stack.bytes().as_chunks::<8>();
-    // If addresses have eight bytes, compare directly; otherwise the lengths differ, and
-    // they are compared one by one.
-    if words.len() == known.len() && rest.is_empty() && stack.len() == words.len() {
-        return known.iter().zip(words).all(|(known, word)| *known == u64::from_le_bytes(*word));
+    match (bytes::as_words(known), stack.as_words()) {
+        (Some(known), Some(words)) => known == words,
+        _ => known.iter().copied().eq(stack.addresses()),
     }
-    known.iter().copied().eq(stack.addresses())
 }
 
 #[cfg(test)]

@@ -123,8 +123,8 @@ impl Timeline {
     }
 
     fn put_escaped(&mut self, head: [u32; 2], weight: u64) {
-        let [a, b, c, d, e, f, g, h] = weight.to_le_bytes();
-        let halves = [u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])];
+        #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+        let halves = [weight as u32, (weight >> 32) as u32];
         self.rows.extend([ESCAPE, head, halves]);
     }
 

@@ -16,16 +16,15 @@ const fn short_numbers() -> [u32; SHORT_DIGITS] {
     let mut all = [0; SHORT_DIGITS];
     let mut number = 0;
     while number < SHORT_DIGITS {
-        let digits = [
-            b'0' + (number / 100) as u8,
-            b'0' + (number / 10 % 10) as u8,
-            b'0' + (number % 10) as u8,
-        ];
-        all[number] = u32::from_le_bytes(match number {
-            0..10 => [digits[2], 0, 0, 1],
-            10..100 => [digits[1], digits[2], 0, 2],
-            _ => [digits[0], digits[1], digits[2], 3],
-        });
+        let zero = b'0' as u32;
+        let hundreds = zero + number as u32 / 100;
+        let tens = zero + number as u32 / 10 % 10;
+        let ones = zero + number as u32 % 10;
+        all[number] = match number {
+            0..10 => ones | 1 << 24,
+            10..100 => tens | ones << 8 | 2 << 24,
+            _ => hundreds | tens << 8 | ones << 16 | 3 << 24,
+        };
         number += 1;
     }
     all

@@ -13,6 +13,7 @@ mod compile;
 use super::rows::{self, Rows};
 use crate::line::{Literal, Writer};
 use crate::shape::Names;
+use nettrace_parser::internal::take_first;
 use nettrace_parser::{Field, Guid};
 
 /// Maximum total number of values that counts in a payload may request. Payloads with
@@ -230,13 +231,6 @@ impl CompiledWriter {
     }
 }
 
-#[inline(always)]
-pub(crate) fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
-    let (bytes, after) = rest.split_first_chunk()?;
-    *rest = after;
-    Some(*bytes)
-}
-
 /// Appends an integer; in quotes if it is too large for a double and that is requested.
 #[inline(always)]
 pub(crate) fn unsigned(line: &mut Writer<'_>, number: u64, style: NumberStyle) {
@@ -294,18 +288,16 @@ impl Value {
             Value::Elements(elements) => {
                 (*line, *rest) = elements.write(line.taken(), rest, state, style)?;
             }
-            Value::HexPointer if style.pointer_size == 8 => {
-                line.hex(u64::from_le_bytes(take(rest)?))
-            }
-            Value::HexPointer => line.hex(u64::from(u32::from_le_bytes(take(rest)?))),
-            Value::U32 => line.unsigned(u64::from(u32::from_le_bytes(take(rest)?))),
-            Value::U16 => line.unsigned(u64::from(u16::from_le_bytes(take(rest)?))),
-            Value::U8 => line.unsigned(u64::from(u8::from_le_bytes(take(rest)?))),
-            Value::U64 => unsigned(line, u64::from_le_bytes(take(rest)?), style),
-            Value::HexU64 => line.hex(u64::from_le_bytes(take(rest)?)),
-            Value::HexU32 => line.hex(u64::from(u32::from_le_bytes(take(rest)?))),
-            Value::I32 => line.signed(i64::from(i32::from_le_bytes(take(rest)?))),
-            Value::I64 => signed(line, i64::from_le_bytes(take(rest)?), style),
+            Value::HexPointer if style.pointer_size == 8 => line.hex(take_first(rest)?),
+            Value::HexPointer => line.hex(u64::from(take_first::<u32>(rest)?)),
+            Value::U32 => line.unsigned(u64::from(take_first::<u32>(rest)?)),
+            Value::U16 => line.unsigned(u64::from(take_first::<u16>(rest)?)),
+            Value::U8 => line.unsigned(u64::from(take_first::<u8>(rest)?)),
+            Value::U64 => unsigned(line, take_first(rest)?, style),
+            Value::HexU64 => line.hex(take_first(rest)?),
+            Value::HexU32 => line.hex(u64::from(take_first::<u32>(rest)?)),
+            Value::I32 => line.signed(i64::from(take_first::<i32>(rest)?)),
+            Value::I64 => signed(line, take_first(rest)?, style),
             Value::VarUInt => unsigned(line, varuint(rest)?, style),
             Value::HexVarUInt => line.hex(varuint(rest)?),
             Value::Kept(value, register) => {
@@ -327,10 +319,10 @@ impl Value {
         style: NumberStyle,
     ) -> Option<(Writer<'b>, &'r [u8], u64)> {
         let number = match self {
-            Value::U8 => u64::from(u8::from_le_bytes(take(&mut rest)?)),
-            Value::U16 => u64::from(u16::from_le_bytes(take(&mut rest)?)),
-            Value::U32 | Value::HexU32 => u64::from(u32::from_le_bytes(take(&mut rest)?)),
-            Value::U64 | Value::HexU64 => u64::from_le_bytes(take(&mut rest)?),
+            Value::U8 => u64::from(take_first::<u8>(&mut rest)?),
+            Value::U16 => u64::from(take_first::<u16>(&mut rest)?),
+            Value::U32 | Value::HexU32 => u64::from(take_first::<u32>(&mut rest)?),
+            Value::U64 | Value::HexU64 => take_first::<u64>(&mut rest)?,
             Value::VarUInt | Value::HexVarUInt => varuint(&mut rest)?,
             _ => return None,
         };
@@ -352,20 +344,20 @@ impl Value {
     ) -> Option<(Writer<'b>, &'r [u8])> {
         match self {
             Value::Utf8 => {
-                let count = usize::from(u16::from_le_bytes(take(&mut rest)?));
+                let count = usize::from(take_first::<u16>(&mut rest)?);
                 let (text, after) = rest.split_at_checked(count)?;
                 rest = after;
                 line.plain_ascii(text)?;
             }
-            Value::HexU16 => line.hex(u64::from(u16::from_le_bytes(take(&mut rest)?))),
-            Value::HexU8 => line.hex(u64::from(u8::from_le_bytes(take(&mut rest)?))),
-            Value::I16 => line.signed(i64::from(i16::from_le_bytes(take(&mut rest)?))),
-            Value::I8 => line.signed(i64::from(i8::from_le_bytes(take(&mut rest)?))),
-            Value::F64 => line.float(f64::from_le_bytes(take(&mut rest)?)),
-            Value::F32 => line.float(f32::from_le_bytes(take(&mut rest)?)),
-            Value::Bool32 => line.text(truth(u32::from_le_bytes(take(&mut rest)?) != 0)),
-            Value::Bool8 => line.text(truth(u8::from_le_bytes(take(&mut rest)?) != 0)),
-            Value::Guid => line.guid(Guid::from_bytes(take(&mut rest)?)),
+            Value::HexU16 => line.hex(u64::from(take_first::<u16>(&mut rest)?)),
+            Value::HexU8 => line.hex(u64::from(take_first::<u8>(&mut rest)?)),
+            Value::I16 => line.signed(i64::from(take_first::<i16>(&mut rest)?)),
+            Value::I8 => line.signed(i64::from(take_first::<i8>(&mut rest)?)),
+            Value::F64 => line.float(take_first::<f64>(&mut rest)?),
+            Value::F32 => line.float(take_first::<f32>(&mut rest)?),
+            Value::Bool32 => line.text(truth(take_first::<u32>(&mut rest)? != 0)),
+            Value::Bool8 => line.text(truth(take_first::<u8>(&mut rest)? != 0)),
+            Value::Guid => line.guid(Guid::from_bytes(take_first(&mut rest)?)),
             Value::Skip(count) => rest = rest.get(*count..)?,
             // The caller has handled all others.
             _ => return None,
@@ -408,7 +400,7 @@ impl Elements {
     ) -> Option<(Writer<'b>, &'r [u8])> {
         let (mut line, mut rest) = (line, rest);
         let count = match self.count {
-            ElementCount::Here => usize::from(u16::from_le_bytes(take(&mut rest)?)),
+            ElementCount::Here => usize::from(take_first::<u16>(&mut rest)?),
             ElementCount::Kept(register) => *state.registers.get(register)?,
             ElementCount::Fixed(count) => count,
         };
@@ -420,7 +412,7 @@ impl Elements {
         line.literal(&each.begin);
         if let [Step { value: Value::U32, .. }] = each.steps.as_slice() {
             for index in 0..count {
-                line.unsigned(u64::from(u32::from_le_bytes(take(&mut rest)?)));
+                line.unsigned(u64::from(take_first::<u32>(&mut rest)?));
                 line.literal(if index == last { &each.end } else { &each.between });
             }
             return Some((line, rest));

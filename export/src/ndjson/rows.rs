@@ -3,9 +3,10 @@
 //! the upper half is cached as text, together with the text around it, and only the lower
 //! halves are written into it.
 
-use super::compiled_writer::{NumberStyle, take, unsigned};
+use super::compiled_writer::{NumberStyle, unsigned};
 use crate::line::Writer;
 use crate::line::digits;
+use nettrace_parser::internal::take_first;
 
 /// Maximum length of a part's text, in bytes.
 pub(crate) const MAX_TEXT_BYTES: usize = 96;
@@ -101,7 +102,7 @@ impl Segment {
         match self.addresses.as_slice() {
             [] => line.put(&text.bytes, text.len),
             [_] => {
-                let number = u64::from_le_bytes(take(rest)?);
+                let number = take_first::<u64>(rest)?;
                 let upper = [(number >> 32) as u32, 0];
                 if text.upper != upper {
                     *text = self.text(upper);
@@ -113,8 +114,7 @@ impl Segment {
                 }
             }
             [_, _, ..] => {
-                let one = u64::from_le_bytes(take(rest)?);
-                let other = u64::from_le_bytes(take(rest)?);
+                let [one, other] = take_first::<[u64; 2]>(rest)?;
                 let upper = [(one >> 32) as u32, (other >> 32) as u32];
                 if text.upper != upper {
                     *text = self.text(upper);
@@ -128,11 +128,11 @@ impl Segment {
             }
         }
         match self.number {
-            Some(NumberKind::U64) => unsigned(line, u64::from_le_bytes(take(rest)?), style),
-            Some(NumberKind::U32) => line.unsigned(u64::from(u32::from_le_bytes(take(rest)?))),
-            Some(NumberKind::U16) => line.unsigned(u64::from(u16::from_le_bytes(take(rest)?))),
-            Some(NumberKind::U8) => line.unsigned(u64::from(u8::from_le_bytes(take(rest)?))),
-            Some(NumberKind::HexU32) => line.hex(u64::from(u32::from_le_bytes(take(rest)?))),
+            Some(NumberKind::U64) => unsigned(line, take_first(rest)?, style),
+            Some(NumberKind::U32) => line.unsigned(u64::from(take_first::<u32>(rest)?)),
+            Some(NumberKind::U16) => line.unsigned(u64::from(take_first::<u16>(rest)?)),
+            Some(NumberKind::U8) => line.unsigned(u64::from(take_first::<u8>(rest)?)),
+            Some(NumberKind::HexU32) => line.hex(u64::from(take_first::<u32>(rest)?)),
             None => {}
         }
         Some(())

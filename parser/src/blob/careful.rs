@@ -2,8 +2,8 @@
 //! and report what is wrong.
 
 use super::{BlobHeader, Extent, flag, size_of_header};
+use crate::bytes::{Parsed, before, guid, u8, varuint32, varuint64};
 use crate::error::{Fault, FaultAt};
-use crate::primitive::{Parsed, before, guid, u8, varuint32, varuint64};
 use nom::Parser;
 use nom::combinator::cond;
 

@@ -7,6 +7,7 @@
 //! by its careful twin, which reports what is wrong.
 
 use super::{BlobHeader, flag};
+use crate::bytes::first;
 use nettrace_guid::Guid;
 
 /// Size in bytes of the window that the fast decoder may read. The longest header has 88.
@@ -113,8 +114,8 @@ fn long(
 #[inline(never)]
 #[expect(clippy::arithmetic_side_effects, reason = "`at` is below 128, and so is what is added")]
 fn long_varuint(window: &[u8; WINDOW], at: usize, max_bytes: usize, last: u8) -> (u64, usize) {
-    if let Some(bytes) = window.get(at..).and_then(|rest| rest.first_chunk()) {
-        let (value, length) = joined(u64::from_le_bytes(*bytes));
+    if let Some(bytes) = window.get(at..).and_then(first) {
+        let (value, length) = joined(bytes);
         // The last allowed byte has a limit of its own, so a varuint of that length is
         // left to the loop, as wrong ones are.
         if length < max_bytes.min(9) {

@@ -11,8 +11,8 @@
 //! The two timestamps are reported, but no event is left out because of them: test
 //! writers store 0.
 
+use crate::bytes::{Parsed, i64, u16};
 use crate::error::{Fault, FaultAt};
-use crate::primitive::{Parsed, i64, u16};
 use nom::Parser;
 
 /// Header of a block of blobs.

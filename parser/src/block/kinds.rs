@@ -2,8 +2,8 @@
 //! know about each kind.
 
 use super::{event, label_list, metadata, sequence_point, stack, thread, trace};
+use crate::bytes::Parsed;
 use crate::frame::BlockKind;
-use crate::primitive::Parsed;
 use std::fmt;
 use std::ops::RangeInclusive;
 

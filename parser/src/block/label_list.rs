@@ -8,9 +8,9 @@
 //! | 8 | … | lists of labels: u8 kind, bit 7 set on the last label of a list, then its content |
 
 use super::rows;
+use crate::bytes::{Parsed, before, guid, string_v6, u8, u32, u64, varuint64, zigzag};
 use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt};
-use crate::primitive::{Parsed, before, guid, string_v6, u8, u32, u64, varuint64, zigzag};
 use crate::work;
 use nettrace_guid::Guid;
 use nom::Parser;

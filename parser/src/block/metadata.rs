@@ -7,14 +7,14 @@
 pub(crate) mod field_list;
 
 use super::rows;
+use crate::bytes::{
+    Parsed, before, guid, i32, sized_row, string_v6, u8, u16, u32, u64, utf16_to_string, utf16z,
+    varuint32,
+};
 use crate::catalog::{self, CatalogEvent, KnownProvider};
 use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt, located};
 use crate::payload::Utf16;
-use crate::primitive::{
-    Parsed, before, guid, i32, sized_row, string_v6, u8, u16, u32, u64, utf16_to_string, utf16z,
-    varuint32,
-};
 use crate::schema::Schema;
 use crate::serial::Serial;
 use crate::work;

@@ -1,8 +1,8 @@
 //! Walks the rows of a block, and records the rows that cannot be read.
 
+use crate::bytes::{Parsed, before};
 use crate::damage::BlockDamage;
 use crate::error::{Fault, located};
-use crate::primitive::{Parsed, before};
 
 /// Reads the part before the rows; without it, the block is lost.
 pub(super) fn read_header<'a, T>(

@@ -9,9 +9,9 @@
 //! | 12 / 16 | … | entries: thread id u64, sequence number u32 | entries: thread index varuint64, sequence number varuint32 |
 
 use super::rows;
+use crate::bytes::{Parsed, before, u32, u64, varuint32, varuint64};
 use crate::damage::BlockDamage;
 use crate::error::{Fault, located};
-use crate::primitive::{Parsed, before, u32, u64, varuint32, varuint64};
 use nom::Parser;
 
 /// The content of a sequence point before its entries.

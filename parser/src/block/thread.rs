@@ -5,9 +5,9 @@
 //! key and value (two strings). All are optional, in any order.
 
 use super::rows;
+use crate::bytes::{Parsed, before, sized_row, string_v6, u8, u16, varuint64};
 use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt, located};
-use crate::primitive::{Parsed, before, sized_row, string_v6, u8, u16, varuint64};
 use nom::Parser;
 
 /// A thread of version 6: anything that emits events, identified by the index that events

@@ -12,10 +12,10 @@
 //! | 44 | 4 | V3–V5: sampling period | i32, ns |
 //! | 40 | … | V6: key string, value string, … | |
 
+use crate::bytes::{Parsed, before, i16, i32, i64, string_v6};
 use crate::clock::{Clock, DateTimeParts};
 use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt, Located};
-use crate::primitive::{Parsed, before, i16, i32, i64, string_v6};
 use crate::work;
 use nom::Parser;
 use nom::error::context;

@@ -13,7 +13,7 @@
 use super::event::{CatalogEvent, event, sent};
 use super::generated;
 use super::row::{FieldRow, boolean8, f32, u16, u32, u64};
-use crate::primitive::utf16_end;
+use crate::bytes::{numbers, take_first, utf16_end};
 use crate::schema::{Field, Schema};
 use std::sync::OnceLock;
 
@@ -95,13 +95,10 @@ pub(super) fn schema(carrier: &'static CatalogEvent, payload: &[u8]) -> Option<&
         return None;
     }
     let (name, rest) = payload.split_at_checked(utf16_end(payload)?)?;
-    let (size, rest) = rest.get(2..)?.split_first_chunk()?;
-    let size =
-        usize::try_from(u32::from_le_bytes(*size)).ok().filter(|size| *size <= rest.len())?;
-    let (units, _) = name.as_chunks::<2>();
-    let is_called = |record: &CatalogEvent| {
-        units.iter().map(|unit| u16::from_le_bytes(*unit)).eq(record.symbol.encode_utf16())
-    };
+    let mut rest = rest.get(2..)?;
+    let size: u32 = take_first(&mut rest)?;
+    let size = usize::try_from(size).ok().filter(|size| *size <= rest.len())?;
+    let is_called = |record: &CatalogEvent| numbers::<u16>(name).eq(record.symbol.encode_utf16());
     let (record, carrying) = records().zip(&CARRYING).find(|(record, _)| is_called(record))?;
     if bytes_of(record.schema()) != Some(size) {
         return None;

@@ -15,9 +15,9 @@
 
 use super::Framed;
 use crate::block::kinds::{KINDS, KindRow};
+use crate::bytes::{Parsed, before, i32, take, u8};
 use crate::error::{Fault, FaultAt, located};
 use crate::frame::{BlockKind, Frame};
-use crate::primitive::{Parsed, before, i32, take, u8};
 use crate::source::Span;
 use nom::Parser;
 use nom::combinator::flat_map;

@@ -18,9 +18,9 @@
 pub(crate) mod fastserial;
 pub(crate) mod v6;
 
+use crate::bytes::{Parsed, take, u32};
 use crate::error::{Fault, FaultAt, Foreign};
 use crate::frame::Frame;
-use crate::primitive::{Parsed, take, u32};
 use crate::version::Version;
 use nom::Parser;
 use nom::error::context;

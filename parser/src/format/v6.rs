@@ -11,8 +11,8 @@
 use super::Framed;
 use crate::block::kinds::KINDS;
 use crate::block::signs::{SIGN_BYTES, begins_as};
+use crate::bytes::{Parsed, u32};
 use crate::frame::{BlockKind, Frame};
-use crate::primitive::{Parsed, u32};
 use crate::source::Span;
 use crate::work;
 
@@ -29,8 +29,13 @@ pub(crate) const SHOWN: usize = HEADER + SIGN_BYTES;
 /// [`Fault::Truncated`](crate::Fault::Truncated).
 pub fn header(input: &[u8]) -> Parsed<'_, (u8, u32)> {
     let (rest, word) = u32(input)?;
-    let [a, b, c, kind] = word.to_le_bytes();
-    Ok((rest, (kind, u32::from_le_bytes([a, b, c, 0]))))
+    Ok((rest, kind_and_size(word)))
+}
+
+/// Returns the two numbers of a block header.
+fn kind_and_size(word: u32) -> (u8, u32) {
+    let [kind, ..] = word.to_be_bytes();
+    (kind, word & 0x00ff_ffff)
 }
 
 /// Returns the block at `position`. `input` begins there.
@@ -164,9 +169,10 @@ impl Led {
 /// Returns whether a header may be that of a block of a known kind other than Trace,
 /// which has at most `max_bytes` bytes with its header.
 #[inline]
-pub(crate) fn may_be_known([a, b, c, number]: [u8; HEADER], max_bytes: u64) -> bool {
-    (2..=KINDS.len()).contains(&usize::from(number))
-        && u64::from(u32::from_le_bytes([a, b, c, 0])).saturating_add(HEADER as u64) <= max_bytes
+pub(crate) fn may_be_known(header: u32, max_bytes: u64) -> bool {
+    let (kind, size) = kind_and_size(header);
+    (2..=KINDS.len()).contains(&usize::from(kind))
+        && u64::from(size).saturating_add(HEADER as u64) <= max_bytes
 }
 
 /// Returns the consecutive blocks of known kinds from the beginning of `input` to `to`.

@@ -6,8 +6,8 @@ use super::object::Object;
 use super::scalar::{DateTime, Decimal};
 use super::text::{Utf8, Utf16};
 use super::value::Value;
+use crate::bytes::{before, utf16_end, varint64, varuint64};
 use crate::error::{Fault, located};
-use crate::primitive::{before, utf16_end, varint64, varuint64};
 use crate::schema::FieldType;
 use nettrace_guid::Guid;
 
@@ -22,25 +22,25 @@ impl<'r> Payload<'r> {
         budget: &mut Budget,
     ) -> Result<(Value<'r>, usize), Fault> {
         Ok(match kind {
-            FieldType::I32 => (Value::I32(i32::from_le_bytes(self.chunk(at)?)), 4),
-            FieldType::U32 => (Value::U32(u32::from_le_bytes(self.chunk(at)?)), 4),
-            FieldType::I64 => (Value::I64(i64::from_le_bytes(self.chunk(at)?)), 8),
-            FieldType::U64 => (Value::U64(u64::from_le_bytes(self.chunk(at)?)), 8),
-            FieldType::I16 => (Value::I16(i16::from_le_bytes(self.chunk(at)?)), 2),
-            FieldType::U16 => (Value::U16(u16::from_le_bytes(self.chunk(at)?)), 2),
-            FieldType::I8 => (Value::I8(i8::from_le_bytes(self.chunk(at)?)), 1),
-            FieldType::U8 => (Value::U8(u8::from_le_bytes(self.chunk(at)?)), 1),
-            FieldType::F32 => (Value::F32(f32::from_le_bytes(self.chunk(at)?)), 4),
-            FieldType::F64 => (Value::F64(f64::from_le_bytes(self.chunk(at)?)), 8),
+            FieldType::I32 => (Value::I32(self.number(at)?), 4),
+            FieldType::U32 => (Value::U32(self.number(at)?), 4),
+            FieldType::I64 => (Value::I64(self.number(at)?), 8),
+            FieldType::U64 => (Value::U64(self.number(at)?), 8),
+            FieldType::I16 => (Value::I16(self.number(at)?), 2),
+            FieldType::U16 => (Value::U16(self.number(at)?), 2),
+            FieldType::I8 => (Value::I8(self.number(at)?), 1),
+            FieldType::U8 => (Value::U8(self.number(at)?), 1),
+            FieldType::F32 => (Value::F32(self.number(at)?), 4),
+            FieldType::F64 => (Value::F64(self.number(at)?), 8),
             FieldType::Pointer if self.reading.pointer_size() == 4 => {
-                (Value::Pointer(u64::from(u32::from_le_bytes(self.chunk(at)?))), 4)
+                (Value::Pointer(u64::from(self.number::<u32>(at)?)), 4)
             }
-            FieldType::Pointer => (Value::Pointer(u64::from_le_bytes(self.chunk(at)?)), 8),
+            FieldType::Pointer => (Value::Pointer(self.number(at)?), 8),
             FieldType::Boolean32 if self.reading.boolean_size() == 4 => {
-                (Value::Bool(u32::from_le_bytes(self.chunk(at)?) != 0), 4)
+                (Value::Bool(self.number::<u32>(at)? != 0), 4)
             }
             FieldType::Boolean32 | FieldType::Boolean8 => {
-                (Value::Bool(u8::from_le_bytes(self.chunk(at)?) != 0), 1)
+                (Value::Bool(self.number::<u8>(at)? != 0), 1)
             }
             _ => return self.rare_value(kind, at, registers, budget),
         })
@@ -75,21 +75,21 @@ impl<'r> Payload<'r> {
         let bytes = self.from(at);
         Ok(match kind {
             FieldType::Utf16Text => self.text(at, utf16_end(bytes)),
-            FieldType::Utf16CodeUnit => (Value::Char(u16::from_le_bytes(self.chunk(at)?)), 2),
+            FieldType::Utf16CodeUnit => (Value::Char(self.number(at)?), 2),
             FieldType::Utf8CodeUnit if !self.reading.counts_utf8() => {
                 (Value::Utf8(Utf8::new(bytes.get(..1).ok_or(Fault::Truncated)?)), 1)
             }
-            FieldType::Guid => (Value::Guid(Guid::from_bytes(self.chunk(at)?)), 16),
+            FieldType::Guid => (Value::Guid(Guid::from_bytes(self.number(at)?)), 16),
             FieldType::DateTime if self.reading.date_size() == 8 => {
-                (Value::DateTime(DateTime::from_file_time(u64::from_le_bytes(self.chunk(at)?))), 8)
+                (Value::DateTime(DateTime::from_file_time(self.number(at)?)), 8)
             }
             FieldType::DateTime => {
-                (Value::DateTime(DateTime::from_system_time(self.chunk(at)?)), 16)
+                (Value::DateTime(DateTime::from_system_time(self.number(at)?)), 16)
             }
             FieldType::Decimal if self.reading.decimal_size() == 8 => {
-                (Value::F64(f64::from_le_bytes(self.chunk(at)?)), 8)
+                (Value::F64(self.number(at)?), 8)
             }
-            FieldType::Decimal => (Value::Decimal(Decimal::from_bytes(self.chunk(at)?)), 16),
+            FieldType::Decimal => (Value::Decimal(Decimal::from_words(self.number(at)?)), 16),
             FieldType::Padding(count) => {
                 let count = usize::from(*count);
                 (Value::Bytes(bytes.get(..count).ok_or(Fault::Truncated)?), count)
@@ -108,7 +108,7 @@ impl<'r> Payload<'r> {
                 (Value::Utf8(Utf8::new(text)), end.map_or(bytes.len(), |end| end.saturating_add(1)))
             }
             FieldType::CountedUtf8 | FieldType::Utf8CodeUnit => {
-                let size = usize::from(u16::from_le_bytes(self.chunk(at)?));
+                let size = usize::from(self.number::<u16>(at)?);
                 let text =
                     bytes.get(2..).and_then(|rest| rest.get(..size)).ok_or(Fault::Truncated)?;
                 (Value::Utf8(Utf8::new(text)), size + 2)
@@ -127,7 +127,7 @@ impl<'r> Payload<'r> {
     ) -> Result<(Value<'r>, usize), Fault> {
         Ok(match kind {
             FieldType::Array(element) => {
-                let count = u32::from(u16::from_le_bytes(self.chunk(at)?));
+                let count = u32::from(self.number::<u16>(at)?);
                 let from = at.saturating_add(2);
                 let size = self.elements(element, count, from, budget)?;
                 (self.array(element, count, from, size), size.saturating_add(2))

@@ -18,8 +18,8 @@
 use super::MAX_VALUES;
 use super::reading::Reading;
 use super::value::Value;
+use crate::bytes::{Number, before, first, utf16_end, varuint64};
 use crate::error::{Fault, located};
-use crate::primitive::{before, utf16_end, varuint64};
 use crate::schema::{Count, Field, FieldType, Register};
 use std::fmt;
 
@@ -128,8 +128,8 @@ impl<'r> Payload<'r> {
 
     /// Returns the `N` bytes at a position.
     #[inline]
-    pub(super) fn chunk<const N: usize>(&self, at: usize) -> Result<[u8; N], Fault> {
-        self.from(at).first_chunk().copied().ok_or(Fault::Truncated)
+    pub(super) fn number<T: Number>(&self, at: usize) -> Result<T, Fault> {
+        first(self.from(at)).ok_or(Fault::Truncated)
     }
 
     /// Returns an extent of `size` bytes, if they are available.
@@ -304,7 +304,7 @@ impl<'r> Payload<'r> {
                 elements(element, registers.count(*count), budget)
             }
             FieldType::Array(element) => {
-                let count = u32::from(u16::from_le_bytes(self.chunk(at)?));
+                let count = u32::from(self.number::<u16>(at)?);
                 let size = self.elements(element, count, at.saturating_add(2), budget)?;
                 Ok(ValueExtent::whole(size.saturating_add(2)))
             }
@@ -336,7 +336,7 @@ impl<'r> Payload<'r> {
             FieldType::Utf16Text => ended(utf16_end(bytes), 2),
             FieldType::AnsiText => ended(bytes.iter().position(|byte| *byte == 0), 1),
             FieldType::CountedUtf8 | FieldType::Utf8CodeUnit => {
-                let size = usize::from(u16::from_le_bytes(self.chunk(at)?));
+                let size = usize::from(self.number::<u16>(at)?);
                 self.within(at, 2 + size)
             }
             FieldType::VarInt | FieldType::VarUInt => match varuint64(bytes) {
@@ -400,7 +400,7 @@ impl<'r> Payload<'r> {
     pub(super) fn size_despite_fault(&self, kind: &FieldType, at: usize) -> Option<usize> {
         let (prefix, fixed) = match kind {
             FieldType::Array(element) => {
-                let count = u16::from_le_bytes(self.chunk(at).ok()?);
+                let count: u16 = self.number(at).ok()?;
                 (2, self.fixed_elements(element, u32::from(count))?)
             }
             kind => (0, self.fixed(kind)?),
@@ -417,8 +417,7 @@ impl<'r> Payload<'r> {
         at: usize,
         budget: &mut Budget,
     ) -> Result<LocatedElements<'t>, Fault> {
-        let [a, b, c, d] = self.chunk(at)?;
-        let (position, size) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
+        let [position, size]: [u16; 2] = self.number(at)?;
         let outside = Fault::Location { position, size };
         let (base, element) = match kind {
             FieldType::RelLoc(element) => (at.saturating_add(4), element),

@@ -4,8 +4,8 @@ use super::extent::{Budget, Payload, Registers, Role, ValueExtent};
 use super::reading::{self, Reading, TextEnds};
 use super::value::Value;
 use super::{Cut, PayloadFault};
+use crate::bytes::{first, utf16_end};
 use crate::error::Fault;
-use crate::primitive::utf16_end;
 use crate::schema::{Field, FieldType, Schema, ValueMap};
 use nettrace_guid::Guid;
 use std::fmt;
@@ -326,31 +326,31 @@ impl<'r> Fields<'r> {
         let rest = self.payload.from(self.at);
         // Returns a value of a fixed size, if all of it is present.
         macro_rules! fixed {
-            ($bytes:ident => $value:expr) => {
-                if let Some($bytes) = rest.first_chunk() {
-                    return self.step(field, $bytes.len(), $value);
+            ($number:ident => $value:expr) => {
+                if let Some($number) = first(rest) {
+                    return self.step(field, size_of_val(&$number), $value);
                 }
             };
         }
         match &field.kind {
             FieldType::Utf16Text if !rest.is_empty() => return self.next_text(field),
-            FieldType::Guid => fixed!(bytes => Value::Guid(Guid::from_bytes(*bytes))),
-            FieldType::Boolean8 => fixed!(bytes => Value::Bool(u8::from_le_bytes(*bytes) != 0)),
-            FieldType::U8 => fixed!(bytes => Value::U8(u8::from_le_bytes(*bytes))),
-            FieldType::I8 => fixed!(bytes => Value::I8(i8::from_le_bytes(*bytes))),
-            FieldType::U16 => fixed!(bytes => Value::U16(u16::from_le_bytes(*bytes))),
-            FieldType::I16 => fixed!(bytes => Value::I16(i16::from_le_bytes(*bytes))),
-            FieldType::U32 => fixed!(bytes => Value::U32(u32::from_le_bytes(*bytes))),
-            FieldType::I32 => fixed!(bytes => Value::I32(i32::from_le_bytes(*bytes))),
-            FieldType::U64 => fixed!(bytes => Value::U64(u64::from_le_bytes(*bytes))),
-            FieldType::I64 => fixed!(bytes => Value::I64(i64::from_le_bytes(*bytes))),
-            FieldType::F32 => fixed!(bytes => Value::F32(f32::from_le_bytes(*bytes))),
-            FieldType::F64 => fixed!(bytes => Value::F64(f64::from_le_bytes(*bytes))),
+            FieldType::Guid => fixed!(bytes => Value::Guid(Guid::from_bytes(bytes))),
+            FieldType::Boolean8 => fixed!(byte => Value::Bool(0u8 != byte)),
+            FieldType::U8 => fixed!(number => Value::U8(number)),
+            FieldType::I8 => fixed!(number => Value::I8(number)),
+            FieldType::U16 => fixed!(number => Value::U16(number)),
+            FieldType::I16 => fixed!(number => Value::I16(number)),
+            FieldType::U32 => fixed!(number => Value::U32(number)),
+            FieldType::I32 => fixed!(number => Value::I32(number)),
+            FieldType::U64 => fixed!(number => Value::U64(number)),
+            FieldType::I64 => fixed!(number => Value::I64(number)),
+            FieldType::F32 => fixed!(number => Value::F32(number)),
+            FieldType::F64 => fixed!(number => Value::F64(number)),
             FieldType::Pointer if self.payload.reading.pointer_size() == 8 => {
-                fixed!(bytes => Value::Pointer(u64::from_le_bytes(*bytes)));
+                fixed!(number => Value::Pointer(number));
             }
             FieldType::Boolean32 if self.payload.reading.is_usual() => {
-                fixed!(bytes => Value::Bool(u32::from_le_bytes(*bytes) != 0));
+                fixed!(word => Value::Bool(0u32 != word));
             }
             _ => {}
         }
@@ -475,14 +475,14 @@ impl FieldPlace {
 #[inline(always)]
 fn scalar<'r>(kind: &FieldType, own: &[u8]) -> Option<Value<'r>> {
     Some(match kind {
-        FieldType::U32 => Value::U32(u32::from_le_bytes(*own.first_chunk()?)),
-        FieldType::I32 => Value::I32(i32::from_le_bytes(*own.first_chunk()?)),
-        FieldType::U64 => Value::U64(u64::from_le_bytes(*own.first_chunk()?)),
-        FieldType::I64 => Value::I64(i64::from_le_bytes(*own.first_chunk()?)),
-        FieldType::U16 => Value::U16(u16::from_le_bytes(*own.first_chunk()?)),
+        FieldType::U32 => Value::U32(first(own)?),
+        FieldType::I32 => Value::I32(first(own)?),
+        FieldType::U64 => Value::U64(first(own)?),
+        FieldType::I64 => Value::I64(first(own)?),
+        FieldType::U16 => Value::U16(first(own)?),
         FieldType::U8 => Value::U8(*own.first()?),
-        FieldType::F64 => Value::F64(f64::from_le_bytes(*own.first_chunk()?)),
-        FieldType::Pointer => Value::Pointer(u64::from_le_bytes(*own.first_chunk()?)),
+        FieldType::F64 => Value::F64(first(own)?),
+        FieldType::Pointer => Value::Pointer(first(own)?),
         _ => return None,
     })
 }

@@ -18,7 +18,7 @@
 //! they always get the usual interpretation.
 
 use super::extent::{Budget, Payload, Role, ValueExtent};
-use crate::primitive::utf16_end;
+use crate::bytes::utf16_end;
 use crate::schema::{Ambiguity, FieldType, FixedSize, Schema};
 use std::cmp::Ordering;
 use std::fmt;

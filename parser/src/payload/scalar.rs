@@ -25,19 +25,10 @@ impl DateTime {
 
     /// Creates a date from eight i16: year, month, day of week, day, hour, minute,
     /// second, millisecond. A date that does not exist becomes 0.
-    pub(crate) fn from_system_time(bytes: [u8; 16]) -> DateTime {
-        let (parts, _) = bytes.as_chunks::<2>();
-        let part = |index: usize| parts.get(index).map_or(0, |part| i16::from_le_bytes(*part));
-        let date = DateTimeParts {
-            year: part(0),
-            month: part(1),
-            day_of_week: part(2),
-            day: part(3),
-            hour: part(4),
-            minute: part(5),
-            second: part(6),
-            millisecond: part(7),
-        };
+    pub(crate) fn from_system_time(parts: [i16; 8]) -> DateTime {
+        let [year, month, day_of_week, day, hour, minute, second, millisecond] = parts;
+        let date =
+            DateTimeParts { year, month, day_of_week, day, hour, minute, second, millisecond };
         let file_time =
             date.unix_nanos().map_or(0, |nanos| (nanos / 100).saturating_add(UNIX_EPOCH));
         DateTime { file_time: u64::try_from(file_time).unwrap_or(0) }
@@ -79,11 +70,11 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    pub(crate) fn from_bytes(bytes: [u8; 16]) -> Decimal {
-        let [f0, f1, scale, sign, h0, h1, h2, h3, low @ ..] = bytes;
-        let _ = (f0, f1);
-        let high = u32::from_le_bytes([h0, h1, h2, h3]);
-        Decimal { high, low: u64::from_le_bytes(low), scale, is_negative: sign & 0x80 != 0 }
+    /// Creates a number from its 16 bytes, as four words.
+    pub(crate) fn from_words([flags, high, low, middle]: [u32; 4]) -> Decimal {
+        let [sign, scale, ..] = flags.to_be_bytes();
+        let low = u64::from(middle) << 32 | u64::from(low);
+        Decimal { high, low, scale, is_negative: sign & 0x80 != 0 }
     }
 
     /// Returns the integer, without the decimal point.

@@ -1,5 +1,6 @@
 //! Texts as they are stored in payloads.
 
+use crate::bytes::numbers;
 use std::fmt::{self, Write};
 use std::hash::{Hash, Hasher};
 
@@ -58,7 +59,7 @@ impl<'r> Utf16<'r> {
 
     /// Returns the code units of the text.
     pub fn units(&self) -> impl ExactSizeIterator<Item = u16> + Clone + use<'r> {
-        self.pairs().iter().map(|unit| u16::from_le_bytes(*unit))
+        numbers(self.bytes)
     }
 
     /// Returns the characters of the text; a lone surrogate is U+FFFD.
@@ -102,7 +103,7 @@ impl<'r> Utf16<'r> {
             // A surrogate pair is never split between runs.
             let other = rest.iter().take_while(|unit| !is_ascii(unit)).count();
             let (others, after) = rest.split_at_checked(other).unwrap_or_default();
-            for c in char::decode_utf16(others.iter().map(|unit| u16::from_le_bytes(*unit))) {
+            for c in char::decode_utf16(numbers(others.as_flattened())) {
                 to.write_char(c.unwrap_or(char::REPLACEMENT_CHARACTER))?;
             }
             rest = after;

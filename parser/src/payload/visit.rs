@@ -11,7 +11,7 @@ use super::extent::Payload;
 use super::fields::FieldValue;
 use super::reading::{self, Reading, TextEnds};
 use super::value::Value;
-use crate::primitive::utf16_end;
+use crate::bytes::{self, take_first, utf16_end};
 use crate::schema::{Field, FieldType, Schema};
 use nettrace_guid::Guid;
 
@@ -61,19 +61,11 @@ pub trait VisitValues<'r> {
     fn element(&mut self, element: Value<'r>);
 }
 
-/// Takes the next `N` bytes off, if they are available.
-#[inline(always)]
-fn take<'r, const N: usize>(rest: &mut &'r [u8]) -> Option<&'r [u8; N]> {
-    let (bytes, after) = rest.split_first_chunk()?;
-    *rest = after;
-    Some(bytes)
-}
-
 /// Wraps a number in a value.
 macro_rules! number {
-    ($kind:ident, $number:ty, $rest:expr) => {
-        match take($rest) {
-            Some(bytes) => Value::$kind(<$number>::from_le_bytes(*bytes)),
+    ($kind:ident, $rest:expr) => {
+        match take_first($rest) {
+            Some(number) => Value::$kind(number),
             None => return false,
         }
     };
@@ -105,29 +97,29 @@ fn common<'r, const KEPT: bool, V: VisitValues<'r>>(
             }};
         }
         match &field.kind {
-            FieldType::U32 => give!(number!(U32, u32, rest)),
-            FieldType::I32 => give!(number!(I32, i32, rest)),
-            FieldType::U64 => give!(number!(U64, u64, rest)),
-            FieldType::I64 => give!(number!(I64, i64, rest)),
-            FieldType::U16 => give!(number!(U16, u16, rest)),
-            FieldType::I16 => give!(number!(I16, i16, rest)),
-            FieldType::U8 => give!(number!(U8, u8, rest)),
-            FieldType::I8 => give!(number!(I8, i8, rest)),
-            FieldType::F64 => give!(number!(F64, f64, rest)),
-            FieldType::F32 => give!(number!(F32, f32, rest)),
+            FieldType::U32 => give!(number!(U32, rest)),
+            FieldType::I32 => give!(number!(I32, rest)),
+            FieldType::U64 => give!(number!(U64, rest)),
+            FieldType::I64 => give!(number!(I64, rest)),
+            FieldType::U16 => give!(number!(U16, rest)),
+            FieldType::I16 => give!(number!(I16, rest)),
+            FieldType::U8 => give!(number!(U8, rest)),
+            FieldType::I8 => give!(number!(I8, rest)),
+            FieldType::F64 => give!(number!(F64, rest)),
+            FieldType::F32 => give!(number!(F32, rest)),
             FieldType::Pointer if payload.reading.pointer_size() == 8 => {
-                give!(number!(Pointer, u64, rest))
+                give!(number!(Pointer, rest))
             }
-            FieldType::Boolean32 if payload.reading.is_usual() => match take(rest) {
-                Some(bytes) => give!(Value::Bool(u32::from_le_bytes(*bytes) != 0)),
+            FieldType::Boolean32 if payload.reading.is_usual() => match take_first::<u32>(rest) {
+                Some(word) => give!(Value::Bool(word != 0)),
                 None => return false,
             },
-            FieldType::Boolean8 => match take(rest) {
-                Some([byte]) => give!(Value::Bool(*byte != 0)),
+            FieldType::Boolean8 => match take_first::<u8>(rest) {
+                Some(byte) => give!(Value::Bool(byte != 0)),
                 None => return false,
             },
-            FieldType::Guid => match take(rest) {
-                Some(bytes) => give!(Value::Guid(Guid::from_bytes(*bytes))),
+            FieldType::Guid => match take_first(rest) {
+                Some(bytes) => give!(Value::Guid(Guid::from_bytes(bytes))),
                 None => return false,
             },
             FieldType::Utf16Text => {
@@ -215,21 +207,19 @@ impl<'r> Array<'r> {
     pub fn visit<V: VisitValues<'r>>(self, visitor: &mut V) {
         let bytes = self.bytes();
         macro_rules! numbers {
-            ($kind:ident, $number:ty) => {
-                bytes.as_chunks().0.iter().for_each(|bytes| {
-                    visitor.element(Value::$kind(<$number>::from_le_bytes(*bytes)));
-                })
+            ($kind:ident) => {
+                bytes::numbers(bytes).for_each(|number| visitor.element(Value::$kind(number)))
             };
         }
         match self.element() {
-            FieldType::U32 => numbers!(U32, u32),
-            FieldType::I32 => numbers!(I32, i32),
-            FieldType::U64 => numbers!(U64, u64),
-            FieldType::I64 => numbers!(I64, i64),
-            FieldType::U16 => numbers!(U16, u16),
-            FieldType::F64 => numbers!(F64, f64),
+            FieldType::U32 => numbers!(U32),
+            FieldType::I32 => numbers!(I32),
+            FieldType::U64 => numbers!(U64),
+            FieldType::I64 => numbers!(I64),
+            FieldType::U16 => numbers!(U16),
+            FieldType::F64 => numbers!(F64),
             FieldType::Pointer if self.payload.reading.pointer_size() == 8 => {
-                numbers!(Pointer, u64)
+                numbers!(Pointer)
             }
             FieldType::Object(fields) => self.visit_objects(fields, visitor),
             _ => self.iter().for_each(|element| visitor.element(element)),

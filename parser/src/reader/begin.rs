@@ -3,10 +3,10 @@
 
 use super::machine::Reader;
 use super::phase::{Phase, body_of};
+use crate::bytes::before;
 use crate::error::{Error, Fault, located};
 use crate::format::{Framed, fastserial, needed_to_name, stream_header, v6};
 use crate::frame::{BlockKind, Frame};
-use crate::primitive::before;
 use crate::source::Source;
 use crate::version::Version;
 

@@ -3,13 +3,13 @@
 use super::state::{MIN_SEARCHED_PAYLOAD, State};
 use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::event::header as event_block_header;
+use crate::bytes::before;
 use crate::cursor::{Cursor, StatedTimes};
 use crate::error::{Fault, located};
 use crate::event::Event;
 use crate::frame::{BlockKind, Frame};
 use crate::loss::RowPlace;
 use crate::payload::Fields;
-use crate::primitive::before;
 use crate::source::index;
 use crate::tables::NO_SLOT;
 use crate::version::Version;

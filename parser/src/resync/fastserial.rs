@@ -18,11 +18,11 @@ use super::{AfterMark, Expects, GROWN_BYTES, Need, Verdict, Window};
 use crate::blob::{BlobEncoding, BlobHeader, fixed_v3};
 use crate::block::event::header as event_block_header;
 use crate::block::{sequence_point, stack};
+use crate::bytes::before;
 use crate::cursor::Cursor;
 use crate::format::Framed;
 use crate::format::fastserial::{self, FOUND_HEADER, Found, NEXT_HEADER, ObjectEnd};
 use crate::frame::{BlockKind, Frame};
-use crate::primitive::before;
 use crate::source::index;
 use crate::version::Version;
 

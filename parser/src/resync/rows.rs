@@ -3,10 +3,10 @@
 use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::event;
 use crate::block::kinds::{RowWalk, StepOver};
+use crate::bytes::before;
 use crate::cursor::Cursor;
 use crate::error::located;
 use crate::frame::Frame;
-use crate::primitive::before;
 use crate::source::index;
 use crate::work;
 

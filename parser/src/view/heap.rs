@@ -16,9 +16,9 @@
 //! | 38 GCBulkRootStaticVar | u32 count, u64 domain, u16 instance | u64 root, u64 object, u64 type, u32 flags, UTF-16 name |
 
 use super::{KnownProvider, View, number, number32};
+use crate::bytes::{Parsed, numbers, take, u8, u16, u32, u64, utf16z};
 use crate::event::Event;
 use crate::payload::Utf16;
-use crate::primitive::{Parsed, take, u8, u16, u32, u64, utf16z};
 use std::marker::PhantomData;
 
 /// Rows of an event about the heap: runtime 15 to 19, 23, and 36 to 38, version 0.
@@ -82,8 +82,7 @@ pub struct HeapType<'r> {
 impl<'r> HeapType<'r> {
     /// Returns the ids of the generic arguments, or of the element of an array.
     pub fn parameters(&self) -> impl ExactSizeIterator<Item = u64> + use<'r> {
-        let (ids, _) = self.parameters.as_chunks::<8>();
-        ids.iter().map(|id| u64::from_le_bytes(*id))
+        numbers(self.parameters)
     }
 }
 

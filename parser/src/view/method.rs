@@ -2,6 +2,7 @@
 //! ended.
 
 use super::{KnownProvider, View, number, number32, text};
+use crate::bytes::{first, take_first};
 use crate::event::Event;
 use crate::payload::Utf16;
 
@@ -171,14 +172,9 @@ impl MethodRange {
     /// Returns the view of a payload that is known to belong to a method event.
     #[inline]
     pub fn from_payload(payload: &[u8]) -> Option<MethodRange> {
-        let (words, size) = payload.first_chunk::<28>()?.as_chunks::<8>();
-        let &[method_id, module_id, start] = words else { return None };
-        Some(MethodRange {
-            method_id: u64::from_le_bytes(method_id),
-            module_id: u64::from_le_bytes(module_id),
-            start: u64::from_le_bytes(start),
-            size: u32::from_le_bytes(*size.first_chunk()?),
-        })
+        let mut rest = payload;
+        let [method_id, module_id, start] = take_first(&mut rest)?;
+        Some(MethodRange { method_id, module_id, start, size: first(rest)? })
     }
 }
 

@@ -1,6 +1,7 @@
 //! CPU samples of the runtime's sampler.
 
 use super::{KnownProvider, View};
+use crate::bytes::first;
 use crate::event::Event;
 
 /// A CPU sample: `Microsoft-DotNETCore-SampleProfiler` 0, version 0. It is the stack of
@@ -40,7 +41,7 @@ impl Sample {
     /// Returns the view of a payload that is known to belong to such an event.
     #[inline]
     pub fn from_payload(payload: &[u8]) -> Option<Sample> {
-        let state = match u32::from_le_bytes(*payload.first_chunk()?) {
+        let state = match first::<u32>(payload)? {
             0 => SampleState::Error,
             1 => SampleState::External,
             2 => SampleState::Managed,

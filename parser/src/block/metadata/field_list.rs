@@ -11,8 +11,8 @@
 //! fields before it are usable. The same holds for the members of an object, but there
 //! the fields after the object are lost as well, because the object's length is unknown.
 
+use crate::bytes::{Parsed, i32, string_v6, u8, u16, utf16_to_string, utf16z};
 use crate::error::{Fault, FaultAt, located};
-use crate::primitive::{Parsed, i32, string_v6, u8, u16, utf16_to_string, utf16z};
 use crate::schema::{Field, FieldType, MAX_FIELDS, MAX_TYPE_DEPTH};
 use std::cell::Cell;
 

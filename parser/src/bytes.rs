@@ -1,9 +1,11 @@
-//! The functions that touch bytes: integers, varints, text (FORMAT.md 2).
+//! The functions that touch bytes: numbers, varints, text (FORMAT.md 2).
 //!
-//! number parsers shift byte by byte and are four times slower than an array read, so
-//! these functions are our own.
+//! No other module makes numbers of bytes, so this one alone has to know in which order a
+//! stream stores them, and at which addresses they lie. Number parsers of nom shift byte by
+//! byte and are four times slower than a load, so these functions are our own.
 
 use crate::error::{Fault, FaultAt};
+use bytemuck::{Pod, pod_read_unaligned, try_cast_slice};
 use nettrace_guid::Guid;
 
 /// Result of every parser in this crate: the rest of the input and a value, or a fault and
@@ -16,6 +18,82 @@ pub(crate) fn before(whole: &[u8], rest: &[u8]) -> usize {
     whole.len().saturating_sub(rest.len())
 }
 
+/// A number of fixed size, or several of one type. Streams store numbers with the lowest
+/// byte first, whatever the order of the machine is.
+pub trait Number: Pod {
+    /// Converts a number as stored to the machine's order of bytes.
+    fn from_le(stored: Self) -> Self;
+}
+
+macro_rules! integers {
+    ($($type:ident)*) => {$(
+        impl Number for $type {
+            #[inline(always)]
+            fn from_le(stored: $type) -> $type {
+                $type::from_le(stored)
+            }
+        }
+    )*};
+}
+
+integers! { u8 i8 u16 i16 u32 i32 u64 i64 u128 }
+
+macro_rules! floats {
+    ($($type:ident $bits:ident)*) => {$(
+        impl Number for $type {
+            #[inline(always)]
+            fn from_le(stored: $type) -> $type {
+                $type::from_bits($bits::from_le(stored.to_bits()))
+            }
+        }
+    )*};
+}
+
+floats! { f32 u32 f64 u64 }
+
+impl<T: Number, const N: usize> Number for [T; N] {
+    #[inline(always)]
+    fn from_le(stored: [T; N]) -> [T; N] {
+        stored.map(T::from_le)
+    }
+}
+
+/// Returns the number at the beginning of the input. `None` if there are fewer bytes.
+#[inline(always)]
+pub fn first<T: Number>(input: &[u8]) -> Option<T> {
+    input.get(..size_of::<T>()).map(|bytes| T::from_le(pod_read_unaligned(bytes)))
+}
+
+/// Takes the number at the beginning of the input off. `None` if there are fewer bytes,
+/// which are left.
+#[inline(always)]
+pub fn take_first<T: Number>(input: &mut &[u8]) -> Option<T> {
+    let (bytes, rest) = input.split_at_checked(size_of::<T>())?;
+    *input = rest;
+    Some(T::from_le(pod_read_unaligned(bytes)))
+}
+
+/// Returns numbers that lie one after the other. An incomplete one at the end is left out.
+#[inline(always)]
+pub fn numbers<T: Number>(
+    bytes: &[u8],
+) -> impl DoubleEndedIterator<Item = T> + ExactSizeIterator + Clone + use<'_, T> {
+    bytes.chunks_exact(size_of::<T>()).map(|bytes| T::from_le(pod_read_unaligned(bytes)))
+}
+
+/// Returns 64-bit numbers as stored: pairs of words in the stream's order of bytes, low
+/// word first. `None` if the bytes do not begin at a multiple of four, or the last number is
+/// incomplete.
+pub(crate) fn words(bytes: &[u8]) -> Option<&[[u32; 2]]> {
+    try_cast_slice(bytes).ok()
+}
+
+/// Returns the guid that four numbers of a header contain.
+#[inline(always)]
+pub(crate) fn guid_of(words: [u32; 4]) -> Guid {
+    Guid::from_bytes(bytemuck::cast(words.map(u32::to_le)))
+}
+
 macro_rules! little_endian {
     ($($name:ident $type:ty),* $(,)?) => {$(
         #[doc = concat!("Reads a little-endian `", stringify!($type), "`.")]
@@ -24,8 +102,9 @@ macro_rules! little_endian {
         /// [`Fault::Truncated`].
         #[inline]
         pub(crate) fn $name(input: &[u8]) -> Parsed<'_, $type> {
-            match input.split_first_chunk() {
-                Some((bytes, rest)) => Ok((rest, <$type>::from_le_bytes(*bytes))),
+            let mut rest = input;
+            match take_first(&mut rest) {
+                Some(number) => Ok((rest, number)),
                 None => FaultAt::error(input, Fault::Truncated),
             }
         }
@@ -216,8 +295,7 @@ fn zero_unit(units: u64) -> Option<usize> {
 /// Converts UTF-16LE bytes to a string. Lone surrogates become U+FFFD; an odd last byte
 /// is left out.
 pub(crate) fn utf16_to_string(bytes: &[u8]) -> String {
-    let (units, _) = bytes.as_chunks::<2>();
-    char::decode_utf16(units.iter().map(|unit| u16::from_le_bytes(*unit)))
+    char::decode_utf16(numbers(bytes))
         .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
         .collect()
 }
