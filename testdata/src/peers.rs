@@ -1,11 +1,12 @@
 //! Real .NET runtimes to test against: 3.1, 8, 9 and 10, each with a program whose
 //! scenario the test chooses.
 //!
-//! `.ci/peers` makes them ready and prints their folder, which `NETTRACE_PEERS` names. If
-//! it is not set, tests print on stderr that they skip (`SKIPPED`), and pass.
+//! `.ci/peers` makes them ready and prints their folder, which `NETTRACE_PEERS` names. A
+//! test that needs them is `#[ignore = "needs NETTRACE_PEERS"]` in a module
+//! `with_runtime`, so that each run counts what it left out.
 //! `NETTRACE_RUNTIMES=net10` selects some of the runtimes.
 //!
-//! ```
+//! ```no_run
 //! for peer in nettrace_testdata::peers::all() {
 //!     let folder = nettrace_testdata::peers::Folder::new();
 //!     let target = peer.start(&folder, "sleep", 0);
@@ -33,21 +34,22 @@ pub struct Peer {
 }
 
 /// Returns the folder that `NETTRACE_PEERS` names.
-pub fn folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("NETTRACE_PEERS").map(PathBuf::from);
-    if folder.is_none() {
-        skipped("NETTRACE_PEERS does not name a folder with runtimes (.ci/peers makes one)");
-    }
-    folder
+///
+/// # Panics
+/// If the variable is not set.
+pub fn folder() -> PathBuf {
+    let folder = std::env::var_os("NETTRACE_PEERS");
+    PathBuf::from(folder.expect("NETTRACE_PEERS=$(.ci/peers) names a folder with runtimes"))
 }
 
 /// Returns all runtimes of the folder, or those that `NETTRACE_RUNTIMES` names:
 /// `net8,net10`.
 ///
 /// # Panics
-/// If `NETTRACE_RUNTIMES` names one that is not there.
+/// If `NETTRACE_PEERS` is not set, if `NETTRACE_RUNTIMES` names one that is not there, or
+/// if there is none.
 pub fn all() -> Vec<Peer> {
-    let Some(folder) = folder() else { return Vec::new() };
+    let folder = folder();
     let wanted = std::env::var("NETTRACE_RUNTIMES").ok();
     let wanted: Option<Vec<&str>> = wanted.as_deref().map(|names| names.split(',').collect());
     let old = folder.join("tools/workload-netstandard/workload.dll");
@@ -74,6 +76,7 @@ pub fn all() -> Vec<Peer> {
     if let Some(names) = wanted {
         assert_eq!(peers.len(), names.len(), "not all of NETTRACE_RUNTIMES={names:?} are there");
     }
+    assert!(!peers.is_empty(), "there is no runtime in {}", folder.display());
     peers
 }
 
@@ -84,18 +87,20 @@ pub fn modern() -> Vec<Peer> {
 }
 
 /// Returns a command for one of the .NET tools of the folder, such as
-/// `dotnet-trace/dotnet-trace.dll`, or `None` if it is not there.
-pub fn tool(path: &str) -> Option<Command> {
-    let folder = folder()?;
+/// `dotnet-trace/dotnet-trace.dll`.
+///
+/// # Panics
+/// If `NETTRACE_PEERS` is not set, or if the tool or .NET 10, which runs it, is not there.
+pub fn tool(path: &str) -> Command {
+    let folder = folder();
     let (host, tool) = (folder.join("net10/dotnet"), folder.join("tools").join(path));
-    if !host.exists() || !tool.exists() {
-        skipped(format_args!("{} is not there", tool.display()));
-        return None;
+    for needed in [&host, &tool] {
+        assert!(needed.exists(), "{} is not there", needed.display());
     }
     let mut command = Command::new(host);
     command.arg(tool).env("DOTNET_ROLL_FORWARD", "Major");
     command.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
-    Some(command)
+    command
 }
 
 impl Peer {

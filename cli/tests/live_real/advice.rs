@@ -26,6 +26,7 @@ const REPORTS: [(&str, &str); 14] = [
 const OUT_OF_REACH: [&str; 2] = ["System.Net.Http:", "Microsoft.AspNetCore.Hosting:"];
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_report_has_events_of_each_provider_that_it_recommends() {
     peers::each(peers::all().into_iter().filter(|peer| peer.major == 10).collect(), |peer| {
         let mut all = Subject::start(peer, "all");

@@ -22,6 +22,7 @@ fn interrupt(child: &mut Child) {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn event_counters_and_instruments_come_without_being_named() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "all");
@@ -52,6 +53,7 @@ fn event_counters_and_instruments_come_without_being_named() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_starved_thread_pool_is_seen_without_being_asked_for() {
     let peers = peers::modern().into_iter().filter(|peer| peer.major >= 8).collect();
     peers::each(peers, |peer| {
@@ -90,6 +92,7 @@ fn a_starved_thread_pool_is_seen_without_being_asked_for() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn two_views_share_the_metrics_of_a_process_and_one_with_other_settings_gets_a_notice() {
     peers::each(peers::modern().into_iter().filter(|peer| peer.major >= 8).collect(), |peer| {
         let mut subject = Subject::start(peer, "metrics");
@@ -112,6 +115,7 @@ fn two_views_share_the_metrics_of_a_process_and_one_with_other_settings_gets_a_n
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn metrics_are_served_on_this_machine() {
     peers::each(peers::modern().into_iter().filter(|peer| peer.major >= 9).collect(), |peer| {
         let mut subject = Subject::start(peer, "metrics");
@@ -166,6 +170,7 @@ impl Drop for SameNamed {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn processes_of_one_name_are_in_one_table() {
     peers::each(peers::all(), |peer| {
         let folder = Folder::new();
@@ -199,6 +204,7 @@ fn options(record: &str) -> [&str; 2] {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn what_discover_says_records_an_event_records_it() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "all");
@@ -288,6 +294,7 @@ fn what_discover_says_records_an_event_records_it() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn providers_events_counters_and_instruments_are_discovered() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "all");
@@ -319,6 +326,7 @@ fn providers_events_counters_and_instruments_are_discovered() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_program_that_is_started_shows_its_own_counters_without_their_being_named() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();

@@ -25,6 +25,7 @@ fn recording(subject: &Subject, options: &[&str]) -> std::process::Child {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_killed_process_leaves_a_readable_file() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "custom");
@@ -39,6 +40,7 @@ fn a_killed_process_leaves_a_readable_file() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_terminated_process_ends_its_trace_if_it_can() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "custom");
@@ -57,6 +59,7 @@ fn a_terminated_process_ends_its_trace_if_it_can() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_process_that_stands_still_costs_the_deadline_and_keeps_no_session() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "custom");
@@ -77,6 +80,7 @@ fn a_process_that_stands_still_costs_the_deadline_and_keeps_no_session() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn ctrl_c_ends_a_recording_whole() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "custom");
@@ -90,6 +94,7 @@ fn ctrl_c_ends_a_recording_whole() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_process_without_a_free_session_says_so() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "sleep");

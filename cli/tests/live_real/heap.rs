@@ -21,6 +21,7 @@ fn sizes(report: &Value) -> [u64; 2] {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_process_is_dumped_again_and_again_and_each_time_types_have_names() {
     peers::each(peers::all(), |peer| {
         // A static variable holds 4,096 places, in which arrays of bytes and texts come and go.
@@ -105,6 +106,7 @@ fn assert_known_graph(subject: &Subject, file: &str, major: u32) {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_known_graph_is_found_object_by_object_with_who_holds_it() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::with_known_graph(peer, "sleep");
@@ -128,6 +130,7 @@ fn a_known_graph_is_found_object_by_object_with_who_holds_it() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn beside_another_session_a_dump_is_whole_and_says_which_names_it_lacks() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "sleep");
@@ -161,6 +164,7 @@ fn beside_another_session_a_dump_is_whole_and_says_which_names_it_lacks() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_program_that_is_started_is_dumped_and_goes_on_to_its_end() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_program_is_traced_from_its_first_method() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
@@ -29,6 +30,7 @@ fn a_program_is_traced_from_its_first_method() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn programs_that_a_program_starts_finish_and_are_recorded_on_demand() {
     peers::each(peers::modern(), |peer| {
         for (option, files) in [("--force", 1), ("--children", 2)] {
@@ -60,6 +62,7 @@ fn programs_that_a_program_starts_finish_and_are_recorded_on_demand() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn programs_that_run_in_turn_are_let_go_with_few_descriptors_and_named() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
@@ -86,6 +89,7 @@ fn programs_that_run_in_turn_are_let_go_with_few_descriptors_and_named() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_program_without_ports_runs_as_if_we_were_not_there() {
     peers::each(peers::all().into_iter().filter(|peer| peer.major == 3).collect(), |peer| {
         let folder = Folder::new();
@@ -101,6 +105,7 @@ fn a_program_without_ports_runs_as_if_we_were_not_there() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn five_processes_come_to_one_port() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();

@@ -1,32 +1,39 @@
-//! The live commands on real runtimes: .NET Core 3.1, .NET 8, 9 and 10, where
-//! `NETTRACE_PEERS` names them.
+//! The live commands on real runtimes: .NET Core 3.1, .NET 8, 9 and 10, in the folder that
+//! `NETTRACE_PEERS` names.
 //! After all commands the processes still answer, and have no descriptor more than before.
 //! After all that is done to them they still answer, and have no descriptor more than
 //! before.
 #![cfg(target_os = "linux")]
 #![allow(clippy::restriction, clippy::pedantic)]
 
-mod advice;
-mod collect;
 #[path = "../common/mod.rs"]
 mod common;
-mod conditions;
-mod counters;
-mod diff;
-mod endings;
-mod heap;
-mod launch;
-mod load;
-mod options;
-mod prepared;
-mod process;
-mod rules;
-mod same_values;
-mod stack;
-mod steady;
-mod tools;
-mod top;
-mod watch;
+
+/// The tests: all of them need real runtimes.
+#[path = "."]
+mod with_runtime {
+    use super::*;
+
+    mod advice;
+    mod collect;
+    mod conditions;
+    mod counters;
+    mod diff;
+    mod endings;
+    mod heap;
+    mod launch;
+    mod load;
+    mod options;
+    mod prepared;
+    mod process;
+    mod rules;
+    mod same_values;
+    mod stack;
+    mod steady;
+    mod tools;
+    mod top;
+    mod watch;
+}
 
 use common::{Ran, command};
 use nettrace_ipc::{Provider, Providers, Rundown, Runtime, Search, Session, SessionConfig};

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_process_that_waits_takes_variables_and_a_startup_hook() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
@@ -41,6 +42,7 @@ fn a_process_that_waits_takes_variables_and_a_startup_hook() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn what_was_recorded_of_a_process_is_replayed() {
     peers::each(peers::modern(), |peer| {
         let mut subject = Subject::start(peer, "custom");

@@ -5,6 +5,7 @@ use super::{Ran, Subject, ran, wait_until};
 use nettrace_testdata::peers::{self, Folder};
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn ps_lists_each_runtime_with_its_version_and_what_it_can_do() {
     let peers = peers::all();
     let folder = Folder::new();
@@ -48,6 +49,7 @@ fn ps_lists_each_runtime_with_its_version_and_what_it_can_do() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn each_request_of_process_is_answered() {
     peers::each(peers::modern(), |peer| {
         let mut subject = Subject::start(peer, "sleep");
@@ -112,6 +114,7 @@ fn dumped(subject: &Subject, path: &str) -> Ran {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn net_core_3_says_what_it_cannot_do_and_writes_dumps() {
     peers::each(peers::all().into_iter().filter(|peer| peer.major == 3).collect(), |peer| {
         let mut subject = Subject::start(peer, "sleep");

@@ -63,6 +63,7 @@ fn assert_all_named(subject: &Subject, (scenario, waits_in): (&str, &str), run: 
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn every_waiting_thread_is_named_in_twenty_of_twenty_runs() {
     for scenario in SCENARIOS {
         peers::each(peers::all(), |peer| {
@@ -74,6 +75,7 @@ fn every_waiting_thread_is_named_in_twenty_of_twenty_runs() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn every_waiting_thread_is_named_in_twenty_of_twenty_runs_under_load() {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let spin = |_| {
@@ -99,6 +101,7 @@ fn every_waiting_thread_is_named_in_twenty_of_twenty_runs_under_load() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn threads_that_wait_for_a_lock_are_recognised() {
     peers::each(peers::modern(), |peer| {
         let mut subject = Subject::start(peer, "contention");
@@ -121,6 +124,7 @@ fn threads_that_wait_for_a_lock_are_recognised() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn stacks_that_are_taken_again_and_again_are_counted() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "sleep");
@@ -146,6 +150,7 @@ fn modules(thread: &Value) -> Vec<&str> {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn threads_that_wait_in_native_code_show_the_frames_of_its_libraries() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "sleep");
@@ -201,6 +206,7 @@ fn threads_that_wait_in_native_code_show_the_frames_of_its_libraries() {
 // `Thread.Join` leaves no managed frame in .NET Core 3.1, and that runtime's library has names for
 // its functions.
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn the_functions_of_an_old_runtime_say_what_a_thread_waits_for() {
     peers::each(peers::all().into_iter().filter(|peer| peer.major == 3).collect(), |peer| {
         let mut subject = Subject::start(peer, "contention");
@@ -223,6 +229,7 @@ fn the_functions_of_an_old_runtime_say_what_a_thread_waits_for() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn the_perf_map_of_a_process_names_its_compiled_methods() {
     peers::each(peers::modern(), |peer| {
         let mut subject = Subject::start(peer, "sleep");
@@ -244,6 +251,7 @@ fn the_perf_map_of_a_process_names_its_compiled_methods() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_process_that_is_stopped_is_called_so() {
     peers::each(peers::modern(), |peer| {
         let mut subject = Subject::start(peer, "sleep");

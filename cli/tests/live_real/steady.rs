@@ -15,6 +15,7 @@ const LONG: Duration = Duration::from_secs(120);
 const COLLECT: [&str; 5] = ["collect", "--patience", "120s", "-o", "x.nettrace"];
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn short_processes_come_and_go_with_few_descriptors() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
@@ -57,6 +58,7 @@ const ENDS: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(
 const MAX_TRIES: usize = 3;
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_reader_that_stands_still_holds_up_neither_the_process_nor_us() {
     // A debug build reads less than such a process writes, so its buffers are kept small.
     let buffers = if cfg!(debug_assertions) { "4" } else { "256" };
@@ -112,6 +114,7 @@ fn stalled(peer: &Peer, words: &[&str], target_ends: bool) -> Duration {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn two_signals_at_once_end_a_recording_whole() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "custom");
@@ -132,6 +135,7 @@ fn two_signals_at_once_end_a_recording_whole() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_signal_in_the_first_moments_of_a_launch_leaves_nobody_suspended() {
     peers::each(peers::modern(), |peer| {
         for (round, name) in ["HUP", "TERM", "INT"].into_iter().cycle().take(9).enumerate() {
@@ -157,6 +161,7 @@ fn a_signal_in_the_first_moments_of_a_launch_leaves_nobody_suspended() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn ctrl_c_for_a_started_program_ends_its_trace_first() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
@@ -179,6 +184,7 @@ fn ctrl_c_for_a_started_program_ends_its_trace_first() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_process_that_waits_for_another_port_is_reported() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();

@@ -5,6 +5,7 @@ use super::common::Json;
 use nettrace_testdata::peers;
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn one_look_names_the_hot_methods_and_what_is_allocated_and_thrown() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "all");

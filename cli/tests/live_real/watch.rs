@@ -5,6 +5,7 @@ use super::common::Json;
 use nettrace_testdata::peers;
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn each_choice_of_events_shows_them_as_they_happen() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "all");
@@ -26,6 +27,7 @@ fn each_choice_of_events_shows_them_as_they_happen() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn what_happens_is_one_line_each() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "all");
@@ -60,6 +62,7 @@ fn what_happens_is_one_line_each() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn the_stack_of_an_exception_has_the_names_of_what_ran_before_it_was_watched() {
     peers::each(peers::all(), |peer| {
         // Everything that throws was compiled before.

@@ -10,6 +10,7 @@ use nettrace_testdata::peers::{self};
 use std::path::PathBuf;
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn each_command_is_answered_and_harms_nothing() {
     peers::each(peers::modern(), |peer| {
         let major = peer.major;
@@ -83,6 +84,7 @@ fn again<T>(mut ask: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn net_core_3_knows_sessions_and_dumps_only() {
     peers::each(peers::all().into_iter().filter(|peer| peer.major == 3).collect(), |peer| {
         let mut target = start(peer, "custom", 0);
@@ -111,6 +113,7 @@ fn net_core_3_knows_sessions_and_dumps_only() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn each_collect_tracing_streams_to_its_end_mark() {
     peers::each(peers::all(), |peer| {
         let mut target = start(peer, "custom", 0);
@@ -138,6 +141,7 @@ fn each_collect_tracing_streams_to_its_end_mark() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn the_start_takes_the_lowest_command_and_says_what_is_lost() {
     peers::each(peers::modern(), |peer| {
         let target = start(peer, "custom", 0);

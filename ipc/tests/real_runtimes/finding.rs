@@ -3,13 +3,13 @@
 use super::{patient, start};
 use nettrace_ipc::{Search, Unreachable};
 use nettrace_testdata::peers::{self, Folder};
-use nettrace_testdata::skipped;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn processes_are_found_with_name_owner_and_uptime() {
     peers::each(peers::all(), |peer| {
         let begin = Instant::now();
@@ -32,6 +32,7 @@ fn processes_are_found_with_name_owner_and_uptime() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn names_cut_at_107_bytes_are_found_and_reached() {
     peers::each(peers::modern(), |peer| {
         for length in [70, 90, 110] {
@@ -60,6 +61,7 @@ fn names_cut_at_107_bytes_are_found_and_reached() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn reasons_are_given_for_processes_without_socket() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
@@ -85,47 +87,50 @@ fn reasons_are_given_for_processes_without_socket() {
     });
 }
 
-#[test]
-fn a_process_in_a_container_is_reached_through_its_root() {
-    peers::each(peers::modern(), |peer| {
-        let folder = Folder::new();
-        // Own mount, process-id and /tmp: what a container has.
-        let script = format!(
-            "mount -t tmpfs none /tmp && mount -t proc none /proc && exec {}",
-            peer.shell("sleep", 0)
-        );
-        let mut command = Command::new("unshare");
-        command.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", &script]);
-        command
-            .env_remove("TMPDIR")
-            .env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")
-            .env("HOME", folder.path());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        if !line.starts_with("ready") {
-            skipped("no namespaces here");
-            let _ = child.kill();
-            child.wait().unwrap();
-            return;
-        }
-        let listing = Search::new().run();
-        let found = listing
-            .processes
-            .iter()
-            .find(|found| found.own_pid == Some(1) && parent(found.pid) == Some(child.id()))
-            .unwrap_or_else(|| panic!("{listing:?}"));
-        assert!(found.root.starts_with("/proc"));
-        let info = found.runtime().unwrap().deadlines(patient()).info().unwrap();
-        assert_eq!((info.pid, info.version().map(|version| version.major)), (1, Some(peer.major)));
-        child.kill().unwrap();
-        child.wait().unwrap();
-    });
-}
-
 /// Finds the parent of a process: others on this machine may have containers too.
 fn parent(pid: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(") ")?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+mod with_namespaces {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_PEERS and namespaces"]
+    fn a_process_in_a_container_is_reached_through_its_root() {
+        peers::each(peers::modern(), |peer| {
+            let folder = Folder::new();
+            // Own mount, process-id and /tmp: what a container has.
+            let script = format!(
+                "mount -t tmpfs none /tmp && mount -t proc none /proc && exec {}",
+                peer.shell("sleep", 0)
+            );
+            let mut command = Command::new("unshare");
+            command.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", &script]);
+            command
+                .env_remove("TMPDIR")
+                .env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")
+                .env("HOME", folder.path());
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+            let mut child = command.spawn().unwrap();
+            let mut line = String::new();
+            BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+            assert!(line.starts_with("ready"), "a namespace for the program: {line:?}");
+            let listing = Search::new().run();
+            let found = listing
+                .processes
+                .iter()
+                .find(|found| found.own_pid == Some(1) && parent(found.pid) == Some(child.id()))
+                .unwrap_or_else(|| panic!("{listing:?}"));
+            assert!(found.root.starts_with("/proc"));
+            let info = found.runtime().unwrap().deadlines(patient()).info().unwrap();
+            assert_eq!(
+                (info.pid, info.version().map(|version| version.major)),
+                (1, Some(peer.major))
+            );
+            child.kill().unwrap();
+            child.wait().unwrap();
+        });
+    }
 }

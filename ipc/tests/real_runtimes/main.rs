@@ -1,12 +1,18 @@
-//! Against real runtimes: .NET Core 3.1, .NET 8, 9 and 10, where `NETTRACE_PEERS` names
-//! them.
+//! Against real runtimes: .NET Core 3.1, .NET 8, 9 and 10, in the folder that
+//! `NETTRACE_PEERS` names.
 #![cfg(target_os = "linux")]
 #![allow(clippy::restriction, clippy::pedantic)]
 
-mod commands;
-mod finding;
-mod ports;
-mod sessions;
+/// The tests: all of them need real runtimes.
+#[path = "."]
+mod with_runtime {
+    use super::*;
+
+    mod commands;
+    mod finding;
+    mod ports;
+    mod sessions;
+}
 
 use nettrace_ipc::{
     Deadlines, Found, Level, Provider, Providers, Runtime, Search, Session, SessionConfig,

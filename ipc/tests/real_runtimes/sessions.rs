@@ -8,6 +8,7 @@ use nettrace_testdata::peers::{self};
 use std::time::Duration;
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_stop_under_full_load_ends_whole() {
     const MANY_BYTES: usize = 1_000_000;
     peers::each(peers::all(), |peer| {
@@ -38,6 +39,7 @@ fn a_stop_under_full_load_ends_whole() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn the_65th_session_is_refused_and_dropping_frees_all() {
     peers::each(peers::all(), |peer| {
         let mut target = start(peer, "sleep", 0);
@@ -56,6 +58,7 @@ fn the_65th_session_is_refused_and_dropping_frees_all() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_killed_target_ends_the_stream_and_leaves_a_stale_socket() {
     peers::each(peers::all(), |peer| {
         let mut target = start(peer, "custom", 0);
@@ -81,6 +84,7 @@ fn a_killed_target_ends_the_stream_and_leaves_a_stale_socket() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_terminated_target_ends_the_stream() {
     peers::each(peers::all(), |peer| {
         let mut target = start(peer, "custom", 0);
@@ -99,6 +103,7 @@ fn a_terminated_target_ends_the_stream() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_target_that_is_being_exited_hands_over_its_rundown() {
     peers::each(peers::all(), |peer| {
         let mut target = start(peer, "sleep", 0);
@@ -113,6 +118,7 @@ fn a_target_that_is_being_exited_hands_over_its_rundown() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn a_frozen_target_costs_a_deadline_and_is_as_before_when_it_goes_on() {
     let short = Duration::from_millis(700);
     let stops_hastily = patient().stop(short).drain(short);
@@ -148,6 +154,7 @@ fn a_frozen_target_costs_a_deadline_and_is_as_before_when_it_goes_on() {
 }
 
 #[test]
+#[ignore = "needs NETTRACE_PEERS"]
 fn many_short_sessions_leak_no_descriptor_in_the_target() {
     peers::each(peers::all(), |peer| {
         let mut target = start(peer, "custom", 0);

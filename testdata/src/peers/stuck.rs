@@ -24,7 +24,7 @@ thread_local! {
 /// Runs a test with each of the runtimes, and again with a new process if .NET Core 3.1
 /// got stuck.
 ///
-/// ```
+/// ```no_run
 /// use nettrace_testdata::peers;
 /// peers::each(peers::all(), |peer| {
 ///     let folder = peers::Folder::new();
