@@ -18,7 +18,7 @@ fn the_example_converter_is_short_and_works() {
     let source = std::fs::read_to_string(package.join("examples/own_converter.rs")).unwrap();
     assert!(source.lines().count() <= 60, "{} lines", source.lines().count());
     let csv = Path::new(env!("CARGO_TARGET_TMPDIR")).join("example.csv");
-    let trace = corpus::trace("net10-linux-x64/samples-only.nettrace").unwrap().bytes();
+    let trace = corpus::trace("net10-linux-x64/samples-only.nettrace").bytes();
     let mut analysis = Analysis::new(AnalysisOptions::default());
     analysis.add(Box::new(HeaviestLeaf(File::create(&csv).unwrap())));
     let outcome = analysis.read(&mut Reader::from_slice(&trace).time_ordered()).unwrap();

@@ -165,7 +165,7 @@ fn speedscope_shows_each_sample_when_it_was_taken() {
     for (name, late) in
         [("net10-linux-x64/all", 0), ("net3.1-linux-x64/all", 0), ("one-collect-v6/cpu", 1_000_000)]
     {
-        let bytes = corpus::trace(&format!("{name}.nettrace")).unwrap().bytes();
+        let bytes = corpus::trace(&format!("{name}.nettrace")).bytes();
         let moments = Arc::new(Mutex::new(ByThread::new()));
         let mut analysis = Analysis::new(AnalysisOptions::default());
         analysis.add(Box::new(Moments(Arc::clone(&moments))));
@@ -214,7 +214,7 @@ fn speedscopes_gaps_are_where_no_sample_was() {
 #[test]
 fn time_on_a_processor_is_called_so() {
     let named = |name: &str, format| {
-        let bytes = corpus::trace(name).unwrap().bytes();
+        let bytes = corpus::trace(name).bytes();
         converted(&bytes, format, &ConvertOptions::default()).unwrap()
     };
     for (trace, is_cpu) in
@@ -241,7 +241,7 @@ fn time_on_a_processor_is_called_so() {
 }
 
 fn read_trace(name: &str) -> Finished {
-    let bytes = corpus::trace(name).unwrap().bytes();
+    let bytes = corpus::trace(name).bytes();
     let mut analysis = Analysis::new(AnalysisOptions::default());
     assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap()
@@ -300,7 +300,7 @@ fn self_times_of_dev_tools(profile: &Json) -> [BTreeMap<String, f64>; 2] {
 #[test]
 fn dev_tools_self_times_of_many_threads_are_the_reports() {
     for trace in ["net10-linux-x64/all.nettrace", "net3.1-linux-x64/all.nettrace"] {
-        let bytes = corpus::trace(trace).unwrap().bytes();
+        let bytes = corpus::trace(trace).bytes();
         let written = converted(&bytes, "cpuprofile", &ConvertOptions::default()).unwrap();
         let times = self_times_of_dev_tools(&serde_json::from_slice(&written).unwrap());
         let mut analysis = Analysis::new(full_names());
@@ -357,7 +357,7 @@ fn pprofs_first_mapping_is_the_program() {
         ("net10-linux-x64/all.nettrace", "workload"),
         ("net3.1-linux-x64/all.nettrace", "workload"),
     ] {
-        let bytes = corpus::trace(trace).unwrap().bytes();
+        let bytes = corpus::trace(trace).bytes();
         let mut pprof = Vec::new();
         let written = converted(&bytes, "pprof", &ConvertOptions::default()).unwrap();
         GzDecoder::new(&*written).read_to_end(&mut pprof).unwrap();
@@ -562,7 +562,7 @@ fn a_flame_graph_loads_nothing_and_escapes_its_texts() {
 /// Sums of a real trace are the same in every format and in the report.
 #[test]
 fn all_formats_have_the_reports_sums() {
-    let trace = corpus::trace("net10-linux-x64/samples-only.nettrace").unwrap();
+    let trace = corpus::trace("net10-linux-x64/samples-only.nettrace");
     let bytes = trace.bytes();
     let mut analysis = Analysis::new(AnalysisOptions::default());
     assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
@@ -589,7 +589,7 @@ fn all_formats_have_the_reports_sums() {
 #[cfg(feature = "firefox")]
 #[test]
 fn firefox_knows_modules_methods_and_who_waits() {
-    let bytes = corpus::trace("net10-linux-x64/all.nettrace").unwrap().bytes();
+    let bytes = corpus::trace("net10-linux-x64/all.nettrace").bytes();
     let written = converted(&bytes, "firefox", &ConvertOptions::default()).unwrap();
     let profile: Json = serde_json::from_slice(&written).unwrap();
     let libs: Vec<&str> = profile["libs"]

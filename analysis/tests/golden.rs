@@ -93,23 +93,6 @@ fn all_rows() -> TopNOptions {
     options
 }
 
-#[test]
-fn folded_stacks_equal_the_reference_readers() {
-    for (name, mut golden, bytes) in folded_goldens() {
-        let mut ours = folded(&bytes);
-        if name == "one-collect-v6/cpu" {
-            // It cuts what it cannot name off: an unmapped leaf on unmapped callers is
-            // one `!?` there.
-            ours = with_runs_joined(&ours);
-            golden = with_runs_joined(&golden);
-        }
-        for (stack, count) in &ours {
-            assert_eq!(golden.get(stack), Some(count), "{name}: ours alone: {stack}");
-        }
-        assert_eq!(ours.len(), golden.len(), "{name}");
-    }
-}
-
 /// Frames without names that follow each other become one.
 fn with_runs_joined(lines: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     let mut joined = BTreeMap::new();
@@ -122,66 +105,8 @@ fn with_runs_joined(lines: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
 }
 
 #[test]
-fn self_counts_equal_the_sums_of_leaves() {
-    for (name, golden, bytes) in folded_goldens() {
-        let mut leaves: BTreeMap<String, u64> = BTreeMap::new();
-        for (stack, count) in golden {
-            *leaves.entry(stack.rsplit(';').next().unwrap().to_owned()).or_insert(0) += count;
-        }
-        let finished = read(analysis(), &bytes);
-        let top = TopN::new(&finished.resolved(), &finished.profile, &all_rows());
-        let mut ours: BTreeMap<String, u64> = BTreeMap::new();
-        for row in top.methods.iter().filter(|row| row.self_samples > 0) {
-            // Addresses without a name are one row.
-            let name = if row.addresses > 0 { "!?".to_owned() } else { normalised(&row.name) };
-            *ours.entry(name).or_insert(0) += row.self_samples;
-        }
-        assert_eq!(ours, leaves, "{name}");
-        assert_eq!(ours.values().sum::<u64>() + top.samples_without_stack, top.samples, "{name}");
-    }
-}
-
-#[test]
-fn percentages_are_within_0_15_points_of_dotnet_traces() {
-    let Some(shared) = corpus::shared_folder() else { return };
-    let trace = corpus::trace("net10-linux-x64/samples-only.nettrace").unwrap();
-    let finished = read(analysis(), &trace.bytes());
-    let top = TopN::new(&finished.resolved(), &finished.profile, &all_rows());
-    let mut compared = 0;
-    for order in ["exclusive", "inclusive"] {
-        let path = shared
-            .join(format!("golden/dotnet-trace/net10-linux-x64-samples-only.topN-{order}.txt"));
-        for line in std::fs::read_to_string(path).unwrap().lines().skip(1) {
-            let mut words = line.split_whitespace().rev();
-            let mut percent = || words.next()?.strip_suffix('%')?.parse::<f64>().ok();
-            let (Some(exclusive), Some(inclusive)) = (percent(), percent()) else { continue };
-            let name = line.split_once(". ").unwrap().1.trim();
-            let name = name.split("  ").next().unwrap();
-            if ["(Non-Activities)", "Threads"].contains(&name) {
-                continue;
-            }
-            let row = top.methods.iter().find(|row| row.name.ends_with(&format!(".{name}")));
-            let row = row.unwrap_or_else(|| panic!("no row for {name}"));
-            let is_near = |ours: f64, theirs: f64| (ours - theirs).abs() <= 0.15;
-            assert!(
-                is_near(row.self_percent, exclusive),
-                "{name}: {} and {exclusive}",
-                row.self_percent
-            );
-            assert!(
-                is_near(row.total_percent, inclusive),
-                "{name}: {} and {inclusive}",
-                row.total_percent
-            );
-            compared += 1;
-        }
-    }
-    assert_eq!(compared, 16);
-}
-
-#[test]
 fn every_address_inside_a_symbol_of_a_version_6_trace_is_named() {
-    let Some(trace) = corpus::trace("one-collect-v6/cpu-and-switches.nettrace") else { return };
+    let trace = corpus::trace("one-collect-v6/cpu-and-switches.nettrace");
     let bytes = trace.bytes();
     // The symbols, read without the model.
     let mut symbols = Vec::new();
@@ -229,5 +154,91 @@ fn every_address_inside_a_symbol_of_a_version_6_trace_is_named() {
             resolved.all_frames().iter().any(|frame| frame.is_named() && frame.module == module),
             "{module}"
         );
+    }
+}
+
+mod with_shared {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn folded_stacks_equal_the_reference_readers() {
+        for (name, mut golden, bytes) in folded_goldens() {
+            let mut ours = folded(&bytes);
+            if name == "one-collect-v6/cpu" {
+                // It cuts what it cannot name off: an unmapped leaf on unmapped callers is
+                // one `!?` there.
+                ours = with_runs_joined(&ours);
+                golden = with_runs_joined(&golden);
+            }
+            for (stack, count) in &ours {
+                assert_eq!(golden.get(stack), Some(count), "{name}: ours alone: {stack}");
+            }
+            assert_eq!(ours.len(), golden.len(), "{name}");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn self_counts_equal_the_sums_of_leaves() {
+        for (name, golden, bytes) in folded_goldens() {
+            let mut leaves: BTreeMap<String, u64> = BTreeMap::new();
+            for (stack, count) in golden {
+                *leaves.entry(stack.rsplit(';').next().unwrap().to_owned()).or_insert(0) += count;
+            }
+            let finished = read(analysis(), &bytes);
+            let top = TopN::new(&finished.resolved(), &finished.profile, &all_rows());
+            let mut ours: BTreeMap<String, u64> = BTreeMap::new();
+            for row in top.methods.iter().filter(|row| row.self_samples > 0) {
+                // Addresses without a name are one row.
+                let name = if row.addresses > 0 { "!?".to_owned() } else { normalised(&row.name) };
+                *ours.entry(name).or_insert(0) += row.self_samples;
+            }
+            assert_eq!(ours, leaves, "{name}");
+            assert_eq!(
+                ours.values().sum::<u64>() + top.samples_without_stack,
+                top.samples,
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn percentages_are_within_0_15_points_of_dotnet_traces() {
+        let shared = corpus::shared();
+        let trace = corpus::trace("net10-linux-x64/samples-only.nettrace");
+        let finished = read(analysis(), &trace.bytes());
+        let top = TopN::new(&finished.resolved(), &finished.profile, &all_rows());
+        let mut compared = 0;
+        for order in ["exclusive", "inclusive"] {
+            let path = shared
+                .join(format!("golden/dotnet-trace/net10-linux-x64-samples-only.topN-{order}.txt"));
+            for line in std::fs::read_to_string(path).unwrap().lines().skip(1) {
+                let mut words = line.split_whitespace().rev();
+                let mut percent = || words.next()?.strip_suffix('%')?.parse::<f64>().ok();
+                let (Some(exclusive), Some(inclusive)) = (percent(), percent()) else { continue };
+                let name = line.split_once(". ").unwrap().1.trim();
+                let name = name.split("  ").next().unwrap();
+                if ["(Non-Activities)", "Threads"].contains(&name) {
+                    continue;
+                }
+                let row = top.methods.iter().find(|row| row.name.ends_with(&format!(".{name}")));
+                let row = row.unwrap_or_else(|| panic!("no row for {name}"));
+                let is_near = |ours: f64, theirs: f64| (ours - theirs).abs() <= 0.15;
+                assert!(
+                    is_near(row.self_percent, exclusive),
+                    "{name}: {} and {exclusive}",
+                    row.self_percent
+                );
+                assert!(
+                    is_near(row.total_percent, inclusive),
+                    "{name}: {} and {inclusive}",
+                    row.total_percent
+                );
+                compared += 1;
+            }
+        }
+        assert_eq!(compared, 16);
     }
 }

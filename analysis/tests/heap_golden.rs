@@ -18,12 +18,12 @@ fn unpacked(path: &Path) -> Vec<u8> {
     bytes
 }
 
-fn dumps(trace: &str) -> Option<Vec<HeapDump>> {
-    let path = corpus::shared_folder()?.join("traces").join(format!("{trace}.nettrace.gz"));
+fn dumps(trace: &str) -> Vec<HeapDump> {
+    let path = corpus::shared().join("traces").join(format!("{trace}.nettrace.gz"));
     let bytes = unpacked(&path);
     let mut heap = HeapReader::default();
     assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
-    Some(heap.finish())
+    heap.finish()
 }
 
 /// A type's name as the reference tool has it: the runtime's, without the types around
@@ -61,8 +61,7 @@ fn mangled(stored: &str, bytes: u64) -> String {
 type Rows = BTreeMap<(String, String), [u64; 3]>;
 
 fn golden(file: &str) -> (Rows, BTreeMap<String, u64>) {
-    let path =
-        corpus::shared_folder().unwrap().join("golden").join(format!("{file}.gcdump-types.tsv.gz"));
+    let path = corpus::shared().join("golden").join(format!("{file}.gcdump-types.tsv.gz"));
     let text = String::from_utf8(unpacked(&path)).unwrap();
     let (mut rows, mut totals) = (Rows::new(), BTreeMap::new());
     for line in text.lines() {
@@ -129,43 +128,56 @@ fn compare(dump: &HeapDump, file: &str) {
     assert!(dump.losses.is_complete(), "{file}: {:?}", dump.losses);
 }
 
-#[test]
-fn objects_bytes_and_retained_bytes_of_each_type_are_those_of_the_reference_tool() {
-    for (trace, goldens) in [
-        ("net10-linux-x64/heap", &["net10-linux-x64/heap"][..]),
-        ("net10-linux-x64/heap-2", &["net10-linux-x64/heap-2", "net10-linux-x64/heap-2.second"]),
-        ("net3.1-linux-x64/heap", &["net3.1-linux-x64/heap"]),
-    ] {
-        let Some(dumps) = dumps(trace) else { return };
-        assert_eq!(dumps.len(), goldens.len(), "{trace}");
-        for (at, (dump, golden)) in dumps.iter().zip(goldens).enumerate() {
-            assert_eq!(dump.index, at + 1);
-            compare(dump, golden);
+mod with_shared {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn objects_bytes_and_retained_bytes_of_each_type_are_those_of_the_reference_tool() {
+        for (trace, goldens) in [
+            ("net10-linux-x64/heap", &["net10-linux-x64/heap"][..]),
+            (
+                "net10-linux-x64/heap-2",
+                &["net10-linux-x64/heap-2", "net10-linux-x64/heap-2.second"],
+            ),
+            ("net3.1-linux-x64/heap", &["net3.1-linux-x64/heap"]),
+        ] {
+            let dumps = dumps(trace);
+            assert_eq!(dumps.len(), goldens.len(), "{trace}");
+            for (at, (dump, golden)) in dumps.iter().zip(goldens).enumerate() {
+                assert_eq!(dump.index, at + 1);
+                compare(dump, golden);
+            }
         }
     }
-}
 
-#[test]
-fn statics_are_what_keeps_objects_alive_and_not_the_arrays_that_the_runtime_keeps_them_in() {
-    for trace in ["net10-linux-x64/heap", "net3.1-linux-x64/heap"] {
-        let Some(dumps) = dumps(trace) else { return };
-        let dump = &dumps[0];
-        let retained = Retained::from_dump(dump);
-        let named = |name| move |root: &&Root| dump.root_name(root) == Some(name);
-        let survivors = dump.roots.iter().find(named("survivors")).unwrap();
-        assert_eq!(survivors.kind, RootKind::Static);
-        assert_eq!(dump.type_name(survivors.object), "System.Object[]");
-        // A local variable holds them, too.
-        let others = dump.roots.iter().filter(|root| root.object == survivors.object);
-        assert!(others.clone().any(|root| root.kind == RootKind::Stack));
-        assert_eq!(retained.dominator(HeapNode::Object(survivors.object)), Some(HeapNode::Root));
-        let statics = (0u32..).zip(&dump.roots).filter(|(_, root)| root.kind == RootKind::Static);
-        let alone = statics.clone().filter(|(at, root)| {
-            retained.dominator(HeapNode::Object(root.object)) == Some(HeapNode::Static(*at))
-        });
-        assert!(alone.count() * 2 > statics.count(), "{trace}");
-        let kinds: HashSet<RootKind> = dump.roots.iter().map(|root| root.kind).collect();
-        let all: u64 = kinds.into_iter().map(|kind| retained.bytes(HeapNode::Kind(kind))).sum();
-        assert!(all <= retained.bytes(HeapNode::Root));
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn statics_are_what_keeps_objects_alive_and_not_the_arrays_that_the_runtime_keeps_them_in() {
+        for trace in ["net10-linux-x64/heap", "net3.1-linux-x64/heap"] {
+            let dumps = dumps(trace);
+            let dump = &dumps[0];
+            let retained = Retained::from_dump(dump);
+            let named = |name| move |root: &&Root| dump.root_name(root) == Some(name);
+            let survivors = dump.roots.iter().find(named("survivors")).unwrap();
+            assert_eq!(survivors.kind, RootKind::Static);
+            assert_eq!(dump.type_name(survivors.object), "System.Object[]");
+            // A local variable holds them, too.
+            let others = dump.roots.iter().filter(|root| root.object == survivors.object);
+            assert!(others.clone().any(|root| root.kind == RootKind::Stack));
+            assert_eq!(
+                retained.dominator(HeapNode::Object(survivors.object)),
+                Some(HeapNode::Root)
+            );
+            let statics =
+                (0u32..).zip(&dump.roots).filter(|(_, root)| root.kind == RootKind::Static);
+            let alone = statics.clone().filter(|(at, root)| {
+                retained.dominator(HeapNode::Object(root.object)) == Some(HeapNode::Static(*at))
+            });
+            assert!(alone.count() * 2 > statics.count(), "{trace}");
+            let kinds: HashSet<RootKind> = dump.roots.iter().map(|root| root.kind).collect();
+            let all: u64 = kinds.into_iter().map(|kind| retained.bytes(HeapNode::Kind(kind))).sum();
+            assert!(all <= retained.bytes(HeapNode::Root));
+        }
     }
 }

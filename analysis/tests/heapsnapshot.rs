@@ -14,7 +14,7 @@ fn numbers(document: &Value, key: &str) -> Vec<u64> {
 
 #[test]
 fn a_heapsnapshot_has_the_objects_types_and_references_of_the_dump() {
-    let bytes = corpus::trace("net3.1-linux-x64/heap.nettrace").unwrap().bytes();
+    let bytes = corpus::trace("net3.1-linux-x64/heap.nettrace").bytes();
     let mut out = Vec::new();
     let mut analysis = Analysis::new(AnalysisOptions::default());
     let format = Format::by_path("x.heapsnapshot").unwrap().0;

@@ -17,7 +17,7 @@ fn report<R: Report + Default>(trace: &TraceFile) -> R::Output {
 
 #[test]
 fn every_exception_is_counted_and_has_its_types_and_catchers() {
-    let Some(trace) = corpus::known("exceptions/Exc") else { return };
+    let trace = corpus::known("exceptions/Exc");
     let report = report::<Exceptions>(&trace);
     assert_eq!(report.count, 231);
     let count = |name: &str| {
@@ -51,7 +51,7 @@ fn collections_pauses_and_sizes_are_those_that_the_program_counts() {
         ("srv0", [42, 2, 8], 60_329_000_u64, 6_128_808, 400),
         ("srv1", [18, 7, 9], 55_906_000, 6_125_928, 576),
     ] {
-        let Some(trace) = corpus::known(&format!("gc/GcShow-{name}-1")) else { return };
+        let trace = corpus::known(&format!("gc/GcShow-{name}-1"));
         let report = report::<Gc>(&trace);
         let counts: Vec<_> =
             report.totals.generations.iter().map(|row| (row.generation, row.count)).collect();
@@ -69,7 +69,7 @@ fn collections_pauses_and_sizes_are_those_that_the_program_counts() {
 
 #[test]
 fn objects_of_a_heap_and_what_they_keep_alive_are_those_of_the_source() {
-    let Some(trace) = corpus::known("heap/HeapZoo") else { return };
+    let trace = corpus::known("heap/HeapZoo");
     let (bytes, mut reader) = (trace.bytes(), HeapReader::default());
     assert!(reader.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let dumps = reader.finish();
@@ -106,10 +106,10 @@ fn objects_of_a_heap_and_what_they_keep_alive_are_those_of_the_source() {
 
 #[test]
 fn every_work_item_and_task_is_counted_and_the_thread_that_waits_for_handles_does_not_run() {
-    let Some(trace) = corpus::known("threads/Pool-fw") else { return };
+    let trace = corpus::known("threads/Pool-fw");
     let pool = report::<ThreadPool>(&trace);
     assert_eq!((pool.enqueued, pool.latency.map(|latency| latency.count)), (592, Some(592)));
-    let Some(trace) = corpus::known("threads/Pool") else { return };
+    let trace = corpus::known("threads/Pool");
     let tasks = report::<Tasks>(&trace);
     let counts: BTreeMap<&str, u64> =
         tasks.tasks.iter().map(|row| (&*row.name, row.scheduled)).collect();
@@ -122,7 +122,7 @@ fn every_work_item_and_task_is_counted_and_the_thread_that_waits_for_handles_doe
 
 #[test]
 fn methods_have_the_time_that_they_spend_by_construction() {
-    let Some(trace) = corpus::known("lines/LineHot") else { return };
+    let trace = corpus::known("lines/LineHot");
     let top = top(&trace);
     for (method, expected) in [
         ("Program.Compute", 1_000.0),
@@ -135,7 +135,7 @@ fn methods_have_the_time_that_they_spend_by_construction() {
         assert!((total - expected).abs() < expected * 0.15, "{method}: {total}");
     }
     for name in ["async/shop-c2", "async/rt-full"] {
-        let Some(trace) = corpus::known(name) else { return };
+        let trace = corpus::known(name);
         let top = super::known::top(&trace);
         for (leaf, expected) in [
             ("A", 400.0),
@@ -155,8 +155,8 @@ fn methods_have_the_time_that_they_spend_by_construction() {
 }
 
 #[test]
-fn idle_workers_of_net_11_and_threads_that_wait_on_windows_do_not_run() {
-    let Some(server) = corpus::known("webload/server11") else { return };
+fn idle_workers_of_net_11_do_not_run() {
+    let server = corpus::known("webload/server11");
     let of_server = top(&server);
     let waits = ["LowLevelThreadBlocker", "WaitForSocketEvents", "LowLevelSpinWaiter"];
     assert!(
@@ -169,26 +169,40 @@ fn idle_workers_of_net_11_and_threads_that_wait_on_windows_do_not_run() {
     for finding in findings(&server) {
         assert!(waits.iter().all(|wait| !finding.text().contains(wait)), "{}", finding.text());
     }
-    for name in ["waitsprog10", "waitsprog-linux10"] {
-        let Some(trace) = corpus::trace(&format!("win-x64/{name}.nettrace")) else { return };
-        let top = top(&trace);
-        assert!(top.total_ns < 150_000_000, "{name}: {}", top.total_ns);
-        assert!(
-            findings(&trace).iter().all(|finding| finding.about() != "hottest_method"),
-            "{name}"
-        );
-    }
-    let Some(trace) = corpus::trace("net11-linux-x64/rate10.nettrace") else { return };
-    // The rate of the header: one sample every 10 ms.
-    let spin = millis(&top(&trace), "Program.Spin").0;
-    assert!((1_700.0..2_000.0).contains(&spin), "{spin}");
 }
 
 #[test]
 fn threads_that_wait_in_one_call_each_do_not_run() {
-    let Some(trace) = corpus::known("blocked-threads") else { return };
+    let trace = corpus::known("blocked-threads");
     let top = top(&trace);
     assert!(top.total_ns < 100_000_000, "{}", top.total_ns);
     assert!(top.waiting_ns > 20 * 1_900_000_000, "{}", top.waiting_ns);
     assert!(findings(&trace).iter().all(|finding| finding.about() != "hottest_method"));
+}
+
+mod with_shared {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn threads_that_wait_on_windows_do_not_run() {
+        for name in ["waitsprog10", "waitsprog-linux10"] {
+            let trace = corpus::trace(&format!("win-x64/{name}.nettrace"));
+            let top = top(&trace);
+            assert!(top.total_ns < 150_000_000, "{name}: {}", top.total_ns);
+            assert!(
+                findings(&trace).iter().all(|finding| finding.about() != "hottest_method"),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn a_sample_stands_for_the_interval_that_the_header_has() {
+        let trace = corpus::trace("net11-linux-x64/rate10.nettrace");
+        // The rate of the header: one sample every 10 ms.
+        let spin = millis(&top(&trace), "Program.Spin").0;
+        assert!((1_700.0..2_000.0).contains(&spin), "{spin}");
+    }
 }

@@ -50,40 +50,8 @@ fn rows(csv: &str) -> Rows {
 }
 
 #[test]
-fn a_live_session_has_the_series_and_values_of_dotnet_counters_and_no_others() {
-    let Some(shared) = corpus::shared_folder() else { return };
-    let folder = std::fs::read_dir(shared.join("golden/dotnet-counters")).unwrap();
-    let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> =
-        names.filter_map(|name| name.strip_suffix(".csv").map(str::to_owned)).collect();
-    names.sort();
-    assert!(names.len() >= 2, "{names:?}");
-    // A trace was recorded beside each file.
-    for name in &names {
-        let golden =
-            std::fs::read_to_string(shared.join(format!("golden/dotnet-counters/{name}.csv")))
-                .unwrap();
-        let trace = corpus::trace(&format!("net10-linux-x64/{name}-with-csv.nettrace")).unwrap();
-        let (_, csv) = fed(&trace.bytes(), LiveCounters::default());
-        let golden = rows(golden.split_once('\n').unwrap().1);
-        let ours = rows(&csv);
-        assert!(golden.len() > 20, "{name}");
-        for (key, values) in &golden {
-            let ours = ours.get(key).unwrap_or_else(|| panic!("{name}: no {key:?}"));
-            assert!(
-                ours.windows(values.len()).any(|part| part == values),
-                "{name} {key:?}: {ours:?} {values:?}"
-            );
-        }
-        let more: Vec<_> = ours.keys().filter(|key| !golden.contains_key(key)).collect();
-        // Instruments whose first value came after dotnet-counters had ended.
-        assert!(more.iter().all(|key| key.1.starts_with("dotnet.")), "{name}: {more:?}");
-    }
-}
-
-#[test]
 fn a_snapshot_at_the_end_equals_the_report() {
-    let trace = corpus::trace("net10-linux-x64/metrics.nettrace").unwrap();
+    let trace = corpus::trace("net10-linux-x64/metrics.nettrace");
     let (live, _) = fed(&trace.bytes(), LiveCounters::default());
     let snapshot = live.snapshot_at(0);
     let report = of_report(&trace.bytes());
@@ -114,7 +82,7 @@ fn a_snapshot_at_the_end_equals_the_report() {
 
 #[test]
 fn a_series_that_has_no_value_for_three_intervals_has_stopped_and_stays() {
-    let trace = corpus::trace("net10-linux-x64/metrics.nettrace").unwrap();
+    let trace = corpus::trace("net10-linux-x64/metrics.nettrace");
     let (live, _) = fed(&trace.bytes(), LiveCounters::default());
     let last = live
         .snapshot_at(0)
@@ -132,7 +100,7 @@ fn a_series_that_has_no_value_for_three_intervals_has_stopped_and_stays() {
 
 #[test]
 fn only_wanted_counters_are_kept() {
-    let trace = corpus::trace("net10-linux-x64/metrics.nettrace").unwrap();
+    let trace = corpus::trace("net10-linux-x64/metrics.nettrace");
     let list = |text: &str| text.parse::<CounterList>().unwrap();
     let names = |list: CounterList| {
         let (live, _) = fed(&trace.bytes(), LiveCounters::default().wanted(list));
@@ -147,7 +115,7 @@ fn only_wanted_counters_are_kept() {
 
 #[test]
 fn values_of_series_beyond_the_limit_are_counted() {
-    let trace = corpus::trace("net10-linux-x64/metrics.nettrace").unwrap();
+    let trace = corpus::trace("net10-linux-x64/metrics.nettrace");
     let (live, _) = fed(&trace.bytes(), LiveCounters::default().most_series(3));
     let snapshot = live.snapshot_at(0);
     assert_eq!(snapshot.series.len(), 3);
@@ -234,7 +202,7 @@ fn a_histogram_without_new_values_keeps_its_count_and_sum() {
 #[test]
 fn workers_that_a_pool_gets_because_others_are_blocked_are_a_series_and_a_sum() {
     use nettrace_analysis::live::LiveTop;
-    let trace = corpus::known("deadlock/Dead-starve").expect("it is in the repository");
+    let trace = corpus::known("deadlock/Dead-starve");
     let bytes = trace.bytes();
     let mut pass = ReportPass::new(nettrace_analysis::report::ThreadPool::default());
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
@@ -264,4 +232,41 @@ fn quantiles_beyond_sixteen_of_an_event_are_counted_as_left_out() {
     let steps = (0..3).map(|_| Step::event(0, 0, SECOND_TICKS, values.clone())).collect();
     let (live, _) = fed(&metrics_session(steps), LiveCounters::default());
     assert_eq!((live.snapshot().series.len(), live.report.values_left_out), (16, 3 * 4));
+}
+
+mod with_shared {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn a_live_session_has_the_series_and_values_of_dotnet_counters_and_no_others() {
+        let shared = corpus::shared();
+        let folder = std::fs::read_dir(shared.join("golden/dotnet-counters")).unwrap();
+        let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> =
+            names.filter_map(|name| name.strip_suffix(".csv").map(str::to_owned)).collect();
+        names.sort();
+        assert!(names.len() >= 2, "{names:?}");
+        // A trace was recorded beside each file.
+        for name in &names {
+            let golden =
+                std::fs::read_to_string(shared.join(format!("golden/dotnet-counters/{name}.csv")))
+                    .unwrap();
+            let trace = corpus::trace(&format!("net10-linux-x64/{name}-with-csv.nettrace"));
+            let (_, csv) = fed(&trace.bytes(), LiveCounters::default());
+            let golden = rows(golden.split_once('\n').unwrap().1);
+            let ours = rows(&csv);
+            assert!(golden.len() > 20, "{name}");
+            for (key, values) in &golden {
+                let ours = ours.get(key).unwrap_or_else(|| panic!("{name}: no {key:?}"));
+                assert!(
+                    ours.windows(values.len()).any(|part| part == values),
+                    "{name} {key:?}: {ours:?} {values:?}"
+                );
+            }
+            let more: Vec<_> = ours.keys().filter(|key| !golden.contains_key(key)).collect();
+            // Instruments whose first value came after dotnet-counters had ended.
+            assert!(more.iter().all(|key| key.1.starts_with("dotnet.")), "{name}: {more:?}");
+        }
+    }
 }

@@ -86,8 +86,7 @@ fn a_wait_without_a_stack_does_not_change_samples() {
 #[test]
 fn those_who_wait_for_a_lock_are_not_among_those_that_run() {
     for name in ["net8-linux-x64/all", "net9-linux-x64/all", "net10-linux-x64/all"] {
-        let bytes =
-            corpus::trace(&format!("{name}.nettrace")).expect("it is in the repository").bytes();
+        let bytes = corpus::trace(&format!("{name}.nettrace")).bytes();
         let mut contention = ReportPass::new(Contention::default());
         assert!(
             contention.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete

@@ -19,7 +19,7 @@ fn report<R: Report + Default>(trace: &TraceFile) -> R::Output {
 
 #[test]
 fn messages_of_net_core_3_1_have_their_text_without_a_name_that_is_null() {
-    let Some(trace) = corpus::known("ilogger-core31") else { return };
+    let trace = corpus::known("ilogger-core31");
     // Nothing proves that the open scopes are those of the messages.
     let messages = report::<Logs>(&trace).messages;
     let shown: Vec<_> = messages
@@ -38,7 +38,7 @@ fn messages_of_net_core_3_1_have_their_text_without_a_name_that_is_null() {
 
 #[test]
 fn scopes_of_net_core_3_1_are_paired_by_their_id() {
-    let Some(trace) = corpus::known("ilogger-core31") else { return };
+    let trace = corpus::known("ilogger-core31");
     let report = report::<Activities>(&trace);
     assert_eq!((report.started, report.stopped), (4, 4));
     let millis: Vec<u64> = report.slowest.iter().map(|row| row.duration_ns / 1_000_000).collect();
@@ -47,7 +47,7 @@ fn scopes_of_net_core_3_1_are_paired_by_their_id() {
 
 #[test]
 fn methods_of_mono_are_named_as_those_of_other_runtimes() {
-    let Some(trace) = corpus::known("mono-cpu") else { return };
+    let trace = corpus::known("mono-cpu");
     let names = methods(&trace);
     assert_eq!(names[0], "wapp!Program.Fib(int)");
     let append = "System.Private.CoreLib!System.Text.StringBuilder.AppendWithExpansion(char&,int)";
@@ -57,7 +57,7 @@ fn methods_of_mono_are_named_as_those_of_other_runtimes() {
 
 #[test]
 fn a_collection_of_mono_is_reported_without_its_pause() {
-    let Some(trace) = corpus::known("mono-gcdump") else { return };
+    let trace = corpus::known("mono-gcdump");
     let report = report::<Gc>(&trace);
     let [collection] = &*report.collections else { panic!("{:?}", report.collections) };
     assert_eq!((collection.number, collection.generation), (1, 2));
@@ -78,7 +78,7 @@ fn summary(trace: &TraceFile) -> SummaryReport {
 
 #[test]
 fn the_summary_names_the_events_of_the_programs_own_sources() {
-    let Some(trace) = corpus::known("own-provider") else { return };
+    let trace = corpus::known("own-provider");
     let summary = summary(&trace);
     assert_eq!(summary.kind, "events of Shop-Orders");
     let [row] = &*summary.own_events else { panic!("{:?}", summary.own_events) };
@@ -93,7 +93,7 @@ fn the_summary_names_the_events_of_the_programs_own_sources() {
 #[test]
 fn a_program_that_only_waits_for_another_one_is_told_about_children() {
     // Of 28 threads that wait, one waits for a process: that is not all the program does.
-    let Some(trace) = corpus::known("blocked/Block") else { return };
+    let trace = corpus::known("blocked/Block");
     let about: Vec<&str> = summary(&trace).findings.into_iter().map(|f| f.about()).collect();
     assert!(!about.contains(&"child_process"), "{about:?}");
     for (root, is_found) in
@@ -120,7 +120,7 @@ fn launcher(root: &str) -> Session {
 
 #[test]
 fn all_events_of_a_source_are_selected_by_a_pattern() {
-    let Some(trace) = corpus::known("own-provider") else { return };
+    let trace = corpus::known("own-provider");
     let samples = |event: &str| {
         let mut options = AnalysisOptions::default();
         options.events =
@@ -144,7 +144,7 @@ fn all_events_of_a_source_are_selected_by_a_pattern() {
 
 #[test]
 fn a_complete_trace_is_not_advised_to_stop_before_the_process_ends() {
-    let Some(trace) = corpus::known("nativeaot") else { return };
+    let trace = corpus::known("nativeaot");
     let mut analysis = Analysis::new(AnalysisOptions::default());
     let bytes = trace.bytes();
     let outcome = analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
@@ -165,7 +165,7 @@ fn heap(trace: &TraceFile) -> (HeapReader, bool) {
 
 #[test]
 fn the_heap_dump_of_monos_profiler_provider_is_read() {
-    let Some(trace) = corpus::known("mono-heap") else { return };
+    let trace = corpus::known("mono-heap");
     let (heap, is_mono) = heap(&trace);
     assert!(is_mono);
     let dumps = heap.finish();
@@ -193,7 +193,7 @@ fn the_heap_dump_of_monos_profiler_provider_is_read() {
 
 #[test]
 fn objects_of_a_real_heap_of_mono_are_counted() {
-    let Some(trace) = corpus::known("mono-monoprof") else { return };
+    let trace = corpus::known("mono-monoprof");
     let dumps = heap(&trace).0.finish();
     let [dump] = &*dumps else { panic!("{}", dumps.len()) };
     // In 7,930 events: a large array takes several.

@@ -9,7 +9,7 @@ use nettrace_testdata::corpus;
 const CUT: usize = 3_000_000;
 
 fn all() -> Vec<u8> {
-    corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the repository").bytes()
+    corpus::trace("net10-linux-x64/all.nettrace").bytes()
 }
 
 /// What can be compared of an outcome.
@@ -73,9 +73,7 @@ fn a_whole_trace_has_an_intact_outcome_however_it_is_read() {
 
 #[test]
 fn events_that_were_dropped_are_in_the_outcome() {
-    let (outcome, _) = analysed(
-        &corpus::trace("net3.1-linux-x64/lossy.nettrace").expect("it is in the repository").bytes(),
-    );
+    let (outcome, _) = analysed(&corpus::trace("net3.1-linux-x64/lossy.nettrace").bytes());
     assert!(outcome.is_complete && !outcome.is_intact());
     assert!(outcome.losses.total() > 0 && outcome.losses.by_thread().len() > 0);
     assert!(

@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::fmt::Debug;
 
 fn bytes(name: &str) -> Vec<u8> {
-    corpus::trace(name).expect("it is in the repository").bytes()
+    corpus::trace(name).bytes()
 }
 
 fn alone<R: Report>(report: R, options: &AnalysisOptions, bytes: &[u8]) -> (R::Output, u64) {

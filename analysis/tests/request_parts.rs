@@ -382,7 +382,18 @@ fn a_request_of_many_pieces_has_them_all() {
 /// On real traces: parts sum up to the time, of each row and of each of the slowest.
 #[test]
 fn parts_sum_up_to_the_time_on_real_traces() {
-    let check = |name: &str, report: &ActivitiesReport| {
+    for name in [
+        "net10-linux-x64/all.nettrace",
+        "net10-linux-x64/metrics.nettrace",
+        "net3.1-linux-x64/all.nettrace",
+        "net8-linux-x64/all.nettrace",
+    ] {
+        assert_parts_are_the_whole(name);
+    }
+}
+
+fn assert_parts_are_the_whole(name: &str) {
+    let check = |report: &ActivitiesReport| {
         assert!(!report.activities.is_empty(), "{name}");
         for row in &report.activities {
             assert_eq!(row.parts.total_ns(), row.durations.total_ns, "{name} {}", row.name);
@@ -391,61 +402,71 @@ fn parts_sum_up_to_the_time_on_real_traces() {
             assert_eq!(slow.parts.total_ns(), slow.duration_ns, "{name} {slow:?}");
         }
     };
-    for name in [
-        "aspnet-net10-linux-x64/web.nettrace",
-        "net10-linux-x64/all.nettrace",
-        "net10-linux-x64/metrics.nettrace",
-        "net3.1-linux-x64/all.nettrace",
-        "net8-linux-x64/all.nettrace",
-    ] {
-        let Some(file) = corpus::trace(name) else { continue };
-        let bytes = file.bytes();
-        check(name, &read(&bytes, Activities::default().top(1000)));
-        if !name.contains("metrics") {
-            check(name, &read(&bytes, Http::from(Activities::default().top(1000))));
-        }
+    let bytes = corpus::trace(name).bytes();
+    check(&read(&bytes, Activities::default().top(1000)));
+    if !name.contains("metrics") {
+        check(&read(&bytes, Http::from(Activities::default().top(1000))));
     }
 }
 
-#[test]
-fn why_a_request_took_43_ms_has_an_answer() {
-    let Some(file) = corpus::trace("aspnet-net10-linux-x64/web.nettrace") else { return };
-    let bytes = file.bytes();
-    let report =
-        read(&bytes, Http::from(Activities::default().top(20).with_events_of("/#10160/1/6701/1")));
-    let line = report.line.as_ref().expect("a line");
-    check_line(line);
-    // The first request of /chain: its client is made, method by method, on one thread
-    // and then on two.
-    assert_eq!((line.name.as_str(), line.duration_ns / 1_000), ("in GET /chain", 43_547));
-    let share = |nanos: u64, of: u64| nanos * 100 / of;
-    assert!(share(line.parts.running_ns, line.duration_ns) > 75, "{line:?}");
-    assert!(line.parts.unknown_ns == 0 && line.parts.gc_ns == 0, "{:?}", line.parts);
-    let threads: std::collections::BTreeSet<_> =
-        line.stretches.iter().filter_map(|stretch| stretch.thread_id).collect();
-    assert_eq!(threads.into_iter().collect::<Vec<_>>(), [10_174, 10_201]);
-    assert!(
-        line.stretches.iter().all(|row| (row.doing == Doing::Await) == row.thread_id.is_none())
-    );
+mod with_shared {
+    use super::*;
 
-    // Each request of /work computes, allocates, and then delays for some milliseconds.
-    let row = |name: &str| report.activities.iter().find(|row| row.name == name).expect("a row");
-    let work = row("in GET /work");
-    let of = |nanos| share(nanos, work.durations.total_ns);
-    assert!((40..65).contains(&of(work.parts.await_ns)), "{:?}", work.parts);
-    assert!((10..30).contains(&of(work.parts.gc_ns)), "{:?}", work.parts);
-    assert!((15..40).contains(&of(work.parts.running_ns)), "{:?}", work.parts);
-    // The others answer at once.
-    for name in ["in GET /", "in GET /fail"] {
-        let row = row(name);
-        assert!(share(row.parts.running_ns, row.durations.total_ns) > 85, "{name} {:?}", row.parts);
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn parts_of_a_web_servers_requests_add_up_to_their_durations() {
+        assert_parts_are_the_whole("aspnet-net10-linux-x64/web.nettrace");
     }
-    // The same request has the same parts in both reports.
-    let all = read(&bytes, Activities::default().top(10).with_events_of("/#10160/1/6701/1/1/0"));
-    let client = |report: &ActivitiesReport| {
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn why_a_request_took_43_ms_has_an_answer() {
+        let file = corpus::trace("aspnet-net10-linux-x64/web.nettrace");
+        let bytes = file.bytes();
+        let report = read(
+            &bytes,
+            Http::from(Activities::default().top(20).with_events_of("/#10160/1/6701/1")),
+        );
+        let line = report.line.as_ref().expect("a line");
+        check_line(line);
+        // The first request of /chain: its client is made, method by method, on one thread
+        // and then on two.
+        assert_eq!((line.name.as_str(), line.duration_ns / 1_000), ("in GET /chain", 43_547));
+        let share = |nanos: u64, of: u64| nanos * 100 / of;
+        assert!(share(line.parts.running_ns, line.duration_ns) > 75, "{line:?}");
+        assert!(line.parts.unknown_ns == 0 && line.parts.gc_ns == 0, "{:?}", line.parts);
+        let threads: std::collections::BTreeSet<_> =
+            line.stretches.iter().filter_map(|stretch| stretch.thread_id).collect();
+        assert_eq!(threads.into_iter().collect::<Vec<_>>(), [10_174, 10_201]);
+        assert!(
+            line.stretches.iter().all(|row| (row.doing == Doing::Await) == row.thread_id.is_none())
+        );
+
+        // Each request of /work computes, allocates, and then delays for some milliseconds.
         let row =
-            report.slowest.iter().find(|row| row.id.as_deref() == Some("/#10160/1/6701/1/1/0"));
-        row.expect("the client's request").parts
-    };
-    assert_eq!(client(&all), client(&report));
+            |name: &str| report.activities.iter().find(|row| row.name == name).expect("a row");
+        let work = row("in GET /work");
+        let of = |nanos| share(nanos, work.durations.total_ns);
+        assert!((40..65).contains(&of(work.parts.await_ns)), "{:?}", work.parts);
+        assert!((10..30).contains(&of(work.parts.gc_ns)), "{:?}", work.parts);
+        assert!((15..40).contains(&of(work.parts.running_ns)), "{:?}", work.parts);
+        // The others answer at once.
+        for name in ["in GET /", "in GET /fail"] {
+            let row = row(name);
+            assert!(
+                share(row.parts.running_ns, row.durations.total_ns) > 85,
+                "{name} {:?}",
+                row.parts
+            );
+        }
+        // The same request has the same parts in both reports.
+        let all =
+            read(&bytes, Activities::default().top(10).with_events_of("/#10160/1/6701/1/1/0"));
+        let client = |report: &ActivitiesReport| {
+            let row =
+                report.slowest.iter().find(|row| row.id.as_deref() == Some("/#10160/1/6701/1/1/0"));
+            row.expect("the client's request").parts
+        };
+        assert_eq!(client(&all), client(&report));
+    }
 }

@@ -10,7 +10,7 @@ use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 
 fn report<R: Report>(report: R, trace: &str) -> R::Output {
-    let bytes = corpus::trace(trace).unwrap().bytes();
+    let bytes = corpus::trace(trace).bytes();
     let mut pass = ReportPass::new(report);
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     pass.finish().output
@@ -75,7 +75,7 @@ fn startup_has_loads_and_growth_of_the_thread_pool() {
 
 #[test]
 fn a_load_outside_of_the_range_is_not_a_load_before_the_session() {
-    let bytes = corpus::trace("net10-linux-x64/startup.nettrace").unwrap().bytes();
+    let bytes = corpus::trace("net10-linux-x64/startup.nettrace").bytes();
     let of = |from_nanos, to_nanos| {
         let mut filter = Filter::default();
         (filter.from_nanos, filter.to_nanos) = (from_nanos, to_nanos);
@@ -110,29 +110,9 @@ fn ticks_lie_near_what_the_collector_counted() {
     );
 }
 
-#[test]
-fn random_samples_estimate_what_the_collector_counted() {
-    let Some(_) = corpus::trace("net10-linux-x64/alloc-sampled.nettrace") else { return };
-    let gc = report(Gc::default(), "net10-linux-x64/alloc-sampled.nettrace");
-    let alloc = report(Alloc::default(), "net10-linux-x64/alloc-sampled.nettrace");
-    let source = &alloc.sources[0];
-    assert_eq!((source.source, source.events), ("AllocationSampled", 122_775));
-    // Before the first collection and after the last there is room for 20 MB each.
-    let (error, slack) = (source.bytes_error.unwrap(), 40_000_000);
-    assert!(
-        source.bytes.abs_diff(gc.totals.allocated_bytes) < 3 * error + slack,
-        "{} {error}",
-        source.bytes
-    );
-    assert!(error < source.bytes / 200);
-    // The same type at the same frames is one row: 15 places in the code are 9.
-    assert_eq!(source.stacks.len(), 9);
-    assert_eq!(source.stacks.iter().map(|row| row.events).sum::<u64>(), source.events);
-}
-
 /// A report of a trace that lost events, in a range or of a thread.
 fn filtered<R: Report>(report: R, change: impl FnOnce(&mut Filter)) -> R::Output {
-    let bytes = corpus::trace("net3.1-linux-x64/lossy.nettrace").unwrap().bytes();
+    let bytes = corpus::trace("net3.1-linux-x64/lossy.nettrace").bytes();
     let mut filter = Filter::default();
     change(&mut filter);
     let mut pass = ReportPass::with_options(report, common::filtered(filter));
@@ -166,4 +146,28 @@ fn threads_are_those_that_the_filter_admits() {
     assert_eq!(one.iter().map(|row| row.thread_id).collect::<Vec<_>>(), [Some(id)]);
     let none = filtered(Threads, |filter| filter.to_nanos = Some(0)).threads;
     assert_eq!(none.len(), 0);
+}
+
+mod with_shared {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn random_samples_estimate_what_the_collector_counted() {
+        let gc = report(Gc::default(), "net10-linux-x64/alloc-sampled.nettrace");
+        let alloc = report(Alloc::default(), "net10-linux-x64/alloc-sampled.nettrace");
+        let source = &alloc.sources[0];
+        assert_eq!((source.source, source.events), ("AllocationSampled", 122_775));
+        // Before the first collection and after the last there is room for 20 MB each.
+        let (error, slack) = (source.bytes_error.unwrap(), 40_000_000);
+        assert!(
+            source.bytes.abs_diff(gc.totals.allocated_bytes) < 3 * error + slack,
+            "{} {error}",
+            source.bytes
+        );
+        assert!(error < source.bytes / 200);
+        // The same type at the same frames is one row: 15 places in the code are 9.
+        assert_eq!(source.stacks.len(), 9);
+        assert_eq!(source.stacks.iter().map(|row| row.events).sum::<u64>(), source.events);
+    }
 }

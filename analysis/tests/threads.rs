@@ -122,7 +122,7 @@ fn options_and_results_can_be_printed_copied_and_compared() {
 
 #[test]
 fn a_copy_of_an_analysis_names_the_same_stacks_and_equals_one_of_the_same_trace() {
-    let bytes = nettrace_testdata::corpus::trace("net10-linux-x64/all.nettrace").unwrap().bytes();
+    let bytes = nettrace_testdata::corpus::trace("net10-linux-x64/all.nettrace").bytes();
     let finished = |kinds: &[Kind]| {
         let mut analysis = Analysis::new(common::of_kinds(kinds));
         let outcome =

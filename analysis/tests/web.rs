@@ -11,12 +11,12 @@ use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) fn reported<R: Report>(name: &str, report: R) -> Option<R::Output> {
-    let trace = corpus::web(name)?;
+pub(crate) fn reported<R: Report>(name: &str, report: R) -> R::Output {
+    let trace = corpus::web(name);
     let mut pass = ReportPass::new(report);
     let bytes = trace.bytes();
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
-    Some(pass.finish().output)
+    pass.finish().output
 }
 
 /// The place that ran most commands with a statement that contains a text.
@@ -28,22 +28,24 @@ fn place(report: &SqlReport, text: &str) -> (u64, u64, u64) {
 
 #[test]
 fn each_command_is_counted_once_with_what_ran_it() {
-    for name in ["dt-database", "dt-diag"] {
-        let Some(report) = reported(name, Sql::default()) else { return };
-        assert_eq!((report.count, report.different, report.errors), (127, 4, 0), "{name}");
-        assert_eq!(report.durations.count, 127);
-        let counts: Vec<u64> = report.requests.iter().map(|row| row.commands).collect();
-        assert_eq!(counts, [110, 12, 5], "{name}");
-        let most = &report.requests[0];
-        assert_eq!((most.units, most.most_in_one, most.statements), (10, 11, 2), "{name}");
-        assert_eq!(place(&report, "\"CustomerId\" = @"), (100, 10, 10), "{name}");
-        assert_eq!(place(&report, "FROM \"Customers\""), (10, 10, 1), "{name}");
-        assert_eq!(place(&report, "WHERE \"o\".\"Id\" = @id"), (12, 12, 1), "{name}");
-        assert_eq!(place(&report, "FROM \"Products\""), (5, 5, 1), "{name}");
-        let is_one_line =
-            |row: &nettrace_analysis::report::SqlStatement| !row.text.contains(char::is_control);
-        assert!(report.statements.iter().all(is_one_line));
-    }
+    assert_commands_are_counted_once("dt-diag");
+}
+
+fn assert_commands_are_counted_once(name: &str) {
+    let report = reported(name, Sql::default());
+    assert_eq!((report.count, report.different, report.errors), (127, 4, 0), "{name}");
+    assert_eq!(report.durations.count, 127);
+    let counts: Vec<u64> = report.requests.iter().map(|row| row.commands).collect();
+    assert_eq!(counts, [110, 12, 5], "{name}");
+    let most = &report.requests[0];
+    assert_eq!((most.units, most.most_in_one, most.statements), (10, 11, 2), "{name}");
+    assert_eq!(place(&report, "\"CustomerId\" = @"), (100, 10, 10), "{name}");
+    assert_eq!(place(&report, "FROM \"Customers\""), (10, 10, 1), "{name}");
+    assert_eq!(place(&report, "WHERE \"o\".\"Id\" = @id"), (12, 12, 1), "{name}");
+    assert_eq!(place(&report, "FROM \"Products\""), (5, 5, 1), "{name}");
+    let is_one_line =
+        |row: &nettrace_analysis::report::SqlStatement| !row.text.contains(char::is_control);
+    assert!(report.statements.iter().all(is_one_line));
 }
 
 /// What the client counted: requests by path, those by status, and the longest in ms. Numbers
@@ -57,9 +59,7 @@ struct Counted {
 
 /// What is known of a recording.
 pub(crate) fn truth(name: &str) -> serde_json::Value {
-    let folder = corpus::shared_folder().unwrap();
-    let text = std::fs::read(folder.join(format!("web/truth/{name}.truth.json"))).unwrap();
-    serde_json::from_slice(&text).unwrap()
+    serde_json::from_slice(&corpus::web_truth(name)).unwrap()
 }
 
 fn counted(name: &str) -> BTreeMap<String, Counted> {
@@ -88,71 +88,43 @@ fn incoming(report: &ActivitiesReport) -> Vec<&ActivityRow> {
 
 #[test]
 fn each_request_is_counted_once_with_the_clients_count_and_time() {
-    for (name, all, has_statuses) in [
-        ("dt-diag", 118, true),
-        ("dt-net", 118, false),
-        ("dt-counters", 118, false),
-        ("dt-noinline", 289, false),
-    ] {
-        let Some(report) = reported(name, Http::default()) else { return };
-        let rows = incoming(&report);
-        let started: u64 = rows.iter().map(|row| row.started).sum();
-        let stopped: u64 = rows.iter().map(|row| row.stopped).sum();
-        assert_eq!((started, stopped), (all, all), "{name}");
-        assert_eq!(report.stops_without_start, 0, "{name}");
-        for (path, truth) in counted(name) {
-            let Some(row) = rows.iter().find(|row| row.name == format!("in GET {path}")) else {
-                panic!("{name}: no {path}");
-            };
-            // The recorder asks for /stat once more.
-            let more = u64::from(path == "/stat" && row.started > truth.count);
-            assert_eq!((row.started, row.nested), (truth.count + more, 0), "{name} {path}");
-            let max_ms = row.durations.max_ns as f64 / 1e6;
-            // The server's stop comes after the client has its answer.
-            let longest = truth.max_ms + 1.0;
-            assert!(more > 0 || max_ms <= longest, "{name} {path}: {max_ms} {longest}");
-            if path == "/checkout" || path == "/grpc" {
-                let mean_ms = row.durations.mean_ns as f64 / 1e6;
-                let off = (mean_ms - truth.mean_ms).abs();
-                assert!(off <= 3.0_f64.max(truth.mean_ms * 0.05), "{name} {path}: {mean_ms}");
-            }
-            if has_statuses {
-                let statuses: BTreeMap<i64, u64> =
-                    row.statuses.iter().map(|status| (status.status, status.count)).collect();
-                assert_eq!(statuses, truth.statuses, "{name} {path}");
-            }
+    assert_requests_are_counted_once("dt-diag", 118, true);
+}
+
+fn assert_requests_are_counted_once(name: &str, all: u64, has_statuses: bool) {
+    let report = reported(name, Http::default());
+    let rows = incoming(&report);
+    let started: u64 = rows.iter().map(|row| row.started).sum();
+    let stopped: u64 = rows.iter().map(|row| row.stopped).sum();
+    assert_eq!((started, stopped), (all, all), "{name}");
+    assert_eq!(report.stops_without_start, 0, "{name}");
+    for (path, truth) in counted(name) {
+        let Some(row) = rows.iter().find(|row| row.name == format!("in GET {path}")) else {
+            panic!("{name}: no {path}");
+        };
+        // The recorder asks for /stat once more.
+        let more = u64::from(path == "/stat" && row.started > truth.count);
+        assert_eq!((row.started, row.nested), (truth.count + more, 0), "{name} {path}");
+        let max_ms = row.durations.max_ns as f64 / 1e6;
+        // The server's stop comes after the client has its answer.
+        let longest = truth.max_ms + 1.0;
+        assert!(more > 0 || max_ms <= longest, "{name} {path}: {max_ms} {longest}");
+        if path == "/checkout" || path == "/grpc" {
+            let mean_ms = row.durations.mean_ns as f64 / 1e6;
+            let off = (mean_ms - truth.mean_ms).abs();
+            assert!(off <= 3.0_f64.max(truth.mean_ms * 0.05), "{name} {path}: {mean_ms}");
+        }
+        if has_statuses {
+            let statuses: BTreeMap<i64, u64> =
+                row.statuses.iter().map(|status| (status.status, status.count)).collect();
+            assert_eq!(statuses, truth.statuses, "{name} {path}");
         }
     }
 }
 
 #[test]
-fn requests_that_go_out_have_their_own_stops_and_no_answer_is_minus_one() {
-    for name in ["dt-net", "dt-counters"] {
-        let Some(report) = reported(name, Http::default()) else { return };
-        let out: Vec<&ActivityRow> = report
-            .activities
-            .iter()
-            .filter(|row| row.direction.as_deref() == Some("out"))
-            .collect();
-        let counts = |row: &&ActivityRow| {
-            let statuses = row.statuses.iter().map(|it| (it.status, it.count)).collect::<Vec<_>>();
-            (row.started, row.stopped, statuses)
-        };
-        let mut found: Vec<_> = out.iter().map(counts).collect();
-        found.sort();
-        let expected = [
-            (2, 2, vec![(200, 2)]),
-            (3, 3, vec![(-1, 3)]),
-            (5, 5, vec![(200, 5)]),
-            (5, 5, vec![(200, 5)]),
-        ];
-        assert_eq!(found, expected, "{name}");
-    }
-}
-
-#[test]
 fn a_span_that_a_listener_reports_too_is_one_activity() {
-    let Some(report) = reported("dt-diag", Activities::default()) else { return };
+    let report = reported("dt-diag", Activities::default());
     let row = |end: &str| {
         let row = report.activities.iter().find(|row| row.name.ends_with(end)).unwrap();
         (row.started, row.stopped)
@@ -165,7 +137,7 @@ fn a_span_that_a_listener_reports_too_is_one_activity() {
 
 #[test]
 fn commands_are_those_of_their_requests_where_these_are_recorded() {
-    let Some(report) = reported("dt-diag", Sql::default()) else { return };
+    let report = reported("dt-diag", Sql::default());
     let names: Vec<_> =
         report.requests.iter().map(|row| (row.name.as_str(), row.is_request)).collect();
     let expected = [("GET /nplus1", true), ("GET /orders/#", true), ("GET /api/products", true)];
@@ -179,56 +151,8 @@ fn of_scope<'m>(message: &'m LogRow, key: &str) -> Vec<&'m str> {
 }
 
 #[test]
-fn messages_of_parallel_requests_have_the_scopes_of_their_own_request() {
-    for name in ["dt-logsconc", "dt-logsconc-tpl"] {
-        let Some(report) = reported(name, Logs::default()) else { return };
-        assert_eq!(report.count, 794, "{name}");
-        for message in &report.messages {
-            let requests = of_scope(message, "RequestId");
-            let is_ticker = message.logger == "Shop.Ticker";
-            assert_eq!(requests.len(), usize::from(!is_ticker), "{name}: {message:?}");
-            assert_eq!(message.request.is_some(), !is_ticker, "{name}");
-            assert!(message.scopes.iter().all(|scope| !scope.is_empty()));
-            let path = of_scope(message, "RequestPath");
-            // What the message itself says.
-            if let Some((_, url)) = message.message.split_once("http://127.0.0.1:5210") {
-                let own = url.split([' ', '?']).next().unwrap();
-                if message.logger == "Microsoft.AspNetCore.Hosting.Diagnostics" {
-                    assert_eq!(path, [own], "{name}: {message:?}");
-                }
-            }
-            if message.logger == "Shop.Billing" {
-                let invoice = of_scope(message, "InvoiceId");
-                assert_eq!(path, [format!("/logs/{}", invoice[0])], "{name}: {message:?}");
-                let is_its = |word: &str| word == invoice[0];
-                let says = message.message.split(' ').any(is_its);
-                assert!(says || message.level == LogLevel::Warning, "{name}: {message:?}");
-            }
-        }
-    }
-}
-
-#[test]
-fn messages_are_counted_by_level() {
-    let Some(report) = reported("dt-logs", Logs::default()) else { return };
-    let levels: Vec<_> = report.levels.iter().map(|row| (row.level, row.count)).collect();
-    let expected = [
-        (LogLevel::Debug, 27),
-        (LogLevel::Information, 438),
-        (LogLevel::Warning, 10),
-        (LogLevel::Error, 16),
-    ];
-    assert_eq!((report.count, levels), (491, expected.to_vec()));
-    let Some(sql) = reported("dt-logs", Sql::default()) else { return };
-    let requests: Vec<_> =
-        sql.requests.iter().map(|row| (row.name.as_str(), row.units, row.commands)).collect();
-    let expected = [("/nplus1", 10, 110), ("/orders/#", 12, 12), ("/api/products", 5, 5)];
-    assert_eq!((sql.count, sql.different, requests), (127, 4, expected.to_vec()));
-}
-
-#[test]
 fn structured_messages_have_template_arguments_event_id_and_exception() {
-    let report = reported("nt-logs-kw2", Logs::default()).expect("it is in the repository");
+    let report = reported("nt-logs-kw2", Logs::default());
     assert_eq!(report.count, 13);
     let of = |logger: &'static str| report.messages.iter().filter(move |row| row.logger == logger);
     let [billing, order, ticker] =
@@ -251,73 +175,14 @@ fn structured_messages_have_template_arguments_event_id_and_exception() {
     assert!(templates.contains(&("Card of {Customer} expires soon", 3)), "{templates:?}");
 }
 
-#[test]
-fn counters_know_all_values_that_were_measured_and_how_much_they_grew() {
-    let Some(report) = reported("dt-counters", Counters::default()) else { return };
-    let series = |name: &str| report.series.iter().find(|series| series.name == name).unwrap();
-    let basket = series("basket-size");
-    assert_eq!((basket.values, basket.min, basket.mean, basket.max), (20, 1.0, 10.5, 20.0));
-    assert_eq!(series("orders-placed").total, Some(20.0));
-    let Some(report) = reported("nt-metrics", Counters::default()) else { return };
-    let of = |name: &str, country: &str| {
-        let tags = |series: &&nettrace_analysis::report::CounterSeries| {
-            series.name == name && series.tags.iter().any(|(_, value)| value == country)
-        };
-        report.series.iter().find(tags).unwrap()
-    };
-    let orders = ["de", "fr"].map(|country| of("shop.orders", country).total);
-    assert_eq!(orders, [Some(20.0), Some(20.0)]);
-    let [de, fr] = ["de", "fr"].map(|country| of("shop.basket.value", country));
-    assert_eq!(
-        [(de.values, de.sum), (fr.values, fr.sum)],
-        [(10, Some(1100.0)), (10, Some(1000.0))]
-    );
-}
-
-#[test]
-fn a_request_that_only_awaits_is_awaiting_and_an_idle_worker_is_not_the_request() {
-    let Some(report) = reported("dt-noinline", Http::default()) else { return };
-    for (path, least) in [("GET /checkout", 97), ("GET /downstream", 97), ("GET /span/#", 90)] {
-        let rows = incoming(&report);
-        let row = rows.iter().find(|row| row.name == format!("in {path}")).unwrap();
-        let parts = row.parts;
-        let share = parts.await_ns * 100 / parts.total_ns();
-        assert!(share >= least && parts.waiting_ns == 0, "{path}: {parts:?}");
-    }
-}
-
-#[test]
-fn handlers_are_named_after_the_only_endpoint_that_they_serve() {
-    let Some(tree) = reported("dt-noinline", TreeOptions::default()) else { return };
-    let shown = |name: &str| -> BTreeSet<String> {
-        let nodes = tree.nodes.iter().filter(|node| node.name.contains(name));
-        nodes.map(|node| node.shown().to_owned()).collect()
-    };
-    let lambda = shown("shop!Shop.Program.Main.lambda_0_8");
-    assert_eq!(Vec::from_iter(lambda), ["GET /nplus1 (shop!Shop.Program.Main.lambda_0_8)"]);
-    let compiled = shown("dynamicClass.lambda_method142");
-    assert_eq!(Vec::from_iter(compiled), ["GET /regex (dynamicClass.lambda_method142)"]);
-    // What all requests go through has no endpoint, and neither has what has a name.
-    let is_handler = |name: &str| name.contains("lambda_");
-    assert!(tree.nodes.iter().all(|it| it.endpoint.is_none() || is_handler(&it.name)));
-    let mut options = TopNOptions::default();
-    options.is_inclusive = true;
-    let Some(top) = reported("dt-noinline", options) else { return };
-    let first = top.methods.iter().find_map(|row| row.endpoint.as_deref());
-    assert_eq!(first, Some("GET /regex"));
-    // The trace of the same load without requests.
-    let Some(tree) = reported("dt-default", TreeOptions::default()) else { return };
-    assert!(tree.nodes.iter().all(|node| node.endpoint.is_none()));
-}
-
 /// What stands out, most important first: what each finding is about, and its sentence.
-pub(crate) fn findings(name: &str) -> Option<Vec<(String, String)>> {
-    let trace = corpus::web(name)?;
+pub(crate) fn findings(name: &str) -> Vec<(String, String)> {
+    let trace = corpus::web(name);
     let bytes = trace.bytes();
     let mut pass = ReportPass::new(Summary::default());
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let found = pass.finish().output.findings;
-    Some(found.into_iter().map(|finding| (finding.about().to_owned(), finding.text())).collect())
+    found.into_iter().map(|finding| (finding.about().to_owned(), finding.text())).collect()
 }
 
 /// The place of the first finding about something, counting from 1, and its sentence.
@@ -329,112 +194,43 @@ pub(crate) fn rank<'f>(found: &'f [(String, String)], about: &[&str]) -> (usize,
 }
 
 #[test]
-fn planted_problems_are_the_first_that_stand_out() {
-    for name in ["dt-locks", "net11-locks"] {
-        let Some(found) = findings(name) else { return };
-        let (place, text) = rank(&found, &["contention"]);
-        assert!(place <= 2 && text.contains("ReserveUnderLock"), "{name}: {found:#?}");
-        assert!(text.contains("held for 50."), "{name}: {text}");
-        let (place, text) = rank(&found, &["starvation"]);
-        assert!(place <= 2 && text.contains("its threads grew from 3 to "), "{name}: {text}");
-    }
-    let Some(found) = findings("dt-gcverbose") else { return };
-    let (place, text) = rank(&found, &["gc"]);
-    assert!(place <= 2 && text.starts_with("9 collections"), "{found:#?}");
-    let large = "7 of them of generation 2, because large objects were allocated: 29.3 MiB in 100 \
-                 allocations of up to 300.1 KiB, most of it System.Byte[]";
-    assert!(text.contains(large), "{text}");
-    for name in ["dt-database", "dt-diag", "dt-logs"] {
-        let Some(found) = findings(name) else { return };
-        let (place, text) = rank(&found, &["repeated_query"]);
-        assert!(place <= 2 && text.starts_with("100 SQL commands are one"), "{name}: {found:#?}");
-        assert!(text.contains("10 in each of 10 ") && text.contains("= @"), "{name}: {text}");
-    }
-    for name in ["dt-net", "dt-diag"] {
-        let Some(found) = findings(name) else { return };
-        let (_, text) = rank(&found, &["slow_call"]);
-        assert!(text.starts_with("5 requests GET /checkout took 20"), "{name}: {text}");
-        assert!(text.contains("/downstream of http://127.0.0.1:5210"), "{name}: {text}");
-        let (_, text) = rank(&found, &["requests"]);
-        assert!(text.starts_with("3 of 118 requests failed: GET /boom 3×"), "{name}: {text}");
-    }
+fn problems_of_requests_that_are_recorded_whole_are_found() {
+    assert_the_repeated_query_is_found("dt-diag");
+    assert_the_slow_call_and_what_failed_are_found("dt-diag");
 }
 
-#[test]
-fn of_a_whole_load_all_that_was_planted_stands_out_and_nothing_of_its_repair() {
-    for name in ["dt-default", "dt-noinline"] {
-        let Some(found) = findings(name) else { return };
-        assert!(found.len() <= 8);
-        let (_, sync) = rank(&found, &["starvation"]);
-        let grew = match name {
-            "dt-default" => "its threads grew from 3 to 17",
-            _ => "its threads grew from 5 to 16",
-        };
-        assert!(sync.contains(grew) && sync.contains("in Task."), "{name}: {sync}");
-        let (_, lock) = rank(&found, &["contention", "lock_waits"]);
-        assert!(lock.contains("Shop.Inventory.ReserveUnderLock"), "{name}: {lock}");
-        let (_, regex) = rank(&found, &["hottest_method"]);
-        assert!(regex.contains("Regex."), "{name}: {regex}");
-        let (_, thrown) = rank(&found, &["exceptions"]);
-        assert!(thrown.starts_with("138 exceptions"), "{name}: {thrown}");
-        let (_, large) = rank(&found, &["gc"]);
-        assert!(large.contains("large objects") && large.contains("gc-verbose"), "{name}: {large}");
-    }
-    let Some(found) = findings("dt-good") else { return };
-    let (_, thrown) = rank(&found, &["exceptions"]);
-    assert!(thrown.starts_with("58 exceptions"), "{thrown}");
-    // That the pool was not starved is a good sign.
-    let bad: Vec<_> = found.iter().filter(|(about, _)| about != "no_starvation").collect();
-    assert_eq!(bad.len(), 1, "{found:#?}");
+fn assert_the_repeated_query_is_found(name: &str) {
+    let found = findings(name);
+    let (place, text) = rank(&found, &["repeated_query"]);
+    assert!(place <= 2 && text.starts_with("100 SQL commands are one"), "{name}: {found:#?}");
+    assert!(text.contains("10 in each of 10 ") && text.contains("= @"), "{name}: {text}");
 }
 
-#[test]
-fn exceptions_collections_and_locks_are_counted_exactly() {
-    for (name, all, types) in [
-        ("dt-default", 138, [59, 36, 20, 20, 3]),
-        ("dt-noinline", 138, [59, 36, 20, 20, 3]),
-        ("dt-good", 58, [36, 19, 3, 0, 0]),
-    ] {
-        let Some(report) = reported(name, Exceptions::default()) else { return };
-        let mut counts: Vec<u64> = report.types.iter().map(|row| row.count).collect();
-        counts.resize(5, 0);
-        assert_eq!((report.count, counts), (all, types.to_vec()), "{name}");
-    }
-    for (name, all, induced) in
-        [("dt-default", 2, 0), ("dt-good", 0, 0), ("dt-gcverbose", 9, 2), ("dt-gccollect", 9, 2)]
-    {
-        let Some(report) = reported(name, Gc::default()) else { return };
-        assert_eq!((report.totals.count, report.totals.induced), (all, induced), "{name}");
-    }
-    for (name, all) in [("dt-locks", 16), ("net11-locks", 17), ("dt-noinline", 32)] {
-        let Some(report) = reported(name, Contention::default()) else { return };
-        assert_eq!((report.totals.stopped, report.open.len()), (all, 0), "{name}");
-        let lock = &report.locks[0];
-        let held_ms = lock.held.p50_ns as f64 / 1e6;
-        assert!((50.0..52.0).contains(&held_ms), "{name}: {held_ms}");
-    }
-    let Some(report) = reported("dt-noinline", Contention::default()) else { return };
-    let did = &report.locks[0].owner_stacks[0];
-    assert!(did.frames[0].text.contains("Thread.Sleep"), "{did:?}");
-    assert!(did.frames[1].text.contains("Shop.Inventory.ReserveUnderLock"), "{did:?}");
-    let Some(report) = reported("dt-gcverbose", Alloc::default()) else { return };
-    let large = report.sources[0].kinds.iter().find(|row| row.kind == "large").unwrap();
-    // What is allocated between two of them counts with the later one.
-    let off = large.bytes.abs_diff(100 * (300 * 1024 + 24));
-    assert!(large.events == 100 && off < 1_000, "{large:?}");
+fn assert_the_slow_call_and_what_failed_are_found(name: &str) {
+    let found = findings(name);
+    let (_, text) = rank(&found, &["slow_call"]);
+    assert!(text.starts_with("5 requests GET /checkout took 20"), "{name}: {text}");
+    assert!(text.contains("/downstream of http://127.0.0.1:5210"), "{name}: {text}");
+    let (_, text) = rank(&found, &["requests"]);
+    assert!(text.starts_with("3 of 118 requests failed: GET /boom 3×"), "{name}: {text}");
+}
+
+/// The steps of the slowest request of a path, and how long it took.
+fn slowest(name: &str, path: &str) -> (Vec<RequestStep>, u64) {
+    let report = reported(name, Http::from(Activities::default().top(500)));
+    let row = report.slowest.into_iter().find(|row| row.name == path).unwrap();
+    let id = row.id.unwrap();
+    let inside = reported(name, Http::from(Activities::default().with_events_of(&id)));
+    (inside.steps, row.duration_ns)
+}
+
+fn kinds(steps: &[RequestStep], kind: StepKind) -> usize {
+    steps.iter().filter(|it| it.kind == kind).count()
 }
 
 #[test]
 fn what_happened_inside_a_request_is_on_one_scale_with_it() {
-    let slowest = |name, path: &str| {
-        let report = reported(name, Http::from(Activities::default().top(500)))?;
-        let row = report.slowest.into_iter().find(|row| row.name == path).unwrap();
-        let id = row.id.unwrap();
-        let inside = reported(name, Http::from(Activities::default().with_events_of(&id)))?;
-        Some((inside.steps, row.duration_ns))
-    };
-    let kinds = |steps: &[RequestStep], kind| steps.iter().filter(|it| it.kind == kind).count();
-    let Some((steps, nanos)) = slowest("dt-diag", "in GET /nplus1") else { return };
+    let (steps, nanos) = slowest("dt-diag", "in GET /nplus1");
     assert_eq!((steps.len(), kinds(&steps, StepKind::Sql)), (12, 11), "{steps:#?}");
     assert_eq!((steps[0].text.as_str(), steps[0].duration_ns), ("GET /nplus1  200", Some(nanos)));
     let end = steps[0].start_ns + i64::try_from(nanos).unwrap();
@@ -442,7 +238,7 @@ fn what_happened_inside_a_request_is_on_one_scale_with_it() {
         assert!(step.depth == 1 && step.start_ns >= steps[0].start_ns && step.start_ns <= end);
         assert!(step.text.starts_with("SELECT "), "{step:?}");
     }
-    let Some((steps, _)) = slowest("dt-diag", "in GET /checkout") else { return };
+    let (steps, _) = slowest("dt-diag", "in GET /checkout");
     let shown: Vec<_> = steps.iter().map(|it| (it.kind, it.depth, it.text.as_str())).collect();
     let expected = [
         (StepKind::Request, 0, "GET /checkout  200"),
@@ -450,15 +246,11 @@ fn what_happened_inside_a_request_is_on_one_scale_with_it() {
         (StepKind::Request, 2, "GET /downstream  200"),
     ];
     assert_eq!(shown, expected);
-    for (path, thrown) in [("in GET /boom", 3), ("in GET /refused", 13)] {
-        let Some((steps, _)) = slowest("dt-noinline", path) else { return };
-        assert_eq!(kinds(&steps, StepKind::Exception), thrown, "{path}: {steps:#?}");
-    }
 }
 
 #[test]
 fn rows_of_requests_say_what_they_called_and_ran() {
-    let Some(report) = reported("dt-diag", Http::default()) else { return };
+    let report = reported("dt-diag", Http::default());
     let rows = incoming(&report);
     let row = |path: &str| rows.iter().find(|row| row.name == format!("in GET {path}")).unwrap();
     let checkout = &row("/checkout").calls;
@@ -469,101 +261,372 @@ fn rows_of_requests_say_what_they_called_and_ran() {
     assert!(row("/nplus1").sql_ns > 0);
 }
 
-#[test]
-fn what_counters_and_instruments_ended_with_is_what_the_clients_did() {
-    let Some(report) = reported("dt-counters", Counters::default()) else { return };
-    let last = |provider: &str, name: &str| {
-        let series = report.series.iter().find(|it| it.provider == provider && it.name == name);
-        series.unwrap().last
-    };
-    let hosting = "Microsoft.AspNetCore.Hosting";
-    assert_eq!((last(hosting, "total-requests"), last(hosting, "failed-requests")), (118.0, 3.0));
-    let http = "System.Net.Http";
-    assert_eq!((last(http, "requests-started"), last(http, "requests-failed")), (15.0, 3.0));
-    let Some(report) = reported("nt-metrics", Counters::default()) else { return };
-    let open = report.series.iter().find(|series| series.name == "shop.open").unwrap();
-    assert_eq!(open.last, 20.0);
-}
+mod with_shared {
+    use super::*;
 
-#[test]
-fn operations_of_the_programs_own_source_are_activities() {
-    let Some(report) = reported("dt-net", Activities::default()) else { return };
-    let row = report.activities.iter().find(|row| row.name == "Shop-Events/Checkout").unwrap();
-    assert_eq!((row.started, row.stopped), (20, 20));
-    let median_ms = row.durations.p50_ns as f64 / 1e6;
-    assert!((5.0..5.5).contains(&median_ms), "{median_ms}");
-}
-
-#[test]
-fn collections_are_those_of_the_reference_reader() {
-    let Some(shared) = corpus::shared_folder() else { return };
-    for name in ["dt-gcverbose", "dt-gccollect"] {
-        let Some(report) = reported(name, Gc::default()) else { return };
-        let path = shared.join(format!("web/golden/{name}.gc.ndjson"));
-        let text = std::fs::read_to_string(path).unwrap();
-        let golden: Vec<serde_json::Value> =
-            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let golden = golden.iter().filter(|row| row["number"].is_u64()).map(|row| {
-            let pause_us = row["pause_ms"].as_str().unwrap().parse::<f64>().unwrap() * 1e3;
-            let number = |name: &str| row[name].as_u64().unwrap();
-            // The reference reader ends the first pause of a background collection, should that
-            // be the first at all, with the suspension: its events say 12.066 ms, it 0.038.
-            let is_known = row["type"] != "BackgroundGC";
-            let pause_us = if is_known { pause_us.round() } else { 0.0 };
-            (number("number"), number("generation"), pause_us)
-        });
-        let ours = report.collections.iter().map(|row| {
-            let is_known = row.kind != GcKind::Background;
-            let pause_us = if is_known { (row.pause_ns as f64 / 1e3).round() } else { 0.0 };
-            (u64::from(row.number), u64::from(row.generation), pause_us)
-        });
-        assert_eq!(ours.collect::<Vec<_>>(), golden.collect::<Vec<_>>(), "{name}");
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn each_command_is_counted_once_where_only_the_database_is_recorded() {
+        assert_commands_are_counted_once("dt-database");
     }
-}
 
-#[test]
-fn a_leak_is_the_first_that_two_dumps_say() {
-    let dump = |name: &str| {
-        let trace = corpus::web(name)?;
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn each_request_is_counted_once_however_it_is_recorded() {
+        for (name, all) in [("dt-net", 118), ("dt-counters", 118), ("dt-noinline", 289)] {
+            assert_requests_are_counted_once(name, all, false);
+        }
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn requests_that_go_out_have_their_own_stops_and_no_answer_is_minus_one() {
+        for name in ["dt-net", "dt-counters"] {
+            let report = reported(name, Http::default());
+            let out: Vec<&ActivityRow> = report
+                .activities
+                .iter()
+                .filter(|row| row.direction.as_deref() == Some("out"))
+                .collect();
+            let counts = |row: &&ActivityRow| {
+                let statuses =
+                    row.statuses.iter().map(|it| (it.status, it.count)).collect::<Vec<_>>();
+                (row.started, row.stopped, statuses)
+            };
+            let mut found: Vec<_> = out.iter().map(counts).collect();
+            found.sort();
+            let expected = [
+                (2, 2, vec![(200, 2)]),
+                (3, 3, vec![(-1, 3)]),
+                (5, 5, vec![(200, 5)]),
+                (5, 5, vec![(200, 5)]),
+            ];
+            assert_eq!(found, expected, "{name}");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn messages_of_parallel_requests_have_the_scopes_of_their_own_request() {
+        for name in ["dt-logsconc", "dt-logsconc-tpl"] {
+            let report = reported(name, Logs::default());
+            assert_eq!(report.count, 794, "{name}");
+            for message in &report.messages {
+                let requests = of_scope(message, "RequestId");
+                let is_ticker = message.logger == "Shop.Ticker";
+                assert_eq!(requests.len(), usize::from(!is_ticker), "{name}: {message:?}");
+                assert_eq!(message.request.is_some(), !is_ticker, "{name}");
+                assert!(message.scopes.iter().all(|scope| !scope.is_empty()));
+                let path = of_scope(message, "RequestPath");
+                // What the message itself says.
+                if let Some((_, url)) = message.message.split_once("http://127.0.0.1:5210") {
+                    let own = url.split([' ', '?']).next().unwrap();
+                    if message.logger == "Microsoft.AspNetCore.Hosting.Diagnostics" {
+                        assert_eq!(path, [own], "{name}: {message:?}");
+                    }
+                }
+                if message.logger == "Shop.Billing" {
+                    let invoice = of_scope(message, "InvoiceId");
+                    assert_eq!(path, [format!("/logs/{}", invoice[0])], "{name}: {message:?}");
+                    let is_its = |word: &str| word == invoice[0];
+                    let says = message.message.split(' ').any(is_its);
+                    assert!(says || message.level == LogLevel::Warning, "{name}: {message:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn messages_are_counted_by_level() {
+        let report = reported("dt-logs", Logs::default());
+        let levels: Vec<_> = report.levels.iter().map(|row| (row.level, row.count)).collect();
+        let expected = [
+            (LogLevel::Debug, 27),
+            (LogLevel::Information, 438),
+            (LogLevel::Warning, 10),
+            (LogLevel::Error, 16),
+        ];
+        assert_eq!((report.count, levels), (491, expected.to_vec()));
+        let sql = reported("dt-logs", Sql::default());
+        let requests: Vec<_> =
+            sql.requests.iter().map(|row| (row.name.as_str(), row.units, row.commands)).collect();
+        let expected = [("/nplus1", 10, 110), ("/orders/#", 12, 12), ("/api/products", 5, 5)];
+        assert_eq!((sql.count, sql.different, requests), (127, 4, expected.to_vec()));
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn counters_know_all_values_that_were_measured_and_how_much_they_grew() {
+        let report = reported("dt-counters", Counters::default());
+        let series = |name: &str| report.series.iter().find(|series| series.name == name).unwrap();
+        let basket = series("basket-size");
+        assert_eq!((basket.values, basket.min, basket.mean, basket.max), (20, 1.0, 10.5, 20.0));
+        assert_eq!(series("orders-placed").total, Some(20.0));
+        let report = reported("nt-metrics", Counters::default());
+        let of = |name: &str, country: &str| {
+            let tags = |series: &&nettrace_analysis::report::CounterSeries| {
+                series.name == name && series.tags.iter().any(|(_, value)| value == country)
+            };
+            report.series.iter().find(tags).unwrap()
+        };
+        let orders = ["de", "fr"].map(|country| of("shop.orders", country).total);
+        assert_eq!(orders, [Some(20.0), Some(20.0)]);
+        let [de, fr] = ["de", "fr"].map(|country| of("shop.basket.value", country));
+        assert_eq!(
+            [(de.values, de.sum), (fr.values, fr.sum)],
+            [(10, Some(1100.0)), (10, Some(1000.0))]
+        );
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn a_request_that_only_awaits_is_awaiting_and_an_idle_worker_is_not_the_request() {
+        let report = reported("dt-noinline", Http::default());
+        for (path, least) in [("GET /checkout", 97), ("GET /downstream", 97), ("GET /span/#", 90)] {
+            let rows = incoming(&report);
+            let row = rows.iter().find(|row| row.name == format!("in {path}")).unwrap();
+            let parts = row.parts;
+            let share = parts.await_ns * 100 / parts.total_ns();
+            assert!(share >= least && parts.waiting_ns == 0, "{path}: {parts:?}");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn handlers_are_named_after_the_only_endpoint_that_they_serve() {
+        let tree = reported("dt-noinline", TreeOptions::default());
+        let shown = |name: &str| -> BTreeSet<String> {
+            let nodes = tree.nodes.iter().filter(|node| node.name.contains(name));
+            nodes.map(|node| node.shown().to_owned()).collect()
+        };
+        let lambda = shown("shop!Shop.Program.Main.lambda_0_8");
+        assert_eq!(Vec::from_iter(lambda), ["GET /nplus1 (shop!Shop.Program.Main.lambda_0_8)"]);
+        let compiled = shown("dynamicClass.lambda_method142");
+        assert_eq!(Vec::from_iter(compiled), ["GET /regex (dynamicClass.lambda_method142)"]);
+        // What all requests go through has no endpoint, and neither has what has a name.
+        let is_handler = |name: &str| name.contains("lambda_");
+        assert!(tree.nodes.iter().all(|it| it.endpoint.is_none() || is_handler(&it.name)));
+        let mut options = TopNOptions::default();
+        options.is_inclusive = true;
+        let top = reported("dt-noinline", options);
+        let first = top.methods.iter().find_map(|row| row.endpoint.as_deref());
+        assert_eq!(first, Some("GET /regex"));
+        // The trace of the same load without requests.
+        let tree = reported("dt-default", TreeOptions::default());
+        assert!(tree.nodes.iter().all(|node| node.endpoint.is_none()));
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn planted_problems_are_the_first_that_stand_out() {
+        for name in ["dt-locks", "net11-locks"] {
+            let found = findings(name);
+            let (place, text) = rank(&found, &["contention"]);
+            assert!(place <= 2 && text.contains("ReserveUnderLock"), "{name}: {found:#?}");
+            assert!(text.contains("held for 50."), "{name}: {text}");
+            let (place, text) = rank(&found, &["starvation"]);
+            assert!(place <= 2 && text.contains("its threads grew from 3 to "), "{name}: {text}");
+        }
+        let found = findings("dt-gcverbose");
+        let (place, text) = rank(&found, &["gc"]);
+        assert!(place <= 2 && text.starts_with("9 collections"), "{found:#?}");
+        let large = "7 of them of generation 2, because large objects were allocated: 29.3 MiB in 100 \
+                 allocations of up to 300.1 KiB, most of it System.Byte[]";
+        assert!(text.contains(large), "{text}");
+        for name in ["dt-database", "dt-logs"] {
+            assert_the_repeated_query_is_found(name);
+        }
+        assert_the_slow_call_and_what_failed_are_found("dt-net");
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn of_a_whole_load_all_that_was_planted_stands_out_and_nothing_of_its_repair() {
+        for name in ["dt-default", "dt-noinline"] {
+            let found = findings(name);
+            assert!(found.len() <= 8);
+            let (_, sync) = rank(&found, &["starvation"]);
+            let grew = match name {
+                "dt-default" => "its threads grew from 3 to 17",
+                _ => "its threads grew from 5 to 16",
+            };
+            assert!(sync.contains(grew) && sync.contains("in Task."), "{name}: {sync}");
+            let (_, lock) = rank(&found, &["contention", "lock_waits"]);
+            assert!(lock.contains("Shop.Inventory.ReserveUnderLock"), "{name}: {lock}");
+            let (_, regex) = rank(&found, &["hottest_method"]);
+            assert!(regex.contains("Regex."), "{name}: {regex}");
+            let (_, thrown) = rank(&found, &["exceptions"]);
+            assert!(thrown.starts_with("138 exceptions"), "{name}: {thrown}");
+            let (_, large) = rank(&found, &["gc"]);
+            assert!(
+                large.contains("large objects") && large.contains("gc-verbose"),
+                "{name}: {large}"
+            );
+        }
+        let found = findings("dt-good");
+        let (_, thrown) = rank(&found, &["exceptions"]);
+        assert!(thrown.starts_with("58 exceptions"), "{thrown}");
+        // That the pool was not starved is a good sign.
+        let bad: Vec<_> = found.iter().filter(|(about, _)| about != "no_starvation").collect();
+        assert_eq!(bad.len(), 1, "{found:#?}");
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn exceptions_collections_and_locks_are_counted_exactly() {
+        for (name, all, types) in [
+            ("dt-default", 138, [59, 36, 20, 20, 3]),
+            ("dt-noinline", 138, [59, 36, 20, 20, 3]),
+            ("dt-good", 58, [36, 19, 3, 0, 0]),
+        ] {
+            let report = reported(name, Exceptions::default());
+            let mut counts: Vec<u64> = report.types.iter().map(|row| row.count).collect();
+            counts.resize(5, 0);
+            assert_eq!((report.count, counts), (all, types.to_vec()), "{name}");
+        }
+        for (name, all, induced) in [
+            ("dt-default", 2, 0),
+            ("dt-good", 0, 0),
+            ("dt-gcverbose", 9, 2),
+            ("dt-gccollect", 9, 2),
+        ] {
+            let report = reported(name, Gc::default());
+            assert_eq!((report.totals.count, report.totals.induced), (all, induced), "{name}");
+        }
+        for (name, all) in [("dt-locks", 16), ("net11-locks", 17), ("dt-noinline", 32)] {
+            let report = reported(name, Contention::default());
+            assert_eq!((report.totals.stopped, report.open.len()), (all, 0), "{name}");
+            let lock = &report.locks[0];
+            let held_ms = lock.held.p50_ns as f64 / 1e6;
+            assert!((50.0..52.0).contains(&held_ms), "{name}: {held_ms}");
+        }
+        let report = reported("dt-noinline", Contention::default());
+        let did = &report.locks[0].owner_stacks[0];
+        assert!(did.frames[0].text.contains("Thread.Sleep"), "{did:?}");
+        assert!(did.frames[1].text.contains("Shop.Inventory.ReserveUnderLock"), "{did:?}");
+        let report = reported("dt-gcverbose", Alloc::default());
+        let large = report.sources[0].kinds.iter().find(|row| row.kind == "large").unwrap();
+        // What is allocated between two of them counts with the later one.
+        let off = large.bytes.abs_diff(100 * (300 * 1024 + 24));
+        assert!(large.events == 100 && off < 1_000, "{large:?}");
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn each_exception_inside_a_request_is_a_step_of_it() {
+        for (path, thrown) in [("in GET /boom", 3), ("in GET /refused", 13)] {
+            let (steps, _) = slowest("dt-noinline", path);
+            assert_eq!(kinds(&steps, StepKind::Exception), thrown, "{path}: {steps:#?}");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn what_counters_and_instruments_ended_with_is_what_the_clients_did() {
+        let report = reported("dt-counters", Counters::default());
+        let last = |provider: &str, name: &str| {
+            let series = report.series.iter().find(|it| it.provider == provider && it.name == name);
+            series.unwrap().last
+        };
+        let hosting = "Microsoft.AspNetCore.Hosting";
+        assert_eq!(
+            (last(hosting, "total-requests"), last(hosting, "failed-requests")),
+            (118.0, 3.0)
+        );
+        let http = "System.Net.Http";
+        assert_eq!((last(http, "requests-started"), last(http, "requests-failed")), (15.0, 3.0));
+        let report = reported("nt-metrics", Counters::default());
+        let open = report.series.iter().find(|series| series.name == "shop.open").unwrap();
+        assert_eq!(open.last, 20.0);
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn operations_of_the_programs_own_source_are_activities() {
+        let report = reported("dt-net", Activities::default());
+        let row = report.activities.iter().find(|row| row.name == "Shop-Events/Checkout").unwrap();
+        assert_eq!((row.started, row.stopped), (20, 20));
+        let median_ms = row.durations.p50_ns as f64 / 1e6;
+        assert!((5.0..5.5).contains(&median_ms), "{median_ms}");
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn collections_are_those_of_the_reference_reader() {
+        let shared = corpus::shared();
+        for name in ["dt-gcverbose", "dt-gccollect"] {
+            let report = reported(name, Gc::default());
+            let path = shared.join(format!("web/golden/{name}.gc.ndjson"));
+            let text = std::fs::read_to_string(path).unwrap();
+            let golden: Vec<serde_json::Value> =
+                text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            let golden = golden.iter().filter(|row| row["number"].is_u64()).map(|row| {
+                let pause_us = row["pause_ms"].as_str().unwrap().parse::<f64>().unwrap() * 1e3;
+                let number = |name: &str| row[name].as_u64().unwrap();
+                // The reference reader ends the first pause of a background collection, should that
+                // be the first at all, with the suspension: its events say 12.066 ms, it 0.038.
+                let is_known = row["type"] != "BackgroundGC";
+                let pause_us = if is_known { pause_us.round() } else { 0.0 };
+                (number("number"), number("generation"), pause_us)
+            });
+            let ours = report.collections.iter().map(|row| {
+                let is_known = row.kind != GcKind::Background;
+                let pause_us = if is_known { (row.pause_ns as f64 / 1e3).round() } else { 0.0 };
+                (u64::from(row.number), u64::from(row.generation), pause_us)
+            });
+            assert_eq!(ours.collect::<Vec<_>>(), golden.collect::<Vec<_>>(), "{name}");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn a_leak_is_the_first_that_two_dumps_say() {
+        let dump = |name: &str| {
+            let trace = corpus::web(name);
+            let bytes = trace.bytes();
+            let mut heap = HeapReader::default();
+            assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+            let dumps = heap.finish();
+            HeapReport::new(&dumps, &dumps[0], &Retained::from_dump(&dumps[0]))
+        };
+        let (old, new) = (dump("heap1"), dump("heap2"));
+        for (report, count) in [(&old, "1,000"), (&new, "3,000")] {
+            let first = &report.sentences()[0];
+            let held = format!("static All: a List<LeakedSession> of {count} entries");
+            assert!(first.contains(&held), "{first}");
+        }
+        let sentences = HeapDiff::new(&old, &new).sentences();
+        let leak = "static All: a List<LeakedSession> of 3,000 entries, 1,000 before";
+        assert!(sentences[0].contains(leak), "{sentences:?}");
+        assert!(sentences[1].starts_with("2,000 more LeakedSession"), "{sentences:?}");
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn ways_to_objects_of_one_pattern_keep_alive_what_each_holds() {
+        let trace = corpus::web("heap1");
         let bytes = trace.bytes();
         let mut heap = HeapReader::default();
         assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
         let dumps = heap.finish();
-        Some(HeapReport::new(&dumps, &dumps[0], &Retained::from_dump(&dumps[0])))
-    };
-    let (Some(old), Some(new)) = (dump("heap1"), dump("heap2")) else { return };
-    for (report, count) in [(&old, "1,000"), (&new, "3,000")] {
-        let first = &report.sentences()[0];
-        let held = format!("static All: a List<LeakedSession> of {count} entries");
-        assert!(first.contains(&held), "{first}");
+        let (dump, retained) = (&dumps[0], Retained::from_dump(&dumps[0]));
+        let is_leaked = |object| dump.type_name(object).contains("Leaked");
+        let groups = HeapPaths::from_dump(dump).groups(dump, &retained, is_leaked).groups;
+        let first = &groups[0];
+        assert_eq!((first.count, first.root_name.as_deref()), (1_000, Some("All")));
+        // Of each the object, its bytes and its name.
+        assert!(first.retained_bytes > 1_000 * (32 + 1_024), "{first:?}");
     }
-    let sentences = HeapDiff::new(&old, &new).sentences();
-    let leak = "static All: a List<LeakedSession> of 3,000 entries, 1,000 before";
-    assert!(sentences[0].contains(leak), "{sentences:?}");
-    assert!(sentences[1].starts_with("2,000 more LeakedSession"), "{sentences:?}");
-}
 
-#[test]
-fn ways_to_objects_of_one_pattern_keep_alive_what_each_holds() {
-    let Some(trace) = corpus::web("heap1") else { return };
-    let bytes = trace.bytes();
-    let mut heap = HeapReader::default();
-    assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
-    let dumps = heap.finish();
-    let (dump, retained) = (&dumps[0], Retained::from_dump(&dumps[0]));
-    let is_leaked = |object| dump.type_name(object).contains("Leaked");
-    let groups = HeapPaths::from_dump(dump).groups(dump, &retained, is_leaked).groups;
-    let first = &groups[0];
-    assert_eq!((first.count, first.root_name.as_deref()), (1_000, Some("All")));
-    // Of each the object, its bytes and its name.
-    assert!(first.retained_bytes > 1_000 * (32 + 1_024), "{first:?}");
-}
-
-#[test]
-fn a_web_application_without_requests_says_what_records_them() {
-    for (name, is_lacking) in [("dt-default", true), ("dt-locks", true), ("dt-noinline", false)] {
-        let Some(report) = reported(name, Summary::default()) else { return };
-        let advice = report.advice.map_or("", |advice| advice.text());
-        assert_eq!(advice.contains("--profile web"), is_lacking, "{name}: {advice}");
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn a_web_application_without_requests_says_what_records_them() {
+        for (name, is_lacking) in [("dt-default", true), ("dt-locks", true), ("dt-noinline", false)]
+        {
+            let report = reported(name, Summary::default());
+            let advice = report.advice.map_or("", |advice| advice.text());
+            assert_eq!(advice.contains("--profile web"), is_lacking, "{name}: {advice}");
+        }
     }
 }

@@ -16,55 +16,9 @@ fn grew(name: &str, what: &str) -> f64 {
     truth(name)["delta"][what].as_f64().unwrap()
 }
 
-#[test]
-fn the_pool_grew_and_collections_and_lock_waits_came_as_the_runtime_counted() {
-    for name in ["dt-default", "dt-noinline", "dt-good", "dt-locks", "net11-locks"] {
-        let Some(pool) = reported(name, ThreadPool::default()) else { return };
-        let more = pool.max_workers.unwrap() - pool.min_workers.unwrap();
-        assert_eq!(more as f64, grew(name, "threads"), "{name}");
-        let blocked = pool.reasons.iter().any(|row| row.reason == PoolReason::COOPERATIVE_BLOCKING);
-        assert_eq!((blocked, pool.is_starved), (name != "dt-good", name != "dt-good"), "{name}");
-    }
-    for name in ["dt-default", "dt-noinline", "dt-good", "dt-gcverbose", "dt-gccollect"] {
-        let Some(gc) = reported(name, Gc::default()) else { return };
-        assert_eq!(gc.totals.count as f64, grew(name, "gc2"), "{name}");
-        // The runtime does not count the time until all threads are suspended.
-        let (pauses, counted) = (gc.totals.pause_ns as f64 / 1e6, grew(name, "pause"));
-        assert!((counted..=counted * 1.07).contains(&pauses), "{name}: {pauses} {counted}");
-    }
-    for name in ["dt-locks", "net11-locks", "dt-noinline"] {
-        let Some(locks) = reported(name, Contention::default()) else { return };
-        assert_eq!(locks.totals.stopped as f64, grew(name, "cont"), "{name}");
-    }
-    let Some(alloc) = reported("dt-gcverbose", Alloc::default()) else { return };
-    // An event stands for 100 KiB of small objects.
-    let off = (alloc.sources[0].bytes as f64 - grew("dt-gcverbose", "alloc")).abs();
-    assert!(off < 1e6, "{off}");
-}
-
-#[test]
-fn exceptions_are_thrown_once_and_then_again() {
-    for (name, thrown) in [
-        // 4 by each of 20 /throws, 10 of /logs, and of 3 /boom and 3 /refused one and two.
-        ("dt-default", "138 exceptions (99 thrown, 39 rethrown)"),
-        ("dt-noinline", "138 exceptions (99 thrown, 39 rethrown)"),
-        ("dt-good", "58 exceptions (19 thrown, 39 rethrown)"),
-    ] {
-        let Some(found) = findings(name) else { return };
-        let (_, text) = rank(&found, &["exceptions"]);
-        assert!(text.starts_with(thrown), "{name}: {text}");
-        let Some(report) = reported(name, Exceptions::default()) else { return };
-        let caught: u64 = report.types.iter().map(|row| row.caught).sum();
-        assert_eq!(caught, report.count, "{name}");
-    }
-    let Some(found) = findings("dt-noinline") else { return };
-    let (_, text) = rank(&found, &["requests"]);
-    assert!(text.starts_with("3 of 289 requests failed: GET /boom 3×"), "{text}");
-}
-
 /// The methods with most time of samples in a state.
-fn top(name: &str, state: ThreadState, is_my_code: bool) -> Option<TopN> {
-    let trace = corpus::web(name)?;
+fn top(name: &str, state: ThreadState, is_my_code: bool) -> TopN {
+    let trace = corpus::web(name);
     let mut options = AnalysisOptions::default();
     options.filter.states = vec![state];
     options.folding.is_my_code = is_my_code;
@@ -72,27 +26,7 @@ fn top(name: &str, state: ThreadState, is_my_code: bool) -> Option<TopN> {
     (report.is_inclusive, report.count) = (true, 1_000);
     let mut pass = ReportPass::with_options(report, options);
     assert!(pass.read(&mut Reader::from_slice(&trace.bytes()).time_ordered()).unwrap().is_complete);
-    Some(pass.finish().output)
-}
-
-#[test]
-fn samples_are_where_the_planted_time_went() {
-    // The regex computes, in each of ten requests; its handler is inlined in one build.
-    for (name, method) in
-        [("dt-default", "dynamicClass.lambda_method142"), ("dt-noinline", "Validation.CheckEmail")]
-    {
-        let Some(top) = top(name, ThreadState::Managed, false) else { return };
-        let row = top.methods.iter().find(|row| row.name.contains(method)).unwrap();
-        let regex = &truth(name)["truth"]["/regex"];
-        let most = regex["mean_ms"].as_f64().unwrap() * regex["count"].as_f64().unwrap();
-        let sampled = row.total_ns as f64 / 1e6;
-        assert!((most * 0.75..=most).contains(&sampled), "{name}: {sampled} of {most}");
-    }
-    let Some(waiting) = top("dt-noinline", ThreadState::Waiting, true) else { return };
-    let own = waiting.methods.iter().filter(|row| row.name.contains("!Shop."));
-    let own: Vec<&str> = own.map(|row| row.name.split('(').next().unwrap()).take(3).collect();
-    let places = ["SyncOverAsync.GetSlow", "Program.Main", "Inventory.ReserveUnderLock"];
-    assert_eq!(own, places.map(|place| format!("shop!Shop.{place}")));
+    pass.finish().output
 }
 
 /// Requests by what the client asked for, as routes name it.
@@ -117,70 +51,153 @@ fn by_route(name: &str) -> BTreeMap<(String, String), u64> {
     counts
 }
 
-#[test]
-fn histograms_of_requests_have_the_clients_counts_by_route_and_status() {
-    let Some(report) = reported("nt-metrics", Counters::default()) else { return };
-    let mut counts = BTreeMap::new();
-    for series in report.series.iter().filter(|it| it.name == "http.server.request.duration") {
-        let tag = |key: &str| series.tags.iter().find(|(name, _)| name == key);
-        if tag("Percentile").is_some_and(|(_, value)| value == "50") {
-            let of = |key| tag(key).unwrap().1.to_string();
-            let key = (of("http.route"), of("http.response.status_code"));
-            counts.insert(key, series.values);
+mod with_shared {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn the_pool_grew_and_collections_and_lock_waits_came_as_the_runtime_counted() {
+        for name in ["dt-default", "dt-noinline", "dt-good", "dt-locks", "net11-locks"] {
+            let pool = reported(name, ThreadPool::default());
+            let more = pool.max_workers.unwrap() - pool.min_workers.unwrap();
+            assert_eq!(more as f64, grew(name, "threads"), "{name}");
+            let blocked =
+                pool.reasons.iter().any(|row| row.reason == PoolReason::COOPERATIVE_BLOCKING);
+            assert_eq!(
+                (blocked, pool.is_starved),
+                (name != "dt-good", name != "dt-good"),
+                "{name}"
+            );
+        }
+        for name in ["dt-default", "dt-noinline", "dt-good", "dt-gcverbose", "dt-gccollect"] {
+            let gc = reported(name, Gc::default());
+            assert_eq!(gc.totals.count as f64, grew(name, "gc2"), "{name}");
+            // The runtime does not count the time until all threads are suspended.
+            let (pauses, counted) = (gc.totals.pause_ns as f64 / 1e6, grew(name, "pause"));
+            assert!((counted..=counted * 1.07).contains(&pauses), "{name}: {pauses} {counted}");
+        }
+        for name in ["dt-locks", "net11-locks", "dt-noinline"] {
+            let locks = reported(name, Contention::default());
+            assert_eq!(locks.totals.stopped as f64, grew(name, "cont"), "{name}");
+        }
+        let alloc = reported("dt-gcverbose", Alloc::default());
+        // An event stands for 100 KiB of small objects.
+        let off = (alloc.sources[0].bytes as f64 - grew("dt-gcverbose", "alloc")).abs();
+        assert!(off < 1e6, "{off}");
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn exceptions_are_thrown_once_and_then_again() {
+        for (name, thrown) in [
+            // 4 by each of 20 /throws, 10 of /logs, and of 3 /boom and 3 /refused one and two.
+            ("dt-default", "138 exceptions (99 thrown, 39 rethrown)"),
+            ("dt-noinline", "138 exceptions (99 thrown, 39 rethrown)"),
+            ("dt-good", "58 exceptions (19 thrown, 39 rethrown)"),
+        ] {
+            let found = findings(name);
+            let (_, text) = rank(&found, &["exceptions"]);
+            assert!(text.starts_with(thrown), "{name}: {text}");
+            let report = reported(name, Exceptions::default());
+            let caught: u64 = report.types.iter().map(|row| row.caught).sum();
+            assert_eq!(caught, report.count, "{name}");
+        }
+        let found = findings("dt-noinline");
+        let (_, text) = rank(&found, &["requests"]);
+        assert!(text.starts_with("3 of 289 requests failed: GET /boom 3×"), "{text}");
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn samples_are_where_the_planted_time_went() {
+        // The regex computes, in each of ten requests; its handler is inlined in one build.
+        for (name, method) in [
+            ("dt-default", "dynamicClass.lambda_method142"),
+            ("dt-noinline", "Validation.CheckEmail"),
+        ] {
+            let top = top(name, ThreadState::Managed, false);
+            let row = top.methods.iter().find(|row| row.name.contains(method)).unwrap();
+            let regex = &truth(name)["truth"]["/regex"];
+            let most = regex["mean_ms"].as_f64().unwrap() * regex["count"].as_f64().unwrap();
+            let sampled = row.total_ns as f64 / 1e6;
+            assert!((most * 0.75..=most).contains(&sampled), "{name}: {sampled} of {most}");
+        }
+        let waiting = top("dt-noinline", ThreadState::Waiting, true);
+        let own = waiting.methods.iter().filter(|row| row.name.contains("!Shop."));
+        let own: Vec<&str> = own.map(|row| row.name.split('(').next().unwrap()).take(3).collect();
+        let places = ["SyncOverAsync.GetSlow", "Program.Main", "Inventory.ReserveUnderLock"];
+        assert_eq!(own, places.map(|place| format!("shop!Shop.{place}")));
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn histograms_of_requests_have_the_clients_counts_by_route_and_status() {
+        let report = reported("nt-metrics", Counters::default());
+        let mut counts = BTreeMap::new();
+        for series in report.series.iter().filter(|it| it.name == "http.server.request.duration") {
+            let tag = |key: &str| series.tags.iter().find(|(name, _)| name == key);
+            if tag("Percentile").is_some_and(|(_, value)| value == "50") {
+                let of = |key| tag(key).unwrap().1.to_string();
+                let key = (of("http.route"), of("http.response.status_code"));
+                counts.insert(key, series.values);
+            }
+        }
+        for (key, count) in by_route("nt-metrics") {
+            // The last is the recorder's, after the last values.
+            if key.0 != "/stat" {
+                assert_eq!(counts.get(&key), Some(&count), "{key:?}");
+            }
         }
     }
-    for (key, count) in by_route("nt-metrics") {
-        // The last is the recorder's, after the last values.
-        if key.0 != "/stat" {
-            assert_eq!(counts.get(&key), Some(&count), "{key:?}");
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn messages_are_of_as_many_requests_as_were_sent() {
+        for name in ["dt-logsconc", "dt-logsconc-tpl"] {
+            let report = reported(name, Logs::default());
+            let mut requests: Vec<_> =
+                report.messages.iter().filter_map(|message| message.request.as_deref()).collect();
+            requests.sort_unstable();
+            requests.dedup();
+            let truth = truth(name);
+            let sent = |(path, row): (&String, &serde_json::Value)| {
+                // What goes out of a /checkout comes in as another request.
+                row["count"].as_u64().unwrap() * (1 + u64::from(path == "/checkout"))
+            };
+            let sent: u64 = truth["truth"].as_object().unwrap().iter().map(sent).sum();
+            // The recorder asks for /stat once more.
+            let more = (requests.len() as u64).abs_diff(sent);
+            assert!(more <= 1, "{name}: {} {sent}", requests.len());
         }
     }
-}
 
-#[test]
-fn messages_are_of_as_many_requests_as_were_sent() {
-    for name in ["dt-logsconc", "dt-logsconc-tpl"] {
-        let Some(report) = reported(name, Logs::default()) else { return };
-        let mut requests: Vec<_> =
-            report.messages.iter().filter_map(|message| message.request.as_deref()).collect();
-        requests.sort_unstable();
-        requests.dedup();
-        let truth = truth(name);
-        let sent = |(path, row): (&String, &serde_json::Value)| {
-            // What goes out of a /checkout comes in as another request.
-            row["count"].as_u64().unwrap() * (1 + u64::from(path == "/checkout"))
-        };
-        let sent: u64 = truth["truth"].as_object().unwrap().iter().map(sent).sum();
-        // The recorder asks for /stat once more.
-        let more = (requests.len() as u64).abs_diff(sent);
-        assert!(more <= 1, "{name}: {} {sent}", requests.len());
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn dumps_have_as_many_objects_as_were_leaked() {
+        for (name, leaked) in [("heap1", 1_000), ("heap2", 3_000)] {
+            let trace = corpus::web(name);
+            let mut heap = HeapReader::default();
+            let bytes = trace.bytes();
+            assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+            let dumps = heap.finish();
+            let report = HeapReport::new(&dumps, &dumps[0], &Retained::from_dump(&dumps[0]));
+            let row = report.types.iter().find(|row| row.name.ends_with("LeakedSession")).unwrap();
+            assert_eq!(row.count, leaked, "{name}");
+        }
     }
-}
 
-#[test]
-fn dumps_have_as_many_objects_as_were_leaked() {
-    for (name, leaked) in [("heap1", 1_000), ("heap2", 3_000)] {
-        let Some(trace) = corpus::web(name) else { return };
-        let mut heap = HeapReader::default();
-        let bytes = trace.bytes();
-        assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
-        let dumps = heap.finish();
-        let report = HeapReport::new(&dumps, &dumps[0], &Retained::from_dump(&dumps[0]));
-        let row = report.types.iter().find(|row| row.name.ends_with("LeakedSession")).unwrap();
-        assert_eq!(row.count, leaked, "{name}");
-    }
-}
-
-#[test]
-fn without_samples_a_request_awaits_while_its_thread_is_back_in_the_pool() {
-    let Some(report) = reported("dt-net", Http::default()) else { return };
-    for (path, least) in [("/checkout", 97), ("/downstream", 97), ("/span/#", 80)] {
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn without_samples_a_request_awaits_while_its_thread_is_back_in_the_pool() {
+        let report = reported("dt-net", Http::default());
+        for (path, least) in [("/checkout", 97), ("/downstream", 97), ("/span/#", 80)] {
+            let mut rows = report.activities.iter();
+            let parts = rows.find(|row| row.name == format!("in GET {path}")).unwrap().parts;
+            assert!(parts.await_ns * 100 >= parts.total_ns() * least, "{path}: {parts:?}");
+        }
+        // A thread that sleeps in the handler does not return: nothing tells that it waits.
         let mut rows = report.activities.iter();
-        let parts = rows.find(|row| row.name == format!("in GET {path}")).unwrap().parts;
-        assert!(parts.await_ns * 100 >= parts.total_ns() * least, "{path}: {parts:?}");
+        let metric = rows.find(|row| row.name == "in GET /metric/#").unwrap().parts;
+        assert!(metric.unknown_ns * 100 >= metric.total_ns() * 90, "{metric:?}");
     }
-    // A thread that sleeps in the handler does not return: nothing tells that it waits.
-    let mut rows = report.activities.iter();
-    let metric = rows.find(|row| row.name == "in GET /metric/#").unwrap().parts;
-    assert!(metric.unknown_ns * 100 >= metric.total_ns() * 90, "{metric:?}");
 }

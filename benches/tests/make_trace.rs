@@ -141,7 +141,7 @@ fn a_copy_has_the_events_of_its_base_but_for_times_and_numbers() {
         "net3.1-linux-x64/all.netperf",
         "one-collect-v6/cpu.nettrace",
     ] {
-        let bytes = corpus::trace(name).unwrap().bytes();
+        let bytes = corpus::trace(name).bytes();
         let base = Base::new(&bytes).unwrap();
         let mut stream = Vec::new();
         repeat::write(&mut stream, &base, 2 * bytes.len() as u64).unwrap();

@@ -6,7 +6,6 @@
 use crate::common;
 
 use common::nettrace;
-use nettrace_testdata::skipped;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -17,24 +16,21 @@ const TRACES: [&str; 4] = [
     "testdata/traces/net3.1-linux-x64/all.nettrace.gz",
 ];
 
-/// Returns what a Python program prints; `None` where it cannot run.
-fn python(program: &str, input: &[u8]) -> Option<String> {
+/// Returns what a Python program prints.
+fn python(program: &str, input: &[u8]) -> String {
     let client = common::top().join("target/prometheus-client");
-    let spawned = Command::new("python3")
+    let mut child = Command::new("python3")
         .args(["-c", program])
         .env("PYTHONPATH", client)
         .env("PYTHONIOENCODING", "utf-8")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .spawn();
-    let Ok(mut child) = spawned else {
-        skipped("python3 is not there");
-        return None;
-    };
+        .spawn()
+        .expect("there is a python3");
     child.stdin.take().unwrap().write_all(input).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "Python failed: its message is above");
-    Some(String::from_utf8(output.stdout).unwrap().trim().replace("\r\n", "\n"))
+    String::from_utf8(output.stdout).unwrap().trim().replace("\r\n", "\n")
 }
 
 /// Returns the counters of the trace in a format.
@@ -71,28 +67,12 @@ series = {tuple(row[1:4]) for row in rows[1:]}
 print(len(series), len(rows) - 1, repr(math.fsum(float(row[4]) for row in rows[1:])))
 ";
 
-#[test]
-fn python_reads_the_same_values_from_json_ndjson_and_csv() {
-    for trace in TRACES {
-        let read = [("json", JSON), ("ndjson", NDJSON), ("csv", CSV)]
-            .map(|(format, program)| python(program, &in_format(trace, format)));
-        let [Some(json), Some(ndjson), Some(csv)] = read else { return };
-        assert!(!json.starts_with("0 "), "{trace}");
-        assert_eq!(json, ndjson, "{trace}");
-        assert_eq!(json, csv, "{trace}");
-    }
-}
-
 /// Counters and sums of summaries grow. From a summary the client keeps all samples of the first
 /// moment and one of each later one, because it takes the others for repetitions. So only those of
 /// gauges and counters are counted.
 const OPENMETRICS: &str = "
 import sys
-try:
-    from prometheus_client.openmetrics.parser import text_string_to_metric_families
-except ImportError:
-    print('no client')
-    sys.exit()
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 count = 0
 for family in text_string_to_metric_families(sys.stdin.read()):
     last = {}
@@ -111,20 +91,37 @@ for family in text_string_to_metric_families(sys.stdin.read()):
 print(count)
 ";
 
-#[test]
-fn the_openmetrics_text_is_accepted_by_the_prometheus_client() {
-    for trace in TRACES {
-        let text = in_format(trace, "openmetrics");
-        let Some(read) = python(OPENMETRICS, &text) else { return };
-        if read == "no client" {
-            skipped("no prometheus_client; cli/tests/prometheus-client installs it");
-            return;
+mod with_prometheus {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs prometheus_client"]
+    fn the_openmetrics_text_is_accepted_by_the_prometheus_client() {
+        for trace in TRACES {
+            let text = in_format(trace, "openmetrics");
+            let read = python(OPENMETRICS, &text);
+            let ndjson = in_format(trace, "ndjson");
+            let lines = ndjson.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+            let is_counted =
+                |line: &&[u8]| !String::from_utf8_lossy(line).contains("\"kind\":\"histogram\"");
+            let points = lines.filter(is_counted).count();
+            assert_eq!(read, points.to_string(), "{trace}");
         }
-        let ndjson = in_format(trace, "ndjson");
-        let lines = ndjson.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        let is_counted =
-            |line: &&[u8]| !String::from_utf8_lossy(line).contains("\"kind\":\"histogram\"");
-        let points = lines.filter(is_counted).count();
-        assert_eq!(read, points.to_string(), "{trace}");
+    }
+}
+
+mod with_python {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs python3"]
+    fn python_reads_the_same_values_from_json_ndjson_and_csv() {
+        for trace in TRACES {
+            let [json, ndjson, csv] = [("json", JSON), ("ndjson", NDJSON), ("csv", CSV)]
+                .map(|(format, program)| python(program, &in_format(trace, format)));
+            assert!(!json.starts_with("0 "), "{trace}");
+            assert_eq!(json, ndjson, "{trace}");
+            assert_eq!(json, csv, "{trace}");
+        }
     }
 }

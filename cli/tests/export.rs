@@ -15,7 +15,7 @@ use std::process::Stdio;
 fn traces() -> PathBuf {
     let first = PathBuf::from(file("a.nettrace", &synth::tiny_v4().bytes));
     let folder = first.parent().unwrap().to_owned();
-    let real = corpus::trace("net10-linux-x64/samples-only.nettrace").unwrap().bytes();
+    let real = corpus::trace("net10-linux-x64/samples-only.nettrace").bytes();
     fs::create_dir_all(folder.join("below")).unwrap();
     fs::write(folder.join("below/b.nettrace.gz"), common::gzip(&real)).unwrap();
     folder
@@ -99,7 +99,7 @@ fn a_folder_a_pattern_and_standard_input_give_the_same_bytes() {
 #[test]
 fn inputs_that_fail_are_rows_with_a_reason_and_the_others_are_exported() {
     let folder = traces();
-    let real = corpus::trace("net10-linux-x64/samples-only.nettrace").unwrap().bytes();
+    let real = corpus::trace("net10-linux-x64/samples-only.nettrace").bytes();
     fs::write(folder.join("cut.nettrace"), &real[..real.len() / 2]).unwrap();
     fs::write(folder.join("empty.nettrace"), b"").unwrap();
     fs::write(folder.join("foreign.nettrace"), b"PK\x03\x04 this is something else").unwrap();

@@ -91,7 +91,7 @@ fn several_threads_report_the_same_damage_as_one() {
 
 #[test]
 fn conversions_and_reports_take_threads_without_effect() {
-    let trace = corpus::trace("net10-linux-x64/samples-only.nettrace").unwrap();
+    let trace = corpus::trace("net10-linux-x64/samples-only.nettrace");
     let plain = Plain::new("samples", &trace.bytes());
     let path = plain.0.to_str().unwrap();
     for words in [

@@ -6,7 +6,7 @@ use nettrace_testdata::corpus;
 use nettrace_testdata::requests::requests;
 
 fn trace() -> Vec<u8> {
-    corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the repository").bytes()
+    corpus::trace("net10-linux-x64/all.nettrace").bytes()
 }
 
 /// Returns how many events fire a condition of `--until`, and the warning about it.
@@ -109,7 +109,7 @@ fn conditions_joined_by_words_choose_what_single_ones_choose() {
 /// Returns how often a condition fires in a trace of counters and instruments, published
 /// twice, and the warning about it.
 fn fired_by_counters(text: &str) -> (usize, Vec<(String, f64)>, Option<String>) {
-    let trace = corpus::trace("net10-linux-x64/metrics.nettrace").expect("it is in the repository");
+    let trace = corpus::trace("net10-linux-x64/metrics.nettrace");
     fired_in(&trace.bytes(), text)
 }
 
@@ -211,7 +211,7 @@ fn a_condition_may_have_to_hold_for_a_time_or_be_fulfilled_several_times() {
     // not so.
     let after_counters = fired("GC/Start and System.Runtime/cpu-usage > 0").0;
     assert_eq!((after_counters, all), (42, 62));
-    let without = corpus::trace("net3.1-linux-x64/heap.nettrace").expect("it is in the repository");
+    let without = corpus::trace("net3.1-linux-x64/heap.nettrace");
     let fired = |text| fired_in(&without.bytes(), text).0;
     assert!(fired("GC/Start") > 0);
     assert_eq!(fired("GC/Start and System.Runtime/cpu-usage > 0"), 0);
@@ -303,7 +303,7 @@ fn tags_have_slashes_braces_and_words_of_conditions_in_their_values() {
 
 #[test]
 fn instruments_of_a_meter_may_come_after_the_event_counters_of_its_name() {
-    let trace = corpus::trace("net10-linux-x64/metrics.nettrace").expect("it is in the repository");
+    let trace = corpus::trace("net10-linux-x64/metrics.nettrace");
     let bytes = trace.bytes();
     let text = "System.Runtime/dotnet.thread_pool.thread.count >= 0";
     let mut trigger = Trigger::new(vec![Predicate::of_event(text).unwrap()]);

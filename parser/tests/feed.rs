@@ -115,7 +115,7 @@ fn end_of_events(bytes: &[u8]) -> usize {
 
 #[test]
 fn what_is_held_is_a_block_and_a_piece() {
-    let Some(trace) = corpus::trace("net10-linux-x64/all.nettrace") else { return };
+    let trace = corpus::trace("net10-linux-x64/all.nettrace");
     let bytes = trace.bytes();
     let mut blocks = Reader::from_slice(&bytes);
     let mut largest = 0;

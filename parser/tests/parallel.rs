@@ -164,7 +164,7 @@ fn several_threads_read_odd_and_malformed_streams_as_one_does() {
 
 #[test]
 fn several_threads_read_damaged_streams_as_one_does() {
-    let trace = corpus::trace("net3.1-linux-x64/all.nettrace").expect("it is in the corpus");
+    let trace = corpus::trace("net3.1-linux-x64/all.nettrace");
     let bytes = trace.bytes();
     for round in 0..cases(3) as usize {
         let at = 1000 + round * 97_003 % (bytes.len() - 2000);
@@ -175,7 +175,7 @@ fn several_threads_read_damaged_streams_as_one_does() {
 
 #[test]
 fn a_collector_can_stop_the_reading() {
-    let trace = corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the corpus");
+    let trace = corpus::trace("net10-linux-x64/all.nettrace");
     let bytes = trace.bytes();
     for threads in [1, 2] {
         let mut portions = 0;
@@ -196,7 +196,7 @@ fn a_collector_can_stop_the_reading() {
 
 #[test]
 fn the_reading_ends_whatever_the_work_leaves_unread() {
-    let trace = corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the corpus");
+    let trace = corpus::trace("net10-linux-x64/all.nettrace");
     let bytes = trace.bytes();
     let (expected, _) = read(&bytes, Order::Time, 1);
     for threads in [1, 2] {

@@ -35,7 +35,7 @@ fn stacks_and_words(trace: &[u8], offset: usize) -> (usize, usize) {
 fn all_stacks_of_versions_4_and_6_are_words_wherever_the_trace_lies() {
     let names = ["net10-linux-x64/samples-only.nettrace", "one-collect-v6/cpu.nettrace"];
     for name in names {
-        let trace = corpus::trace(name).expect("a trace of the repository").bytes();
+        let trace = corpus::trace(name).bytes();
         for offset in 0..5 {
             let (stacks, with_words) = stacks_and_words(&trace, offset);
             assert!(stacks > 1000);
@@ -46,7 +46,7 @@ fn all_stacks_of_versions_4_and_6_are_words_wherever_the_trace_lies() {
 
 #[test]
 fn a_stack_of_version_3_is_words_if_it_lies_at_a_multiple_of_four() {
-    let trace = corpus::trace("net3.1-linux-x64/all.netperf").expect("a trace of the repository");
+    let trace = corpus::trace("net3.1-linux-x64/all.netperf");
     let found = [0, 1, 2, 3, 4].map(|offset| stacks_and_words(&trace.bytes(), offset));
     let stacks = found[0].0;
     assert!(found.iter().all(|(all, _)| *all == stacks));

@@ -103,7 +103,7 @@ fn sampled_prefixes_of_larger_traces_hold_every_whole_row() {
     ];
     let mut random = Random(0x5eed_5eed_5eed_5eed);
     for (nth, name) in traces.into_iter().enumerate() {
-        let bytes = corpus::trace(name).expect("it is in the repository").bytes();
+        let bytes = corpus::trace(name).bytes();
         let (all, _) = rows(&bytes);
         for sample in (nth..most).step_by(traces.len()) {
             let length = 200 + random.below(bytes.len() - 200);
@@ -190,8 +190,7 @@ fn cut_everywhere(
 
 #[test]
 fn a_cut_inside_a_stack_block_keeps_its_whole_stacks() {
-    let bytes =
-        corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the repository").bytes();
+    let bytes = corpus::trace("net10-linux-x64/all.nettrace").bytes();
     let (content, before, in_it) = block_with_rows(&bytes, BlockKind::Stack, 3);
     // Stacks tell their sizes, so that their places can be had without the parser.
     let mut starts = vec![];
@@ -212,8 +211,7 @@ fn a_cut_inside_a_stack_block_keeps_its_whole_stacks() {
 
 #[test]
 fn a_cut_inside_a_metadata_block_keeps_its_whole_definitions() {
-    let bytes =
-        corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the repository").bytes();
+    let bytes = corpus::trace("net10-linux-x64/all.nettrace").bytes();
     let (content, before, in_it) = block_with_rows(&bytes, BlockKind::Metadata, 3);
     let cut = cut_everywhere(&bytes, BlockKind::Metadata, content.clone(), before);
     // The header, then one place for each row, each with one row more.
@@ -228,8 +226,7 @@ fn a_cut_inside_a_metadata_block_keeps_its_whole_definitions() {
 
 #[test]
 fn a_cut_inside_an_event_block_keeps_its_whole_events() {
-    let bytes =
-        corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the repository").bytes();
+    let bytes = corpus::trace("net10-linux-x64/all.nettrace").bytes();
     let mut reader = Reader::from_slice(&bytes);
     let content = loop {
         let block = reader.next_block().unwrap().expect("there is such a block");

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 #[test]
 fn waits_that_are_not_over_are_rows_until_the_end_of_the_trace() {
-    let Some(trace) = corpus::known("deadlock/Dead-mix") else { return };
+    let trace = corpus::known("deadlock/Dead-mix");
     let rows = rows_of(&files_of(&trace.bytes()), "contentions");
     let is_open = |row: &&_| flag(row, "is_open") == Some(true);
     let mut open: Vec<_> = rows
@@ -127,7 +127,7 @@ fn counts_and_sums_are_those_of_the_reports() {
 #[test]
 fn a_table_alone_has_the_bytes_that_it_has_among_all() {
     for name in ["net10-linux-x64/all.nettrace", "one-collect-v6/cpu-and-switches.nettrace"] {
-        let bytes = corpus::trace(name).unwrap().bytes();
+        let bytes = corpus::trace(name).bytes();
         let all = files_of(&bytes);
         assert!(all.len() > 3, "{name}: {:?}", all.keys());
         // Tables of code have rows for what the other tables refer to.
@@ -207,7 +207,7 @@ fn samples_and_their_methods_are_those_of_topn() {
 #[test]
 fn events_and_their_payloads_are_those_of_ndjson() {
     for name in ["net10-linux-x64/metrics.nettrace", "one-collect-v6/cpu.nettrace"] {
-        let Some(trace) = corpus::trace(name) else { continue };
+        let trace = corpus::trace(name);
         let bytes = trace.bytes();
         let options = TableOptions::new(&[&EVENTS], spill());
         let rows = rows_of(&files_with(&bytes, &options), "events");

@@ -23,14 +23,14 @@ fn equal_frames_of_different_traces_have_equal_ids_and_equal_ids_mean_equal_fram
 
 #[test]
 fn the_same_trace_gives_the_same_bytes() {
-    let bytes = corpus::trace("net10-linux-x64/all.nettrace").unwrap().bytes();
+    let bytes = corpus::trace("net10-linux-x64/all.nettrace").bytes();
     assert!(files_of(&bytes) == files_of(&bytes));
 }
 
 /// Compares ids with numbers that are in data sets, and so never change.
 #[test]
 fn ids_of_frames_and_stacks_are_documented_hashes() {
-    let bytes = corpus::trace("net10-linux-x64/all.nettrace").unwrap().bytes();
+    let bytes = corpus::trace("net10-linux-x64/all.nettrace").bytes();
     let files = files_of(&bytes);
     let hash = |bytes: &[u8]| twox_hash::XxHash64::oneshot(0, bytes).cast_signed();
     for row in rows_of(&files, "frames") {

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 ///
 /// The harness shows the output of print macros only for tests that fail, so this does
 /// not use them.
-pub fn skipped(what: impl Display) {
+pub(crate) fn skipped(what: impl Display) {
     static PRINTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let line = format!("SKIPPED: {what}\n");
     let mut printed = PRINTED.lock().expect("nothing panics while it is held");

@@ -40,7 +40,7 @@ fn traces_are_listed_once_and_begin_as_their_suffix_says() {
     assert!(traces.windows(2).all(|pair| pair[0].name() < pair[1].name()));
     for name in ["net10-linux-x64/all.nettrace", "net3.1-linux-x64/all.netperf", "tiny-v4.nettrace"]
     {
-        let trace = corpus::trace(name).expect("it is in the repository");
+        let trace = corpus::trace(name);
         assert!(
             trace.path().starts_with(env!("CARGO_MANIFEST_DIR")),
             "{name} is taken from the repository"
@@ -49,47 +49,47 @@ fn traces_are_listed_once_and_begin_as_their_suffix_says() {
             if name.ends_with(".netperf") { b"\x14\0\0\0!Fast" } else { b"Nettrace" };
         assert!(trace.bytes().starts_with(magic), "{name}");
     }
-    if corpus::shared_folder().is_none() {
-        assert_eq!(corpus::trace("no-such.nettrace"), None);
-    }
 }
 
 #[test]
-fn goldens_of_the_streams_written_by_hand_agree_with_them() {
-    if corpus::shared_folder().is_none() {
-        return;
-    }
-    let hey = payload(&[Value::I32(5), Value::Text("hey".into())]);
-    let golden = corpus::golden_events("tiny-v4.nettrace").expect("a golden of every shared trace");
-    assert_eq!(golden.events.len(), 4);
-    assert_eq!(golden.events[0].payload_crc32, crc32(&hey));
-    assert_eq!(golden.lost(), Some(1));
-    let stack = tiny_v4().bytes[0x168..0x178].to_vec();
-    assert_eq!(golden.events[0].stack_crc32, crc32(&stack));
-
-    let golden = corpus::golden_events("tiny-v6.nettrace").expect("a golden of every shared trace");
-    assert_eq!(golden.events[1].payload_crc32, crc32(&tiny_v6().bytes[0xea..0xed]));
-    let fields = corpus::golden_fields("tiny-v6.nettrace").expect("a golden of every shared trace");
-    assert!(fields[0].contains("\"n\":\"300\""), "{}", fields[0]);
+#[should_panic(expected = "no-such.nettrace")]
+fn a_trace_that_is_nowhere_is_named() {
+    corpus::trace("no-such.nettrace");
 }
 
-#[test]
-fn every_shared_trace_has_goldens_that_count_their_events() {
-    if corpus::shared_folder().is_none() {
-        return;
+mod with_shared {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn goldens_of_the_streams_written_by_hand_agree_with_them() {
+        let hey = payload(&[Value::I32(5), Value::Text("hey".into())]);
+        let golden = corpus::golden_events("tiny-v4.nettrace");
+        assert_eq!(golden.events.len(), 4);
+        assert_eq!(golden.events[0].payload_crc32, crc32(&hey));
+        assert_eq!(golden.lost(), Some(1));
+        let stack = tiny_v4().bytes[0x168..0x178].to_vec();
+        assert_eq!(golden.events[0].stack_crc32, crc32(&stack));
+
+        let golden = corpus::golden_events("tiny-v6.nettrace");
+        assert_eq!(golden.events[1].payload_crc32, crc32(&tiny_v6().bytes[0xea..0xed]));
+        let fields = corpus::golden_fields("tiny-v6.nettrace");
+        assert!(fields[0].contains("\"n\":\"300\""), "{}", fields[0]);
     }
-    for trace in corpus::traces() {
-        if corpus::TRACES_WITHOUT_EVENTS.contains(&trace.name()) {
-            continue;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn every_shared_trace_has_goldens_that_count_their_events() {
+        for trace in corpus::traces_with_goldens() {
+            let golden = corpus::golden_events(trace.name());
+            assert_eq!(
+                golden.trailer_value("events").unwrap(),
+                golden.events.len().to_string(),
+                "{}",
+                trace.name()
+            );
+            assert_eq!(golden.counts().map(|(_, count)| count).sum::<usize>(), golden.events.len());
+            assert!(!corpus::golden_fields(trace.name()).is_empty());
         }
-        let golden = corpus::golden_events(trace.name()).expect("a golden of every shared trace");
-        assert_eq!(
-            golden.trailer_value("events").unwrap(),
-            golden.events.len().to_string(),
-            "{}",
-            trace.name()
-        );
-        assert_eq!(golden.counts().map(|(_, count)| count).sum::<usize>(), golden.events.len());
-        assert!(corpus::golden_fields(trace.name()).is_some());
     }
 }

@@ -136,7 +136,7 @@ impl Case {
             Case::Samples => "net10-linux-x64/samples-only.nettrace",
             Case::Clr => "net10-linux-x64/clr.nettrace",
         };
-        let trace = nettrace_testdata::corpus::trace(repeated).expect("it is in the repository");
+        let trace = nettrace_testdata::corpus::trace(repeated);
         repeat::write(out, &repeat::Base::new(&trace.bytes())?, bytes)
     }
 

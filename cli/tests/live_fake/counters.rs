@@ -35,43 +35,6 @@ fn rows(csv: &str) -> SeriesValues {
 }
 
 #[test]
-fn the_csv_of_a_session_has_the_columns_and_values_of_dotnet_counters() {
-    let Some(shared) = corpus::shared_folder() else {
-        eprintln!("SKIPPED: the CSV files of dotnet-counters are not there");
-        return;
-    };
-    let folder = std::fs::read_dir(shared.join("golden/dotnet-counters")).unwrap();
-    let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> =
-        names.filter_map(|name| name.strip_suffix(".csv").map(str::to_owned)).collect();
-    names.sort();
-    assert!(names.len() >= 2, "{names:?}");
-    // A trace was recorded beside each file.
-    for name in &names {
-        let golden =
-            std::fs::read_to_string(shared.join(format!("golden/dotnet-counters/{name}.csv")))
-                .unwrap();
-        let trace = corpus::trace(&format!("net10-linux-x64/{name}-with-csv.nettrace")).unwrap();
-        let folder = Folder::new();
-        let fake = whole(&trace.bytes());
-        let words = ["counters", "--duration", "2s", "--format", "csv", "-o", "out.csv"];
-        let run = on(&fake, &folder, &words);
-        assert_eq!((run.code, &*run.stderr), (Some(0), ""));
-        let csv = std::fs::read_to_string(folder.0.join("out.csv")).unwrap();
-        assert_eq!(csv.lines().next(), golden.lines().next());
-        let (ours, golden) = (rows(&csv), rows(&golden));
-        assert!(golden.len() > 20, "{name}");
-        for (key, values) in golden {
-            let ours = ours.get(&key).unwrap_or_else(|| panic!("{name}: no {key:?}"));
-            assert!(
-                ours.windows(values.len()).any(|part| part == values),
-                "{name} {key:?}: {ours:?} {values:?}"
-            );
-        }
-    }
-}
-
-#[test]
 fn a_shared_session_is_asked_for_with_the_settings_of_the_command_line() {
     let folder = Folder::new();
     let fake = whole(&metrics());
@@ -237,11 +200,7 @@ fn lines_are_shown_as_they_come_and_a_signal_ends_them_and_the_session() {
 /// Scrapes as Prometheus does, twice, and prints how many samples each scrape had.
 const SCRAPE: &str = "
 import sys, urllib.request
-try:
-    from prometheus_client.openmetrics.parser import text_string_to_metric_families
-except ImportError:
-    print('no client')
-    sys.exit()
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 for _ in range(2):
     request = urllib.request.Request(sys.argv[1], headers={'Accept': 'application/openmetrics-text'})
     with urllib.request.urlopen(request, timeout=20) as answer:
@@ -253,52 +212,6 @@ for _ in range(2):
     assert {'0.5', '0.95', '0.99'} <= {s.labels.get('quantile') for s in summary.samples}
     print(sum(len(f.samples) for f in families))
 ";
-
-#[test]
-fn prometheus_reads_what_is_served() {
-    let bytes = metrics();
-    let beside = Some(without_events(&bytes));
-    let fake = FakeRuntime::start(FakeConfig { beside, ..up_to_the_end_mark(&bytes) }).unwrap();
-    let port = address(&fake);
-    let words = ["counters", "--port", &port, "--openmetrics-listen", "0", "--format", "ndjson"];
-    let mut child = start(&mut command(&words));
-    let mut message = String::new();
-    let mut messages = std::io::BufReader::new(child.stderr.take().unwrap());
-    std::io::BufRead::read_line(&mut messages, &mut message).unwrap();
-    let address = message.split_whitespace().last().unwrap().to_owned();
-    assert!(address.starts_with("http://127.0.0.1:"), "{message}");
-    let lines = super::lines_of(&mut child);
-    lines.recv_timeout(super::HANG).unwrap();
-    wait_until("a document with the values", || {
-        let mut stream = std::net::TcpStream::connect(
-            &address["http://".len()..address.len() - "/metrics".len()],
-        )
-        .unwrap();
-        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        text.contains("orders_total{")
-    });
-    let client = super::top().join("target/prometheus-client");
-    let output = std::process::Command::new("python3")
-        .args(["-c", SCRAPE, &address])
-        .env("PYTHONPATH", client)
-        .output();
-    signal(&child, "INT");
-    assert_eq!(child.wait().unwrap().code(), Some(0));
-    let Ok(output) = output else {
-        eprintln!("SKIPPED: python3 is not there");
-        return;
-    };
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    if text.trim() == "no client" {
-        eprintln!("SKIPPED: no prometheus_client; cli/tests/prometheus-client installs it");
-        return;
-    }
-    let counts: Vec<u32> = text.lines().map(|line| line.parse().unwrap()).collect();
-    assert!(counts[0] > 30 && counts[0] == counts[1], "{counts:?}");
-}
 
 #[test]
 fn threads_and_queue_of_the_pool_are_shown_as_levels() {
@@ -395,4 +308,88 @@ fn unknown_counter_names_are_reported_with_the_nearest_ones() {
         assert_eq!(run.stderr.matches(message).count(), 1, "{}", run.stderr);
     }
     assert!(!run.stderr.contains("[orders]"), "{}", run.stderr);
+}
+
+mod with_shared {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn the_csv_of_a_session_has_the_columns_and_values_of_dotnet_counters() {
+        let shared = corpus::shared();
+        let folder = std::fs::read_dir(shared.join("golden/dotnet-counters")).unwrap();
+        let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> =
+            names.filter_map(|name| name.strip_suffix(".csv").map(str::to_owned)).collect();
+        names.sort();
+        assert!(names.len() >= 2, "{names:?}");
+        // A trace was recorded beside each file.
+        for name in &names {
+            let golden =
+                std::fs::read_to_string(shared.join(format!("golden/dotnet-counters/{name}.csv")))
+                    .unwrap();
+            let trace = corpus::trace(&format!("net10-linux-x64/{name}-with-csv.nettrace"));
+            let folder = Folder::new();
+            let fake = whole(&trace.bytes());
+            let words = ["counters", "--duration", "2s", "--format", "csv", "-o", "out.csv"];
+            let run = on(&fake, &folder, &words);
+            assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+            let csv = std::fs::read_to_string(folder.0.join("out.csv")).unwrap();
+            assert_eq!(csv.lines().next(), golden.lines().next());
+            let (ours, golden) = (rows(&csv), rows(&golden));
+            assert!(golden.len() > 20, "{name}");
+            for (key, values) in golden {
+                let ours = ours.get(&key).unwrap_or_else(|| panic!("{name}: no {key:?}"));
+                assert!(
+                    ours.windows(values.len()).any(|part| part == values),
+                    "{name} {key:?}: {ours:?} {values:?}"
+                );
+            }
+        }
+    }
+}
+
+mod with_prometheus {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs prometheus_client"]
+    fn prometheus_reads_what_is_served() {
+        let bytes = metrics();
+        let beside = Some(without_events(&bytes));
+        let fake = FakeRuntime::start(FakeConfig { beside, ..up_to_the_end_mark(&bytes) }).unwrap();
+        let port = address(&fake);
+        let words =
+            ["counters", "--port", &port, "--openmetrics-listen", "0", "--format", "ndjson"];
+        let mut child = start(&mut command(&words));
+        let mut message = String::new();
+        let mut messages = std::io::BufReader::new(child.stderr.take().unwrap());
+        std::io::BufRead::read_line(&mut messages, &mut message).unwrap();
+        let address = message.split_whitespace().last().unwrap().to_owned();
+        assert!(address.starts_with("http://127.0.0.1:"), "{message}");
+        let lines = crate::lines_of(&mut child);
+        lines.recv_timeout(crate::HANG).unwrap();
+        wait_until("a document with the values", || {
+            let mut stream = std::net::TcpStream::connect(
+                &address["http://".len()..address.len() - "/metrics".len()],
+            )
+            .unwrap();
+            stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+            let mut text = String::new();
+            stream.read_to_string(&mut text).unwrap();
+            text.contains("orders_total{")
+        });
+        let client = crate::top().join("target/prometheus-client");
+        let output = std::process::Command::new("python3")
+            .args(["-c", SCRAPE, &address])
+            .env("PYTHONPATH", client)
+            .output()
+            .expect("there is a python3");
+        signal(&child, "INT");
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let counts: Vec<u32> = text.lines().map(|line| line.parse().unwrap()).collect();
+        assert!(counts[0] > 30 && counts[0] == counts[1], "{counts:?}");
+    }
 }

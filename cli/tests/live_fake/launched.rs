@@ -79,7 +79,7 @@ fn a_signal_after_the_recording_reaches_the_program() {
 #[test]
 fn to_quit_a_screen_ends_the_program_that_was_started_for_it() {
     for key in [&b"q"[..], b"\x03"] {
-        let Some(pty) = Pty::new(100, 30) else { return };
+        let pty = Pty::new(100, 30);
         let folder = Folder::new();
         let mut command = command(&words(&["counters"]));
         let mut child = pty.spawn(command.current_dir(&folder.0));

@@ -167,13 +167,6 @@ fn a_request_is_one_line_with_its_duration() {
             "{name}"
         );
     }
-    let Some(web) = corpus::trace("aspnet-net10-linux-x64/web.nettrace") else { return };
-    let bytes = web.bytes();
-    let lines = shown(&bytes, &["--show", "http"]);
-    let report = report(&bytes, "http");
-    // Layers are part of their request.
-    assert_eq!(lines.len() as u64, report["stopped"].int());
-    assert!(count(&lines, "http", &["in GET ", "/work", "ms"]) > 10, "{lines:#?}");
 }
 
 /// Creates messages in a scope; the exception of one comes in an event of its own.
@@ -292,5 +285,19 @@ fn requests_as_ndjson_have_their_duration_where_they_end() {
         assert!(stopped > 10 && ended.len() as u64 == stopped, "{name}: {}", ended.len());
         let is_stop = |line: &&serde_json::Value| line["event"].text().ends_with("Stop");
         assert!(ended.iter().all(is_stop), "{name}");
+    }
+}
+
+mod with_shared {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn layers_of_a_web_server_are_part_of_their_request() {
+        let bytes = corpus::trace("aspnet-net10-linux-x64/web.nettrace").bytes();
+        let lines = shown(&bytes, &["--show", "http"]);
+        let report = report(&bytes, "http");
+        assert_eq!(lines.len() as u64, report["stopped"].int());
+        assert!(count(&lines, "http", &["in GET ", "/work", "ms"]) > 10, "{lines:#?}");
     }
 }

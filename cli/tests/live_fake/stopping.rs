@@ -495,38 +495,6 @@ fn a_stopping_event_may_have_to_have_values() {
     }
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn enter_ends_a_recording_on_a_terminal() {
-    let (folder, bytes) = (Folder::new(), metrics());
-    let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
-    let own = command(&["collect", "--port", &address(&fake), "-o", "x.nettrace"]);
-    let words = std::iter::once(own.get_program()).chain(own.get_args());
-    let words: Vec<String> = words.map(|word| format!("'{}'", word.to_string_lossy())).collect();
-    // `script` makes a terminal, and passes on to it what comes to its standard input.
-    let script = Command::new("script")
-        .args(["-q", "-e", "-c", &words.join(" "), "/dev/null"])
-        .current_dir(&folder.0)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
-    let Ok(mut script) = script else {
-        eprintln!("SKIPPED: there is no script (util-linux)");
-        return;
-    };
-    let part = folder.0.join("x.nettrace.part");
-    let grown =
-        || std::fs::metadata(&part).is_ok_and(|data| data.len() >= bytes.len() as u64 - 500);
-    wait_until("the stream is written", grown);
-    let mut keys = script.stdin.take().unwrap();
-    std::io::Write::write_all(&mut keys, b"\n").unwrap();
-    wait_until("its end", || script.try_wait().unwrap().is_some());
-    assert_eq!(script.wait().unwrap().code(), Some(0));
-    assert!(std::fs::read(folder.0.join("x.nettrace")).unwrap() == bytes);
-    drop(keys);
-}
-
 #[test]
 fn collect_stops_when_a_counter_is_so_for_a_time_and_asks_for_it() {
     let folder = Folder::new();
@@ -553,4 +521,39 @@ fn collect_stops_when_a_counter_is_so_for_a_time_and_asks_for_it() {
         &["collect", "--until", condition, "--duration", "2s", "-o", "y.nettrace"],
     );
     run.assert_message("has no counter gc-heap-siez; did you mean gc-heap-size");
+}
+
+mod with_script {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    #[ignore = "needs script (util-linux)"]
+    fn enter_ends_a_recording_on_a_terminal() {
+        let (folder, bytes) = (Folder::new(), metrics());
+        let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
+        let own = command(&["collect", "--port", &address(&fake), "-o", "x.nettrace"]);
+        let words = std::iter::once(own.get_program()).chain(own.get_args());
+        let words: Vec<String> =
+            words.map(|word| format!("'{}'", word.to_string_lossy())).collect();
+        // `script` makes a terminal, and passes on to it what comes to its standard input.
+        let script = Command::new("script")
+            .args(["-q", "-e", "-c", &words.join(" "), "/dev/null"])
+            .current_dir(&folder.0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let mut script = script.expect("there is a script (util-linux)");
+        let part = folder.0.join("x.nettrace.part");
+        let grown =
+            || std::fs::metadata(&part).is_ok_and(|data| data.len() >= bytes.len() as u64 - 500);
+        wait_until("the stream is written", grown);
+        let mut keys = script.stdin.take().unwrap();
+        std::io::Write::write_all(&mut keys, b"\n").unwrap();
+        wait_until("its end", || script.try_wait().unwrap().is_some());
+        assert_eq!(script.wait().unwrap().code(), Some(0));
+        assert!(std::fs::read(folder.0.join("x.nettrace")).unwrap() == bytes);
+        drop(keys);
+    }
 }

@@ -8,18 +8,18 @@ use std::process::Child;
 const VIEWS: [&[&str]; 2] = [&["counters"], &["top", "--window", "1s"]];
 
 /// Starts a view on a terminal of its own.
-fn started(words: &[&str]) -> Option<(Pty, FakeRuntime, Child)> {
-    let pty = Pty::new(100, 30)?;
+fn started(words: &[&str]) -> (Pty, FakeRuntime, Child) {
+    let pty = Pty::new(100, 30);
     let fake = FakeRuntime::start(streaming(&trace("net10-linux-x64/all.nettrace.gz"))).unwrap();
     let port = address(&fake);
     let mut command = command(&[words, &["--port", &port]].concat());
     let child = pty.spawn(&mut command);
     pty.wait_for_view();
-    Some((pty, fake, child))
+    (pty, fake, child)
 }
 
 fn assert_given_back(words: &[&str], end: impl FnOnce(&Pty, &Child)) {
-    let Some((pty, fake, mut child)) = started(words) else { return };
+    let (pty, fake, mut child) = started(words);
     end(&pty, &child);
     assert_eq!(child.wait().unwrap().code(), Some(0), "{words:?}: {:?}", pty.written());
     pty.assert_restored();
@@ -48,7 +48,7 @@ fn signals_give_the_terminal_back() {
 #[test]
 fn a_terminal_that_is_closed_ends_the_view_and_its_session() {
     for words in VIEWS {
-        let Some((pty, fake, mut child)) = started(words) else { return };
+        let (pty, fake, mut child) = started(words);
         // A terminal that is closed while it is being taken over cannot be drawn on at all.
         pty.wait_until("the first drawing", |pty| pty.written().contains("\x1b[30;"));
         let written = pty.hang_up();
@@ -61,7 +61,7 @@ fn a_terminal_that_is_closed_ends_the_view_and_its_session() {
 #[test]
 fn half_a_sequence_of_a_key_does_not_hold_up_the_end_of_the_terminal() {
     for words in VIEWS {
-        let Some((pty, fake, mut child)) = started(words) else { return };
+        let (pty, fake, mut child) = started(words);
         pty.type_bytes(b"\x1b[");
         pty.wait_until("the bytes to be read", Pty::is_read);
         pty.hang_up();
@@ -73,7 +73,7 @@ fn half_a_sequence_of_a_key_does_not_hold_up_the_end_of_the_terminal() {
 #[test]
 fn a_view_is_redrawn_when_its_terminal_is_resized() {
     for words in VIEWS {
-        let Some((pty, _fake, mut child)) = started(words) else { return };
+        let (pty, _fake, mut child) = started(words);
         pty.wait_until("the first drawing", |pty| pty.written().contains("\x1b[30;"));
         let before = pty.written().len();
         pty.resize(40, 10);
@@ -90,7 +90,7 @@ fn a_view_is_redrawn_when_its_terminal_is_resized() {
 #[test]
 fn top_keeps_the_last_seconds_of_a_process_that_has_ended() {
     let words = ["top", "--window", "1s", "--refresh-interval", "200ms"];
-    let Some((pty, fake, mut child)) = started(&words) else { return };
+    let (pty, fake, mut child) = started(&words);
     let has_methods = |text: &str| text.contains("Workload.Program");
     pty.wait_until("methods", |pty| has_methods(&pty.written()));
     fake.kill();
@@ -111,7 +111,7 @@ fn top_keeps_the_last_seconds_of_a_process_that_has_ended() {
 #[test]
 fn frames_of_stack_fit_into_the_terminal_unless_they_are_to_be_wide() {
     let longest = |words: &[&str]| {
-        let pty = Pty::new(80, 24)?;
+        let pty = Pty::new(80, 24);
         let fake = FakeRuntime::start(super::stack::sampled()).unwrap();
         let port = address(&fake);
         let mut command = command(&[words, &["--port", &port, "--timeout", "100s"]].concat());
@@ -120,16 +120,16 @@ fn frames_of_stack_fit_into_the_terminal_unless_they_are_to_be_wide() {
         pty.wait_until("the frames", |pty| pty.written().contains("Program.Main("));
         let written = pty.written();
         let frames = written.lines().filter(|line| line.starts_with("    "));
-        frames.map(|line| line.trim_end().chars().count()).max()
+        frames.map(|line| line.trim_end().chars().count()).max().unwrap()
     };
-    let Some(cut) = longest(&["stack"]) else { return };
+    let cut = longest(&["stack"]);
     assert!(cut <= 80, "{cut}");
-    assert!(longest(&["stack", "--wide"]) > Some(80));
+    assert!(longest(&["stack", "--wide"]) > 80);
 }
 
 #[test]
 fn top_asks_for_events_only_while_their_view_is_shown() {
-    let Some((pty, fake, mut child)) = started(&["top", "--window", "1s"]) else { return };
+    let (pty, fake, mut child) = started(&["top", "--window", "1s"]);
     // There are sessions for the samples, for the names, and for the thread pool.
     wait_until("the names", || fake.stops().len() == 1 && fake.session_count() == 2);
     for (key, next) in [(b"c", 1), (b"a", 2), (b"h", 3)] {
@@ -151,7 +151,7 @@ fn top_asks_for_events_only_while_their_view_is_shown() {
 #[test]
 fn ctrl_z_suspends_a_view_and_it_is_redrawn_when_it_goes_on() {
     for words in VIEWS {
-        let Some((pty, _fake, mut child)) = started(words) else { return };
+        let (pty, _fake, mut child) = started(words);
         pty.wait_until("the first drawing", |pty| pty.written().contains("\x1b[30;"));
         pty.type_bytes(b"\x1a");
         let stat = format!("/proc/{}/stat", child.id());

@@ -11,8 +11,7 @@
 //! - event 39 of the runtime renumbered by its payload; related activity ids of
 //!   version 3.
 
-use super::{decompressed, shared_folder};
-use crate::skipped;
+use super::{TraceFile, decompressed, shared, traces};
 use crate::synth::GuidBytes;
 
 /// The events of a trace, in order of time; events with one timestamp are in any order.
@@ -93,7 +92,7 @@ pub struct GoldenEvent {
 
 /// Shared traces without a list of events from the reference reader. One has 842,152
 /// events; the others were recorded to measure a profiling tool.
-pub const TRACES_WITHOUT_EVENTS: [&str; 8] = [
+const TRACES_WITHOUT_EVENTS: [&str; 8] = [
     "aspnet-net10-linux-x64/web.nettrace",
     "benchmarkdotnet/Join.nettrace",
     "benchmarkdotnet/new/Invoices.ParseLines.nettrace",
@@ -104,31 +103,40 @@ pub const TRACES_WITHOUT_EVENTS: [&str; 8] = [
     "benchmarkdotnet/old/Invoices.Sum.nettrace",
 ];
 
-/// Returns the events that the reference reader saw in the trace `name`. Returns `None`,
-/// with a line on stderr, if `NETTRACE_SHARED` is not set or has no such list.
+/// Returns the [`traces`] that have goldens, sorted by name.
 ///
 /// # Panics
-/// If the file has a line that is not as described above.
-pub fn golden_events(name: &str) -> Option<GoldenEvents> {
-    Some(parse_events(&golden_text(name, ".events.tsv.gz")?))
+/// If `NETTRACE_SHARED` is not set, or if [`traces`] does.
+pub fn traces_with_goldens() -> Vec<TraceFile> {
+    shared();
+    let mut found = traces();
+    found.retain(|trace| !TRACES_WITHOUT_EVENTS.contains(&trace.name()));
+    found
+}
+
+/// Returns the events that the reference reader saw in the trace `name`.
+///
+/// # Panics
+/// If `NETTRACE_SHARED` is not set or has no such list, or if the file has a line that is
+/// not as described above.
+pub fn golden_events(name: &str) -> GoldenEvents {
+    parse_events(&golden_text(name, ".events.tsv.gz"))
 }
 
 /// Returns names and values of the first 20 events of each type in the trace `name`, one
 /// JSON object a line: `index` (line in the events), `ts`, `tid`, `provider`, `id`,
-/// `version`, `name`, `fields`. Returns `None`, with a line on stderr, if
-/// `NETTRACE_SHARED` is not set or has no such list.
-pub fn golden_fields(name: &str) -> Option<Vec<String>> {
-    Some(golden_text(name, ".fields.jsonl.gz")?.lines().map(str::to_owned).collect())
+/// `version`, `name`, `fields`.
+///
+/// # Panics
+/// If `NETTRACE_SHARED` is not set or has no such list.
+pub fn golden_fields(name: &str) -> Vec<String> {
+    golden_text(name, ".fields.jsonl.gz").lines().map(str::to_owned).collect()
 }
 
-fn golden_text(name: &str, ending: &str) -> Option<String> {
+fn golden_text(name: &str, ending: &str) -> String {
     let stem = name.strip_suffix(".nettrace").unwrap_or(name);
-    let path = shared_folder()?.join("golden").join(format!("{stem}{ending}"));
-    if !path.is_file() {
-        skipped(format_args!("there is no golden {stem}{ending}"));
-        return None;
-    }
-    Some(String::from_utf8_lossy(&decompressed(&path)).into_owned())
+    let path = shared().join("golden").join(format!("{stem}{ending}"));
+    String::from_utf8_lossy(&decompressed(&path)).into_owned()
 }
 
 fn parse_events(text: &str) -> GoldenEvents {

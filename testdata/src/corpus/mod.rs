@@ -1,13 +1,17 @@
 //! Real traces: those of the repository, and those of the folder that `NETTRACE_SHARED`
 //! names, if it is set.
 //!
+//! A function that looks for one recording panics where there is none. A test that needs
+//! what the repository does not have is `#[ignore = "needs NETTRACE_SHARED"]` in a module
+//! `with_shared`, so that each run counts what it left out.
+//!
 //! A trace's name is its path below the folder `traces` without `.gz`, with `/` on every
 //! system: `net10-linux-x64/all.nettrace`, `net3.1-linux-x64/all.netperf`.
 //! `testdata/README.md` says what each is and where it comes from.
 //!
 //! ```
 //! use nettrace_testdata::corpus;
-//! let tiny = corpus::trace("tiny-v6.nettrace").expect("it is in the repository");
+//! let tiny = corpus::trace("tiny-v6.nettrace");
 //! assert_eq!(tiny.bytes().len(), 267);
 //! ```
 
@@ -22,7 +26,7 @@ use std::sync::OnceLock;
 use crate::skipped;
 use flate2::read::GzDecoder;
 
-pub use golden::{GoldenEvent, GoldenEvents, TRACES_WITHOUT_EVENTS, golden_events, golden_fields};
+pub use golden::{GoldenEvent, GoldenEvents, golden_events, golden_fields, traces_with_goldens};
 
 /// A compressed trace on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,13 +66,14 @@ const LARGE: [&str; 4] = [
 
 /// Returns the traces for tests that read many whole traces, sorted by name: with
 /// `NETTRACE_SHARED` all there are, otherwise those of the repository without the four
-/// large ones.
+/// large ones, which a line on stderr says.
 ///
 /// # Panics
 /// If [`of_repository`] or [`shared_folder`] does.
 pub fn traces() -> Vec<TraceFile> {
     let mut found = all();
     if shared_folder().is_none() {
+        skipped("NETTRACE_SHARED is not set: only the small traces of the repository are read");
         found.retain(|trace| !LARGE.contains(&trace.name()));
     }
     found
@@ -104,40 +109,50 @@ fn listed(found: BTreeMap<String, PathBuf>) -> Vec<TraceFile> {
     found.into_iter().map(|(name, path)| TraceFile { name, path }).collect()
 }
 
-/// Returns the trace of that name. Returns `None`, with a line on stderr, if it is not in
-/// the repository and `NETTRACE_SHARED` is not set.
+/// Returns the trace of that name.
 ///
 /// # Panics
-/// If it is not in the folder that `NETTRACE_SHARED` names either.
-pub fn trace(name: &str) -> Option<TraceFile> {
+/// If there is none.
+pub fn trace(name: &str) -> TraceFile {
     let found = all().into_iter().find(|trace| trace.name == name);
-    if found.is_none() {
-        assert!(shared_folder().is_none(), "NETTRACE_SHARED has no trace {name}");
-        skipped(format_args!("NETTRACE_SHARED is not set: no trace {name}"));
-    }
-    found
+    found.unwrap_or_else(|| lacking(&format!("traces/{name}.gz")))
 }
 
 /// Returns a recording of a program whose right answer is known by construction. The name
 /// is that of a recording in `testdata/known` or, with `NETTRACE_SHARED`, in its folders
-/// `known` (folder and file: `async/shop-full`) and `reports`. Returns `None`, with a
-/// line on stderr, if the repository has no such recording and `NETTRACE_SHARED` is not
-/// set.
+/// `known` (folder and file: `async/shop-full`) and `reports`.
 ///
 /// # Panics
-/// If it is not in the folder that `NETTRACE_SHARED` names either.
-pub fn known(name: &str) -> Option<TraceFile> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("known");
-    let file = format!("{}.nettrace.gz", name.rsplit('/').next().unwrap_or(name));
-    let mut path = own.join(file);
-    if !path.exists() {
-        let shared = shared_folder()?;
-        let places = ["known", "reports"].map(|folder| shared.join(folder));
-        let [known, of_report] = places.map(|folder| folder.join(format!("{name}.nettrace.gz")));
-        path = if of_report.exists() { of_report } else { known };
-        assert!(path.exists(), "NETTRACE_SHARED has no {}", path.display());
+/// If there is none.
+pub fn known(name: &str) -> TraceFile {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    let of_shared = ["known", "reports"].map(|folder| format!("{folder}/{name}"));
+    recording(name, &format!("known/{file}"), &of_shared)
+}
+
+/// Returns a recording that is a file of this crate or, with `NETTRACE_SHARED`, one of
+/// the files of that folder.
+fn recording(name: &str, own: &str, of_shared: &[String]) -> TraceFile {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(own);
+    let places = shared_folder()
+        .into_iter()
+        .flat_map(|shared| of_shared.iter().map(move |place| shared.join(place)));
+    let found = std::iter::once(own)
+        .chain(places)
+        .map(|place| PathBuf::from(format!("{}.nettrace.gz", place.display())))
+        .find(|path| path.exists());
+    match found {
+        Some(path) => TraceFile { name: name.to_owned(), path },
+        None => lacking(name),
     }
-    Some(TraceFile { name: name.to_owned(), path })
+}
+
+/// Fails a test that needs a file.
+fn lacking(name: &str) -> ! {
+    match shared_folder() {
+        Some(folder) => panic!("neither testdata nor {} has {name}", folder.display()),
+        None => panic!("testdata has no {name}: NETTRACE_SHARED=FOLDER names where it is"),
+    }
 }
 
 /// Returns the recordings of `testdata/known`, sorted by name.
@@ -153,17 +168,14 @@ pub fn known_of_repository() -> Vec<TraceFile> {
 }
 
 /// Returns all recordings of the folder that `NETTRACE_SHARED` names whose answer is
-/// known or that somebody else made, by folder and name: `web/dt-default`. Returns an
-/// empty list if the variable is not set.
+/// known or that somebody else made, by folder and name: `web/dt-default`.
 ///
 /// # Panics
-/// If [`shared_folder`] does.
+/// If [`shared`] does.
 pub fn of_shared() -> Vec<TraceFile> {
     let mut found = BTreeMap::new();
     for folder in ["known", "reports", "traces", "web"] {
-        if let Some(shared) = shared_folder() {
-            find_traces(&shared.join(folder), &format!("{folder}/"), &mut found);
-        }
+        find_traces(&shared().join(folder), &format!("{folder}/"), &mut found);
     }
     found.retain(|name, _| name.ends_with(".nettrace"));
     listed(found)
@@ -171,53 +183,70 @@ pub fn of_shared() -> Vec<TraceFile> {
 
 /// Returns a recording of `testdata/ab`, such as `base1`: a program that was run many
 /// times, and variants of it.
-pub fn ab(name: &str) -> Option<TraceFile> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("ab");
-    let path = own.join(format!("{name}.nettrace.gz"));
-    path.exists().then(|| TraceFile { name: name.to_owned(), path })
+///
+/// # Panics
+/// If there is none.
+pub fn ab(name: &str) -> TraceFile {
+    recording(name, &format!("ab/{name}"), &[])
 }
 
 /// Returns a recording of a web application with planted problems and known counts, such
 /// as `dt-diag`, from `testdata/web` or from the folder that `NETTRACE_SHARED` names.
-pub fn web(name: &str) -> Option<TraceFile> {
-    let file = format!("{name}.nettrace.gz");
+///
+/// # Panics
+/// If there is none.
+pub fn web(name: &str) -> TraceFile {
+    recording(name, &format!("web/{name}"), &[format!("web/traces/{name}")])
+}
+
+/// Returns what the clients of the web application and its runtime counted while a
+/// recording of [`web`] was made, a JSON document.
+///
+/// # Panics
+/// If there is no such file.
+pub fn web_truth(name: &str) -> Vec<u8> {
+    let file = format!("{name}.truth.json");
     let mut path = Path::new(env!("CARGO_MANIFEST_DIR")).join("web").join(&file);
     if !path.exists() {
-        path = shared_folder()?.join("web/traces").join(&file);
+        path = shared().join("web/truth").join(&file);
     }
-    path.exists().then(|| TraceFile { name: name.to_owned(), path })
+    fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// Returns a file that lies beside the recordings of [`known`] in the folder that
-/// `NETTRACE_SHARED` names, decompressed. Returns `None`, with a line on stderr, if the
-/// variable is not set.
-pub fn known_file(name: &str) -> Option<Vec<u8>> {
-    Some(decompressed(&shared_folder()?.join("known").join(name)))
+/// `NETTRACE_SHARED` names, decompressed.
+///
+/// # Panics
+/// If there is no such file.
+pub fn known_file(name: &str) -> Vec<u8> {
+    decompressed(&shared().join("known").join(name))
 }
 
 /// Returns the folder that `NETTRACE_SHARED` names, with more traces in `traces` and what
-/// the reference reader saw in them in `golden`. Returns `None`, with a line on stderr,
-/// if the variable is not set: then tests use the repository's own traces, the same
-/// everywhere.
+/// the reference reader saw in them in `golden`. A test that calls this one fails where
+/// the variable is not set.
+///
+/// # Panics
+/// If the variable is not set, or names a folder without traces.
+pub fn shared() -> &'static Path {
+    shared_folder().expect("NETTRACE_SHARED=FOLDER names the folder of shared recordings")
+}
+
+/// Returns the folder that `NETTRACE_SHARED` names, or `None` if the variable is not set:
+/// then tests use the repository's own traces, the same everywhere.
 ///
 /// # Panics
 /// If it names a folder without traces.
 pub fn shared_folder() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let folder = FOLDER
+    FOLDER
         .get_or_init(|| {
             let folder = PathBuf::from(std::env::var_os("NETTRACE_SHARED")?);
             let traces = folder.join("traces");
             assert!(traces.is_dir(), "NETTRACE_SHARED: there is no folder {}", traces.display());
             Some(folder)
         })
-        .as_deref();
-    if folder.is_none() {
-        skipped(
-            "NETTRACE_SHARED is not set: no goldens, and of the traces only small ones of the repository",
-        );
-    }
-    folder
+        .as_deref()
 }
 
 /// Adds the `*.gz` files below `folder` to `found`, by name.

@@ -479,7 +479,7 @@ mod tests {
 
     /// Returns what a recorded session shows `later` nanoseconds after its end.
     fn seen(later: i64) -> ProcessState {
-        let bytes = corpus::trace("net10-linux-x64/metrics.nettrace").unwrap().bytes();
+        let bytes = corpus::trace("net10-linux-x64/metrics.nettrace").bytes();
         let mut live = Live::new(LiveCounters::default().interval(1.0));
         let mut events = Reader::new(Whole::new(&bytes[..])).time_ordered();
         let mut last = 0;

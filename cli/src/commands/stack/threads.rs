@@ -215,8 +215,7 @@ mod tests {
 
     /// Returns the first thread of a trace of the repository.
     fn thread() -> StackedThread {
-        let trace =
-            nettrace_testdata::corpus::trace("net10-linux-x64/samples-only.nettrace").unwrap();
+        let trace = nettrace_testdata::corpus::trace("net10-linux-x64/samples-only.nettrace");
         let bytes = trace.bytes();
         let mut stacks = ThreadStacks::default();
         let mut events = Reader::from_slice(&bytes).time_ordered();

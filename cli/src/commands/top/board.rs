@@ -330,7 +330,7 @@ mod tests {
 
     /// Replays a recorded session to its end, with its names.
     fn top() -> (Live<LiveTop>, i64) {
-        let bytes = corpus::trace("net10-linux-x64/all.nettrace").unwrap().bytes();
+        let bytes = corpus::trace("net10-linux-x64/all.nettrace").bytes();
         let mut top = Live::new(LiveTop::default().rows(50));
         let mut events = Reader::new(Whole::new(&bytes[..])).time_ordered();
         let mut last = 0;
