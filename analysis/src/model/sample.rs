@@ -160,7 +160,8 @@ impl SampleClock {
         }
     }
 
-    /// Returns the name for use in JSON and pprof.
+    /// Returns the name for use in pprof.
+    #[cfg(feature = "gzip")]
     pub(crate) fn key(self) -> &'static str {
         match self {
             SampleClock::Wall => "wall",
