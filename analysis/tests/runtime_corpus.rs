@@ -3,8 +3,8 @@
 use crate::common;
 use nettrace_analysis::Filter;
 use nettrace_analysis::report::{
-    Alloc, Contention, Gc, GcReport, Jit, JitReport, Loader, LoaderReport, Report, ReportPass,
-    ThreadPool, Threads, Types, Waits,
+    Alloc, AllocEvent, Contention, Gc, GcReport, Jit, JitReport, Loader, LoaderReport, Report,
+    ReportPass, ThreadPool, Threads, Types, Waits,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -96,7 +96,10 @@ fn ticks_lie_near_what_the_collector_counted() {
     let gc = report(Gc::default(), "net3.1-linux-x64/heap.nettrace");
     let alloc = report(Alloc::default(), "net3.1-linux-x64/heap.nettrace");
     let source = &alloc.sources[0];
-    assert_eq!((source.source, source.events, alloc.sources.len()), ("AllocationTick", 50_846, 1));
+    assert_eq!(
+        (source.source, source.events, alloc.sources.len()),
+        (AllocEvent::AllocationTick, 50_846, 1)
+    );
     let types = report(Types::default(), "net3.1-linux-x64/heap.nettrace");
     assert_eq!((types.bytes, &types.types), (source.bytes, &source.types));
     assert_eq!(source.types.iter().map(|row| row.events).sum::<u64>(), source.events);
@@ -157,7 +160,7 @@ mod with_shared {
         let gc = report(Gc::default(), "net10-linux-x64/alloc-sampled.nettrace");
         let alloc = report(Alloc::default(), "net10-linux-x64/alloc-sampled.nettrace");
         let source = &alloc.sources[0];
-        assert_eq!((source.source, source.events), ("AllocationSampled", 122_775));
+        assert_eq!((source.source, source.events), (AllocEvent::AllocationSampled, 122_775));
         // Before the first collection and after the last there is room for 20 MB each.
         let (error, slack) = (source.bytes_error.unwrap(), 40_000_000);
         assert!(

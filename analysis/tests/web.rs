@@ -4,8 +4,8 @@ use nettrace_analysis::findings::Summary;
 use nettrace_analysis::heap::{HeapDiff, HeapPaths, HeapReader, HeapReport, Retained};
 use nettrace_analysis::report::{
     Activities, ActivitiesReport, ActivityRow, Alloc, Contention, Counters, Exceptions, Gc, GcKind,
-    Http, LogLevel, LogRow, Logs, Report, ReportPass, RequestStep, Sql, SqlReport, StepKind,
-    TopNOptions, TreeOptions,
+    Http, LogLevel, LogRow, Logs, ObjectKind, Report, ReportPass, RequestStep, Sql, SqlReport,
+    StepKind, TopNOptions, TreeOptions,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -506,7 +506,8 @@ mod with_shared {
         assert!(did.frames[0].text.contains("Thread.Sleep"), "{did:?}");
         assert!(did.frames[1].text.contains("Shop.Inventory.ReserveUnderLock"), "{did:?}");
         let report = reported("dt-gcverbose", Alloc::default());
-        let large = report.sources[0].kinds.iter().find(|row| row.kind == "large").unwrap();
+        let large =
+            report.sources[0].kinds.iter().find(|row| row.kind == ObjectKind::Large).unwrap();
         // What is allocated between two of them counts with the later one.
         let off = large.bytes.abs_diff(100 * (300 * 1024 + 24));
         assert!(large.events == 100 && off < 1_000, "{large:?}");

@@ -7,7 +7,7 @@ use crate::fact::{
     AllocatedType, Base, CollectionPlace, CollectionReason, Fact, LargeObjects, Number, Place, Unit,
 };
 use crate::model::Frame;
-use crate::report::{AllocReport, Collection, GcReason, GcReport};
+use crate::report::{AllocReport, Collection, GcReason, GcReport, ObjectKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -149,7 +149,7 @@ fn large_objects(
 
 fn large_type(alloc: &AllocReport, own: &OwnModules) -> Option<LargeObjects> {
     let source = alloc.sources.first()?;
-    let kind = source.kinds.iter().find(|row| row.kind == "large")?;
+    let kind = source.kinds.iter().find(|row| row.kind == ObjectKind::Large)?;
     let row = source.types.iter().max_by_key(|row| row.large_bytes)?;
     // Of one type, the stack with most bytes is that of its large objects.
     let stack = source.stacks.iter().find(|stack| stack.type_name == row.type_name)?;

@@ -82,7 +82,10 @@ pub use activities::{
     ActivityNode, ActivityRow, Doing, Parts, RequestStep, SlowActivity, StatusCount, StepKind,
     Stretch,
 };
-pub use alloc::{Alloc, AllocKind, AllocReport, AllocSource, AllocStack, AllocThread, AllocType};
+pub use alloc::{
+    Alloc, AllocEvent, AllocKind, AllocReport, AllocSource, AllocStack, AllocThread, AllocType,
+    ObjectKind,
+};
 pub use contention::{Contention, ContentionReport, Lock, OpenLockWait};
 pub use contract::{Moment, Recording, Report, ReportInput};
 pub use counters::{CounterKind, CounterPoint, CounterSeries, Counters, CountersReport};

@@ -1,6 +1,6 @@
 //! The types of allocated objects.
 
-use super::alloc::{Alloc, AllocReport, AllocType};
+use super::alloc::{Alloc, AllocEvent, AllocReport, AllocType};
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, Resolved};
 use nettrace_parser::Event;
@@ -18,7 +18,7 @@ pub struct TypesReport {
     /// Version of this document.
     pub schema: u32,
     /// The events that were used; see [`Alloc`]. `None` if the trace has none.
-    pub source: Option<&'static str>,
+    pub source: Option<AllocEvent>,
     /// Number of events.
     pub events: u64,
     /// Total size in bytes; an estimate.

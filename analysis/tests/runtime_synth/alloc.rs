@@ -4,7 +4,9 @@ use crate::common::{self, LOAD, TICK};
 use crate::script::{SAMPLED, Script, report, report_with, text};
 use nettrace_analysis::Filter;
 use nettrace_analysis::findings::Summary;
-use nettrace_analysis::report::{Alloc, AllocReport, Report, ReportPass, Types};
+use nettrace_analysis::report::{
+    Alloc, AllocEvent, AllocReport, ObjectKind, Report, ReportPass, Types,
+};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Step, Value};
 
@@ -43,8 +45,11 @@ fn ticks_and_random_samples_measure_the_same_and_are_not_added() {
     let steps = script.steps;
     let report: AllocReport = report(Alloc::default(), steps.clone());
     let [random, ticks] = &report.sources[..] else { panic!("two sources") };
-    assert_eq!((random.source, random.events), ("AllocationSampled", 3));
-    assert_eq!((ticks.source, ticks.events, ticks.bytes), ("AllocationTick", 2, 1_000_000));
+    assert_eq!((random.source, random.events), (AllocEvent::AllocationSampled, 3));
+    assert_eq!(
+        (ticks.source, ticks.events, ticks.bytes),
+        (AllocEvent::AllocationTick, 2, 1_000_000)
+    );
     assert_eq!((ticks.objects, ticks.bytes_error), (None, None));
     // A sampled object of 24 bytes stands for 102,411.5 bytes, one of 100 times the
     // distance for itself.
@@ -59,14 +64,14 @@ fn ticks_and_random_samples_measure_the_same_and_are_not_added() {
     let threads: Vec<_> = ticks.threads.iter().map(|row| (row.thread, row.bytes)).collect();
     assert_eq!(threads, [(Some(12), 900_000), (Some(11), 100_000)]);
     let kinds: Vec<_> = ticks.kinds.iter().map(|row| (row.kind, row.bytes, row.percent)).collect();
-    assert_eq!(kinds, [("small", 100_000, 10.0), ("large", 900_000, 90.0)]);
+    assert_eq!(kinds, [(ObjectKind::Small, 100_000, 10.0), (ObjectKind::Large, 900_000, 90.0)]);
 
     let mut filter = Filter::default();
     filter.threads = vec![12];
     let (types, _) = report_with(Types::default(), steps, filter);
     assert_eq!(
         (types.source, types.bytes, types.types.len()),
-        (Some("AllocationSampled"), 10_240_000, 1)
+        (Some(AllocEvent::AllocationSampled), 10_240_000, 1)
     );
 }
 
@@ -198,7 +203,10 @@ fn counted_objects_have_names_of_types_if_the_stream_has_them() {
         .event(40, 1, 20, counted(0x70, 2, 48));
     let report: AllocReport = report(Alloc::default(), script.steps);
     let [source] = &report.sources[..] else { panic!("one source") };
-    assert_eq!((source.source, source.events, source.bytes), ("SampledObjectAllocation", 3, 160));
+    assert_eq!(
+        (source.source, source.events, source.bytes),
+        (AllocEvent::SampledObjectAllocation, 3, 160)
+    );
     let types: Vec<_> =
         source.types.iter().map(|row| (&*row.type_name, row.bytes, row.objects)).collect();
     assert_eq!(types, [("N.Widget", 120, Some(5)), ("type 0x80", 40, Some(1))]);

@@ -2,7 +2,9 @@
 
 mod rows;
 
-pub use rows::{AllocKind, AllocSource, AllocStack, AllocThread, AllocType};
+pub use rows::{
+    AllocEvent, AllocKind, AllocSource, AllocStack, AllocThread, AllocType, ObjectKind,
+};
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::fields::Walk;
@@ -49,7 +51,7 @@ struct LedgerKey {
     thread: ThreadHandle,
     stack: StackHandle,
     type_name: TypeKey,
-    kind: u8,
+    kind: ObjectKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -161,12 +163,7 @@ fn key(
     kind: u64,
 ) -> LedgerKey {
     let stack = model.stack_of(event, moment.thread);
-    LedgerKey {
-        thread: moment.thread,
-        stack,
-        type_name,
-        kind: u8::try_from(kind).unwrap_or(u8::MAX).min(3),
-    }
+    LedgerKey { thread: moment.thread, stack, type_name, kind: ObjectKind::from_number(kind) }
 }
 
 impl Report for Alloc {
@@ -206,14 +203,14 @@ impl Report for Alloc {
 
     fn finish(self, resolved: &Resolved<'_>) -> AllocReport {
         let ledgers = [
-            ("AllocationSampled", &self.random),
-            ("SampledObjectAllocation", &self.objects),
-            ("AllocationTick", &self.ticks),
+            (AllocEvent::AllocationSampled, &self.random),
+            (AllocEvent::SampledObjectAllocation, &self.objects),
+            (AllocEvent::AllocationTick, &self.ticks),
         ];
         let sources = ledgers
             .into_iter()
             .filter(|(_, ledger)| !ledger.sums.is_empty())
-            .map(|(name, ledger)| {
+            .map(|(source, ledger)| {
                 let mut types = BTreeMap::new();
                 for key in ledger.sums.keys() {
                     types
@@ -222,7 +219,7 @@ impl Report for Alloc {
                 }
                 // Allocations may be few and close together.
                 let seen_ns = resolved.model().selected_nanos();
-                AllocSource::new(name, ledger, &types, seen_ns, resolved)
+                AllocSource::new(source, ledger, &types, seen_ns, resolved)
             })
             .collect();
         AllocReport { schema: SCHEMA, sources }

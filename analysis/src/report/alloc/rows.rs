@@ -6,15 +6,74 @@ use crate::report::stack_rows::ShownFrames;
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
+
+/// Events that measure allocations: see [`Alloc`](super::Alloc).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub enum AllocEvent {
+    /// Objects picked at random.
+    AllocationSampled,
+    /// The objects of a type since the last such event.
+    SampledObjectAllocation,
+    /// An event for about each 100 KB.
+    AllocationTick,
+}
+
+impl fmt::Display for AllocEvent {
+    /// Writes the name of the event.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+/// The part of the heap that an object is allocated in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum ObjectKind {
+    /// The heap of small objects.
+    Small,
+    /// The heap of large objects.
+    Large,
+    /// The heap of pinned objects.
+    Pinned,
+    /// Another part, or it is not reported.
+    Other,
+}
+
+impl ObjectKind {
+    /// Returns the kind by its number in events.
+    pub(super) fn from_number(number: u64) -> ObjectKind {
+        match number {
+            0 => ObjectKind::Small,
+            1 => ObjectKind::Large,
+            2 => ObjectKind::Pinned,
+            _ => ObjectKind::Other,
+        }
+    }
+
+    /// Returns the name for display.
+    pub fn name(self) -> &'static str {
+        match self {
+            ObjectKind::Small => "small",
+            ObjectKind::Large => "large",
+            ObjectKind::Pinned => "pinned",
+            ObjectKind::Other => "other",
+        }
+    }
+}
 
 /// The result of one way of measuring. Lists are sorted by bytes, most first.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct AllocSource {
-    /// `AllocationSampled`, `SampledObjectAllocation` or `AllocationTick`.
-    pub source: &'static str,
+    /// The events that measured them.
+    pub source: AllocEvent,
     /// Number of events.
     pub events: u64,
     /// Bytes allocated; an estimate.
@@ -41,8 +100,8 @@ pub struct AllocSource {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct AllocKind {
-    /// `small`, `large`, `pinned` or `other`.
-    pub kind: &'static str,
+    /// The part of the heap.
+    pub kind: ObjectKind,
     /// Number of events.
     pub events: u64,
     /// Bytes.
@@ -118,8 +177,6 @@ pub struct AllocThread {
     pub percent: f64,
 }
 
-const KINDS: [&str; 4] = ["small", "large", "pinned", "other"];
-
 #[derive(Default)]
 struct TypeSums {
     all: AllocSums,
@@ -131,7 +188,7 @@ struct TypeSums {
 #[derive(Default)]
 struct SummedAllocations<'r> {
     all: AllocSums,
-    kinds: [AllocSums; 4],
+    kinds: BTreeMap<ObjectKind, AllocSums>,
     types: BTreeMap<&'r str, TypeSums>,
     stacks: BTreeMap<(&'r [FrameHandle], &'r str), AllocSums>,
     threads: BTreeMap<ThreadHandle, AllocSums>,
@@ -154,15 +211,13 @@ impl<'r> SummedAllocations<'r> {
             }
             let name = names.get(&key.type_name).map_or("?", String::as_str);
             summed.all.add(sums);
-            if let Some(kind) = summed.kinds.get_mut(usize::from(key.kind)) {
-                kind.add(sums);
-            }
+            summed.kinds.entry(key.kind).or_default().add(sums);
             let row = summed.types.entry(name).or_default();
             row.all.add(sums);
             match key.kind {
-                1 => row.large.add(sums),
-                2 => row.pinned.add(sums),
-                _ => {}
+                ObjectKind::Large => row.large.add(sums),
+                ObjectKind::Pinned => row.pinned.add(sums),
+                ObjectKind::Small | ObjectKind::Other => {}
             }
             summed.stacks.entry((resolved.frames(key.stack), name)).or_default().add(sums);
             summed.threads.entry(key.thread).or_default().add(sums);
@@ -210,9 +265,9 @@ impl<'r> SummedAllocations<'r> {
     }
 
     fn kinds(&self) -> Vec<AllocKind> {
-        let seen = KINDS.iter().zip(&self.kinds).filter(|(_, sums)| sums.events > 0);
+        let seen = self.kinds.iter().filter(|(_, sums)| sums.events > 0);
         seen.map(|(kind, sums)| AllocKind {
-            kind,
+            kind: *kind,
             events: sums.events,
             bytes: rounded(sums.bytes),
             percent: self.percent(sums),
@@ -223,14 +278,14 @@ impl<'r> SummedAllocations<'r> {
 
 impl AllocSource {
     pub(super) fn new(
-        source: &'static str,
+        source: AllocEvent,
         ledger: &Ledger,
         names: &BTreeMap<TypeKey, String>,
         span_ns: u64,
         resolved: &Resolved<'_>,
     ) -> AllocSource {
-        let is_random = source == "AllocationSampled";
-        let has_objects = source != "AllocationTick";
+        let is_random = source == AllocEvent::AllocationSampled;
+        let has_objects = source != AllocEvent::AllocationTick;
         let summed = SummedAllocations::new(ledger, names, resolved);
         let all = &summed.all;
         let error = |sums: &AllocSums| is_random.then(|| rounded(sums.variance.sqrt()));

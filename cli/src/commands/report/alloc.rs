@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::printable::printable;
 use crate::table::{Detail, left, list, right};
 use crate::units;
-use nettrace_analysis::report::{AllocReport, AllocSource, AllocType, TypesReport};
+use nettrace_analysis::report::{AllocEvent, AllocReport, AllocSource, AllocType, TypesReport};
 use std::io::{self, Write};
 
 /// Maximum number of frames shown of a stack.
@@ -19,7 +19,9 @@ pub(super) fn text(rows: usize, report: &AllocReport, context: &mut Context<'_>)
     let kinds: Vec<String> = source
         .kinds
         .iter()
-        .map(|row| format!("{} {} ({:.1} %)", row.kind, units::bytes(row.bytes), row.percent))
+        .map(|row| {
+            format!("{} {} ({:.1} %)", row.kind.name(), units::bytes(row.bytes), row.percent)
+        })
         .collect();
     writeln!(context.out.buffer(), "{}\n", kinds.join(", "))?;
     types_table(rows, &source.types, context)?;
@@ -43,7 +45,7 @@ pub(super) fn types(
         units::counted(report.types.len() as u64, "type"),
         units::bytes(report.bytes),
         units::counted(report.events, "event"),
-        report.source.unwrap_or("?"),
+        report.source.map_or_else(|| "?".to_owned(), |source| source.to_string()),
     );
     writeln!(context.out.buffer(), "{}", strong.over(line))
 }
@@ -60,8 +62,8 @@ fn heading(source: &AllocSource) -> String {
         _ => String::new(),
     };
     let how = match source.source {
-        "AllocationSampled" => "objects sampled at random",
-        "AllocationTick" => "ticks, about one per 100 KB; the error is not known",
+        AllocEvent::AllocationSampled => "objects sampled at random",
+        AllocEvent::AllocationTick => "ticks, about one per 100 KB; the error is not known",
         _ => "sampled objects",
     };
     format!(
