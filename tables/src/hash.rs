@@ -57,3 +57,18 @@ impl ContentHash {
         u64::try_from(self.0.finish_128() >> 64).unwrap_or_default().cast_signed()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values are those of the description of XXH64 and XXH3.
+    #[test]
+    fn ids_are_the_same_on_every_machine() {
+        assert_eq!(id_of(b"").cast_unsigned(), 0xef46_db37_51d8_e999);
+        assert_eq!(id_of(b"abc").cast_unsigned(), 0x44bc_2cf5_ad77_0999);
+        let empty = ContentHash::new();
+        assert_eq!(empty.hex(), "99aa06d3014798d86001c324468d497f");
+        assert_eq!(empty.input_id().cast_unsigned(), 0x99aa_06d3_0147_98d8);
+    }
+}
