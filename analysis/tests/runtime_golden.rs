@@ -23,7 +23,6 @@ use super::common;
 use nettrace_analysis::AnalysisOptions;
 use nettrace_analysis::report::{Gc, GcKind, GcReport, Jit, JitReport, Report, ReportPass};
 use nettrace_parser::Reader;
-use nettrace_testdata::corpus;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -133,22 +132,20 @@ mod with_shared {
             }
             assert_eq!(lines.next(), None, "{name}");
         }
-        if corpus::shared_folder().is_some() {
-            let expected = [
-                "aspnet-net10-linux-x64/web 23",
-                "aspnet-net10-linux-x64/web 30",
-                "net10-linux-x64/alloc-sampled 236",
-                "net10-linux-x64/heap-2 237",
-                "net10-linux-x64/heap 237",
-            ];
-            assert_eq!(longer, expected);
-            // The sum of the sizes in its runtime 204, the same as of the blocking collection
-            // that began with it.
-            let background = ("aspnet-net10-linux-x64/web 23".to_owned(), 3_891_048);
-            let incomplete = ("net11-linux-x64/lossy 107".to_owned(), 9_268_624);
-            assert_eq!(larger, [background, incomplete]);
-            assert_eq!(alone, ["net11-linux-x64/lossy 12"]);
-        }
+        let expected = [
+            "aspnet-net10-linux-x64/web 23",
+            "aspnet-net10-linux-x64/web 30",
+            "net10-linux-x64/alloc-sampled 236",
+            "net10-linux-x64/heap-2 237",
+            "net10-linux-x64/heap 237",
+        ];
+        assert_eq!(longer, expected);
+        // The sum of the sizes in its runtime 204, the same as of the blocking collection
+        // that began with it.
+        let background = ("aspnet-net10-linux-x64/web 23".to_owned(), 3_891_048);
+        let incomplete = ("net11-linux-x64/lossy 107".to_owned(), 9_268_624);
+        assert_eq!(larger, [background, incomplete]);
+        assert_eq!(alone, ["net11-linux-x64/lossy 12"]);
     }
 
     #[test]
@@ -214,10 +211,8 @@ mod with_shared {
             );
             assert_eq!(modules, lines.len(), "{name}");
         }
-        if corpus::shared_folder().is_some() {
-            let expected =
-                ["net10-linux-x64/lossy", "net11-linux-x64/classic-async", "net11-linux-x64/lossy"];
-            assert_eq!(unfinished, expected);
-        }
+        let expected =
+            ["net10-linux-x64/lossy", "net11-linux-x64/classic-async", "net11-linux-x64/lossy"];
+        assert_eq!(unfinished, expected);
     }
 }
