@@ -14,8 +14,8 @@ use unicode_width::UnicodeWidthStr;
 /// Minimum columns of the last column, before others are left out for it.
 const MIN_LAST_COLUMN: usize = 30;
 
-/// Rows whose texts are held at a time.
-const ROWS_HELD: usize = 4096;
+/// Maximum number of rows whose texts are held at a time.
+const MAX_HELD_ROWS: usize = 4096;
 
 /// A column: its heading, its minimum width, and how important it is.
 #[derive(Debug, Clone, Copy)]
@@ -135,10 +135,10 @@ impl<R> List<'_, '_, R> {
         // The texts of very many rows would take more memory than the rows themselves, so those of
         // a piece are held at a time, and made twice.
         let mut widest = Widest::of_table(&empty);
-        shown.chunks(ROWS_HELD).for_each(|rows| widest.add(&with_rows(rows)));
+        shown.chunks(MAX_HELD_ROWS).for_each(|rows| widest.add(&with_rows(rows)));
         let layout = Layout::new(&empty.columns, widest, self.context.table_width());
         empty.write_in(&layout, self.context)?;
-        for rows in shown.chunks(ROWS_HELD) {
+        for rows in shown.chunks(MAX_HELD_ROWS) {
             let mut table = empty.clone();
             for row in rows {
                 table.add_row(columns.iter().map(|filled| (filled.cell)(row)));

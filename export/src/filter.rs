@@ -117,8 +117,8 @@ impl Filter {
         self.passes.get(type_index.number).copied().unwrap_or(false)
     }
 
-    /// Returns what an event adds to the question whether the filter accepts an operation
-    /// that consists of several events. The answers of all its events, joined by `|`, are
+    /// Returns an event's contribution to the decision whether the filter accepts an operation
+    /// of several events. The answers of all its events, joined by `|`, are
     /// for [`Filter::accepts_answers`].
     ///
     /// ```

@@ -79,7 +79,7 @@ struct KnownRuntime {
         expect(dead_code, reason = "only Linux looks for who is missing")
     )]
     pid: u64,
-    /// The process as the kernel shows it to us, where it does.
+    /// Id of the process by the kernel's view of the socket, where the kernel tells it.
     peer: Option<u32>,
     idle: Option<(Wire, Option<Tap>)>,
     /// Time at which its idle connection was first found missing.

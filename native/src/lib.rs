@@ -26,7 +26,7 @@ pub struct NativeStack {
     /// Its frames, innermost first; they go on through managed code where that was
     /// possible.
     pub frames: Vec<NativeFrame>,
-    /// Why there are no more frames, if there are any.
+    /// Reason why unwinding ended; `None` without frames.
     pub end: Option<StackEnd>,
 }
 

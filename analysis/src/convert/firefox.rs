@@ -172,7 +172,7 @@ impl Building {
         handle
     }
 
-    fn marker(
+    fn add_marker(
         &mut self,
         thread: fx::ThreadHandle,
         category: &'static str,
@@ -210,7 +210,7 @@ impl Building {
     }
 
     /// Adds a counter's value. The viewer accumulates values.
-    fn counter(
+    fn add_counter(
         &mut self,
         thread: ThreadHandle,
         name: &str,
@@ -381,7 +381,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
     }
 
     /// Returns the viewer's stack for a stack. `label`: the allocated type.
-    fn stack(
+    fn intern_stack(
         &mut self,
         thread: fx::ThreadHandle,
         of: ThreadHandle,
@@ -421,7 +421,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         self.building.profile.intern_stack_frames(thread, infos.into_iter())
     }
 
-    fn cpu(&mut self, thread: ThreadHandle, track: &Track) {
+    fn write_cpu_samples(&mut self, thread: ThreadHandle, track: &Track) {
         let handle = self.building.thread(thread, self.resolved.model());
         let mut stacks = HashMap::new();
         let mut run: Option<StateRun> = None;
@@ -430,7 +430,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         if self.samples_per_row > 1 {
             let text = format!("each sample stands for {} of its thread", self.samples_per_row);
             let timing = fx::MarkerTiming::Instant(time(0));
-            self.building.marker(handle, "Notes", &text, "", timing);
+            self.building.add_marker(handle, "Notes", &text, "", timing);
         }
         let mut thinned = Thinned { samples_per_row: self.samples_per_row, ..Thinned::default() };
         for sample in track.samples() {
@@ -443,7 +443,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
                     resolved.sample_stack(sample.stack, sample.mode),
                     is_waiting,
                 ))
-                .or_insert_with(|| self.stack(handle, thread, frames, is_waiting, None));
+                .or_insert_with(|| self.intern_stack(handle, thread, frames, is_waiting, None));
             let is_active = state == ThreadState::Managed || sample.mode == Mode::OnCpu;
             let active_nanos = if is_active { sample.weight } else { 0 };
             thinned.add(sample.nanos, stack, active_nanos);
@@ -459,23 +459,23 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
                 run => {
                     let next = StateRun { state, start: sample.nanos, end };
                     if let Some(done) = run.replace(next) {
-                        self.state(handle, &done);
+                        self.write_state(handle, &done);
                     }
                 }
             }
         }
         thinned.write(handle, &mut self.building.profile);
         if let Some(done) = run {
-            self.state(handle, &done);
+            self.write_state(handle, &done);
         }
     }
 
-    fn state(&mut self, thread: fx::ThreadHandle, run: &StateRun) {
+    fn write_state(&mut self, thread: fx::ThreadHandle, run: &StateRun) {
         let timing = fx::MarkerTiming::Interval(time(run.start), time(run.end));
-        self.building.marker(thread, "Thread state", run.state.name(), "", timing);
+        self.building.add_marker(thread, "Thread state", run.state.name(), "", timing);
     }
 
-    fn allocations(&mut self, thread: ThreadHandle, kind: Kind, track: &Track) {
+    fn write_allocations(&mut self, thread: ThreadHandle, kind: Kind, track: &Track) {
         let model = self.resolved.model();
         let handle = self.building.thread(thread, model);
         let process = process_of(thread, model);
@@ -485,16 +485,16 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         for sample in track.samples() {
             let Some(frames) = self.resolved.selected(sample.stack, sample.mode) else { continue };
             let label = sample.label.map(|label| super::label_text(kind, model.text(label)));
-            let stack = *stacks
-                .entry((sample.stack, sample.label))
-                .or_insert_with(|| self.stack(first, thread, frames, false, label.as_deref()));
+            let stack = *stacks.entry((sample.stack, sample.label)).or_insert_with(|| {
+                self.intern_stack(first, thread, frames, false, label.as_deref())
+            });
             let bytes = i64::try_from(sample.weight).unwrap_or(i64::MAX);
             let profile = &mut self.building.profile;
             profile.add_allocation_sample(first, time(sample.nanos), stack, 0, bytes);
             let details = sample.label.map_or("", |label| model.text(label));
             let details = format!("{details}, {} bytes", sample.weight);
             let timing = fx::MarkerTiming::Instant(time(sample.nanos));
-            self.building.marker(handle, "Allocations", name, &details, timing);
+            self.building.add_marker(handle, "Allocations", name, &details, timing);
         }
     }
 }
@@ -524,17 +524,17 @@ impl Convert for Firefox<'_> {
                     Some(track) => self.building.track(span.thread, track, model),
                     None => self.building.thread(span.thread, model),
                 };
-                self.building.marker(thread, category, &span.name, &details, timing);
+                self.building.add_marker(thread, category, &span.name, &details, timing);
             }
             TimelineMark::Instant(instant) => {
                 let details = details(&instant.arguments, None);
                 let timing = fx::MarkerTiming::Instant(time(instant.nanos));
                 let category = instant.category.name();
                 let thread = self.building.thread(instant.thread, model);
-                self.building.marker(thread, category, &instant.name, &details, timing);
+                self.building.add_marker(thread, category, &instant.name, &details, timing);
             }
             TimelineMark::Counter(point) => {
-                self.building.counter(
+                self.building.add_counter(
                     point.thread,
                     &point.name,
                     &point.unit,
@@ -558,9 +558,9 @@ impl Convert for Firefox<'_> {
         let has = |kind| samples.keys().any(|(known, _)| *known == kind);
         for ((kind, thread), track) in &samples {
             match kind {
-                Kind::Cpu => writer.cpu(*thread, track),
+                Kind::Cpu => writer.write_cpu_samples(*thread, track),
                 kind if kind.is_represented(has) => {}
-                _ => writer.allocations(*thread, *kind, track),
+                _ => writer.write_allocations(*thread, *kind, track),
             }
         }
         if !building.has_content {

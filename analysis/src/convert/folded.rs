@@ -28,8 +28,8 @@ use std::sync::Arc;
 /// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
-/// What lines differ in: the number of the root of what waited, that of a thread's name, a stack,
-/// the number of what it threw.
+/// Identity of an output line: number of the waiting root, number of the thread's name, stack,
+/// number of the exception's name.
 type Line = (Option<u32>, Option<u32>, StackHandle, Option<u32>);
 
 /// Writes folded stacks.

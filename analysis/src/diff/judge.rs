@@ -70,7 +70,7 @@ pub(super) fn judge(
     Judged { detectable_percent, notes: notes(rows, has_runs) }
 }
 
-/// The values of which rows are a share.
+/// Totals by subject; a row's share is its part of its subject's total.
 struct Wholes(BTreeMap<Subject, f64>);
 
 impl Wholes {

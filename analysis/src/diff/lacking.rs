@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum difference between the shares of samples without a name of the two sides.
 const MAX_UNNAMED_APART: f64 = 0.2;
-/// Maximum number of modules of which it is noted that they are one row.
+/// Maximum number of modules without names that notes list.
 const MAX_MODULES: usize = 5;
 
 /// The rows that stand for what a side recorded, in the order in which missing ones are listed.
@@ -57,8 +57,8 @@ fn place_among_recorded(key: &DiffKey) -> Option<usize> {
         .filter(|_| is_whole || key.subject == Subject::Counter)
 }
 
-/// Returns why there is no row of a subject, if the reason is known. Which counters only one
-/// side has is not.
+/// Returns why a subject has no row, if the reason is known. For a counter that only one side
+/// has it never is.
 pub(super) fn reason_for_absence(
     subject: Subject,
     not_compared: &[NotCompared],
@@ -121,8 +121,8 @@ pub(super) fn is_on_both(key: &DiffKey, old: &SideTraces<'_>, new: &SideTraces<'
     has(old, new) && has(new, old)
 }
 
-/// Returns the row that a side has if it recorded what another row is about, and the keyword of
-/// the events for it, of which there may be none.
+/// Returns the total row whose presence shows that `key` was recorded, and the keyword to check
+/// where that total may be 0.
 pub(super) fn recorded_by(key: &DiffKey) -> (DiffKey, Option<u64>) {
     let total = DiffKey::total;
     match key.subject {

@@ -48,7 +48,8 @@ impl Keywords {
         sum
     }
 
-    /// Returns whether no event of `keyword` means that there was none: if there are events of it,
+    /// Returns whether `keyword` was recorded, so that having none of its events means that none
+    /// happened. It was if there are events of it,
     /// or it is one of which there may be none, and all that the other side recorded often
     /// was recorded here, too.
     pub(super) fn has_recorded(&self, keyword: u64, other: &Keywords) -> bool {

@@ -18,7 +18,7 @@ pub(super) struct TimedWork {
     pub(super) nanos: i64,
     /// How long it took in total.
     pub(super) spent_nanos: u64,
-    /// How many pieces it was.
+    /// Number of pieces.
     pub(super) count: u64,
 }
 

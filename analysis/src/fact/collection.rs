@@ -102,7 +102,7 @@ pub enum CollectionPlace {
     Busiest(Place),
 }
 
-/// What most of the allocated bytes are.
+/// The type with most of the allocated bytes.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]

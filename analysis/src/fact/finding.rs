@@ -126,7 +126,7 @@ facts! {
         numbers {
             /// Events that were lost.
             lost: Number,
-            /// Their part of all.
+            /// Share of the running time, in percent.
             share: Number,
         }
         about {}
@@ -149,7 +149,7 @@ facts! {
     /// Frames of samples have no names.
     MissingNames "missing_names" of "missing_names", see "report topN" {
         numbers {
-            /// Their part of all.
+            /// Share of the running time, in percent.
             share: Number,
         }
         about {
@@ -166,7 +166,7 @@ facts! {
             paused: Number,
             /// Number of collections.
             collections: Number,
-            /// Their part of all.
+            /// Share of the running time, in percent.
             share: Number,
             /// The longest pause.
             longest: Number,
@@ -219,7 +219,7 @@ facts! {
             compiling: Number,
             /// Methods that were compiled.
             methods: Number,
-            /// Their part of all.
+            /// Share of the running time, in percent.
             share: Number,
             /// Methods that the program made while it ran, if these are many.
             dynamic_methods: Option<Number>,
@@ -236,7 +236,7 @@ facts! {
         numbers {
             /// Time in which it ran, or may have run.
             ran: Number,
-            /// Their part of all.
+            /// Share of the running time, in percent.
             share: Number,
             /// Number of samples.
             samples: Number,
@@ -251,7 +251,7 @@ facts! {
         numbers {
             /// Time in which it ran, or may have run.
             ran: Number,
-            /// Their part of all.
+            /// Share of the running time, in percent.
             share: Number,
             /// Number of samples.
             samples: Number,
@@ -278,7 +278,7 @@ facts! {
         numbers {
             /// Time in which it ran, or may have run.
             ran: Number,
-            /// Their part of all.
+            /// Share of the running time, in percent.
             share: Number,
         }
         about {
@@ -291,7 +291,7 @@ facts! {
         numbers {
             /// Time in which it ran, or may have run.
             ran: Number,
-            /// Their part of all.
+            /// Share of the running time, in percent.
             share: Number,
             /// Number of samples.
             samples: Number,
@@ -304,7 +304,7 @@ facts! {
     /// Threads waited for a lock, by samples alone.
     SampledLockWaits "sampled_lock_waits" of "lock_waits", see "report topN --my-code --state waiting" {
         numbers {
-            /// The time of the waits, or the longest of those that are not over.
+            /// Total time of the waits, by samples.
             waited: Number,
             /// Number of threads.
             threads: Number,
@@ -319,7 +319,7 @@ facts! {
     /// Threads waited for locks, by events.
     LockContention "lock_contention" of "contention", see "report contention" {
         numbers {
-            /// The time of the waits, or the longest of those that are not over.
+            /// Total time of the waits.
             waited: Number,
             /// Number of waits that ended.
             waits: Number,
@@ -327,14 +327,14 @@ facts! {
             held: Option<Number>,
         }
         about {
-            /// The method.
+            /// The method of the program where threads waited most for the most wanted lock.
             place: Option<Place>,
         }
     }
     /// Threads waited for handles, by events.
     HandleWaits "handle_waits" of "waits", see "report waits" {
         numbers {
-            /// The time of the waits, or the longest of those that are not over.
+            /// Total time of the waits.
             waited: Number,
             /// Number of waits that ended.
             waits: Number,
@@ -347,7 +347,7 @@ facts! {
     /// Threads wait for each other's locks, and will do so for ever.
     Deadlock "deadlock" of "deadlock", see "report contention" {
         numbers {
-            /// The time of the waits, or the longest of those that are not over.
+            /// Time of the longest wait up to the end of the trace.
             waited: Number,
             /// Further threads that wait for these.
             victims: Number,
@@ -362,7 +362,7 @@ facts! {
     /// Threads still wait for a lock when the trace ends.
     EndlessLockWait "endless_lock_wait" of "endless_wait", see "report contention" {
         numbers {
-            /// The time of the waits, or the longest of those that are not over.
+            /// Time of the longest wait up to the end of the trace.
             waited: Number,
             /// Number of threads.
             threads: Number,
@@ -379,7 +379,7 @@ facts! {
     /// Threads still wait for a lock when the trace ends, and only stacks say so.
     StuckInLock "stuck_in_lock" of "endless_wait", see "report contention" {
         numbers {
-            /// The time of the waits, or the longest of those that are not over.
+            /// Time that the thread was stuck, up to the end of the trace.
             waited: Number,
             /// Number of threads.
             threads: Number,
@@ -396,7 +396,7 @@ facts! {
     /// Awaits of the program's own code are not over when the trace ends.
     EndlessAwaits "endless_awaits" of "endless_wait", see "report tasks" {
         numbers {
-            /// The time of the waits, or the longest of those that are not over.
+            /// Time of the longest await up to the end of the trace.
             waited: Number,
             /// Number of awaits.
             awaits: Number,
@@ -597,7 +597,7 @@ facts! {
             retained: Number,
             /// Bytes that roots reach.
             reachable: Number,
-            /// Their part of all.
+            /// Share of the running time, in percent.
             share: Number,
         }
         about {

@@ -14,7 +14,7 @@ const MIN_SAMPLES: u64 = 50;
 /// Unit to which the life of a thread is rounded, in nanoseconds.
 const LIFE_UNIT_NANOS: u64 = 100_000;
 
-/// Collections and threads, by the stacks of who asked for them.
+/// Counts collections, started threads and dynamic methods by the stack that requested them.
 ///
 /// | event | meaning |
 /// |---|---|
@@ -72,7 +72,7 @@ impl Askers {
         own: &OwnModules,
         resolved: &'r Resolved<'_>,
     ) -> Option<&'r Arc<Frame>> {
-        most(&self.collections, own, resolved)
+        most_common_method(&self.collections, own, resolved)
     }
 
     /// Returns the own method that starts most threads.
@@ -81,7 +81,7 @@ impl Askers {
         own: &OwnModules,
         resolved: &'r Resolved<'_>,
     ) -> Option<&'r Arc<Frame>> {
-        most(&self.threads, own, resolved)
+        most_common_method(&self.threads, own, resolved)
     }
 
     /// Returns the own method that most dynamic methods are compiled for.
@@ -90,7 +90,7 @@ impl Askers {
         own: &OwnModules,
         resolved: &'r Resolved<'_>,
     ) -> Option<&'r Arc<Frame>> {
-        most(&self.dynamic_methods, own, resolved)
+        most_common_method(&self.dynamic_methods, own, resolved)
     }
 
     /// Returns how long threads that were started lived on average, in nanoseconds: as many samples
@@ -112,7 +112,7 @@ impl Askers {
 }
 
 /// Returns the innermost own method of most stacks, if it is that of half of them.
-fn most<'r>(
+fn most_common_method<'r>(
     stacks: &HashMap<StackHandle, u64>,
     own: &OwnModules,
     resolved: &'r Resolved<'_>,

@@ -7,7 +7,7 @@ use crate::report::JitReport;
 
 /// Minimum time of compilation, summed over threads, in percent of the trace.
 const MIN_JIT_PERCENT: f64 = 2.0;
-/// Dynamic methods are named if they are at least one in so many of those that were compiled.
+/// Maximum number of compiled methods per dynamic method for dynamic methods to be named.
 const MAX_METHODS_PER_DYNAMIC: u64 = 5;
 /// Minimum number of dynamic methods that are named.
 const MIN_DYNAMIC: u64 = 20;

@@ -12,7 +12,7 @@ use crate::report::{
 };
 use nettrace_parser::Event;
 
-/// The reports, of which each is a field of what the overview is made of.
+/// Lists the reports; each becomes a field of the generated types.
 macro_rules! reports {
     ($($name:ident: $report:ident => $result:ident,)+) => {
         /// The reports, each as detailed as its user needs it.
@@ -176,7 +176,7 @@ impl Overview {
 }
 
 impl Overviewed {
-    /// Adds what the reports have counted to what was counted by event.
+    /// Adds the reports' counts to the subjects.
     fn count_subjects(&mut self) {
         // The most accurate way of measuring.
         let allocations = self.alloc.sources.first().map_or(0, |source| source.events);

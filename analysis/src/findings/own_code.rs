@@ -28,8 +28,8 @@ const MIN_CERTAIN_SAMPLES: u64 = 5;
 const MIN_CALL_PERCENT: f64 = 20.0;
 /// Minimum time of waits for a lock, by samples, in percent of the trace.
 const MIN_LOCK_WAITS_PERCENT: f64 = 5.0;
-/// Maximum factor by which other waits of workers are longer than those for tasks while these are
-/// named.
+/// Maximum factor between the longest other wait of workers and their waits for tasks, for the
+/// latter to be named.
 const MAX_TIMES_LONGER: u64 = 10;
 /// Minimum part of the running time that spinning idle workers have to be named, in percent.
 const MIN_SPINNING_PERCENT: f64 = 10.0;
@@ -55,11 +55,13 @@ struct Method {
     certain: u64,
     /// Time in the methods that it calls and that are not own.
     calls: BTreeMap<FrameHandle, u64>,
-    /// What of it was on the finalizer's thread, below a timer, and throwing exceptions.
+    /// Time on the finalizer's thread.
     finalizing: u64,
+    /// Time below a timer.
     in_timers: u64,
+    /// Time throwing exceptions.
     throwing: u64,
-    /// What of it was making dynamic methods.
+    /// Time making dynamic methods.
     emitting: u64,
 }
 
@@ -399,12 +401,12 @@ impl OwnCode {
 
     /// Returns the method that asks for collections.
     pub(super) fn collector<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r Arc<Frame>> {
-        most(&self.collects, resolved)
+        most_sampled(&self.collects, resolved)
     }
 
     /// Returns the method that starts threads.
     pub(super) fn starter<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r Arc<Frame>> {
-        most(&self.starts, resolved)
+        most_sampled(&self.starts, resolved)
     }
 }
 
@@ -425,7 +427,7 @@ fn dynamic_methods(resolved: &Resolved<'_>) -> Option<u64> {
 }
 
 /// Returns the method that was seen in most samples.
-fn most<'r>(
+fn most_sampled<'r>(
     callers: &BTreeMap<FrameHandle, u64>,
     resolved: &'r Resolved<'_>,
 ) -> Option<&'r Arc<Frame>> {

@@ -58,7 +58,7 @@ pub struct SummaryReport {
     /// What the trace can answer.
     pub answers: Vec<Answer>,
     /// The events of the program's own EventSources, most frequent types first; at most
-    /// eight. Without any other events, also those of the framework's.
+    /// eight. If there are none, events of the framework's EventSources.
     pub own_events: Vec<OwnEvents>,
     /// Number of their types.
     pub own_types: u64,

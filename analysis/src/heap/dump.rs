@@ -101,7 +101,7 @@ pub struct HeapDump {
     pub(super) bytes: Vec<u32>,
     pub(super) large: Vec<(u32, u64)>,
     pub(super) types: Vec<u32>,
-    /// For each object, where its references begin; finally, where the last ones end.
+    /// Index in `targets` of each object's first reference; the last entry is the length of `targets`.
     pub(super) starts: Vec<u32>,
     pub(super) targets: Vec<u32>,
     pub(super) type_rows: Vec<HeapType>,

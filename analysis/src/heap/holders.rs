@@ -12,7 +12,7 @@ use std::fmt;
 pub(super) const MIN_PERCENT: f64 = 5.0;
 /// Maximum number of holders.
 const MAX_HOLDERS: usize = 3;
-/// Minimum share of what a holder holds for the next thing on the way down.
+/// Minimum share of a node's retained bytes in its largest child for the walk to go on.
 const MIN_SHARE: f64 = 0.5;
 /// Minimum number of elements of a collection.
 const MIN_ELEMENTS: u64 = 2;
@@ -59,7 +59,7 @@ pub struct HeapHolder {
     pub retained_bytes: u64,
     /// Percentage of everything reachable that it keeps alive.
     pub percent: f64,
-    /// The type of what has the elements, or else of what is held.
+    /// Type of the collection or event; otherwise type of the held object.
     pub type_name: String,
     /// The object of the program's own that has it, if that is not what the root holds.
     pub through: Option<String>,

@@ -64,7 +64,7 @@ impl fmt::Display for ModuleTypesError {
 
 impl std::error::Error for ModuleTypesError {}
 
-/// The types of a module, and which are inside which.
+/// The types of a module and how they are nested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ModuleTypes {
     /// The stream `#Strings`.
@@ -286,7 +286,7 @@ enum Column {
     Blob,
     /// The row of a table.
     Row(usize),
-    /// The row of one of several tables, with so many bits that say which.
+    /// A row of one of several tables; the first number is the number of bits that select the table.
     Coded(u32, &'static [usize]),
 }
 

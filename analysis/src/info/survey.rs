@@ -84,8 +84,8 @@ impl Survey {
         Survey::within(usize::MAX)
     }
 
-    /// Counts in little memory for any trace: of very many types, threads or stacks it
-    /// knows that there are at least so many. For a reader with [`Survey::limits`].
+    /// Creates a survey that needs little memory for any trace: beyond its limits for types,
+    /// threads or stacks, its counts are lower bounds. For a reader with [`Survey::limits`].
     pub fn bounded() -> Survey {
         Survey::within(MAX_TYPES)
     }

@@ -88,7 +88,7 @@ fn now() -> Option<Instant> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Live<R> {
-    /// The view, to ask it for more and to take from it what has come.
+    /// The view that events are fed to.
     pub report: R,
     /// What has been learned about processes, threads and code.
     pub model: Model,

@@ -20,7 +20,7 @@ pub struct UnseenCounter {
     pub published: Vec<String>,
 }
 
-/// Names of a list of which something has come.
+/// Entries of a list of counters that have had values.
 #[derive(Debug, Default)]
 pub(super) struct SeenNames {
     /// Places of a choice in the list and of a counter in the choice; `None` stands for the choice

@@ -7,7 +7,7 @@ use crate::words::frames::place_name;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Maximum number of threads of which it is said how busy they are.
+/// Maximum number of threads listed as busy.
 const MAX_BUSY: usize = 3;
 /// Minimum part of the time in which a thread has used a whole core.
 const MIN_WHOLE_CORE: f64 = 0.8;

@@ -38,7 +38,7 @@ pub(super) struct Repairs {
     /// The latest stack of each thread, of its CPU samples and of its other events. Apart, so
     /// that samples are the same whatever else of a trace is read.
     latest: [Vec<Option<StackHandle>>; 2],
-    /// What became of a stack after another one.
+    /// Repaired stack, by the cut stack and the stack before it.
     known: NumberMap<(u32, u32), StackHandle>,
 }
 

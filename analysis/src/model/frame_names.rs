@@ -49,7 +49,7 @@ impl<'m> FrameNames<'m> {
             self.resolver.model().handle_of(event.process_id()).unwrap_or(ProcessHandle(0));
         let ticks = event.timestamp_ticks();
         let frames: Vec<_> = addresses(event)
-            .map(|(index, at)| self.resolver.address(process, at, ticks, index == 0))
+            .map(|(index, at)| self.resolver.resolve_address(process, at, ticks, index == 0))
             .collect();
         frames.into_iter().map(|frame| Cow::Borrowed(self.resolver.text(frame))).collect()
     }

@@ -179,7 +179,7 @@ pub struct Process {
     pub(crate) assemblies: Assemblies,
     pub(crate) mappings: Mappings,
     pub(crate) perf_map: Ranges<TextHandle>,
-    /// What code lies in that nothing else says anything about.
+    /// Memory map, for code that has no name: the module that an address lies in.
     pub(crate) memory: MemoryMap,
     /// Major version of its runtime.
     pub(crate) runtime_major: Option<u32>,

@@ -393,7 +393,7 @@ impl Frame {
         Frame::unnamed(module, kind).only(format!("{module}+{offset:#x}"), NameOrigin::Module)
     }
 
-    /// Makes the frame of code of which only is known what it lies in:
+    /// Makes a frame that names only the module that code lies in:
     /// `System.Private.CoreLib!(no name)`, or `(generated code)` in no module.
     pub(crate) fn lies_in(module: &str, kind: FrameKind) -> Frame {
         let text = match module {

@@ -51,7 +51,7 @@ pub struct NamesSoFar {
     codes: BTreeMap<CodeKey, Code>,
     /// Short names of modules.
     modules: HashMap<CodeKey, Box<str>>,
-    /// What code without a name lies in, for each process.
+    /// Memory map of each process, for code that has no name: the module that an address lies in.
     memory: HashMap<Option<u64>, MemoryMap>,
     held_bytes: usize,
     left_out: u64,

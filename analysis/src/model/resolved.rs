@@ -26,7 +26,7 @@ pub struct Resolved<'m> {
     frames: Vec<Arc<Frame>>,
     kept: KeptFrames,
     stacks: Vec<ResolvedStack>,
-    /// Whether the filter accepts samples of which only the stack is not known.
+    /// Whether samples with an unknown stack pass the filter's patterns of frames.
     admits_unknown_stacks: bool,
     states: Vec<ThreadState>,
     names: NameOptions,
@@ -57,7 +57,7 @@ impl<'m> Resolved<'m> {
         // Many stacks with the same addresses also have the same frames.
         let mut shared: NumberMap<usize, FramesPlace> = NumberMap::default();
         for stack in stacks.handles() {
-            let mut row = resolver.stack(stack, &mut frames);
+            let mut row = resolver.resolve_stack(stack, &mut frames);
             let at = stacks.shared_place(stack);
             let before = at.and_then(|at| shared.get(&at)).copied();
             let before = before.filter(|before| kept.get(*before) == frames);

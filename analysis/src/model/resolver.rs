@@ -116,7 +116,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
     }
 
     /// Computes what is known of a stack, but for its place; `frames` becomes its frames.
-    pub(super) fn stack(
+    pub(super) fn resolve_stack(
         &mut self,
         stack: StackHandle,
         frames: &mut Vec<FrameHandle>,
@@ -135,7 +135,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             let address = if index == 0 { *address } else { address.saturating_sub(1) };
             let handle = match cut_at == Some(index) {
                 true => self.intern(Frame::left_out(), Role::WORK),
-                false => self.address(process, address, ticks, index == 0),
+                false => self.resolve_address(process, address, ticks, index == 0),
             };
             frames.push(handle);
             let (Some(frame), Some(facts)) =
@@ -189,8 +189,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
             let addresses = stacks.addresses(stack).iter().enumerate();
             let handles: Vec<FrameHandle> = addresses
                 .map(|(index, at)| match index {
-                    0 => self.address(process, *at, ticks, true),
-                    _ => self.address(process, at.saturating_sub(1), ticks, false),
+                    0 => self.resolve_address(process, *at, ticks, true),
+                    _ => self.resolve_address(process, at.saturating_sub(1), ticks, false),
                 })
                 .collect();
             let frames: Vec<&Frame> =
@@ -318,7 +318,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
 
     /// Returns the frame at an address; for return addresses, pass the address minus one.
     /// `is_leaf`: the address is the innermost one, not a return address.
-    pub(super) fn address(
+    pub(super) fn resolve_address(
         &mut self,
         process: ProcessHandle,
         address: u64,
@@ -381,7 +381,10 @@ impl<'m, 'f> Resolver<'m, 'f> {
         ticks: u64,
     ) -> Option<FoundFrame> {
         if let Some((method, is_always)) = row.methods.find(address, ticks) {
-            return Some(FoundFrame { frame: self.method(row, process, method, ticks), is_always });
+            return Some(FoundFrame {
+                frame: self.method_frame(row, process, method, ticks),
+                is_always,
+            });
         }
         let kind = if address >= KERNEL_START { FrameKind::Kernel } else { FrameKind::Native };
         let mapping = row.mappings.mapping(address, ticks);
@@ -399,8 +402,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         // Known names take precedence over guessed ones.
         if let Some((method, offset)) = row.methods.guess(address) {
             let frame = match offset {
-                0 => self.method(row, process, method, ticks),
-                _ => self.guess(row, method, offset, ticks),
+                0 => self.method_frame(row, process, method, ticks),
+                _ => self.guess_frame(row, method, offset, ticks),
             };
             return Some(FoundFrame {
                 frame,
@@ -449,7 +452,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         self.intern(Frame::in_mapping(&image.name, distance, FrameKind::Native), Role::NATIVE)
     }
 
-    fn method(
+    fn method_frame(
         &mut self,
         row: &Process,
         process: ProcessHandle,
@@ -468,7 +471,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
     }
 
     /// Returns a frame this many bytes after a method's entry point.
-    fn guess(
+    fn guess_frame(
         &mut self,
         row: &Process,
         method: MethodHandle,

@@ -277,8 +277,7 @@ const COMPUTING_TYPES: &[&str] = &[
     "System.IO.Compression.ZLibNative+ZLibStreamHandle",
 ];
 
-/// The beginnings of names of native functions, and of methods that call them, that
-/// compute, with what else their type must begin with.
+/// Beginnings of type names and of method names whose native code computes.
 const COMPUTING_METHODS: &[(&str, &str)] = &[
     ("SQLitePCL.", "sqlite3_"),
     ("System.Data.SQLite.", "sqlite3_"),
@@ -288,7 +287,7 @@ const COMPUTING_METHODS: &[(&str, &str)] = &[
     ("System.Globalization.TextInfo", "Nls"),
 ];
 
-/// Methods that the runtime puts on top of the program's: what such a thread does is what the next frame says.
+/// Methods of the runtime on top of a stack; the caller's frame decides the state of the thread.
 const PLUMBING: WaitingMethods = &[("System.Threading.Thread", &["PollGC", "PollGCWorker"])];
 
 /// Methods that spin.
@@ -298,7 +297,7 @@ const SPINS: WaitingMethods = &[
     ("System.Threading.Backoff", &["Exponential"]),
 ];
 
-/// Types of which each method is such.
+/// Types whose methods all are plumbing, as in [`PLUMBING`].
 const PLUMBING_TYPES: &[&str] = &[
     "System.Diagnostics.Tracing.NativeRuntimeEventSource",
     "System.Runtime.EH",

@@ -54,7 +54,7 @@ struct EventRow {
 #[derive(Clone, Copy)]
 struct Kept {
     seen: u64,
-    /// One of so many is kept.
+    /// Every `step`-th event is kept.
     step: u64,
     rows: usize,
     bytes: usize,

@@ -10,8 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 
 /// Maximum number of types, and of static variables.
 const MAX_ROWS: usize = 3000;
-/// Smaller parts of a heap have no node in the tree: it has at most so many on a level as
-/// these fit into the whole.
+/// Minimum share of a heap for a node of its own, in percent; it bounds the nodes of a level.
 const MIN_TREE_PERCENT: f64 = 0.25;
 /// Number of types, of those with the most bytes and of those that keep the most alive, whose
 /// paths are shown.

@@ -119,7 +119,7 @@ pub struct Page {
     coverage: Option<Coverage>,
     activity_names: Value,
     task_names: Value,
-    /// Where counts take the place of rows: the length of their bins.
+    /// Bin length of each list that has counts instead of rows.
     sums: Map<String, Value>,
     thinned: Vec<Thinned>,
 }

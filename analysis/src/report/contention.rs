@@ -77,8 +77,7 @@ pub struct Lock {
     pub open_ns: u64,
     /// Threads that held it when a wait started, most frequent first.
     pub owners: Vec<ThreadCount>,
-    /// How long threads held it, as far as those show that waited for it one after the other:
-    /// from one getting it to the next one.
+    /// Time that threads held the lock: from one waiter getting it to the next one getting it.
     pub held: Spread,
     /// What its owners did while others waited; `count` is in samples. Most frequent first.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]

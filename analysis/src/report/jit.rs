@@ -138,11 +138,11 @@ pub struct TierTotals {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct JitDecisions {
-    /// How often it was done.
+    /// Number of calls where the compiler did so.
     pub done: u64,
-    /// How often it was not.
+    /// Number of calls where the compiler refused.
     pub refused: u64,
-    /// Reasons why it was not, in the compiler's words, most frequent first.
+    /// Reasons for refusals, in the compiler's words, most frequent first.
     pub reasons: Vec<ReasonCount>,
 }
 
@@ -176,7 +176,7 @@ pub struct JitMethod {
     pub r2r_rejected: bool,
     /// Whether start and end are in the trace.
     pub is_complete: bool,
-    /// Which part it is of an async method that the runtime itself suspends (.NET 11).
+    /// Part of an async method that the runtime itself suspends (.NET 11).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub async_part: Option<AsyncPart>,
     /// Whether it is the program's `Main`.
@@ -191,7 +191,7 @@ pub struct JitMethod {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum AsyncPart {
-    /// What callers that want a task call: it makes one, and calls the body.
+    /// Entry point for callers that want a task: it creates one and calls the body.
     Thunk,
     /// The method's own code, which returns the bare result.
     Body,

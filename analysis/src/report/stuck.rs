@@ -19,7 +19,7 @@ const MIN_NANOS: u64 = 500_000_000;
 /// Maximum number of sampling periods between a stuck thread's last sample and the last of all
 /// threads.
 const MAX_LATE_PERIODS: u64 = 20;
-/// Minimum of that distance in nanoseconds, as the sampler may be late.
+/// Lower bound of the time of [`MAX_LATE_PERIODS`], in nanoseconds, as the sampler may be late.
 const MIN_LATE_LIMIT_NANOS: u64 = 100_000_000;
 
 /// A thread that was in one place in all samples from some time on, up to the end.

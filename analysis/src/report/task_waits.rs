@@ -59,9 +59,9 @@ pub(super) struct TaskWaits {
     places: HashMap<TaskWaitPlace, (Distribution, u64)>,
     /// `None` as place if the filter did not accept the start.
     open: Matcher<TaskKey, Option<TaskWaitPlace>>,
-    /// Waits that began while too many others were in progress, and those of them that
-    /// have not ended.
+    /// Number of waits that began while too many others were in progress.
     not_kept: u64,
+    /// Number of waits of `not_kept` that have not ended.
     not_kept_open: u64,
 }
 

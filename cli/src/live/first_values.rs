@@ -48,8 +48,8 @@ impl FirstValues {
         FirstValues { pid, limit, are_wanted, ..FirstValues::default() }
     }
 
-    /// Takes that the process turns metrics on, although none has come yet: one with little processor
-    /// time sends late.
+    /// Notes that the process is about to turn metrics on, although none has come yet: a process
+    /// with little processor time sends late.
     pub(crate) fn expect(&self) {
         self.are_on.fetch_or(self.are_wanted, Ordering::Relaxed);
     }

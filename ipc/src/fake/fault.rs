@@ -17,7 +17,7 @@ impl Fault {
         Fault { kind, only: None }
     }
 
-    /// Makes a fault of that command only.
+    /// Creates a fault that only this command has.
     pub fn on(command: CommandId, kind: FaultKind) -> Self {
         Fault { kind, only: Some(command) }
     }

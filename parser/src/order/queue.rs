@@ -268,7 +268,7 @@ impl Queue {
 
     /// Queues an event of a run that differs from the one before only in its processor or
     /// its activity ids, before version 6. In the trace of a server that handles many
-    /// requests at a time, max_index events are like this.
+    /// requests at a time, most events are like this.
     #[inline(never)]
     fn append_changed(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> bool {
         let extra = self.segments.intern_extra(header);

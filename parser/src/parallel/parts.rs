@@ -52,8 +52,7 @@ pub(super) trait Work<S> {
     /// Minimum size of a region in file order, in event bytes.
     const CUT_BYTES: u64;
 
-    /// Reads the region, and passes on its result as long as one thread would make the
-    /// same.
+    /// Reads the region, and passes on its result while it equals that of a single thread.
     fn work(&self, region: &mut Region<'_, S>, give: Give<'_, Self::Made>) -> Result<(), Error>;
 }
 

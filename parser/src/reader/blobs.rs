@@ -19,9 +19,9 @@ use crate::version::Version;
 /// before it is used.
 const MIN_ODD_VALUES: u32 = 3;
 
-/// Number of consecutive all-zero rows that are a contradiction.
+/// Minimum number of consecutive all-zero rows that count as damage.
 const MIN_BLANK_ROWS: u32 = 4;
-/// Minimum size in bytes of such rows in versions 4 and 5.
+/// Minimum total size of a run of all-zero rows, in bytes, in versions 4 and 5.
 const MIN_BLANK_BYTES: usize = 512;
 /// Distance in bytes between the places of a block of versions 4 and 5 that are searched
 /// for zeros.

@@ -105,8 +105,7 @@ impl IdTable {
         }
     }
 
-    /// Returns whether the slots of ids without a gap are in the order of the ids, which
-    /// is the case unless an id was redefined.
+    /// Returns whether consecutive ids have consecutive slots: false once an id was redefined.
     pub(super) fn has_slots_in_order(&self) -> bool {
         !self.is_bent
     }

@@ -204,7 +204,7 @@ impl<'r> Graph<'r> {
         (first.is_shown() || all.is_shown()).then_some((first, all))
     }
 
-    /// Returns the weights to the left of what follows a box.
+    /// Returns the left edge of the box after this one, in weights.
     fn beside(&self, left: Left, share: Share) -> Left {
         let first = left.0.saturating_add(self.first(share).0);
         (first, left.1.saturating_add(share.all.0))

@@ -93,13 +93,13 @@ pub enum Doubt {
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DiffNote {
-    /// A side lost events, and rows of weight are not judged because of doubts.
+    /// A side lost events, so some notable rows are not judged.
     EventsLost {
         /// The side that lost them.
         side: OldOrNew,
         /// How many it lost.
         events: u64,
-        /// Number of rows of weight that are not judged.
+        /// Number of notable rows that are not judged.
         rows: u64,
     },
     /// Half of the running time is in a quarter of a trace.

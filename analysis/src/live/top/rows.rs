@@ -183,7 +183,7 @@ pub struct TopWait {
     pub place: String,
     /// What they waited for.
     pub waits_for: WaitFor,
-    /// Samples.
+    /// Number of samples in which they waited.
     pub samples: u64,
     /// Number of threads.
     pub threads: u64,

@@ -95,7 +95,7 @@ struct Request {
     facts: HttpFacts,
     /// The target that it is counted under; `None` if it is not known yet.
     label: Option<TextHandle>,
-    /// The request of which it is a layer.
+    /// The request that this one is a layer of.
     layer_of: Option<OpenActivityKey>,
     /// The request around it.
     around: Option<OpenActivityKey>,
@@ -214,7 +214,7 @@ impl Activities {
             None => around.what.within,
         });
         let request =
-            facts.and_then(|facts| self.request(edge, name, facts, within, moment, model));
+            facts.and_then(|facts| self.begin_request(edge, name, facts, within, moment, model));
         let around = parent.and_then(|place| self.open.at(place)).map(|around| &around.what);
         let node = self.all.as_mut().map_or(0, |all| all.tree.node(around.map(|it| it.node), name));
         let is_shown =
@@ -258,7 +258,7 @@ impl Activities {
     }
 
     /// Returns a starting activity as an HTTP request; `None` if requests are not wanted.
-    fn request(
+    fn begin_request(
         &mut self,
         edge: &ActivityEdge,
         name: TextHandle,
@@ -303,7 +303,7 @@ impl Activities {
     }
 
     /// Takes what a listener says of an activity that is a span as well. Returns whether it is one.
-    fn listener(
+    fn take_listener_event(
         &mut self,
         edge: &ActivityEdge,
         facts: Option<&HttpFacts>,
@@ -441,7 +441,7 @@ impl Activities {
         let label = request.label.unwrap_or(name);
         let site = request.site(label, self.is_nested(request, label), stack);
         if request.facts.direction == Some("out") {
-            self.called(request.around, label, slow.duration);
+            self.count_call(request.around, label, slow.duration);
         }
         let Some(http) = &mut self.http else { return };
         http.wanted = http.wanted.take().or(wanted);
@@ -454,7 +454,7 @@ impl Activities {
 
     /// Takes the end of a call that goes out: it counts for the request that came in around it,
     /// unless it is inside another call.
-    fn called(&mut self, around: Option<OpenActivityKey>, label: TextHandle, nanos: u64) {
+    fn count_call(&mut self, around: Option<OpenActivityKey>, label: TextHandle, nanos: u64) {
         let mut around = around;
         for _ in 0..DEEPEST_REQUEST {
             let Some(request) = around.and_then(|place| self.request_mut(place)) else { return };
@@ -616,7 +616,8 @@ impl Report for Activities {
         }
         match edge {
             Some(edge)
-                if edge.is_listener && self.listener(edge, facts.as_ref(), moment, model) => {}
+                if edge.is_listener
+                    && self.take_listener_event(edge, facts.as_ref(), moment, model) => {}
             Some(edge) if edge.is_start => self.start(event, edge, facts, moment, model),
             Some(edge) => self.stop(event, edge, facts.as_ref(), moment, model),
             None => {

@@ -26,8 +26,8 @@ pub struct GcTotals {
     pub seen_ns: u64,
     /// Percentage of that time in which all threads were paused for a collection.
     pub pause_percent: f64,
-    /// Bytes allocated before collections: at least so many were, as what came after the last
-    /// collection is not known, nor what came before the first one unless the session is older
+    /// Bytes allocated before collections. It is a lower bound: allocations after the last
+    /// collection are unknown, and those before the first one too unless the session is older
     /// than the process.
     pub allocated_bytes: u64,
     /// Bytes that survived, summed over all collections.

@@ -33,9 +33,9 @@ use templates::Templates;
 /// Maximum number of loggers that are counted separately; further ones share a row.
 const MAX_LOGGERS: usize = 10_000;
 
-/// The forms of a message come within this time, in nanoseconds, and at most so many messages
-/// of other threads between them.
-const FORMS_NANOS: i64 = 10_000_000;
+/// Maximum time between the forms of one message, in nanoseconds.
+const MAX_FORMS_NANOS: i64 = 10_000_000;
+/// Maximum number of messages of other threads between the forms of one message.
 const MAX_WAITING: usize = 64;
 
 /// Maximum number of threads whose last message is known.
@@ -262,7 +262,7 @@ impl Logs {
     /// exception of one of them; they are in the final report.
     pub fn take(&mut self) -> Vec<LogRow> {
         let newest = self.rows.last().map_or(0, |row| row.ts_ns);
-        let is_done = |row: &LogRow| row.ts_ns.saturating_add(FORMS_NANOS) < newest;
+        let is_done = |row: &LogRow| row.ts_ns.saturating_add(MAX_FORMS_NANOS) < newest;
         let done = self.rows.partition_point(is_done);
         let done = done.max(self.rows.len().saturating_sub(MAX_WAITING));
         let rest = self.rows.split_off(done);

@@ -18,7 +18,7 @@ pub(crate) trait MaybeRequest {
     /// Returns what its start says, if it is a request.
     fn http(&self) -> Option<&HttpFacts>;
 
-    /// Returns the request of which it is a further layer.
+    /// Returns the request that this one is a further layer of.
     fn layer_of(&self) -> Option<OpenActivityKey>;
 }
 

@@ -331,7 +331,7 @@ impl OpenRequests {
         None
     }
 
-    /// Returns the request of which an open one is a layer, or itself.
+    /// Returns the outermost request that an open request is a layer of, or the request itself.
     fn outermost_layer(&self, place: OpenActivityKey) -> Option<OpenActivityKey> {
         Some(self.open.at(place)?.what.layer_of.unwrap_or(place))
     }

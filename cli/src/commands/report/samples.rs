@@ -256,10 +256,10 @@ fn always_in(threads: &[StuckThread], context: &mut Context<'_>) -> io::Result<(
     Ok(())
 }
 
-/// Maximum number of threads that are named because they are always in one call.
+/// Maximum number of threads listed as always in one call.
 const MAX_ALWAYS: usize = 3;
 
-/// Writes what processors can have run, if that is less than the time of the threads.
+/// Writes the processor time that was available, if it is less than the time of the threads.
 fn processors(limit: Option<ProcessorLimit>, context: &mut Context<'_>) -> io::Result<()> {
     let Some(ProcessorLimit { processors, most_ns, .. }) = limit else { return Ok(()) };
     let line = format!(

@@ -134,7 +134,7 @@ fn write_group(
     Ok(())
 }
 
-/// Writes names of methods or functions, as wide as tables may be.
+/// Writes one name of a method or function a line, cut to the width of tables.
 fn frames<'n>(context: &mut Context<'_>, names: impl Iterator<Item = &'n str>) -> io::Result<()> {
     let room = context.table_width().map(|width| width.saturating_sub(INDENT.len()));
     for name in names {

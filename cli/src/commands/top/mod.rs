@@ -29,7 +29,7 @@ use state::TopState;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// Interval at which the threads of the process are listed, by whose processor time samples count.
+/// Interval at which the processor times of the threads are read; they are the weights of samples.
 const THREADS_INTERVAL: Duration = Duration::from_millis(500);
 /// How long to wait for a key before checking signals and the clock. Lines are not written more
 /// often.

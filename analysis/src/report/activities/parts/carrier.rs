@@ -122,8 +122,8 @@ impl Carrier {
         std::mem::take(&mut self.held)
     }
 
-    /// Returns what is known about pieces if the thread was not seen working for the activity after
-    /// its last event: until then it did what they say, afterwards it may have left.
+    /// Returns the pieces cut at the thread's last event for the activity; afterwards the thread may
+    /// have left it.
     pub(super) fn until_last(
         &self,
         held: &[WorkPiece],

@@ -21,8 +21,8 @@ impl LastCall {
         }
     }
 
-    /// Returns the frames that are active since the last event, innermost first: what the innermost
-    /// of them called then has returned. `None` if one of the stacks is not known.
+    /// Returns the frames that the stacks of the last event and of this one share, innermost first:
+    /// deeper calls have returned. `None` if one of the stacks is not known.
     pub(super) fn returned_to(&self, event: &Event<'_>) -> Option<&[u64]> {
         let stack = event.stack();
         if stack.len() >= RUNTIME_FRAMES {
