@@ -4,7 +4,7 @@ use crate::memory_files::{
     MemoryFiles, files_of, files_with, flag, real, rows_of, spill, sum, text, whole,
 };
 use nettrace_analysis::report::{
-    Alloc, Contention, Counters, Exceptions, Gc, Jit, Logs, ReportPass,
+    Alloc, AllocEvent, Contention, Counters, Exceptions, Gc, Jit, Logs, ReportPass,
 };
 use nettrace_analysis::{AnalysisOptions, ThreadState, TopN, TopNOptions};
 use nettrace_export::{EventForm, EventPattern, EventWriter, WriteOptions};
@@ -112,7 +112,8 @@ fn counts_and_sums_are_those_of_the_reports() {
         if of_kind("sample").is_empty() && !ticks.is_empty() {
             assert_eq!(sum(&ticks, "weight_bytes"), alloc.sources[0].bytes, "{name}");
         }
-        let sampled = alloc.sources.iter().find(|source| source.source == "AllocationSampled");
+        let sampled =
+            alloc.sources.iter().find(|source| source.source == AllocEvent::AllocationSampled);
         if let Some(source) = sampled {
             // The report rounds the sum, the table each row so that the sum stays right.
             let samples = of_kind("sample");
