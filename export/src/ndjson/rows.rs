@@ -114,7 +114,8 @@ impl Segment {
                 }
             }
             [_, _, ..] => {
-                let [one, other] = take_first::<[u64; 2]>(rest)?;
+                let one = take_first::<u64>(rest)?;
+                let other = take_first::<u64>(rest)?;
                 let upper = [(one >> 32) as u32, (other >> 32) as u32];
                 if text.upper != upper {
                     *text = self.text(upper);
