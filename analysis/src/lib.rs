@@ -17,6 +17,7 @@ mod html;
 pub mod info;
 pub mod live;
 pub mod model;
+mod numbering;
 #[cfg(feature = "page")]
 mod over_time;
 #[cfg(feature = "page")]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Lowest first: a module imports modules of lower lines only, and none of its own line.
 const ORDER: &[&[&str]] = &[
-    &["bytes", "document", "html", "recording", "sorted"],
+    &["bytes", "document", "html", "numbering", "recording", "sorted"],
     &["model::demangle", "model::handle", "model::mono_names", "model::pattern"],
     &["model::type_name"],
     &["model::method_name"],

@@ -9,8 +9,8 @@ use crate::model::{
     Frame, FrameHandle, FrameKind, Kind, Mode, Model, Profile, ProfileKey, Resolved, StackHandle,
     ThreadHandle, Totals,
 };
+use crate::numbering::Numbering;
 use nettrace_parser::Event;
-use std::collections::HashMap;
 
 /// Returns the converter itself, or a wrapper that passes it a heap dump instead of samples if
 /// that was requested.
@@ -95,7 +95,7 @@ fn of_type(name: &str, module: &str) -> Frame {
 struct Paths {
     nanos: i64,
     frames: Vec<Frame>,
-    places: HashMap<(HeapTreeKind, HeapName, HeapName), FrameHandle>,
+    places: Numbering<(HeapTreeKind, HeapName, HeapName)>,
     /// Innermost first.
     stacks: Vec<Vec<FrameHandle>>,
     profile: Profile,
@@ -128,10 +128,9 @@ impl Paths {
     }
 
     fn frame(&mut self, node: &HeapTreeNode) -> FrameHandle {
-        let next = FrameHandle::next(self.frames.len());
         let key = (node.kind, node.name.clone(), node.module.clone());
-        let place = *self.places.entry(key).or_insert(next);
-        if place == next {
+        let (place, is_new) = self.places.add(key);
+        if is_new {
             self.frames.push(match node.kind {
                 HeapTreeKind::Type => of_type(&node.name, &node.module),
                 HeapTreeKind::Static => {
@@ -140,6 +139,6 @@ impl Paths {
                 _ => Frame::group(node.name.to_string(), FrameKind::Unknown),
             });
         }
-        place
+        FrameHandle(place)
     }
 }

@@ -13,8 +13,8 @@ use super::encode::Json;
 use super::{Convert, ConvertError, ConvertOptions, Output, dominator_paths};
 use crate::heap::{HeapDump, HeapReader, Root, RootKind};
 use crate::model::{Model, Profile, Resolved, ThreadHandle};
+use crate::numbering::Numbering;
 use nettrace_parser::Event;
-use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// The fields of a node.
@@ -95,25 +95,7 @@ struct Snapshot<'d> {
     /// The kinds of roots that occur, each with its roots: one per object, plus all
     /// static variables.
     kinds: Vec<(RootKind, Vec<&'d Root>)>,
-    strings: Strings<'d>,
-}
-
-/// The string table.
-#[derive(Default)]
-struct Strings<'t> {
-    places: HashMap<&'t str, u64>,
-    texts: Vec<&'t str>,
-}
-
-impl<'t> Strings<'t> {
-    fn intern(&mut self, text: &'t str) -> u64 {
-        let next = self.texts.len() as u64;
-        let place = *self.places.entry(text).or_insert(next);
-        if place == next {
-            self.texts.push(text);
-        }
-        place
-    }
+    strings: Numbering<&'d str>,
 }
 
 impl<'d> Snapshot<'d> {
@@ -127,7 +109,7 @@ impl<'d> Snapshot<'d> {
         };
         let kinds =
             RootKind::ALL.into_iter().map(of_kind).filter(|(_, roots)| !roots.is_empty()).collect();
-        Snapshot { dump, kinds, strings: Strings::default() }
+        Snapshot { dump, kinds, strings: Numbering::default() }
     }
 
     /// Returns the number of an object's node.
@@ -164,7 +146,7 @@ impl<'d> Snapshot<'d> {
         }
         // Last, since each node and edge may add a text.
         json.key("strings")?.open('[')?;
-        for text in &self.strings.texts {
+        for text in self.strings.into_values() {
             json.text(text)?;
         }
         json.close(']')?.close('}')?;
@@ -184,13 +166,19 @@ impl<'d> Snapshot<'d> {
             id = id.saturating_add(2);
             Ok(())
         };
-        node(json, [SYNTHETIC, self.strings.intern(""), 0, 1])?;
-        node(json, [SYNTHETIC, self.strings.intern("(GC roots)"), 0, self.kinds.len() as u64])?;
+        node(json, [SYNTHETIC, self.strings.number("").into(), 0, 1])?;
+        node(
+            json,
+            [SYNTHETIC, self.strings.number("(GC roots)").into(), 0, self.kinds.len() as u64],
+        )?;
         for (kind, roots) in &self.kinds {
-            node(json, [SYNTHETIC, self.strings.intern(name(*kind)), 0, roots.len() as u64])?;
+            node(
+                json,
+                [SYNTHETIC, self.strings.number(name(*kind)).into(), 0, roots.len() as u64],
+            )?;
         }
         let types: Vec<u64> =
-            dump.types().iter().map(|row| self.strings.intern(&row.name)).collect();
+            dump.types().iter().map(|row| self.strings.number(&row.name).into()).collect();
         for object in 0..dump.objects() {
             let name = types.get(dump.type_of(object) as usize).copied().unwrap_or(0);
             let edges = dump.references_of(object).len() as u64;
@@ -215,7 +203,7 @@ impl<'d> Snapshot<'d> {
             for (at, root) in (0u64..).zip(roots) {
                 let node = self.node(root.object);
                 match dump.root_name(root) {
-                    Some(name) => edge(json, PROPERTY, self.strings.intern(name), node)?,
+                    Some(name) => edge(json, PROPERTY, self.strings.number(name).into(), node)?,
                     None => edge(json, ELEMENT, at, node)?,
                 }
             }

@@ -24,8 +24,9 @@ use super::roots::Roots;
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
     Argument, Arguments, Category, Flow, FrameHandle, Kind, Model, ProcessHandle, Profile,
-    Resolved, Sample, Span, SpanScope, StackHandle, ThreadHandle, TimelineMark, Track,
+    Resolved, Sample, Span, SpanScope, StackHandle, Texts, ThreadHandle, TimelineMark, Track,
 };
+use crate::numbering::Numbering;
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -84,8 +85,8 @@ pub(crate) struct Perfetto<'o> {
     arrived: u64,
     lanes: Lanes,
     tracks: HashMap<TrackContent, u64>,
-    names: HashMap<String, u64>,
-    categories: HashMap<&'static str, u64>,
+    names: Texts,
+    categories: Numbering<&'static str>,
     /// Which sequences have been started.
     begun: [bool; 2],
     has_content: bool,
@@ -111,8 +112,8 @@ impl<'o> Perfetto<'o> {
             arrived: 0,
             lanes: Lanes::default(),
             tracks: HashMap::new(),
-            names: HashMap::new(),
-            categories: HashMap::new(),
+            names: Texts::default(),
+            categories: Numbering::default(),
             begun: [false; 2],
             has_content: false,
         }
@@ -194,21 +195,16 @@ impl<'o> Perfetto<'o> {
         let mut event = Message::new();
         event.uint(event::TYPE, kind).uint(event::TRACK_UUID, at.track);
         if let Some((category, name)) = at.named {
-            let next = (self.categories.len() as u64).saturating_add(1);
-            let iid = *self.categories.entry(category).or_insert(next);
-            if iid == next {
+            let (iid, is_new) = self.categories.id(category);
+            if is_new {
                 interned.message(1, Message::new().uint(1, iid).text(2, category));
             }
             event.uint(event::CATEGORY_IIDS, iid);
-            let next = (self.names.len() as u64).saturating_add(1);
-            let iid = match self.names.get(name) {
-                Some(known) => *known,
-                None => {
-                    self.names.insert(name.to_owned(), next);
-                    interned.message(2, Message::new().uint(1, next).text(2, name));
-                    next
-                }
-            };
+            let known = self.names.len();
+            let iid = u64::from(self.names.intern(name).0).saturating_add(1);
+            if self.names.len() > known {
+                interned.message(2, Message::new().uint(1, iid).text(2, name));
+            }
             event.uint(event::NAME_IID, iid);
         }
         fill(&mut event);
@@ -299,9 +295,9 @@ type Run = (ThreadHandle, usize);
 /// Interned frames and stacks, numbered from 1.
 #[derive(Debug, Default)]
 struct Frames<'r> {
-    stacks: HashMap<(Option<Run>, StackHandle), u64>,
-    frames: HashMap<FrameHandle, u64>,
-    modules: HashMap<&'r str, u64>,
+    stacks: Numbering<(Option<Run>, StackHandle)>,
+    frames: Numbering<FrameHandle>,
+    modules: Numbering<&'r str>,
 }
 
 impl<'r> Frames<'r> {
@@ -312,9 +308,8 @@ impl<'r> Frames<'r> {
         resolved: &'r Resolved<'_>,
         interned: &mut Message,
     ) -> u64 {
-        let next = (self.stacks.len() as u64).saturating_add(1);
-        let iid = *self.stacks.entry(stack).or_insert(next);
-        if iid == next {
+        let (iid, is_new) = self.stacks.id(stack);
+        if is_new {
             let mut message = Message::new();
             message.uint(1, iid);
             // Root first.
@@ -332,13 +327,11 @@ impl<'r> Frames<'r> {
         resolved: &'r Resolved<'_>,
         interned: &mut Message,
     ) -> u64 {
-        let next = (self.frames.len() as u64).saturating_add(1);
-        let iid = *self.frames.entry(frame).or_insert(next);
-        if iid == next {
+        let (iid, is_new) = self.frames.id(frame);
+        if is_new {
             let module = resolved.frame(frame).map_or("", |frame| &*frame.module);
-            let next = (self.modules.len() as u64).saturating_add(1);
-            let mapping = *self.modules.entry(module).or_insert(next);
-            if mapping == next {
+            let (mapping, is_new) = self.modules.id(module);
+            if is_new {
                 interned.message(17, Message::new().uint(1, mapping).text(2, module));
                 interned.message(19, Message::new().uint(1, mapping).uint(7, mapping));
             }

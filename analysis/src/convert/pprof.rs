@@ -17,9 +17,10 @@
 use super::encode::Message;
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    Call, FrameKind, Kind, Mode, Profile, ProfileKey, Resolved, SampleClock, Totals,
+    Call, FrameKind, Kind, Mode, Profile, ProfileKey, Resolved, SampleClock, Texts, Totals,
 };
-use std::collections::{BTreeMap, HashMap, HashSet};
+use crate::numbering::Numbering;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 
 /// The kinds shown by default: the first that the trace has.
@@ -61,12 +62,12 @@ impl Convert for Pprof<'_> {
             resolved,
             clock: profile.clock(),
             message: Message::new(),
-            texts: Texts::new(),
-            locations: HashMap::new(),
-            functions: Vec::new(),
-            mappings: HashMap::new(),
-            mapping_texts: Vec::new(),
+            texts: Texts::default(),
+            locations: Numbering::default(),
+            mappings: Numbering::default(),
         };
+        // The first string must be empty: 0 means "none".
+        file.text("");
         file.sample_types(kind)?;
         let (mut first, mut last) = (i64::MAX, i64::MIN);
         for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == kind) {
@@ -153,31 +154,6 @@ mod field {
     pub(super) const DEFAULT_SAMPLE_TYPE: u32 = 14;
 }
 
-/// The string table.
-struct Texts {
-    rows: Vec<String>,
-    numbers: HashMap<String, u64>,
-}
-
-impl Texts {
-    fn new() -> Texts {
-        let mut texts = Texts { rows: Vec::new(), numbers: HashMap::new() };
-        // The first string must be empty: 0 means "none".
-        texts.number("");
-        texts
-    }
-
-    fn number(&mut self, text: &str) -> u64 {
-        if let Some(number) = self.numbers.get(text) {
-            return *number;
-        }
-        let number = self.rows.len() as u64;
-        self.rows.push(text.to_owned());
-        self.numbers.insert(text.to_owned(), number);
-        number
-    }
-}
-
 /// The file being written. Fields of a message may be in any order, so samples are
 /// written first, and the tables they refer to last.
 struct File<'a, 'o> {
@@ -187,10 +163,9 @@ struct File<'a, 'o> {
     message: Message,
     texts: Texts,
     /// Ids from 1; a location and its function share one.
-    locations: HashMap<Call, u64>,
-    functions: Vec<Call>,
-    mappings: HashMap<String, u64>,
-    mapping_texts: Vec<u64>,
+    locations: Numbering<Call>,
+    /// The texts of modules.
+    mappings: Numbering<u64>,
 }
 
 impl File<'_, '_> {
@@ -203,7 +178,7 @@ impl File<'_, '_> {
 
     fn value_type(&mut self, (name, unit): (&str, &str)) -> Message {
         let mut message = Message::new();
-        message.uint(1, self.texts.number(name)).uint(2, self.texts.number(unit));
+        message.uint(1, self.text(name)).uint(2, self.text(unit));
         message
     }
 
@@ -225,7 +200,7 @@ impl File<'_, '_> {
         let calls = waiting.into_iter().chain(frames.iter().map(|frame| Call::Frame(*frame)));
         let is_waiting = resolved.is_below_waiting(key.kind, key.stack, key.mode);
         let calls = calls.chain(is_waiting.then_some(Call::Waiting));
-        let ids: Vec<u64> = calls.map(|call| self.location(call)).collect();
+        let ids: Vec<u64> = calls.map(|call| self.locations.id(call).0).collect();
         let (count, _) = value_types(key.kind, self.clock);
         let values = count.map(|_| totals.count).into_iter().chain([totals.weight]);
         let mut sample = Message::new();
@@ -257,23 +232,19 @@ impl File<'_, '_> {
 
     fn text_label(&mut self, sample: &mut Message, key: &str, text: &str) {
         let mut label = Message::new();
-        label.uint(1, self.texts.number(key)).uint(2, self.texts.number(text));
+        label.uint(1, self.text(key)).uint(2, self.text(text));
         sample.message(3, &label);
     }
 
     fn number_label(&mut self, sample: &mut Message, key: &str, number: u64) {
         let mut label = Message::new();
-        label.uint(1, self.texts.number(key)).uint(3, number);
+        label.uint(1, self.text(key)).uint(3, number);
         sample.message(3, &label);
     }
 
-    fn location(&mut self, call: Call) -> u64 {
-        let next = (self.functions.len() as u64).saturating_add(1);
-        let id = *self.locations.entry(call).or_insert(next);
-        if id == next {
-            self.functions.push(call);
-        }
-        id
+    /// Returns the number of a text in the string table.
+    fn text(&mut self, text: &str) -> u64 {
+        self.texts.intern(text).0.into()
     }
 
     /// Returns the id of a module's mapping, which is described on first use; 0 if there is none.
@@ -281,19 +252,13 @@ impl File<'_, '_> {
         if module.is_empty() {
             return 0;
         }
-        if let Some(id) = self.mappings.get(module) {
-            return *id;
-        }
-        let text = self.texts.number(module);
-        self.mapping_texts.push(text);
-        let id = self.mapping_texts.len() as u64;
-        self.mappings.insert(module.to_owned(), id);
-        id
+        let text = self.text(module);
+        self.mappings.id(text).0
     }
 
     fn locations(&mut self) -> io::Result<()> {
         let resolved = self.resolved;
-        for (id, call) in (1u64..).zip(std::mem::take(&mut self.functions)) {
+        for (id, call) in (1u64..).zip(std::mem::take(&mut self.locations).into_values()) {
             let (text, module, has_file) = match call {
                 Call::Frame(frame) => {
                     let Some(frame) = resolved.frame(frame) else { continue };
@@ -305,9 +270,9 @@ impl File<'_, '_> {
             };
             let mapping = self.mapping(module);
             let mut function = Message::new();
-            function.uint(1, id).uint(2, self.texts.number(text));
+            function.uint(1, id).uint(2, self.text(text));
             if has_file && !module.is_empty() {
-                function.uint(4, self.texts.number(module));
+                function.uint(4, self.text(module));
             }
             let mut line = Message::new();
             line.uint(1, id);
@@ -324,7 +289,7 @@ impl File<'_, '_> {
     }
 
     fn mappings(&mut self) -> io::Result<()> {
-        for (id, text) in (1u64..).zip(std::mem::take(&mut self.mapping_texts)) {
+        for (id, text) in (1u64..).zip(std::mem::take(&mut self.mappings).into_values()) {
             let mut mapping = Message::new();
             // There are no addresses, but there are functions: nothing needs
             // symbolication.
@@ -358,20 +323,20 @@ impl File<'_, '_> {
             head.message(field::PERIOD_TYPE, &period_type).uint(field::PERIOD, 102_400);
         }
         if !title.is_empty() {
-            head.uint(field::COMMENT, self.texts.number(title));
+            head.uint(field::COMMENT, self.text(title));
         }
         if kind == Kind::Cpu && self.clock == SampleClock::Wall {
             let comment = "wall time between the samples of a thread, not time on a processor";
-            head.uint(field::COMMENT, self.texts.number(comment));
+            head.uint(field::COMMENT, self.text(comment));
         }
-        head.uint(field::DEFAULT_SAMPLE_TYPE, self.texts.number(default.0));
+        head.uint(field::DEFAULT_SAMPLE_TYPE, self.text(default.0));
         self.out.write_all(head.bytes())
     }
 
     fn strings(&mut self) -> io::Result<()> {
-        for text in std::mem::take(&mut self.texts.rows) {
+        for text in self.texts.all() {
             self.message.clear();
-            self.message.text(field::STRING_TABLE, &text);
+            self.message.text(field::STRING_TABLE, text);
             self.out.write_all(self.message.bytes())?;
         }
         Ok(())

@@ -4,6 +4,7 @@
 //! with its time.
 
 use crate::model::{Call, CallNodes, Frame, Resolved, StackHandle, Totals};
+use crate::numbering::Numbering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -36,14 +37,13 @@ impl TraceCalls {
             tree.add(path(*stack), &Totals::at(0, 1, *nanos));
         }
         let mut calls = TraceCalls::default();
-        let mut numbers: HashMap<Option<Call>, u32> = HashMap::new();
+        let mut numbers = Numbering::default();
         let parents = tree.parents();
         calls.nodes.reserve_exact(parents.len().saturating_sub(1));
         for (at, parent) in parents.into_iter().enumerate().skip(1) {
             let node = tree.node(at);
-            let next = number(calls.frames.len());
-            let name = *numbers.entry(node.call).or_insert(next);
-            if name == next {
+            let (name, is_new) = numbers.add(node.call);
+            if is_new {
                 calls.frames.push(match node.call {
                     Some(Call::Frame(frame)) => resolved.frame(frame).cloned(),
                     _ => None,

@@ -9,7 +9,7 @@ use super::links::{NONE, length};
 use super::name::HeapName;
 use super::type_rows::{TypeNames, TypeRows};
 use crate::model::Model;
-use std::collections::HashMap;
+use crate::numbering::Numbering;
 use std::ops::Range;
 
 pub(super) fn dump(
@@ -52,7 +52,7 @@ pub(super) fn dump(
         starts,
         targets,
         roots,
-        static_names: std::mem::take(&mut gathered.static_names),
+        static_names: std::mem::take(&mut gathered.static_names).into_values(),
         ..HeapDump::default()
     };
     let unused = gathered.unused;
@@ -355,7 +355,7 @@ fn name_types(dump: &mut HeapDump, gathered: &mut DumpInProgress, rows: &TypeRow
     let names = TypeNames::new(rows, gathered.process, model);
     let process = model.process(gathered.process);
     let ticks = u64::MAX;
-    let mut places: HashMap<(String, HeapName), u32> = HashMap::new();
+    let mut places = Numbering::default();
     let mut merged: Vec<u32> = Vec::with_capacity(gathered.type_ids.len());
     for id in &gathered.type_ids {
         let module_id = names.row(*id).map_or(0, |row| row.module_id);
@@ -369,9 +369,8 @@ fn name_types(dump: &mut HeapDump, gathered: &mut DumpInProgress, rows: &TypeRow
             Some(stored) => (stored, true),
             None => (format!("type {id:#x}"), false),
         };
-        let next = length(&dump.type_rows);
-        let place = *places.entry((stored_name.clone(), module.clone())).or_insert(next);
-        if place == next {
+        let (place, is_new) = places.add((stored_name.clone(), module.clone()));
+        if is_new {
             let name = match is_described {
                 true => HeapName::known(TypeNames::shown(&stored_name)),
                 false => HeapName::unknown(&*stored_name),

@@ -5,6 +5,7 @@ use super::links::{NONE, length};
 use super::threads::share;
 use crate::model::ProcessHandle;
 use crate::model::hash::NumberMap;
+use crate::numbering::Numbering;
 use nettrace_parser::view::{
     HeapComObject, HeapDependent, HeapObject, HeapRange, HeapReference, HeapRoot,
     HeapRowsOf as Rows, HeapStatic,
@@ -75,8 +76,7 @@ pub(super) struct DumpInProgress {
     root_blocks: u32,
     /// Roots were lost: an event of them is missing.
     pub(super) lacks_roots: bool,
-    pub(super) static_names: Vec<String>,
-    name_places: std::collections::HashMap<String, u32>,
+    pub(super) static_names: Numbering<String>,
     /// Key and value.
     pub(super) dependents: Vec<(u64, u64)>,
     pub(super) ranges: Vec<HeapRange>,
@@ -176,8 +176,7 @@ impl DumpInProgress {
             roots: Vec::new(),
             root_blocks: 0,
             lacks_roots: false,
-            static_names: Vec::new(),
-            name_places: std::collections::HashMap::new(),
+            static_names: Numbering::default(),
             dependents: Vec::new(),
             ranges: Vec::new(),
             has_last_ranges: false,
@@ -301,13 +300,9 @@ impl DumpInProgress {
     pub(super) fn statics<'r>(&mut self, mut rows: Rows<'r, HeapStatic<'r>>) {
         for row in &mut rows {
             let kind = if row.flags & 1 == 0 { RootKind::Static } else { RootKind::ThreadStatic };
-            let (name, next) = (row.name.to_string(), length(&self.static_names));
-            let place = *self.name_places.entry(name.clone()).or_insert(next);
-            if place == next {
-                self.static_names.push(name);
-            }
+            let name = self.static_names.number(row.name.to_string());
             if row.object != 0 {
-                self.roots.push(ListedRoot { object: row.object, kind, name: place });
+                self.roots.push(ListedRoot { object: row.object, kind, name });
             }
         }
         self.missing(rows.missing());

@@ -16,7 +16,7 @@ use super::method_name::{MethodName, without_arguments};
 use super::names::{Frame, FrameKind, NameOrigin};
 use super::pattern::Pattern;
 use super::recording::{RECORDING, is_for_recording, is_recording};
-use std::collections::HashMap;
+use crate::numbering::Numbering;
 
 /// Which frames are folded. By default none.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -144,7 +144,7 @@ struct FoldingFacts {
 pub(super) struct Folder<'f> {
     options: &'f Folding,
     facts: Vec<FoldingFacts>,
-    methods: HashMap<String, u32>,
+    methods: Numbering<String>,
     path: Path,
 }
 
@@ -160,7 +160,12 @@ impl<'f> Folder<'f> {
             || !groups.is_empty()
             || !folds.is_empty();
         let path = Path::new(*is_recursion);
-        is_needed.then(|| Folder { options, facts: Vec::new(), methods: HashMap::new(), path })
+        is_needed.then(|| Folder {
+            options,
+            facts: Vec::new(),
+            methods: Numbering::default(),
+            path,
+        })
     }
 
     /// Returns the name under which a frame is shown, if it belongs to a group.
@@ -218,8 +223,7 @@ impl<'f> Folder<'f> {
     }
 
     fn number(&mut self, type_name: &str, method: &str) -> u32 {
-        let next = u32::try_from(self.methods.len()).unwrap_or(u32::MAX);
-        *self.methods.entry(format!("{type_name}\0{method}")).or_insert(next)
+        self.methods.number(format!("{type_name}\0{method}"))
     }
 
     /// Returns the remaining frames of a stack, outermost first.

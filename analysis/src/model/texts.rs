@@ -50,13 +50,11 @@ impl Texts {
     }
 
     /// Returns all texts, in the order of their handles.
-    #[cfg(feature = "page")]
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
         self.rows.iter().map(|row| &**row)
     }
 
     /// Returns the number of texts.
-    #[cfg(any(feature = "page", test))]
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }

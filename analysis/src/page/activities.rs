@@ -9,7 +9,6 @@ use crate::report::Occurrence;
 use crate::sorted::SortFew;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 /// Maximum number of rows.
 const MAX_ROWS: usize = 60_000;
@@ -106,24 +105,6 @@ fn bucket_of(nanos: u64) -> u32 {
     }
     let eighth = u32::try_from(nanos >> power.saturating_sub(3) & 7).unwrap_or(0);
     power.saturating_mul(8).saturating_add(eighth)
-}
-
-/// Names, numbered as the page needs them.
-#[derive(Debug, Default)]
-pub(super) struct Names<'t> {
-    numbers: HashMap<&'t str, u64>,
-    pub(super) texts: Vec<&'t str>,
-}
-
-impl<'t> Names<'t> {
-    pub(super) fn number(&mut self, text: &'t str) -> u64 {
-        let next = self.texts.len() as u64;
-        let number = *self.numbers.entry(text).or_insert(next);
-        if number == next {
-            self.texts.push(text);
-        }
-        number
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::html::Columns;
 use crate::model::{
     Call, Frame, FrameHandle, FrameKind, NameOrigin, Resolved, is_framework, shows_async,
 };
+use crate::numbering::Numbering;
 use crate::words::page::REST;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -83,20 +84,16 @@ impl CallNodeColumns {
 
     /// Writes the nodes and the frames that they use.
     pub(super) fn write(self, resolved: &Resolved<'_>, columns: &mut Columns) -> Value {
-        let mut numbers: HashMap<u32, u64> = HashMap::new();
-        // For what is no frame, what it is called.
-        let mut frames: Vec<Result<&Frame, &'static str>> = Vec::new();
-        let all = resolved.all_frames();
-        let mut number_of = |frame: u32| {
-            *numbers.entry(frame).or_insert_with(|| {
-                let number = frames.len() as u64;
-                let name = if frame == REST_FRAME { REST } else { Call::DEEPER };
-                frames.push(all.get(frame as usize).map(|frame| &**frame).ok_or(name));
-                number
-            })
-        };
+        let mut numbers = Numbering::default();
         let of_nodes: Vec<u64> =
-            self.rows.iter().skip(1).map(|(_, frame)| number_of(*frame)).collect();
+            self.rows.iter().skip(1).map(|(_, frame)| numbers.number(*frame).into()).collect();
+        let all = resolved.all_frames();
+        // For what is no frame, what it is called.
+        let frame_or_name = |frame: u32| {
+            let name = if frame == REST_FRAME { REST } else { Call::DEEPER };
+            all.get(frame as usize).map(|frame| &**frame).ok_or(name)
+        };
+        let frames: Vec<_> = numbers.into_values().into_iter().map(frame_or_name).collect();
         columns.add_steps(
             "nodes.parent",
             self.rows.iter().skip(1).map(|(parent, _)| i64::from(*parent)),

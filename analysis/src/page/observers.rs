@@ -1,7 +1,7 @@
 //! Everything that observes a trace for a page: the reports, whose documents the page
 //! shows, and the data of its own views.
 
-use super::activities::{Names, PageActivities, add_ids_around};
+use super::activities::{PageActivities, add_ids_around};
 use super::call_nodes::CallNodeColumns;
 use super::events::PageEvents;
 use super::exceptions::PageExceptions;
@@ -15,6 +15,7 @@ use crate::findings::overview::{Overview, OverviewInterest, OverviewReports, Ove
 use crate::findings::{Summary, SummaryReport};
 use crate::html::Columns;
 use crate::model::{Kind, Model, Resolved, StackHandle, TextHandle, ThreadState, WaitFor};
+use crate::numbering::Numbering;
 use crate::over_time::{self, Forgotten, SampleRow};
 use crate::report::{
     Activities, Alloc, Collection, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
@@ -215,12 +216,12 @@ impl Page {
         ended.into_iter().for_each(|row| activities.add(row));
         let http = reports.activities.http.as_mut().map(|http| std::mem::take(&mut http.ended));
         http.into_iter().flatten().for_each(|row| requests.add(row));
-        let mut names = Names::default();
+        let mut names = Numbering::default();
         let texts = resolved.model().texts();
-        let mut number = |label| names.number(texts.get(TextHandle(label)));
+        let mut number = |label| names.number(texts.get(TextHandle(label))).into();
         activities.finish("activities", resolved, &mut number, self);
         requests.finish("requests", resolved, &mut number, self);
-        self.activity_names = json!(names.texts);
+        self.activity_names = json!(names.into_values());
     }
 
     /// Writes tasks and waits for these, in the same way.
@@ -231,14 +232,14 @@ impl Page {
         resolved: &Resolved<'_>,
     ) {
         let mut each = std::mem::take(&mut reports.tasks.each);
-        let mut names = Names::default();
+        let mut names = Numbering::default();
         for ((time, mut kept), ended) in TaskTime::ALL.into_iter().zip(tasks).zip(each.take()) {
             ended.into_iter().for_each(|row| kept.add(row));
             let name = |label| usize::try_from(label).ok().and_then(|label| each.names.get(label));
-            let number = |label| names.number(name(label).map_or("", String::as_str));
+            let number = |label| names.number(name(label).map_or("", String::as_str)).into();
             kept.finish(&format!("tasks.{}", time.name()), resolved, number, self);
         }
-        self.task_names = json!(names.texts);
+        self.task_names = json!(names.into_values());
     }
 
     /// Writes the numbers of all rows of lists whose documents are too long, so that ranges
@@ -522,19 +523,9 @@ fn write_words<'w>(
     words: impl Iterator<Item = Option<&'w str>>,
     columns: &mut Columns,
 ) -> Vec<&'w str> {
-    let mut known: Vec<&str> = Vec::new();
-    let mut numbers = HashMap::new();
-    let of_rows: Vec<u64> = words
-        .map(|word| {
-            let Some(word) = word else { return 0 };
-            let next = (known.len() as u64).saturating_add(1);
-            let number = *numbers.entry(word).or_insert(next);
-            if number == next {
-                known.push(word);
-            }
-            number
-        })
-        .collect();
+    let mut known = Numbering::default();
+    let of_rows: Vec<u64> = words.map(|word| word.map_or(0, |word| known.id(word).0)).collect();
+    let known = known.into_values();
     if !known.is_empty() {
         columns.add(column, of_rows);
     }

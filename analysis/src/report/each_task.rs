@@ -2,7 +2,7 @@
 
 use super::occurrence::Occurrence;
 use crate::model::{StackHandle, TextHandle};
-use std::collections::HashMap;
+use crate::numbering::Numbering;
 
 /// What the runtime calls a task, and the stack on which it was named: an async method's
 /// name has no type, but its stack does.
@@ -55,7 +55,7 @@ pub(super) const WAITED_FOR_BY: &str = "waited for by";
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct EachTask {
     ended: [Vec<Occurrence>; 4],
-    places: HashMap<(TaskPlace, &'static str), u32>,
+    places: Numbering<(TaskPlace, &'static str)>,
     /// By their labels, once the report is finished.
     pub(crate) names: Vec<String>,
 }
@@ -71,8 +71,7 @@ impl EachTask {
         nanos: Option<u64>,
         is_error: bool,
     ) {
-        let next = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
-        let label = *self.places.entry((place, time.by())).or_insert(next);
+        let label = self.places.number((place, time.by()));
         if let Some(ended) = self.ended.get_mut(time as usize) {
             ended.push(Occurrence { start_nanos, nanos, label, stack: place.1, is_error });
         }
@@ -86,8 +85,7 @@ impl EachTask {
     /// Gives each row its name. `named`: the name of a task at a place, or these words and a
     /// method.
     pub(super) fn name(&mut self, named: impl Fn(&TaskPlace, &str) -> String) {
-        let mut places: Vec<_> = std::mem::take(&mut self.places).into_iter().collect();
-        places.sort_unstable_by_key(|(_, label)| *label);
-        self.names = places.iter().map(|((place, by), _)| named(place, by)).collect();
+        let places = std::mem::take(&mut self.places).into_values();
+        self.names = places.iter().map(|(place, by)| named(place, by)).collect();
     }
 }

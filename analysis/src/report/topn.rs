@@ -8,6 +8,7 @@ use crate::model::{
     Cells, CountedStates, Frame, FrameHandle, FrameKind, Kind, Profile, ProfileKey, Resolved,
     SampleClock, ServedEndpoint, ThreadHandle, ThreadState, Totals, When,
 };
+use crate::numbering::Numbering;
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -435,7 +436,7 @@ impl RowGroup {
 
 impl Groups {
     fn new(resolved: &Resolved<'_>, by: GroupBy) -> Groups {
-        let mut numbers: HashMap<String, u32> = HashMap::new();
+        let mut numbers = Numbering::default();
         let mut groups = Groups { of_frame: Vec::new(), rows: Vec::new() };
         for (at, frame) in resolved.all_frames().iter().enumerate() {
             // A row represents a method, and its guesses with all their offsets are about
@@ -455,8 +456,7 @@ impl Groups {
                 (None, false, _) => group_name(frame, by),
             };
             let offset = guess.map(|(_, offset)| offset);
-            let next = u32::try_from(groups.rows.len()).unwrap_or(u32::MAX);
-            let number = *numbers.entry(name.clone()).or_insert(next);
+            let number = numbers.number(name.clone());
             match groups.rows.get_mut(number as usize) {
                 Some(RowGroup { offsets: Some((low, high)), .. }) => {
                     *low = offset.map_or(*low, |offset| offset.min(*low));
