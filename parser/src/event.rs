@@ -153,16 +153,12 @@ impl<'r> Event<'r> {
     #[inline]
     pub fn implied_opcode(&self) -> u8 {
         let name = self.name().as_bytes();
-        let ends_in = |ending: &[u8]| {
-            name.len()
-                .checked_sub(ending.len())
-                .and_then(|at| name.get(at..))
-                .is_some_and(|end| end.eq_ignore_ascii_case(ending))
-        };
-        match () {
-            () if ends_in(b"Start") => 1,
-            () if ends_in(b"Stop") => 2,
-            () => 0,
+        if name.last_chunk::<5>().is_some_and(|end| end.eq_ignore_ascii_case(b"Start")) {
+            1
+        } else if name.last_chunk::<4>().is_some_and(|end| end.eq_ignore_ascii_case(b"Stop")) {
+            2
+        } else {
+            0
         }
     }
 

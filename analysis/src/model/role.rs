@@ -41,12 +41,16 @@ impl Role {
         Role {
             wait: wait_of(name.type_name, name.method),
             wait_for: wait_for(name.type_name, name.method),
-            passage: match () {
-                () if only_calls(name.type_name, name.method) => Passage::Native,
-                () if is_spinning(name.type_name, name.method) => Passage::Spin,
-                () if is_plumbing(name.type_name, name.method) => Passage::Plumbing,
-                () if is_on_behalf(name.type_name) => Passage::OnBehalf,
-                () => Passage::No,
+            passage: if only_calls(name.type_name, name.method) {
+                Passage::Native
+            } else if is_spinning(name.type_name, name.method) {
+                Passage::Spin
+            } else if is_plumbing(name.type_name, name.method) {
+                Passage::Plumbing
+            } else if is_on_behalf(name.type_name) {
+                Passage::OnBehalf
+            } else {
+                Passage::No
             },
         }
     }

@@ -389,13 +389,10 @@ pub(super) fn stored_type(dotted: &str) -> Option<&'static str> {
 /// Returns how a method waits, by its stored name.
 pub(crate) fn wait_of(type_name: &str, method: &str) -> Wait {
     let method = written(method);
-    match () {
-        () if is_in(BLOCKS, type_name, method) => Wait::Always,
-        () if is_in(LOCKS, type_name, method) => Wait::Lock,
-        () if is_in(WAITS, type_name, method) => Wait::InNative,
-        () if computes(type_name, method) => Wait::Computes,
-        () => Wait::No,
-    }
+    let tables = [(BLOCKS, Wait::Always), (LOCKS, Wait::Lock), (WAITS, Wait::InNative)];
+    let found = tables.into_iter().find(|(table, _)| is_in(table, type_name, method));
+    let other = if computes(type_name, method) { Wait::Computes } else { Wait::No };
+    found.map_or(other, |(_, wait)| wait)
 }
 
 fn computes(type_name: &str, method: &str) -> bool {

@@ -290,13 +290,13 @@ impl<'t> Taking<'t> {
             i64::try_from(self.args.timeout.0.as_nanos()).unwrap_or(i64::MAX),
         );
         let has_ended = self.os.as_ref().is_ok_and(|os| os.alive.is_empty());
-        let reason = match () {
-            () if has_ended => "it has ended",
-            () if self.is_stopped() => STOPPED,
-            () => {
-                "it has no thread with managed frames, or is too busy to suspend its threads; \
-                 give it more time with --timeout"
-            }
+        let reason = if has_ended {
+            "it has ended"
+        } else if self.is_stopped() {
+            STOPPED
+        } else {
+            "it has no thread with managed frames, or is too busy to suspend its threads; \
+             give it more time with --timeout"
         };
         format!("no thread was sampled in {after}: {reason}")
     }
