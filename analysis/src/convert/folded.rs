@@ -19,18 +19,16 @@
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::hash::NumberMap;
-use crate::model::{Call, Kind, Profile, Resolved, StackHandle};
+use crate::model::{Call, Kind, Profile, Resolved, StackHandle, TextHandle, Texts};
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use std::io::Write;
-use std::sync::Arc;
 
 /// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
-/// Identity of an output line: number of the waiting root, number of the thread's name, stack,
-/// number of the exception's name.
-type Line = (Option<u32>, Option<u32>, StackHandle, Option<u32>);
+/// Identity of an output line: handles of the waiting root and of the thread's name, stack, handle
+/// of the exception's name.
+type Line = (Option<TextHandle>, Option<TextHandle>, StackHandle, Option<TextHandle>);
 
 /// Writes folded stacks.
 #[derive(Debug)]
@@ -59,7 +57,7 @@ impl Convert for Folded<'_> {
     ) -> Result<(), ConvertError> {
         let kind = super::first_kind(&self.options.kinds_or(KINDS), profile)?;
         let mut names = Names::default();
-        let of_frame: Vec<u32> =
+        let of_frame: Vec<TextHandle> =
             resolved.all_frames().iter().map(|frame| names.number(&frame.text)).collect();
         let unknown = names.number("?");
         let waiting = names.number(Call::WAITING);
@@ -92,7 +90,7 @@ impl Convert for Folded<'_> {
             let frames = frames.map(|frame| of_frame.get(frame.index()).copied());
             let frames = frames.map(|known| known.unwrap_or(unknown));
             let all = root.into_iter().chain(thread).chain(frames).chain(label);
-            all.skip_while(|number| names.text(*number).is_empty())
+            all.skip_while(|number| names.0.get(*number).is_empty())
         };
         let mut lines: Vec<(Line, u64)> = sums
             .into_iter()
@@ -117,7 +115,7 @@ impl Convert for Folded<'_> {
                 if place > 0 {
                     self.out.write_all(b";")?;
                 }
-                self.out.write_all(names.text(name).as_bytes())?;
+                self.out.write_all(names.0.get(name).as_bytes())?;
             }
             let sum = same.iter().fold(0u64, |sum, (_, number)| sum.saturating_add(*number));
             writeln!(self.out, " {sum}")?;
@@ -128,30 +126,20 @@ impl Convert for Folded<'_> {
 
 /// Names by number: a line contains many names, and each name is in many lines.
 #[derive(Debug, Default)]
-struct Names {
-    texts: Vec<Arc<str>>,
-    numbers: HashMap<Arc<str>, u32>,
-}
+struct Names(Texts);
 
 impl Names {
-    fn number(&mut self, name: &str) -> u32 {
-        let name = clean(name);
-        if let Some(number) = self.numbers.get(&*name) {
-            return *number;
-        }
-        let (name, number) = (Arc::from(name), u32::try_from(self.texts.len()).unwrap_or(u32::MAX));
-        self.texts.push(Arc::clone(&name));
-        self.numbers.insert(name, number);
-        number
-    }
-
-    fn text(&self, number: u32) -> &str {
-        self.texts.get(number as usize).map_or("", |text| text)
+    fn number(&mut self, name: &str) -> TextHandle {
+        self.0.intern(&clean(name))
     }
 
     /// Compares two lines as texts. Their common beginning is skipped by comparing
     /// numbers.
-    fn order(&self, one: impl Iterator<Item = u32>, other: impl Iterator<Item = u32>) -> Ordering {
+    fn order(
+        &self,
+        one: impl Iterator<Item = TextHandle>,
+        other: impl Iterator<Item = TextHandle>,
+    ) -> Ordering {
         let (mut one, mut other) = (one.peekable(), other.peekable());
         while one.peek().is_some() && one.peek() == other.peek() {
             one.next();
@@ -160,10 +148,10 @@ impl Names {
         self.bytes(one).cmp(self.bytes(other))
     }
 
-    fn bytes(&self, line: impl Iterator<Item = u32>) -> impl Iterator<Item = u8> {
+    fn bytes(&self, line: impl Iterator<Item = TextHandle>) -> impl Iterator<Item = u8> {
         line.enumerate().flat_map(|(place, name)| {
             let between = if place > 0 { ";" } else { "" };
-            between.bytes().chain(self.text(name).bytes())
+            between.bytes().chain(self.0.get(name).bytes())
         })
     }
 }
@@ -188,17 +176,18 @@ mod tests {
         let mut names = Names::default();
         let all =
             ["a", "a b", "ab", "", "z", "a:", "\u{1}", "B", "!"].map(|name| names.number(name));
-        let mut lines: Vec<Vec<u32>> = all.iter().map(|name| vec![*name]).collect();
+        let mut lines: Vec<Vec<TextHandle>> = all.iter().map(|name| vec![*name]).collect();
         for length in 0..2 {
-            let longer: Vec<Vec<u32>> = lines
+            let longer: Vec<Vec<TextHandle>> = lines
                 .iter()
                 .filter(|line| line.len() == length + 1)
                 .flat_map(|line| all.iter().map(|name| [line.as_slice(), &[*name]].concat()))
                 .collect();
             lines.extend(longer);
         }
-        let text =
-            |line: &[u32]| line.iter().map(|name| names.text(*name)).collect::<Vec<_>>().join(";");
+        let text = |line: &[TextHandle]| {
+            line.iter().map(|name| names.0.get(*name)).collect::<Vec<_>>().join(";")
+        };
         lines.sort_by(|one, other| names.order(one.iter().copied(), other.iter().copied()));
         assert!(lines.len() > 800 && lines.is_sorted_by_key(|line| text(line)));
     }

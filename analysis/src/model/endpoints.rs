@@ -7,10 +7,11 @@
 //! only is named after it; one that several requests share keeps its own name.
 
 use super::folding::is_framework;
-use super::handle::{StackHandle, ThreadHandle};
+use super::handle::{StackHandle, TextHandle, ThreadHandle};
 use super::inside::is_inside;
 use super::names::Frame;
 use super::stacks::Stacks;
+use super::texts::Texts;
 use std::collections::HashMap;
 use std::ops::Deref;
 
@@ -38,17 +39,16 @@ pub(crate) fn is_compiled_handler(frame: &Frame) -> bool {
 /// What stacks show of endpoints. Memory is bounded by the number of threads and stacks.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Endpoints {
-    names: Vec<Box<str>>,
-    numbers: HashMap<Box<str>, u32>,
+    names: Texts,
     /// The request that started last on each thread.
     newest: HashMap<ThreadHandle, BegunEndpoint>,
     /// The endpoint of the requests that each stack was seen in; `None` if there are several.
-    seen: HashMap<StackHandle, Option<u32>>,
+    seen: HashMap<StackHandle, Option<TextHandle>>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct BegunEndpoint {
-    endpoint: u32,
+    endpoint: TextHandle,
     start: StackHandle,
     /// The stack that was looked at last: most samples repeat it.
     last: StackHandle,
@@ -58,18 +58,11 @@ impl Endpoints {
     /// Adds the start of a request for an endpoint on a thread, or that it has become known whose
     /// it is.
     pub(super) fn started(&mut self, thread: ThreadHandle, endpoint: &str, start: StackHandle) {
-        let next = self.names.len();
-        let known = self.numbers.get(endpoint).copied();
-        let number = known.or_else(|| u32::try_from(next).ok().filter(|_| next < MAX_ENDPOINTS));
-        let Some(number) = number else {
+        let Some(endpoint) = self.names.intern_up_to(endpoint, MAX_ENDPOINTS) else {
             self.newest.remove(&thread);
             return;
         };
-        if known.is_none() {
-            self.names.push(endpoint.into());
-            self.numbers.insert(endpoint.into(), number);
-        }
-        self.newest.insert(thread, BegunEndpoint { endpoint: number, start, last: start });
+        self.newest.insert(thread, BegunEndpoint { endpoint, start, last: start });
     }
 
     /// Adds a stack with which a thread was seen.
@@ -94,13 +87,13 @@ impl Endpoints {
         }
     }
 
-    /// Returns the stacks that show an endpoint, with its number, unless there are several.
-    pub(super) fn seen(&self) -> impl Iterator<Item = (StackHandle, Option<u32>)> {
+    /// Returns the stacks that show an endpoint, with its handle, unless there are several.
+    pub(super) fn seen(&self) -> impl Iterator<Item = (StackHandle, Option<TextHandle>)> {
         self.seen.iter().map(|(stack, endpoint)| (*stack, *endpoint))
     }
 
-    pub(super) fn name(&self, number: u32) -> &str {
-        self.names.get(number as usize).map_or("", |name| name)
+    pub(super) fn name(&self, endpoint: TextHandle) -> &str {
+        self.names.get(endpoint)
     }
 }
 
@@ -258,7 +251,7 @@ mod tests {
         endpoints.started(one, "GET /a", start);
         endpoints.saw(one, inside, &stacks);
         endpoints.saw(other, inside, &stacks);
-        assert_eq!(endpoints.seen().collect::<Vec<_>>(), [(inside, Some(0))]);
+        assert_eq!(endpoints.seen().collect::<Vec<_>>(), [(inside, Some(TextHandle(0)))]);
         endpoints.started(other, "GET /b", start);
         endpoints.saw(other, inside, &stacks);
         assert_eq!(endpoints.seen().collect::<Vec<_>>(), [(inside, None)]);

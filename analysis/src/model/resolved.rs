@@ -5,7 +5,7 @@ use super::coverage::Coverage;
 use super::endpoints::{ServedEndpoint, method_key};
 use super::filter::Filter;
 use super::folding::{Folding, Path};
-use super::handle::{FrameHandle, StackHandle};
+use super::handle::{FrameHandle, StackHandle, TextHandle};
 use super::hash::NumberMap;
 use super::kept_frames::{FramesPlace, KeptFrames};
 use super::names::{Frame, NameOptions};
@@ -35,7 +35,7 @@ pub struct Resolved<'m> {
     /// What the user calls the program's own code.
     my_code: Option<Pattern>,
     /// The endpoints of frames that are handlers of only one, by handle.
-    endpoints: BTreeMap<FrameHandle, u32>,
+    endpoints: BTreeMap<FrameHandle, TextHandle>,
 }
 
 impl<'m> Resolved<'m> {

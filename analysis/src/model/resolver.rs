@@ -8,7 +8,7 @@ use super::cut_stacks::CutStacks;
 use super::endpoints::{handlers, method_key};
 use super::filter::Filter;
 use super::folding::{Folder, Folding};
-use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle};
+use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle, TextHandle};
 use super::hash::NumberMap;
 use super::kept_frames::FramesPlace;
 use super::kernel::KernelOwners;
@@ -180,8 +180,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
     }
 
     /// Returns the endpoints of the methods that serve only one, by their [keys](method_key).
-    pub(super) fn endpoints(&mut self) -> HashMap<String, Option<u32>> {
-        let mut found: HashMap<String, Option<u32>> = HashMap::new();
+    pub(super) fn endpoints(&mut self) -> HashMap<String, Option<TextHandle>> {
+        let mut found: HashMap<String, Option<TextHandle>> = HashMap::new();
         let stacks = self.model.stored_stacks();
         for (stack, endpoint) in self.model.endpoints.seen() {
             let process = stacks.process(stack).unwrap_or(ProcessHandle(0));

@@ -38,10 +38,11 @@ impl Texts {
         handle
     }
 
-    /// Returns the handle of a text, if it is known.
-    #[cfg(feature = "page")]
-    pub(crate) fn known(&self, text: &str) -> Option<TextHandle> {
-        self.handles.get(text).copied()
+    /// Returns the handle of a text, which is added if it is new and there are fewer than `max`
+    /// texts; `None` if there is no room for it.
+    pub(crate) fn intern_up_to(&mut self, text: &str, max: usize) -> Option<TextHandle> {
+        let is_kept = self.rows.len() < max || self.handles.contains_key(text);
+        is_kept.then(|| self.intern(text))
     }
 
     /// Returns the text of a handle.
@@ -71,5 +72,6 @@ mod tests {
         let b = texts.intern("b");
         assert_eq!((texts.intern_shown('a'), texts.len()), (a, 2));
         assert_eq!((texts.get(a), texts.get(b)), ("a", "b"));
+        assert_eq!((texts.intern_up_to("b", 2), texts.intern_up_to("c", 2)), (Some(b), None));
     }
 }

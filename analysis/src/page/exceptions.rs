@@ -75,10 +75,9 @@ pub(super) struct LimitedTexts {
 impl LimitedTexts {
     /// Returns the text's number.
     fn number(&mut self, text: &str, most: usize) -> u32 {
-        let known = self.texts.known(text);
-        let is_kept = known.is_some() || self.texts.len() < most;
-        self.replaced = self.replaced.saturating_add(u64::from(!is_kept));
-        known.unwrap_or_else(|| self.texts.intern(if is_kept { text } else { MANY_MORE })).0
+        let kept = self.texts.intern_up_to(text, most);
+        self.replaced = self.replaced.saturating_add(u64::from(kept.is_none()));
+        kept.unwrap_or_else(|| self.texts.intern(MANY_MORE)).0
     }
 }
 

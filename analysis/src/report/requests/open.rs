@@ -6,7 +6,7 @@
 use super::facts::{HttpFacts, MaybeRequest, request_of, requests_around};
 use crate::model::activity_edge::{ActivityEdge, id_text};
 use crate::model::intervals::{Edge, Hint, OpenActivities, OpenActivityKey, TwinStop, Twins};
-use crate::model::{Model, StackHandle, TextHandle, ThreadHandle, is_inside};
+use crate::model::{Model, StackHandle, TextHandle, Texts, ThreadHandle, is_inside};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ pub(crate) struct OpenRequests {
     open: OpenActivities<BegunRequest>,
     /// The last request that started on each thread.
     newest: HashMap<ThreadHandle, OpenActivityKey>,
-    names: HashMap<String, TextHandle>,
+    names: Texts,
     /// Requests by the ids of the spans inside them.
     spans: HashMap<String, OpenActivityKey>,
     twins: Twins,
@@ -149,7 +149,7 @@ impl OpenRequests {
             self.span(edge);
             return None;
         };
-        let name = self.name(&edge.name)?;
+        let name = self.names.intern_up_to(&edge.name, MAX_NAMES)?;
         if edge.is_start {
             self.start(event, edge, name, facts, at, mark, stack);
             None
@@ -347,17 +347,5 @@ impl OpenRequests {
         let stacks = model.stored_stacks();
         let (start, now) = (stacks.addresses(start), stacks.addresses(stack));
         is_inside(start, now, MAX_OWN_FRAMES).then_some(place)
-    }
-
-    fn name(&mut self, name: &str) -> Option<TextHandle> {
-        if let Some(known) = self.names.get(name) {
-            return Some(*known);
-        }
-        let next = self.names.len();
-        let handle = TextHandle(u32::try_from(next).ok()?);
-        (next < MAX_NAMES).then(|| {
-            self.names.insert(name.to_owned(), handle);
-            handle
-        })
     }
 }
