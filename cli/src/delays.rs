@@ -12,7 +12,7 @@ pub(crate) const SIGNAL_PATIENCE: Duration = Duration::from_millis(1500);
 pub(crate) struct Delays {
     /// Signals that come within this time are one request to stop.
     pub(crate) same_signal: Duration,
-    /// How long to wait after a signal for answers that nobody keeps.
+    /// Time to wait after a signal for answers that nobody keeps.
     pub(crate) signal_patience: Duration,
     /// Processor time within which a process collects the first values of its metrics, and how long
     /// to wait for a process that uses no processor.

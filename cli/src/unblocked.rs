@@ -3,7 +3,7 @@
 use std::io::{self, Write, stderr};
 use std::time::Duration;
 
-/// How long a message waits for room before it, and those after it, are dropped.
+/// Time that a message waits for room before it, and those after it, are dropped.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 /// Bytes for which a pipe has room when it can be written to (`PIPE_BUF`).
 const PIECE_BYTES: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };

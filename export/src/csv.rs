@@ -51,7 +51,7 @@ enum Layout {
     Selected(Vec<String>),
     /// A column for each field of the first event's type, which is not known yet.
     Pending,
-    /// A column for each of these fields.
+    /// A column for each field of the first event's type, now that it is known.
     Fields(Vec<String>),
     /// One column with JSON.
     Payload,

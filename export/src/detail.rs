@@ -3,7 +3,7 @@
 use crate::json::Json;
 use nettrace_parser::Event;
 
-/// Which optional parts of an event are written.
+/// Optional parts of an event to write.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct Detail {

@@ -30,7 +30,7 @@ pub enum EventForm {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// Which optional parts of an event are written.
+    /// Optional parts of an event to write.
     pub detail: Detail,
     /// Conditions that an event must satisfy to be written.
     pub filter: FilterOptions,

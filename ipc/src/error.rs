@@ -225,7 +225,7 @@ impl fmt::Display for ReplyFault {
 
 impl std::error::Error for ReplyFault {}
 
-/// What was under way when a deadline passed or a connection failed.
+/// The step at which a deadline passed or a connection failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Step {
@@ -279,7 +279,7 @@ pub enum Error {
     Harmful {
         /// The command.
         command: CommandId,
-        /// What would happen.
+        /// The harm, in words.
         reason: String,
     },
     /// The runtime refused the command.
@@ -303,7 +303,7 @@ pub enum Error {
     Deadline {
         /// What was waited for.
         step: Step,
-        /// How long it was waited for.
+        /// The deadline that passed.
         after: Duration,
     },
     /// The connection ended before the reply: the process is gone or dropped it.

@@ -61,7 +61,7 @@ named! {
     EXCEPTION = 0x8000;
     /// Threads and the thread pool.
     THREADING = 0x10000;
-    /// Which code of a method belongs to which of its instructions.
+    /// Maps from the IL of methods to their native code.
     JITTED_METHOD_IL_TO_NATIVE_MAP = 0x20000;
     /// No events of precompiled methods, whatever other keywords say.
     OVERRIDE_AND_SUPPRESS_NGEN_EVENTS = 0x40000;

@@ -67,7 +67,7 @@ impl Level {
     }
 }
 
-/// Which event ids of a provider pass, after keywords and level. Needs CollectTracing5
+/// A filter of a provider's events by id, after keywords and level. Needs CollectTracing5
 /// (.NET 10).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -59,7 +59,7 @@ pub struct Finding {
     pub block: Option<BlockKind>,
     /// Stream offset of that block's first byte; between blocks, that of the place.
     pub block_offset: u64,
-    /// What was being read.
+    /// Name of the item that was being read.
     pub context: &'static str,
     /// What is wrong.
     pub fault: Fault,
@@ -121,7 +121,7 @@ struct LastLoss {
     kept: Option<usize>,
 }
 
-/// How often one kind of finding occurred.
+/// Number of findings of one kind, and of the bytes that they lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FindingCount {
     class: Class,

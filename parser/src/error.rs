@@ -431,7 +431,7 @@ pub struct FaultAt<'a> {
     pub rest: &'a [u8],
     /// What is wrong.
     pub fault: Fault,
-    /// What was being read; empty if unknown.
+    /// Name of the item that was being read; empty if unknown.
     pub context: &'static str,
 }
 

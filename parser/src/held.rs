@@ -57,7 +57,7 @@ impl Held {
         self.filled = self.filled.saturating_add(count).min(self.buffer.len());
     }
 
-    /// Discards the bytes before a position, as far as they are held.
+    /// Discards the held bytes before a position.
     pub(crate) fn release(&mut self, before: u64) {
         let count = before.saturating_sub(self.start).min(self.len() as u64);
         self.start = self.start.saturating_add(count);

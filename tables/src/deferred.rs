@@ -39,7 +39,7 @@ impl ResolvedStacks {
         ResolvedStacks { ids, states: resolved.model().stacks().map(states).collect() }
     }
 
-    /// Adds the value with this number to a batch.
+    /// Adds the value that `number` stands for to a batch: a stack's id or a thread's state.
     pub(crate) fn add(&self, batch: &mut Batch, deferred: Deferred, number: i64) {
         match deferred {
             Deferred::StackId => batch.add_whole(self.id(number)),

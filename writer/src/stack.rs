@@ -17,7 +17,7 @@ use crate::layout::Content;
 pub struct StackBlock {
     /// Id of the first stack; each following stack has the next id.
     pub first_id: u32,
-    /// Number before the stacks, if not the correct one.
+    /// Number written before the stacks; `None`: the correct one.
     pub count: Option<u32>,
     /// The stacks.
     pub stacks: Vec<Stack>,

@@ -154,7 +154,7 @@ impl Cut {
         }
     }
 
-    /// Sets a single value of so many samples or events.
+    /// Sets a single value, computed from `count` samples or events.
     fn set(&mut self, key: DiffKey, value: f64, count: f64) {
         self.trace.counts.insert(key.clone(), count);
         self.trace.rows.insert(key, Measured::Values(vec![value]));

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Minimum number of samples of a notable method: 50 ms at the usual rate.
 const MIN_SAMPLES: u64 = 50;
-/// A notable method has at least one in so many of all samples, waiting ones included: an idle
+/// Maximum ratio of all samples, waiting ones included, to those of a notable method: an idle
 /// process has no hottest method.
 const MAX_SAMPLES_PER_NOTABLE: u64 = 100;
 /// Minimum part of the running time of a method that is a finding, in percent.

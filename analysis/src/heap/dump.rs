@@ -112,7 +112,7 @@ pub struct HeapDump {
     pub(super) ranges: Vec<(u64, u64, HeapGeneration)>,
 }
 
-/// Returns whether a collection up to a generation is one of all generations, as far as is known.
+/// Returns whether a collection up to a generation is one of all generations; true if unknown.
 pub(super) fn is_of_all(collected: Option<u32>) -> bool {
     collected.is_none_or(|generation| generation >= OLDEST)
 }
@@ -134,7 +134,7 @@ impl HeapDump {
         self.collected
     }
 
-    /// Returns whether the dump's collection was one of all generations, as far as is known. A
+    /// Returns whether the dump's collection was one of all generations; true if unknown. A
     /// session requests such a one; if the program collects younger generations at that very
     /// moment, the runtime creates a dump of that collection, too. It has all objects, but among
     /// those of older generations are some that nothing holds any more.

@@ -53,7 +53,7 @@ impl HeapReport {
 }
 
 impl HeapDiff {
-    /// Returns the program's own types of which there is more, what keeps most more alive first;
+    /// Returns the program's own types that have grown much, the largest growth first;
     /// at most three.
     pub fn grown_own_types(&self) -> Vec<&HeapTypeDiff> {
         let grown = self.types.iter().filter(|row| {

@@ -169,7 +169,7 @@ pub struct HeapGenerationRow {
 }
 
 impl HeapDumpRow {
-    /// Returns whether the dump's collection was one of all generations, as far as is known: see
+    /// Returns whether the dump's collection was one of all generations; true if unknown: see
     /// [`HeapDump::is_of_all_generations`].
     pub fn is_of_all_generations(&self) -> bool {
         is_of_all(self.collected_generation)

@@ -48,7 +48,8 @@ pub struct TraceInfo {
     pub process_id: Option<u64>,
     /// Number of processes that events are about.
     pub processes: u64,
-    /// Whether there may be more: up to 65,536 are counted. The same of threads and stacks.
+    /// Whether there may be more: at most 65,536 processes are counted, and as many threads and
+    /// stacks.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub processes_are_at_least: bool,
     /// Command line of the process.

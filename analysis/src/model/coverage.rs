@@ -1,6 +1,6 @@
 //! How many frames have a name, and what to do if many have none.
 
-/// How many frames have a name.
+/// Numbers of frames with names, and facts that explain missing ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -68,7 +68,7 @@ pub struct NamesAdvice {
     pub percent: u64,
     /// Why they have none.
     pub why: MissingNames,
-    /// What names them; `None` if nothing is known to.
+    /// The remedy; `None` if none is known.
     pub remedy: Option<NamesRemedy>,
 }
 

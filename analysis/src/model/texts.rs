@@ -51,6 +51,7 @@ impl Texts {
     }
 
     /// Returns all texts, in the order of their handles.
+    #[cfg(feature = "gzip")]
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
         self.rows.iter().map(|row| &**row)
     }

@@ -19,7 +19,7 @@ use nettrace_parser::view::{ContentionStart, ContentionStop, KnownProvider, View
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// How long threads waited for locks.
+/// Waits of threads for locks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]

@@ -15,10 +15,10 @@ pub trait Report {
     /// The name that users type.
     const NAME: &'static str;
 
-    /// What it answers, in one line.
+    /// Description of its contents, in one line.
     const ABOUT: &'static str;
 
-    /// What to record to get its events: one of these is enough. Empty if every trace has
+    /// Recordings that have its events: one of these is enough. Empty if every trace has
     /// them.
     const RECORD: &'static [Recording];
 

@@ -1,17 +1,17 @@
 //! Rows that count how often something was so, which several reports have.
 
-/// How often something happened for one reason.
+/// Number of occurrences for one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ReasonCount {
     /// The reason, in the runtime's words.
     pub reason: String,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
 }
 
-/// How often a thread threw exceptions, or held a lock that others waited for.
+/// Number of exceptions that a thread threw, or of waits for a lock that it held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -20,6 +20,6 @@ pub struct ThreadCount {
     pub thread_id: Option<u64>,
     /// Its name, if it has one.
     pub name: Option<String>,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
 }

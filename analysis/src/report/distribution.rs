@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Binary logarithm of the number of buckets per power of two.
 const PARTS_LOG2: u32 = 7;
 
-/// So many values are kept as they are, and have exact percentiles.
+/// Maximum number of values that are kept as they are, for exact percentiles.
 const FEW: usize = 128;
 
 /// Counts values in buckets, each at most 1/128 wider than its lower bound. So memory is

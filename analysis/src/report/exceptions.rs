@@ -79,11 +79,11 @@ pub struct ExceptionType {
     /// Time from the throw until the catch block starts, including filters and finally
     /// blocks.
     pub to_catch: Spread,
-    /// How long catch blocks ran.
+    /// Times that catch blocks ran.
     pub in_catch: Spread,
-    /// How long filters ran.
+    /// Times that filters ran.
     pub in_filter: Spread,
-    /// How long finally blocks ran while the exception propagated.
+    /// Times that finally blocks ran while the exception propagated.
     pub in_finally: Spread,
     /// Messages, with each number replaced by `#`, most frequent first.
     pub messages: Vec<MessageCount>,

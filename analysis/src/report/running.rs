@@ -21,7 +21,7 @@ pub struct RunningSamples {
     pub native_calls: u64,
 }
 
-/// What the processors can have run at most in the selected part of a trace, if threads
+/// Maximum time of the processors in the selected part of a trace, if threads
 /// have more time: one that waits for a processor is sampled like one that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]

@@ -95,9 +95,9 @@ pub struct ThreadPoolReport {
     pub queue: Vec<SeriesPoint>,
     /// Number of work items enqueued; 0 if that was not recorded.
     pub enqueued: u64,
-    /// How long work items waited until a worker dequeued them.
+    /// Times that work items waited until a worker dequeued them.
     pub latency: Option<Spread>,
-    /// How long completed I/O waited, and what was registered to wait for a handle.
+    /// Times that completed I/O, and callbacks registered for a handle, waited likewise.
     pub io_latency: Option<Spread>,
     /// Number of work items still enqueued at the end of the trace.
     pub never_dequeued: u64,

@@ -42,7 +42,7 @@ pub struct ThreadsReport {
     /// The median time between consecutive samples of a thread, in nanoseconds; 0 without
     /// samples.
     pub period_ns: u64,
-    /// What times measure.
+    /// Clock of the times: elapsed or CPU time.
     pub clock: SampleClock,
     /// Number of frames in the trace's distinct stacks whose name is a guess
     /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).

@@ -107,7 +107,7 @@ pub struct TopN {
     /// blocked: at most 20.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub always_in: Vec<StuckThread>,
-    /// What the processors can have run at most meanwhile, if threads have more time.
+    /// Maximum time that the processors can have run meanwhile, if threads have more.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub processor_limit: Option<ProcessorLimit>,
     /// Number of waiting samples that pass the rest of the filter, whether they are
@@ -119,7 +119,7 @@ pub struct TopN {
     /// start: from, to.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub when_extent_ns: Option<(i64, i64)>,
-    /// What times measure.
+    /// Clock of the times: elapsed or CPU time.
     pub clock: SampleClock,
     /// Number of samples without frames, which are included in `samples` but in no row.
     pub samples_without_stack: u64,

@@ -61,7 +61,7 @@ pub struct CallTree {
     /// stack before.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub repaired_samples: u64,
-    /// What the processors can have run at most meanwhile, if threads have more time.
+    /// Maximum time that the processors can have run meanwhile, if threads have more.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub processor_limit: Option<ProcessorLimit>,
     /// Number of waiting samples that pass the rest of the filter, whether they are
@@ -69,7 +69,7 @@ pub struct CallTree {
     pub waiting_samples: u64,
     /// Sum of their weights, in nanoseconds.
     pub waiting_ns: u64,
-    /// What times measure.
+    /// Clock of the times: elapsed or CPU time.
     pub clock: SampleClock,
     /// Number of frames in the trace's distinct stacks whose name is a guess
     /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).

@@ -63,7 +63,7 @@ impl Talk {
 /// A process that can be talked to.
 #[derive(Debug, Clone)]
 pub(crate) struct Reached {
-    /// Its id, as far as it is known.
+    /// Its id; `None` if unknown.
     pub(crate) pid: Option<u64>,
     /// Its name; may be empty.
     pub(crate) name: String,

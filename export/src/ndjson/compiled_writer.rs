@@ -203,8 +203,8 @@ impl CompiledWriter {
         }
     }
 
-    /// Writes the values and the texts after each. Returns the line, and the rest of the
-    /// payload.
+    /// Writes each value and the text after it. Returns the line and the rest of the payload;
+    /// `None` if a value cannot be written.
     ///
     /// Both are passed by value, so that they stay in registers in between.
     #[inline(always)]

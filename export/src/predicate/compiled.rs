@@ -268,7 +268,7 @@ pub(crate) struct Compiled {
     predicate: Predicate,
     root: Node,
     leaves: Vec<Leaf>,
-    /// By the shape's number, then by the leaf's.
+    /// What an event type means for each leaf, by the shape's number, then by the leaf's.
     known: Vec<Vec<Known>>,
     answers: Vec<bool>,
     has_held: bool,

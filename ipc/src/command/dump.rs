@@ -24,7 +24,7 @@ pub enum DumpType {
     Full,
 }
 
-/// Which of the three GenerateCoreDump requests to send.
+/// Version of the GenerateCoreDump request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum DumpCommand {

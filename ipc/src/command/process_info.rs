@@ -26,7 +26,7 @@ use crate::message::{Message, Reader};
 use crate::version::RuntimeVersion;
 use nettrace_guid::Guid;
 
-/// Which of the three ProcessInfo requests to send.
+/// Version of the ProcessInfo request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ProcessInfoCommand {

@@ -141,7 +141,7 @@ pub struct Leftover {
     pub path: PathBuf,
     /// The process id in its name.
     pub pid: u32,
-    /// What became of the process.
+    /// Why the socket has no owner.
     pub left_by: LeftBy,
 }
 

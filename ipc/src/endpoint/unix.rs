@@ -83,8 +83,8 @@ pub(super) fn connect(path: &Path, _deadline: Deadline) -> io::Result<UnixStream
     UnixStream::connect(reachable(path)?.path)
 }
 
-/// Listens at a path where nothing is yet. Only the owner may connect, whatever the
-/// umask: a client may pass itself off as the process that is waited for.
+/// Listens at a path where nothing is yet. Only the owner may connect, whatever the umask:
+/// otherwise another user's program could pass itself off as the process that is waited for.
 #[cfg(target_os = "linux")]
 pub(super) fn listen(path: &Path) -> io::Result<UnixListener> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};

@@ -442,7 +442,7 @@ pub enum OptionalMetadata<'a> {
 ///
 /// # Errors
 /// [`Fault::UnknownEntry`]: the size of an unknown kind is unknown, so the remaining
-/// entries cannot be read. Errors of the content.
+/// entries cannot be read. Also errors of reading the entry's value.
 pub fn optional_entry(input: &[u8]) -> Parsed<'_, OptionalMetadata<'_>> {
     let (rest, kind) = u8(input)?;
     match kind {

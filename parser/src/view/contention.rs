@@ -44,7 +44,7 @@ impl View<'_> for ContentionStart {
 pub struct ContentionStop {
     /// Kind of lock: 0 managed, 1 native.
     pub flags: u32,
-    /// How long the thread waited, in nanoseconds, from version 1 on.
+    /// Time that the thread waited, in nanoseconds, from version 1 on.
     pub duration_nanos: Option<f64>,
 }
 

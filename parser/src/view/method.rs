@@ -11,7 +11,7 @@ use crate::payload::Utf16;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Method<'r> {
-    /// What happened to the method.
+    /// Why the method is reported.
     pub change: MethodChange,
     /// Id of the method.
     pub method_id: u64,

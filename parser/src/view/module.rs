@@ -10,7 +10,7 @@ use nettrace_guid::Guid;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Module<'r> {
-    /// What happened to the module.
+    /// Why the module is reported.
     pub change: ModuleChange,
     /// Id of the module.
     pub module_id: u64,

@@ -13,7 +13,7 @@ pub struct Sample {
     pub state: SampleState,
 }
 
-/// What a sampled thread was doing, as far as the runtime knows.
+/// State of a sampled thread, as the runtime knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SampleState {

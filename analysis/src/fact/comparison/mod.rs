@@ -40,7 +40,7 @@ pub struct NotCompared {
     pub subject: Subject,
     /// The side that lacks it.
     pub side: OldOrNew,
-    /// What is wrong with that side.
+    /// Why that side cannot be compared.
     #[serde(flatten)]
     pub reason: NotComparedReason,
 }
@@ -83,7 +83,7 @@ pub enum Doubt {
     EventsLost {
         /// The side that lost them.
         side: OldOrNew,
-        /// How many it lost, of all kinds.
+        /// Number of lost events, of all kinds.
         events: u64,
     },
 }
@@ -149,7 +149,7 @@ pub enum Unreliable {
 pub enum DiffVerdict {
     /// One side has one run, and no difference is large by experience.
     NothingLarge {
-        /// How much longer the program takes, if that is known.
+        /// The change of the time that the program takes, if that is known.
         elapsed: Option<DiffChange>,
     },
     /// The sides have no value in common.

@@ -7,7 +7,7 @@ use serde::Serialize;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Subject {
-    /// How long a whole run took; of a benchmark, how long an operation took.
+    /// Duration of a whole run; of a benchmark, that of an operation.
     Elapsed,
     /// A method's own running time: that of samples in which its thread did not wait.
     Method,

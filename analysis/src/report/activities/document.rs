@@ -151,9 +151,9 @@ pub struct RequestStep {
     pub kind: StepKind,
     /// When it began, in nanoseconds since the session's start.
     pub start_ns: i64,
-    /// How long it took; `None` for what has no duration, or did not end in the trace.
+    /// Its duration; `None` if it has none, or did not end in the trace.
     pub duration_ns: Option<u64>,
-    /// How many others it is inside of, by time.
+    /// Number of steps that enclose it in time.
     pub depth: usize,
     /// Target, name, statement, `LEVEL LOGGER: message` or `type: message`.
     pub text: String,

@@ -244,7 +244,7 @@ impl CounterSeries {
         CounterSeries { process_id: key.process_id, ..of }
     }
 
-    /// Says of which process the series is.
+    /// Adds the process id as the first tag.
     pub(crate) fn add_process_tag(&mut self) {
         let id = self.process_id.map_or_else(|| "?".to_owned(), |id| id.to_string());
         self.tags.insert(0, ("process_id".to_owned(), id));

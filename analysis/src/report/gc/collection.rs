@@ -38,7 +38,7 @@ pub struct Collection {
     /// Its duration; during a background collection, the process is only paused for part
     /// of it.
     pub duration_ns: Option<u64>,
-    /// How long all threads were paused for it: the sum of its pauses.
+    /// Time that all threads were paused for it: the sum of its pauses.
     pub pause_ns: u64,
     /// The pauses; a background collection has several.
     pub pauses: Vec<Pause>,
@@ -133,7 +133,7 @@ pub struct GenerationSizes {
     pub survived_bytes: Option<u64>,
     /// Bytes promoted out of it.
     pub promoted_bytes: Option<u64>,
-    /// How much may be allocated in it until the next collection.
+    /// Bytes that may be allocated in it until the next collection.
     pub budget_bytes: Option<u64>,
 }
 

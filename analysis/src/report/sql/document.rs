@@ -15,7 +15,7 @@ pub struct SqlReport {
     pub errors: u64,
     /// Durations of those that have one.
     pub durations: Spread,
-    /// Who reports commands, most commands first. The first one is what this report counts;
+    /// Sources of commands, most commands first. The report counts those of the first one;
     /// others report the same commands, or some of them, once more.
     pub sources: Vec<SqlSource>,
     /// By statement, longest total first.

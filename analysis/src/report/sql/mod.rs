@@ -350,7 +350,7 @@ impl Report for Sql {
 }
 
 impl Commands {
-    /// Counts a command of which there is no end.
+    /// Counts a command without an end.
     fn add_open(&mut self, begun: OpenCommand) {
         let Some(statement) = begun.statement.filter(|_| begun.is_selected) else { return };
         self.count = self.count.saturating_add(1);
