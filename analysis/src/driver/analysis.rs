@@ -196,6 +196,7 @@ impl<'c> Analysis<'c> {
     pub(super) fn begin(&mut self, session: &Trace) -> Clock {
         *self.clock.get_or_insert_with(|| {
             self.cpu.expect(session.sampling_period_nanos.map_or(0, u64::from));
+            // Not in `new`: it depends on the converters, which are added after that.
             self.cpu.gather(self.outputs.takes_runs());
             self.model.set_processors(session.processors);
             session.clock()

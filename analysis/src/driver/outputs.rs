@@ -62,6 +62,7 @@ impl Outputs<'_> {
         weighed: &Weighed,
         model: &Model,
     ) -> Result<(), ConvertError> {
+        // The first time stands for all: samples are merged only if the filter accepts all times.
         if !self.admits_moment(weighed.thread, weighed.first_nanos, model) {
             self.profile.refuse(weighed.totals().samples);
             return Ok(());

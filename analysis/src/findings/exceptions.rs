@@ -33,6 +33,7 @@ pub(super) fn exceptions(
     trace_ns: u64,
 ) -> Option<Finding> {
     let first = report.types.first()?;
+    // A trace may last no time at all: a millisecond at least keeps the rate finite.
     let rate = report.count as f64 / (trace_ns as f64 / 1e9).max(0.001);
     if rate < MIN_PER_SECOND {
         return None;

@@ -98,7 +98,8 @@ pub(super) fn endless_awaits(
     });
     let long: Vec<(&Arc<Frame>, u64)> = long.collect();
     let nanos = long.iter().map(|(_, nanos)| *nanos).max()?;
-    // One method with several overloads is one place.
+    // One method with several overloads is one place. In reverse, as a map keeps the last of equal
+    // keys: here the overload that waits longest.
     let places: BTreeMap<&str, &Arc<Frame>> =
         long.iter().rev().map(|(frame, _)| (frame.without_arguments(), *frame)).collect();
     let fact = Fact::EndlessAwaits {

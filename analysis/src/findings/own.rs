@@ -54,6 +54,7 @@ impl OwnModules {
             .iter()
             .find(|module| module.name == main)
             .and_then(|module| folder(&module.il_path));
+        // A self-contained program has the framework in its folder, which then tells nothing.
         let is_selfcontained = all.iter().any(|module| {
             module.name == "System.Private.CoreLib" && folder(&module.il_path) == main_folder
         });

@@ -186,6 +186,7 @@ impl SummaryReport {
             let retained = Number::bytes(bytes).in_member("types[].retained_bytes");
             Fact::HeapOwnTypes { retained, types }
         });
+        // Falling weights keep this order when all findings are ranked.
         let first = held.chain(own).zip((0..HEAP_WEIGHT).rev());
         self.findings.extend(first.map(|(fact, weight)| Finding::new(fact, f64::from(weight))));
         finding::rank(&mut self.findings);

@@ -275,6 +275,7 @@ impl CpuWeights {
         }
         let before = std::mem::replace(open, next);
         match before.mode {
+            // Without a weight for now: `fix_period` sets it once the period is known.
             Some(mode) => self.measure(before.weighed(thread, mode, 0), before.gap_to(&next), out),
             None => Ok(()),
         }

@@ -252,6 +252,7 @@ impl TopN {
         let mut of_cpu: Vec<_> = rows.iter().filter(|(key, _)| key.kind == Kind::Cpu).collect();
         for (key, totals) in of_cpu.iter().filter(|_| options.is_by_thread) {
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
+            // Rows are sorted by thread, so another thread means that the one before is complete.
             if at.as_ref().is_some_and(|(thread, _)| *thread != key.thread) {
                 threads.extend(at.take().map(done));
             }
@@ -391,6 +392,7 @@ impl Table {
                 true => by_total(b).cmp(&by_total(a)),
                 false => by_self(b).cmp(&by_self(a)),
             };
+            // Rows come from a hash map: names give equal ones an order that is always the same.
             order.then_with(|| a.name.cmp(&b.name))
         });
         rows.truncate(options.count);

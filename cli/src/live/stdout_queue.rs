@@ -126,6 +126,7 @@ impl StdoutQueue {
         let mut ending_since = None;
         loop {
             if let Some(error) = &state.failure {
+                // Only the kind: errors cannot be cloned, and `finish` returns this one.
                 return Err(error.kind().into());
             }
             if state.is_cut {

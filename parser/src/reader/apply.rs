@@ -290,6 +290,7 @@ impl State {
             }
             tables.pass_sequence_point(point.forgets_threads, point.forgets_metadata);
             let forgets_all = point.forgets_threads && point.forgets_metadata;
+            // Where all ids are forgotten, none that was lost before can be missed.
             self.ids_were_lost = (self.ids_were_lost || self.blocks_were_lost) && !forgets_all;
             self.blocks_were_lost = false;
         }

@@ -87,6 +87,7 @@ impl<S: Source> Reader<S> {
         while visitor.wants_more() {
             let is_event = match self.pass_events(&mut Each(visitor)) {
                 RunEnd::OnBlob => self.accept(),
+                // Checked again: a step would read an event that the visitor no longer wants.
                 RunEnd::Between if !visitor.wants_more() => false,
                 RunEnd::Between => match self.step()? {
                     Step::Event => true,

@@ -16,6 +16,7 @@ impl<S: Source> Reader<S> {
     /// is a run of events.
     pub(super) fn read_frame(&mut self) -> Result<Option<Step>, Error> {
         let start = self.position;
+        // If bytes are missing, a block of version 6 may begin before the place where it should.
         let needed = if self.state.is_v6() { start.saturating_sub(LOOK_BACK) } else { start };
         self.source.release(self.keep_from.map_or(needed, |keep| keep.min(needed)));
         match self.framed() {
@@ -190,6 +191,7 @@ impl<S: Source> Reader<S> {
                 self.gives_blocks.then_some(Step::Block(frame))
             }
             BlockKind::SequencePoint => {
+                // Not applied yet: queued events still need the ids that it may forget.
                 self.phase = Phase::SequencePoint(frame);
                 Some(Step::Barrier)
             }

@@ -238,6 +238,7 @@ impl RuleFiles {
         let Some((rule, part)) = rule.split_once('_') else { return Some(rule) };
         let (number, copy) = part.split_once('-').unwrap_or((part, "2"));
         let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        // `path` writes these numbers with at least four digits.
         let is_part = number.len() >= 4 && are_digits(number);
         (is_part && !copy.is_empty() && are_digits(copy)).then_some(rule)
     }

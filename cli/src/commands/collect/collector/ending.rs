@@ -15,6 +15,7 @@ impl Collector {
     pub(super) fn take_ended(&mut self, active: Active, context: &mut Context<'_>) {
         self.status.clear();
         let (label, is_watch) = (active.reached.label(), active.job.is_watch());
+        // With rules, recordings of a process come and go, while the watch lasts as long as it.
         if is_watch || self.guard.is_none() {
             // Another process may get its number.
             self.reported_losses.retain(|(pid, _)| *pid != active.reached.pid);

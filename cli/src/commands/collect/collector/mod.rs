@@ -156,6 +156,7 @@ impl Collector {
         self.wanted += 1;
         let request = match &self.guard {
             Some((_, config)) => {
+                // With a rotation, the process resumes only once the rotation's session has begun, too.
                 let rotation = self.kept.map(|_| std::mem::take(&mut resumes));
                 StartRequest::new(Job::Watch { rotation }, config)
             }

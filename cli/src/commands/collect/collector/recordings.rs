@@ -99,6 +99,7 @@ impl Collector {
             return;
         }
         match request.replaces {
+            // `stop_all` left it running for its next file, which does not come.
             Some(number) if self.is_stopping() => self.stop_one(number),
             Some(number) => {
                 // The process may be ending: that is seen until the next try. If it is not,
@@ -138,6 +139,7 @@ impl Collector {
             let counters = later.as_ref().and_then(|(_, path)| path.as_deref());
             self.tell_start(&stream, metrics.as_ref(), counters, reached, &job, context);
         }
+        // A rotation that begins next resumes the process.
         let is_waiting = is_waiting && is_first && job.begins_rotation() != Some(true);
         warn_of_startup(reached, resumed, is_waiting, context);
         let trigger = (!self.conditions.is_empty()).then(|| Trigger::new(self.conditions.clone()));
