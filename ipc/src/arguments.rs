@@ -89,8 +89,8 @@ impl Arguments {
         }
     }
 
-    /// Returns whether there is an argument with this key. A complete filter string is searched for
-    /// it.
+    /// Returns whether there is an argument with this key, or the string of [`Arguments::raw`]
+    /// contains it anywhere.
     pub fn has(&self, key: &str) -> bool {
         match &self.0 {
             Form::None => false,

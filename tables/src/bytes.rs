@@ -8,7 +8,7 @@ pub(crate) fn of_numbers(numbers: &[i64]) -> &[u8] {
     cast_slice(numbers)
 }
 
-/// Returns the numbers that bytes are. An incomplete one at the end is left out.
+/// Returns the numbers that are stored in bytes, without an incomplete one at the end.
 pub(crate) fn numbers(bytes: &[u8]) -> impl ExactSizeIterator<Item = i64> {
     bytes.chunks_exact(size_of::<i64>()).map(pod_read_unaligned)
 }

@@ -166,7 +166,7 @@ impl Profile {
         self.add_totals(ProfileKey::from_sample(sample), &Totals::from_sample(sample));
     }
 
-    /// Adds at least one sample.
+    /// Adds the totals of one or more samples that have the same key.
     #[inline]
     pub(crate) fn add_totals(&mut self, key: ProfileKey, sums: &Totals) {
         // Threads that wait at the same place have the same stack, so the stack alone would

@@ -149,7 +149,7 @@ impl<'b> PdbStreams<'b> {
     }
 }
 
-/// Copies `size` bytes of the blocks with these numbers.
+/// Joins the blocks with these numbers and returns the first `size` bytes, if there are as many.
 fn gather(bytes: &[u8], block_bytes: usize, numbers: &[u8], size: usize) -> Option<Vec<u8>> {
     // One block may be in a stream many times.
     if size > bytes.len() {

@@ -29,7 +29,7 @@ impl Model {
         self.endpoints.started(thread, endpoint, stack);
     }
 
-    /// Records that a thread was seen with a stack, maybe in a handler.
+    /// Records that a thread was seen with a stack, maybe in the handler of an endpoint.
     #[inline]
     pub(crate) fn saw(&mut self, thread: ThreadHandle, stack: StackHandle) {
         self.endpoints.saw(thread, stack, &self.stacks);

@@ -119,7 +119,7 @@ impl PageExceptions {
         place
     }
 
-    /// Returns what is missing, because there was no room.
+    /// Returns which details of exceptions were left out because there was no room.
     pub(super) fn thinnings(&self) -> impl Iterator<Item = Thinning> {
         let (types, messages) = (self.types.replaced, self.messages.replaced);
         let all = [

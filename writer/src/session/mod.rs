@@ -92,7 +92,7 @@ pub struct Session {
     /// Number of extra bytes in every header that may be longer than known: event and
     /// metadata blocks, the version 6 Trace block.
     pub header_extra: usize,
-    /// Number of extra bytes in every row that may be longer than known: metadata rows,
+    /// Number of bytes to add wherever readers must skip unknown bytes: metadata rows,
     /// fields, tags, uncompressed blobs, sequence points.
     pub row_extra: usize,
     /// Value of the padding bytes in front of block contents.

@@ -85,7 +85,7 @@ impl OutputTarget {
     }
 }
 
-/// Decides which formats go where.
+/// Decides which format is written to which output.
 pub(super) fn targets(args: &ConvertArgs, input: &Path) -> Result<Vec<OutputTarget>, Failure> {
     let formats = args.format.iter().map(|name| by_name(name)).collect::<Result<Vec<_>, _>>()?;
     let targets: Vec<OutputTarget> = match (formats.as_slice(), args.output.as_slice()) {
