@@ -282,12 +282,9 @@ mod with_shared {
     #[test]
     #[ignore = "needs NETTRACE_SHARED"]
     fn every_series_of_dotnet_counters_lies_in_ours_value_for_value() {
-        for name in ["metrics", "counters"] {
-            let shared = corpus::shared();
-            let golden =
-                std::fs::read_to_string(shared.join(format!("golden/dotnet-counters/{name}.csv")))
-                    .unwrap();
-            let report = counters(&format!("net10-linux-x64/{name}-with-csv.nettrace"));
+        for (trace, golden) in corpus::recorded_beside_dotnet_counters() {
+            let name = trace.name();
+            let report = counters(name);
             let mut csv = CountersReport::CSV_HEADER.as_bytes().to_vec();
             report.write_csv(&mut csv, false).unwrap();
             let csv = String::from_utf8(csv).unwrap();

@@ -240,19 +240,8 @@ mod with_shared {
     #[test]
     #[ignore = "needs NETTRACE_SHARED"]
     fn a_live_session_has_the_series_and_values_of_dotnet_counters_and_no_others() {
-        let shared = corpus::shared();
-        let folder = std::fs::read_dir(shared.join("golden/dotnet-counters")).unwrap();
-        let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut names: Vec<String> =
-            names.filter_map(|name| name.strip_suffix(".csv").map(str::to_owned)).collect();
-        names.sort();
-        assert!(names.len() >= 2, "{names:?}");
-        // A trace was recorded beside each file.
-        for name in &names {
-            let golden =
-                std::fs::read_to_string(shared.join(format!("golden/dotnet-counters/{name}.csv")))
-                    .unwrap();
-            let trace = corpus::trace(&format!("net10-linux-x64/{name}-with-csv.nettrace"));
+        for (trace, golden) in corpus::recorded_beside_dotnet_counters() {
+            let name = trace.name();
             let (_, csv) = fed(&trace.bytes(), LiveCounters::default());
             let golden = rows(golden.split_once('\n').unwrap().1);
             let ours = rows(&csv);

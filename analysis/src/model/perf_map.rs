@@ -6,6 +6,8 @@
 //! 7f2a10001000 3c void [workload] Workload.Program::Main(string[])[QuickJitted]
 //! ```
 
+use super::method_name::MethodName;
+
 /// Returns the symbols of a perf map: first address, size in bytes, and the name as it stands
 /// there. Malformed lines are skipped.
 ///
@@ -25,18 +27,10 @@ pub fn perf_map(text: &str) -> impl Iterator<Item = (u64, u64, &str)> {
     })
 }
 
-/// A name in .NET's format, split into its parts: `ReturnType [module]
-/// Type::Method(args)[Tier]`.
-pub(crate) struct ManagedName<'t> {
-    pub(crate) module: &'t str,
-    pub(crate) type_name: &'t str,
-    pub(crate) method: &'t str,
-    /// From its first parenthesis on.
-    pub(crate) signature: &'t str,
-}
-
-impl<'t> ManagedName<'t> {
-    pub(crate) fn parse(name: &'t str) -> Option<ManagedName<'t>> {
+impl<'t> MethodName<'t> {
+    /// Reads a name in .NET's format: `ReturnType [module] Type::Method(args)[Tier]`. Returns `None`
+    /// for a name in another format.
+    pub(super) fn from_perf_map(name: &'t str) -> Option<MethodName<'t>> {
         let (before, rest) = name.split_once('[')?;
         let (module, rest) = rest.split_once("] ")?;
         // A return type comes first; names without one do not have this format.
@@ -52,7 +46,7 @@ impl<'t> ManagedName<'t> {
         };
         let method =
             if signature.is_empty() { method.split('[').next().unwrap_or(method) } else { method };
-        Some(ManagedName { module, type_name, method, signature })
+        Some(MethodName { module, type_name, method, signature })
     }
 }
 
@@ -63,13 +57,13 @@ mod tests {
     #[test]
     fn names_of_dotnet_are_taken_apart() {
         let name = "class System.Object [System.Private.CoreLib] System.Text.X`1[System.__Canon]::Get(int32)[PreJIT]";
-        let name = ManagedName::parse(name).unwrap();
+        let name = MethodName::from_perf_map(name).unwrap();
         assert_eq!(
             (name.module, name.type_name),
             ("System.Private.CoreLib", "System.Text.X`1[System.__Canon]")
         );
         assert_eq!((name.method, name.signature), ("Get", "(int32)"));
-        assert!(ManagedName::parse("std::vector<int>::push_back(int)").is_none());
-        assert!(ManagedName::parse("GenerateLookupStub<0x7f>").is_none());
+        assert!(MethodName::from_perf_map("std::vector<int>::push_back(int)").is_none());
+        assert!(MethodName::from_perf_map("GenerateLookupStub<0x7f>").is_none());
     }
 }

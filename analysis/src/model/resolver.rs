@@ -16,7 +16,6 @@ use super::method_name::MethodName;
 use super::names::{Frame, FrameCall, FrameKind, NameOptions, NameOrigin, RUNTIME_FRAMES, shorten};
 use super::native_images::NativeImage;
 use super::pattern::Pattern;
-use super::perf_map::ManagedName;
 use super::role::{Leaf, Passage, Role, WaitChain};
 #[cfg(feature = "symbols")]
 use super::symbol_file::readable;
@@ -518,10 +517,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
 
     /// Returns the frame for a symbol's name: native code, or managed code as named by a perf map.
     fn symbol(&mut self, module: &str, name: &str, kind: FrameKind) -> FrameHandle {
-        match ManagedName::parse(name).filter(|_| kind == FrameKind::Native) {
-            Some(ManagedName { module, type_name, method, signature }) => {
-                self.managed(&MethodName { module, type_name, method, signature })
-            }
+        match MethodName::from_perf_map(name).filter(|_| kind == FrameKind::Native) {
+            Some(name) => self.managed(&name),
             None => {
                 let wait = if is_native_wait(name) { Wait::Always } else { Wait::No };
                 self.intern(

@@ -316,19 +316,8 @@ mod with_shared {
     #[test]
     #[ignore = "needs NETTRACE_SHARED"]
     fn the_csv_of_a_session_has_the_columns_and_values_of_dotnet_counters() {
-        let shared = corpus::shared();
-        let folder = std::fs::read_dir(shared.join("golden/dotnet-counters")).unwrap();
-        let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut names: Vec<String> =
-            names.filter_map(|name| name.strip_suffix(".csv").map(str::to_owned)).collect();
-        names.sort();
-        assert!(names.len() >= 2, "{names:?}");
-        // A trace was recorded beside each file.
-        for name in &names {
-            let golden =
-                std::fs::read_to_string(shared.join(format!("golden/dotnet-counters/{name}.csv")))
-                    .unwrap();
-            let trace = corpus::trace(&format!("net10-linux-x64/{name}-with-csv.nettrace"));
+        for (trace, golden) in corpus::recorded_beside_dotnet_counters() {
+            let name = trace.name();
             let folder = Folder::new();
             let fake = whole(&trace.bytes());
             let words = ["counters", "--duration", "2s", "--format", "csv", "-o", "out.csv"];

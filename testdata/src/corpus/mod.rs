@@ -222,6 +222,26 @@ pub fn known_file(name: &str) -> Vec<u8> {
     decompressed(&shared().join("known").join(name))
 }
 
+/// Returns the traces that were recorded while dotnet-counters looked at the same process, each
+/// with the CSV file that it wrote, sorted by name.
+///
+/// # Panics
+/// If there are fewer than two.
+pub fn recorded_beside_dotnet_counters() -> Vec<(TraceFile, String)> {
+    let folder = shared().join("golden/dotnet-counters");
+    let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|ending| ending == "csv")).collect();
+    files.sort();
+    assert!(files.len() >= 2, "{files:?}");
+    let pair = |path: &PathBuf| {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let trace = trace(&format!("net10-linux-x64/{name}-with-csv.nettrace"));
+        (trace, fs::read_to_string(path).unwrap())
+    };
+    files.iter().map(pair).collect()
+}
+
 /// Returns the folder that `NETTRACE_SHARED` names, with more traces in `traces` and what
 /// the reference reader saw in them in `golden`. A test that calls this one fails where
 /// the variable is not set.
