@@ -1,8 +1,8 @@
-//! Stacks as a tree of calls, with totals for each node.
+//! Tree of calls, with totals for each node.
 //!
-//! A few stacks with thousands of frames, on thousands of threads, would make millions of
-//! nodes. So a tree has a budget; where it is used up, all deeper calls are merged into
-//! one node, `(deeper)`, with their totals.
+//! Deep stacks on thousands of threads would make millions of nodes, so a tree has a maximum
+//! number. Below a node for which there is no room, all deeper calls are merged into one node,
+//! `(deeper)`.
 
 use super::handle::{FrameHandle, TextHandle, ThreadHandle};
 use super::hash::NumberMap;
@@ -10,43 +10,39 @@ use super::profile::Totals;
 use super::sample::Kind;
 use std::cmp::Ordering;
 
-/// What a node represents.
+/// Thread, frame or group that a node of the tree represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Call {
     /// A thread, above its outermost frames.
     Thread(ThreadHandle),
-    /// A frame.
+    /// A method or an address on the stack.
     Frame(FrameHandle),
-    /// The type that was allocated or thrown.
+    /// A type that was allocated or thrown.
     Label(Kind, TextHandle),
-    /// All stacks of threads that waited.
+    /// The root of all stacks of waiting threads.
     Waiting,
-    /// All calls for which there was no room.
+    /// All calls below a node for which there was no room.
     Deeper,
 }
 
 impl Call {
-    /// How [`Call::Deeper`] is displayed.
     pub(crate) const DEEPER: &'static str = "(deeper)";
-    /// How [`Call::Waiting`] is displayed.
     pub(crate) const WAITING: &'static str = "(waiting)";
 }
 
-/// Maximum number of nodes in a tree, not counting `(deeper)`. Real traces of several
-/// gigabytes have fewer. Each takes about 300 bytes until it is written.
+/// Maximum number of nodes in a tree, not counting `(deeper)`. Real traces of several gigabytes
+/// have fewer. A node takes about 300 bytes until the tree is written.
 const MAX_TREE_NODES: usize = 1 << 18;
-/// Maximum number of `(deeper)` nodes. When they are used up, deeper calls are counted
-/// for their caller.
+/// Maximum number of `(deeper)` nodes. After that, deeper calls count for their caller.
 const MAX_DEEPER_NODES: usize = MAX_TREE_NODES / 8;
-/// If there is not enough room, all paths first get nodes for their outermost calls, up
-/// to these depths in turn.
+/// Depths up to which all paths get nodes, one round after the other, if there is not room for all.
 const ROUNDS: [usize; 7] = [8, 32, 128, 512, 2048, 8192, usize::MAX];
 
-/// A node. *Self* is the weight of samples that end there, *total* of those that pass
-/// through.
+/// A call with its totals. *Self* counts samples that end at the node, *total* also samples that
+/// end below.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CallNode {
-    /// `None` for the root.
+    /// Call that the node represents; `None` for the root.
     pub(crate) call: Option<Call>,
     pub(crate) self_samples: u64,
     pub(crate) self_weight: u64,
@@ -54,15 +50,14 @@ pub(crate) struct CallNode {
     pub(crate) total_weight: u64,
 }
 
-/// A tree of calls. Node 0 is the root.
+/// Tree of calls. Node 0 is the root.
 #[derive(Debug)]
 pub(crate) struct CallNodes {
     nodes: Vec<CallNode>,
     children: NumberMap<(usize, Call), usize>,
-    /// Maximum number of nodes.
     most: usize,
     deeper: usize,
-    /// What ends at a `(deeper)` node, or would if there were one.
+    /// Totals of samples that end at a `(deeper)` node, or would if there were room for one.
     left_out: Totals,
 }
 
@@ -70,8 +65,8 @@ impl CallNodes {
     /// Maximum number of nodes of [`CallNodes::for_paths`], not counting `(deeper)`.
     pub(crate) const MAX_NODES: usize = MAX_TREE_NODES;
 
-    /// Creates a tree for these paths, which are added afterwards. If there may be too many of
-    /// them, the nodes are shared fairly.
+    /// Creates a tree for `paths`, which the caller adds afterwards. If they may be too many, each
+    /// gets its outermost calls before any gets deeper ones.
     pub(crate) fn for_paths<P, I>(paths: impl Fn() -> P) -> CallNodes
     where
         P: Iterator<Item = I>,
@@ -80,7 +75,7 @@ impl CallNodes {
         CallNodes::within(MAX_TREE_NODES, paths)
     }
 
-    /// Creates a tree of at most `most` nodes, not counting `(deeper)`.
+    /// Creates a tree for `paths` of at most `most` nodes, not counting `(deeper)`.
     pub(crate) fn within<P, I>(most: usize, paths: impl Fn() -> P) -> CallNodes
     where
         P: Iterator<Item = I>,
@@ -129,7 +124,7 @@ impl CallNodes {
         Some(child)
     }
 
-    /// Returns the last node of a path that exists, or for which there is room.
+    /// Returns the deepest node on a path that exists or for which there is room.
     fn last(&mut self, path: impl Iterator<Item = Call>) -> usize {
         let mut at = 0;
         for call in path {
@@ -139,7 +134,8 @@ impl CallNodes {
         at
     }
 
-    /// Returns how many calls of a path have nodes, for callers that keep their own nodes.
+    /// Returns the number of calls on a path that have nodes, for callers that keep their own
+    /// nodes.
     #[cfg(any(feature = "firefox", test))]
     pub(crate) fn fitting(&mut self, path: impl Iterator<Item = Call>) -> usize {
         let (mut at, mut count) = (0, 0usize);
@@ -151,13 +147,13 @@ impl CallNodes {
         count
     }
 
-    /// Samples, and their weight, that end at a `(deeper)` node.
+    /// Returns the totals of samples that end at a `(deeper)` node.
     pub(crate) fn left_out(&self) -> &Totals {
         &self.left_out
     }
 
-    /// Adds samples at the end of `path`, which starts with the outermost call. Returns
-    /// the last node.
+    /// Adds samples at the end of `path`, which starts with the outermost call. Returns the node of
+    /// that end.
     pub(crate) fn add(&mut self, path: impl Iterator<Item = Call>, totals: &Totals) -> usize {
         let mut at = 0;
         self.pass(at, totals);
@@ -191,7 +187,7 @@ impl CallNodes {
         }
     }
 
-    /// Returns the node at the end of a path that was added; `None` for other paths.
+    /// Returns the node at the end of a path; `None` if no path like this was added.
     pub(crate) fn find(&self, path: impl Iterator<Item = Call>) -> Option<usize> {
         let mut at = 0;
         for call in path {
@@ -204,12 +200,12 @@ impl CallNodes {
         Some(at)
     }
 
-    /// Returns a node; an empty one if it does not exist.
+    /// Returns the node at an index; an empty one if there is none.
     pub(crate) fn node(&self, at: usize) -> CallNode {
         self.nodes.get(at).copied().unwrap_or_default()
     }
 
-    /// Returns, for each node, the sum of `self_of` over it and all nodes below it.
+    /// Returns the sum of `self_of` over each node and all nodes below.
     pub(crate) fn totals(&self, self_of: &[u64]) -> Vec<u64> {
         let mut totals = self_of.to_vec();
         totals.resize(self.nodes.len(), 0);
@@ -226,7 +222,7 @@ impl CallNodes {
         totals
     }
 
-    /// Returns the parent of each node, which comes before it; 0 for the root.
+    /// Returns the parent of each node, which has a lower number; 0 for the root.
     #[cfg(any(test, feature = "page"))]
     pub(crate) fn parents(&self) -> Vec<usize> {
         let mut parents = vec![0; self.nodes.len()];
@@ -238,7 +234,7 @@ impl CallNodes {
         parents
     }
 
-    /// Returns the children of each node, in the requested order.
+    /// Returns the children of each node, sorted by `order`.
     pub(crate) fn below(
         &self,
         mut order: impl FnMut(&CallNode, &CallNode) -> Ordering,

@@ -1,48 +1,47 @@
-//! Stacks that have lost their callers, and their repair.
+//! Repair of stacks that have lost their callers.
 //!
-//! The runtime keeps the innermost 100 frames of a stack. While a thread goes deeper, and
-//! comes back, the outer part of its stack does not change. So if the outermost frames of a
-//! stack of 100 are found in the thread's stack just before, what follows there are the
-//! callers that it has lost. That is certain only if they are many, and found at one place:
-//! a method that calls itself has the same return address again and again.
+//! The runtime keeps the innermost 100 frames of a stack. The outer part of a stack does not change
+//! while a thread calls deeper and returns. So the outermost frames of a cut stack are looked for
+//! in the thread's previous stack: the frames that follow there are the lost callers. At least 32
+//! frames must match, at one place only, because a method that calls itself has one return address
+//! many times.
 
 use super::handle::{StackHandle, ThreadHandle};
 use super::hash::NumberMap;
 use super::names::RUNTIME_FRAMES;
 use super::stacks::Stacks;
 
-/// How stacks that lost their callers are treated.
+/// Treatment of stacks that have lost their callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 #[non_exhaustive]
 pub enum CutStacks {
-    /// They get the callers of the thread's stack just before where that is certain; others
-    /// are marked.
+    /// Takes the callers from the thread's previous stack where they are certain, and marks all
+    /// other stacks.
     #[default]
     Repair,
-    /// They get a frame that says so in place of their callers.
+    /// Puts a frame `(callers cut off at 100 frames)` in the place of the callers.
     Mark,
-    /// They stay as they are.
+    /// Leaves stacks as they are.
     Keep,
 }
 
-/// Minimum number of outermost frames that must be found in the stack before.
+/// Minimum number of outermost frames that the thread's previous stack must contain.
 const MIN_EQUAL_FRAMES: usize = 32;
 
 /// Maximum number of frames of a repaired stack.
 const MAX_REPAIRED_FRAMES: usize = 4096;
 
-/// Repairs stacks. Memory is bounded by the number of threads, and of distinct stacks.
+/// Repairs cut stacks. Memory is bounded by the numbers of threads and of distinct stacks.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Repairs {
     pub(super) how: CutStacks,
-    /// The latest stack of each thread, of its CPU samples and of its other events. Apart, so
-    /// that samples are the same whatever else of a trace is read.
+    /// Latest stack of each thread: first of CPU samples, then of other events. The two are apart
+    /// so that the samples do not depend on which other events are read.
     latest: [Vec<Option<StackHandle>>; 2],
-    /// Repaired stack, by the cut stack and the stack before it.
+    /// Repaired stack, by the cut stack and the thread's previous stack.
     known: NumberMap<(u32, u32), StackHandle>,
 }
 
-/// What a stack was recorded with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StackOf {
     Sample,
@@ -50,7 +49,7 @@ pub(super) enum StackOf {
 }
 
 impl Repairs {
-    /// Remembers the whole stack that a thread has.
+    /// Remembers the latest stack of a thread, which may complete the next one.
     #[inline]
     pub(super) fn whole(&mut self, of: StackOf, thread: ThreadHandle, stack: StackHandle) {
         if self.how == CutStacks::Repair
@@ -71,7 +70,7 @@ impl Repairs {
         latest.get_mut(index)
     }
 
-    /// Returns the stack of a thread with its callers, if it has lost them and they are certain.
+    /// Returns the stack with the callers that it has lost if they are certain, or else `stack`.
     #[inline]
     pub(super) fn with_callers(
         &mut self,
@@ -118,8 +117,8 @@ impl Repairs {
     }
 }
 
-/// Returns the callers of a cut stack, if its outermost frames are found in another one at one
-/// place. There are none if it has lost none.
+/// Returns the callers of a cut stack if the outermost frames occur once in the previous stack. The
+/// callers are empty if the stack is whole.
 fn callers<'a>(cut: &[u64], before: &'a [u64]) -> Option<&'a [u64]> {
     let outermost = cut.get(cut.len().checked_sub(MIN_EQUAL_FRAMES)?..)?;
     let mut places = before.windows(MIN_EQUAL_FRAMES).enumerate();
@@ -143,7 +142,8 @@ mod tests {
         stacks.intern(ProcessHandle(0), 1, Stack::new(&bytes, 8), 0)
     }
 
-    /// Repairs the stacks that a thread has in turn, and returns them. Innermost frames are first.
+    /// Returns the stacks of one thread, in the order of time, after repair. Innermost frames are
+    /// first.
     fn repaired(how: CutStacks, rows: &[Vec<u64>]) -> Vec<Vec<u64>> {
         let (mut stacks, mut repairs) = (Stacks::default(), Repairs { how, ..Repairs::default() });
         let of = |row: &Vec<u64>| {
@@ -155,7 +155,7 @@ mod tests {
         rows.iter().map(of).collect()
     }
 
-    /// Returns the innermost hundred frames of a stack this deep.
+    /// Returns the innermost 100 frames of a stack of `depth` frames.
     fn deep(depth: u64) -> Vec<u64> {
         (1..=depth).rev().take(RUNTIME_FRAMES).collect()
     }

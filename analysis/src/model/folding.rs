@@ -1,5 +1,4 @@
-//! Frames that users do not want to see individually: omitted, so that their time counts
-//! for their callers, or merged.
+//! Folding: omits frames, so that their time counts for their callers, or merges several into one.
 //!
 //! | what | becomes |
 //! |---|---|
@@ -8,8 +7,7 @@
 //! | `Json.Read` → `Json.Skip` → `Json.Next`, with the group `Json\.` called `JSON` | `JSON` |
 //! | `EventSource.SendCommand` → whatever | `(recording)`, with [`Folding::is_recording`] |
 //! | `Walk` → `Walk` → `Walk`, `Visit` → `Accept` → `Visit` → `Accept` | `Walk`, `Visit` → `Accept` |
-//! Folding never changes the weight of a stack: an omitted frame counts for the next
-//! frame outwards, and if nothing of a stack would remain, one frame is kept.
+//! Folding never changes the weight of a stack. At least one frame of a stack is kept.
 
 use super::handle::FrameHandle;
 use super::method_name::{MethodName, without_arguments};
@@ -18,42 +16,38 @@ use super::pattern::Pattern;
 use super::recording::{RECORDING, is_for_recording, is_recording};
 use crate::numbering::Numbering;
 
-/// Which frames are folded. By default none.
+/// Frames that are folded. By default none.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Folding {
-    /// Omits the code of .NET, of Microsoft's libraries and of the operating system, by
-    /// module: `System.*`, `Microsoft.*`, the runtime's own files, the C library, the
-    /// kernel. Async methods are shown as with [`Folding::is_async`]. Unknown code is
-    /// kept, except for stubs called by omitted code.
+    /// Omits code of .NET, of Microsoft's libraries and of the operating system, by module:
+    /// `System.*`, `Microsoft.*`, the runtime's own files, the C library, the kernel. Async methods
+    /// are shown as with [`Folding::is_async`]. Unknown code is kept, except for stubs that omitted
+    /// code calls.
     pub is_my_code: bool,
-    /// The user's code: frames whose shown name matches. Instead of judging by module; the
-    /// findings of a summary look at it too.
+    /// Pattern for the shown names of the user's code, which replaces the judgement by module. The
+    /// findings of a summary use the pattern, too.
     pub my_code: Option<Pattern>,
-    /// Shows an async method as a single frame: merges its state machine, and omits what
-    /// started or resumed it.
+    /// Shows an async method as a single frame: merges method and state machine, and omits the code
+    /// that starts or resumes them.
     pub is_async: bool,
-    /// Shows what the recording itself does in the process as one frame, `(recording)`: event
-    /// sources that it turns on, their manifests, its counters.
+    /// Shows the work of the recording itself in the process as one frame, `(recording)`: turning
+    /// on event sources, writing manifests, polling counters.
     pub is_recording: bool,
-    /// Shows recursion once: methods that call themselves, and cycles of up to eight
-    /// methods.
+    /// Shows recursion once: methods that call themselves, and cycles of up to eight methods.
     pub is_recursion: bool,
-    /// Frames that are shown under another name. The first matching group is used;
-    /// adjacent frames with the same name are merged.
+    /// Groups of frames that are shown under another name. The first matching group is used;
+    /// adjacent frames of one name are merged.
     pub groups: Vec<FrameGroup>,
-    /// Frames that are omitted. The pattern is applied to the name under which a frame is
-    /// shown.
+    /// Patterns of frames that are omitted, for the names under which frames are shown.
     pub folds: Vec<Pattern>,
-    /// Omits frames with less than this percentage of the weight of all samples, together
-    /// with what they call. 0 omits none.
+    /// Percentage of the weight of all samples below which a frame is omitted; 0 omits none.
     pub least_percent: f64,
 }
 
 impl Folding {
-    /// Returns whether a frame is code that [`Folding::is_my_code`] does not omit: neither the
-    /// framework's, nor an address of which nothing is known. Of a method without a module the
-    /// namespace is looked at.
+    /// Returns whether a frame is neither code of the framework, as [`Folding::is_my_code`] finds,
+    /// nor an address about which nothing is known.
     pub fn is_own(frame: &Frame) -> bool {
         match frame.origin {
             NameOrigin::Address | NameOrigin::Label => false,
@@ -66,20 +60,20 @@ impl Folding {
 /// Frames that are shown under a common name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameGroup {
-    /// The pattern that a frame's text must match, anywhere.
+    /// Pattern that must match anywhere in a frame's text.
     pub pattern: Pattern,
-    /// The name. `$1` is replaced by the match of a regular expression's first group.
+    /// Common name. `$1` is replaced by the match of a regular expression's first group.
     pub name: String,
 }
 
 /// Maximum number of frames of a recursive cycle.
 const MAX_CYCLE_FRAMES: usize = 8;
 
-/// The frame shown for stacks without any frame of the user's code.
+/// Text of the frame for stacks without any frame of the user's code.
 pub(super) const NOT_MY_CODE: &str = "(not my code)";
 
-/// Managed modules and namespaces of the framework; they match completely, or before a
-/// dot.
+/// Managed modules and namespaces of the framework. A module or namespace below one, after a dot,
+/// belongs to the framework, too.
 const FRAMEWORK: &[&str] = &[
     "System",
     "Microsoft",
@@ -122,19 +116,19 @@ const NATIVE_FRAMEWORK: &[&str] = &[
     "ntoskrnl.",
 ];
 
-/// What is known of a frame.
+/// Facts about a frame.
 #[derive(Debug, Clone, Copy)]
 struct FoldingFacts {
-    /// The frame itself, or that of its group.
+    /// The frame itself, or the frame of its group.
     shown: FrameHandle,
     is_grouped: bool,
     is_folded: bool,
     is_framework: bool,
-    /// Whether it stands for all that it calls.
+    /// Whether the frame stands for all frames that it calls.
     is_recording: bool,
-    /// Whether it is code without a name and without a module.
+    /// Whether the code has neither a name nor a module.
     is_unknown: bool,
-    /// The method, and the method whose state machine it runs.
+    /// Number of the method.
     method: Option<u32>,
     machine_of: Option<u32>,
 }
@@ -180,7 +174,7 @@ impl<'f> Folder<'f> {
         })
     }
 
-    /// Adds the next frame.
+    /// Adds the next frame. `shown`: the frame itself, or the frame of its group.
     pub(super) fn add(
         &mut self,
         frame: &Frame,
@@ -218,7 +212,7 @@ impl<'f> Folder<'f> {
         let Some(facts) = self.facts.get_mut(frame.index()) else { return };
         facts.is_folded |= is_carrier && !facts.is_grouped;
         facts.method.get_or_insert(method);
-        // A method and its state machine may have the same frame.
+        // A method and its state machine may share a frame.
         facts.machine_of = facts.machine_of.or(machine_of);
     }
 
@@ -232,7 +226,7 @@ impl<'f> Folder<'f> {
         let facts = |frame: &FrameHandle| self.facts.get(frame.index()).copied();
         let mut last_method = None;
         let mut is_called_by_framework = false;
-        // From the outermost in, since whether a frame goes depends on who called it.
+        // Callers come first, because they decide which frames are omitted.
         for (index, frame) in frames.iter().enumerate().rev() {
             let Some(known) = facts(frame) else { continue };
             if known.is_recording {
@@ -255,8 +249,8 @@ impl<'f> Folder<'f> {
             if is_same && (known.is_grouped || is_started) {
                 continue;
             }
-            // The state machine takes the place of the method that started it: both are the
-            // one async method.
+            // The state machine replaces the method that started it, because both are one async
+            // method.
             if is_started {
                 self.path.frames.pop();
             }
@@ -271,7 +265,7 @@ impl<'f> Folder<'f> {
     }
 }
 
-/// Frames, starting with the outermost.
+/// Frames of a stack, outermost first.
 #[derive(Debug)]
 pub(super) struct Path {
     pub(super) frames: Vec<FrameHandle>,
@@ -289,7 +283,7 @@ impl Path {
             return;
         }
         let end = self.frames.len();
-        // The shortest cycle first: A A A A is one frame, not the cycle A A twice.
+        // The shortest cycle comes first: A A A A is one frame, not the cycle A A twice.
         for period in 1..=MAX_CYCLE_FRAMES {
             let Some(before) = end.checked_sub(period.saturating_mul(2)) else { return };
             let middle = end.saturating_sub(period);
@@ -300,14 +294,14 @@ impl Path {
     }
 }
 
-/// Returns whether a managed module or namespace is one of the framework, or lies in one.
+/// Returns whether a managed module or a namespace belongs to the framework.
 pub(crate) fn is_framework_name(name: &str) -> bool {
     FRAMEWORK.iter().any(|framework| {
         name.strip_prefix(framework).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     })
 }
 
-/// Returns whether a module is one of the framework, managed or native.
+/// Returns whether a managed or native module belongs to the framework.
 pub(crate) fn is_framework_module(module: &str) -> bool {
     is_framework_name(module) || NATIVE_FRAMEWORK.iter().any(|begin| module.starts_with(begin))
 }
@@ -321,20 +315,21 @@ pub(crate) fn is_framework(frame: &Frame) -> bool {
         FrameKind::Managed if !frame.module.is_empty() => {
             begins(&frame.module) || frame.namespace.is_empty() && frame.type_name == "dynamicClass"
         }
-        // Without a module, check the namespace.
+        // A method without a module is judged by its namespace.
         FrameKind::Managed if frame.namespace.is_empty() => begins(&frame.type_name),
         FrameKind::Managed => begins(&frame.namespace),
         FrameKind::Unknown => false,
     }
 }
 
-/// Returns whether a frame only starts, suspends or resumes async methods, by its name as shown.
+/// Returns whether a frame only starts, suspends or resumes async methods, judged by its shown
+/// name.
 #[cfg(feature = "page")]
 pub(crate) fn shows_async(frame: &Frame) -> bool {
     let type_name = format!("{}.{}", frame.namespace, frame.type_name);
     let type_name = type_name.split('<').next().unwrap_or_default();
     let method = frame.method.split('<').next().unwrap_or_default();
-    // What such a method calls is shown.
+    // A call by such a method is shown.
     frame.kind == FrameKind::Managed
         && frame.call.is_none()
         && MethodName { module: "", type_name, method, signature: "" }.carries_async()
@@ -345,7 +340,7 @@ mod tests {
     use super::*;
     use crate::model::{NameOptions, NameStyle};
 
-    /// Returns stacks of methods of one module each, outermost first: `module!Type.Method`.
+    /// Returns a stack of (module, type, method) after folding, outermost first.
     fn folded(options: &Folding, stack: &[(&str, &str, &str)]) -> Vec<String> {
         let mut folder = Folder::new(options).expect("something to fold");
         let mut texts: Vec<String> = Vec::new();
@@ -390,7 +385,7 @@ mod tests {
             ("app", "A.Program+<Run>d__4", "MoveNext"),
         ];
         assert_eq!(folded(&options, &resumed), ["Program.Run"]);
-        // If another method calls it, it is another call.
+        // A state machine below another method is a separate call.
         let nested = [("app", "A.Program", "Other"), ("app", "A.Program+<Run>d__4", "MoveNext")];
         assert_eq!(folded(&options, &nested), ["Program.Other", "Program.Run"]);
     }

@@ -1,4 +1,4 @@
-//! Names for the frames of single events, for tools that show events one by one.
+//! Names of the frames of single events, for tools that show events one by one.
 
 use super::handle::ProcessHandle;
 use super::names::NameOptions;
@@ -9,13 +9,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// One name per address.
 static NO_FOLDING: LazyLock<Folding> = LazyLock::new(Folding::default);
 static NO_FILTER: LazyLock<Filter> = LazyLock::new(Filter::default);
 
-/// Names based on a [`Model`] of the whole trace, the same as in reports. A name is
-/// computed once per address; memory is bounded by the number of distinct addresses in
-/// the stacks.
+/// Names of frames from a [`Model`] of the whole trace, equal to the names in reports. A name is
+/// computed once per address; memory is bounded by the number of distinct addresses.
 ///
 /// ```
 /// use nettrace_analysis::{Analysis, AnalysisOptions, FrameNames, NameOptions};
@@ -37,18 +35,21 @@ pub struct FrameNames<'m> {
 }
 
 impl<'m> FrameNames<'m> {
-    /// Uses what `model` has learned from the whole trace.
+    /// Creates an instance for a model of the whole trace.
     pub fn new(model: &'m Model, options: NameOptions) -> FrameNames<'m> {
         FrameNames { resolver: Resolver::new(model, options, &NO_FOLDING, &NO_FILTER) }
     }
 
-    /// Returns the names of an event's stack, innermost first, one per address. If nothing is known
-    /// about an address, its name is the address itself.
+    /// Returns the names of an event's stack, innermost first, one per address. An address about
+    /// which nothing is known is its own name.
     pub fn stack_names(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
         let process =
             self.resolver.model().handle_of(event.process_id()).unwrap_or(ProcessHandle(0));
         let ticks = event.timestamp_ticks();
-        let frames: Vec<_> = addresses(event)
+        let frames: Vec<_> = event
+            .stack()
+            .addresses()
+            .enumerate()
             .map(|(index, at)| self.resolver.resolve_address(process, at, ticks, index == 0))
             .collect();
         frames.into_iter().map(|frame| Cow::Borrowed(self.resolver.text(frame))).collect()
@@ -59,13 +60,4 @@ impl fmt::Debug for FrameNames<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FrameNames").finish_non_exhaustive()
     }
-}
-
-/// Returns the address of each frame's call. A return address may be the first one after its
-/// method, if the call was its last instruction.
-pub(super) fn addresses<'e>(event: &Event<'e>) -> impl Iterator<Item = (usize, u64)> + use<'e> {
-    let at = |(index, address): (usize, u64)| {
-        (index, if index == 0 { address } else { address.saturating_sub(1) })
-    };
-    event.stack().addresses().enumerate().map(at)
 }

@@ -1,21 +1,19 @@
-//! The frames of all stacks, in pieces.
+//! Stores the frames of all stacks, in pieces.
 //!
-//! A single list would be moved each time it grows, and would then be in memory twice.
+//! A single list would be in memory twice each time it grows, because growing copies it.
 
 use super::handle::FrameHandle;
 
-/// Number of frames of a piece, which then has 1 MiB. A longer stack has a piece of its
-/// own.
+/// Number of frames of a piece of 1 MiB. A longer stack has a piece of its own.
 const PIECE: usize = 1 << 18;
 
-/// The frames of all stacks.
 #[derive(Debug, Default)]
 pub(super) struct KeptFrames {
     pieces: Vec<Vec<FrameHandle>>,
 }
 
-/// Where the frames of a stack are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+/// Place of a stack's frames in [`KeptFrames`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct FramesPlace {
     piece: u32,
     start: u32,
@@ -27,16 +25,16 @@ impl FramesPlace {
 }
 
 impl KeptFrames {
-    /// Keeps the frames of a stack.
+    /// Stores the frames of a stack.
     pub(super) fn keep(&mut self, frames: &[FrameHandle]) -> FramesPlace {
         let has_room = |piece: &Vec<FrameHandle>| piece.len().saturating_add(frames.len()) <= PIECE;
         if !self.pieces.last().is_some_and(has_room) {
-            // Most traces need only one, which grows.
+            // Most traces need only one piece, which grows.
             let room = if self.pieces.is_empty() { 0 } else { PIECE };
             self.pieces.push(Vec::with_capacity(room.max(frames.len())));
         }
         let index = self.pieces.len().saturating_sub(1);
-        let Some(piece) = self.pieces.last_mut() else { return FramesPlace::default() };
+        let Some(piece) = self.pieces.last_mut() else { return FramesPlace::NONE };
         let place = FramesPlace {
             piece: short(index),
             start: short(piece.len()),
@@ -53,7 +51,7 @@ impl KeptFrames {
         piece.and_then(|piece| piece.get(range(place))).unwrap_or_default()
     }
 
-    /// Keeps these frames instead, which are no more than there were.
+    /// Replaces the frames at a place by as many, or fewer. Returns their place.
     pub(super) fn replace<'f>(
         &mut self,
         place: FramesPlace,

@@ -1,12 +1,11 @@
-//! The name of a method as the runtime stores it, and what it tells of async methods.
+//! Names of methods as the runtime stores them, and the async methods that they belong to.
 
 use super::demangle::{mangled, of_fsharp};
 use super::type_name::rsplit_outside;
 #[cfg(feature = "page")]
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Beginnings of the names of types in `System.Runtime.CompilerServices` that implement
-/// async methods.
+/// Beginnings of names of types in `System.Runtime.CompilerServices` that run async methods.
 const ASYNC_SERVICES: &[&str] = &[
     "Async",
     "PoolingAsync",
@@ -18,7 +17,7 @@ const ASYNC_SERVICES: &[&str] = &[
     "IAsyncStateMachine",
 ];
 
-/// Types that only implement async methods.
+/// Types whose only purpose is to run async methods.
 const ASYNC_TYPES: &[&str] = &[
     "System.Threading.ExecutionContext",
     "System.Threading.Tasks.AwaitTaskContinuation",
@@ -34,7 +33,7 @@ const ASYNC_TYPES: &[&str] = &[
     "Microsoft.FSharp.Control.TrampolineHolder",
 ];
 
-/// Methods of Task that resume awaiting methods.
+/// Methods of `Task` that resume awaiting methods.
 const TASK_RESUMES: &[&str] = &[
     "RunContinuations",
     "FinishContinuations",
@@ -45,7 +44,7 @@ const TASK_RESUMES: &[&str] = &[
     "TrySetException",
 ];
 
-/// A method's name as stored.
+/// Name of a method in the runtime's notation.
 pub(crate) struct MethodName<'t> {
     pub(crate) module: &'t str,
     /// Namespace and type.
@@ -55,7 +54,8 @@ pub(crate) struct MethodName<'t> {
 }
 
 impl<'t> MethodName<'t> {
-    /// Returns type and name of the method whose state machine this method runs.
+    /// Returns the type and name of the async method or iterator whose state machine this method
+    /// runs.
     pub(super) fn machine(&self) -> Option<(&'t str, &'t str)> {
         if self.method != "MoveNext" {
             return None;
@@ -69,7 +69,7 @@ impl<'t> MethodName<'t> {
         is_machine.then_some((outer, method))
     }
 
-    /// Returns a number that an async method and its state machine have in common: see
+    /// Returns a hash that an async method and its state machine share: see
     /// [`Frame::async_method`](super::names::Frame::async_method).
     #[cfg(feature = "page")]
     pub(super) fn async_method(&self) -> u64 {

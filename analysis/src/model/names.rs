@@ -1,4 +1,4 @@
-//! Names of frames.
+//! Frames of stacks and their display names.
 
 use super::demangle::demangle;
 use super::method_name::MethodName;
@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// How much of a name is shown.
+/// Parts of a name that are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -23,19 +23,18 @@ pub enum NameStyle {
     Signature,
 }
 
-/// How frames are named.
+/// Options for the names of frames.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NameOptions {
-    /// How much of a name is shown.
+    /// Parts of a name that are shown.
     pub style: NameStyle,
-    /// Shows names as the runtime stores them, with compiler-generated parts:
-    /// `workload!Workload.Program+<TaskRound>d__14.MoveNext()`, and types in IL notation.
-    /// PerfView shows names like this.
+    /// Shows names as the runtime stores them, with compiler-generated parts and types in IL
+    /// notation: `workload!Workload.Program+<TaskRound>d__14.MoveNext()`. PerfView does the same.
     pub is_raw: bool,
 }
 
-/// The kind of code that a frame belongs to.
+/// Kind of code that a frame belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -51,33 +50,34 @@ pub enum FrameKind {
     Unknown,
 }
 
-/// Where a frame's name comes from.
+/// Source of a frame's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum NameOrigin {
-    /// The runtime has reported the method, or a symbol stands for one.
+    /// The runtime reported the method, or a symbol names a method.
     Method,
-    /// A symbol file, a perf map or a recorder has named the function.
+    /// A symbol file, a perf map or a recorder named the function.
     Symbol,
-    /// Nothing has, but what code the address lies in is known: `libfoo.so+0x1234`.
+    /// The function has no name, but the file that the address lies in is known:
+    /// `libfoo.so+0x1234`.
     Module,
-    /// Nothing has: the text is an address.
+    /// Nothing is known: the text is the address.
     Address,
-    /// The frame stands for several frames, or for none: `(recording)`.
+    /// The frame stands for a group of frames, or for no code: `(recording)`.
     Label,
 }
 
-/// What a method has called, in a frame that stands for the call.
+/// Kind of call that a frame on top of its method stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum FrameCall {
-    /// Native code without a name.
+    /// A call of native code without a name.
     Native,
-    /// The runtime's code that takes a lock.
+    /// A call of the runtime's code that takes a lock.
     TakingLock,
 }
 
@@ -90,63 +90,63 @@ impl FrameCall {
     }
 }
 
-/// A frame with its display names. Frames that look the same are the same: they are compared by
-/// their texts.
+/// A frame with its display names. Frames are compared by their texts: frames that look alike are
+/// equal.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Frame {
-    /// The full name in the chosen style; never empty.
+    /// Full name in the chosen style; never empty.
     pub text: String,
-    /// The module's short name; empty if unknown.
+    /// Short name of the module; empty if unknown.
     pub module: String,
-    /// Namespace; empty for native code.
+    /// Namespace of the type; empty for native code.
     pub namespace: String,
-    /// The type, including outer types; empty for native code.
+    /// Name of the type, including outer types; empty for native code.
     pub type_name: String,
     /// Name of the method or function, without its signature.
     pub method: String,
-    /// The kind of code.
+    /// Kind of code.
     pub kind: FrameKind,
-    /// Where its name comes from.
+    /// Source of the name.
     pub origin: NameOrigin,
-    /// What it has called, if it stands for that call. Text and method say it, too:
+    /// Call that the frame stands for; `None` for most frames. Text and method end with the call:
     /// `Sockets.SocketPal.Send → native call`.
     pub call: Option<FrameCall>,
-    /// Whether the name is a guess: that of a method whose entry point is a little below
-    /// the address, and whose size is unknown. Text and method are marked:
-    /// `~Program.Run+0x1f0`, with the distance from the entry point in bytes.
+    /// Whether the name is a guess: the address lies shortly after the entry point of a method of
+    /// unknown size. Text and method are marked, with the distance from the entry point in bytes:
+    /// `~Program.Run+0x1f0`.
     pub is_guessed: bool,
     /// Distance from the entry point of a guessed method, in bytes; 0 for other frames.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) guess_offset: u64,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) ends: NameEnds,
-    /// Whether it may be the state machine of an async method or an iterator, which is shown
-    /// under that method's name.
+    /// Whether the frame may be a state machine, which is shown under the name of its async method
+    /// or iterator.
     #[cfg(feature = "page")]
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) is_machine: bool,
-    /// The hash of the method's type and name without generic arguments, of a state machine those
-    /// of the method that starts it; 0 for what is no managed method.
+    /// Hash of the method's type and name without generic arguments; 0 for code that is no managed
+    /// method. A state machine has the hash of the method that starts it.
     #[cfg(feature = "page")]
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) async_method: u64,
 }
 
-/// Number of frames of a stack that the runtime keeps: the innermost ones.
+/// Number of innermost frames that the runtime keeps of a stack.
 pub(crate) const RUNTIME_FRAMES: usize = 100;
 
-/// Where parts of a frame's names end, in bytes. A name that was cut off may end before.
+/// Ends of the parts of a frame's names, in bytes. A name that was cut off may be shorter.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct NameEnds {
-    /// In the text, of the module and what separates it from the name.
+    /// End of the module and its `!` in the text.
     module: usize,
-    /// In the text, of the method's name: the arguments follow.
+    /// End of the method's name in the text; the arguments follow.
     name: usize,
-    /// In the text, of the arguments: how far a guess is off follows, and what is called.
+    /// End of the arguments in the text; the offset of a guess and the call follow.
     arguments: usize,
-    /// In the method, of its name: what is called follows.
+    /// End of the name in the method; the call follows.
     method: usize,
 }
 
@@ -177,53 +177,50 @@ impl Hash for Frame {
 }
 
 impl fmt::Display for Frame {
-    /// Writes the text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.text)
     }
 }
 
 impl AsRef<str> for Frame {
-    /// Returns the text.
     fn as_ref(&self) -> &str {
         &self.text
     }
 }
 
 impl Frame {
-    /// Returns whether it has a name; if not, the text is an address, or tells what code the
-    /// address lies in.
+    /// Returns whether the frame has a name. The text of a frame without one is an address, or
+    /// tells the file that the address lies in.
     pub fn is_named(&self) -> bool {
         !matches!(self.origin, NameOrigin::Module | NameOrigin::Address)
     }
 
-    /// Returns the text without the method's arguments and without what it has called:
-    /// `app!Program.Main` for `app!Program.Main(string[])`.
+    /// Returns the text without arguments and call: `app!Program.Main` for
+    /// `app!Program.Main(string[])`.
     pub fn without_arguments(&self) -> &str {
         self.text.get(..self.ends.name).unwrap_or(&self.text)
     }
 
-    /// Returns the text without module, arguments and what the method has called:
-    /// `N.Program.Main` for `app!N.Program.Main(string[])`.
+    /// Returns the text without module, arguments and call: `N.Program.Main` for
+    /// `app!N.Program.Main(string[])`.
     pub fn qualified_name(&self) -> &str {
         self.text.get(self.ends.module..self.ends.name).unwrap_or(&self.text)
     }
 
-    /// Returns the method's arguments as the text has them, such as `(string[])`; empty if it has
-    /// none.
+    /// Returns the arguments in the text, such as `(string[])`; empty if the style shows none.
     #[cfg(feature = "page")]
     pub(crate) fn arguments(&self) -> &str {
         self.text.get(self.ends.name..self.ends.arguments).unwrap_or_default()
     }
 
-    /// Returns the text without what the method has called.
+    /// Returns the text without the call.
     #[cfg(feature = "page")]
     pub(crate) fn without_call(&self) -> &str {
         self.text.get(..self.ends.arguments).unwrap_or(&self.text)
     }
 
-    /// Returns whether it is a method of a type, or of a type nested in it, and its name begins
-    /// like this.
+    /// Returns whether the frame is a method of a type, or of a nested type, and the method's name
+    /// begins with `method`.
     pub(crate) fn is_method_of(&self, type_name: &str, method: &str) -> bool {
         let nested = self.type_name.strip_prefix(type_name);
         // A guess is marked by one byte in front of the name.
@@ -232,19 +229,19 @@ impl Frame {
             && name.starts_with(method)
     }
 
-    /// Returns whether its type lies in a namespace or in one below it.
+    /// Returns whether the type lies in a namespace or in a nested one.
     pub(crate) fn is_in_namespace(&self, namespace: &str) -> bool {
         let below = self.namespace.strip_prefix(namespace);
         below.is_some_and(|below| below.is_empty() || below.starts_with('.'))
     }
 
-    /// Returns whether it is a lambda, or lies in one.
+    /// Returns whether the frame is a lambda, or a method nested in a lambda.
     pub(crate) fn is_lambda(&self) -> bool {
         self.method.starts_with("lambda_")
             || [&self.method, &self.type_name].iter().any(|name| name.contains(".lambda_"))
     }
 
-    /// Returns the method's name alone: without the marks of a guess and what it has called.
+    /// Returns the method without the marks of a guess and without the call.
     pub(crate) fn bare_method(&self) -> &str {
         let caller = self.caller_method();
         match self.is_guessed {
@@ -253,29 +250,29 @@ impl Frame {
         }
     }
 
-    /// Returns whether it is a program's `Main`, or what the compiler makes of the statements of its
-    /// file.
+    /// Returns whether the frame is a program's `Main`, or the method of its top-level statements.
     pub(crate) fn is_main(&self) -> bool {
         matches!(self.bare_method(), "Main" | "<Main>$")
     }
 
-    /// Returns whether it is where a program begins: its `Main`, or what waits for an async one.
+    /// Returns whether a program begins at the frame: `Main`, or the method that waits for an async
+    /// `Main`.
     pub(crate) fn is_entry_point(&self) -> bool {
         self.is_main() || self.bare_method() == "<Main>"
     }
 
-    /// Returns the method without what it has called.
+    /// Returns the method without the call.
     pub fn caller_method(&self) -> &str {
         self.method.get(..self.ends.method).unwrap_or(&self.method)
     }
 
-    /// Returns how the text says what the method has called: ` → native call`. Empty for a
-    /// frame that stands for no call.
+    /// Returns the end of the text that names the call, such as ` → native call`; empty for a frame
+    /// that stands for no call.
     pub fn call_text(&self) -> &'static str {
         self.call.map_or("", FrameCall::text)
     }
 
-    /// Makes the frame that stands for what this method has called.
+    /// Returns the frame that stands for a call by this method.
     pub(crate) fn calling(&self, call: FrameCall) -> Frame {
         let called = |name: &str| format!("{name}{}", call.text());
         Frame {
@@ -329,17 +326,15 @@ impl Frame {
         frame.named([&shown, arguments], end, options.style, NameOrigin::Method)
     }
 
-    /// Marks the name as a guess, for an address that only probably belongs to the method.
+    /// Marks the name as a guess, for an address that probably belongs to the method.
     ///
-    /// Each offset is a separate frame. A single frame for the whole method would have to
-    /// show one offset for all, or none, and would then not distinguish code that
-    /// certainly belongs to the method from code that may belong to its neighbour.
-    /// `topN`, whose rows represent methods, merges them again: see
-    /// [`Frame::guessed_of`].
+    /// Each offset is a separate frame, so that readers can judge each guess: the larger the
+    /// offset, the more likely the code belongs to a neighbour. Reports whose rows are methods use
+    /// [`Frame::without_offset`].
     pub(crate) fn guessed(self, offset: u64) -> Frame {
         let mark = |name: &str| format!("~{name}+{offset:#x}");
         let (text, method) = (mark(&self.text), mark(&self.method));
-        // The mark in front of the name is a byte.
+        // The mark `~` in front of the name takes one byte.
         let NameEnds { module, name, arguments, .. } = self.ends;
         let ends = NameEnds {
             module: if module > 0 { module.saturating_add(1) } else { 0 },
@@ -350,15 +345,15 @@ impl Frame {
         Frame { text, method, is_guessed: true, guess_offset: offset, ends, ..self }
     }
 
-    /// Returns the text without the offset, and the offset, of a guessed name; `None` for other
-    /// frames, and those that stand for a call.
+    /// Returns the text of a guessed name without the offset, and the offset in bytes; `None` for
+    /// other frames and for calls.
     pub(crate) fn guess(&self) -> Option<(&str, u64)> {
         let name = self.text.get(..self.ends.arguments)?;
         (self.is_guessed && self.call.is_none()).then_some((name, self.guess_offset))
     }
 
-    /// Returns the frame of a guessed method without the offset, so that the addresses of one
-    /// method have one frame; other frames as they are.
+    /// Returns the frame of a guessed method without the offset, so that all addresses of the
+    /// method share one frame. Other frames stay as they are.
     pub(crate) fn without_offset(mut self) -> Frame {
         if let Some(end) = self.guess().map(|(name, _)| name.len()) {
             self.text.truncate(end);
@@ -373,7 +368,7 @@ impl Frame {
         size_of::<Frame>().saturating_add(names)
     }
 
-    /// Cuts off names that are too long.
+    /// Shortens all names to [`MAX_NAME_CHARS`].
     pub(crate) fn shortened(mut self) -> Frame {
         let Frame { text, module, namespace, type_name, method, .. } = &mut self;
         [text, module, namespace, type_name, method].into_iter().for_each(shorten);
@@ -383,18 +378,18 @@ impl Frame {
     /// Makes the frame of a function with a name.
     pub(crate) fn native(module: &str, name: &str, kind: FrameKind, options: NameOptions) -> Frame {
         let frame = Frame { method: name.to_owned(), ..Frame::unnamed(module, kind) };
-        // Names of C++ have arguments.
+        // Names of C++ functions have arguments.
         let end = name.find('(').unwrap_or(name.len());
         frame.named([name, ""], end, options.style, NameOrigin::Symbol)
     }
 
-    /// Makes the frame of code of a module, without a name: `module+0x1234`.
+    /// Makes the frame of an offset in a module, without a name: `module+0x1234`.
     pub(crate) fn in_mapping(module: &str, offset: u64, kind: FrameKind) -> Frame {
         Frame::unnamed(module, kind).only(format!("{module}+{offset:#x}"), NameOrigin::Module)
     }
 
-    /// Makes a frame that names only the module that code lies in:
-    /// `System.Private.CoreLib!(no name)`, or `(generated code)` in no module.
+    /// Makes a frame that names only the module of the code: `System.Private.CoreLib!(no name)`, or
+    /// `(generated code)` without a module.
     pub(crate) fn lies_in(module: &str, kind: FrameKind) -> Frame {
         let text = match module {
             "" => "(generated code)".to_owned(),
@@ -403,8 +398,8 @@ impl Frame {
         Frame::unnamed(module, kind).only(text, NameOrigin::Module)
     }
 
-    /// Makes the frame of a method from the names that the runtime stores, for frames that come
-    /// from elsewhere than a trace.
+    /// Makes the frame of a method from names in the runtime's notation, for frames that are not
+    /// from a trace.
     ///
     /// ```
     /// use nettrace_analysis::Frame;
@@ -422,23 +417,22 @@ impl Frame {
         Frame::address(address, FrameKind::Unknown)
     }
 
-    /// Makes a frame that is only an address.
+    /// Makes the frame of an address in code of a kind.
     pub(crate) fn address(address: u64, kind: FrameKind) -> Frame {
         Frame::unnamed("", kind).only(format!("{address:#x}"), NameOrigin::Address)
     }
 
-    /// Makes the frame that represents the outer frames of a stack with too many frames.
+    /// Makes the frame for the outer frames that were left out of a stack with too many frames.
     pub(crate) fn left_out() -> Frame {
         Frame::group("(outer frames left out)".to_owned(), FrameKind::Unknown)
     }
 
-    /// Makes the frame that represents the callers of a stack with as many frames as the runtime
-    /// keeps.
+    /// Makes the frame for the callers that a stack has lost to the runtime's limit.
     pub(crate) fn callers_cut_off() -> Frame {
         Frame::group(format!("(callers cut off at {RUNTIME_FRAMES} frames)"), FrameKind::Unknown)
     }
 
-    /// Makes a frame that represents several frames.
+    /// Makes a frame that stands for a group of frames.
     pub(crate) fn group(name: String, kind: FrameKind) -> Frame {
         Frame::unnamed("", kind).only(name, NameOrigin::Label)
     }
@@ -463,14 +457,15 @@ impl Frame {
         }
     }
 
-    /// Sets a text that is all there is of a name.
+    /// Sets text and method to a name without parts.
     fn only(self, text: String, origin: NameOrigin) -> Frame {
         let ends =
             NameEnds { module: 0, name: text.len(), arguments: text.len(), method: text.len() };
         Frame { method: text.clone(), text, origin, ends, ..self }
     }
 
-    /// Sets the text from the shown name, which ends after `end` bytes, and its arguments.
+    /// Sets the text from the shown name and its arguments. `end`: length of the name without
+    /// arguments, in bytes.
     fn named(
         self,
         [name, arguments]: [&str; 2],
@@ -493,12 +488,11 @@ impl Frame {
     }
 }
 
-/// Maximum length of any name, in characters. A name may occur in each row of a report
-/// and at each node of a tree. Longer names are cut off and end with `…`.
+/// Maximum length of a name, in characters, because each row of a report may repeat a name. Longer
+/// names are cut off and end with `…`.
 pub(crate) const MAX_NAME_CHARS: usize = 4096;
 
-/// Returns as much of an event's, a provider's or a field's name as is shown. Such a name may occur
-/// in each event of a trace.
+/// Returns at most [`MAX_NAME_CHARS`] characters of the name of an event, a provider or a field.
 pub(crate) fn short(name: &str) -> &str {
     match name.len() > MAX_NAME_CHARS {
         true => name
@@ -510,7 +504,7 @@ pub(crate) fn short(name: &str) -> &str {
     }
 }
 
-/// Cuts off a name that is too long.
+/// Cuts off a name after [`MAX_NAME_CHARS`] characters and appends `…`.
 pub(crate) fn shorten(name: &mut String) {
     if name.len() > MAX_NAME_CHARS
         && let Some((end, _)) = name.char_indices().nth(MAX_NAME_CHARS)
@@ -521,7 +515,7 @@ pub(crate) fn shorten(name: &mut String) {
     }
 }
 
-/// Joins parts with dots; empty ones are skipped. `.ctor` keeps its own dot.
+/// Joins parts with dots and skips empty parts. `.ctor` keeps its own dot.
 fn dotted(parts: [&str; 3]) -> String {
     let mut text = String::new();
     for part in parts.into_iter().filter(|part| !part.is_empty()) {

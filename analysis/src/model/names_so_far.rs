@@ -5,13 +5,13 @@
 //! the time. So only current code is kept: code is dropped when the stream says that it
 //! was unloaded, or when other code takes its place.
 
-use super::frame_names::addresses;
 use super::memory_map::MemoryMap;
 use super::method_name::MethodName;
 use super::methods::GUESS_REACH;
 use super::modules::short_name;
 use super::names::{Frame, FrameKind, NameOptions, shorten};
 use super::role::Role;
+use super::stacks::call_address;
 use nettrace_parser::view::{self, KnownProvider, MethodChange, ModuleChange, View};
 use nettrace_parser::{Event, Utf16};
 use std::borrow::Cow;
@@ -293,9 +293,10 @@ impl NamesSoFar {
     /// [`Frame::is_guessed`](crate::Frame::is_guessed).
     pub fn stack_names(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
         let process = event.process_id();
-        let found: Vec<FrameName> = addresses(event)
-            .zip(event.stack().addresses())
-            .map(|((_, at), shown)| self.name((process, at), shown))
+        let stack = event.stack();
+        let addresses = stack.addresses().enumerate();
+        let found: Vec<FrameName> = addresses
+            .map(|(index, at)| self.name((process, call_address(at, index == 0)), at))
             .collect();
         let text = |found| match found {
             FrameName::Method(place) => match self.codes.get(&place).map(|code| &code.name) {
@@ -315,7 +316,7 @@ impl NamesSoFar {
         address: u64,
         is_leaf: bool,
     ) -> (Arc<Frame>, Role) {
-        let at = (process, if is_leaf { address } else { address.saturating_sub(1) });
+        let at = (process, call_address(address, is_leaf));
         let frame = match self.name(at, address) {
             FrameName::Method(place) => match self.codes.get(&place).map(|code| &code.name) {
                 Some(Name::Shown(frame)) => Arc::clone(frame),

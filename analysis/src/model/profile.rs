@@ -1,4 +1,4 @@
-//! Aggregated samples, the basis of most reports and formats.
+//! Samples aggregated by their stacks, the basis of most reports and formats.
 
 use super::handle::{StackHandle, TextHandle, ThreadHandle};
 use super::hash::NumberMap;
@@ -6,17 +6,17 @@ use super::sample::{Kind, Mode, Sample, SampleClock};
 use super::when::When;
 use std::collections::BTreeMap;
 
-/// The key by which samples are aggregated.
+/// Properties that the samples of one row of a profile share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct ProfileKey {
-    /// The kind of sample.
+    /// Kind of sample.
     pub kind: Kind,
-    /// The thread.
+    /// Thread that the samples are about.
     pub thread: ThreadHandle,
-    /// The stack.
+    /// Stack of the thread.
     pub stack: StackHandle,
-    /// What is stored about the thread's state.
+    /// State of the thread, as the trace reports it.
     pub mode: Mode,
     /// Name of the type that was allocated or thrown; `(still waiting)` for waits that are
     /// not over.
@@ -39,18 +39,18 @@ impl ProfileKey {
 pub struct Totals {
     /// Number of samples.
     pub samples: u64,
-    /// Number of things they represent; see [`Sample::count`].
+    /// Number of things that the samples represent; see [`Sample::count`].
     pub count: u64,
-    /// Total weight, in the kind's unit.
+    /// Sum of the weights, in the kind's unit.
     pub weight: u64,
-    /// Time of the earliest one, in nanoseconds since the session's start.
+    /// Time of the earliest sample, in nanoseconds since the session's start.
     pub first_nanos: i64,
-    /// Time of the latest one.
+    /// Time of the latest sample, in nanoseconds since the session's start.
     pub last_nanos: i64,
 }
 
 impl Totals {
-    /// Creates a single entry: `count` things at one time, with a total weight.
+    /// Creates the totals of `count` samples at one time, with the sum of their weights.
     pub(crate) fn at(nanos: i64, count: u64, weight: u64) -> Totals {
         Totals { samples: count, count, weight, first_nanos: nanos, last_nanos: nanos }
     }
@@ -77,7 +77,7 @@ impl Totals {
         }
     }
 
-    /// Adds the totals of a place that has samples to one that has samples too.
+    /// Adds totals; both have at least one sample.
     #[inline]
     fn grow(&mut self, other: &Totals) {
         self.samples = self.samples.saturating_add(other.samples);
@@ -88,25 +88,25 @@ impl Totals {
     }
 }
 
-/// Samples aggregated by kind, thread, stack, mode and label. Its size is bounded by the
-/// number of distinct keys.
+/// Samples aggregated by kind, thread, stack, mode and label. Memory is bounded by the number of
+/// distinct keys.
 #[derive(Debug, Clone, Default)]
 pub struct Profile {
     rows: Vec<(ProfileKey, Totals)>,
-    /// The row of each key.
+    /// Index of each key's row.
     places: NumberMap<ProfileKey, u32>,
-    /// Recently used rows, by thread and stack: consecutive samples of a thread are often
-    /// the same.
+    /// Recently used rows, by thread and stack, because consecutive samples of a thread are often
+    /// alike.
     recent: Vec<u32>,
-    /// The times of CPU samples, if they are kept.
+    /// Times of CPU samples, if they are kept.
     when: Option<When>,
-    /// Whether there are threads, processes or times whose samples were left out.
+    /// Whether a filter leaves out samples of some threads, processes or times.
     is_filtered: bool,
     refused: u64,
 }
 
-/// Equal if the totals are equal, regardless of order. Handles belong to a model: equal
-/// profiles of two models need not have the same stacks.
+/// Compares totals, in any order. Handles belong to a model, so equal profiles of two models may
+/// have different stacks.
 impl PartialEq for Profile {
     fn eq(&self, other: &Profile) -> bool {
         let row = |profile: &Profile, key| {
@@ -126,18 +126,18 @@ impl Eq for Profile {}
 const RECENT: usize = 1024;
 
 impl Profile {
-    /// Creates an empty profile. `is_filtered`: there are threads, processes or times whose samples
-    /// will be left out.
+    /// Creates an empty profile. `is_filtered`: a filter leaves out samples of some threads,
+    /// processes or times.
     pub(crate) fn new(is_filtered: bool) -> Profile {
         Profile { is_filtered, ..Profile::default() }
     }
 
-    /// Counts CPU samples that a filter of threads and times leaves out.
+    /// Counts CPU samples that a filter of threads, processes or times leaves out.
     pub(crate) fn refuse(&mut self, samples: u64) {
         self.refused = self.refused.saturating_add(samples);
     }
 
-    /// Returns the number of CPU samples that such filters leave out.
+    /// Returns the number of CPU samples that a filter of threads, processes or times left out.
     pub(crate) fn refused(&self) -> u64 {
         self.refused
     }
@@ -146,7 +146,7 @@ impl Profile {
         self.is_filtered
     }
 
-    /// Keeps the times of CPU samples.
+    /// Keeps the times of CPU samples from now on.
     pub(crate) fn keep_when(&mut self, from_nanos: i64) {
         self.when = Some(When::new(from_nanos));
     }
@@ -169,8 +169,8 @@ impl Profile {
     /// Adds the totals of one or more samples that have the same key.
     #[inline]
     pub(crate) fn add_totals(&mut self, key: ProfileKey, sums: &Totals) {
-        // Threads that wait at the same place have the same stack, so the stack alone would
-        // make them push each other out.
+        // The thread is part of the place, because idle threads share a stack and would push each
+        // other out.
         let place = (key.stack.0.wrapping_mul(31).wrapping_add(key.thread.0)) as usize % RECENT;
         if let Some(row) = self.recent.get(place)
             && let Some((known, totals)) = self.rows.get_mut(*row as usize)
@@ -183,7 +183,6 @@ impl Profile {
 
     #[inline(never)]
     fn add_elsewhere(&mut self, key: ProfileKey, place: usize, totals: &Totals) {
-        // One look into the map finds the row or makes it.
         let next = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
         let row = *self.places.entry(key).or_insert(next);
         if row == next {
@@ -200,8 +199,8 @@ impl Profile {
         }
     }
 
-    /// Returns all totals, by kind, then thread and stack in the order in which they first
-    /// appeared.
+    /// Returns all totals, sorted by kind, thread and stack. Threads and stacks are in the order of
+    /// first appearance.
     pub fn rows(&self) -> Vec<(ProfileKey, Totals)> {
         let mut rows = self.rows.clone();
         rows.sort_unstable_by_key(|(key, _)| *key);
@@ -213,7 +212,7 @@ impl Profile {
         self.rows.is_empty()
     }
 
-    /// Returns what the weights of the CPU samples measure: [`SampleClock::Cpu`] if all were
+    /// Returns the clock of the CPU samples' weights: [`SampleClock::Cpu`] if all samples were
     /// taken on processors.
     pub(crate) fn clock(&self) -> SampleClock {
         let mut cpu = self.rows.iter().filter(|(key, _)| key.kind == Kind::Cpu).peekable();
@@ -223,7 +222,7 @@ impl Profile {
         }
     }
 
-    /// Returns the kinds of samples that occurred, and the number of each.
+    /// Returns the kinds of samples that occurred, and the number of samples of each.
     pub fn kinds(&self) -> Vec<(Kind, u64)> {
         let mut counts: BTreeMap<Kind, u64> = BTreeMap::new();
         for (key, totals) in &self.rows {

@@ -1,4 +1,4 @@
-//! The model with all names resolved: the basis of reports and formats.
+//! A trace with names for all frames: the basis of reports and formats.
 
 use super::Model;
 use super::coverage::Coverage;
@@ -18,7 +18,7 @@ use super::wait_for::WaitFor;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// A trace that was read to its end, with a name for every frame.
+/// The model and samples of a trace that was read to its end, with a name for every frame.
 #[derive(Debug)]
 pub struct Resolved<'m> {
     model: &'m Model,
@@ -26,23 +26,22 @@ pub struct Resolved<'m> {
     frames: Vec<Arc<Frame>>,
     kept: KeptFrames,
     stacks: Vec<ResolvedStack>,
-    /// Whether samples with an unknown stack pass the filter's patterns of frames.
+    /// Whether samples with an unknown stack meet the filter's conditions on frames.
     admits_unknown_stacks: bool,
     states: Vec<ThreadState>,
     names: NameOptions,
     coverage: Coverage,
     joins_recursion: bool,
-    /// What the user calls the program's own code.
+    /// Pattern of the user's own code, if the user gave one.
     my_code: Option<Pattern>,
-    /// The endpoints of frames that are handlers of only one, by handle.
+    /// Endpoint of each frame whose method serves only one.
     endpoints: BTreeMap<FrameHandle, TextHandle>,
 }
 
 impl<'m> Resolved<'m> {
-    /// Resolves the names of all frames of all stacks.
+    /// Resolves all frames of all stacks.
     ///
-    /// Frames are folded after filtering, because the filter applies to the frames in the
-    /// trace.
+    /// Frames are folded after filtering, because the filter applies to frames as recorded.
     pub(crate) fn new(
         model: &'m Model,
         profile: &'m Profile,
@@ -54,7 +53,7 @@ impl<'m> Resolved<'m> {
         let stacks = model.stored_stacks();
         let mut rows = Vec::with_capacity(stacks.len());
         let (mut kept, mut frames) = (KeptFrames::default(), Vec::new());
-        // Many stacks with the same addresses also have the same frames.
+        // Stacks that share addresses usually have the same frames.
         let mut shared: NumberMap<usize, FramesPlace> = NumberMap::default();
         for stack in stacks.handles() {
             let mut row = resolver.resolve_stack(stack, &mut frames);
@@ -98,7 +97,7 @@ impl<'m> Resolved<'m> {
         resolved
     }
 
-    /// Creates names and stacks that are not code, for a profile of something else.
+    /// Creates names and stacks for a profile of something else than code, such as objects.
     /// `stacks` contain indices into `frames`, innermost first.
     pub(crate) fn of_things(
         model: &'m Model,
@@ -130,10 +129,9 @@ impl<'m> Resolved<'m> {
         }
     }
 
-    /// Removes frames with less than `least_percent` of the weight of the filtered
-    /// samples, together with what they call: samples that end there count for the next
-    /// frame outwards. If there are several kinds of samples, a frame is removed if it
-    /// has too little of each.
+    /// Removes frames with less than `least_percent` of the weight of the filtered samples, so that
+    /// their samples count for the next frame outwards. With several kinds of samples, a frame is
+    /// removed if its weight is too small in each.
     fn fold_small(&mut self, profile: &Profile, least_percent: f64) {
         if least_percent <= 0.0 || profile.is_empty() {
             return;
@@ -184,14 +182,13 @@ impl<'m> Resolved<'m> {
         }
     }
 
-    /// Uses other samples from now on. Which frames are small has been decided by the
-    /// previous ones.
+    /// Replaces the samples. Frames that the previous samples made too small stay folded.
     pub(crate) fn use_samples(&mut self, profile: &'m Profile, states: &[ThreadState]) {
         self.profile = profile;
         states.clone_into(&mut self.states);
     }
 
-    /// Returns whether `profile` and `states` are these samples.
+    /// Returns whether `profile` and `states` are the current samples.
     pub(crate) fn uses_samples(&self, profile: &Profile, states: &[ThreadState]) -> bool {
         std::ptr::eq(self.profile, profile) && self.states == states
     }
@@ -201,12 +198,12 @@ impl<'m> Resolved<'m> {
         self.model
     }
 
-    /// Returns how names are shown.
+    /// Returns the options of the frames' names.
     pub(crate) fn names(&self) -> NameOptions {
         self.names
     }
 
-    /// Returns what the user calls the program's own code.
+    /// Returns the pattern of the user's own code, if the user gave one.
     pub(crate) fn my_code(&self) -> Option<&Pattern> {
         self.my_code.as_ref()
     }
@@ -231,26 +228,26 @@ impl<'m> Resolved<'m> {
         self.frame(frame).map_or("?", |frame| &frame.text)
     }
 
-    /// Returns the endpoint of a web application that a frame's method serves, `GET /cart`; `None`
-    /// if it serves several, or none that is known.
+    /// Returns the endpoint of a web application that a frame's method serves, such as `GET /cart`;
+    /// `None` if the method serves several, or none that is known.
     pub(crate) fn endpoint(&self, frame: FrameHandle) -> Option<&str> {
         self.endpoints.get(&frame).map(|endpoint| self.model.endpoints.name(*endpoint))
     }
 
-    /// Returns the endpoint that a frame's method serves, with the name that both have together.
+    /// Returns the endpoint that a frame's method serves, together with the method's name.
     pub(crate) fn served_endpoint(&self, frame: FrameHandle) -> Option<ServedEndpoint> {
         Some(ServedEndpoint::new(self.frame(frame)?, self.endpoint(frame)?))
     }
 
-    /// Returns each frame that has an endpoint, and that endpoint.
+    /// Returns each frame that serves an endpoint, and the endpoint.
     pub(crate) fn endpoints(&self) -> impl Iterator<Item = (&Arc<Frame>, &str)> {
         let frames = self.endpoints.keys();
         frames.filter_map(|frame| Some((self.frame(*frame)?, self.endpoint(*frame)?)))
     }
 
-    /// Returns the frames of a stack, innermost first, regardless of the filter. There is one per
-    /// address, unless frames are folded, but none for those that the runtime puts on top of a
-    /// place, unless names are raw.
+    /// Returns the frames of a stack, innermost first, regardless of the filter: one per address,
+    /// unless frames are folded. The runtime's own innermost frames are left out, unless names are
+    /// raw.
     pub fn frames(&self, stack: StackHandle) -> &[FrameHandle] {
         let index = stack.index();
         let (row, is_of_sample) = match self.stacks.get(index) {
@@ -262,9 +259,9 @@ impl<'m> Resolved<'m> {
         self.kept.get(row.place).get(hidden..).unwrap_or_default()
     }
 
-    /// Returns the stack of a sample: with a frame on top that says so if it was in a native call,
-    /// or taking a lock. It is only for [`Resolved::frames`]: it is a number after those of all
-    /// stacks, so that code that knows stacks by their handles need not know of calls.
+    /// Returns the stack of a sample, for [`Resolved::frames`]. If the thread was in a native call
+    /// or taking a lock, the handle is `stack` plus the number of all stacks: its frames begin with
+    /// one for the call. So callers need not know about calls.
     pub(crate) fn sample_stack(&self, stack: StackHandle, mode: Mode) -> StackHandle {
         let row = self.stacks.get(stack.index());
         let is_calling = row.is_some_and(|row| row.has_call && Self::is_calling(mode, row.leaf));
@@ -274,25 +271,24 @@ impl<'m> Resolved<'m> {
         }
     }
 
-    /// Returns the number of a stack's frames in the trace, and of those with a name.
+    /// Returns the number of a stack's frames in the trace, and the number of frames with a name.
     pub(crate) fn counted(&self, stack: StackHandle) -> (u64, u64) {
         let (frames, named) = self.stacks.get(stack.index()).map_or((0, 0), |row| row.counted);
         (frames.into(), named.into())
     }
 
-    /// Returns whether a stack has lost its callers, because the runtime keeps 100 frames. It has a
-    /// frame that says so in their place.
+    /// Returns whether a stack has lost its callers, because the runtime keeps 100 frames. The
+    /// outermost frame says so.
     pub(crate) fn is_cut_off(&self, stack: StackHandle) -> bool {
         self.stacks.get(stack.index()).is_some_and(|row| row.is_cut_off)
     }
 
-    /// Returns whether a stack had lost its callers, and has got them from the thread's stack
-    /// before.
+    /// Returns whether callers that a stack had lost were taken from the thread's previous stack.
     pub(crate) fn is_repaired(&self, stack: StackHandle) -> bool {
         self.stacks.get(stack.index()).is_some_and(|row| row.is_repaired)
     }
 
-    /// Returns the number of stacks, with those of [`Resolved::sample_stack`].
+    /// Returns the number of stacks, including the handles of [`Resolved::sample_stack`].
     pub(crate) fn stack_count(&self) -> usize {
         self.stacks.len().saturating_mul(2)
     }
@@ -302,9 +298,9 @@ impl<'m> Resolved<'m> {
             && matches!(state_of(mode, leaf), ThreadState::Native | ThreadState::TakingLock)
     }
 
-    /// Returns the frames of a sample's stack, innermost first; `None` if the sample does not
-    /// pass the filter. Those of a thread in a native call, or taking a lock, begin with a
-    /// frame that says so: `Sockets.SocketPal.Send → native call`.
+    /// Returns the frames of a sample's stack, innermost first; `None` if the sample does not pass
+    /// the filter. If the thread was in a native call or taking a lock, the first frame says so:
+    /// `Sockets.SocketPal.Send → native call`.
     pub fn selected(&self, stack: StackHandle, mode: Mode) -> Option<&[FrameHandle]> {
         self.admits(stack, mode).then(|| self.frames(self.sample_stack(stack, mode)))
     }
@@ -321,15 +317,15 @@ impl<'m> Resolved<'m> {
         self.states.is_empty() && self.stacks.iter().all(|row| row.passes)
     }
 
-    /// Returns whether a sample was waiting. The filter's threads, times and frames are applied,
-    /// but not its states.
+    /// Returns whether a sample's thread was waiting and the stack meets the filter's conditions on
+    /// frames. The filter's states are ignored.
     pub(crate) fn is_waiting(&self, stack: StackHandle, mode: Mode) -> bool {
         self.stacks.get(stack.index()).is_some_and(|row| row.passes)
             && self.state(stack, mode) == ThreadState::Waiting
     }
 
-    /// Returns whether a sample of a kind is shown below one root with all others that waited:
-    /// those of the runtime's sampler, which stops threads whether they run or wait.
+    /// Returns whether reports show a sample below the root of all waiting samples: a CPU sample of
+    /// a waiting thread.
     pub(crate) fn is_below_waiting(&self, kind: Kind, stack: StackHandle, mode: Mode) -> bool {
         kind == Kind::Cpu && self.state(stack, mode) == ThreadState::Waiting
     }
@@ -344,7 +340,7 @@ impl<'m> Resolved<'m> {
         state_of(mode, self.leaf(stack))
     }
 
-    /// Returns how certain it is that a thread with this stack ran; `None` if it waited.
+    /// Returns the certainty that a thread with this stack ran; `None` if the thread waited.
     pub(crate) fn running(&self, stack: StackHandle, mode: Mode) -> Option<Running> {
         running_of(mode, self.leaf(stack))
     }
@@ -353,20 +349,20 @@ impl<'m> Resolved<'m> {
         self.stacks.get(stack.index()).map_or(Leaf::UNKNOWN, |row| row.leaf)
     }
 
-    /// Returns what a thread with this stack waits for; `None` if it does not wait.
+    /// Returns what a thread with this stack waits for; `None` if the thread does not wait.
     pub(crate) fn waits_for(&self, stack: StackHandle, mode: Mode) -> Option<WaitFor> {
         if self.state(stack, mode) != ThreadState::Waiting {
             return None;
         }
         let by_stack = self.stacks.get(stack.index()).and_then(|row| row.wait_for);
-        // The runtime itself says that it is a lock.
+        // The runtime's events say that the wait is for a lock.
         if mode == Mode::Blocked {
             return Some(WaitFor::Lock);
         }
         Some(by_stack.unwrap_or(WaitFor::Other))
     }
 
-    /// Returns how many frames have a name.
+    /// Returns the numbers of frames with and without names.
     pub fn coverage(&self) -> Coverage {
         self.coverage
     }

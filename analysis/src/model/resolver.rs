@@ -1,5 +1,5 @@
-//! Names of addresses, each looked up once, and what the frames of a stack reveal about its
-//! thread.
+//! Turns the addresses of stacks into frames with names, and finds what the frames of a stack
+//! reveal about its thread.
 
 #[cfg(feature = "symbols")]
 use super::aot_names::AotName;
@@ -17,6 +17,7 @@ use super::names::{Frame, FrameCall, FrameKind, NameOptions, NameOrigin, RUNTIME
 use super::native_images::NativeImage;
 use super::pattern::Pattern;
 use super::role::{Leaf, Passage, Role, WaitChain};
+use super::stacks::call_address;
 #[cfg(feature = "symbols")]
 use super::symbol_file::readable;
 use super::universal::KERNEL_START;
@@ -26,28 +27,28 @@ use super::{Model, Process};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// What is known of a stack.
+/// Frames of a stack, and facts about the stack and its thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ResolvedStack {
     pub(super) place: FramesPlace,
-    /// Whether the first of the frames is only for threads that were running: it says in
-    /// which call they were. See [`Resolved::sample_stack`](super::Resolved::sample_stack).
+    /// Whether the innermost frame stands for a call, such as `→ native call`. Only samples of
+    /// running threads have this frame: see
+    /// [`Resolved::sample_stack`](super::Resolved::sample_stack).
     pub(super) has_call: bool,
     pub(super) leaf: Leaf,
-    /// Number of its frames in the trace, and of those with a name.
+    /// Number of frames in the trace, and number of frames with a name.
     pub(super) counted: (u16, u16),
-    /// Whether it has lost its callers: it has as many frames as the runtime keeps.
+    /// Whether outer frames are missing, because the runtime keeps 100 frames of a stack.
     pub(super) is_cut_off: bool,
-    /// Whether it had lost its callers, and has got them from the thread's stack before.
+    /// Whether missing outer frames were taken from the thread's previous stack.
     pub(super) is_repaired: bool,
-    /// What it waits for, if it does.
+    /// What the thread waits for; `None` if no frame says so.
     pub(super) wait_for: Option<WaitFor>,
-    /// Whether it passes the filter's conditions on frames.
+    /// Whether the stack meets the filter's conditions on frames.
     pub(super) passes: bool,
 }
 
 impl ResolvedStack {
-    /// Nothing is known yet.
     pub(super) const UNKNOWN: ResolvedStack = ResolvedStack {
         place: FramesPlace::NONE,
         has_call: false,
@@ -60,20 +61,19 @@ impl ResolvedStack {
     };
 }
 
-/// Resolves names, each once.
+/// Finds the frames of addresses and methods, and keeps each frame once.
 pub(super) struct Resolver<'m, 'f> {
     model: &'m Model,
     options: NameOptions,
     filter: &'f Filter,
     pub(super) frames: Vec<Frame>,
-    /// What is known about each frame besides its text.
+    /// Facts about each frame, by its handle.
     facts: Vec<MethodFacts>,
     by_text: HashMap<String, FrameHandle>,
-    /// Addresses that mean the same at all times.
+    /// Frames of addresses that have one meaning in the whole trace.
     by_address: NumberMap<(u32, u64), FrameHandle>,
     by_method: NumberMap<(u32, u32), FrameHandle>,
     pub(super) coverage: Coverage,
-    /// `None` if nothing is folded.
     folder: Option<Folder<'f>>,
     kernel: OnceLock<KernelOwners>,
 }
@@ -81,12 +81,12 @@ pub(super) struct Resolver<'m, 'f> {
 #[derive(Debug, Clone, Copy)]
 struct MethodFacts {
     role: Role,
-    /// Whether the filter requires, or excludes, stacks with this frame.
+    /// Whether the filter's pattern of required frames matches.
     is_wanted: bool,
     is_excluded: bool,
 }
 
-/// A frame, and whether it is the same at all times.
+/// Frame at an address, and whether the address has one meaning in the whole trace.
 struct FoundFrame {
     frame: FrameHandle,
     is_always: bool,
@@ -114,7 +114,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         }
     }
 
-    /// Computes what is known of a stack, but for its place; `frames` becomes its frames.
+    /// Resolves a stack into `frames`, innermost first. The caller keeps the frames and sets the
+    /// row's place.
     pub(super) fn resolve_stack(
         &mut self,
         stack: StackHandle,
@@ -129,12 +130,9 @@ impl<'m, 'f> Resolver<'m, 'f> {
         let (mut is_wanted, mut is_excluded) = (self.filter.frame.is_none(), false);
         let mut chain = WaitChain::NEW;
         for (index, address) in stacks.addresses(stack).iter().enumerate() {
-            // A return address may be the first address after its method, if the call was
-            // its last instruction.
-            let address = if index == 0 { *address } else { address.saturating_sub(1) };
             let handle = match cut_at == Some(index) {
                 true => self.intern(Frame::left_out(), Role::WORK),
-                false => self.resolve_address(process, address, ticks, index == 0),
+                false => self.resolve_address(process, *address, ticks, index == 0),
             };
             frames.push(handle);
             let (Some(frame), Some(facts)) =
@@ -163,8 +161,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         }
         row.wait_for = chain.wait_for;
         row.leaf.wait = chain.wait;
-        // An address without a name on top may be native code or a method that nobody
-        // named: only after a rundown is it native code for certain.
+        // An innermost address without a name is native code or a method whose name is missing.
+        // Only a rundown, which names all methods, makes native code certain.
         row.leaf.is_returning = chain.is_returning() && self.lists_all_methods(process);
         if !self.options.is_raw {
             let left_out = self.leave_out_plumbing(frames);
@@ -178,7 +176,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         row
     }
 
-    /// Returns the endpoints of the methods that serve only one, by their [keys](method_key).
+    /// Returns the endpoint of each method that handles requests, by its [key](method_key); `None`
+    /// for methods that serve several.
     pub(super) fn endpoints(&mut self) -> HashMap<String, Option<TextHandle>> {
         let mut found: HashMap<String, Option<TextHandle>> = HashMap::new();
         let stacks = self.model.stored_stacks();
@@ -187,10 +186,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             let ticks = stacks.since_ticks(stack);
             let addresses = stacks.addresses(stack).iter().enumerate();
             let handles: Vec<FrameHandle> = addresses
-                .map(|(index, at)| match index {
-                    0 => self.resolve_address(process, *at, ticks, true),
-                    _ => self.resolve_address(process, at.saturating_sub(1), ticks, false),
-                })
+                .map(|(index, at)| self.resolve_address(process, *at, ticks, index == 0))
                 .collect();
             let frames: Vec<&Frame> =
                 handles.iter().filter_map(|frame| self.frames.get(frame.index())).collect();
@@ -202,23 +198,23 @@ impl<'m, 'f> Resolver<'m, 'f> {
         found
     }
 
-    /// Returns whether code without a name is no managed method: after the names of all methods
-    /// were listed, only stubs and native code have none.
+    /// Returns whether the trace names all methods of a process. Code without a name is then a stub
+    /// or native code.
     fn lists_all_methods(&self, process: ProcessHandle) -> bool {
         self.model.process(process).is_some_and(|process| process.methods.has_rundown())
     }
 
-    /// Returns whether the process was compiled ahead of time: its sampler sees all code as native.
+    /// Returns whether the process was compiled ahead of time. Its sampler reports all code as
+    /// native.
     fn is_ahead(&self, process: ProcessHandle) -> bool {
         let is_ahead =
             |process: &Process| !process.images.is_empty() && process.methods.codes().is_empty();
         self.model.process(process).is_some_and(is_ahead)
     }
 
-    /// Returns whether the runtime has left out callers of a stack with so many frames.
+    /// Returns whether a stack with this many frames has lost its callers to the runtime's limit.
     fn is_cut_off(&self, process: ProcessHandle, frames: usize) -> bool {
-        // Recorders of operating systems have limits of their own, and a stack of exactly
-        // 100 frames is one like any other there.
+        // Recorders of operating systems have other limits, so that 100 frames mean nothing there.
         let is_of_runtime = |process: &Process| {
             !process.methods.codes().is_empty() || process.mappings().is_empty()
         };
@@ -231,8 +227,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         self.facts.get(frame.index()).map_or(Passage::No, |facts| facts.role.passage)
     }
 
-    /// Leaves out the runtime's own frames at the innermost end, and returns their number: a thread
-    /// that waits for the end of a collection, or throws, is at the place that called them.
+    /// Removes the runtime's own innermost frames and returns their number. A thread that waits for
+    /// a collection, or throws, is then shown at the method that called the runtime.
     fn leave_out_plumbing(&self, frames: &mut Vec<FrameHandle>) -> usize {
         let is_kept = |frame: &FrameHandle| {
             !matches!(self.passage(*frame), Passage::Plumbing | Passage::Spin)
@@ -242,8 +238,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         first
     }
 
-    /// Gives native code the name of the method that called it, and the taking of a lock that of
-    /// the method that takes it. Returns whether the innermost frame is only for samples that were running.
+    /// Puts a frame for a native call, or for taking a lock, on top of the method that made the
+    /// call. Returns whether the frame is only for samples of running threads.
     fn name_call(
         &mut self,
         frames: &mut Vec<FrameHandle>,
@@ -283,17 +279,13 @@ impl<'m, 'f> Resolver<'m, 'f> {
         true
     }
 
-    /// Returns a frame for what a method has called.
+    /// Returns the frame that stands for a call by the method of `place`.
     fn intern_call(&mut self, place: FrameHandle, call: FrameCall) -> FrameHandle {
         let Some(caller) = self.frames.get(place.index()) else { return place };
-        let frame = caller.calling(call);
-        if let Some(known) = self.by_text.get(&frame.text) {
-            return *known;
-        }
-        self.intern(frame, Role::NATIVE)
+        self.intern(caller.calling(call), Role::NATIVE)
     }
 
-    /// Folds the frames of a stack.
+    /// Folds the frames of a stack. At least one frame remains.
     fn fold(&mut self, frames: &mut Vec<FrameHandle>) {
         let Some(folder) = &mut self.folder else { return };
         let Some(outermost) = frames.last().copied() else { return };
@@ -310,13 +302,12 @@ impl<'m, 'f> Resolver<'m, 'f> {
         self.model
     }
 
-    /// Returns a frame's text.
     pub(super) fn text(&self, frame: FrameHandle) -> &str {
         self.frames.get(frame.index()).map_or("?", |frame| &frame.text)
     }
 
-    /// Returns the frame at an address; for return addresses, pass the address minus one.
-    /// `is_leaf`: the address is the innermost one, not a return address.
+    /// Returns the frame at an address of a stack. `is_leaf`: the address is the innermost one, not
+    /// a return address.
     pub(super) fn resolve_address(
         &mut self,
         process: ProcessHandle,
@@ -324,6 +315,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         ticks: u64,
         is_leaf: bool,
     ) -> FrameHandle {
+        let address = call_address(address, is_leaf);
         if let Some(known) = self.by_address.get(&(process.0, address)) {
             return *known;
         }
@@ -347,8 +339,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         {
             return found;
         }
-        // The kernel is the same for all processes; a recorder may have reported it only
-        // once.
+        // All processes share the kernel, so a recorder may report its symbols for one process
+        // only.
         let is_kernel = address >= KERNEL_START;
         if is_kernel {
             let owners = self.kernel.get_or_init(|| {
@@ -366,7 +358,6 @@ impl<'m, 'f> Resolver<'m, 'f> {
             }
         }
         let kind = if is_kernel { FrameKind::Kernel } else { FrameKind::Unknown };
-        // Show the address in the stream.
         let shown = if is_leaf { address } else { address.saturating_add(1) };
         let frame = self.intern(Frame::address(shown, kind), Role::NATIVE);
         FoundFrame { frame, is_always: false }
@@ -398,7 +389,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             let frame = self.symbol(module, self.model.text(range.value), kind);
             return Some(FoundFrame { frame, is_always });
         }
-        // Known names take precedence over guessed ones.
+        // Guesses come after all names that are certain.
         if let Some((method, offset)) = row.methods.guess(address) {
             let frame = match offset {
                 0 => self.method_frame(row, process, method, ticks),
@@ -431,7 +422,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         })
     }
 
-    /// Returns the frame for code that was compiled ahead of time.
+    /// Returns the frame for code of a NativeAOT program, by the name in its symbol file.
     fn in_image(&mut self, image: &NativeImage, address: u64) -> FrameHandle {
         let distance = address.saturating_sub(image.start);
         #[cfg(feature = "symbols")]
@@ -469,7 +460,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         frame
     }
 
-    /// Returns a frame this many bytes after a method's entry point.
+    /// Returns the guessed frame for an address `offset` bytes after a method's entry point.
     fn guess_frame(
         &mut self,
         row: &Process,
@@ -515,7 +506,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         frame
     }
 
-    /// Returns the frame for a symbol's name: native code, or managed code as named by a perf map.
+    /// Returns the frame for the name of a symbol. Perf maps name methods of .NET, too.
     fn symbol(&mut self, module: &str, name: &str, kind: FrameKind) -> FrameHandle {
         match MethodName::from_perf_map(name).filter(|_| kind == FrameKind::Native) {
             Some(name) => self.managed(&name),
@@ -553,7 +544,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         handle
     }
 
-    /// Passes a new frame to the folder, with the name under which it is shown.
+    /// Passes a new frame to the folder, together with the frame of its group.
     fn foldable(&mut self, handle: FrameHandle) {
         let (Some(folder), Some(frame)) = (&mut self.folder, self.frames.get(handle.index()))
         else {
@@ -562,7 +553,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         let Some(name) = folder.group_of(frame) else {
             return folder.add(frame, handle, &frame.text, false);
         };
-        // The folder must know the frame before its group.
+        // The folder numbers frames as they come, so the frame goes before its group.
         let mut group = Frame::group(name, frame.kind);
         shorten(&mut group.text);
         let shown = match self.by_text.get(&group.text) {
@@ -573,7 +564,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         self.intern_group(group);
     }
 
-    /// Interns a frame that is not in the trace.
+    /// Interns a frame that no address of the trace has, such as a group.
     fn intern_group(&mut self, group: Frame) -> FrameHandle {
         if let Some(known) = self.by_text.get(&group.text) {
             return *known;

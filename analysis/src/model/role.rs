@@ -1,33 +1,31 @@
-//! What a frame reveals about its thread's state.
+//! Facts about a thread's state that its frames reveal: whether it runs, waits, or takes a lock.
 
 use super::method_name::MethodName;
 use super::sample::{Mode, Running, ThreadState};
 use super::wait_for::{WaitFor, wait_for};
 use super::waits::{Wait, is_on_behalf, is_plumbing, is_spinning, only_calls, wait_of};
 
-/// What a frame reveals about its thread's state.
+/// Facts about a thread's state that one frame reveals.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Role {
     pub(crate) wait: Wait,
-    /// What it waits for, as a part of a chain of waits.
+    /// What a thread with the frame in a chain of waits waits for.
     pub(crate) wait_for: Option<WaitFor>,
-    /// Whether and why the caller reveals more.
     pub(crate) passage: Passage,
 }
 
-/// Whether and why a frame's caller reveals more.
+/// Reason why a frame's caller reveals more about the thread than the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Passage {
-    /// It does not.
+    /// The caller reveals nothing more.
     No,
-    /// It is native code, or calls native code and does nothing else.
+    /// The frame is native code, or only calls native code.
     Native,
-    /// It spins, on behalf of the caller, who knows what for.
+    /// The frame spins for its caller, which decides whether the thread works or waits.
     Spin,
-    /// It does its work on behalf of the caller, who knows what for.
+    /// The frame acts for its caller, which decides whether the thread waits.
     OnBehalf,
-    /// It does its work on behalf of the caller, and no report names it as a place: see
-    /// [`is_plumbing`].
+    /// The frame acts for its caller and reports leave it out: see [`is_plumbing`].
     Plumbing,
 }
 
@@ -56,15 +54,14 @@ impl Role {
     }
 }
 
-/// Whether a thread waits, by the frames of its stack, of which the innermost comes
-/// first.
+/// Decides from the frames of a stack, innermost first, whether and for what a thread waits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WaitChain {
     pub(crate) wait: Wait,
     pub(crate) wait_for: Option<WaitFor>,
-    /// Number of frames that belong to the wait: the next one is its caller.
+    /// Number of innermost frames that belong to the wait. The next frame is the wait's caller.
     pub(crate) length: usize,
-    /// Whether native code was called: the innermost frame is that of native code.
+    /// Whether the innermost frame is native code, or only calls it.
     pub(crate) is_in_native: bool,
     is_spinning: bool,
     is_undecided: bool,
@@ -84,13 +81,13 @@ impl WaitChain {
         seen: 0,
     };
 
-    /// Adds the caller of the frames so far.
+    /// Adds the next frame outwards.
     #[inline]
     pub(crate) fn push(&mut self, role: Role) {
         let index = self.seen;
         self.seen = self.seen.saturating_add(1);
         if self.is_wait {
-            // Callers of what waits: the outermost one says what for.
+            // In a chain of waits, the outermost call says what the thread waits for.
             self.is_wait = role.wait_for.is_some();
             self.wait_for = role.wait_for.or(self.wait_for);
             if self.is_wait {
@@ -103,12 +100,12 @@ impl WaitChain {
                 (self.is_wait, self.wait_for, self.length) = (true, wait_for, self.seen);
             }
             self.wait = match wait {
-                // It called native code, and is on its way there or back.
+                // Native code on top: the thread blocks there, or is on the way there or back.
                 Wait::InNative | Wait::Lock if self.is_in_native || passage == Passage::Native => {
                     Wait::Always
                 }
                 Wait::InNative if self.is_spinning => Wait::Always,
-                // Spinning takes a processor, whatever the thread's mode.
+                // Spinning takes processor time in any mode.
                 Wait::No if self.is_spinning => Wait::Computes,
                 wait => wait,
             };
@@ -118,21 +115,21 @@ impl WaitChain {
         }
     }
 
-    /// Returns whether the innermost frame is that of native code that managed code has called.
+    /// Returns whether the innermost frame is native code that managed code has called.
     pub(crate) fn is_returning(&self) -> bool {
         self.is_in_native && !self.is_undecided
     }
 }
 
-/// What the frames of a stack reveal about its thread's state.
+/// Facts about a thread's state that the frames of its stack reveal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Leaf {
     pub(crate) wait: Wait,
     pub(crate) is_managed: bool,
-    /// Whether the innermost frame is a method that was compiled ahead of time: the sampler
-    /// does not tell it from native code.
+    /// Whether the innermost frame is a method that was compiled ahead of time, which the sampler
+    /// reports as native code.
     pub(crate) is_ahead: bool,
-    /// Whether a wait is over and its methods return, as [`WaitChain::is_returning`] finds.
+    /// Result of [`WaitChain::is_returning`].
     pub(crate) is_returning: bool,
 }
 
@@ -141,13 +138,13 @@ impl Leaf {
         Leaf { wait: Wait::No, is_managed: false, is_ahead: false, is_returning: false };
 }
 
-/// Returns the state of a thread.
+/// Returns the state of a thread, by its mode and its stack.
 pub(crate) fn state_of(mode: Mode, leaf: Leaf) -> ThreadState {
     let Leaf { wait, is_managed, is_ahead, is_returning } = leaf;
     match mode {
         Mode::Blocked => ThreadState::Waiting,
         Mode::Managed => match wait {
-            // In managed code, but on its way into the wait or out of it.
+            // The managed code goes into the wait or comes out of it.
             Wait::Always => ThreadState::Waiting,
             Wait::Lock => ThreadState::TakingLock,
             _ if is_returning => ThreadState::Native,
@@ -158,13 +155,13 @@ pub(crate) fn state_of(mode: Mode, leaf: Leaf) -> ThreadState {
             Wait::No | Wait::Computes => ThreadState::Native,
             _ => ThreadState::Waiting,
         },
-        // On a processor a thread runs, whatever the names say.
+        // A thread on a processor runs, whatever the names of its frames say.
         Mode::OnCpu | Mode::Unknown if is_managed => ThreadState::Managed,
         _ => ThreadState::Native,
     }
 }
 
-/// Returns how certain it is that a thread in this state ran.
+/// Returns the certainty that a thread ran; `None` if the thread waited.
 pub(crate) fn running_of(mode: Mode, leaf: Leaf) -> Option<Running> {
     match state_of(mode, leaf) {
         ThreadState::Managed => Some(Running::Managed),
@@ -181,8 +178,8 @@ pub(crate) fn running_of(mode: Mode, leaf: Leaf) -> Option<Running> {
 mod tests {
     use super::*;
 
-    /// Returns how certain it is that a thread ran, by its stack: `Type.Method`, innermost first.
-    /// `native`: code without a name is innermost.
+    /// Returns the certainty that a thread with a stack of `Type.Method`, innermost first, ran.
+    /// `native`: code without a name lies on top.
     fn running(mode: Mode, native: bool, stack: &[&str]) -> Option<Running> {
         let mut chain = WaitChain::NEW;
         if native {
@@ -201,8 +198,8 @@ mod tests {
         running_of(mode, Leaf { wait, is_managed: !native, is_ahead: false, is_returning })
     }
 
-    /// Returns how certain it is that a thread in native code ran. The answer is the same with and
-    /// without its frame.
+    /// Returns the certainty that a thread in native code ran, after a check that the native frame
+    /// does not matter.
     fn external(stack: &[&str]) -> Option<Running> {
         let [with, without] = [true, false].map(|native| running(Mode::External, native, stack));
         assert_eq!(with, without, "{stack:?}");

@@ -1,50 +1,47 @@
-//! A sample: a stack with a weight.
+//! Samples: stacks with a weight, their kinds, and the states of their threads.
 
 use super::handle::{StackHandle, TextHandle, ThreadHandle};
 use nettrace_parser::view::SampleState;
 
-/// What a sample counts.
+/// Kind of sample: the events that it comes from, and the meaning of its weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Kind {
-    /// A CPU sample. Weight: wall time until the thread's next sample; for samples taken
-    /// on a processor by the operating system, the time that each represents.
+    /// A CPU sample. Weight: wall time until the thread's next sample. A sample that the operating
+    /// system takes on a processor has the sampling period instead.
     Cpu,
-    /// Runtime 10, for about every 100 KB allocated. Weight: bytes allocated since the
-    /// last one.
+    /// Runtime event 10, one for about every 100 KB allocated. Weight: bytes allocated since the
+    /// previous event of the kind.
     AllocationTicks,
-    /// Runtime 303 (.NET 10), at random. Weight: the bytes that the sample represents.
+    /// Runtime event 303 (.NET 10), for objects picked at random. Weight: bytes that the sample
+    /// represents.
     AllocationSamples,
-    /// Runtime 80. Weight: 1.
+    /// Runtime event 80, a thrown exception. Weight: 1.
     Exceptions,
-    /// Runtime 81 to 91. Weight: how long the thread waited for the lock.
+    /// Runtime events 81 (start) and 91 (stop). Weight: how long the thread waited for the lock.
     Contention,
-    /// Runtime 301 to 302. Weight: how long the thread waited.
+    /// Runtime events 301 (start) and 302 (stop). Weight: how long the thread waited for a handle.
     Waits,
-    /// Runtime 70: the creation of a thread was requested. Weight: 1.
+    /// Runtime event 70, a request to create a thread. Weight: 1.
     ThreadStarts,
-    /// `Universal.Events` `cswitch`. Weight: how long the thread was switched out.
+    /// Event `cswitch` of `Universal.Events`. Weight: how long the thread was switched out.
     OffCpu,
-    /// Requested events. Weight: 1, or the value of the requested field.
+    /// An event that an [`EventSelector`](super::EventSelector) selects. Weight: 1, or the value of
+    /// the selector's field.
     Event,
-    /// Objects of a heap dump, on the path of those that keep them alive: see
-    /// [`Retained`](crate::heap::Retained). Weight: their own bytes. Converters read them
-    /// directly from the events.
+    /// Objects of a heap dump. The stack is the path of objects that keep them alive: see
+    /// [`Retained`](crate::heap::Retained). Weight: the objects' own bytes.
     Heap,
 }
 
-/// The unit of a weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub(crate) enum WeightUnit {
-    /// Nanoseconds.
     Nanoseconds,
-    /// Bytes.
     Bytes,
-    /// A number of things.
     Count,
 }
 
@@ -63,7 +60,7 @@ impl Kind {
         Kind::Heap,
     ];
 
-    /// Returns the kind of sample that runtime events with this id represent, or are part of.
+    /// Returns the kind of sample that runtime events with this id belong to.
     pub(crate) fn of_runtime(id: u32) -> Option<Kind> {
         Some(match id {
             10 => Kind::AllocationTicks,
@@ -76,8 +73,8 @@ impl Kind {
         })
     }
 
-    /// Returns whether another kind of samples represents the same things: where there are random
-    /// samples of allocations, ticks are left out, because both represent all allocations.
+    /// Returns whether another kind of samples represents the same things. Ticks are left out of a
+    /// trace with random samples of allocations, because both represent all allocations.
     pub(crate) fn is_represented(self, has: impl FnOnce(Kind) -> bool) -> bool {
         self == Kind::AllocationTicks && has(Kind::AllocationSamples)
     }
@@ -98,7 +95,8 @@ impl Kind {
         }
     }
 
-    /// Returns the unit of weights of this kind. For [`Kind::Event`], it is the unit of the field.
+    /// Returns the unit of weights of this kind. The weights of [`Kind::Event`] are numbers,
+    /// because the unit of the selected field is unknown.
     pub(crate) fn unit(self) -> WeightUnit {
         match self {
             Kind::Cpu | Kind::Contention | Kind::Waits | Kind::OffCpu => WeightUnit::Nanoseconds,
@@ -108,27 +106,27 @@ impl Kind {
     }
 }
 
-/// What is known about a sample's thread, from the sample and the events around it.
+/// State of a sample's thread, as the sample and the events around it report it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Mode {
-    /// It was running managed code.
+    /// The thread was running managed code.
     Managed,
-    /// It was in native code, or blocked: the runtime does not know which.
+    /// The thread was in native code or blocked; the runtime cannot tell the two apart.
     External,
-    /// It was waiting for a lock: the sample is between the runtime's events for the
-    /// wait. Takes precedence over the sampler's state.
+    /// The thread was waiting for a lock, because the sample lies between the runtime's events for
+    /// the start and the stop of a wait. Takes precedence over the sampler's state.
     Blocked,
-    /// It was on a processor: the sample was taken by the operating system.
+    /// The thread was on a processor, where the operating system took the sample.
     OnCpu,
-    /// Unknown: the sampler failed, or the event is not from a sampler.
+    /// The state is unknown, because the sampler failed or the event is not from a sampler.
     Unknown,
 }
 
 impl Mode {
-    /// Returns the state reported by the runtime's sampler.
+    /// Returns the mode for a state that the runtime's sampler reports.
     pub(crate) fn from_state(state: SampleState) -> Mode {
         match state {
             SampleState::Managed => Mode::Managed,
@@ -138,16 +136,16 @@ impl Mode {
     }
 }
 
-/// What the weights of CPU samples measure.
+/// Clock that the weights of CPU samples measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum SampleClock {
-    /// Elapsed time, whether the thread was running or not: the runtime's sampler samples
-    /// all threads.
+    /// Elapsed time, whether the thread was running or not. The runtime's sampler samples all
+    /// threads.
     Wall,
-    /// CPU time: the samplers of operating systems sample processors.
+    /// CPU time. The samplers of operating systems sample processors.
     Cpu,
 }
 
@@ -170,38 +168,38 @@ impl SampleClock {
     }
 }
 
-/// How certain it is that a sampled thread ran, if it is not known to have waited.
+/// Certainty that a sampled thread ran, for threads that are not known to have waited.
 ///
-/// The runtime's sampler stops all threads and then looks at each. One in a native call is
-/// not stopped, and its mode is the same whether the call computes or blocks, so such
-/// samples count for more than the time of a processor that they took.
+/// The runtime's sampler stops all threads and then reads each stack. It does not stop a thread in
+/// a native call, whose mode is the same whether the call computes or blocks. So the weights of
+/// such samples may exceed the processor time that the thread took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Running {
-    /// It ran managed code.
+    /// The thread ran managed code.
     Managed,
-    /// It ran native code: a call that is known to compute, such as compression, or a
-    /// sample of a processor.
+    /// The thread ran native code: the call is known to compute, such as compression, or the sample
+    /// was taken on a processor.
     Computing,
-    /// It was taking a lock.
+    /// The thread was taking a lock.
     TakingLock,
-    /// It was in a native call, which may have run or blocked.
+    /// The thread was in a native call, which may have run or blocked.
     NativeCall,
 }
 
-/// The state of a thread, as far as mode and names reveal it.
+/// State of a sampled thread, from its [`Mode`] and the names of its frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum ThreadState {
-    /// It was running managed code.
+    /// The thread was running managed code.
     Managed,
-    /// It was in a native call: running, or blocked in code that is not known to wait.
+    /// The thread was in a native call, and ran or was blocked in code that is not known to wait.
     Native,
-    /// It was taking a lock, and spinning for it: blocked threads are waiting.
+    /// The thread was spinning to take a lock. A thread that is blocked for a lock is
+    /// [`Waiting`](ThreadState::Waiting).
     TakingLock,
-    /// It was waiting for a lock, or the innermost method is known to wait: one that only
-    /// blocks, or one whose native callee was running.
+    /// The thread was waiting: it was blocked for a lock, or its innermost method is known to wait.
     Waiting,
 }
 
@@ -210,11 +208,11 @@ impl ThreadState {
     pub const ALL: [ThreadState; 4] =
         [ThreadState::Managed, ThreadState::Native, ThreadState::TakingLock, ThreadState::Waiting];
 
-    /// The states in which a thread was running, or is not known to have been waiting.
+    /// States of threads that ran, or are not known to have waited.
     pub const RUNNING: [ThreadState; 3] =
         [ThreadState::Managed, ThreadState::Native, ThreadState::TakingLock];
 
-    /// Returns the name that users type.
+    /// Returns the name of the state in commands, such as `taking_lock`.
     pub fn name(self) -> &'static str {
         match self {
             ThreadState::Managed => "managed",
@@ -225,7 +223,7 @@ impl ThreadState {
     }
 }
 
-/// The states whose samples a report counts. In JSON they are one text, as users type them.
+/// States whose samples a report counts. In JSON, one text such as `managed,waiting`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CountedStates {
@@ -233,12 +231,12 @@ pub enum CountedStates {
     All,
     /// The states of [`ThreadState::RUNNING`]: `running`.
     Running,
-    /// Some: `managed,waiting`.
+    /// A selection, in the order of [`ThreadState::ALL`]: `managed,waiting`.
     Some(Vec<ThreadState>),
 }
 
 impl CountedStates {
-    /// Returns the states that a filter accepts; without any it accepts all.
+    /// Returns the states that a filter accepts. An empty filter accepts all.
     pub(crate) fn new(states: &[ThreadState]) -> CountedStates {
         let has = |state: &ThreadState| states.contains(state);
         if states.is_empty() || ThreadState::ALL.iter().all(has) {
@@ -247,7 +245,7 @@ impl CountedStates {
         if ThreadState::RUNNING.iter().all(has) {
             return CountedStates::Running;
         }
-        // Who asks for managed code gets those that spin for a lock in it, too.
+        // Managed code includes spinning for a lock.
         let is_shown = |state: &ThreadState| {
             has(state) && (*state != ThreadState::TakingLock || !has(&ThreadState::Managed))
         };
@@ -273,41 +271,40 @@ impl serde::Serialize for CountedStates {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sample {
-    /// The kind of sample.
+    /// Kind of sample.
     pub kind: Kind,
-    /// The thread.
+    /// Thread that the sample is about.
     pub thread: ThreadHandle,
-    /// The stack; it may have no frames.
+    /// Stack of the thread; may have no frames.
     pub stack: StackHandle,
-    /// What is stored about the thread's state.
+    /// State of the thread, as the trace reports it.
     pub mode: Mode,
-    /// Time in nanoseconds since the session's start. For waits, when they started.
+    /// Time of the sample in nanoseconds since the session's start; the start of a wait.
     pub nanos: i64,
-    /// How many things it represents: 1, or the number of objects that a random sample
-    /// represents.
+    /// Number of things that the sample represents; 1, except for random samples of objects.
     pub count: u64,
-    /// Weight, in the unit that [`Kind`] says. For waits that are not over at the end of
-    /// the trace, until there.
+    /// Weight, in the unit that [`Kind`] says. A wait that is not over counts up to the end of the
+    /// trace.
     pub weight: u64,
     /// Name of the type that was allocated or thrown; `(still waiting)` for waits that are
     /// not over.
     pub label: Option<TextHandle>,
 }
 
-/// The label of waits that are not over at the end of the trace.
+/// Label of waits that are not over at the end of the trace.
 pub(crate) const STILL_WAITING: &str = "(still waiting)";
 
 impl Sample {
     /// Returns whether the sample is a wait for a lock or a handle that is not over at the end of
-    /// the trace, so that it took at least as long as its weight.
+    /// the trace. Such a wait took at least as long as its weight.
     pub fn is_open_wait(&self) -> bool {
         self.kind.is_open_wait(self.label)
     }
 }
 
 impl Kind {
-    /// Returns whether a sample with this label is a wait that is not over at the end of the trace.
-    /// Other waits have no label.
+    /// Returns whether a sample of this kind and label is a wait that is not over at the end of the
+    /// trace. Other waits have no label.
     pub(crate) fn is_open_wait(self, label: Option<TextHandle>) -> bool {
         matches!(self, Kind::Contention | Kind::Waits) && label.is_some()
     }

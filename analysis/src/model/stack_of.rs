@@ -1,4 +1,4 @@
-//! The stacks of events and samples: which handle each has, whole or repaired, and what they show.
+//! The part of [`Model`] that stores the stacks of events and samples, and repairs them.
 
 use super::Model;
 use super::cut_stacks::{CutStacks, StackOf};
@@ -6,8 +6,8 @@ use super::handle::{ProcessHandle, StackHandle, ThreadHandle};
 use nettrace_parser::{Event, Stack};
 
 impl Model {
-    /// Returns the handle of the stack of a CPU sample. `number` is the stream's current number for
-    /// it.
+    /// Returns the handle of a CPU sample's stack. `number` is the stream's current id of the
+    /// stack.
     pub(crate) fn sample_stack_at(
         &mut self,
         thread: ThreadHandle,
@@ -18,7 +18,7 @@ impl Model {
         self.stack_at((StackOf::Sample, thread), number, stack, ticks)
     }
 
-    /// Records that the start of a request names the endpoint that it is for.
+    /// Records the endpoint that an event names as the one of the request that it starts.
     pub(crate) fn endpoint_started(
         &mut self,
         event: &Event<'_>,
@@ -29,13 +29,13 @@ impl Model {
         self.endpoints.started(thread, endpoint, stack);
     }
 
-    /// Records that a thread was seen with a stack, maybe in the handler of an endpoint.
+    /// Records a stack of a thread, which may go through the handler of an endpoint.
     #[inline]
     pub(crate) fn saw(&mut self, thread: ThreadHandle, stack: StackHandle) {
         self.endpoints.saw(thread, stack, &self.stacks);
     }
 
-    /// Records that a CPU sample of a thread has a stack that is known, and whole.
+    /// Records the known stack of a CPU sample, which may complete later stacks of the thread.
     #[inline]
     pub(crate) fn sampled(&mut self, thread: ThreadHandle, stack: StackHandle) {
         self.repairs.whole(StackOf::Sample, thread, stack);
@@ -73,7 +73,8 @@ impl Model {
         self.stack_at(of, event.stack_id(), event.stack(), event.timestamp_ticks())
     }
 
-    /// Returns the handle of a stack with some frames of an event's thread, innermost first.
+    /// Returns the handle of a stack of `addresses`, innermost first, which are a part of an
+    /// event's stack.
     pub(crate) fn stack_of_addresses(
         &mut self,
         event: &Event<'_>,
@@ -95,9 +96,8 @@ impl Model {
         self.sample_stack_at(thread, event.stack_id(), event.stack(), event.timestamp_ticks())
     }
 
-    /// Returns the handle of an event's stack as the stream has it: it is not repaired, and repairs
-    /// none of those after it, so that reading the stacks of more events changes none of the
-    /// samples.
+    /// Returns the handle of an event's stack as recorded. The stack is neither repaired nor used
+    /// to repair later ones, so that reading the stacks of more events changes no sample.
     #[cfg(feature = "page")]
     pub(crate) fn recorded_stack_of(
         &mut self,

@@ -1,17 +1,16 @@
-//! Distinct stacks.
+//! Distinct stacks of a trace, each kept once.
 //!
-//! Stack ids in a stream are only valid until the next sequence point, and the same stack
-//! has many ids over time. Here each stack is kept once, as addresses, and resolved at
-//! the end, when all names are known.
+//! Stack ids of a stream are valid until the next sequence point, so one stack has many ids over
+//! time. Here each stack is kept once, as addresses. Names are resolved after the last event, when
+//! all are known.
 //!
-//! An address may have another meaning later, if code was unloaded and its memory reused.
-//! A stack that contains reused memory gets a new handle from then on, so that each
-//! handle has one meaning, and the time of its first use decides which.
+//! An address changes its meaning when code is unloaded and its memory reused. A stack through such
+//! memory gets a new handle from then on. So each handle has one meaning, which is valid at the
+//! time of its first use.
 //!
-//! A stack is compared with known ones each time it occurs, and each event may have one.
-//! So of a stack with more than 4,096 frames only the innermost ones are kept, and the
-//! last of these represents all outer ones. (.NET writes at most 100 frames, recorders of
-//! operating systems usually 127.)
+//! Each event may have a stack, which is compared with known stacks. To bound the work, only the
+//! innermost 4,096 frames of a stack are kept; the last of them represents all outer frames. (.NET
+//! writes at most 100 frames, recorders of operating systems usually 127.)
 
 use super::handle::{ProcessHandle, StackHandle};
 use super::hash::{NumberMap, NumberState};
@@ -21,10 +20,10 @@ use nettrace_parser::Stack;
 use std::hash::{BuildHasher, Hasher};
 
 const NONE: u32 = u32::MAX;
-/// Number of stream ids that are remembered; higher ids share entries.
+/// Number of entries of [`Stacks::recent`]. A stream id uses the entry of its remainder.
 const RECENT: usize = 1 << 16;
 
-/// Maximum number of frames of a stack.
+/// Maximum number of frames that are kept of a stack.
 pub(crate) const MAX_FRAMES: usize = 4096;
 
 /// Distinct stacks of a trace.
@@ -32,10 +31,9 @@ pub(crate) const MAX_FRAMES: usize = 4096;
 pub(crate) struct Stacks {
     rows: Vec<StoredStack>,
     addresses: Vec<u64>,
-    /// The newest row for each hash; rows with the same hash form a list.
+    /// Newest row for each hash. Rows with equal hashes form a list by [`StoredStack::next`].
     newest: NumberMap<u64, u32>,
-    /// The row that a stream's id most recently referred to. Ids are reused, so this is
-    /// only a hint.
+    /// Row that a stream id most recently referred to. Only a hint, because ids are reused.
     recent: Vec<u32>,
     reuses: Reuses,
     hashes: NumberState,
@@ -44,27 +42,25 @@ pub(crate) struct Stacks {
 #[derive(Debug, Clone, Copy)]
 struct StoredStack {
     process: ProcessHandle,
-    /// Index of its first address.
+    /// Index of the first address in [`Stacks::addresses`].
     at: usize,
     count: u32,
-    /// Ticks of its first use.
+    /// Time of the first use, in ticks.
     since: u64,
-    /// Whether it has more frames than are kept.
+    /// Whether the stack has more frames than are kept.
     is_cut: bool,
-    /// Whether it has lost no callers, although it has as many frames as the runtime keeps, or
-    /// has got them from another stack.
+    /// Whether the callers are complete: taken from another stack, or found not to be missing.
     is_repaired: bool,
-    /// Whether an older row has the same addresses, stored at the same place.
+    /// Whether the addresses are shared with an older row.
     is_again: bool,
-    /// Number of reuses of memory that do not affect it, or happened before it.
+    /// Number of reuses of memory that the row was checked against.
     reuses_seen: usize,
     next: u32,
 }
 
 impl Stacks {
-    /// Returns the handle of a stack that a thread of `process` had at `ticks`. `id` is the
-    /// stream's current id for it: equal stacks with equal ids are found without a lookup
-    /// in the table.
+    /// Returns the handle of a stack of `process` at the time `ticks`. `id` is the stream's current
+    /// id of the stack: an equal stack with an equal id is found without hashing.
     #[inline]
     pub(crate) fn intern(
         &mut self,
@@ -95,7 +91,7 @@ impl Stacks {
         handle
     }
 
-    /// Returns the handle of a stack with further callers, or with none: it is whole then.
+    /// Returns the handle of a stack with `callers` appended. No callers mark the stack as whole.
     pub(super) fn with_callers(
         &mut self,
         stack: StackHandle,
@@ -108,8 +104,7 @@ impl Stacks {
         self.look_up(process, Stack::new(&bytes, 8), (false, true), ticks)
     }
 
-    /// Returns whether a stack has all its callers, whatever their number: it got them back, or
-    /// turned out to have lost none.
+    /// Returns whether a stack of 100 frames or more is known to have all its callers.
     pub(crate) fn is_repaired(&self, stack: StackHandle) -> bool {
         self.rows.get(stack.index()).is_some_and(|row| row.is_repaired)
     }
@@ -169,7 +164,7 @@ impl Stacks {
         )
     }
 
-    /// Adds a stack of the addresses of `row`, which have another meaning now.
+    /// Adds a stack with the addresses of `row`, some of which have a new meaning.
     #[cold]
     fn add_again(&mut self, hash: u64, row: u32, ticks: u64) -> StackHandle {
         let Some(&row) = self.rows.get(row as usize) else { return StackHandle(NONE) };
@@ -183,8 +178,7 @@ impl Stacks {
         handle
     }
 
-    /// Returns whether a row still means the same after the reuses that it has not been checked
-    /// against.
+    /// Returns whether a row keeps its meaning after the reuses that it was not checked against.
     #[cold]
     fn pass_reuses(&mut self, row: u32) -> bool {
         let Some(found) = self.rows.get(row as usize) else { return false };
@@ -198,13 +192,13 @@ impl Stacks {
         is_same
     }
 
-    /// Records that memory of a process has another meaning from now on.
+    /// Records that memory of a process has a new meaning from now on.
     pub(crate) fn reuse(&mut self, process: ProcessHandle, start: u64, size: u64) {
-        // Return addresses may be one byte after the code they belong to.
+        // A return address may lie one byte after the code of its call.
         self.reuses.add(process, start, start.saturating_add(size.max(1)));
     }
 
-    /// Returns the number of reuses.
+    /// Returns the number of recorded reuses of memory.
     pub(crate) fn reuses(&self) -> usize {
         self.reuses.count()
     }
@@ -224,36 +218,42 @@ impl Stacks {
         (0..u32::try_from(self.rows.len()).unwrap_or(u32::MAX)).map(StackHandle)
     }
 
-    /// Returns the addresses of a stack, innermost first: frame 0 is the instruction that the
-    /// thread was at, the others are return addresses.
+    /// Returns the addresses of a stack, innermost first. The first one is the thread's current
+    /// instruction; all further ones are return addresses.
     pub(crate) fn addresses(&self, stack: StackHandle) -> &[u64] {
         self.rows.get(stack.index()).map_or(&[], |row| self.addresses_of(row))
     }
 
-    /// Returns whether a stack's last address represents all outer ones, because it has more frames
-    /// than are kept.
+    /// Returns whether the last address of a stack represents all outer frames, because the stack
+    /// has more frames than are kept.
     pub(crate) fn is_cut(&self, stack: StackHandle) -> bool {
         self.rows.get(stack.index()).is_some_and(|row| row.is_cut)
     }
 
-    /// Returns where a stack's addresses are stored, if they are shared with an older stack: some
-    /// may have another meaning now.
+    /// Returns the place of a stack's addresses if an older stack shares them; the two may differ
+    /// in the meaning of some addresses.
     pub(crate) fn shared_place(&self, stack: StackHandle) -> Option<usize> {
         self.rows.get(stack.index()).filter(|row| row.is_again).map(|row| row.at)
     }
 
-    /// Returns the process that a stack belongs to.
+    /// Returns the process of a stack.
     pub(crate) fn process(&self, stack: StackHandle) -> Option<ProcessHandle> {
         self.rows.get(stack.index()).map(|row| row.process)
     }
 
-    /// Returns when a stack was first used, as a timestamp in ticks.
+    /// Returns the time of a stack's first use, in ticks.
     pub(crate) fn since_ticks(&self, stack: StackHandle) -> u64 {
         self.rows.get(stack.index()).map_or(0, |row| row.since)
     }
 }
 
-/// Returns the innermost frames, and whether there are more.
+/// Returns the address of a frame's call. A return address may be the first address after its
+/// method, because the call may be the last instruction.
+pub(super) fn call_address(address: u64, is_leaf: bool) -> u64 {
+    if is_leaf { address } else { address.saturating_sub(1) }
+}
+
+/// Returns the innermost [`MAX_FRAMES`] frames, and whether there are more.
 #[inline]
 fn cut(stack: Stack<'_>) -> (Stack<'_>, bool) {
     // An address has at least four bytes.
@@ -270,7 +270,7 @@ fn cut_long(stack: Stack<'_>) -> (Stack<'_>, bool) {
     if frames <= MAX_FRAMES {
         return (stack, false);
     }
-    // An incomplete address at the end has fewer bytes than an address.
+    // The quotient is exact, because less than one address may be left over at the end.
     let pointer_size = if bytes.len() / 8 >= frames { 8 } else { 4 };
     let kept = bytes.get(..MAX_FRAMES.saturating_mul(pointer_size)).unwrap_or(bytes);
     (Stack::new(kept, if pointer_size == 8 { 8 } else { 4 }), true)
@@ -335,7 +335,6 @@ mod tests {
         }
     }
 
-    /// Gives a stack another meaning again and again: its addresses are stored once.
     #[test]
     fn a_stack_that_means_something_new_again_and_again_takes_little_room() {
         let mut stacks = Stacks::default();

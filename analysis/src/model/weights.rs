@@ -4,17 +4,16 @@ use nettrace_export::Glob;
 use nettrace_parser::Event;
 use nettrace_parser::catalog::event_name;
 
-/// Average number of bytes between two bytes picked by the runtime's random sampler (.NET
-/// 10).
+/// Average distance between two bytes that the runtime's random sampler picks (.NET 10).
 const SAMPLED_EVERY_BYTES: f64 = 102_400.0;
 
-/// Returns how many objects, and how many bytes, a randomly sampled allocation of `bytes`
+/// Returns the number of objects, and of bytes, that a random sample of an object of `bytes`
 /// represents.
 ///
-/// Each byte is picked with probability p = 1/102,400, and an object is sampled if one of
-/// its bytes is picked, so with probability 1 − (1 − p)^bytes. Large objects are sampled
-/// more often, so each of their samples represents fewer objects. This unbiased estimate
-/// is from the runtime's document on random sampling.
+/// Each byte is picked with probability p = 1/102,400, and an object is sampled if one of its bytes
+/// is picked: with probability 1 − (1 − p)^bytes. A sample of a large object represents fewer
+/// objects, because large objects are sampled more often. This unbiased estimate is from the
+/// runtime's document on random sampling.
 pub(crate) fn stands_for(bytes: u64) -> (f64, f64) {
     if bytes == 0 {
         return (1.0, 0.0);
@@ -25,9 +24,9 @@ pub(crate) fn stands_for(bytes: u64) -> (f64, f64) {
     (objects, objects * size)
 }
 
-/// Rounds to the nearest integer, clamped to the range of the type.
+/// Rounds to the nearest integer, clamped to the range of `u64`.
 pub(crate) fn rounded(value: f64) -> u64 {
-    // `as` clamps a float to the range of the type; NaN becomes 0.
+    // `as` clamps a float; NaN becomes 0.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -40,12 +39,12 @@ pub(crate) fn rounded(value: f64) -> u64 {
 /// Selects events to weigh as [`Kind::Event`](super::Kind::Event).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventSelector {
-    /// The event's name or id, optionally preceded by `Provider/`. All common names are
-    /// accepted: as stored, as in the catalog, or as in TraceEvent (`GC/Start`, `GCStart`,
-    /// `GCStart_V2`). Case and slashes in names are ignored. With `*` and `?` in it, it is a
-    /// pattern of names or of `Provider/Name`: `My-Provider/*`.
+    /// Name or id of the event, optionally after `Provider/`. Names as stored, as in the catalog
+    /// and as in TraceEvent are accepted (`GC/Start`, `GCStart`, `GCStart_V2`); case and slashes in
+    /// names are ignored. A text with `*` or `?` is a pattern for names or for `Provider/Name`:
+    /// `My-Provider/*`.
     pub event: String,
-    /// The field whose value is the weight; if empty, each event weighs 1.
+    /// Field whose value is the weight; if empty, each event weighs 1.
     pub weight: String,
 }
 
@@ -88,13 +87,13 @@ impl EventSelector {
     }
 }
 
-/// Returns the rest of `text` after `name`, if it begins with it.
+/// Returns the rest of `text` after `name`, if `text` begins with `name` in any case.
 fn after_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (begin, rest) = text.split_at_checked(name.len())?;
     begin.eq_ignore_ascii_case(name).then_some(rest)
 }
 
-/// Compares names, ignoring slashes: `Request/Start` equals `RequestStart`.
+/// Compares names without case and slashes: `Request/Start` equals `RequestStart`.
 fn is_same_name(a: &str, b: &str) -> bool {
     fn letters(text: &str) -> impl Iterator<Item = u8> {
         text.bytes().filter(|byte| *byte != b'/').map(|byte| byte.to_ascii_lowercase())
