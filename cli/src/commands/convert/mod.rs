@@ -18,7 +18,7 @@ use nettrace_analysis::{Analysis, AnalysisError, AnalysisOptions, Kind};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use target::targets;
-pub(super) use target::{OutputTarget, beside, by_name};
+pub(super) use target::{OutputTarget, beside, by_name, with_ending};
 
 pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let chosen = |target: &OutputTarget| target.path.clone().filter(|_| target.is_default);
@@ -75,7 +75,7 @@ pub(super) fn write(
             error => Failure::input(file, error.to_string()),
         })?;
         unused = args.samples.add_names(analysis.model_mut())?;
-        // The memory that reading took is given back before the results are written.
+        // Frees the reader's memory before the results are written.
         let ended = trace.ended();
         drop(trace);
         analysis.finish().map(|finished| (finished, ended)).map_err(|error| {
@@ -118,7 +118,7 @@ fn list(context: &mut Context<'_>) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// Refuses what would fail later, before the trace is read.
+/// Refuses outputs that cannot be written, before the trace is read.
 fn check(
     targets: &[OutputTarget],
     is_forced: bool,
@@ -139,7 +139,7 @@ fn check(
     Ok(())
 }
 
-/// Creates an output file, and refuses one that is in `made` already.
+/// Creates an output file and adds it to `made`; refuses a file that is already there.
 fn create(
     path: &Path,
     is_forced: bool,
@@ -155,8 +155,8 @@ fn create(
     Ok(NamedFile::new(file, path))
 }
 
-/// Returns where a format without a file writes to: standard output, unless another format has it
-/// already.
+/// Returns the output of a format without a file: standard output, or nothing if another format has
+/// taken it.
 fn standard_output(
     stdout: Option<&mut (dyn Write + Send)>,
     is_terminal: bool,
@@ -193,7 +193,7 @@ fn convert_options(args: &ConvertArgs, file: &Path, has_user: bool) -> ConvertOp
     options
 }
 
-/// Creates the failure for `--kind` with events of which the trace has none: the name may be wrong.
+/// Creates the failure for `--kind` with names of events of which the trace has none.
 fn no_event(file: &str, names: &[&str]) -> Failure {
     let text = format!(
         "no event is {}, or none of them has a stack or passes the filters; `nettrace stats` lists the events of a \
@@ -203,7 +203,7 @@ fn no_event(file: &str, names: &[&str]) -> Failure {
     Failure::input(file, text)
 }
 
-/// Lists the formats, a line each: name, endings, what opens the file.
+/// Returns a line for each format: name, file extensions, and programs that open the file.
 pub(crate) fn formats() -> String {
     let line = |format: &Format| {
         let endings: Vec<String> =

@@ -1,4 +1,4 @@
-//! Decides what `convert` writes, and where.
+//! Formats and files that `convert` writes, as its arguments name them.
 
 use crate::args::ConvertArgs;
 use crate::failure::Failure;
@@ -26,8 +26,8 @@ fn by_path(path: &Path) -> Result<&'static Format, Failure> {
     }
 }
 
-/// Returns the error for a file name that does not determine the format; it names the formats with
-/// that suffix.
+/// Returns the error for a file name that does not determine the format. The error names the
+/// formats with that suffix.
 fn no_format(path: &Path, stem: &str) -> String {
     let path = path.display();
     let last = stem.rsplit('.').next();
@@ -52,7 +52,7 @@ fn no_format(path: &Path, stem: &str) -> String {
     )
 }
 
-/// A file, or standard output, and the format that goes there.
+/// Format, and the file or standard output to which it is written.
 pub(crate) struct OutputTarget {
     pub(super) wanted: &'static Format,
     pub(super) is_gzip: bool,
@@ -63,7 +63,7 @@ pub(crate) struct OutputTarget {
 }
 
 impl OutputTarget {
-    /// Returns whether the output is no text.
+    /// Returns whether the output is not text.
     pub(super) fn is_binary(&self) -> bool {
         self.is_gzip || self.wanted.is_binary
     }
@@ -79,13 +79,14 @@ impl OutputTarget {
         }
     }
 
-    /// Returns the target beside the trace.
+    /// Returns the target for a file beside the trace.
     fn default(wanted: &'static Format, input: &Path) -> OutputTarget {
         OutputTarget { is_default: true, ..OutputTarget::new(wanted, &beside(input, wanted)) }
     }
 }
 
-/// Decides which format is written to which output.
+/// Returns the targets that the arguments name: formats and outputs in pairs, or one of both
+/// derived from the other.
 pub(super) fn targets(args: &ConvertArgs, input: &Path) -> Result<Vec<OutputTarget>, Failure> {
     let formats = args.format.iter().map(|name| by_name(name)).collect::<Result<Vec<_>, _>>()?;
     let targets: Vec<OutputTarget> = match (formats.as_slice(), args.output.as_slice()) {
@@ -123,15 +124,22 @@ pub(super) fn targets(args: &ConvertArgs, input: &Path) -> Result<Vec<OutputTarg
 /// Returns the path of an output beside a trace: `x/trace.speedscope.json` for
 /// `x/trace.nettrace.gz`.
 pub(crate) fn beside(trace: &Path, wanted: &Format) -> PathBuf {
+    let ending = wanted.extensions.first().copied().unwrap_or(wanted.name);
+    with_ending(
+        trace,
+        &if wanted.is_always_gzip { format!("{ending}.gz") } else { ending.to_owned() },
+    )
+}
+
+/// Returns the path of a file beside a trace: with `html`, `x/trace.html` for `x/trace.nettrace`.
+pub(crate) fn with_ending(trace: &Path, ending: &str) -> PathBuf {
     let name = Path::new(trace.file_name().unwrap_or_default());
-    // Names need not be valid text, so endings are taken off without decoding the rest.
+    // File names need not be valid UTF-8, so extensions are removed without decoding the rest.
     let is = |name: &Path, ending: &str| name.extension().is_some_and(|found| found == ending);
     let name = if is(name, "gz") { name.with_extension("") } else { name.to_owned() };
     let is_trace = is(&name, "nettrace") || is(&name, "netperf");
     let name = if is_trace { name.with_extension("") } else { name };
     let mut name = if name == Path::new("-") { "trace".into() } else { name.into_os_string() };
-    let ending = wanted.extensions.first().copied().unwrap_or(wanted.name);
-    let ending = if wanted.is_always_gzip { format!("{ending}.gz") } else { ending.to_owned() };
     name.push(".");
     name.push(ending);
     trace.with_file_name(name)

@@ -4,6 +4,7 @@ use super::summary::complete;
 use crate::analysed::Analysed;
 use crate::analysis_options::AnalysisArgs;
 use crate::args::{HtmlArgs, InputArgs};
+use crate::commands::convert::with_ending;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -12,7 +13,7 @@ use crate::{new_file, units};
 use nettrace_analysis::page::{self, PageAbout};
 use std::path::{Path, PathBuf};
 
-/// The file to which a page goes.
+/// File to which a page is written.
 #[derive(Debug)]
 pub(crate) struct PageTarget {
     /// Path of the file; `None` for standard output.
@@ -23,7 +24,7 @@ pub(crate) struct PageTarget {
 pub(super) fn run(args: &HtmlArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let path = match &args.output {
         Some(path) => (path != Path::new("-")).then(|| path.clone()),
-        None => Some(beside(&args.input.file)),
+        None => Some(with_ending(&args.input.file, "html")),
     };
     let target = PageTarget { path, is_forced: args.force };
     let exit = write_page(&args.input, &args.counted, &target, context)?;
@@ -90,16 +91,4 @@ fn about(input: &InputArgs, ended: &Ended) -> PageAbout {
     }
     facts.push(("Page by".to_owned(), concat!("nettrace ", env!("CARGO_PKG_VERSION")).to_owned()));
     PageAbout { title, outcome: ended.outcome(), facts }
-}
-
-/// Returns the path of a page beside its trace: `x/trace.html` for `x/trace.nettrace.gz`.
-fn beside(trace: &Path) -> PathBuf {
-    let is = |name: &Path, ending: &str| name.extension().is_some_and(|found| found == ending);
-    let name = Path::new(trace.file_name().unwrap_or_default());
-    let name = if is(name, "gz") { name.with_extension("") } else { name.to_owned() };
-    let is_trace = is(&name, "nettrace") || is(&name, "netperf");
-    let name = if is_trace { name.with_extension("") } else { name };
-    let mut name = if name == Path::new("-") { "trace".into() } else { name.into_os_string() };
-    name.push(".html");
-    trace.with_file_name(name)
 }

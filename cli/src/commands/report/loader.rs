@@ -1,6 +1,6 @@
 //! Writes `report loader` as tables.
 
-use super::words::{ms, prose, time};
+use super::words::{assemblies, ms, prose, time};
 use crate::context::Context;
 use crate::cut::{Text, fixed, main, other};
 use crate::table::{left, list, right};
@@ -9,7 +9,7 @@ use nettrace_analysis::report::{AssemblyRow, LoadedModule, LoaderReport};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// Minimum columns for two names.
+/// Minimum width of a column with two names, in characters.
 const MIN_PAIR_COLUMNS: usize = 56;
 
 pub(super) fn text(
@@ -67,10 +67,7 @@ pub(super) fn text(
     let missing = report.binds.iter().filter(|row| !row.is_found).count() as u64;
     let line = format!(
         "{}, {} loaded in the trace; {}, {} not found",
-        match report.assemblies.len() {
-            1 => "1 assembly".to_owned(),
-            number => format!("{} assemblies", units::count(number as u64)),
-        },
+        assemblies(report.assemblies.len() as u64),
         units::count(loaded),
         units::counted(report.binds.len() as u64, "distinct request"),
         units::count(missing),
@@ -78,8 +75,8 @@ pub(super) fn text(
     prose(context, &strong, &line)
 }
 
-/// Splits the name of an assembly: `Name` and ` 1.2.3.4` for `Name, Version=1.2.3.4,
-/// Culture=neutral, PublicKeyToken=null`.
+/// Splits an assembly's full name into name and version: `Name` and ` 1.2.3.4` for `Name,
+/// Version=1.2.3.4, Culture=neutral`.
 fn short(name: &str) -> (&str, String) {
     let mut parts = name.split(", ");
     let first = parts.next().unwrap_or_default();

@@ -1,8 +1,9 @@
-//! `report logs`: writes messages as they come.
+//! `report logs`: writes log messages while the trace is read, or their templates.
 
 use super::pass::{Asked, Steps, show_in_steps};
 use super::words::errors;
 use crate::args::{InputArgs, LogLevelArg, LogsArgs};
+use crate::commands::watch::level_paint;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -12,7 +13,6 @@ use crate::units;
 use nettrace_analysis::report::{LogFilter, LogLevel, LogRow, Logs, LogsReport};
 use std::io::{self, Write};
 
-/// Runs the report. As text, messages are written while the trace is read.
 pub(super) fn run(
     args: &LogsArgs,
     asked: Asked<'_>,
@@ -71,19 +71,14 @@ fn level(level: LogLevelArg) -> LogLevel {
 
 fn row(message: &LogRow, context: &mut Context<'_>) -> io::Result<()> {
     let (faint, name) = (context.style.faint(), context.style.name());
-    let level = match message.level {
-        LogLevel::Trace | LogLevel::Debug => context.style.faint(),
-        LogLevel::Information => context.style.good(),
-        LogLevel::Warning => context.style.warning(),
-        _ => context.style.bad(),
-    };
+    let level = level_paint(message.level, context.style);
     let out = context.out.buffer();
     let event = if message.event.is_empty() {
         String::new()
     } else {
         format!("[{}]", printable(&message.event))
     };
-    // The form of .NET Core 3.1 that has arguments alone has no text.
+    // .NET Core 3.1 has an event with arguments but without a text.
     let text = match &message.arguments {
         Some(arguments) if message.message.is_empty() => arguments,
         _ => &message.message,
@@ -111,10 +106,10 @@ fn row(message: &LogRow, context: &mut Context<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Spaces before further lines of a message.
+/// Indentation of a message's further lines.
 const INDENT: &str = "                            ";
 
-/// Indents the further lines of a text, so that they stay below its message.
+/// Indents all lines of a text but the first.
 fn lines(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(printable).collect();
     lines.join(&format!("\n{INDENT}"))

@@ -1,6 +1,6 @@
 //! Writes `report startup` as text.
 
-use super::words::{ms, prose};
+use super::words::{assemblies, ms, prose};
 use crate::context::Context;
 use crate::printable::printable;
 use crate::style::Paint;
@@ -55,10 +55,7 @@ pub(super) fn text(
     let line = format!(
         "until {} ms: {compiled}{} loaded",
         units::milliseconds(report.until_ns),
-        match report.assemblies {
-            1 => "1 assembly".to_owned(),
-            assemblies => format!("{} assemblies", units::count(assemblies)),
-        },
+        assemblies(report.assemblies),
     );
     prose(context, &strong, &line)
 }

@@ -1,7 +1,8 @@
 //! Writes `report tasks` as text.
 
 use super::words::{
-    MIN_PLACE_COLUMNS, duration, errors, innermost, ms, prose, spread_row, spread_table, thread,
+    MIN_OPEN_WAIT_NS, MIN_PLACE_COLUMNS, duration, errors, innermost, ms, prose, spread_row,
+    spread_table, thread,
 };
 use crate::context::Context;
 use crate::printable::printable;
@@ -80,12 +81,8 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
     prose(context, &strong, &summary)
 }
 
-/// Minimum nanoseconds of a wait that is not over, for it to have a row of its own.
-const MIN_OPEN_WAIT_NS: u64 = 1_000_000_000;
-
-/// Writes the waits that are not over at the end of the trace.
+/// Writes the long waits that are not over at the end of the trace.
 fn open(rows: usize, report: &TasksReport, context: &mut Context<'_>) -> io::Result<()> {
-    // In a busy program some waits have just begun when the trace ends.
     let is_long = |row: &&OpenTaskWait| row.wait.at_least_ns >= MIN_OPEN_WAIT_NS;
     let long: Vec<_> = report.open.iter().filter(is_long).collect();
     if long.is_empty() {

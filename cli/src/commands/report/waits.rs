@@ -1,7 +1,8 @@
 //! Writes `report waits` as text.
 
 use super::words::{
-    MIN_PLACE_COLUMNS, innermost, ms, prose, spread_row, spread_table, stuck, thread, wait_totals,
+    MIN_OPEN_WAIT_NS, MIN_PLACE_COLUMNS, innermost, ms, prose, spread_row, spread_table, stuck,
+    thread, wait_totals,
 };
 use crate::context::Context;
 use crate::style::Paint;
@@ -10,9 +11,7 @@ use crate::units;
 use nettrace_analysis::report::WaitsReport;
 use std::io::{self, Write};
 
-/// Minimum nanoseconds of a wait that is not over, for it to have a row of its own.
-const MIN_OPEN_WAIT_NS: u64 = 1_000_000_000;
-/// Maximum number of threads shown.
+/// Maximum number of rows in the table of threads.
 const MAX_SHOWN_THREADS: usize = 5;
 
 pub(super) fn text(rows: usize, report: &WaitsReport, context: &mut Context<'_>) -> io::Result<()> {
@@ -45,9 +44,8 @@ pub(super) fn text(rows: usize, report: &WaitsReport, context: &mut Context<'_>)
     Ok(())
 }
 
-/// Writes the threads that still wait at the end of the trace.
+/// Writes the long waits that are not over at the end of the trace.
 fn open(rows: usize, report: &WaitsReport, context: &mut Context<'_>) -> io::Result<()> {
-    // In a busy program some waits have just begun when the trace ends.
     let long: Vec<_> =
         report.open.iter().filter(|wait| wait.at_least_ns >= MIN_OPEN_WAIT_NS).collect();
     if long.is_empty() {

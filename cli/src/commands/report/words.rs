@@ -1,4 +1,4 @@
-//! Words that the reports have in common.
+//! Columns, cells and sentences that several reports share.
 
 use crate::context::Context;
 use crate::cut::{Caller, Text, callers};
@@ -21,7 +21,8 @@ pub(super) fn duration(nanos: u64) -> String {
     units::duration(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
-/// Creates a table with total, median, 95 % and longest, in milliseconds, between other columns.
+/// Creates a table with total, median, 95th percentile and maximum in milliseconds, between other
+/// columns.
 pub(super) fn spread_table<const N: usize>(before: [Column; N], after: &[Column]) -> Table {
     let spread = [
         right("TOTAL ms", 11, 1),
@@ -44,14 +45,14 @@ pub(super) fn spread_row<const N: usize, const M: usize>(
     before.into_iter().chain(cells).chain(after)
 }
 
-/// Returns a count of errors, which stands out if there are any.
+/// Returns a cell with a count of errors, coloured unless it is 0.
 pub(super) fn errors(count: u64, bad: &Paint) -> Cell {
     let text = units::count(count);
     if count > 0 { Cell::new(text, bad) } else { text.into() }
 }
 
-/// Returns the innermost frames, without modules and arguments: `Program.Thrower ← Program.Main`.
-/// If none of them belongs to the user's own code, the first one that does follows.
+/// Returns the innermost `count` frames, without modules and arguments: `Program.Thrower ←
+/// Program.Main`. If none is the user's own code, the first such frame follows.
 pub(super) fn innermost(frames: &[Arc<Frame>], count: usize) -> Text {
     if frames.is_empty() {
         return "(no stack)".into();
@@ -69,10 +70,14 @@ pub(super) fn innermost(frames: &[Arc<Frame>], count: usize) -> Text {
     callers(&shown)
 }
 
-/// Minimum columns for a place and the first frame of the user's own code.
+/// Minimum nanoseconds of a wait that is listed although it is not over at the trace's end. In a
+/// busy program, some waits have just begun then.
+pub(super) const MIN_OPEN_WAIT_NS: u64 = 1_000_000_000;
+
+/// Minimum width in characters of a place with a frame of the user's own code.
 pub(super) const MIN_PLACE_COLUMNS: usize = 46;
 
-/// Writes the threads that only their samples show to wait: for what, since when and where.
+/// Writes the threads that wait by their samples, although no event shows the wait.
 pub(super) fn stuck(
     rows: usize,
     threads: &[StuckThread],
@@ -98,12 +103,17 @@ pub(super) fn stuck(
     writeln!(context.out.buffer())
 }
 
-/// Returns a number that may be unknown, such as a thread's id.
+/// Returns a number of assemblies: `1 assembly`, `7 assemblies`.
+pub(super) fn assemblies(count: u64) -> String {
+    if count == 1 { "1 assembly".to_owned() } else { format!("{} assemblies", units::count(count)) }
+}
+
+/// Returns a number, such as a thread's id, or `?`.
 pub(super) fn id(id: Option<u64>) -> String {
     id.map_or_else(|| "?".to_owned(), |id| id.to_string())
 }
 
-/// Returns a time that may be unknown, as milliseconds.
+/// Returns a time in milliseconds, or `-`.
 pub(super) fn time(nanos: Option<i64>) -> String {
     nanos.map_or_else(|| "-".to_owned(), units::milliseconds)
 }
@@ -116,8 +126,8 @@ pub(super) fn thread(thread: Option<u64>, name: Option<&str>) -> String {
     }
 }
 
-/// Sums waits up: how many there were, how long they took, and how many lack a start or a stop.
-/// `of_what` is text such as ` for 3 locks`.
+/// Writes the number and time of all waits, and the number without a start or stop. `of_what` is
+/// text such as ` for 3 locks`.
 pub(super) fn wait_totals(
     context: &mut Context<'_>,
     totals: &WaitTotals,

@@ -1,9 +1,11 @@
-//! `nettrace watch`: shows what happens in a running process, one line each.
+//! `nettrace watch`: writes a line for each event of a running process, or for each request,
+//! collection or message.
 
 mod extra_facts;
 mod rows;
 mod shows;
 
+pub(super) use rows::level_paint;
 pub(super) use shows::requests;
 
 use super::attached::{Attached, with_process};
@@ -59,7 +61,7 @@ pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, F
     })
 }
 
-/// Learns the names of methods that were loaded before, or says why they are missing.
+/// Learns the names of methods that were loaded before, or notes why they are missing.
 fn learn_names(
     args: &WatchArgs,
     attached: &Attached,
@@ -79,8 +81,8 @@ fn learn_names(
     }
 }
 
-/// Returns the configuration of the session. If names of frames are wanted, it has more events than
-/// the user chose; then also returns which ones the user chose.
+/// Returns the configuration of the session. If it has more events than the user chose, for names
+/// of frames, also returns the events that the user chose.
 fn config(
     args: &WatchArgs,
     shows_names: bool,
@@ -95,8 +97,8 @@ fn config(
     Ok((config.providing(providers).stacks(true), Some(visible)))
 }
 
-/// Returns the providers that `--show` needs; without `--show` those of `--provider`, else the
-/// runtime's.
+/// Returns the providers that `--show` needs; without `--show`, the providers of `--provider`, or
+/// the runtime's.
 fn wanted(args: &WatchArgs) -> Result<Vec<Provider>, RequestError> {
     let mut wanted = shows::providers(args)?;
     let session = &args.session;
@@ -124,38 +126,38 @@ fn wanted(args: &WatchArgs) -> Result<Vec<Provider>, RequestError> {
     Ok(wanted)
 }
 
-/// Returns the filter for events that are shown.
+/// Returns the filter for events that are shown as events.
 fn filter(args: &WatchArgs) -> Filter {
     let is_row = shows::shows_rows(args);
     let shown = args.show.iter().filter(|_| !is_row).flat_map(|show| shows::events(*show));
-    // These patterns are constants, which can always be read.
+    // The patterns are constants, which always parse.
     let shown = shown.filter_map(|pattern| pattern.parse::<EventPattern>().ok());
     let mut filter = args.filter.clone();
     filter.event.extend(shown);
     Filter::new(filter.options(&args.conditions))
 }
 
-/// Names of frames, and which events the user chose: others come only to tell names.
+/// Names of frames, and the events that are shown; other events only bring names.
 struct Naming {
     names: StackNames<'static>,
-    /// The events that the user chose; `None` if there are no others.
+    /// Events that the user chose; `None` if the session has no others.
     visible: Option<Visible>,
 }
 
-/// Copies names, so that they borrow nothing.
+/// Copies names so that they borrow nothing.
 fn own(names: Vec<Cow<'_, str>>) -> Vec<Cow<'static, str>> {
     names.into_iter().map(|name| Cow::Owned(name.into_owned())).collect()
 }
 
-/// Prints events as they arrive.
+/// Writer of events and rows as they arrive.
 struct EventDisplay<'w, 'c> {
     context: &'w mut Context<'c>,
     writer: EventWriter,
     naming: Naming,
     has_warned_of_nameless: bool,
-    /// Filter for events that are shown as they are; `None` if none is.
+    /// Filter for events that are shown as events; `None` if only rows are shown.
     filter: Option<Filter>,
-    /// Rows about what has happened, if these are shown instead of events.
+    /// Rows that are shown instead of events.
     rows: Option<EventRows>,
     /// Facts about events that come from other events.
     extra_facts: Option<ExtraFacts>,
@@ -163,7 +165,7 @@ struct EventDisplay<'w, 'c> {
     left: u64,
     queue: Option<StdoutQueue>,
     has_warned_of_stall: bool,
-    /// Number of losses that were reported, and when.
+    /// Number of lost events in the latest report, and its time.
     reported_losses: (u64, Instant),
 }
 
@@ -186,7 +188,7 @@ impl<'w, 'c> EventDisplay<'w, 'c> {
             None => writer.page().pour(context.out.buffer()),
         }
         context.out.finish()?;
-        // Beside rows, events are shown that `--event` names.
+        // Events that `--event` names are shown beside rows.
         let has_events = rows.is_none() || !args.filter.event.is_empty();
         Ok(EventDisplay {
             context,
@@ -204,20 +206,20 @@ impl<'w, 'c> EventDisplay<'w, 'c> {
         })
     }
 
-    /// Returns whether the next line would be dropped; if so, it is counted.
+    /// Returns whether the next line is dropped, and counts it then.
     fn drops_line(&self) -> bool {
         let full = self.queue.as_ref().filter(|queue| queue.is_full());
         full.inspect(|queue| queue.count_dropped(1)).is_some()
     }
 
-    /// Counts a line that was written, and hands it on.
+    /// Counts a line that was written, and hands it on to the output.
     fn hand_on(&mut self) -> Result<(), Failure> {
         self.left -= 1;
         self.context.out.count_item();
         Ok(self.context.out.hand_on()?)
     }
 
-    /// Shows rows, each with the frames of the event that ended it.
+    /// Writes rows, each with the frames of the event that completed it.
     fn show_rows(&mut self, ended: &[WatchRow], frames: &[Cow<'_, str>]) -> Result<(), Failure> {
         for row in ended {
             if self.left == 0 {
@@ -234,7 +236,7 @@ impl<'w, 'c> EventDisplay<'w, 'c> {
         Ok(())
     }
 
-    /// Shows rows that waited for more about them, and hands on all lines.
+    /// Writes rows that waited for further events, and hands on all lines.
     fn flush(&mut self) -> Result<(), Failure> {
         let ended = self.rows.as_mut().map(EventRows::take_rest).unwrap_or_default();
         self.show_rows(&ended, &[])?;
@@ -249,7 +251,7 @@ impl<'w, 'c> EventDisplay<'w, 'c> {
         self.reported_losses = (total, Instant::now());
     }
 
-    /// Uses a pause in the stream to show what waits, and to report losses.
+    /// Writes waiting rows and reports losses in a pause of the stream.
     fn pause(&mut self, lost: u64) -> Result<(), Failure> {
         self.flush()?;
         if self.reported_losses.1.elapsed() >= LOSS_REPORT_INTERVAL {
@@ -263,7 +265,7 @@ impl<'w, 'c> EventDisplay<'w, 'c> {
         Ok(())
     }
 
-    /// Says how the session ended.
+    /// Warns of what is missing, and returns the exit code.
     fn conclude(mut self, read: &Driven, reached: &Reached) -> Result<Exit, Failure> {
         self.flush()?;
         let label = reached.label();
@@ -320,8 +322,8 @@ impl Consumer for EventDisplay<'_, '_> {
         let types = &self.types;
         let is_shown =
             self.filter.as_mut().is_some_and(|filter| filter.accepts(event, place, types));
-        // A line that would be dropped is not even put together: the session must be read as fast
-        // as possible.
+        // A line that is dropped is not formatted, because the session must be read as fast as
+        // possible.
         if is_shown && self.left > 0 && !self.drops_line() {
             let names = &mut self.naming.names;
             self.writer.write_named(self.context.out.buffer(), event, |event| names.frames(event));

@@ -1,11 +1,11 @@
-//! Writes one line for each thing that has happened: a request with its duration, a collection with
-//! its pause, a message with its scopes.
+//! Writes a row for several events that belong together: a request with its duration, a collection
+//! with its pause, a message with its scopes.
 
 use super::shows;
 use crate::args::WatchArgs;
 use crate::failure::Failure;
 use crate::printable::printable;
-use crate::style::Style;
+use crate::style::{Paint, Style};
 use crate::units;
 use nettrace_analysis::live::{
     CompiledMethod, EndedWait, HttpRequest, Live, LiveWatch, PoolChange, ThrownException, WatchRow,
@@ -17,23 +17,23 @@ use nettrace_parser::{Event, utc_text};
 use std::borrow::Cow;
 use std::io::Write;
 
-/// Width of the column of kinds, as wide as `threadpool`.
+/// Width of the column `KIND` in characters: the length of `threadpool`.
 const KIND_COLUMNS: usize = 10;
 const UTC_COLUMNS: usize = "2026-11-20 14:37:46.896123".len();
 
-/// Turns events into lines, one for each thing that has happened.
+/// State that turns events into rows.
 pub(super) struct EventRows {
     live: Live<LiveWatch>,
     filter: Filter,
     style: Style,
     is_utc: bool,
     has_stacks: bool,
-    /// The session's start in nanoseconds since 1970.
+    /// Start of the session in nanoseconds since 1970.
     start_unix_ns: Option<i128>,
 }
 
 impl EventRows {
-    /// Returns `None` if events are to be shown as they are.
+    /// Returns `None` if events are shown as events.
     pub(super) fn new(args: &WatchArgs, style: Style) -> Result<Option<EventRows>, Failure> {
         if !shows::shows_rows(args) {
             return Ok(None);
@@ -68,7 +68,7 @@ impl EventRows {
         let _ = writeln!(out, "{}", self.style.faint().over(line));
     }
 
-    /// Processes an event, and returns the rows that are complete now.
+    /// Processes an event, and returns the rows that it completes.
     pub(super) fn process_event(
         &mut self,
         event: &Event<'_>,
@@ -82,8 +82,8 @@ impl EventRows {
         let answers = self.filter.answers(event, place, types);
         self.live.report.mark(answers.bits());
         self.live.event(event);
-        // A message does not wait for its exception where its stack is shown: that is the stack of
-        // this event.
+        // With stacks, a message does not wait for its exception, because its stack is this
+        // event's.
         let rows = match self.has_stacks {
             true => self.live.report.take_all(),
             false => self.live.report.take(),
@@ -91,7 +91,7 @@ impl EventRows {
         self.accepted(rows)
     }
 
-    /// Returns the rows that wait, when nothing more comes for now.
+    /// Returns the rows that wait for further events.
     pub(super) fn take_rest(&mut self) -> Vec<WatchRow> {
         let rows = self.live.report.take_all();
         self.accepted(rows)
@@ -105,17 +105,17 @@ impl EventRows {
         rows
     }
 
-    /// Returns messages about conditions that nothing fulfilled.
+    /// Returns messages about conditions that no event fulfilled.
     pub(super) fn unmatched(&self, types: &EventTypes) -> Vec<String> {
         self.filter.unmatched(types)
     }
 
-    /// Returns whether each row comes with the stack of its last event.
+    /// Returns whether each row is shown with the stack of its last event.
     pub(super) fn has_stacks(&self) -> bool {
         self.has_stacks
     }
 
-    /// Appends a line, and one for each frame.
+    /// Appends a row, and a line for each frame.
     pub(super) fn write(&self, out: &mut Vec<u8>, row: &WatchRow, frames: &[Cow<'_, str>]) {
         let _ = match self.start_unix_ns.filter(|_| self.is_utc) {
             Some(start) => {
@@ -131,12 +131,7 @@ impl EventRows {
             WatchedEvent::Exception(thrown) => ("exception", style.bad(), exception(thrown)),
             WatchedEvent::Contention(wait) => ("contention", style.warning(), contention(wait)),
             WatchedEvent::Log(message) => {
-                let paint = match message.level {
-                    LogLevel::Trace | LogLevel::Debug => style.faint(),
-                    LogLevel::Information => style.good(),
-                    LogLevel::Warning => style.warning(),
-                    _ => style.bad(),
-                };
+                let paint = level_paint(message.level, style);
                 (message.level.short_name(), paint, log(message, style))
             }
             WatchedEvent::Http(request) => {
@@ -160,7 +155,7 @@ fn nanos(nanos: u64) -> String {
     units::duration(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
-/// Returns a duration, or `?` for what was not seen from its beginning.
+/// Returns a duration; `?` if the start is not in the session.
 fn duration(duration: Option<u64>) -> String {
     duration.map_or_else(|| "?".to_owned(), nanos)
 }
@@ -212,6 +207,16 @@ fn contention(wait: &EndedWait) -> String {
         text.push_str(&format!("  {lock}"));
     }
     text
+}
+
+/// Returns the colour of a log message's level.
+pub(crate) fn level_paint(level: LogLevel, style: Style) -> Paint {
+    match level {
+        LogLevel::Trace | LogLevel::Debug => style.faint(),
+        LogLevel::Information => style.good(),
+        LogLevel::Warning => style.warning(),
+        _ => style.bad(),
+    }
 }
 
 fn log(message: &LogRow, style: Style) -> String {
@@ -279,7 +284,7 @@ fn pool(change: &PoolChange) -> String {
     }
 }
 
-/// Returns the facts that `--where` may name beside fields of events.
+/// Returns the facts of a row that `--where` can name beside fields of events.
 fn facts(what: &WatchedEvent) -> Vec<(&'static str, Fact<'_>)> {
     let mut facts = Vec::new();
     let mut text = |name, text: &str| {
