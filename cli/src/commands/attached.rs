@@ -12,7 +12,7 @@ use nettrace_ipc::Children;
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// The process that a command works on.
+/// Process that a command works on.
 pub(super) struct Attached {
     pub(super) reached: Reached,
     /// Whether the process connected to the command's port or was started by the command, so that
@@ -21,7 +21,7 @@ pub(super) struct Attached {
     pub(super) end: EndRule,
 }
 
-/// Calls `act` with the process that the user named, or the first that comes to the port.
+/// Calls `act` with the process that the user named, or with the first that connects to the port.
 pub(super) fn with_process(
     (target, talk): (&TargetArgs, &TalkArgs),
     duration: Option<Duration>,
@@ -39,8 +39,8 @@ pub(super) fn with_process(
     result
 }
 
-/// Starts a program, calls `act` with its first process, and ends as the program does. `act`
-/// returns `None` if it did not resume a process that is suspended at startup.
+/// Starts a program, calls `act` with its first process, and returns the program's exit code.
+/// `act` returns `None` if it did not resume a process that is suspended at startup.
 pub(super) fn with_program(
     (command, sharing): (&[OsString], Sharing),
     talk: &TalkArgs,

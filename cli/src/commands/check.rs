@@ -1,4 +1,4 @@
-//! `nettrace check`: whether a trace keeps to the format.
+//! `nettrace check`: tests whether a trace keeps to the format.
 
 use crate::args::CheckArgs;
 use crate::context::{Context, Trace};
@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Maximum number of offsets listed for each kind of finding in text; JSON has up to 64.
+/// Maximum number of findings of each kind that the text lists; JSON lists up to 64.
 const MAX_SHOWN_PER_KIND: usize = 5;
 
 pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -41,7 +41,7 @@ pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, F
     })
 }
 
-/// The document of `--json`.
+/// Document of `--json`.
 #[derive(Serialize)]
 struct CheckReport<'a> {
     schema: u32,
@@ -50,9 +50,9 @@ struct CheckReport<'a> {
     /// Whether the stream's end mark was seen.
     complete: bool,
     events: u64,
-    /// Number of events that the writer numbered but that are missing.
+    /// Number of events that the writer counted but did not write.
     lost: u64,
-    /// Findings by offset; at most 64 of a kind.
+    /// Findings in the order of their offsets; at most 64 of each kind.
     findings: Vec<FindingReport<'a>>,
     /// Number of findings of each kind, including those that are not listed.
     counts: BTreeMap<&'static str, u64>,
@@ -68,7 +68,7 @@ struct FindingReport<'a> {
     message: &'a str,
 }
 
-/// The kind of faults of the compressed file around the trace.
+/// Kind of a finding about the compressed file that holds the trace.
 const COMPRESSED: &str = "compressed-file";
 
 impl<'a> CheckReport<'a> {
@@ -174,8 +174,7 @@ fn text(context: &mut Context<'_>, trace: &Trace, findings: &Findings) -> Result
                 )?;
             }
             if of_kind.len() > MAX_SHOWN_PER_KIND {
-                // A kind can occur both as damage and as a note; only findings of this level are
-                // among these.
+                // A kind can occur both as damage and as a note, while `of_kind` has one severity.
                 let others = findings.violations().iter().filter(|it| it.kind == kind).count()
                     - of_kind.len();
                 let shown = (MAX_SHOWN_PER_KIND + others) as u64;

@@ -1,4 +1,4 @@
-//! `nettrace events`: writes the events, one a line.
+//! `nettrace events`: writes each event as a line.
 
 use crate::args::{BigInts, EventsArgs, Order};
 use crate::context::{Context, failed};
@@ -63,7 +63,7 @@ fn options(args: &EventsArgs, has_processes: bool, context: &Context<'_>) -> Wri
     options
 }
 
-/// Writes each event.
+/// Writer of each event to the output.
 struct EventPrinter<'a, 'o> {
     writer: &'a mut EventWriter,
     names: StackNames<'a>,
@@ -72,8 +72,7 @@ struct EventPrinter<'a, 'o> {
 }
 
 impl Visit for EventPrinter<'_, '_> {
-    // This is not inlined: events in time order come from several loops, which would each have a
-    // copy of the writer.
+    // Not inlined: events in time order come from several loops, and each would copy the writer.
     #[inline(never)]
     fn event(&mut self, event: Event<'_>) {
         self.names.learn(&event);

@@ -1,4 +1,4 @@
-//! `nettrace info`: shows what a trace is.
+//! `nettrace info`: shows a trace's origin, amounts, losses and damage.
 
 use crate::args::{InfoArgs, InputArgs};
 use crate::context::Context;
@@ -28,7 +28,7 @@ pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Fa
     Ok(context.conclude(&trace.file, &ended, true))
 }
 
-/// Maximum number of lines of a list; further items are only counted.
+/// Maximum number of items listed in a section; further items are only counted.
 const MAX_LISTED_ITEMS: usize = 12;
 
 fn text(context: &mut Context<'_>, input: &InputArgs, report: &TraceInfo) -> Result<(), Failure> {
@@ -48,7 +48,7 @@ fn text(context: &mut Context<'_>, input: &InputArgs, report: &TraceInfo) -> Res
     Ok(())
 }
 
-/// Writes what is known of a trace as text, section by section.
+/// Writes the document of `info` as text, section by section.
 struct InfoWriter<'o> {
     out: &'o mut Vec<u8>,
     style: Style,

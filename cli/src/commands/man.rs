@@ -10,7 +10,7 @@ use nettrace_export::nearest::{nearest, suggestion};
 
 pub(super) fn run(args: &ManArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let mut command = Cli::command().version(env!("CARGO_PKG_VERSION"));
-    // This defines the options of all commands, and gives the commands their full names.
+    // Adds global options to all commands, and gives commands their full names.
     command.build();
     for name in &args.command {
         command = match command.find_subcommand(name) {

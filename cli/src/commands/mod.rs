@@ -1,4 +1,4 @@
-//! The commands, one file or folder each.
+//! Commands of `nettrace`, each in a file or folder of its own.
 
 mod attached;
 mod check;
@@ -32,7 +32,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use std::io;
 
-/// Runs a command and says how it failed, if it did.
+/// Runs a command, reports its failure if it fails, and returns the exit code.
 pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
     let result = match command {
         Command::Info(args) => info::run(&args, context),

@@ -37,8 +37,8 @@ pub(super) fn run(args: &OpenArgs, context: &mut Context<'_>) -> Result<Exit, Fa
     Ok(exit)
 }
 
-/// Returns where the page of a trace goes. The same path always has the same name, and another
-/// trace of that name has another one.
+/// Returns the path of a trace's page. Its name has a hash of the trace's path, so that traces of
+/// one name do not share a page.
 fn place(trace: &Path) -> Result<PathBuf, Failure> {
     let Some(folder) = cache(|name| std::env::var_os(name)) else {
         return Err(Failure::usage(
@@ -57,7 +57,7 @@ fn place(trace: &Path) -> Result<PathBuf, Failure> {
     Ok(folder.join(name))
 }
 
-/// Returns the folder for pages, as the system's conventions have it.
+/// Returns the folder for pages by the conventions of the system.
 fn cache(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let folder = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = || folder("HOME");
@@ -66,7 +66,7 @@ fn cache(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     } else if cfg!(target_os = "macos") {
         home().map(|home| home.join("Library").join("Caches"))
     } else {
-        // The convention demands an absolute path; others are to be ignored.
+        // The XDG specification demands that relative paths are ignored.
         folder("XDG_CACHE_HOME")
             .filter(|path| path.is_absolute())
             .or_else(|| Some(home()?.join(".cache")))
@@ -74,8 +74,7 @@ fn cache(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(caches?.join("nettrace"))
 }
 
-/// Creates a folder that no other user may read: traces hold what programs write, such as command
-/// lines, messages and addresses.
+/// Creates a folder that no other user may read, because pages have command lines and messages.
 fn private_folder(folder: &Path) -> std::io::Result<()> {
     if let Some(parent) = folder.parent() {
         fs::create_dir_all(parent)?;
@@ -86,17 +85,17 @@ fn private_folder(folder: &Path) -> std::io::Result<()> {
     builder.recursive(true).create(folder)
 }
 
-/// Time after which a browser that still runs counts as started.
+/// Maximum time after its start within which a program counts as failed if it ends with an error.
 const FAILS_WITHIN: Duration = Duration::from_millis(1500);
 
-/// A program that shows a page, and its arguments.
+/// Program that shows a page, with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Opener {
     program: OsString,
     words: Vec<OsString>,
 }
 
-/// Opens a file with the first program that starts.
+/// Opens a page with the first program that starts.
 fn show(page: &Path) -> Result<(), String> {
     let openers = openers(page, |name| std::env::var_os(name));
     if openers.is_empty() {
@@ -112,8 +111,8 @@ fn show(page: &Path) -> Result<(), String> {
     Err(refused.join("; "))
 }
 
-/// Returns the programs that may show pages: those that BROWSER names, as other programs understand
-/// it (several with `:` between them, `%s` for the page), then those of the system.
+/// Returns the programs that may show a page: programs of `BROWSER` (separated by `:`, with `%s`
+/// for the page), then the system's.
 fn openers(page: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Vec<Opener> {
     let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
     let browsers = variable("BROWSER").map(|value| value.to_string_lossy().into_owned());
@@ -126,7 +125,7 @@ fn openers(page: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Vec<Open
         Opener { program: program.into(), words: words.collect() }
     };
     if cfg!(windows) {
-        // The first word in quotes would be taken for the window's title.
+        // `start` takes its first quoted argument as the window's title.
         openers.push(of_system("cmd", &["/C", "start", ""]));
     } else if cfg!(target_os = "macos") {
         openers.push(of_system("open", &[]));
@@ -138,8 +137,8 @@ fn openers(page: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Vec<Open
     openers
 }
 
-/// Splits BROWSER into its commands. In `chromium --app=file://%s:firefox` the first colon belongs
-/// to an address and separates no commands.
+/// Splits `BROWSER` into its commands. A colon before `//` separates no commands, as in `chromium
+/// --app=file://%s:firefox`.
 fn commands(list: &str, separator: char) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     for part in list.split(separator) {
@@ -169,14 +168,14 @@ fn named_opener(words: &str, page: &Path) -> Option<Opener> {
     Some(Opener { program, words: given })
 }
 
-/// Starts a program. It may run for as long as the user looks at the page, so this only waits long
-/// enough to see that it does not fail at once.
+/// Starts a program, and waits for [`FAILS_WITHIN`] to see whether it fails. A browser may run for
+/// as long as the user reads the page.
 fn start(opener: &Opener) -> Result<(), String> {
     let name = opener.program.to_string_lossy();
     let mut command = Command::new(&opener.program);
     command.args(&opener.words);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // Ctrl-C in this terminal is not meant for the browser.
+    // A process group of its own, because Ctrl-C in this terminal is not for the browser.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.spawn().map_err(|error| format!("{name}: {}", plain(&error)))?;

@@ -1,4 +1,4 @@
-//! `nettrace process`: sends every command of the protocol that starts no session.
+//! `nettrace process`: sends the commands of the protocol that start no session.
 
 use crate::args::amount::hex_bytes;
 use crate::args::{AskArgs, DumpChoice, PerfMapChoice, ProcessArgs, ProcessRequest};
@@ -48,7 +48,7 @@ pub(super) fn run(args: &ProcessArgs, context: &mut Context<'_>) -> Result<Exit,
     answer.lacking.map_or(Ok(Exit::Fine), Err)
 }
 
-/// The document of `--json`. The keys are a promise to scripts.
+/// Document of `--json`, whose keys must not change.
 #[derive(Serialize)]
 struct ProcessReport<'r> {
     schema: u32,
@@ -60,12 +60,12 @@ struct ProcessReport<'r> {
 struct Answer {
     text: Vec<String>,
     json: Value,
-    /// The failure that names requested variables which do not exist.
+    /// Failure that names requested variables which the process does not have.
     lacking: Option<Failure>,
 }
 
 impl Answer {
-    /// Returns the answer of a command that has no data in its reply.
+    /// Returns the answer to a command whose reply has no data.
     fn done(command: CommandId, text: String) -> Answer {
         Answer {
             text: vec![text],
@@ -269,10 +269,10 @@ fn variable_change(
     }
 }
 
-/// Fails if the process may not write that file. The runtime replaces existing files without
-/// asking, also through links and on devices.
+/// Refuses a file that exists, unless `is_forced`, because the runtime would replace it, even
+/// through links and on devices.
 fn replaceable(file: &str, target_root: &Path, is_forced: bool) -> Result<(), Failure> {
-    // The path as this command sees the file. A link exists even if it leads nowhere.
+    // The path in this command's file system. `symlink_metadata` finds dangling links, too.
     let seen = target_root.join(file.trim_start_matches('/'));
     let message = match std::fs::symlink_metadata(&seen) {
         Err(_) => return Ok(()),
@@ -283,7 +283,7 @@ fn replaceable(file: &str, target_root: &Path, is_forced: bool) -> Result<(), Fa
     Err(Failure::input(file, message))
 }
 
-/// Returns an absolute path: the process may have another current folder.
+/// Returns an absolute path, because the process may have another current folder.
 fn absolute(path: &Path) -> Result<String, Failure> {
     let failed = |error: std::io::Error| Failure::open(&path.display().to_string(), path, &error);
     let path = std::path::absolute(path).map_err(failed)?;

@@ -17,13 +17,12 @@ use serde::{Serialize, Serializer};
 use std::io::Write;
 use std::time::Duration;
 
-/// How long a process may take to answer, before it is listed without the details that only it
-/// could give.
+/// Time after which a process that does not answer is listed without details of its runtime.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
-/// Maximum columns of a command line, unless `--all` is given.
+/// Maximum characters of a command line, unless `--all` is given.
 const MAX_COMMAND_COLUMNS: usize = 60;
 
-/// The document of `--json`. The keys are a promise to scripts.
+/// Document of `--json`, whose keys must not change.
 #[derive(Debug, Serialize)]
 struct PsReport {
     schema: u32,
@@ -34,7 +33,7 @@ struct PsReport {
 #[derive(Debug, Serialize)]
 struct PsProcess {
     pid: u32,
-    /// Process id in its own namespace, if that is another one.
+    /// Process id in the process's own namespace, if it differs.
     own_pid: Option<u32>,
     #[serde(serialize_with = "write_kind")]
     kind: ProcessKind,
@@ -48,12 +47,12 @@ struct PsProcess {
     owner: Option<u32>,
     command_line: String,
     reachable: bool,
-    /// Reason why the process cannot be reached, or did not answer.
+    /// Reason why the process cannot be reached or did not answer.
     reason: Option<String>,
     endpoint: Option<String>,
-    /// Whether the process waits at startup to be resumed.
+    /// Whether the process is suspended at startup; `None` if not known.
     suspended: Option<bool>,
-    /// Commands that the process should know, by its version.
+    /// Commands that a runtime of the process's version knows.
     #[serde(serialize_with = "write_names")]
     commands: Vec<CommandId>,
 }
@@ -73,7 +72,7 @@ pub(super) fn run(args: &PsArgs, context: &mut Context<'_>) -> Result<Exit, Fail
     let asked: Vec<_> = listing
         .processes
         .into_iter()
-        // All processes are queried at the same time, since each may take seconds to answer.
+        // All processes are queried at the same time, because each may take seconds to answer.
         .map(|found| {
             let recorder = recorder.clone();
             std::thread::Builder::new().spawn(move || report(&found, recorder))
@@ -100,7 +99,7 @@ fn report(found: &Found, recorder: Option<Recorder>) -> PsProcess {
     let deadlines = Deadlines::default().connect(ANSWER_TIMEOUT).reply(ANSWER_TIMEOUT);
     let runtime = match found.kind {
         ProcessKind::Runtime => found.runtime().map(|runtime| runtime.deadlines(deadlines)),
-        // A router passes requests on to a device, or waits for one.
+        // A router would pass the request on to a device, or wait for one.
         _ => None,
     };
     let runtime = match recorder {
@@ -124,7 +123,7 @@ fn report(found: &Found, recorder: Option<Recorder>) -> PsProcess {
         _ => None,
     };
     let version = info.as_ref().and_then(ProcessInfo::version);
-    // .NET Core 3 is the only runtime that has no ProcessInfo at all.
+    // Only .NET Core 3 does not know the command ProcessInfo.
     let is_old = runtime.is_some() && info.is_none() && reason.is_none();
     let core_3 = RuntimeVersion::parse("3.0.0").unwrap();
     let version_for_commands = version.or(is_old.then_some(core_3));
@@ -156,12 +155,11 @@ fn report(found: &Found, recorder: Option<Recorder>) -> PsProcess {
     }
 }
 
-/// Writes the kind of a process, as scripts know it.
+/// Writes `router` or `runtime`.
 fn write_kind<S: Serializer>(kind: &ProcessKind, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(if *kind == ProcessKind::Router { "router" } else { "runtime" })
 }
 
-/// Writes the names of commands.
 fn write_names<S: Serializer>(commands: &[CommandId], to: S) -> Result<S::Ok, S::Error> {
     to.collect_seq(commands.iter().map(CommandId::to_string))
 }
@@ -177,7 +175,7 @@ fn leftover(leftover: &Leftover) -> LeftoverReport {
     }
 }
 
-/// Returns a version without the commit: `10.0.12` for `10.0.12+4aa8ba5a`.
+/// Returns a version without its commit: `10.0.12` for `10.0.12+4aa8ba5a`.
 fn without_build(version: &str) -> &str {
     version.split('+').next().unwrap_or(version)
 }
@@ -201,7 +199,7 @@ fn write_text(context: &mut Context<'_>, args: &PsArgs, report: &PsReport) -> Re
     Ok(())
 }
 
-/// Place of the column that says what a process can do.
+/// Index of the column `CAN`.
 const CAN_COLUMN: usize = 5;
 
 fn table(context: &mut Context<'_>, args: &PsArgs, report: &PsReport) -> Result<(), Failure> {
@@ -225,7 +223,7 @@ fn table(context: &mut Context<'_>, args: &PsArgs, report: &PsReport) -> Result<
     if !layout.lacks(CAN_COLUMN) {
         return Ok(rows.write_in(&layout, context)?);
     }
-    // Capabilities follow from the version, so only exceptions are shown.
+    // Without the column, only exceptions are shown, because capabilities follow from the version.
     let (mut rows, warning) = (make(), context.style.warning());
     for process in &report.processes {
         rows.add_row(row(process, is_whole, context));
@@ -247,7 +245,6 @@ fn row(process: &PsProcess, is_whole: bool, context: &Context<'_>) -> [Cell; 7] 
         command = command.chars().take(MAX_COMMAND_COLUMNS - 1).chain(['…']).collect();
     }
     let paint = if process.reachable { Paint::default() } else { context.style.warning() };
-    // Everything but numbers comes from outside, including error texts that quote a reply.
     [
         process.pid.to_string(),
         process.name.clone(),
@@ -260,7 +257,7 @@ fn row(process: &PsProcess, is_whole: bool, context: &Context<'_>) -> [Cell; 7] 
     .map(|cell| Cell::new(cell, &paint))
 }
 
-/// Returns what a process can do, in a few words, or why it can do nothing.
+/// Returns the features that a process supports, or the reason why it cannot be used.
 fn can(process: &PsProcess) -> String {
     if let Some(reason) = &process.reason {
         return format!("nothing: {reason}");
@@ -289,9 +286,8 @@ fn can(process: &PsProcess) -> String {
     words.join(", ")
 }
 
-/// Returns how long a process has run: `3 s`, `5 min`, `2 h 5 min`, `3 d 4 h`.
+/// Returns the time that a process has run: `3 s`, `5 min`, `2 h 5 min`, `3 d 4 h`.
 fn uptime(seconds: f64) -> String {
-    // Whole seconds are precise enough here.
     let seconds = seconds as u64;
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
     match (days, hours, minutes) {

@@ -1,4 +1,4 @@
-//! `nettrace replay`: plays a transcript in the place of the process.
+//! `nettrace replay`: answers requests from a transcript, in place of the process.
 
 use crate::args::ReplayArgs;
 use crate::context::Context;
@@ -33,7 +33,7 @@ pub(super) fn run(args: &ReplayArgs, context: &mut Context<'_>) -> Result<Exit, 
     };
     let replay = replay.map_err(|error| Failure::input(name.clone(), error.to_string()))?;
     if args.connect.is_none() {
-        // Scripts wait for this line: from then on, the port accepts connections.
+        // Scripts wait for this line, after which the port accepts connections.
         writeln!(context.out, "{},connect", replay.endpoint())?;
         context.out.finish()?;
     }

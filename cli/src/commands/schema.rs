@@ -59,7 +59,7 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context<'_>) -> Result<Exit, 
     Ok(context.conclude(&trace.file, &ended, true))
 }
 
-/// Returns whether the stream or the catalog describes the fields of a type, if anything does.
+/// Returns the origin of a type's fields: `stream`, `catalog`, or `none` if nothing describes them.
 fn source(row: &EventType, shape: &Shape) -> &'static str {
     match row.catalog {
         Some(_) => "catalog",
@@ -68,11 +68,11 @@ fn source(row: &EventType, shape: &Shape) -> &'static str {
     }
 }
 
-/// The document of `--json`.
+/// Document of `--json`.
 #[derive(Serialize)]
 struct SchemaReport<'a> {
     schema: u32,
-    /// Number of events of the types that are listed.
+    /// Number of events of the listed types.
     events: u64,
     types: Vec<TypeReport<'a>>,
 }
@@ -83,15 +83,14 @@ struct TypeReport<'a> {
     id: u32,
     version: u32,
     name: String,
-    /// `stream`, `catalog`, or `none`: no fields are described, payloads are bytes.
+    /// Origin of the fields, as [`source`] returns it.
     source: &'static str,
-    /// Symbol of the catalog's row; its version differs from the event's if that is newer than the
-    /// catalog.
+    /// Symbol of the catalog's row, which may be older than the event's version.
     #[serde(skip_serializing_if = "Option::is_none")]
     symbol: Option<&'static str>,
     events: u64,
     fields: Vec<FieldReport<'a>>,
-    /// Reason why the bytes after the fields are not described.
+    /// Reason why the bytes after the last field are not described.
     #[serde(skip_serializing_if = "Option::is_none")]
     opaque: Option<String>,
 }
@@ -114,7 +113,7 @@ impl<'a> TypeReport<'a> {
 
 #[derive(Serialize)]
 struct FieldReport<'a> {
-    /// Name of the field, as `payload` has it.
+    /// Name of the field, as in the `payload` of `events`.
     name: &'a str,
     #[serde(rename = "type")]
     kind: String,
@@ -124,10 +123,10 @@ struct FieldReport<'a> {
     /// Unit of the field's numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     unit: Option<&'static str>,
-    /// Names of the field's values.
+    /// Names of the field's values, for an enumeration or flags.
     #[serde(skip_serializing_if = "Option::is_none")]
     values: Option<ValuesReport>,
-    /// Fields within the objects that the field holds.
+    /// Fields of the objects that the field holds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fields: Vec<FieldReport<'a>>,
 }
@@ -166,12 +165,12 @@ impl<'a> FieldReport<'a> {
     }
 }
 
-/// Returns the fields that are shown: padding is not.
+/// Returns all fields but padding.
 fn visible(fields: &[Field]) -> impl Iterator<Item = &Field> {
     fields.iter().filter(|field| !matches!(field.kind, FieldType::Padding(_)))
 }
 
-/// Returns the fields of an object, or of the objects in an array.
+/// Returns the fields of an object, or of an array's objects.
 fn members(kind: &FieldType) -> &[Field] {
     match kind {
         FieldType::Object(fields) => fields,
@@ -184,8 +183,8 @@ fn members(kind: &FieldType) -> &[Field] {
     }
 }
 
-/// Returns a type in a few letters. Texts are named by their encoding, arrays have `[]` after their
-/// elements' type.
+/// Returns the name of a type: texts by their encoding, arrays with `[]` after their elements'
+/// type.
 fn type_text(kind: &FieldType) -> String {
     let simple = match kind {
         FieldType::Object(_) => "object",

@@ -41,13 +41,13 @@ pub(super) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit, F
     Ok(context.conclude(&trace.file, &ended, true))
 }
 
-/// Number of columns below which dates are not repeated.
-const NARROW_COLUMNS: usize = 110;
+/// Minimum width in characters of a terminal on which each row has the date.
+const MIN_DATE_COLUMNS: usize = 110;
 
-/// Minimum columns for an event's own name.
+/// Minimum width in characters of the column `EVENT`.
 const MIN_EVENT_COLUMNS: usize = 40;
 
-/// Returns the date of all events, such as `2024-02-29`, if there is only one.
+/// Returns the date of all events, such as `2024-02-29`; `None` if they are of several days.
 fn common_day(rows: &[TypeStats<'_>], clock: Clock) -> Option<String> {
     let day = |ticks| Some(units::instant(clock, ticks, true).split_once(' ')?.0.to_owned());
     let first = day(rows.first()?.first_ticks)?;
@@ -66,8 +66,8 @@ fn text(
     let (strong, name) = (context.style.strong(), context.style.name());
     let (is_utc, sort) = (args.utc, args.sort);
     let (from, to) = if is_utc { ("FIRST", "LAST") } else { ("FIRST ms", "LAST ms") };
-    // On a narrow terminal, names need the room of two dates that are the same in each row.
-    let is_narrow = context.table_width().is_some_and(|width| width < NARROW_COLUMNS);
+    // On a narrow terminal, names need the room of dates that are equal in all rows.
+    let is_narrow = context.table_width().is_some_and(|width| width < MIN_DATE_COLUMNS);
     let day = if is_utc && is_narrow { common_day(rows, clock) } else { None };
     let time = match (is_utc, &day) {
         (false, _) => 10,
@@ -110,7 +110,7 @@ fn text(
     Ok(())
 }
 
-/// Returns `Provider/Name #1 v0`, of which the event's own name stays longest.
+/// Returns `Provider/Name #1 v0`, a text that keeps the event's name longest when it is cut.
 fn event(row: &EventType) -> Text {
     let (path, number) = (row.path(), format!(" {}", number(row)));
     match path.strip_prefix(&*row.provider) {
@@ -119,7 +119,7 @@ fn event(row: &EventType) -> Text {
     }
 }
 
-/// Returns id and version of a type; the id only if it is not in the name.
+/// Returns id and version of a type, without the id if that is in the name.
 pub(super) fn number(row: &EventType) -> String {
     match (row.has_name(), row.is_defined) {
         (_, false) => String::new(),

@@ -68,7 +68,7 @@ pub(super) fn write_rules(
     Ok(())
 }
 
-/// Returns what a limit says of files: `; at most 5 files and 1.0 GiB, then the oldest are removed`.
+/// Returns a limit in words: `; at most 5 files and 1.0 GiB, then the oldest are removed`.
 fn limits(limit: Limit) -> String {
     let files = limit.files.map(|files| units::counted(files as u64, "file"));
     let size = limit.bytes.map(units::bytes);
@@ -85,7 +85,7 @@ fn limits(limit: Limit) -> String {
     format!("; at most {most}, {then}")
 }
 
-/// Shows the request of that command line and configuration.
+/// Shows the request: commands, providers, and bytes of the message.
 pub(super) fn write(
     context: &mut Context<'_>,
     args: &CollectArgs,

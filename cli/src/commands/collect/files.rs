@@ -1,4 +1,4 @@
-//! Names of the files that recordings go to. Files are replaced only with --force.
+//! Names and creates the files of recordings. Existing files are replaced only with `--force`.
 
 use super::formats::Formats;
 use crate::failure::Failure;
@@ -8,16 +8,16 @@ use nettrace_parser::utc_text;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Where recordings go.
+/// Naming of a run's files.
 #[derive(Debug)]
 pub(super) struct Files {
-    /// The value of `-o`; `None`: names are generated.
+    /// Value of `-o`; without it, names are made of process and time.
     given: Option<PathBuf>,
     is_forced: bool,
-    /// Whether there may be several recordings, so that each needs a name of its own.
+    /// Whether several processes may be recorded, so that each file name needs the process id.
     is_per_process: bool,
     is_rotating: bool,
-    /// When the command began: `20261120_143746`, UTC.
+    /// Start of the command in UTC: `20261120_143746`.
     stamp: String,
     used: u64,
 }
@@ -39,24 +39,24 @@ impl Files {
         }
     }
 
-    /// Refuses what would fail later, before any process is touched.
+    /// Refuses paths that could not be written later, before any process is touched.
     pub(super) fn check(&self, formats: &Formats) -> Result<(), Failure> {
         let Some(path) = &self.given else { return Ok(()) };
         if has_places(path) {
-            // Whose file it will be is not known yet.
+            // The process that fills the placeholders is not known yet.
             return Ok(());
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
             return Err(refused(path, &format!("there is no folder {}", folder.display())));
         }
-        // Where there may be several files, their names are not known yet.
+        // With several files, their names are not known yet.
         let is_forced = self.is_forced || self.is_rotating || self.is_per_process;
         new_file::check(path, is_forced, &[])?;
         formats.files(path).try_for_each(|file| new_file::check(&file, self.is_forced, &[]))
     }
 
-    /// Makes the file of a recording; `part` numbers those of a rotation.
+    /// Creates the file of a recording. `part` is the number within a rotation, from 1.
     pub(super) fn create(
         &mut self,
         reached: &Reached,
@@ -68,17 +68,16 @@ impl Files {
         Ok((path, file))
     }
 
-    /// Makes a file beside that of a recording, by the name from [`beside`].
+    /// Creates a file beside a recording's; `path` is from [`beside`].
     pub(super) fn create_beside(&self, path: &Path) -> Result<NewFile, Failure> {
         NewFile::create(path, self.is_forced, &[], Unfinished::Kept)
     }
 
-    /// Makes a file that a rule's recording goes to, by the name from
-    /// [`RuleFiles::path`].
+    /// Creates the file of a rule's recording; `path` is from [`RuleFiles::path`].
     pub(super) fn create_for_rule(&mut self, path: &Path) -> Result<NewFile, Failure> {
         self.used += 1;
-        // Never replaced, even with --force: a rule fires again and again, and its name has
-        // the time to the second only.
+        // Never replaces a file, even with --force: a rule fires again and again, and its file
+        // names have the time to the second only.
         NewFile::create(path, false, &[], Unfinished::Kept)
     }
 
@@ -93,8 +92,7 @@ impl Files {
         };
         let is_named = given.to_string_lossy().contains("{pid}");
         let given = &filled(given, reached, &self.stamp);
-        // The first of several recordings has the name that was asked for, if there need
-        // not be others.
+        // If only one recording was expected, the first has the name as given, without a pid.
         let needs_pid = self.is_per_process || (self.used > 0 && part.is_empty());
         let pid = if needs_pid && !is_named { pid } else { String::new() };
         if pid.is_empty() && part.is_empty() {
@@ -104,7 +102,7 @@ impl Files {
     }
 }
 
-/// Placeholders that `-o` may have, in the order of their values in [`filled`].
+/// Placeholders that `-o` may have, in the order of `values` in [`filled`].
 const PLACES: [&str; 3] = ["{pid}", "{name}", "{time}"];
 
 fn has_places(path: &Path) -> bool {
@@ -112,7 +110,7 @@ fn has_places(path: &Path) -> bool {
     PLACES.iter().any(|place| text.contains(place))
 }
 
-/// Returns the path of a process's file, with its values in place of `{pid}`, `{name}` and `{time}`.
+/// Returns `given` with the process's values in place of `{pid}`, `{name}` and `{time}`.
 fn filled(given: &Path, reached: &Reached, stamp: &str) -> PathBuf {
     if !has_places(given) {
         return given.to_owned();
@@ -134,12 +132,12 @@ fn filled(given: &Path, reached: &Reached, stamp: &str) -> PathBuf {
     PathBuf::from(path)
 }
 
-/// Returns the path of a part that is recorded apart: `x.metrics.nettrace` beside `x.nettrace`.
+/// Returns the path of a second file of a recording: `x.metrics.nettrace` beside `x.nettrace`.
 pub(super) fn beside(path: &Path, part: &str) -> PathBuf {
     with_suffix(path, &format!(".{part}"))
 }
 
-/// Returns a path with a suffix before its extensions, of which `x.nettrace.gz` has two.
+/// Returns a path with a suffix before its extension, or before both in `x.nettrace.gz`.
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let plain = if is_packed(path) { path.with_extension("") } else { path.to_owned() };
     let mut name = plain.file_stem().unwrap_or_default().to_owned();
@@ -153,7 +151,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Returns the time now, in UTC, as file names have it: `20261120_143746`.
+/// Returns the current time in UTC for file names: `20261120_143746`.
 pub(super) fn stamp() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let digits: String = utc_text(i128::try_from(now.as_nanos()).unwrap_or(0), 0)
@@ -163,7 +161,7 @@ pub(super) fn stamp() -> String {
     format!("{}_{}", digits.get(..8).unwrap_or_default(), digits.get(8..14).unwrap_or_default())
 }
 
-/// Returns the process's name as a part of a file's: other characters than letters and digits become `_`.
+/// Returns the process's name for a file name: `_` replaces all but letters, digits, `-`, `.`, `_`.
 fn plain_name(reached: &Reached) -> String {
     let letters = reached
         .name
@@ -173,8 +171,8 @@ fn plain_name(reached: &Reached) -> String {
     if name.is_empty() { "process".to_owned() } else { name }
 }
 
-/// Where a rule's recording goes: `shop_4711_20261120_143746_busy.nettrace`, or with what
-/// `-o` names in front.
+/// Naming of rules' files: `shop_4711_20261120_143746_busy.nettrace`, or with the stem of `-o` in
+/// place of `shop`.
 #[derive(Debug, Clone)]
 pub(super) struct RuleFiles {
     folder: PathBuf,
@@ -201,8 +199,8 @@ impl RuleFiles {
         }
     }
 
-    /// Returns a path that no file has. `part`: the number within a rotation that is kept; `stamp`:
-    /// the time from [`stamp`].
+    /// Returns a path at which no file exists. `stamp` is from [`stamp`], `part` the number within
+    /// a rotation that is kept.
     pub(super) fn path(
         &self,
         reached: &Reached,
@@ -218,7 +216,7 @@ impl RuleFiles {
         let start = format!("{stem}{pid}_{stamp}_{rule}{part}");
         let mut path = self.folder.join(format!("{start}.{}", self.extension));
         let mut number = 2;
-        // A link to nothing counts, too: no file takes its place.
+        // A dangling link counts as a file, because no file can be created at its path.
         while path.symlink_metadata().is_ok() && number < 1000 {
             path = self.folder.join(format!("{start}-{number}.{}", self.extension));
             number += 1;
@@ -226,15 +224,14 @@ impl RuleFiles {
         path
     }
 
-    /// Returns the name of the rule that has recorded a file of this name, in this run or in one
-    /// before.
+    /// Returns the name of the rule that wrote a file of this name, in this run or an earlier one.
     pub(super) fn rule_of<'n>(&self, name: &'n str) -> Option<&'n str> {
         let start = name.strip_suffix(&self.extension)?.strip_suffix('.')?;
         let (at, _) =
             start.match_indices('_').find(|(at, _)| is_stamp(start.get(at + 1..at + 17)))?;
         let rule = start.get(at + 17..)?;
-        // After it stand the number within a rotation, and what makes names differ. A
-        // file that the user renamed to keep it is not ours any more.
+        // The rule is followed by the number within a rotation, and by a number that makes names
+        // differ. A file that the user renamed to keep it belongs to no rule.
         let Some((rule, part)) = rule.split_once('_') else { return Some(rule) };
         let (number, copy) = part.split_once('-').unwrap_or((part, "2"));
         let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -243,8 +240,8 @@ impl RuleFiles {
         (is_part && !copy.is_empty() && are_digits(copy)).then_some(rule)
     }
 
-    /// Returns recordings of rules that already exist, oldest first, with their rules' names and
-    /// sizes.
+    /// Returns existing recordings of rules, oldest first, with the rules' names and sizes in
+    /// bytes.
     pub(super) fn found(&self) -> Vec<(PathBuf, String, u64)> {
         let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
         let mut found = Vec::new();
@@ -261,13 +258,13 @@ impl RuleFiles {
                 ));
             }
         }
-        // By the time of their last change, which is first in each row.
+        // Rows begin with the time of the last change.
         found.sort();
         found.into_iter().map(|(_, path, rule, bytes)| (path, rule, bytes)).collect()
     }
 }
 
-/// Returns whether a text is a stamp and what separates it from a rule: `20261120_143746_`.
+/// Returns whether a text is a stamp with the separator that follows: `20261120_143746_`.
 fn is_stamp(text: Option<&str>) -> bool {
     text.is_some_and(|text| {
         text.len() == 16
@@ -277,7 +274,7 @@ fn is_stamp(text: Option<&str>) -> bool {
     })
 }
 
-/// Returns whether what is written to a path is to be compressed.
+/// Returns whether a file at this path is compressed: its extension is `gz`.
 pub(super) fn is_packed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }

@@ -1,4 +1,4 @@
-//! The formats that finished recordings are converted to, beside the traces themselves.
+//! Converts finished recordings to the formats of `--format`, beside the traces themselves.
 
 use super::super::convert::{self, beside, by_name};
 use crate::args::{Cli, Command};
@@ -10,10 +10,10 @@ use nettrace_analysis::convert::Format;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What dotnet-trace calls the trace itself.
+/// Name of the trace itself as a format, as in dotnet-trace.
 const TRACE: &str = "nettrace";
 
-/// The formats of `--format`, in the order given.
+/// Formats of `--format` in the order given, without the trace itself.
 #[derive(Debug, Default)]
 pub(super) struct Formats(Vec<&'static Format>);
 
@@ -32,8 +32,7 @@ impl Formats {
         self.0.iter().map(|format| beside(trace, format))
     }
 
-    /// Converts finished traces. One that cannot be converted does not keep the others
-    /// from it.
+    /// Converts finished traces. If one fails, the others are converted all the same.
     pub(super) fn convert(
         &self,
         traces: &[PathBuf],

@@ -1,5 +1,5 @@
-//! The state of rules while processes run: which may fire, what they recorded, and how
-//! much of that stays on disk.
+//! State of the rules while processes run: which may fire, which files they recorded, and which
+//! of these stay on disk.
 
 use super::files::{RuleFiles, stamp};
 use super::recording::Watcher;
@@ -16,39 +16,37 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Number of intervals without a value after which a counter is silent, if
-/// [`Delays::silent_rule`](crate::delays::Delays) has passed, too.
-const SILENT_INTERVALS: u32 = 10;
-/// Number of intervals after which a counter is reported that has never had a value: its name may
-/// be wrong.
-const UNKNOWN_INTERVALS: u32 = 2;
-/// Minimum time for which a rule rests after a recording that failed; each further failure
-/// doubles it.
+/// Minimum number of intervals without a value after which a counter is silent. The minimum time
+/// is [`Delays::silent_rule`](crate::delays::Delays).
+const MIN_SILENT_INTERVALS: u32 = 10;
+/// Minimum number of intervals after which a counter that never had a value is reported, because
+/// its name may be wrong.
+const MIN_UNKNOWN_INTERVALS: u32 = 2;
+/// Time for which a rule rests after its first failed recording; each further failure doubles it.
 const MIN_BACK_OFF: Duration = Duration::from_secs(5);
-/// Maximum time for which a rule rests after recordings that failed one after the other.
+/// Maximum time for which a rule rests after consecutive failures.
 const MAX_BACK_OFF: Duration = Duration::from_secs(600);
 
-/// All rules of one run.
+/// Rules of one run, with the processes that they watch and the files that they wrote.
 #[derive(Debug)]
 pub(super) struct Guard {
     pub(super) rules: Rules,
     pub(super) files: RuleFiles,
     silence: Duration,
     watches: Vec<WatchedProcess>,
-    /// Finished files, oldest first.
+    /// Finished files of rules, oldest first.
     kept: Vec<Kept>,
     /// For each rule, whether its limit has been reported.
     is_full: Vec<bool>,
 }
 
-/// A process whose counters and events are checked against the rules.
+/// Process whose counters and events are checked against the rules.
 #[derive(Debug)]
 struct WatchedProcess {
-    /// Number of the session that watches it.
+    /// Number of the session that watches the process.
     number: usize,
-    /// What messages call the process.
     label: String,
-    /// The state of each rule, in the order of the rules.
+    /// State of each rule in this process, in the order of the rules.
     states: Vec<RuleState>,
 }
 
@@ -56,12 +54,12 @@ struct WatchedProcess {
 struct RuleState {
     is_armed: Arc<AtomicBool>,
     rests_until: Option<Instant>,
-    /// Number of recordings that failed one after the other.
+    /// Number of consecutive recordings that failed.
     failures: u32,
     voice: Option<Voice>,
 }
 
-/// Whether values of a rule's counters come.
+/// Values that a rule's counters have sent; `RuleState` has none for a rule without counters.
 #[derive(Debug)]
 struct Voice {
     value_count: Arc<AtomicU64>,
@@ -70,7 +68,7 @@ struct Voice {
     is_reported: bool,
 }
 
-/// A file of a rule.
+/// File that a rule recorded or kept.
 #[derive(Debug)]
 struct Kept {
     rule: usize,
@@ -80,7 +78,7 @@ struct Kept {
     bytes: u64,
 }
 
-/// A line for programs.
+/// Line of JSON on stderr for programs.
 #[derive(Serialize)]
 struct Line<'l> {
     event: &'static str,
@@ -103,8 +101,8 @@ struct Line<'l> {
 }
 
 impl Guard {
-    /// Creates the state of rules before any process is watched. `silence`: the minimum time without
-    /// a value that is reported.
+    /// Creates the state before any process is watched. `silence` is the minimum time without a
+    /// value that is reported.
     pub(super) fn new(rules: Rules, files: RuleFiles, silence: Duration) -> Guard {
         let is_full = vec![false; rules.all.len()];
         let (watches, kept) = (Vec::new(), Vec::new());
@@ -121,7 +119,8 @@ impl Guard {
         self.rules.all.get(rule)
     }
 
-    /// Watches a process, by the session of this number. Returns what looks there for the conditions.
+    /// Watches a process by the session of this number. Returns a watcher for each rule's
+    /// condition.
     pub(super) fn watch(&mut self, number: usize, label: String) -> Vec<Watcher> {
         let (mut states, mut watchers) = (Vec::new(), Vec::new());
         for rule in &self.rules.all {
@@ -147,19 +146,19 @@ impl Guard {
         watchers
     }
 
-    /// Reports rules whose counters send no values, and when values are back. A process may hang, or
-    /// have lost its counters to another tool.
+    /// Reports rules whose counters send no values, and counters that send values again. The
+    /// process may hang, or another tool may have taken over its counters.
     pub(super) fn tell_silence(&mut self, messages: &mut Messages<'_>) {
         let interval = self.rules.interval;
-        let known = interval.saturating_mul(SILENT_INTERVALS).max(self.silence);
-        let unknown = interval.saturating_mul(UNKNOWN_INTERVALS);
+        let known = interval.saturating_mul(MIN_SILENT_INTERVALS).max(self.silence);
+        let unknown = interval.saturating_mul(MIN_UNKNOWN_INTERVALS);
         for watch in &mut self.watches {
             for (rule, state) in self.rules.all.iter().zip(&mut watch.states) {
                 let Some(voice) = &mut state.voice else { continue };
                 let (name, label) = (&rule.name, &watch.label);
                 let count = voice.value_count.load(Ordering::Relaxed);
-                // One that never had a value may be misspelled, which its user should learn
-                // soon; one that had some may just be late.
+                // A counter that never had a value may be misspelled, which the user should learn
+                // soon. A counter that had values may just be late.
                 let patience = if voice.last_count == 0 { unknown } else { known };
                 if count != voice.last_count {
                     (voice.last_count, voice.since) = (count, Instant::now());
@@ -180,7 +179,7 @@ impl Guard {
         }
     }
 
-    /// Forgets the session of this number, as it has ended.
+    /// Forgets the process that the session of this number watched.
     pub(super) fn forget(&mut self, number: usize) {
         self.watches.retain(|watch| watch.number != number);
     }
@@ -206,7 +205,7 @@ impl Guard {
         });
     }
 
-    /// Takes the files of a recording of a rule that has ended. Its cooldown starts now.
+    /// Adds the files of a rule's finished recording, reports them, and starts the rule's cooldown.
     pub(super) fn take_recorded(
         &mut self,
         rule: usize,
@@ -235,8 +234,8 @@ impl Guard {
         }
     }
 
-    /// Reports that a recording of a rule failed. The rule rests for its cooldown, and the longer the
-    /// more recordings failed one after the other.
+    /// Reports that a rule's recording failed. The rule rests for its cooldown, or longer after
+    /// consecutive failures.
     pub(super) fn take_failure(
         &mut self,
         rule: usize,
@@ -251,7 +250,7 @@ impl Guard {
         messages.object(&Line { event: "rule-failed", error, ..line(failed, reached) });
         let cooldown = failed.cooldown;
         if let Some(state) = self.state(rule, watch) {
-            // A full disk does not go away by trying each second.
+            // A fault such as a full disk stays, so that trying each second would not help.
             let factor = 2_u32.saturating_pow(state.failures);
             let back_off = MIN_BACK_OFF.saturating_mul(factor).min(MAX_BACK_OFF);
             state.failures = state.failures.saturating_add(1);
@@ -264,8 +263,8 @@ impl Guard {
         watch?.states.get_mut(rule)
     }
 
-    /// Renames files of a rotation after the rule, so that they stay. The rule's cooldown
-    /// starts now.
+    /// Renames a rotation's files after the rule, so that they stay, and starts the rule's
+    /// cooldown.
     pub(super) fn keep(
         &mut self,
         rule: usize,
@@ -307,7 +306,7 @@ impl Guard {
         }
     }
 
-    /// Returns whether a rule has reached its limit, and reports it once.
+    /// Returns whether a rule may record nothing more, and reports that once.
     pub(super) fn is_full(
         &mut self,
         rule: usize,
@@ -334,9 +333,9 @@ impl Guard {
         is_full
     }
 
-    /// Removes the oldest files where there are too many, or they are too large. Returns the rules
-    /// whose recordings have to be stopped because nothing else is left. `growing`: rules and bytes
-    /// of recordings that are not finished.
+    /// Removes the oldest files while a limit of files or bytes is exceeded. Returns the rules
+    /// whose recordings must stop because no file is left to remove. `growing` has rule and bytes
+    /// of each unfinished recording.
     pub(super) fn hold_limits(
         &mut self,
         growing: &[(usize, u64)],
@@ -346,7 +345,7 @@ impl Guard {
         for (of, limit) in self.limits() {
             loop {
                 let (_, bytes) = self.used(of, growing);
-                // A recording that grows may still fail: only a whole one takes the place of others.
+                // An unfinished recording may still fail, so that only finished ones replace files.
                 let (files, _) = self.used(of, &[]);
                 let has_many = limit.files.is_some_and(|most| files > most);
                 let is_large = limit.bytes.is_some_and(|most| bytes > most);
@@ -364,7 +363,7 @@ impl Guard {
                         ));
                         match old.written {
                             Some(written) => written.remove(),
-                            // It may have been removed already.
+                            // The file may have been removed already.
                             None => drop(std::fs::remove_file(&old.path)),
                         }
                     }
@@ -382,19 +381,19 @@ impl Guard {
         stop
     }
 
-    /// Returns the files that stay, for what is done with them at the end.
+    /// Returns the files that this run recorded and that stay, to be converted at the end.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         let own = self.kept.iter().filter(|kept| kept.written.is_some());
         own.map(|kept| kept.path.clone()).collect()
     }
 
-    /// Returns the limit of each rule, then the one of all rules together.
+    /// Returns the limit of each rule, then with `None` the limit of all rules together.
     fn limits(&self) -> Vec<(Option<usize>, Limit)> {
         let each = self.rules.all.iter().enumerate().map(|(at, rule)| (Some(at), rule.limit));
         each.chain([(None, self.rules.limit)]).collect()
     }
 
-    /// Returns the number of files and bytes of a rule, or of all.
+    /// Returns the number of files and bytes of a rule, or of all rules for `None`.
     fn used(&self, rule: Option<usize>, growing: &[(usize, u64)]) -> (usize, u64) {
         let kept = self.kept.iter().map(|kept| (kept.rule, kept.bytes));
         let its = kept
@@ -404,8 +403,8 @@ impl Guard {
     }
 }
 
-/// Returns the rule whose file has this after its time: `busy`, or `busy-2` if there was another file
-/// in that second. A rule may be called `busy-2`, too, and has precedence.
+/// Returns the rule named in a file name: `busy`, or `busy-2` for a second file within a second.
+/// A rule that is itself called `busy-2` has precedence.
 fn rule_of<'r>(name: &str, rules: impl Iterator<Item = &'r str> + Clone) -> Option<usize> {
     let is_numbered = |rule: &str| {
         let number = name.strip_prefix(rule).and_then(|rest| rest.strip_prefix('-'));

@@ -1,4 +1,4 @@
-//! `nettrace collect`: events of running processes into files.
+//! `nettrace collect`: records events of running processes to files.
 
 mod collector;
 mod dry_run;
@@ -61,8 +61,7 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
         }
         return Ok(Exit::Fine);
     }
-    // Before a process is touched: what is refused here would cost the start of a
-    // recording.
+    // Before a process is touched: a refusal after that would cost the start of a recording.
     let place = Destination::new(args, &formats, context)?;
     for warning in request::warnings(&config)
         .into_iter()
@@ -76,7 +75,7 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     let records = args.rules.is_none() || args.rotate.is_some();
     let opening = Opening {
         table: if records { request::table(&args.session, &config) } else { Vec::new() },
-        // A started program reads the terminal itself.
+        // A program started by this command reads Enter itself.
         has_enter: context.stdin_is_terminal && args.command.is_empty(),
     };
     let guard = rules.map(|(rules, watch)| {
@@ -106,7 +105,7 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
         context.messages.note(&format!("the program ended with {end}"));
     }
     match formats.convert(&written, args.talk.force, context) {
-        // A program's own exit code says more.
+        // The exit code of a started program has precedence.
         Ok(Exit::Fine) => Ok(exit),
         Ok(_) if matches!(exit, Exit::Program(_)) => Ok(exit),
         Ok(converted) => Ok(converted),
@@ -118,7 +117,7 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     }
 }
 
-/// Returns the session that the arguments ask for.
+/// Returns the configuration of the session that the arguments request.
 fn config(args: &CollectArgs, conditions: &[Predicate]) -> Result<SessionConfig, Failure> {
     let rundown = request::rundown(&args.session, args.rundown);
     let config = request::config(&args.session, Vec::new(), rundown)?;
@@ -153,7 +152,7 @@ fn check_usage(args: &CollectArgs, conditions: &[Predicate]) -> Result<(), Failu
     Ok(())
 }
 
-/// Where the trace goes.
+/// Output that the arguments name for traces.
 enum Destination {
     Stdout,
     Pipe(PathBuf),
@@ -161,7 +160,7 @@ enum Destination {
 }
 
 impl Destination {
-    /// Returns where the trace goes. Refuses what would fail later, before any process is touched.
+    /// Returns the output that the arguments name. Refuses outputs that would fail later.
     fn new(
         args: &CollectArgs,
         formats: &Formats,
@@ -201,7 +200,7 @@ impl Destination {
         args.output.as_deref().filter(|_| !matches!(self, Destination::Stdout))
     }
 
-    /// Makes the files, or opens the queue of bytes.
+    /// Returns the naming of files, or opens the queue that writes to standard output or a pipe.
     fn open(
         self,
         args: &CollectArgs,
@@ -241,7 +240,8 @@ fn rules(args: &CollectArgs) -> Result<Option<Rules>, Failure> {
     Ok(Some(rules))
 }
 
-/// Adds the counters of these conditions to a session, once a second unless it has them already.
+/// Adds the counters of these conditions to a session, with a value each second. Providers that
+/// already have arguments stay as they are.
 fn with_counters(
     config: SessionConfig,
     conditions: &[Predicate],
@@ -260,7 +260,7 @@ fn with_counters(
     Ok(config.providing(all))
 }
 
-/// Returns the conditions at which to stop.
+/// Returns the conditions that end the recording.
 fn conditions(args: &CollectArgs) -> Result<Vec<Predicate>, Failure> {
     let mut conditions: Vec<Predicate> = args.until.iter().cloned().collect();
     if let Some(provider) = &args.stopping_event_provider_name {
@@ -273,7 +273,7 @@ fn conditions(args: &CollectArgs) -> Result<Vec<Predicate>, Failure> {
     Ok(conditions)
 }
 
-/// Messages printed when recording starts.
+/// Messages before the first process is recorded.
 struct Opening {
     table: Vec<String>,
     has_enter: bool,
@@ -292,7 +292,7 @@ impl Opening {
     }
 }
 
-/// Records running processes, or processes that come to a port.
+/// Records running processes, or processes that connect to a port.
 fn collect(
     args: &CollectArgs,
     collector: &mut Collector,
@@ -309,7 +309,7 @@ fn collect(
         }
         opening.print(end, context)?;
         for reached in all {
-            // One that is just exiting must not fail the others.
+            // A process that is just exiting must not end the other recordings.
             collector.add(Target::Reached(reached), false, false)?;
         }
         collector.run(&mut Newcomers::None, context)?;
@@ -338,7 +338,7 @@ fn collect(
 }
 
 /// Starts a program and records it from its first method. Returns its exit code, and whether its
-/// trace ends in the middle.
+/// trace is damaged.
 fn launch(
     args: &CollectArgs,
     collector: &mut Collector,
@@ -347,7 +347,7 @@ fn launch(
     talk: &Talk,
     context: &mut Context<'_>,
 ) -> Result<(Exit, bool), Failure> {
-    // A program that does not read the terminal need not receive its Ctrl-C.
+    // A program that does not read the terminal need not receive Ctrl-C.
     let has_io = args.show_child_io;
     let sharing = Sharing { has_io, has_ctrl_c: has_io && context.stdin_is_terminal };
     let children = if args.children { Children::GiveOut } else { Children::Resume };
@@ -355,7 +355,7 @@ fn launch(
     let Some(mut program) = program else { return Ok((Exit::Usage, false)) };
     opening.print(end, context)?;
     let recorded = record_launched(args, collector, &mut program, context);
-    // Even if recording failed, we wait for the program that we started.
+    // A program that was started is waited for even if recording failed.
     if let Err(failure) = recorded {
         context.messages.error(&failure);
     } else if collector.is_empty() {

@@ -1,5 +1,5 @@
-//! One session that is written to a file, on its own thread. The bytes are parsed at the
-//! same time, to notice losses and events to stop at.
+//! Writes one session to a file, on a thread of its own, and parses the bytes for losses and for
+//! events that fulfil conditions.
 
 use crate::failure::Failure;
 use crate::live::driver::{Consumer, Driven, Driver, Next, Received, SessionHandle};
@@ -14,54 +14,54 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What a recording reports.
+/// Report of a recording's thread.
 #[derive(Debug)]
 pub(super) enum RecordingEvent {
-    /// The file has reached its size.
+    /// The file has reached [`Recorder::limit`].
     Size,
-    /// An event came at which to stop: the place of the condition that it fulfils.
+    /// An event fulfils the condition with this index.
     Condition(usize),
-    /// An event came that shows why a condition cannot be fulfilled.
+    /// An event shows why a condition cannot be fulfilled.
     Trouble(String),
-    /// A rule's condition is fulfilled: its number, and the values of its counters.
+    /// The condition of the rule with this index is fulfilled by these values of counters.
     Fired { rule: usize, values: Vec<(String, f64)> },
-    /// An event came that shows why a rule's condition cannot be fulfilled.
+    /// An event shows why a rule's condition cannot be fulfilled.
     RuleTrouble { rule: usize, trouble: String },
     /// The recording has ended.
     Ended,
 }
 
-/// Where reports go.
+/// Receiver of a recording's reports.
 pub(super) type Reporter = Box<dyn Fn(RecordingEvent) + Send>;
 
-/// Looks for the condition of a rule, and reports once that it is fulfilled, until it is armed
-/// again.
+/// Condition of a rule, tested with each event. After it was fulfilled, it is not reported until
+/// `is_armed` is set again.
 #[derive(Debug)]
 pub(super) struct Watcher {
     pub(super) trigger: Trigger,
     pub(super) is_armed: Arc<AtomicBool>,
-    /// Number of values of its counters that have come.
+    /// Number of values that the condition's counters have sent.
     pub(super) value_count: Arc<AtomicU64>,
 }
 
-/// The conditions that a recording looks for. Two sessions of one process share them: a condition
-/// may name counters of both.
+/// Conditions that a recording looks for. All sessions of a process share them, because a condition
+/// may name counters of several.
 #[derive(Debug, Default)]
 pub(super) struct Sought {
     pub(super) trigger: Option<Trigger>,
-    /// One for each rule.
+    /// Watcher of each rule, in the order of the rules.
     pub(super) watchers: Vec<Watcher>,
 }
 
-/// How a recording ended.
+/// Result of a recording.
 #[derive(Debug)]
 pub(super) struct RecordingOutcome {
     pub(super) read: Driven,
-    /// Why no condition was fulfilled, if that can be known.
+    /// Reason why no condition was fulfilled; `None` if it is not known.
     pub(super) lacking: Option<String>,
 }
 
-/// A session being recorded.
+/// Session that a thread records.
 #[derive(Debug)]
 pub(super) struct Recording {
     pub(super) session: SessionHandle,
@@ -76,8 +76,7 @@ impl Recording {
         first_values: &Arc<FirstValues>,
         mut recorder: Recorder,
     ) -> io::Result<Recording> {
-        // In stream order: nobody looks at the events but conditions, and sorting would
-        // delay them.
+        // In stream order: only conditions read the events, and sorting would delay them.
         let driver = Driver::new(session, Feed::new()).into_sink(sink);
         let driver = driver.with_first_values(first_values);
         let session = driver.handle();
@@ -85,29 +84,29 @@ impl Recording {
         let thread = thread.spawn(move || {
             let read = driver.run(&mut recorder);
             let outcome = read.map(|read| recorder.conclude(read));
-            // Last, so that who is notified finds the thread finished, or nearly so.
+            // Sent last, because the receiver joins the thread.
             (recorder.report)(RecordingEvent::Ended);
             outcome
         })?;
         Ok(Recording { session, thread })
     }
 
-    /// Waits for the end, and returns how it was.
+    /// Waits for the end of the recording, and returns its result.
     pub(super) fn outcome(self) -> Result<RecordingOutcome, Failure> {
         let panicked = io::Error::other("the recording thread panicked");
         self.thread.join().unwrap_or(Err(Failure::Output(panicked)))
     }
 }
 
-/// Looks at what is recorded.
+/// Tests the events and the size of a recording.
 pub(super) struct Recorder {
     pub(super) report: Reporter,
-    /// Size in bytes that is reported once it is reached.
+    /// Size in bytes that is reported as [`RecordingEvent::Size`].
     pub(super) limit: Option<u64>,
-    /// Maximum size in bytes, whatever the process sends after the request to stop.
+    /// Maximum bytes that are read, even if the process goes on sending after the request to stop.
     pub(super) max_bytes: Option<u64>,
     pub(super) sought: Arc<Mutex<Sought>>,
-    /// Whether another session of this process reports what did not come.
+    /// Whether another session of this process reports the conditions that were not fulfilled.
     pub(super) is_beside: bool,
 }
 
@@ -152,8 +151,8 @@ impl Consumer for Recorder {
         for (rule, watcher) in sought.watchers.iter_mut().enumerate() {
             let has_fired = watcher.trigger.check(event).is_some();
             watcher.value_count.store(watcher.trigger.value_count(), Ordering::Relaxed);
-            // Disarmed here and not by who is notified: until then the condition may be
-            // fulfilled a thousand times more.
+            // Disarmed here and not by the receiver, because the condition may be fulfilled a
+            // thousand times before the report arrives.
             if has_fired && watcher.is_armed.swap(false, Ordering::Relaxed) {
                 report(RecordingEvent::Fired { rule, values: watcher.trigger.values(0) });
             }
@@ -169,12 +168,12 @@ impl Consumer for Recorder {
         if self.limit.take_if(|limit| received.bytes >= *limit).is_some() {
             (self.report)(RecordingEvent::Size);
         }
-        // A process that goes on sending after it was asked to stop must not fill the disk.
+        // A process that goes on sending after the request to stop must not fill the disk.
         let is_over = self.max_bytes.is_some_and(|most| received.bytes >= most);
         Ok(if is_over { Next::Leave } else { Next::Read })
     }
 
-    /// Returns that there is no pause: whoever owns the recording stops it.
+    /// Returns `None`, so that reading waits for bytes without a limit: the collector ends it.
     fn pause(&self) -> Option<Duration> {
         None
     }

@@ -1,5 +1,5 @@
-//! Sessions that are about to start: each on a thread of its own, since a process may
-//! take long to answer, or never do so, and signals and time limits must still be obeyed.
+//! Starts sessions, each on a thread of its own, because a process may never answer while signals
+//! and time limits must be obeyed.
 
 use super::files::{self, Files, is_packed};
 use super::recording::Sought;
@@ -16,29 +16,28 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The process to record.
+/// Process to record.
 #[derive(Debug)]
 pub(super) enum Target {
     Reached(Reached),
-    /// Connected to a port; its name is not known yet.
+    /// Process that connected to a port; its name is not known yet.
     Arrived(Arrival),
 }
 
-/// What a session is for.
+/// Purpose of a session.
 #[derive(Debug, Clone)]
 pub(super) enum Job {
-    /// What the command line asks for; `part`: its number within a rotation.
+    /// Recording that the command line requests. `part` is the number within a rotation.
     Record { part: Option<u64> },
-    /// To see when rules fire. `rotation`: a rotation is recorded too; the value says
-    /// whether the process is resumed then.
+    /// Search for the conditions of rules. `rotation` is `None` if no rotation is recorded;
+    /// otherwise, whether the process is resumed once the rotation has begun.
     Watch { rotation: Option<bool> },
-    /// A rule has fired: its place, the number of the session in which it did, and the
-    /// file.
+    /// Recording of the rule with this index, which fired in session `watch`.
     Rule { rule: usize, watch: usize, path: PathBuf },
 }
 
 impl Job {
-    /// Returns the rule that has fired, and the number of the session in which it did.
+    /// Returns the rule that has fired, and the number of the session in which it fired.
     pub(super) fn rule(&self) -> Option<(usize, usize)> {
         match self {
             Job::Rule { rule, watch, .. } => Some((*rule, *watch)),
@@ -58,8 +57,7 @@ impl Job {
         matches!(self, Job::Watch { .. })
     }
 
-    /// Returns whether the process is resumed once the session and its rotation have begun; `None`
-    /// if no rotation begins.
+    /// Returns whether the process is resumed once the rotation has begun; `None` if none begins.
     pub(super) fn begins_rotation(&self) -> Option<bool> {
         match self {
             Job::Watch { rotation } => *rotation,
@@ -68,26 +66,26 @@ impl Job {
     }
 }
 
-/// A request to start a session.
+/// Request to start a session.
 #[derive(Debug, Clone)]
 pub(super) struct StartRequest {
     pub(super) job: Job,
     pub(super) config: SessionConfig,
-    /// Whether the process is let go once the session has begun.
+    /// Whether the process is resumed once the session has begun.
     pub(super) resumes: bool,
-    /// Whether there is no other process to record.
+    /// Whether the command has no other process to record, so that a refusal is its failure.
     pub(super) is_only: bool,
-    /// The recording whose next file this is.
+    /// Number of the recording whose next file this is.
     pub(super) replaces: Option<usize>,
-    /// EventCounters of a recording that has begun, if the session is for them.
+    /// EventCounters that the session records; `None` for any other session.
     pub(super) later: Option<LaterCounters>,
 }
 
-/// EventCounters of a recording whose process waited at its start: they begin after the
-/// first values of its metrics.
+/// EventCounters of a process that was suspended at startup. They begin after the first values of
+/// its metrics.
 #[derive(Debug, Clone)]
 pub(super) struct LaterCounters {
-    /// The recording.
+    /// Number of the main recording.
     pub(super) main: usize,
     pub(super) path: Option<PathBuf>,
     pub(super) sought: Arc<Mutex<Sought>>,
@@ -95,43 +93,42 @@ pub(super) struct LaterCounters {
 }
 
 impl StartRequest {
-    /// Creates a request for a session beside what else is recorded, of a process that is not
-    /// resumed.
+    /// Creates a request that resumes no process and replaces no recording.
     pub(super) fn new(job: Job, config: &SessionConfig) -> StartRequest {
         let config = config.clone();
         StartRequest { job, config, resumes: false, is_only: false, replaces: None, later: None }
     }
 }
 
-/// What has begun.
+/// Sessions that have begun in a process.
 pub(super) struct Started {
     pub(super) stream: Stream,
-    /// The metrics, where they need a session of their own.
+    /// Metrics, if they need a session of their own.
     pub(super) metrics: Option<Stream>,
-    /// EventCounters that may start only once the metrics are on, and their file.
+    /// Configuration and file of EventCounters that may begin only after the first metrics.
     pub(super) later: Option<(SessionConfig, Option<PathBuf>)>,
     pub(super) first_values: Arc<FirstValues>,
-    /// How its resume went, if one was requested.
+    /// Result of resuming the process; `None` if that was not requested.
     pub(super) resumed: Option<Result<(), Error>>,
-    /// Whether it still waits at startup.
+    /// Whether the process is still suspended at startup.
     pub(super) is_waiting: bool,
 }
 
-/// A session that has begun, and where its bytes go.
+/// Session that has begun, and the output of its bytes.
 pub(super) struct Stream {
     pub(super) session: Session,
     pub(super) path: Option<PathBuf>,
     pub(super) sink: Sink,
 }
 
-/// What became of a request.
+/// Answer to a request.
 pub(super) struct StartResult {
     number: usize,
     pub(super) request: StartRequest,
     pub(super) started: Result<(Reached, Started), Failure>,
 }
 
-/// All requests for sessions that were not answered yet.
+/// Requests for sessions that are not answered yet.
 pub(super) struct PendingStarts {
     places: Places,
     end: EndRule,
@@ -139,10 +136,10 @@ pub(super) struct PendingStarts {
     next: usize,
 }
 
-/// Where traces go.
+/// Outputs that traces can have.
 #[derive(Clone)]
 struct Places {
-    /// `None` if they go to the queue.
+    /// Naming of files; `None` if traces go to `queue`.
     files: Option<Arc<Mutex<Files>>>,
     queue: Option<StdoutQueue>,
 }
@@ -161,8 +158,8 @@ impl PendingStarts {
         self.pending.len()
     }
 
-    /// Requests a session. Calls `report` on another thread, at the latest soon after it is time to
-    /// end; if nobody takes the session that it brings, it is stopped.
+    /// Requests a session. Calls `report` on another thread, soon after the end of the command at
+    /// the latest. A session is stopped if the result is dropped.
     pub(super) fn begin(
         &mut self,
         target: Target,
@@ -181,12 +178,12 @@ impl PendingStarts {
         Ok(())
     }
 
-    /// Returns whether the next file of this recording is about to begin.
+    /// Returns whether a session is requested for the next file of this recording.
     pub(super) fn replaces(&self, number: usize) -> bool {
         self.pending.iter().any(|(_, request)| request.replaces == Some(number))
     }
 
-    /// Returns the rules whose recordings are about to begin.
+    /// Returns the rules whose recordings are requested.
     pub(super) fn rules(&self) -> impl Iterator<Item = usize> {
         self.pending.iter().filter_map(|(_, request)| Some(request.job.rule()?.0))
     }
@@ -219,7 +216,7 @@ fn begin(
     Ok((reached, started?))
 }
 
-/// Starts a session. No file is left if that fails: it is empty, and goes with its sink.
+/// Starts a session. If that fails, no file is left, because a sink removes its empty file.
 fn start_session(
     reached: &Reached,
     is_new: bool,
@@ -243,7 +240,7 @@ fn start_session(
         first_values.expect();
     }
     let Sessions { main: config, metrics, counters } = sessions;
-    // Before the session starts: one that has nowhere to go would have to be stopped again.
+    // Before the session starts, which would have to be stopped if the file cannot be created.
     let (path, sink) = match &request.later {
         Some(later) => places.sink_at(later.path.clone(), &request.job)?,
         None => places.sink(reached, &request.job)?,
@@ -260,11 +257,11 @@ fn start_session(
     let (asked, resumes) = (reached.clone(), request.resumes);
     let metrics_config = metrics.as_ref().map(|(config, ..)| config.clone());
     let answer = end.ask(move || -> Result<_, Error> {
-        // Metrics first: see `metrics_apart` for what happens otherwise.
+        // Metrics first: `metrics_apart` has the reason.
         let metrics = metrics_config.map(|config| asked.runtime.start(&config)).transpose()?;
         let session = asked.runtime.start(&config)?;
         let resumed = resumes.then(|| asked.runtime.resume());
-        // A resume has an effect only on a process that is suspended for our port.
+        // Resuming has no effect on a process that is suspended for another tool's port.
         let is_waiting = asked.may_wait
             && asked.runtime.startup().is_ok_and(|startup| startup == Startup::Suspended);
         Ok((metrics, session, resumed, is_waiting))
@@ -283,12 +280,12 @@ fn silent(label: String) -> Failure {
 }
 
 impl Places {
-    /// Returns whether the places of a job have room for two sessions.
+    /// Returns whether a job can have a second file for its metrics.
     fn may_part(&self, job: &Job) -> bool {
         job.is_watch() || self.files.is_some() && job.part().is_none()
     }
 
-    /// Opens the file of a part that lies beside its recording.
+    /// Creates the second file of a recording, or the file of a rule.
     fn sink_at(
         &self,
         path: Option<PathBuf>,

@@ -1,25 +1,24 @@
-//! The status line of recordings.
+//! Status line of recordings.
 
 use crate::live::driver::Received;
 use crate::status_line::StatusLine;
 use crate::units;
 use std::time::{Duration, Instant};
 
-/// Time over which events per second are counted.
-const RATE_WINDOW: Duration = Duration::from_secs(1);
+/// Minimum time between two updates of the rate, over which events are counted.
+const MIN_RATE_WINDOW: Duration = Duration::from_secs(1);
 
-/// What the line says.
+/// Values that the line shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RecordingState {
     pub(crate) received: Received,
     pub(crate) sessions: usize,
-    /// Whether the sessions are being stopped.
     pub(crate) is_stopping: bool,
     /// Whether the next Ctrl-C exits at once.
     pub(crate) next_exits_now: bool,
 }
 
-/// Shows how recording goes.
+/// Status line of all recordings of a command.
 #[derive(Debug)]
 pub(crate) struct Status {
     line: StatusLine,
@@ -36,12 +35,12 @@ impl Status {
         Status { line, start: now, window: (now, 0), rate: 0, buffer_megabytes }
     }
 
-    /// Shows how it goes now.
+    /// Shows a state, with the time since the start and the rate of events.
     pub(crate) fn show(&mut self, state: RecordingState) {
         let ((since, events), now) = (self.window, state.received.events);
         let passed = since.elapsed();
-        if passed >= RATE_WINDOW {
-            // A rate for reading needs no fractions.
+        if passed >= MIN_RATE_WINDOW {
+            // A rate that people read needs no fractions.
             self.rate = (now.saturating_sub(events) as f64 / passed.as_secs_f64()) as u64;
             self.window = (Instant::now(), now);
         }
@@ -74,7 +73,7 @@ fn text(elapsed: Duration, state: RecordingState, rate: u64, buffer_megabytes: u
     text
 }
 
-/// Returns what helps against lost events.
+/// Returns advice against lost events.
 pub(crate) fn advice(buffer_megabytes: u32) -> String {
     format!("--buffersize {} or fewer events would help", buffer_megabytes.saturating_mul(4))
 }
@@ -102,7 +101,7 @@ mod tests {
             text(after, lossy, 1, 4),
             "recording 01:02:05  2 sessions  3.0 MiB  1 event/s  7 lost (--buffersize 16 or fewer events would help)"
         );
-        // A second Ctrl-C right after the first is the same.
+        // `next_exits_now` is false right after the first Ctrl-C.
         let stopping = RecordingState { is_stopping: true, ..state };
         assert!(text(after, stopping, 0, 4).ends_with("0 lost"));
         let stopping = RecordingState { next_exits_now: true, ..stopping };

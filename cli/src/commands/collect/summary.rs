@@ -1,4 +1,4 @@
-//! The report about a recording at its end.
+//! Messages about a recording at its end.
 
 use super::recording::RecordingOutcome;
 use super::status::advice;
@@ -10,23 +10,22 @@ use nettrace_ipc::Ending;
 use std::io;
 use std::time::Duration;
 
-/// A recording that has ended.
+/// Recording that has ended.
 pub(super) struct Summary<'s> {
     pub(super) outcome: &'s RecordingOutcome,
-    /// The process.
+    /// Name and id of the process.
     pub(super) label: &'s str,
     pub(super) file: &'s str,
-    /// Whether `file` is the standard output.
+    /// Whether `file` stands for standard output.
     pub(super) is_stdout: bool,
     pub(super) elapsed: Duration,
 }
 
 impl Summary<'_> {
-    /// Returns what kept the recording from being made.
+    /// Returns the error that stopped writing the file.
     pub(super) fn failure(&self) -> Option<Failure> {
         let error = self.outcome.read.failure.as_ref()?;
-        // `nettrace collect -o - | head` ends like every command whose reader has enough:
-        // silently.
+        // `nettrace collect -o - | head` ends silently, as all commands do whose reader has enough.
         let is_gone = self.is_stdout && error.kind() == io::ErrorKind::BrokenPipe;
         Some(match is_gone {
             true => Failure::Output(io::ErrorKind::BrokenPipe.into()),
@@ -34,20 +33,20 @@ impl Summary<'_> {
         })
     }
 
-    /// Returns whether something is missing that is not counted as lost.
+    /// Returns whether the trace lacks more than the events that are counted as lost.
     pub(super) fn is_damaged(&self) -> bool {
         let read = &self.outcome.read;
         let is_damaged = read.outcome.damage.is_damaged();
         self.fault().is_some() || is_damaged || self.missing_end().is_some()
     }
 
-    /// Returns why the stream cannot be parsed; `None` if the end of the session explains it.
+    /// Returns the reason why the stream cannot be parsed; `None` if a write error explains it.
     fn fault(&self) -> Option<&str> {
         let read = &self.outcome.read;
         read.fault.as_deref().filter(|_| read.failure.is_none())
     }
 
-    /// Returns how the session ended, if the stream has no end for that reason.
+    /// Returns the session's ending if the stream lacks its end mark because of it.
     fn missing_end(&self) -> Option<Ending> {
         let read = &self.outcome.read;
         let is_complete = read.outcome.is_complete;
@@ -58,7 +57,7 @@ impl Summary<'_> {
         })
     }
 
-    /// Returns the sentence about a stream that has no end.
+    /// Returns the sentence about a stream without an end mark.
     fn missing_end_text(&self, ending: Ending) -> String {
         let (label, file) = (self.label, self.file);
         match ending {
@@ -74,7 +73,7 @@ impl Summary<'_> {
         }
     }
 
-    /// Prints what was recorded, and what is missing.
+    /// Prints the size of the recording, and warns of what is missing.
     pub(super) fn tell(&self, buffer_megabytes: u32, messages: &mut Messages<'_>) {
         let (read, file) = (&self.outcome.read, self.file);
         if let Saved::Part(part) = &read.saved {

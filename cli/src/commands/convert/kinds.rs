@@ -1,5 +1,5 @@
-//! Writes the message for a trace that has nothing of the requested kinds: it says which kinds the
-//! trace has.
+//! Names the kinds of samples and events that a trace has, for a message that the requested kinds
+//! are missing.
 
 use super::target::OutputTarget;
 use crate::analysed::Analysed;
@@ -16,34 +16,34 @@ use nettrace_parser::Event;
 use nettrace_parser::view::{HeapRows, KnownProvider, View};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Returns what follows on "the trace has no CPU samples". Reads the trace once more, where that is
-/// possible, because samples that are not wanted are not collected.
+/// Returns the end of a message such as "the trace has no CPU samples". Reads the trace once more,
+/// because the first pass collected only the requested kinds.
 pub(super) fn there_are(
     input: &InputArgs,
     wanted: &[Kind],
     targets: &[OutputTarget],
     context: &mut Context<'_>,
 ) -> String {
-    // Standard input has been read, and a pipe would wait for ever.
+    // Standard input and pipes cannot be read twice.
     if !input.file.is_file() {
         return String::new();
     }
     survey(input, context).map_or_else(|_| String::new(), |survey| hint(&survey, wanted, targets))
 }
 
-/// The samples and events of a trace.
+/// Samples and events of a trace.
 struct Survey {
     profile: Profile,
     counts: Counts,
 }
 
-/// Counts of events that are no samples of a kind.
+/// Numbers of objects and events that are not samples.
 #[derive(Default)]
 struct Counts {
     /// Number of objects in heap dumps.
     objects: u64,
     types: EventTypes,
-    /// Number of events with stacks, for each type that is no sample of a kind.
+    /// Number of events with stacks for each type of `types`; samples are not counted.
     with_stack: Vec<u64>,
 }
 
@@ -71,8 +71,8 @@ impl Counts {
         }
     }
 
-    /// Returns event types with their counts, as `GC/Start (12)`, most events first; those of the
-    /// runtime only if there are no others.
+    /// Returns event types with their counts, as `GC/Start (12)`: the most frequent first, events of
+    /// the catalog last. If the trace `has_kinds`, events of the catalog are left out.
     fn event_kinds(&self, has_kinds: bool) -> Vec<String> {
         let rows = self.types.rows().iter().zip(&self.with_stack);
         let mut rows: Vec<_> =
@@ -97,7 +97,7 @@ impl Counts {
     }
 }
 
-/// Counts the events of an analysis for the message.
+/// Counts the events of an analysis.
 struct Counting(Arc<Mutex<Counts>>);
 
 impl Convert for Counting {
@@ -144,7 +144,7 @@ fn hint(survey: &Survey, wanted: &[Kind], targets: &[OutputTarget]) -> String {
         samples.iter().filter(|(kind, _)| shown.contains(kind)).map(|(_, count)| count).sum::<u64>()
     };
     if count(wanted) > 0 {
-        // The trace has such samples, and none of them passes the filters.
+        // The trace has samples of these kinds, but none passes the filters.
         return String::new();
     }
     let mut there: Vec<String> = KINDS

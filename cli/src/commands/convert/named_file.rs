@@ -1,4 +1,4 @@
-//! An output file whose errors name it, since several may be written at once.
+//! Output file whose errors have its path, because several files may be written at once.
 
 use crate::failure::{Failure, plain};
 use std::error::Error;
@@ -13,7 +13,7 @@ pub(super) struct NamedFile {
     path: PathBuf,
 }
 
-/// An error of writing, and the file in which it happened.
+/// Write error with the path of its file.
 #[derive(Debug)]
 struct FileFault {
     path: PathBuf,
@@ -39,7 +39,7 @@ impl NamedFile {
 
     fn named<T>(&self, result: io::Result<T>) -> io::Result<T> {
         result.map_err(|error| match error.kind() {
-            // The writer tries again after this error, so it keeps its kind.
+            // Writers retry after an error of this kind.
             io::ErrorKind::Interrupted => error,
             kind => io::Error::new(kind, FileFault { path: self.path.clone(), error }),
         })

@@ -1,4 +1,4 @@
-//! The screen of `counters`: its state, how it is drawn, and what the keys change.
+//! Screen of `counters`: its state, its drawing, and its keys.
 
 use super::series_rows::{Group, SeriesRow, distinct, distributions, folded, row};
 use crate::screen::{
@@ -28,12 +28,12 @@ const KEYS: [(&str, &str); 10] = [
     ("grey", "no value has come for three intervals"),
 ];
 
-/// The state of one process when the screen is drawn.
+/// State of one process when the screen is drawn.
 #[derive(Debug, Clone)]
 pub(super) struct ProcessState {
     pub(super) label: String,
     pub(super) snapshot: CountersSnapshot,
-    /// Number of events that the process could not send.
+    /// Number of events that the process lost.
     pub(super) lost: u64,
     pub(super) is_over: bool,
 }
@@ -45,14 +45,14 @@ enum Sort {
     Change,
 }
 
-/// The state of the screen.
+/// State of the screen.
 #[derive(Debug)]
 pub(super) struct CounterBoard {
     theme: Theme,
-    /// The address at which Prometheus can scrape the same values.
+    /// Address at which Prometheus can scrape the values.
     address: Option<SocketAddr>,
     seen: Vec<ProcessState>,
-    /// Reasons why values are missing, the newest last.
+    /// Reasons why values are missing, in the order in which they were reported.
     notices: Vec<String>,
     sort: Sort,
     is_reversed: bool,
@@ -61,7 +61,7 @@ pub(super) struct CounterBoard {
     is_paused: bool,
     has_help: bool,
     folds_all: bool,
-    /// Counters whose folding differs from the default.
+    /// Counters whose folding differs from `folds_all`.
     turned: BTreeSet<Group>,
     list: Selection,
 }
@@ -96,7 +96,7 @@ impl CounterBoard {
         self.notices.push(notice);
     }
 
-    /// Returns all notices, for when the screen is gone.
+    /// Returns all notices, to be printed after the screen is closed.
     pub(super) fn into_notices(self) -> Vec<String> {
         self.notices
     }
@@ -182,8 +182,8 @@ impl CounterBoard {
                 let of_tags = lines.iter().map(|line| row(&key, line));
                 let mut of_tags: Vec<SeriesRow> =
                     of_tags.filter(|row| self.is_wanted(row)).collect();
-                // Sorted by name, a counter's tag sets stand below it. Names with all their tags
-                // have no room on a terminal of 80 columns.
+                // Sorted by name, a counter's tag sets stand below its name, because a name with
+                // all its tags has no room on a terminal of 80 columns.
                 if self.sort == Sort::Name && lines.len() > 1 && !of_tags.is_empty() {
                     of_tags = of_tags.into_iter().map(SeriesRow::below_its_name).collect();
                     rows.push(folded(&key, &lines).above_its_tags());
@@ -209,7 +209,8 @@ impl CounterBoard {
         rows
     }
 
-    /// Returns whether each word of the filter is in the row's names.
+    /// Returns whether each word of the filter is in the names of a row: process, provider,
+    /// counter.
     fn is_wanted(&self, row: &SeriesRow) -> bool {
         let label = self.seen.get(row.group.0).map_or("", |seen| &seen.label);
         let text = format!("{label} {} {}", row.group.1, row.name).to_lowercase();
@@ -274,7 +275,8 @@ impl CounterBoard {
         }
     }
 
-    /// Scrolls so far that the selected row is on the screen, and the provider above it.
+    /// Scrolls until the selected row is on the screen, with its provider's heading if that is the
+    /// line above.
     fn bring_in_sight(&mut self, lines: &[BoardLine<'_>]) {
         let is_selected = |line: &BoardLine<'_>| matches!(line, BoardLine::Row(at, _) if *at == self.list.selected);
         let selected = lines.iter().position(is_selected).unwrap_or(0);
@@ -332,16 +334,16 @@ impl CounterBoard {
     }
 }
 
-/// A line of the table.
+/// Line of the table.
 #[derive(Debug)]
 enum BoardLine<'r> {
-    /// The name of a provider, above its rows.
+    /// Name of a provider, above its rows.
     Provider(&'r str),
-    /// A row, and its place among the rows.
+    /// Row with its index among the rows.
     Row(usize, &'r SeriesRow),
 }
 
-/// Returns the lines of a table, with headings if there is no column for the providers.
+/// Returns the lines of a table. If `has_headings`, each provider's name stands above its rows.
 fn lines(rows: &[SeriesRow], has_headings: bool) -> Vec<BoardLine<'_>> {
     let mut lines = Vec::new();
     let mut provider = None;
@@ -355,7 +357,7 @@ fn lines(rows: &[SeriesRow], has_headings: bool) -> Vec<BoardLine<'_>> {
     lines
 }
 
-/// Widths of the columns. A column that does not fit is left out, the trend first.
+/// Widths of the columns in terminal cells; 0 for a column that does not fit.
 #[derive(Debug, Clone, Copy)]
 struct Columns {
     process: u16,
@@ -366,12 +368,11 @@ struct Columns {
     trend: u16,
 }
 
-/// Minimum columns of units, before other columns get narrower for them.
+/// Minimum width of the column of units in terminal cells, on screens of at least 50.
 const MIN_UNIT_COLUMNS: u16 = 12;
 
 impl Columns {
-    /// Divides the width of the screen among the columns. `unit` is the width of the widest unit
-    /// that is shown.
+    /// Divides the width of the screen among the columns. `unit` is the width of the widest unit.
     fn for_width(width: u16, has_processes: bool, unit: usize) -> Columns {
         let widest = u16::try_from(unit).unwrap_or(u16::MAX);
         let unit = match width {
@@ -390,7 +391,7 @@ impl Columns {
         Columns { process, provider, name, value, unit, trend }
     }
 
-    /// Returns the name of a row, cut so that it differs from all others of its counter.
+    /// Returns the name of a row, cut so that it differs from other rows of its counter.
     fn name_of(
         self,
         row: &SeriesRow,
@@ -404,7 +405,7 @@ impl Columns {
         distinct.unwrap_or(cut)
     }
 
-    /// Returns the left edges in the order process, provider, name, value, unit, trend.
+    /// Returns the left edges of process, provider, name, value, unit, trend.
     fn edges(self) -> [u16; 6] {
         let mut x = 0;
         [self.process, self.provider, self.name, self.value, self.unit, self.trend].map(|width| {
@@ -447,7 +448,7 @@ impl Columns {
             put(buffer, (provider, y), self.provider, &row.group.1, provider_style);
         }
         put(buffer, (name, y), self.name, shown, style);
-        // A distribution has three values, which take the room of the columns to the right, too.
+        // The values of a distribution also take the room of the columns to the right.
         if row.value.len() > usize::from(self.value) {
             let room = self.value + 2 + self.unit + if self.trend > 0 { 2 + self.trend } else { 0 };
             let text = match self.unit {
@@ -477,7 +478,7 @@ mod tests {
     use ratatui_core::style::{Color, Modifier};
     use ratatui_core::terminal::Terminal;
 
-    /// Returns what a recorded session shows `later` nanoseconds after its end.
+    /// Returns the state of a recorded session `later` nanoseconds after its end.
     fn seen(later: i64) -> ProcessState {
         let bytes = corpus::trace("net10-linux-x64/metrics.nettrace").bytes();
         let mut live = Live::new(LiveCounters::default().interval(1.0));

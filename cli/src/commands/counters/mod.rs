@@ -27,10 +27,10 @@ use nettrace_ipc::{Providers, Rundown, SessionConfig};
 use rows::ValueWriter;
 use std::time::{Duration, Instant};
 
-/// Number of intervals without a value after which a name is reported as missing.
-const SILENT_INTERVALS: u32 = 3;
+/// Number of intervals after which a name on the command line that had no value is reported.
+const MAX_UNSEEN_INTERVALS: u32 = 3;
 
-/// A session with the counters of one process.
+/// Session with the counters of one process.
 type CounterSession = LiveSession<LiveCounters>;
 
 pub(super) fn run(args: &CountersArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -50,7 +50,7 @@ pub(super) fn run(args: &CountersArgs, context: &mut Context<'_>) -> Result<Exit
     })
 }
 
-/// Starts to serve values to Prometheus, if that is wanted.
+/// Serves values to Prometheus if `--openmetrics-listen` is given.
 fn scrape(args: &CountersArgs, context: &mut Context<'_>) -> Result<Option<Scrape>, Failure> {
     let scrape =
         args.openmetrics_listen.map(|at| Scrape::listen(at, &args.openmetrics_host)).transpose()?;
@@ -66,7 +66,7 @@ fn scrape(args: &CountersArgs, context: &mut Context<'_>) -> Result<Option<Scrap
     Ok(scrape)
 }
 
-/// Shows the counters of running processes, or of the first process that comes to a port.
+/// Shows the counters of running processes, or of the first process that connects to a port.
 fn watch(
     args: &CountersArgs,
     (rows, scrape): (ValueWriter, Option<Scrape>),
@@ -101,18 +101,18 @@ fn watch(
     exit
 }
 
-/// The shown values, and the sessions they come from.
+/// Sessions whose values are shown, and the outputs that show them.
 struct View<'v> {
     args: &'v CountersArgs,
     rows: ValueWriter,
     sessions: Vec<CounterSession>,
     end: EndRule,
-    /// When names that no counter has are reported; `None` once they were.
+    /// Time at which names without a counter are reported; `None` once they are reported.
     unseen_due: Option<Instant>,
     /// Whether a screen is shown instead of rows.
     has_board: bool,
     scrape: Option<Scrape>,
-    /// When the document for Prometheus was made.
+    /// Time at which the latest document for Prometheus was made.
     scraped: Option<Instant>,
 }
 
@@ -180,7 +180,7 @@ impl<'v> View<'v> {
             return Ok(Exit::Failed);
         }
         self.end.begin();
-        let silence = self.args.refresh_interval.0.saturating_mul(SILENT_INTERVALS);
+        let silence = self.args.refresh_interval.0.saturating_mul(MAX_UNSEEN_INTERVALS);
         self.unseen_due = Instant::now().checked_add(silence);
         if self.has_board {
             let shown = self.show_board(context);
@@ -201,7 +201,7 @@ impl<'v> View<'v> {
         self.finish(context, queue)
     }
 
-    /// Renews the document for Prometheus.
+    /// Renews the document for Prometheus if the latest is older than `Delays::publication`.
     fn publish(&mut self, context: &Context<'_>) -> Result<(), Failure> {
         let Some(scrape) = &self.scrape else { return Ok(()) };
         if self.scraped.is_some_and(|scraped| scraped.elapsed() < context.delays.publication) {
@@ -214,8 +214,8 @@ impl<'v> View<'v> {
         Ok(())
     }
 
-    /// Takes the notices of the processes, and returns them with the names on the command line that
-    /// had no value.
+    /// Returns the new notices of the processes and, once, the names on the command line without a
+    /// value.
     fn take_notices(&mut self) -> Vec<String> {
         let is_due = self.unseen_due.take_if(|due| *due <= Instant::now()).is_some();
         let of = |session: &CounterSession| {
@@ -264,13 +264,14 @@ impl<'v> View<'v> {
     }
 }
 
-/// Returns the names on the command line that no counter of a process has had so far.
+/// Returns a sentence for each name on the command line that no counter of a process has.
 fn unseen_of(session: &CounterSession) -> Vec<String> {
     let unseen = session.with(|live| live.report.unseen());
     unseen.iter().map(|name| format!("{}: {}", session.label, unseen::text(name))).collect()
 }
 
-/// Says how a session ended. `is_due`: names without a value were not reported yet.
+/// Stops a session and warns of what is missing. `is_due`: names without a value were not reported
+/// yet.
 fn conclude(session: &mut CounterSession, is_due: bool, context: &mut Context<'_>) -> Exit {
     let (label, messages) = (session.label.clone(), &mut context.messages);
     let (events, left_out) = session.with(|live| (live.events, live.report.values_left_out));

@@ -1,4 +1,4 @@
-//! Writes values as lines and files.
+//! Writes values of counters as lines for people, or as CSV, NDJSON, JSON or OpenMetrics.
 
 use super::CounterSession;
 use crate::args::{CountersArgs, LiveCounterFormat};
@@ -16,36 +16,36 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Maximum number of values in the documents of JSON, which are kept until the end.
+/// Maximum number of values in JSON documents, which are held in memory until the end.
 const MAX_POINTS: usize = 2_000_000;
 
-/// Writes values as they come.
+/// Output of values as they come.
 pub(super) struct ValueWriter {
     format: ValueForm,
-    /// Whether no lines for people are written, because the values are served.
+    /// Whether lines for people are left out, because the values are served to Prometheus.
     is_quiet: bool,
-    /// Whether names are escaped that a spreadsheet would run or a terminal obey.
+    /// Whether names are escaped that a spreadsheet or terminal would execute.
     is_safe: bool,
     path: Option<PathBuf>,
     is_forced: bool,
     file: Option<NewFile>,
-    /// The documents of JSON, one for each process.
+    /// Series of the JSON documents, one for each process.
     documents: Vec<SeriesByKey>,
     points: usize,
     points_left_out: u64,
 }
 
-/// The forms in which values are written.
+/// Form in which values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ValueForm {
     Lines,
     Given(LiveCounterFormat),
 }
 
-/// The series of a process, by what tells them apart.
+/// Series of a process by provider, name, kind and tags.
 type SeriesByKey = BTreeMap<(String, String, CounterKind, Vec<(String, String)>), CounterSeries>;
 
-/// The document of a process.
+/// JSON document of a process.
 #[derive(Serialize)]
 struct ProcessDocument {
     process_id: Option<u64>,
@@ -89,7 +89,7 @@ impl ValueWriter {
         })
     }
 
-    /// Returns whether values are written as lines for people, because no other form was chosen.
+    /// Returns whether values are written as lines for people.
     pub(super) fn are_for_people(&self) -> bool {
         self.format == ValueForm::Lines
     }
@@ -145,13 +145,13 @@ impl ValueWriter {
             let mut file = NewFile::create(path, self.is_forced, &[], Unfinished::Removed)?;
             exposition(sessions).write_openmetrics(&mut file)?;
             file.finish()?;
-            // The command has made the file, so it may replace it from now on.
+            // The file is the command's own now, and may be replaced.
             self.is_forced = true;
         }
         self.deliver(&bytes, context)
     }
 
-    /// Writes what belongs at the end, and gives the file its name.
+    /// Writes documents that are complete only at the end, and gives the file its name.
     pub(super) fn finish(
         &mut self,
         sessions: &[CounterSession],
@@ -226,7 +226,7 @@ impl ValueWriter {
     ) -> io::Result<()> {
         let mut processes: Vec<ProcessDocument> = Vec::new();
         for (session, document) in sessions.iter().zip(std::mem::take(&mut self.documents)) {
-            // The series were taken already, so this is a document without series.
+            // `write_new` has taken all series, so that this report has none.
             let mut report = session.with(|live| live.report.take_new());
             report.series = document.into_values().collect();
             let (process_id, process) = (session.pid, session.name.clone());
@@ -244,8 +244,8 @@ impl ValueWriter {
     }
 }
 
-/// Returns the last values of all processes. If there are several, values have the process's id as a
-/// tag.
+/// Returns the last values of all processes. With several processes, values have the process id as
+/// a tag.
 pub(super) fn exposition(sessions: &[CounterSession]) -> CountersReport {
     let mut all = CountersReport::default();
     for session in sessions {
@@ -254,7 +254,7 @@ pub(super) fn exposition(sessions: &[CounterSession]) -> CountersReport {
         if sessions.len() > 1 {
             label(&mut last, session);
         }
-        // Points are relative to the start of their session, so they are moved to the first start.
+        // Times of points are relative to the start of their session; here, to the first start.
         let start = last.start_unix_ns.unwrap_or(0);
         let shift = start.saturating_sub(*all.start_unix_ns.get_or_insert(start));
         for point in last.series.iter_mut().flat_map(|series| &mut series.points) {
@@ -265,7 +265,7 @@ pub(super) fn exposition(sessions: &[CounterSession]) -> CountersReport {
     all
 }
 
-/// Adds the process's id to the tags of its series.
+/// Adds the process id to the tags of each series.
 fn label(report: &mut CountersReport, session: &CounterSession) {
     let id = session.pid.map_or_else(|| session.label.clone(), |pid| pid.to_string());
     for series in &mut report.series {

@@ -1,4 +1,4 @@
-//! Shows the board on the terminal while the sessions go on.
+//! Shows the board on the terminal while the sessions run.
 
 use super::View;
 use super::board::{CounterBoard, ProcessState};
@@ -8,21 +8,21 @@ use crate::live::scrape::Scrape;
 use crate::screen::{Pressed, Screen, TerminalInput, Theme};
 use std::time::{Duration, Instant};
 
-/// Interval at which the screen is drawn without a key.
+/// Interval at which the screen is drawn if no key is pressed.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(250);
-/// How long to wait for a key before checking signals and the clock.
+/// Time to wait for a key before signals and the clock are checked.
 const KEY_WAIT: Duration = Duration::from_millis(100);
 
 impl View<'_> {
-    /// Shows the board until the user quits, a signal comes or the time is over. The last values of
-    /// processes that have ended stay.
+    /// Shows the board until the user quits, a signal comes or the time is over. Processes that
+    /// have ended keep their last values on it.
     pub(super) fn show_board(&mut self, context: &mut Context<'_>) -> Result<(), Failure> {
         let mut board = CounterBoard::new(
             Theme::from_style(context.style),
             self.scrape.as_ref().map(Scrape::address),
         );
         let shown = self.run_board(&mut board, context);
-        // The terminal is restored before messages are written to it.
+        // `run_board` has restored the terminal, so that messages can be written.
         for notice in board.into_notices() {
             context.messages.warning(&notice);
         }
@@ -64,8 +64,8 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Stops a started program, too: while the view has the terminal, Ctrl-C is a key, and the
-    /// program gets no signal.
+    /// Stops a started program. It gets no signal from Ctrl-C, which is a key while the board has
+    /// the terminal.
     fn quit(&self) {
         if !self.args.command.is_empty() {
             self.end.signals().request_stop();

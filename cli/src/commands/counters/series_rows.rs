@@ -1,4 +1,4 @@
-//! Rows of the screen: one for each series, or one for all tag sets of a counter.
+//! Rows of the screen of `counters`: one for each series, or one for all tag sets of a counter.
 
 use crate::counter_text::{number, per_second, short_tags, to_cut, unit_per_second};
 use crate::cut::Text;
@@ -7,39 +7,39 @@ use crate::units;
 use nettrace_analysis::live::LiveSeries;
 use nettrace_analysis::report::{CounterKind, CounterSeries};
 
-/// A counter of one process: the place of the process, the provider and the name.
+/// Counter of one process: index of the process, provider, name.
 pub(super) type Group = (usize, String, String);
 
-/// A line of the table.
+/// Row of the table.
 #[derive(Debug, Clone)]
 pub(super) struct SeriesRow {
     pub(super) group: Group,
     /// Name of the counter with its tags, for filtering and sorting.
     pub(super) name: String,
-    /// The part of the name that is shown.
+    /// Part of the name that is shown.
     pub(super) shown: Text,
-    /// Whether rows of its tag sets follow.
+    /// Whether rows of the counter's tag sets follow.
     pub(super) is_heading: bool,
     pub(super) value: String,
     pub(super) unit: String,
     pub(super) history: Vec<f64>,
     pub(super) is_stopped: bool,
-    /// Values to sort by: the value itself, and how much it differs from the mean of those before
-    /// it.
+    /// Value by which rows are sorted.
     pub(super) size: f64,
+    /// Difference from the mean of earlier values as a share of that mean, to sort by change.
     pub(super) change: f64,
-    /// The tags, in full and in short.
+    /// Tags in full and in short.
     tags: [String; 2],
 }
 
 impl SeriesRow {
-    /// Shows the tags alone, below a row that says the name.
+    /// Shows only the tags, for a row below the counter's name.
     pub(super) fn below_its_name(mut self) -> SeriesRow {
         self.shown = Text::Forms(self.tags.iter().map(|tags| format!(" {tags}")).collect());
         self
     }
 
-    /// Shows the name alone, above the rows of its tags.
+    /// Shows only the name, for a row above the counter's tag sets.
     pub(super) fn above_its_tags(mut self) -> SeriesRow {
         self.name.clone_from(&self.group.2);
         self.shown = to_cut(&self.name, "", "");
@@ -92,7 +92,7 @@ pub(super) fn row(group: &Group, line: &[&LiveSeries]) -> SeriesRow {
     }
 }
 
-/// Returns a value and its unit, with bytes in a multiple that can be read at a glance.
+/// Returns a value and its unit. Bytes are in the fitting multiple, such as `1.5` and `MiB`.
 fn scaled(series: &CounterSeries, value: f64) -> (String, String) {
     let unit = unit_per_second(series);
     let bytes = match series.unit.as_str() {
@@ -122,8 +122,8 @@ fn quantiles(line: &[&LiveSeries]) -> String {
     texts.join(" ")
 }
 
-/// Returns one row for the series of all tags: the sum of values that can be added, else the
-/// smallest and the largest. Series that have stopped count only if all have.
+/// Returns one row for all tag sets of a counter: the sum of values that can be added, otherwise
+/// the smallest and the largest. Series that have stopped count only if all have stopped.
 pub(super) fn folded(group: &Group, lines: &[Vec<&LiveSeries>]) -> SeriesRow {
     let all: Vec<&LiveSeries> = lines.iter().filter_map(|line| line.first().copied()).collect();
     let is_stopped = all.iter().all(|live| live.is_stopped);
@@ -173,7 +173,8 @@ pub(super) fn folded(group: &Group, lines: &[Vec<&LiveSeries>]) -> SeriesRow {
     }
 }
 
-/// Returns how far the last value is from the mean of those before it, as a share of that mean.
+/// Returns the difference of the last value from the mean of the values before, as a share of that
+/// mean.
 fn change(history: &[f64]) -> f64 {
     let Some((last, before)) = history.split_last().filter(|(_, before)| !before.is_empty()) else {
         return 0.0;
@@ -183,8 +184,8 @@ fn change(history: &[f64]) -> f64 {
     if difference == 0.0 { 0.0 } else { difference / mean.abs().max(1e-9) }
 }
 
-/// Returns a text that tells a row from others whose cut names read the same: the tags from the
-/// first one on that differs.
+/// Returns the tags of a name from the first tag on that differs from all other names: a text that
+/// distinguishes rows whose cut names are equal.
 pub(super) fn distinct(names: &[&str], at: usize) -> Option<String> {
     let own = names.get(at)?;
     let others = names.iter().enumerate().filter(|(other, _)| *other != at);

@@ -1,11 +1,11 @@
-//! Reports names on the command line that no counter has. Otherwise a typo would look like a
-//! process without that counter.
+//! Reports names on the command line that no counter has, because a typo would look like a process
+//! without that counter.
 
 use crate::live::counters::KNOWN;
 use nettrace_analysis::live::UnseenCounter;
 use nettrace_export::nearest::{nearest, suggestion};
 
-/// Returns the message about a name as it was written, and what was perhaps meant.
+/// Returns the message about a name on the command line, with similar names of counters.
 pub(super) fn text(unseen: &UnseenCounter) -> String {
     let provider = &unseen.provider;
     let Some(counter) = &unseen.counter else {

@@ -1,5 +1,5 @@
-//! Writes a comparison as a JUnit file, which build servers show: a test for each condition, or for
-//! the findings if there are no conditions.
+//! Writes comparisons as JUnit XML for build servers, with a test for each condition; without
+//! conditions, one test has the verdict.
 
 use super::Compared;
 use super::text::{change, value};

@@ -19,14 +19,14 @@ use serde::Serialize;
 use sides::{Alone, ComparedFiles, Pair, Read, Side};
 use std::path::Path;
 
-/// A comparison, and the traces that were compared.
+/// Comparison with its traces.
 struct Compared {
     pair: Pair,
     report: DiffReport,
     conditions: Vec<ConditionOutcome>,
 }
 
-/// The document of one comparison: the report, the traces, and the conditions.
+/// JSON document of one comparison.
 #[derive(Serialize)]
 struct DiffDocument<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ struct DiffDocument<'d> {
     conditions: &'d [ConditionOutcome],
 }
 
-/// The document of a comparison of two folders.
+/// JSON document of the comparison of two folders.
 #[derive(Serialize)]
 struct FoldersDocument<'d> {
     schema: u32,
@@ -105,7 +105,7 @@ fn compare(pair: Pair, args: &DiffArgs) -> Result<Compared, Failure> {
     Ok(Compared { pair, report, conditions })
 }
 
-/// Refuses to divide totals by something of which a trace has none.
+/// Refuses to divide totals by a count that is 0 in one of the traces.
 fn divisible(per: Per, side: &Side) -> Result<(), Failure> {
     let (what, word) = match per {
         Per::Request => ("requests", "request"),
@@ -191,7 +191,7 @@ fn write(
     Ok(())
 }
 
-/// Returns the verdict about folders: `1 of 3 have findings: Invoices.ParseLines`.
+/// Returns the verdict about two folders: `1 of 3 have findings: Invoices.ParseLines`.
 fn folders_verdict(compared: &[Compared]) -> String {
     let changed = compared.iter().filter(|compared| compared.report.significant > 0);
     let names: Vec<&str> = changed.filter_map(|compared| compared.pair.name.as_deref()).collect();
@@ -228,8 +228,8 @@ fn trace_row<'d>(read: &'d Read, trace: &MeasuredTrace) -> TraceRow<'d> {
     }
 }
 
-/// Writes messages and returns the exit code. A condition that the traces cannot show fails, unless
-/// that is allowed: otherwise a condition that cannot be evaluated would always pass.
+/// Writes messages and returns the exit code. A condition that the traces cannot decide fails
+/// unless `--allow-missing` is given, because it would otherwise always pass.
 fn conclude(
     args: &DiffArgs,
     compared: &[Compared],
@@ -260,7 +260,7 @@ fn conclude(
     Ok(if fails { Exit::Changed } else { exit })
 }
 
-/// Says whether a condition holds, and for which value.
+/// Warns of a condition that holds or cannot be decided, with the values that cause it.
 fn say(outcome: &ConditionOutcome, context: &mut Context<'_>) {
     let condition = &outcome.condition;
     if let Some(reason) = &outcome.undecided {

@@ -1,4 +1,4 @@
-//! The traces of both sides: which they are, and which part of each is compared.
+//! Finds and reads the traces of both sides of a comparison.
 
 use crate::analysed::Analysed;
 use crate::analysis_options::AnalysisArgs;
@@ -14,24 +14,24 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A trace that was read.
+/// Name of a trace that was read, and how it ended.
 pub(super) struct Read {
     pub(super) name: String,
     pub(super) ended: Ended,
 }
 
-/// The traces of a side, and what was measured in each.
+/// Traces of one side, with the values measured in each.
 #[derive(Default)]
 pub(super) struct Side {
     pub(super) reads: Vec<Read>,
     pub(super) traces: Vec<MeasuredTrace>,
 }
 
-/// A benchmark, or files of one name, that only one of two folders has.
+/// Benchmark or file name that only one of two folders has.
 #[derive(Serialize)]
 pub(super) struct Alone {
     pub(super) name: String,
-    /// The side that lacks them.
+    /// Side that lacks the benchmark or file.
     side: OldOrNew,
 }
 
@@ -52,8 +52,7 @@ impl Side {
     }
 }
 
-/// Both sides of one comparison. Folders have several comparisons, each of a benchmark or of files
-/// of one name.
+/// Both sides of one comparison. Two folders have a comparison for each benchmark or file name.
 pub(super) struct Pair {
     /// Name of the benchmark or the files; `None` if there is only one comparison.
     pub(super) name: Option<String>,
@@ -61,7 +60,7 @@ pub(super) struct Pair {
     pub(super) new: Side,
 }
 
-/// The files of both sides.
+/// Files or folders of both sides.
 pub(super) enum ComparedFiles {
     Sides(Vec<PathBuf>, Vec<PathBuf>),
     Folders(PathBuf, PathBuf),
@@ -93,7 +92,7 @@ impl ComparedFiles {
         }
     }
 
-    /// Reads the files. Also returns the benchmarks and files that only one folder has.
+    /// Reads the files. Also returns the benchmarks and file names that only one folder has.
     pub(super) fn read(
         &self,
         args: &DiffArgs,
@@ -161,7 +160,7 @@ fn traces_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// Returns a file's name without the endings that say that it is a trace.
+/// Returns a file's name without `.nettrace` and `.gz`.
 fn stem(file: &Path) -> String {
     let name =
         file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -169,7 +168,7 @@ fn stem(file: &Path) -> String {
     name.strip_suffix(".nettrace").unwrap_or(name).to_owned()
 }
 
-/// Returns a file, and the part of it that is compared: `trace.nettrace@1s..2s`.
+/// Returns the file and the time range of an argument such as `trace.nettrace@1s..2s`.
 fn file_and_time(file: &Path) -> (PathBuf, Option<TimeRange>) {
     let whole = (file.to_owned(), None);
     if file.exists() {

@@ -10,7 +10,7 @@ use nettrace_analysis::diff::{DiffReport, DiffRow, DiffSide, StandsOut};
 use nettrace_analysis::findings::Finding;
 use std::io::{self, Write};
 
-/// Maximum number of findings of a Markdown table, which is read in a job's summary.
+/// Maximum number of rows of the Markdown table, which is read in the summary of a CI job.
 const MAX_MARKDOWN_FINDINGS: usize = 30;
 
 pub(super) fn text(
@@ -53,7 +53,7 @@ pub(super) fn text(
     writeln!(out, "\n{}", wrapped(&looked_at(report), width))
 }
 
-/// Writes what the summaries of only one side's traces say.
+/// Writes the findings that only one side's traces have.
 fn stands_out(
     report: &DiffReport,
     width: Option<usize>,
@@ -72,7 +72,7 @@ fn stands_out(
     Ok(())
 }
 
-/// Returns the findings that only one side has, with their headings.
+/// Returns the findings that only one side has, under a heading for each side.
 fn sentences(report: &DiffReport) -> impl Iterator<Item = (&'static str, &[Finding])> {
     let StandsOut { appeared, gone, .. } = &report.stands_out;
     let both = [
@@ -82,7 +82,8 @@ fn sentences(report: &DiffReport) -> impl Iterator<Item = (&'static str, &[Findi
     both.into_iter().filter(|(_, findings)| !findings.is_empty())
 }
 
-/// Returns the rows to show: the findings; with one run each the largest differences; or all rows.
+/// Returns the rows to show: all rows, or those with findings, or with one run each also those that
+/// differ and have a weight of at least 1 %.
 fn shown(report: &DiffReport, is_all: bool) -> Vec<&DiffRow> {
     let has_runs = report.detectable_percent.is_some();
     let is_shown = |row: &&DiffRow| {
@@ -91,7 +92,7 @@ fn shown(report: &DiffReport, is_all: bool) -> Vec<&DiffRow> {
     report.rows.iter().filter(is_shown).collect()
 }
 
-/// Returns what was compared, and how small a change could have been seen.
+/// Returns the sentence about the number of values, and the smallest change that is detectable.
 fn looked_at(report: &DiffReport) -> String {
     let rows = units::counted(report.rows.len() as u64, "value");
     match report.detectable_percent {
@@ -234,7 +235,7 @@ pub(super) fn change(row: &DiffRow) -> String {
     }
 }
 
-/// Returns the interval of a change: `+25 to +52 %`.
+/// Returns the 95 % interval of a change: `+25 to +52 %`.
 fn interval(row: &DiffRow) -> String {
     let Some([low, high]) = row.interval.filter(|_| row.old > 0.0) else { return String::new() };
     let percent = |ratio: f64| (ratio - 1.0) * 100.0;

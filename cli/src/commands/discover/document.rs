@@ -1,4 +1,4 @@
-//! The result of `nettrace discover`, as a document and as text.
+//! Result of `nettrace discover` as a JSON document and as text.
 
 use crate::args::DiscoverArgs;
 use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME, SAMPLER};
@@ -17,26 +17,26 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Level at which default profiles of collect record the runtime.
+/// Level at which the default profiles of `collect` record the runtime.
 const DEFAULT_LEVEL: u32 = 4;
-/// Provider of events about the session itself, which every session has.
+/// Provider of events about the session itself, which every session receives.
 const SESSION_PROVIDER: &str = "Microsoft-DotNETCore-EventPipe";
 const TASKS: &str = "System.Threading.Tasks.TplEventSource";
-/// Keywords of messages about activity ids. They are only written while activity ids are tracked,
-/// which needs another keyword that has no events.
+/// Keywords of debug messages about activity ids. They are written only together with
+/// `TASKS_FLOW_KEYWORD`, which turns tracking of activity ids on and has no events.
 const TASKS_DEBUG_KEYWORDS: u64 = 0x6_0000;
 const TASKS_FLOW_KEYWORD: u64 = 0x80;
 
-/// The document of `discover`. The keys are a promise to scripts.
+/// JSON document of `discover`, whose keys must not change.
 #[derive(Debug, Serialize)]
 pub(super) struct DiscoverDocument {
     schema: u32,
     process_id: Option<u64>,
     process: String,
     duration_ns: i64,
-    /// Number of events that the process could not send.
+    /// Number of events that the process lost.
     lost: u64,
-    /// The overhead of the session.
+    /// Overhead of the session in the process.
     cost: Cost,
     providers: Vec<ProviderRow>,
     instruments: Vec<InstrumentRow>,
@@ -48,13 +48,13 @@ struct ProviderRow {
     count: u64,
     per_second: f64,
     bytes_per_second: f64,
-    /// Whether collect without options records everything that came from this provider.
+    /// Whether `collect` without options records all events that came from this provider.
     is_default: bool,
-    /// Keywords of the events that came, united.
+    /// Union of the keywords of all events that came.
     keywords: String,
-    /// The highest level of an event that came.
+    /// Highest level of an event that came.
     level: u32,
-    /// The options with which collect records everything that came.
+    /// Options with which `collect` records all events that came.
     record: String,
     events: Vec<EventRow>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -183,7 +183,7 @@ fn row(event: &DiscoveredEvent) -> EventRow {
     }
 }
 
-/// Adds the runtime's events that did not come, in their newest versions.
+/// Adds the newest version of each event of the runtime that did not come.
 fn add_known(by_provider: &mut BTreeMap<&str, Vec<EventRow>>) {
     for known in catalog::events().filter(|known| known.provider == RUNTIME) {
         let events = by_provider.entry(RUNTIME).or_default();
@@ -211,7 +211,7 @@ fn add_known(by_provider: &mut BTreeMap<&str, Vec<EventRow>>) {
     }
 }
 
-/// Returns whether collect without options records an event.
+/// Returns whether `collect` without options records an event.
 fn is_default(provider: &str, level: u32, keywords: u64) -> bool {
     provider == SAMPLER
         || provider == RUNTIME
@@ -219,10 +219,9 @@ fn is_default(provider: &str, level: u32, keywords: u64) -> bool {
             && (keywords == 0 || keywords & COMMON_KEYWORDS != 0)
 }
 
-/// Returns the option that makes collect record an event.
+/// Returns the option with which `collect` records an event.
 fn record(provider: &str, keywords: u64, level: u32) -> String {
-    // An event without keywords comes to every session that has its provider; so does one of level
-    // 0.
+    // Events without keywords, and events of level 0, come to every session with the provider.
     let mut keywords = if keywords == 0 { 0x1 } else { keywords };
     if provider == TASKS && keywords & TASKS_DEBUG_KEYWORDS != 0 {
         keywords |= TASKS_FLOW_KEYWORD;
@@ -230,7 +229,7 @@ fn record(provider: &str, keywords: u64, level: u32) -> String {
     format!("--providers {provider}:{keywords:#x}:{}", level.max(1))
 }
 
-/// Returns the option that makes collect record counters, once a second.
+/// Returns the option with which `collect` records counters once a second.
 fn record_counters(provider: &str, keywords: u64, level: u32) -> String {
     format!("{}:EventCounterIntervalSec=1", record(provider, keywords, level))
 }

@@ -1,4 +1,5 @@
-//! `nettrace discover`: shows what a process emits, and which options record it.
+//! `nettrace discover`: shows the events, counters and instruments of a process, and the options
+//! that record them.
 
 mod document;
 
@@ -22,12 +23,12 @@ use nettrace_analysis::live::{CounterList, Discovery, DiscoverySnapshot};
 use nettrace_ipc::{Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 use std::time::{Duration, Instant};
 
-/// Name by which the runtime understands all providers, with all keywords and the highest level.
+/// Name that stands for all providers in a request to the runtime.
 const EVERYTHING: &str = "*";
-/// Keywords that make the runtime do extra work: enumerate methods, walk the heap, collect it,
-/// watch or sample allocations, take stacks.
+/// Keywords that make the runtime do extra work: enumerate methods, walk or collect the heap, watch
+/// or sample allocations, take stacks.
 const COSTLY_KEYWORDS: u64 = 0x43F0_00C0 | 0x800_0000_0000;
-/// How long the cost of the process is measured before the session begins.
+/// Time for which the process's CPU use is measured before the session begins.
 const BASELINE_TIME: Duration = Duration::from_secs(2);
 pub(super) fn run(args: &DiscoverArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let duration = Some(args.duration.0);
@@ -43,8 +44,7 @@ pub(super) fn run(args: &DiscoverArgs, context: &mut Context<'_>) -> Result<Exit
     })
 }
 
-/// Observes a process. `None`: it was time to end before the process answered, and no session has
-/// begun.
+/// Observes a process. Returns `None` if the command ended before the process answered.
 fn look(
     args: &DiscoverArgs,
     attached: &Attached,
@@ -52,7 +52,7 @@ fn look(
 ) -> Result<Option<Exit>, Failure> {
     let Attached { reached, end, .. } = attached;
     let mut meter = Meter::new(reached.pid);
-    // A program that this command starts does nothing yet.
+    // A program that this command started is still suspended, so that it has no CPU use.
     if args.command.is_empty() && end.sleep_until(Instant::now() + BASELINE_TIME) {
         meter.begin();
     }
@@ -83,24 +83,25 @@ fn look(
         context.messages.warning(&format!("{lost} lost: rates are too low"));
     }
     if let Some(problem) = problem {
-        // The events that came are shown; they may not be all that the process emits.
+        // The events that came are shown, but the process may emit others.
         context.messages.warning(&format!("{}{problem}", reached.label()));
         return Ok(Some(Exit::Failed));
     }
     Ok(Some(Exit::Fine))
 }
 
-/// The sessions that listen to a process.
+/// Two sessions that listen to a process.
 struct DiscoverySessions {
-    /// Session for counters, instruments, and providers by name.
+    /// Session for counters, instruments, and providers requested by name.
     named: LiveSession<Discovery>,
     /// Session for everything else.
     all: LiveSession<Discovery>,
 }
 
-/// Starts both sessions. The runtime sends the list of instruments at once, and only to the session
-/// that requests it. So that session starts first; a process that waits at startup is resumed only
-/// by the other one. `None`: it was time to end before the process answered.
+/// Starts both sessions; returns `None` if the command ended before the process answered.
+///
+/// `named` starts first, because the runtime sends the list of instruments at once, and only to the
+/// session that requests it. A suspended process is resumed by `all`.
 fn start(
     reached: &Reached,
     end: &EndRule,
@@ -120,7 +121,7 @@ fn start(
 }
 
 impl DiscoverySessions {
-    /// Returns what both sessions have received.
+    /// Returns the events of `all`, with the counters and instruments of both sessions.
     fn snapshot(&self) -> DiscoverySnapshot {
         let mut snapshot = self.all.with(|live| live.snapshot());
         let named = self.named.with(|live| live.snapshot());
@@ -136,13 +137,13 @@ impl DiscoverySessions {
 
 fn everything() -> Result<SessionConfig, RequestError> {
     let all = Provider::new(EVERYTHING)?.exact_keywords(u64::MAX).level(Level::Verbose);
-    // Stacks would not be shown; runtimes before .NET 9 take them all the same.
+    // Stacks are not shown; runtimes before .NET 9 take them nevertheless.
     Ok(SessionConfig::new(Providers::new([all])?).rundown(Rundown::Off).stacks(false))
 }
 
 /// Returns the configuration for what a session for `*` does not receive: counters, instruments,
-/// and most events of the runtime, which checks whether its provider was named. Once any session
-/// has named it, every session receives them.
+/// and most events of the runtime. The runtime sends these only once a session has named its
+/// provider, but then to every session.
 fn named(found: &[String]) -> Result<SessionConfig, RequestError> {
     let request = CounterRequest {
         list: &CounterList::default(),
@@ -152,8 +153,8 @@ fn named(found: &[String]) -> Result<SessionConfig, RequestError> {
         max_time_series: 1000,
         max_histograms: 10,
     };
-    // A named event source sends the session for `*` only what the name requests: without keywords
-    // its own events would be missing there.
+    // A named event source sends the session for `*` only the keywords requested by name: without
+    // them its events would be missing there.
     let all = |provider: Provider| match provider.name() == METRICS {
         true => provider,
         false => provider.exact_keywords(u64::MAX).level(Level::Verbose),

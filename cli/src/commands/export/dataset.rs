@@ -1,8 +1,8 @@
-//! The folder of tables that an export writes.
+//! Folder of tables that an export writes.
 //!
-//! Files are written below `_parts`, in a folder of this process, and moved to their places
-//! when all files of a trace are complete; that of `inputs` is moved last, so a trace with a
-//! row in `inputs` has all its files. The next export removes what a killed process left in
+//! Files are written below `_parts`, in a folder of this process, and moved to their places when
+//! all files of a trace are complete. The file of `inputs` is moved last, so that a trace with a
+//! row in `inputs` has all its files. The next export removes files that a killed process left in
 //! `_parts`. Query engines ignore names that begin with `_`.
 
 use super::keys::Keys;
@@ -17,28 +17,28 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The file that records how the folder is laid out.
+/// Name of the file that records the folder's layout.
 const LAYOUT: &str = "_nettrace.json";
 const PARTS: &str = "_parts";
 const LOCK: &str = "lock";
 const FAILED: &str = "failed-";
 
-/// The folder.
+/// Folder of tables, with this process's folder for unfinished files.
 #[derive(Debug)]
 pub(super) struct Dataset {
     folder: PathBuf,
     parts: PathBuf,
-    /// A file that is locked while this process runs.
+    /// File that is locked while this process runs.
     lock: Option<File>,
     number: AtomicU64,
-    /// Files of `inputs` from earlier exports, by the hash in their name.
+    /// Files of `inputs` from earlier exports by the hash in their name.
     existing: HashMap<String, PathBuf>,
-    /// Files of `inputs` for inputs that could not be read, by the hash of the input's path.
+    /// Files of `inputs` for unreadable inputs by the hash of the input's path.
     failures: HashMap<String, Vec<PathBuf>>,
 }
 
-/// Returns the name of the file in `inputs` for an input that could not be read. It has hashes of
-/// its path and of its content, so that tasks do not overwrite each other's rows.
+/// Returns the name of the file in `inputs` for an unreadable input. It has hashes of the input's
+/// path and content, so that parallel exports do not overwrite each other's rows.
 pub(super) fn failure_name(input: &str, content_hash: Option<&str>) -> String {
     let mut path = ContentHash::new();
     path.add(input.as_bytes());
@@ -81,8 +81,8 @@ impl Dataset {
         Ok(dataset)
     }
 
-    /// Refuses keys other than those of earlier exports into the folder: with two layouts, a trace
-    /// could be in it twice.
+    /// Refuses keys that differ from earlier exports into the folder, because with two layouts the
+    /// folder could have a trace twice.
     fn check_layout(&self, keys: &Keys) -> Result<(), Failure> {
         let path = self.folder.join(LAYOUT);
         let layout = serde_json::json!({ "schema": 1, "partition_by": keys.names() }).to_string();
@@ -119,7 +119,7 @@ impl Dataset {
         Ok(path)
     }
 
-    /// Makes temporary files that are deleted when they are closed.
+    /// Returns a function that creates temporary files, which are deleted when they are closed.
     pub(super) fn make_spill(&self) -> nettrace_tables::MakeSpill {
         let (parts, number) = (self.parts.clone(), Arc::new(AtomicU64::new(0)));
         let worker = self.number.fetch_add(1, Ordering::Relaxed);
@@ -132,12 +132,12 @@ impl Dataset {
         })
     }
 
-    /// Returns what an earlier export wrote about the trace with this hash.
+    /// Returns the row in `inputs` that an earlier export wrote for the trace with this hash.
     pub(super) fn written(&self, hash: &str) -> Option<WrittenInput> {
         self.existing.get(hash).and_then(|path| File::open(path).ok()).and_then(WrittenInput::read)
     }
 
-    /// Returns whether the files of the trace with this hash can be read.
+    /// Returns whether all files of the trace with this hash are complete.
     pub(super) fn is_whole(&self, hash: &str) -> bool {
         let keys = self.existing.get(hash).and_then(|path| path.parent());
         let keys = keys.and_then(|keys| keys.strip_prefix(self.folder.join(INPUTS.name)).ok());
@@ -163,7 +163,7 @@ impl Dataset {
         }
     }
 
-    /// Writes an empty file for each table without one, so that engines know its columns.
+    /// Writes an empty file for each table without a file, so that query engines know its columns.
     pub(super) fn finish(&self, tables: &[&'static Table], keys: &Keys) -> Result<(), Failure> {
         for table in tables {
             let folder = self.folder.join(table.name);
@@ -195,7 +195,7 @@ impl Drop for Dataset {
     }
 }
 
-/// The files of a trace, which are moved to their places together.
+/// Files of a trace, which are moved to their places together.
 pub(super) struct TraceFiles<'d> {
     dataset: &'d Dataset,
     keys: PathBuf,
@@ -204,7 +204,7 @@ pub(super) struct TraceFiles<'d> {
 }
 
 impl<'d> TraceFiles<'d> {
-    /// Collects files named `name.parquet`, in the folder of these keys.
+    /// Creates the list of a trace's files, named `name.parquet` in the folder of these keys.
     pub(super) fn new(dataset: &'d Dataset, keys: PathBuf, name: String) -> TraceFiles<'d> {
         TraceFiles { dataset, keys, name, made: std::sync::Mutex::default() }
     }
@@ -214,7 +214,7 @@ impl<'d> TraceFiles<'d> {
         self.keys = keys;
     }
 
-    /// Begins the file of a table; `part` comes after its name.
+    /// Creates the file of a table; `part` is appended to its name.
     pub(super) fn create(&self, table: &str, part: &str) -> io::Result<Box<dyn Write + Send>> {
         let unfinished = self.dataset.part();
         let folder = self.dataset.folder.join(table).join(&self.keys);
@@ -273,7 +273,7 @@ fn has_file(folder: &Path) -> bool {
     })
 }
 
-/// Creates the folder of this process.
+/// Creates this process's folder for temporary files, with a locked file in it.
 fn own_folder(parts: &Path) -> io::Result<(PathBuf, Option<File>)> {
     for number in 0..10_000 {
         let folder = parts.join(format!("{}-{number}", std::process::id()));
@@ -291,7 +291,7 @@ fn own_folder(parts: &Path) -> io::Result<(PathBuf, Option<File>)> {
     Err(io::Error::other("too many exports write to this folder at once"))
 }
 
-/// Removes what ended processes left. A running one holds the lock of its folder.
+/// Removes folders of processes that have ended: running processes hold a lock in their folder.
 fn clear(parts: &Path) {
     for entry in fs::read_dir(parts).into_iter().flatten().flatten() {
         let folder = entry.path();

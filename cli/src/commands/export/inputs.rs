@@ -1,4 +1,4 @@
-//! Finds the files that the arguments name.
+//! Finds the files that the arguments of `export` name.
 
 use crate::failure::plain;
 use nettrace_export::Glob;
@@ -8,10 +8,10 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Endings of the names of files in folders that are traces.
+/// Endings of file names that are exported from a folder.
 const ENDINGS: [&str; 4] = [".nettrace", ".nettrace.gz", ".netperf", ".netperf.gz"];
 
-/// An input of the export.
+/// Input of the export.
 #[derive(Debug)]
 pub(super) struct Named {
     /// The input as the user named it.
@@ -19,19 +19,19 @@ pub(super) struct Named {
     pub(super) place: InputSource,
 }
 
-/// The place where the bytes of an input are.
+/// Source of an input's bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum InputSource {
     File(PathBuf),
     Stdin,
-    /// The argument names no trace; `why` says the reason.
+    /// Argument that names no trace, for the reason `why`.
     Nothing {
         path: PathBuf,
         why: String,
     },
 }
 
-/// The hash and the size of a file's content.
+/// Hash and size of a file's content.
 pub(super) struct Hashed {
     pub(super) hash: ContentHash,
     pub(super) bytes: u64,
@@ -46,12 +46,12 @@ impl Named {
         }
     }
 
-    /// Returns the size of the file in bytes; 0 if there is none.
+    /// Returns the size of the file in bytes; 0 if it cannot be read.
     pub(super) fn size(&self) -> u64 {
         fs::metadata(self.path()).map_or(0, |metadata| metadata.len())
     }
 
-    /// Returns whether the bytes can be read only once: standard input, a named pipe, or the
+    /// Returns whether the bytes can be read only once, as from standard input, a named pipe or the
     /// shell's `<(…)`.
     pub(super) fn is_stream(&self) -> bool {
         match &self.place {
@@ -87,8 +87,7 @@ impl Named {
 }
 
 /// Finds all files that the arguments name, each once, in an order that does not depend on the file
-/// system. A folder without traces and a pattern that matches nothing are inputs that fail; the
-/// others are still exported.
+/// system. A folder without traces and a pattern without matches become inputs that fail.
 pub(super) fn find(inputs: &[PathBuf]) -> Vec<Named> {
     let mut found: Vec<Named> = Vec::new();
     let mut known = std::collections::HashSet::new();
@@ -114,7 +113,7 @@ pub(super) fn find(inputs: &[PathBuf]) -> Vec<Named> {
         match listed {
             Ok(Some(why)) if files.is_empty() => found.push(nothing(why)),
             Ok(_) => {}
-            // The files found before the error are exported.
+            // Files found before the error are exported.
             Err(error) => found.push(nothing(plain(&error))),
         }
         files.sort();
@@ -169,13 +168,13 @@ fn matching(pattern: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
             parts.push(text);
         }
     }
-    // The root is empty for a relative pattern, so that files get relative names.
+    // An empty root gives the files of a relative pattern relative names.
     Walk { done: HashSet::new(), files }.walk(&root, &parts)
 }
 
 struct Walk<'f> {
-    /// Folders that were visited, each with the number of parts that were left there: `**` reaches
-    /// a folder in several ways.
+    /// Visited folders with the number of pattern parts left there, because `**` reaches a folder
+    /// in several ways.
     done: HashSet<(PathBuf, usize)>,
     files: &'f mut Vec<PathBuf>,
 }

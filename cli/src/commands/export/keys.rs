@@ -5,10 +5,10 @@ use nettrace_tables::ContentHash;
 use regex::Regex;
 use std::path::PathBuf;
 
-/// The folder name of an unknown value, as Hive writes it.
+/// Folder name for an unknown value, as in Hive.
 const UNKNOWN: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// The keys, outermost first.
+/// Keys of `--partition-by`, outermost folder first.
 #[derive(Debug, Default)]
 pub(super) struct Keys(Vec<Key>);
 
@@ -18,12 +18,12 @@ struct Key {
     source: ValueSource,
 }
 
-/// The source of the value of a key.
+/// Source of a key's value.
 #[derive(Debug)]
 enum ValueSource {
     Process,
     Date,
-    /// The name of the folder this many levels above the trace.
+    /// Name of the folder this many levels above the trace; at least 1.
     Folder(usize),
     PathMatch(Regex),
     Property(String),
@@ -31,7 +31,7 @@ enum ValueSource {
     Text(Option<String>),
 }
 
-/// The properties of a trace that keys are made of.
+/// Properties of a trace from which keys take their values.
 #[derive(Debug, Default)]
 pub(super) struct Facts<'f> {
     pub(super) path: &'f str,
@@ -42,8 +42,8 @@ pub(super) struct Facts<'f> {
 }
 
 impl Keys {
-    /// Parses keys separated by commas. A comma separates keys only if a key follows it;
-    /// any other is part of the expression.
+    /// Parses keys separated by commas. A comma that is not followed by a key is part of the
+    /// expression before it.
     pub(super) fn parse(texts: &[String]) -> Result<Keys, Failure> {
         let mut pieces: Vec<String> = Vec::new();
         for text in texts {
@@ -73,7 +73,7 @@ impl Keys {
         self.0.iter().map(|key| &*key.name).collect()
     }
 
-    /// Returns the folder of a trace, below that of a table.
+    /// Returns the folder of a trace, relative to the folder of a table.
     pub(super) fn folder(&self, facts: &Facts<'_>) -> PathBuf {
         self.0
             .iter()
@@ -111,7 +111,8 @@ fn key(piece: &str) -> Result<Key, Failure> {
     if !is_name(name) {
         return Err(wrong("a name consists of lower-case letters, digits and _"));
     }
-    // Query engines read a key as one more column of each table, so it must not be named like one.
+    // Query engines read a key as one more column of each table, so that no table may have a column
+    // of this name.
     let is_column = nettrace_tables::schema::TABLES
         .iter()
         .any(|table| table.columns.iter().any(|column| column.name == name));
@@ -173,7 +174,7 @@ impl ValueSource {
     }
 }
 
-/// Returns the text of the first group, or the whole match if there is no group.
+/// Returns the text of the first capture group, or of the whole match if there is no group.
 fn group(regex: &Regex, text: &str) -> Option<String> {
     let captures = regex.captures(text)?;
     let found = captures.get(1).or_else(|| captures.get(0))?;
@@ -184,11 +185,11 @@ fn date(nanos: i64) -> String {
     nettrace_parser::utc_text(i128::from(nanos), 0).chars().take(10).collect()
 }
 
-/// Maximum bytes of a value in a path: file systems allow names of 255 bytes, including the key.
+/// Maximum bytes of a value in a path, because file systems allow 255 bytes for key and value.
 const MAX_VALUE_BYTES: usize = 160;
 
-/// Escapes a value for a path as Hive, Spark and DuckDB do. A value that is too long for a folder's
-/// name is cut between two characters, and ends in its hash.
+/// Escapes a value for a path as Hive, Spark and DuckDB do. A value that is too long is cut between
+/// two characters and ends in its hash.
 fn escaped(value: Option<String>) -> String {
     let Some(value) = value else { return UNKNOWN.to_owned() };
     let (mut text, mut most) = (String::new(), 0);
@@ -214,7 +215,7 @@ fn escaped(value: Option<String>) -> String {
     format!("{text}-{}", hash.hex().get(..16).unwrap_or_default())
 }
 
-/// Returns the program of a command line: the assembly that `dotnet` runs, else the executable.
+/// Returns the program of a command line: the assembly that `dotnet` runs, or the executable.
 pub(super) fn program(command_line: &str) -> Option<String> {
     let words = words(command_line);
     let name = |word: &str| {
@@ -297,7 +298,7 @@ mod tests {
             let cut = host(&text);
             assert!(cut.len() < 200 && cut != host(&format!("{text}y")), "{cut}");
             let kept = cut.strip_prefix("host=").unwrap().rsplit_once('-').unwrap().0;
-            // No character is cut: neither within its bytes, nor within its escapes.
+            // No character is cut within its bytes or escapes.
             let bytes = if kept.starts_with("%C2") { 6 } else { 3 };
             assert!(
                 kept.len() > 150 && (!kept.starts_with('%') || kept.len() % bytes == 0),

@@ -89,7 +89,7 @@ fn parquet(args: &ParquetArgs, context: &mut Context<'_>) -> Result<Exit, Failur
     Ok(if counts.failed + counts.damaged > 0 { Exit::Damaged } else { Exit::Fine })
 }
 
-/// The number of inputs with each result.
+/// Numbers of inputs by result.
 #[derive(Debug, Default)]
 struct ResultCounts {
     exported: u64,
@@ -126,10 +126,10 @@ fn export_all(
                 }
             });
         }
-        // The loop below ends when no thread has a sender any more.
+        // The loop below ends when all threads have dropped their senders.
         drop(sender);
-        // A small trace is complete before a large one that was named before it; messages still
-        // come in the order of the command line.
+        // A small trace is complete before a large one; messages keep the order of the command
+        // line.
         let mut waiting: BTreeMap<usize, Result<InputResult, Failure>> = BTreeMap::new();
         let mut reported = 0;
         for (at, result) in receiver {
@@ -182,10 +182,10 @@ fn report(result: &InputResult, counts: &mut ResultCounts, context: &mut Context
     }
 }
 
-/// Finds inputs with the same content, of which the first on the command line is exported. Only
-/// inputs of equal size are hashed beforehand.
+/// Inputs with equal content, of which only the first on the command line is exported.
 struct Duplicates {
-    /// The place of the first input with each content, by its hash.
+    /// Index of the first input with each content, by the content's hash. Inputs whose size is
+    /// unique are added only when they are exported.
     first: Mutex<BTreeMap<String, usize>>,
 }
 
@@ -218,7 +218,7 @@ impl Duplicates {
     }
 }
 
-/// Returns the tables that the user chose, and always `inputs`.
+/// Returns the tables that the user chose, and `inputs`.
 fn tables(names: &[String]) -> Result<Vec<&'static Table>, Failure> {
     if let Some(name) = names.iter().find(|name| Table::by_name(name).is_none()) {
         let known: Vec<&str> = TABLES.iter().map(|table| table.name).collect();

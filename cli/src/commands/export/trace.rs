@@ -1,4 +1,4 @@
-//! Exports one trace.
+//! Exports one trace: a file for each table, or a row with the reason why it could not be read.
 
 use super::dataset::{Dataset, TraceFiles, failure_name};
 use super::inputs::{Hashed, InputSource, Named};
@@ -26,13 +26,13 @@ pub(super) struct Exporter<'e> {
     pub(super) has_payload: bool,
     pub(super) cut_stacks: CutStacks,
     pub(super) wide: &'e [String],
-    /// For each pattern of `--wide`, whether any trace had an event that matches.
+    /// Whether any trace had an event that matches, for each pattern of `wide`.
     pub(super) wide_matched: Vec<AtomicBool>,
     pub(super) skips_existing: bool,
     pub(super) read: ReadArgs,
 }
 
-/// The result of one input.
+/// Result of one input.
 pub(super) enum InputResult {
     Exported {
         file: String,
@@ -40,15 +40,15 @@ pub(super) enum InputResult {
         /// Number of events of `--wide` without a row.
         wide_left_out: u64,
     },
-    /// An earlier export wrote the trace.
+    /// An earlier export has written the trace.
     Skipped { is_damaged: bool },
     /// Another input has the same content.
     Duplicate { file: String },
-    /// The trace could not be read; only `inputs` has a row.
+    /// The trace could not be read, and has a row only in `inputs`.
     Failed(Failure),
 }
 
-/// The files of a trace, for [`TablePass::finish`].
+/// Files of a trace as the destination for [`TablePass::finish`].
 struct TableFiles<'f>(&'f TraceFiles<'f>);
 
 impl Destination for TableFiles<'_> {
@@ -58,8 +58,7 @@ impl Destination for TableFiles<'_> {
 }
 
 impl Exporter<'_> {
-    /// Returns the options of this export as text: the tables, then all that changes their
-    /// content.
+    /// Returns the options of this export as text: tables, then options that change their content.
     fn options(&self) -> String {
         let names: Vec<&str> = self.tables.iter().map(|table| table.name).collect();
         format!("{}{}", names.join(","), self.content_options())
@@ -77,16 +76,15 @@ impl Exporter<'_> {
         format!("{payload}{cut}{wide}")
     }
 
-    /// Returns whether an export wrote all tables that this one is to write, with the same content.
-    /// `written` are its options, from its file.
+    /// Returns whether an earlier export wrote all tables of this export with equal content.
+    /// `written` is the earlier export's [`Exporter::options`].
     fn covers(&self, written: &str) -> bool {
         let (tables, content) = written.split_at(written.find(' ').unwrap_or(written.len()));
         let is_there = |name: &str| tables.split(',').any(|table| table == name);
         content == self.content_options() && self.tables.iter().all(|table| is_there(table.name))
     }
 
-    /// Exports a trace. `is_first` returns whether no earlier input has its content, given the hash
-    /// of it.
+    /// Exports a trace. `is_first` returns whether no earlier input has content with this hash.
     ///
     /// # Errors
     /// The tables cannot be written.
@@ -108,7 +106,7 @@ impl Exporter<'_> {
         };
         let hash = hashed.hash.hex();
         if !is_first(&hash) {
-            // Inputs that are no traces, such as empty files, get a row each.
+            // Equal inputs that are no traces, such as empty files, get a row each.
             return match self.open(input) {
                 Ok(_) => Ok(InputResult::Duplicate { file: input.name.clone() }),
                 Err(failure) => self.failed(input, Some(hashed), failure),
@@ -151,8 +149,8 @@ impl Exporter<'_> {
             Err(failure) => return self.failed(input, Some(hashed), failure),
         };
         let hash = hashed.hash.hex();
-        // The folder depends on events, such as the one with the command line, so files are created
-        // after all of them were read.
+        // The folder depends on events, such as the event with the command line, so that it is set
+        // after all events were read.
         let mut files = TraceFiles::new(self.dataset, PathBuf::new(), hash);
         let (mut survey, mut events) = (Survey::bounded(), reader.time_ordered());
         let options = TableOptions::new(self.tables, self.dataset.make_spill());

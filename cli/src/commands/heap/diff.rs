@@ -65,8 +65,7 @@ pub(super) fn run(args: &HeapDiffArgs, context: &mut Context<'_>) -> Result<Exit
     })
 }
 
-/// The document of `--json`. How reading each trace went stands beside the differences, as in all
-/// documents.
+/// Document of `--json`: the differences, and how reading each trace ended.
 #[derive(Serialize)]
 struct HeapDiffDocument<'d> {
     #[serde(flatten)]

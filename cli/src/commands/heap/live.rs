@@ -1,14 +1,13 @@
 //! `nettrace heap -p PID`: takes a dump of a running process.
 //!
-//! A session with the keyword for heap dumps makes the runtime collect, with all threads stopped,
-//! and report the objects that are left. The session is stopped when that collection has ended and
-//! the threads run again, however long it takes. The module events at the session's end are read,
-//! too.
+//! A session with the keyword for heap dumps makes the runtime stop all threads, collect, and
+//! report the objects that are left. The session is stopped when that collection has ended, however
+//! long it takes, and is read to its end, where the modules are named.
 //!
-//! The runtime describes a type once to all sessions together. So a short session without types
-//! comes first, which makes the runtime forget which types it described. It does not forget while
-//! another tool's session still wants types: those already reported to that session have no names
-//! here, and a message says so.
+//! The runtime describes each type only once, to all sessions together. A short session without
+//! types comes first, because it makes the runtime forget which types it has described. The runtime
+//! does not forget while another tool's session wants types: types already described to that
+//! session have no names here, and a message says so.
 
 use super::super::attached::{Attached, with_process, with_program};
 use super::overview;
@@ -36,9 +35,9 @@ use std::io;
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
-/// Megabytes that the process may use for events not yet sent: as much as dotnet-gcdump requests.
+/// Buffer for events in the process in megabytes, equal to dotnet-gcdump's.
 const BUFFER_MEGABYTES: NonZeroU32 = NonZeroU32::new(1024).expect("is not zero");
-/// How long a program that was started runs before its dump by default.
+/// Time that a started program runs before its dump, unless `--after` is given.
 const RUN_BEFORE_DUMP: Duration = Duration::from_secs(1);
 
 pub(super) fn run(
@@ -65,7 +64,7 @@ pub(super) fn run(
 fn config() -> Result<SessionConfig, RequestError> {
     let [record, _] = RECORD;
     let heap = Provider::new(record.provider)?.keywords(record.keywords).level(Level::Verbose);
-    // The heap's events have no use for stacks. The rundown names modules, and types by their
+    // Stacks of the heap's events are not shown. The rundown names modules, and types by their
     // methods.
     Ok(SessionConfig::new(Providers::new([heap])?)
         .rundown(Rundown::Default)
@@ -73,17 +72,16 @@ fn config() -> Result<SessionConfig, RequestError> {
         .stacks(false))
 }
 
-/// Makes the runtime forget which types it described to whom.
+/// Makes the runtime forget which types it has described.
 ///
 /// # Errors
-/// The process did not answer; waiting for a dump would take as long once more.
+/// The process did not answer in time, so that waiting for a dump would fail, too.
 fn forget_types(reached: &Reached, end: &EndRule) -> Result<(), Failure> {
-    // This keyword brings collections, and at this level there are none.
+    // The keyword is for garbage collections, which have no events at this level.
     let provider = Provider::new(RUNTIME)?.keywords(0x1).level(Level::Critical);
     let config = SessionConfig::new(Providers::new([provider])?).rundown(Rundown::Off);
     let runtime = reached.runtime.clone();
-    // An earlier session may leave a list of types. Without waiting for its end some types lack
-    // names, which a message says.
+    // The end of an earlier session may still be sending types, and these would lack names.
     reached.settle(end);
     match end.ask(move || runtime.start(&config)?.stop())? {
         Some(Err(error @ Error::Deadline { .. })) => Err(reached.failed(&error)),
@@ -125,7 +123,7 @@ fn dump(
     let driver = Driver::new(session, Feed::in_time_order()).into_sink(sink).until(end);
     let read = driver.run(&mut dumping)?;
     dumping.line.clear();
-    // A process at a port may run on another machine.
+    // A process at a port may run on another machine, whose modules are not here.
     if let (Some(pid), true) = (reached.pid, args.port.is_none()) {
         outer_types::add(&mut dumping.heap, Modules::Process(pid), dumping.messages);
     }
@@ -141,13 +139,13 @@ fn dump(
         );
         context.messages.note(&text);
     }
-    // The dump is shown although it could not be saved: the process was stopped for it.
+    // A dump that could not be saved is shown, because the process was stopped for it.
     let exit = overview::run(args, &trace, context)?;
     Ok(if is_saved { exit } else { Exit::Failed })
 }
 
-/// Says how the session ended and where its bytes are. Returns false if not all are in the file
-/// that the user named.
+/// Reports how the session ended and where its bytes are. Returns false if the file that the user
+/// named lacks any.
 fn conclude(read: &Driven, reached: &Reached, file: &str, context: &mut Context<'_>) -> bool {
     let messages = &mut context.messages;
     if let Some(fault) = &read.fault {
@@ -180,34 +178,34 @@ fn conclude(read: &Driven, reached: &Reached, file: &str, context: &mut Context<
     }
 }
 
-/// A dump that is being taken.
+/// Dump that is being taken.
 struct Dumping<'d, 'm> {
     heap: HeapReader,
     line: StatusLine,
     is_stopping: bool,
-    /// Where the trace is saved.
+    /// Path to which the trace is saved; empty without `--save`.
     file: &'d str,
     messages: &'d mut Messages<'m>,
     reached: &'d Reached,
-    /// Whether the runtime has sent an event of its own, such as that a collection begins.
+    /// Whether any event of the runtime has come, such as the start of a collection.
     has_begun: bool,
-    /// When the dump was requested.
+    /// Time of the first request.
     asked: Instant,
-    /// Time after which the dump is requested again: once, since each dump stops the process.
+    /// Time after which the dump is requested again; `None` after that, because each dump stops the
+    /// process.
     requests_after: Option<Duration>,
 }
 
 impl Dumping<'_, '_> {
-    /// Requests the dump again. A .NET 8 runtime that was just starting may have forgotten the
-    /// request; any session that requests a dump makes it collect, and this session receives the
-    /// events.
+    /// Requests the dump again, in another session, whose events come to this session, too. A .NET
+    /// 8 runtime that was just starting may have lost the first request.
     fn request_again(&mut self) -> Result<(), Failure> {
         self.requests_after = None;
         let text = "no heap dump has begun; it is asked for again";
         self.messages.warning(&format!("{}: {text}", self.reached.label()));
         let (runtime, config) = (self.reached.runtime.clone(), config()?);
         let ask = std::thread::Builder::new().name("nettrace-ask".to_owned());
-        // The process may not answer, and the command does not wait for that.
+        // On a thread of its own, because the process may not answer.
         let asked =
             ask.spawn(move || runtime.start(&config).map(|session| session.stop().map(drop)));
         asked.map(drop).map_err(Failure::Output)
@@ -218,7 +216,7 @@ impl Consumer for Dumping<'_, '_> {
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
         self.heap.event(event);
         self.has_begun |= event.provider() == RUNTIME;
-        // The runtime has sent the whole dump, so no other collection needs waiting for.
+        // Once the dump is whole, no other collection need be awaited.
         self.is_stopping |= self.heap.has_dump();
         Ok(if self.is_stopping { Next::Stop } else { Next::Read })
     }
@@ -238,7 +236,7 @@ impl Consumer for Dumping<'_, '_> {
         self.line.clear();
         let message = format!("cannot be written: {}", plain(error));
         self.messages.error(&Failure::input(self.file, message));
-        // The dump is shown all the same.
+        // A dump is shown even if it cannot be saved.
         Next::Read
     }
 }

@@ -1,4 +1,4 @@
-//! `nettrace heap`: shows what is on the managed heap.
+//! `nettrace heap`: shows the objects on the managed heap, and what keeps them alive.
 
 mod diff;
 mod live;

@@ -12,14 +12,14 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::io;
 
-/// The document of `--json`.
+/// Document of `--json`.
 #[derive(Serialize)]
 struct ObjectsReport {
     schema: u32,
     dump: usize,
     /// Number of objects that match.
     count: usize,
-    /// The largest of the objects that match.
+    /// Largest objects that match, largest first.
     objects: Vec<ObjectRow>,
 }
 

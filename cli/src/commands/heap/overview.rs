@@ -1,4 +1,4 @@
-//! `nettrace heap FILE`: shows what is on the heap.
+//! `nettrace heap FILE`: shows types, modules, roots or generations of a heap dump.
 
 use super::trace::HeapTrace;
 use crate::args::{HeapArgs, HeapBy, HeapSort};
@@ -30,14 +30,14 @@ pub(super) fn run(
     trace.conclude(context)
 }
 
-/// Creates the report with the types that the user chose, in the order that the user chose.
+/// Creates the report with the types of `--type`, in the order of `--sort`.
 pub(super) fn report(args: &HeapArgs, dumps: &[HeapDump], dump: &HeapDump) -> HeapReport {
     let retained = Retained::from_dump(dump);
     let mut report = HeapReport::new(dumps, dump, &retained);
     if let Some(wanted) = &args.type_name {
         report.types.retain(|row| wanted.is_match(&row.name));
     }
-    // The report is sorted by bytes already, and sorting is stable.
+    // The report is sorted by bytes, and sorting is stable.
     match args.sort {
         HeapSort::Bytes => {}
         HeapSort::Count => {
@@ -70,7 +70,7 @@ pub(super) fn text(
     }
 }
 
-/// Writes sentences about what holds most, before the numbers.
+/// Writes sentences about the largest parts of the heap, before the numbers.
 pub(super) fn first_sentences(
     sentences: impl Iterator<Item = String>,
     context: &mut Context<'_>,
@@ -92,7 +92,7 @@ fn heading(report: &HeapReport, strong: &Paint, context: &mut Context<'_>) -> io
         "{of}{}, {} in {}",
         units::counted(report.objects, "object"),
         units::bytes(report.bytes),
-        // `--type` may have left fewer rows of types than this.
+        // The number of all types, also without those that `--type` removed.
         units::counted(report.modules.iter().map(|row| row.types).sum(), "type"),
     );
     writeln!(context.out.buffer(), "{}", strong.over(title))?;

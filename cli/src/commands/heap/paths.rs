@@ -18,7 +18,7 @@ use std::io::{self, Write};
 /// Maximum number of steps of a path that a row shows.
 const MAX_SHOWN_STEPS: usize = 12;
 
-/// The JSON document for `--type`.
+/// Document of `--type TYPE --json`.
 #[derive(Serialize)]
 struct PathsReport {
     schema: u32,
@@ -28,7 +28,7 @@ struct PathsReport {
     unreachable_objects: u64,
     unreachable_bytes: u64,
     paths: Vec<HeapPathGroup>,
-    /// Number of further paths, which hold fewer bytes.
+    /// Number of paths that are not listed, because they hold fewer bytes.
     #[serde(skip_serializing_if = "is_zero")]
     paths_left_out: u64,
 }
@@ -38,13 +38,13 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// The JSON document for `--object`.
+/// Document of `--object ADDRESS --json`.
 #[derive(Serialize)]
 struct ObjectReport {
     schema: u32,
     dump: usize,
     root: Option<Root>,
-    /// The path from the root to the object, which comes last.
+    /// Path from the root to the object, which is its last step.
     path: Vec<PathStep>,
 }
 

@@ -13,21 +13,20 @@ use nettrace_parser::Outcome;
 use regex::Regex;
 use std::path::{Path, PathBuf};
 
-/// A trace that was read, and its dumps.
+/// Trace that was read, with its heap dumps.
 pub(super) struct HeapTrace {
     /// Name of the trace in messages.
     pub(super) file: String,
     ended: Ended,
-    /// Whether the dump came from a process instead of a file.
+    /// Whether the dumps come from a running process instead of a file.
     is_live: bool,
-    /// Whether the runtime is Mono.
     is_mono: bool,
     pub(super) dumps: Vec<HeapDump>,
-    /// Index of the chosen dump; `None` if there is none.
+    /// Index of the chosen dump in `dumps`; `None` if there is no dump.
     chosen: Option<usize>,
     /// Whether the dump was chosen by default instead of by the user.
     is_default: bool,
-    /// An empty dump, for documents of a trace without one.
+    /// Empty dump, for documents of a trace without a dump.
     none: HeapDump,
 }
 
@@ -120,14 +119,13 @@ impl HeapTrace {
         self.dumps.get(self.chosen?)
     }
 
-    /// Returns the chosen dump. A document gets an empty one if there is none: programs get a
-    /// document, whatever a trace has.
+    /// Returns the chosen dump; without one, an empty dump for JSON, so that programs always get a
+    /// document.
     pub(super) fn dump_for(&self, form: FormArg) -> Option<&HeapDump> {
         self.dump().or(form.json.then_some(&self.none))
     }
 
-    /// Returns the last dump after the chosen one that is of the same kind: of all generations, or
-    /// of younger ones.
+    /// Returns the last dump after the chosen one that, like it, is or is not of all generations.
     pub(super) fn last(&self) -> Option<&HeapDump> {
         let first = self.dump()?;
         let is_of_all = first.is_of_all_generations();
@@ -135,7 +133,7 @@ impl HeapTrace {
         later.iter().rfind(|dump| dump.is_of_all_generations() == is_of_all)
     }
 
-    /// Says what is missing, and returns how the command ends.
+    /// Warns of what is missing, and returns the exit code.
     pub(super) fn conclude(&self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         end_page(context)?;
         context.out.finish()?;
@@ -159,7 +157,7 @@ impl HeapTrace {
         context.messages.losses(&self.file, trace);
         let exit = context.conclude(&self.file, trace, true);
         let is_complete = self.dump().is_none_or(|dump| dump.losses.is_complete());
-        // A file may have no dump; a process was to make one.
+        // A file may lack a dump, but a process was requested to make one.
         let is_there = self.dump().is_some() || !self.is_live;
         Ok(match is_complete {
             _ if !is_there => Exit::Failed,
@@ -169,7 +167,7 @@ impl HeapTrace {
     }
 }
 
-/// Says what is missing from a dump.
+/// Warns of what is missing from a dump.
 pub(super) fn missing(file: &str, dump: &HeapDump, context: &mut Context<'_>) {
     let losses = dump.losses;
     let mut parts = Vec::new();
@@ -203,7 +201,7 @@ pub(super) fn missing(file: &str, dump: &HeapDump, context: &mut Context<'_>) {
     }
 }
 
-/// Returns a test for objects whose type has a name that matches.
+/// Returns a test for objects whose type's name matches; all match without `wanted`.
 pub(super) fn types_like<'d>(
     dump: &'d HeapDump,
     wanted: Option<&Regex>,

@@ -12,7 +12,7 @@ use nettrace_analysis::heap::{HeapTreeKind, HeapTreeNode, Retained};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// The document of `--json`.
+/// Document of `--json`.
 #[derive(Serialize)]
 struct TreeReport {
     schema: u32,
@@ -56,13 +56,13 @@ pub(super) fn run(args: &HeapTreeArgs, context: &mut Context<'_>) -> Result<Exit
     trace.conclude(context)
 }
 
-/// Writes a line for each path down the tree: names from the roots on, and the bytes of objects
-/// that lie there and no deeper.
+/// Writes a line for each node of the tree: the names from the root to the node, separated by `;`,
+/// and the bytes that the node retains without its children.
 fn folded(tree: &HeapTreeNode, context: &mut Context<'_>) -> io::Result<()> {
     let mut open = vec![(tree, String::new())];
     while let Some((node, above)) = open.pop() {
         let word = if node.kind == HeapTreeKind::Static { "static " } else { "" };
-        // A semicolon divides frames, and the end of a line ends a stack.
+        // Semicolons separate names in this format.
         let name = printable(&node.name).replace(';', ":");
         let way = if above.is_empty() {
             format!("{word}{name}")

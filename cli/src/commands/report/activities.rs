@@ -83,7 +83,7 @@ pub(super) fn text(
     Ok(())
 }
 
-/// Writes a table for each direction of requests, or one of all activities.
+/// Writes a table for each direction of requests, and one for other activities.
 fn names_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<()> {
     let (bad, faint, name) = (context.style.bad(), context.style.faint(), context.style.name());
     let mut groups: Vec<&[&ActivityRow]> =
@@ -122,7 +122,7 @@ fn names_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
     Ok(())
 }
 
-/// Writes which activities run inside which.
+/// Writes the tree of activities that run inside others.
 fn tree_table(report: &ActivitiesReport, most: usize, context: &mut Context<'_>) -> io::Result<()> {
     if report.tree.iter().all(|node| node.depth == 0) {
         return Ok(());
@@ -141,7 +141,7 @@ fn tree_table(report: &ActivitiesReport, most: usize, context: &mut Context<'_>)
     ])
 }
 
-/// Writes the slowest activities, and what their time was spent on.
+/// Writes the slowest activities, with the parts of their time.
 fn slowest_table(
     report: &ActivitiesReport,
     most: usize,
@@ -172,14 +172,13 @@ fn slowest_table(
     )
 }
 
-/// Returns `11,841 requests came in, 900 went out`, if the direction of all is known.
+/// Returns `11,841 requests incoming, 900 outgoing`; `None` if some activities have no direction.
 fn requests(report: &ActivitiesReport) -> Option<String> {
     let sum = |direction: &str| -> u64 {
         let rows = report.activities.iter();
         rows.filter(|row| row.direction.as_deref() == Some(direction)).map(|row| row.started).sum()
     };
     let (came, went) = (sum("in"), sum("out"));
-    // With other activities among the requests, both counts would be too small.
     if came.saturating_add(went) != report.started || report.started == 0 {
         return None;
     }
@@ -192,8 +191,8 @@ fn requests(report: &ActivitiesReport) -> Option<String> {
     })
 }
 
-/// Returns the statuses of requests, as ` 200 ×15, 500 ×2`, and how many are inside others of the
-/// same name, whose time must not be added up.
+/// Returns the statuses of requests, as ` 200 ×15, 500 ×2`, and the number of activities inside
+/// others of their name, whose time would count twice in a sum.
 fn notes(row: &ActivityRow) -> String {
     let mut counts: Vec<String> = row
         .statuses
@@ -210,12 +209,12 @@ fn notes(row: &ActivityRow) -> String {
     if counts.is_empty() { String::new() } else { format!("  {}", counts.join(", ")) }
 }
 
-/// Returns a status as `404`, or `no answer` for the -1 of a request that failed without one.
+/// Returns a status as `404`; `no answer` for -1, the status of a request that failed without one.
 fn status_text(status: i64) -> String {
     if status < 0 { "no answer".to_owned() } else { status.to_string() }
 }
 
-/// Returns statuses that are neither an error nor a success, as `, 2 with status 404`.
+/// Returns the counts of statuses from 400 to 499, as `, 2 with status 404`.
 fn refusals(report: &ActivitiesReport) -> String {
     let mut counts: BTreeMap<i64, u64> = BTreeMap::new();
     let refused = |status: &&StatusCount| (400..500).contains(&status.status);
@@ -229,8 +228,8 @@ fn refusals(report: &ActivitiesReport) -> String {
     words.collect()
 }
 
-/// Returns the names of a part of an activity's time, in a heading, in a sentence, and on the line
-/// of time.
+/// Returns the names of a part of an activity's time: in a heading, in a sentence, and as a mark in
+/// a timeline.
 fn words(doing: Doing) -> (&'static str, &'static str, char) {
     match doing {
         Doing::Running => ("RUN %", "running", '#'),
@@ -244,12 +243,12 @@ fn words(doing: Doing) -> (&'static str, &'static str, char) {
     }
 }
 
-/// Returns whether it is known for any of the time what it was spent on.
+/// Returns whether any part of the time is not [`Doing::Unknown`].
 fn is_known(parts: &Parts) -> bool {
     parts.unknown_ns < parts.total_ns()
 }
 
-/// Writes what the time of each row was spent on, in percent.
+/// Writes the parts of each row's time in percent.
 fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<()> {
     let name = context.style.name();
     let is_told =
@@ -258,7 +257,7 @@ fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
         return Ok(());
     }
     let mut columns = Parts::default().all().map(|(doing, _)| right(words(doing).0, 5, 0)).to_vec();
-    // An awaited part may be a call or a command, so these are no further parts.
+    // Calls and SQL commands are not further parts, because an awaited part may be one.
     let has_calls = rows.iter().any(|row| !row.calls.is_empty());
     let has_sql = rows.iter().any(|row| row.sql_commands > 0);
     columns.extend(has_calls.then(|| right("CALLS", 5, 0)));
@@ -290,11 +289,11 @@ fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
     Ok(())
 }
 
-/// Explains why time is unknown in a trace without samples.
+/// Explanation of unknown time in a trace without samples.
 const UNKNOWN: &str = "UNKNOWN: a thread was in the code of the activity; only CPU samples show \
                        whether it ran or was blocked (collect --profile web records them)";
 
-/// Returns the parts of the time, the longest first: `running 12.043 ms, await 3.100 ms`.
+/// Returns the parts of the time, longest first: `running 12.043 ms, await 3.100 ms`.
 fn parts_text(parts: &Parts) -> Option<Text> {
     let mut known: Vec<(Doing, u64)> =
         parts.all().into_iter().filter(|(_, nanos)| *nanos > 0).collect();
@@ -306,11 +305,11 @@ fn parts_text(parts: &Parts) -> Option<Text> {
     is_known(parts).then_some(Text::List(texts))
 }
 
-/// Number of cells of a line of time.
-const TIMELINE_CELLS: u64 = 60;
+/// Maximum number of cells in a timeline.
+const MAX_TIMELINE_CELLS: u64 = 60;
 
-/// Writes what an activity did when: a character for each sixtieth of its time, and below it what
-/// the characters mean.
+/// Writes the timeline of an activity, with a mark for each sixtieth of its time, and a legend of
+/// the marks below.
 fn line(line: &ActivityLine, context: &mut Context<'_>) -> io::Result<()> {
     let (strong, name) = (context.style.strong(), context.style.name());
     let out = context.out.buffer();
@@ -322,8 +321,9 @@ fn line(line: &ActivityLine, context: &mut Context<'_>) -> io::Result<()> {
         units::milliseconds(line.start_ns),
     )?;
     let length: u64 = line.stretches.iter().map(|stretch| stretch.duration_ns).sum();
-    let cells: String =
-        (0..TIMELINE_CELLS.min(length)).filter_map(|cell| cell_of(line, length, cell)).collect();
+    let cells: String = (0..MAX_TIMELINE_CELLS.min(length))
+        .filter_map(|cell| cell_of(line, length, cell))
+        .collect();
     if !cells.is_empty() {
         writeln!(out, "|{cells}|")?;
     }
@@ -335,11 +335,11 @@ fn line(line: &ActivityLine, context: &mut Context<'_>) -> io::Result<()> {
     writeln!(out)
 }
 
-/// Returns what was done for most of a cell's time. Something rare that matters, such as a pause,
-/// wins when it has a quarter.
+/// Returns the mark of the part with most of a cell's time. Pauses, locks and JIT count three
+/// times, so that a quarter of the cell is enough.
 fn cell_of(line: &ActivityLine, length: u64, cell: u64) -> Option<char> {
     let edge = |cell: u64| {
-        length.saturating_mul(cell).checked_div(TIMELINE_CELLS.min(length)).unwrap_or(0)
+        length.saturating_mul(cell).checked_div(MAX_TIMELINE_CELLS.min(length)).unwrap_or(0)
     };
     let (from, to) = (edge(cell), edge(cell.saturating_add(1)));
     let mut at = 0_u64;
@@ -361,10 +361,10 @@ fn cell_of(line: &ActivityLine, length: u64, cell: u64) -> Option<char> {
     Some(words(most.0).2)
 }
 
-/// Number of cells of the scale on which steps are shown.
+/// Width of the scale on which steps are shown, in characters.
 const SCALE_CELLS: usize = 30;
 
-/// Writes what happened inside the request given with `--id`, on one scale.
+/// Writes the steps inside the request given with `--id`, on one scale of time.
 fn steps(rows: usize, report: &ActivitiesReport, context: &mut Context<'_>) -> io::Result<()> {
     let Some(first_step) = report.steps.first() else { return Ok(()) };
     let begin = first_step.start_ns;
@@ -397,7 +397,7 @@ fn since(begin: i64, nanos: i64) -> u64 {
     u64::try_from(nanos.saturating_sub(begin)).unwrap_or(0)
 }
 
-/// Draws when something began and how long it took, on a scale of the whole length.
+/// Draws a step that began at `at` and took `took`, on a scale of `length`; all in nanoseconds.
 fn bar(at: u64, took: u64, length: u64) -> String {
     let last = SCALE_CELLS.saturating_sub(1);
     let cell = |nanos: u64| {

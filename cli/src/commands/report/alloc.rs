@@ -8,12 +8,12 @@ use crate::units;
 use nettrace_analysis::report::{AllocEvent, AllocReport, AllocSource, AllocType, TypesReport};
 use std::io::{self, Write};
 
-/// Maximum number of frames shown of a stack.
+/// Maximum number of frames shown for each stack.
 const MAX_SHOWN_FRAMES: usize = 8;
 
 pub(super) fn text(rows: usize, report: &AllocReport, context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
-    // All sources measure the same allocations; the first is the most exact.
+    // All sources measure the same allocations, and the first is the most exact.
     let Some(source) = report.sources.first() else { return Ok(()) };
     writeln!(context.out.buffer(), "{}", strong.over(heading(source)))?;
     let kinds: Vec<String> = source

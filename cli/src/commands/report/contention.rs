@@ -10,11 +10,11 @@ use crate::units;
 use nettrace_analysis::report::ContentionReport;
 use std::io::{self, Write};
 
-/// Maximum number of stacks shown of each lock.
+/// Maximum number of stacks shown for each lock.
 const MAX_SHOWN_STACKS: usize = 3;
-/// Maximum number of threads named of a deadlock.
+/// Maximum number of threads named in a deadlock.
 const MAX_SHOWN_THREADS: usize = 20;
-/// Maximum number of owners shown of each lock.
+/// Maximum number of owners shown for each lock.
 const MAX_SHOWN_OWNERS: usize = 3;
 
 pub(super) fn text(
@@ -68,7 +68,7 @@ pub(super) fn text(
     )
 }
 
-/// Returns the ids of threads, of which only the first are named.
+/// Returns the ids of the first [`MAX_SHOWN_THREADS`] threads, and the number of further threads.
 fn ids(threads: &[u64], between: &str) -> String {
     let named = threads.iter().take(MAX_SHOWN_THREADS).map(u64::to_string);
     let more = threads.len().saturating_sub(MAX_SHOWN_THREADS);
@@ -76,7 +76,7 @@ fn ids(threads: &[u64], between: &str) -> String {
     named.chain(more).collect::<Vec<_>>().join(between)
 }
 
-/// Writes the threads that wait for each other in a circle.
+/// Writes the circles of threads that wait for each other.
 fn deadlocks(rows: usize, report: &ContentionReport, context: &mut Context<'_>) -> io::Result<()> {
     for circle in report.deadlocks.iter().take(rows) {
         let back = circle.thread_ids.first().map(u64::to_string).unwrap_or_default();

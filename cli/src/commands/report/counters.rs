@@ -1,4 +1,4 @@
-//! Writes `report counters` as a table, or all values in other forms.
+//! `report counters`: writes counters as a table, or all their values in other forms.
 
 use super::pass::{Asked, Form, show};
 use super::words::prose;
@@ -26,7 +26,7 @@ pub(super) fn run(
     };
     asked.form = match (asked.form, format) {
         (Form::Text, CounterFormat::Json) => Form::Json,
-        // OpenMetrics without counters still has its end mark; without it the text would count as
+        // OpenMetrics needs its end mark even without counters, because text without it counts as
         // cut.
         (Form::Text, CounterFormat::Openmetrics) => Form::AlwaysText,
         (form, _) => form,
@@ -36,7 +36,7 @@ pub(super) fn run(
         _ => Counters::default(),
     };
     show(counters, asked, context, |report, context| match format {
-        // JSON is written as for all reports.
+        // `show` writes JSON itself.
         CounterFormat::Table | CounterFormat::Json => table(report, context),
         CounterFormat::Csv => csv(args, report, context),
         CounterFormat::Openmetrics => openmetrics(report, context),
@@ -44,7 +44,7 @@ pub(super) fn run(
     })
 }
 
-/// Writes all values as CSV. Names are made safe for spreadsheets as in `events --format csv`.
+/// Writes all values as CSV. Names are escaped for spreadsheets as in `events --format csv`.
 fn csv(
     args: &CounterFormatArgs,
     report: &CountersReport,
@@ -55,8 +55,7 @@ fn csv(
     report.write_csv(context.out.buffer(), is_safe)
 }
 
-/// Writes all values as OpenMetrics. For a user's terminal, which would obey what is in tags, these
-/// are made printable.
+/// Writes all values as OpenMetrics. For a terminal, control characters in tags are escaped.
 fn openmetrics(report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
     if !context.has_user {
         return report.write_openmetrics(context.out.buffer());
@@ -115,7 +114,7 @@ fn table(report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
     prose(context, &strong, &summary)
 }
 
-/// Returns the growth of counters that have several tag sets: `shop.orders: 40 of 2 tag sets`.
+/// Returns the total of each counter with several tag sets: `shop.orders: 40 of 2 tag sets`.
 fn totals(group: &[&CounterSeries]) -> Vec<String> {
     let of_one = group.chunk_by(|one, other| {
         (&one.name, one.kind, one.process_id) == (&other.name, other.kind, other.process_id)
@@ -129,8 +128,8 @@ fn totals(group: &[&CounterSeries]) -> Vec<String> {
     several.filter_map(text).collect()
 }
 
-/// Writes one row for each histogram with its tags, whose quantiles are series of their own.
-/// Seconds are shown as milliseconds.
+/// Writes a row for each tag set of a histogram, from the series of its quantiles. Seconds are
+/// shown as milliseconds.
 fn histogram_tables(series: &[&CounterSeries], context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
     let key = |series: &CounterSeries| {
@@ -191,5 +190,5 @@ fn histogram_tables(series: &[&CounterSeries], context: &mut Context<'_>) -> io:
     Ok(())
 }
 
-/// Name of the tag that says which quantile a series is.
+/// Name of the tag with a series' quantile in percent.
 const PERCENTILE: &str = "Percentile";

@@ -8,10 +8,10 @@ use crate::{sparkline, units};
 use nettrace_analysis::report::{ExceptionType, ExceptionsReport, Spread};
 use std::io;
 
-/// Maximum number of messages, stacks and so on that are shown of each type.
+/// Maximum number of messages, inner exceptions, stacks and catching methods shown for each type.
 const MAX_SHOWN_DETAILS: usize = 3;
 
-/// Minimum columns for a type with its namespace.
+/// Minimum width of the column `TYPE` in characters: a type with its namespace.
 const MIN_TYPE_COLUMNS: usize = 40;
 
 pub(super) fn text(
@@ -50,7 +50,7 @@ pub(super) fn text(
     prose(context, &strong, &format!("{summary}  {line}"))
 }
 
-/// Returns lines with more about a type: messages, stacks and so on.
+/// Returns the lines below a type: messages, inner exceptions, stacks, catching methods.
 fn details(row: &ExceptionType) -> Vec<Detail> {
     let line = |what: &str, count: u64, text: Text| {
         Detail::new(format!("{:>16}  {what:<10} ", units::count(count)), text)
@@ -75,7 +75,7 @@ fn details(row: &ExceptionType) -> Vec<Detail> {
         .filter(|(count, _)| *count > 0)
         .map(|(count, text)| format!("{} {text}", units::count(*count)))
         .collect();
-    // Each stack takes a line, and there may be hundreds.
+    // Further stacks share one line, because there may be hundreds.
     let shown = row.stacks.iter().take(MAX_SHOWN_DETAILS);
     let shown = shown.fold(0_u64, |sum, stack| sum.saturating_add(stack.count));
     let stacks = row.stacks.len().saturating_sub(MAX_SHOWN_DETAILS) as u64;

@@ -22,7 +22,7 @@ pub(super) fn text(
         writeln!(context.out.buffer(), "{}", strong.over("Longest pauses"))?;
     }
     let bytes = |bytes: Option<u64>| Cell::from(bytes.map_or_else(|| "-".to_owned(), units::bytes));
-    // Bytes that a generation has after the collection; unknown where that event was lost.
+    // Bytes of a generation after the collection; unknown if the event with them was lost.
     let after = |row: &Collection, place: usize| {
         bytes(row.generations.get(place).and_then(|row| row.after_bytes))
     };

@@ -48,7 +48,7 @@ pub(super) fn text(
             format!("{}{mark}{}{part}", row.module, row.name).into()
         }),
     ])?;
-    // The marks are in one column, which may be left out.
+    // A narrow terminal has no column with marks.
     if !context.is_left_out("TIER") {
         let marks = "* compiled in the background, ! precompiled code was refused";
         writeln!(context.out.buffer(), "{}", faint.over(marks))?;

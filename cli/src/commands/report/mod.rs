@@ -1,4 +1,5 @@
-//! `nettrace report`: one file for each report.
+//! `nettrace report`: runs each report with its options. Each file writes one report, or two, as
+//! text.
 
 mod activities;
 mod alloc;
@@ -92,8 +93,8 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
     }
 }
 
-/// Returns the options common to reports of samples: frames of the recorder itself are folded into
-/// one row, and only samples of the activity given with `--id` count.
+/// Returns the options of sample reports: frames of the recorder are folded into one row, and only
+/// samples of the activity given with `--id` count.
 fn sample_options<'a, O: Args, C: Args + AnalysisArgs>(
     args: &'a ReportArgs<O, C>,
     activity: &'a ActivityArg,

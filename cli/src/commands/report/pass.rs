@@ -1,5 +1,5 @@
-//! What all reports share: one pass, JSON or a table, and what to record when the trace has nothing
-//! for them.
+//! Runs any report: reads the trace once, writes JSON or text, and warns with advice what to record
+//! if the trace has nothing for the report.
 
 use crate::analysed::{Analysed, activity_spans};
 use crate::analysis_options::AnalysisArgs;
@@ -18,26 +18,26 @@ use nettrace_parser::Event;
 use serde::Serialize;
 use std::io;
 
-/// Options of every report.
+/// Options that all reports have.
 pub(super) struct Asked<'a> {
     input: &'a InputArgs,
     pub(super) options: AnalysisOptions,
     counted: &'a dyn AnalysisArgs,
-    /// Id of the activity whose samples count.
+    /// Id of the activity to which samples are limited.
     pub(super) activity: Option<&'a str>,
     pub(super) form: Form,
 }
 
-/// The form in which a report is written.
+/// Form in which a report is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Text, if the trace has something for the report.
+    /// Text; nothing if the trace has no events for the report.
     Text,
-    /// Text in any case.
+    /// Text even if the trace has no events for the report.
     AlwaysText,
-    /// One JSON object, if the trace has something for the report.
+    /// JSON object; nothing if the trace has no events for the report.
     Json,
-    /// One JSON object in any case: `--json`.
+    /// JSON object even if the trace has no events for the report, as for `--json`.
     AlwaysJson,
 }
 
@@ -55,19 +55,18 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// A function that is called after each event.
+/// Function that is called after each event.
 type Each<R> = fn(&mut R, &mut Context<'_>) -> io::Result<()>;
-/// A function that writes a report of a file as text.
+/// Function that writes the report about an input as text.
 type WriteText<'t, O> = dyn Fn(&InputArgs, &O, &mut Context<'_>) -> io::Result<()> + 't;
 
-/// How a report becomes text.
+/// Functions that turn a report into text.
 pub(super) struct Steps<'t, R: Report> {
-    /// Called after each event, for reports that are shown while the trace is read.
+    /// Function for reports that are written while the trace is read; `None` for others.
     pub(super) each: Option<Each<R>>,
-    /// Adds what is known only when the trace was read. Returns true if the text already reports
-    /// lost events.
+    /// Adds facts that are known only after the whole trace was read. Returns true if the text of
+    /// the report has the lost events.
     pub(super) complete: fn(&mut R::Output, &Ended, &InputArgs, &mut Context<'_>) -> bool,
-    /// Writes the report as text.
     pub(super) text: &'t WriteText<'t, R::Output>,
 }
 
@@ -119,7 +118,7 @@ where
     }
     let mut trace = Analysed::new(context.open(asked.input)?)?;
     let mut pass = ReportPass::with_options(report, asked.options);
-    // As JSON a report is one object.
+    // JSON is one object, which is written at the end.
     match steps.each.filter(|_| asked.form == Form::Text) {
         Some(each) => read_each(&mut trace, context, &mut |event, context| {
             pass.event(event);
@@ -156,7 +155,7 @@ where
     shown.conclude(context)
 }
 
-/// Reads a trace for a report that is shown while it is read.
+/// Reads a trace for a report that is written meanwhile.
 fn read_each(
     trace: &mut Analysed,
     context: &mut Context<'_>,
@@ -169,11 +168,11 @@ fn read_each(
     Ok(())
 }
 
-/// The facts behind the closing warnings of a report.
+/// Facts for the warnings after a report.
 struct Shown<'a> {
     file: &'a str,
     ended: &'a Ended,
-    /// Whether the trace has what the report is about: events, samples or modules.
+    /// Whether the trace has events, samples or modules for the report.
     has_events: bool,
     /// Number of samples that filters leave out.
     refused_samples: u64,
@@ -185,7 +184,7 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Ends the output, and warns about what is missing.
+    /// Finishes the output, and warns of what is missing.
     fn conclude(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         context.out.finish()?;
         if !self.has_events && !self.record.is_empty() {
@@ -207,7 +206,8 @@ impl Shown<'_> {
         matches!(self.input, ReportInput::Samples | ReportInput::SamplesOfThreads)
     }
 
-    /// Prints what to record for a report, or that a filter leaves nothing.
+    /// Warns that the trace has nothing for the report, with providers to record, or that the
+    /// filter leaves no samples.
     fn advise(&self, context: &mut Context<'_>) {
         let what = if self.is_of_samples() { "CPU samples" } else { "events for this report" };
         if self.is_of_samples() && self.refused_samples > 0 {

@@ -1,4 +1,4 @@
-//! `report topN`, `tree`, `threads` and `modules` as tables.
+//! Writes `report topN`, `tree`, `threads` and `modules` as tables.
 
 use super::words::{id, ms, prose, thread, time};
 use crate::args::{GroupByArg, ModulesArgs, TopNArgs, TreeArgs};
@@ -61,7 +61,7 @@ pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
     if top.threads.is_empty() {
         rows(&top.methods, context).write(context)?;
     }
-    // Of very many threads each has its own layout, so that one table is held at a time.
+    // With very many threads, each table has its own layout, so that only one is held in memory.
     let layout = (1..=MAX_ALIKE_THREADS).contains(&top.threads.len()).then(|| {
         let tables = top.threads.iter().map(|thread| rows(&thread.methods, context));
         layout_of(&tables.collect::<Vec<_>>(), context)
@@ -95,7 +95,7 @@ pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
 /// Maximum number of threads whose tables are laid out with the same columns.
 const MAX_ALIKE_THREADS: usize = 256;
 
-/// Writes what the rows without names are, if there are any.
+/// Explains rows without names, if there are any.
 fn nameless(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
     let mut rows = top.methods.iter().chain(top.threads.iter().flat_map(|thread| &thread.methods));
     if rows.all(|row| row.addresses < 2) {
@@ -107,7 +107,7 @@ fn nameless(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
 const NAMELESS: &str = "addresses without a name are one row per module; names come from a rundown \
                         at the session's end, from --perf-map or from --symbols";
 
-/// Minimum columns for a name: a method with its type mostly fits.
+/// Minimum width of a name in characters, for most methods with their types.
 const MIN_NAME_COLUMNS: usize = 40;
 
 const TOP_COLUMNS: &[Column] = &[
@@ -119,7 +119,7 @@ const TOP_COLUMNS: &[Column] = &[
     left("NAME", 4, 0).at_least(MIN_NAME_COLUMNS),
 ];
 
-/// Columns of a table that also shows when each method was on a stack.
+/// Columns of a table with a line that shows when each method was on a stack.
 const WHEN_COLUMNS: &[Column] = &[
     right("SELF %", 7, 0),
     right("TOTAL %", 7, 0),
@@ -130,11 +130,11 @@ const WHEN_COLUMNS: &[Column] = &[
     left("NAME", 4, 0).at_least(MIN_NAME_COLUMNS),
 ];
 
-/// Cells of the line that shows when.
+/// Width of the column `WHEN` in characters.
 const MANY_CELLS: usize = 32;
-/// Cells of that line on narrow terminals.
+/// Number of cells in the column `WHEN` on narrow terminals.
 const FEW_CELLS: usize = 16;
-/// Minimum columns of a terminal that is not narrow.
+/// Minimum width of a terminal that is not narrow, in characters.
 const MIN_WIDE_COLUMNS: usize = 100;
 
 fn rows(rows: &[MethodRow], context: &Context<'_>) -> Table {
@@ -156,12 +156,12 @@ fn rows(rows: &[MethodRow], context: &Context<'_>) -> Table {
     table
 }
 
-/// Maximum depth that the indent shows; deeper nodes have their depth in digits.
+/// Maximum depth shown as indentation; deeper nodes have their depth in digits.
 const MAX_INDENT: u32 = 60;
 
 pub(super) fn tree(tree: &CallTree, context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
-    // A name needs room after its indent, too.
+    // Leaves room for a name after its indentation.
     let deepest =
         context.table_width().map_or(MAX_INDENT, |width| u32::try_from(width / 6).unwrap_or(0));
     first(context, &tree.nodes, usize::MAX).columns([
@@ -185,7 +185,7 @@ pub(super) fn tree(tree: &CallTree, context: &mut Context<'_>) -> io::Result<()>
     guesses(tree.guessed_frames, context)
 }
 
-/// Writes what the tildes in front of names mean, if there are any.
+/// Explains names that are guesses, if there are any.
 fn guesses(guessed_frames: u64, context: &mut Context<'_>) -> io::Result<()> {
     let line = match guessed_frames {
         0 => return Ok(()),
@@ -197,7 +197,7 @@ fn guesses(guessed_frames: u64, context: &mut Context<'_>) -> io::Result<()> {
 
 const GUESS: &str = "of the method that begins less than 256 bytes below";
 
-/// Writes how many of the samples ran for certain, if not all did.
+/// Writes the numbers of samples that certainly ran and that may not have run, if not all ran.
 fn certainty(samples: u64, running: &RunningSamples, context: &mut Context<'_>) -> io::Result<()> {
     let RunningSamples { managed, computing, taking_lock, native_calls, .. } = *running;
     if taking_lock == 0 && native_calls == 0 {
@@ -216,7 +216,7 @@ fn certainty(samples: u64, running: &RunningSamples, context: &mut Context<'_>) 
     prose(context, &Paint::default(), &line)
 }
 
-/// Writes how many of the samples have lost their callers.
+/// Writes the number of samples that have lost their callers.
 fn cut_off(samples: u64, cut_off: u64, repaired: u64, context: &mut Context<'_>) -> io::Result<()> {
     let lost = cut_off.saturating_add(repaired);
     if lost == 0 {
@@ -238,7 +238,7 @@ fn cut_off(samples: u64, cut_off: u64, repaired: u64, context: &mut Context<'_>)
     prose(context, &Paint::default(), &line)
 }
 
-/// Writes the threads of which no sample shows that they did anything.
+/// Writes the threads whose samples all have the same innermost frame.
 fn always_in(threads: &[StuckThread], context: &mut Context<'_>) -> io::Result<()> {
     let is_named = |row: &&StuckThread| {
         row.frames.first().is_some_and(|frame| frame.origin != NameOrigin::Address)
@@ -256,10 +256,10 @@ fn always_in(threads: &[StuckThread], context: &mut Context<'_>) -> io::Result<(
     Ok(())
 }
 
-/// Maximum number of threads listed as always in one call.
+/// Maximum number of threads listed by [`always_in`].
 const MAX_ALWAYS: usize = 3;
 
-/// Writes the processor time that was available, if it is less than the time of the threads.
+/// Writes the available processor time, if the threads' time exceeds it.
 fn processors(limit: Option<ProcessorLimit>, context: &mut Context<'_>) -> io::Result<()> {
     let Some(ProcessorLimit { processors, most_ns, .. }) = limit else { return Ok(()) };
     let line = format!(
@@ -270,7 +270,7 @@ fn processors(limit: Option<ProcessorLimit>, context: &mut Context<'_>) -> io::R
     prose(context, &Paint::default(), &line)
 }
 
-/// Writes what was left out because it waited.
+/// Writes the time and number of samples that are left out because their threads waited.
 fn waiting(
     counted: &CountedStates,
     samples: u64,
@@ -288,7 +288,7 @@ fn waiting(
     prose(context, &Paint::default(), &line)
 }
 
-/// Minimum columns for a frame: a method with its type, or a module with its path, mostly fits.
+/// Minimum width of a frame in characters, for most methods with types or modules with paths.
 const MIN_FRAME_COLUMNS: usize = 42;
 
 pub(super) fn threads(

@@ -8,7 +8,7 @@ use crate::units;
 use nettrace_analysis::report::{SqlPlace, SqlReport};
 use std::io::{self, Write};
 
-/// Maximum number of places that are listed below a statement.
+/// Maximum number of places listed below each statement.
 const MAX_PLACES: usize = 5;
 
 pub(super) fn text(rows: usize, report: &SqlReport, context: &mut Context<'_>) -> io::Result<()> {
@@ -72,7 +72,7 @@ fn statements(rows: usize, report: &SqlReport, context: &mut Context<'_>) -> io:
     table.write(context)
 }
 
-/// Returns where a statement was executed: `in GET /nplus1, up to 10 in one of 10 requests`.
+/// Returns a place that executed a statement: `in GET /nplus1, up to 10 in one of 10 requests`.
 fn of_place(place: &SqlPlace) -> String {
     let unit = if place.is_request { "request" } else { "connection" };
     let times = match (place.units, place.most_in_one) {

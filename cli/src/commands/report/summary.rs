@@ -1,4 +1,4 @@
-//! `report summary`, which `nettrace FILE` prints too.
+//! `report summary`, which is also the output of `nettrace FILE`.
 
 use super::pass::{Asked, Steps, show_in_steps};
 use super::words::{duration, prose};
@@ -32,16 +32,16 @@ pub(super) fn run(asked: Asked<'_>, context: &mut Context<'_>) -> Result<Exit, F
     show_in_steps(Summary::default(), asked, &steps, context)
 }
 
-/// What is on the heap of a trace with a dump.
+/// Heap dumps of a trace, with the report about one.
 pub(super) struct HeapOfTrace {
     pub(super) dumps: Vec<HeapDump>,
-    /// The place of the dump that is shown unless `--dump` names another.
+    /// Index of the dump that `report` is about, which `nettrace heap` shows without `--dump`.
     pub(super) usual: usize,
     pub(super) retained: Retained,
     pub(super) report: HeapReport,
 }
 
-/// Adds to a summary what its events do not say. Returns the heap, if there is a dump.
+/// Adds the heap and how the trace ended to a summary. Returns the heap; `None` without a dump.
 pub(super) fn complete(
     report: &mut SummaryReport,
     trace: &Ended,
@@ -57,8 +57,8 @@ pub(super) fn complete(
     heap
 }
 
-/// Reads a trace once more for its heap, as a dump takes more memory than most summaries need.
-/// Returns nothing if that fails, or if it can be read only once.
+/// Reads a trace once more for its heap, because a dump takes more memory than most summaries need.
+/// Returns `None` if that fails, or if the trace can be read only once.
 fn heap(
     report: &SummaryReport,
     input: &InputArgs,
@@ -88,7 +88,7 @@ fn text(input: &InputArgs, report: &SummaryReport, context: &mut Context<'_>) ->
     let out = context.out.buffer();
     writeln!(out, "{}", strong.over(printable(&input.name())))?;
     writeln!(out, "{}", strong.over(wrapped(&printable(&report.kind), width)))?;
-    // Command lines may have thousands of arguments, which --json has.
+    // Command lines may have thousands of arguments; --json has them all.
     let room = width.unwrap_or(MAX_PROCESS_COLUMNS).min(MAX_PROCESS_COLUMNS);
     let process = report
         .process
@@ -156,10 +156,10 @@ fn text(input: &InputArgs, report: &SummaryReport, context: &mut Context<'_>) ->
     writeln!(out, "    {}", name.over(format!("nettrace open {file}")))
 }
 
-/// Maximum columns of a process's command line.
+/// Maximum characters of a process's command line.
 const MAX_PROCESS_COLUMNS: usize = 160;
 
-/// Writes the events of the program's own sources, and what shows their stacks and values.
+/// Writes the events of the program's own sources, and commands that show their stacks and values.
 fn own_events(
     file: &str,
     report: &SummaryReport,
@@ -206,10 +206,10 @@ fn own_events(
     Ok(())
 }
 
-/// Columns of the number of events and their rate.
+/// Width of the number of events and their rate, in characters.
 const NUMBERS_COLUMNS: usize = 20;
 
-/// Returns how often events of a type come: `110/s`, `0.5/s`.
+/// Returns the rate of events: `110/s`, `0.5/s`.
 fn rate(row: &OwnEvents) -> String {
     match row.per_second {
         Some(rate) if rate >= 9.95 => format!("{rate:.0}/s"),
@@ -218,18 +218,17 @@ fn rate(row: &OwnEvents) -> String {
     }
 }
 
-/// Returns a sentence in lines that fit: each word as far as it fits a line.
+/// Wraps a sentence to lines of this width. Words longer than a line are cut.
 fn in_lines(text: &str, width: usize) -> String {
     let most = width.saturating_sub(2).max(MIN_NAME_COLUMNS);
     let words: Vec<String> = text.split(' ').map(|word| cut(word, most)).collect();
     wrapped(&words.join(" "), Some(width)).replace('\n', "\n  ")
 }
 
-/// Minimum columns for the name at a sentence's end; with less room the sentence is cut as a
-/// whole.
+/// Minimum characters for the name at a sentence's end; with less room, the sentence is cut.
 const MIN_NAME_COLUMNS: usize = 8;
 
-/// Returns a sentence that fits a line. The name at its end is cut in its middle.
+/// Returns a sentence that fits a line: the name at its end is cut in its middle.
 fn fitted(start: &str, name: &str, width: usize) -> String {
     match width.checked_sub(start.width() + 1) {
         Some(room) if room >= MIN_NAME_COLUMNS => format!("{start} {}", cut(name, room)),

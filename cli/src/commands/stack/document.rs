@@ -1,4 +1,4 @@
-//! `stack --json`. The keys are a promise to scripts.
+//! Document of `stack --json`, whose keys must not change.
 
 use super::natives::Native;
 use super::seen::Seen;
@@ -11,28 +11,27 @@ use nettrace_native::{NativeFrame, StackEnd};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// The document of `stack`: all that is known of the threads.
+/// Document of `stack`.
 #[derive(Debug, Serialize)]
 pub(super) struct StackReport<'s> {
     schema: u32,
     process_id: Option<u64>,
     process_name: Option<&'s str>,
-    /// How often stacks were taken.
+    /// Number of times that stacks were taken.
     taken: u64,
     /// Number of complete rounds of the sampler.
     rounds: u64,
-    /// Number of samples.
     samples: u64,
-    /// Whether it is certain that each thread was seen.
+    /// Whether each thread was certainly seen.
     complete: bool,
     duration_ns: u64,
-    /// Whether names, states and CPU times of threads are known, and why not.
+    /// Whether the operating system's facts about threads are known.
     os: OsDocument<'s>,
-    /// What stands out, in sentences.
+    /// Findings as sentences.
     #[serde(flatten)]
     verdicts: &'s Verdicts,
     threads: Vec<ThreadDocument<'s>>,
-    /// With --merge: identical stacks.
+    /// Groups of threads with identical stacks; `None` without --merge.
     #[serde(skip_serializing_if = "Option::is_none")]
     stacks: Option<Vec<StackDocument<'s>>>,
 }
@@ -41,23 +40,23 @@ pub(super) struct StackReport<'s> {
 struct OsDocument<'s> {
     available: bool,
     reason: Option<&'s str>,
-    /// With --native: how many threads have native frames, or why there are none.
+    /// Number of threads with native frames, or the reason why none has; `None` without --native.
     #[serde(skip_serializing_if = "Option::is_none")]
     native: Option<&'s str>,
 }
 
 #[derive(Debug, Serialize)]
 struct ThreadDocument<'s> {
-    /// Thread id in the namespace of the process, as its events have it.
+    /// Thread id in the namespace of the process, as in its events.
     thread_id: u64,
-    /// Thread id of the operating system here, if that is another one.
+    /// Thread id in this command's namespace, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     host_thread_id: Option<u64>,
     name: Option<&'s str>,
     /// Whether the thread has managed frames.
     managed: bool,
-    /// Whether the thread samples and sends events, and so exists only because somebody observes
-    /// the process.
+    /// Whether the thread samples or sends events, and exists only while a session observes the
+    /// process.
     of_sessions: bool,
     /// State of the thread: `managed`, `native` or `waiting`; `None` without managed frames.
     state: Option<&'static str>,
@@ -66,75 +65,77 @@ struct ThreadDocument<'s> {
     lock_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lock_owner_thread_id: Option<u64>,
-    /// State by the operating system: `running`, `sleeping`, …; `ended` if the thread is gone.
+    /// State by the operating system, such as `running` or `sleeping`; `ended` if the thread is
+    /// gone.
     os_state: Option<&'static str>,
-    /// Whether the thread was in native code while the operating system says that it sleeps: some
-    /// waits leave no method on the stack.
+    /// Whether the thread sleeps in native code by the operating system, because some waits leave
+    /// no method on the stack.
     blocked: Option<bool>,
     /// Whether the thread was seen in the latest round of the sampler.
     in_last_round: bool,
     user_ns: Option<u64>,
     system_ns: Option<u64>,
-    /// With --native: the function of the kernel in which the thread sleeps.
+    /// Kernel function in which the thread sleeps; `None` without --native.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel_function: Option<&'s str>,
-    /// With --native: its native stack, of the last time that stacks were taken.
+    /// Native stack of the last time that stacks were taken; `None` without --native.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     native: Option<NativeDocument<'s>>,
-    /// How often the thread had this stack.
+    /// Number of times that the thread had this stack when stacks were taken.
     count: u64,
-    /// Whether it is the latest stack of the thread.
+    /// Whether this is the thread's latest stack.
     latest: bool,
-    /// The managed frames, innermost first.
+    /// Managed frames, innermost first.
     #[serde(serialize_with = "as_texts")]
     frames: &'s [Arc<Frame>],
     #[serde(skip_serializing_if = "<[usize]>::is_empty")]
     guessed: &'s [usize],
 }
 
-/// The native stack of a thread. Its keys stand among those of the thread.
+/// Native stack of a thread. Its keys are members of the thread's object.
 #[derive(Debug, Serialize)]
 struct NativeDocument<'s> {
-    /// `blocked` where there are frames; `running`, `moved_on` (it woke up while its stack was
-    /// read, or waits elsewhere by now), `ended` or `unknown`.
+    /// `blocked` if there are frames; otherwise `running`, `moved_on` (the thread woke up while its
+    /// stack was read, or waits elsewhere by now), `ended` or `unknown`.
     native_state: &'static str,
-    /// The system call in which the thread is blocked.
+    /// System call in which the thread is blocked.
     system_call: Option<&'s str>,
-    /// The native frames, innermost first.
+    /// Native frames, innermost first.
     native_frames: Vec<FrameDocument<'s>>,
-    /// Reason why there are no more frames: `start` is the thread's first function.
+    /// Reason why the stack ends: `start` after the thread's first function, or why unwinding
+    /// failed.
     native_end: Option<&'static str>,
-    /// For a thread with managed frames: whether the native stack leads to the sampled one, as in
-    /// [`Native::confirmed`].
+    /// Whether the native stack leads to the sampled stack, as in [`Native::confirmed`]; `None`
+    /// without managed frames.
     #[serde(skip_serializing_if = "Option::is_none")]
     native_confirmed: Option<bool>,
 }
 
-/// A native frame.
+/// Native frame.
 #[derive(Debug, Serialize)]
 struct FrameDocument<'s> {
     /// Name of the mapped file; `null` for code that the runtime compiled.
     module: Option<&'s str>,
     symbol: Option<&'s str>,
-    /// Address in the file, as its linker counts.
+    /// Virtual address within the file.
     offset: Option<u64>,
     /// Address in the process, in hexadecimal.
     address: String,
-    /// Whether it is managed code: compiled by the runtime, or part of an assembly.
+    /// Whether the code is managed: compiled by the runtime, or part of an assembly.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     managed: bool,
 }
 
-/// A stack, and the threads that have it.
+/// Stack with the threads that have it.
 #[derive(Debug, Serialize)]
 struct StackDocument<'s> {
-    /// Number of threads, or how often some thread had the stack if stacks were taken several
-    /// times.
+    /// Number of threads, added up over all times that stacks were taken.
     count: u64,
     thread_ids: Vec<u64>,
     state: Option<&'static str>,
     waits_for: Option<&'static str>,
-    /// With --native: the frames of the first of the threads; the others have the same functions.
+    /// Native frames of the first thread; other threads have equal functions. `None` without
+    /// --native.
     #[serde(skip_serializing_if = "Option::is_none")]
     native_frames: Option<Vec<FrameDocument<'s>>>,
     #[serde(serialize_with = "as_texts")]

@@ -1,4 +1,4 @@
-//! `nettrace stack`: shows what all threads of a process are doing now.
+//! `nettrace stack`: shows the current stacks of all threads of a process.
 
 mod document;
 mod natives;
@@ -48,13 +48,13 @@ fn show(
     Ok(Exit::Fine)
 }
 
-/// Returns whether identical stacks are shown once.
+/// Returns whether identical stacks are merged.
 fn merges(args: &StackArgs, context: &Context<'_>) -> bool {
     let is_default = !args.json && (context.stdout_is_terminal || args.every.is_some());
     args.merge || (is_default && !args.no_merge)
 }
 
-/// Takes stacks as often as the user wants. `None`: a signal came before any were seen.
+/// Takes stacks `--count` times. Returns `None` if a signal came before any stack was seen.
 fn take(
     args: &StackArgs,
     attached: &Attached,
@@ -72,7 +72,7 @@ fn take(
         if number > 1 {
             taking.begin_again();
             next += args.every.map_or(std::time::Duration::ZERO, |every| every.0);
-            // A round that starts late does not make the next ones start early.
+            // After a late round, the next keeps its whole interval.
             next = next.max(Instant::now());
             if !attached.end.sleep_until(next) {
                 break;

@@ -1,4 +1,5 @@
-//! Native stacks, and what they say about their threads.
+//! Native stacks of threads, and conclusions from them: what a thread waits for, and whether its
+//! sampled stack is current.
 
 use crate::units;
 use nettrace_analysis::ThreadState;
@@ -6,26 +7,26 @@ use nettrace_analysis::live::SampledThread;
 use nettrace_analysis::model::WaitFor;
 use nettrace_native::{NativeFrame, NativeStack, NativeStacks, NativeState, StackEnd};
 
-/// The native stacks of all threads, or why there are none.
+/// Native stacks of all threads, or the reason why there are none.
 pub(super) type Natives = Result<NativeStacks, String>;
 
-/// The native stack of a thread.
+/// Native stack of a thread, compared with its sampled stack.
 #[derive(Debug, Clone)]
 pub(super) struct Native {
-    /// Its state and frames. The frames of a thread with managed frames go on through its managed
-    /// code to the thread's start, where that was possible.
+    /// State and frames. Frames go on through managed code to the thread's start, if that was
+    /// possible.
     pub(super) stack: NativeStack,
-    /// For a thread with managed frames, whether the native frames lead to a place of the sampled
-    /// stack. If not, they end before it, and the thread may have waited elsewhere.
+    /// Whether the native frames lead to a place of the sampled stack; `None` for a thread without
+    /// managed frames. If false, they end too early, and the thread may have waited elsewhere.
     pub(super) confirmed: Option<bool>,
-    /// What the thread waits for, by the functions that it is in.
+    /// Wait that the functions of the runtime on the stack show.
     pub(super) waits_for: Option<WaitFor>,
-    /// Names of the frames above the managed ones.
+    /// Names of the frames inside of the innermost managed frame.
     functions: Vec<String>,
 }
 
 impl Native {
-    /// Takes over the stack of a thread without managed frames.
+    /// Creates the native stack of a thread without managed frames.
     pub(super) fn from_stack(stack: &NativeStack) -> Native {
         Native {
             functions: stack.above_managed().iter().map(NativeFrame::text).collect(),
@@ -35,7 +36,7 @@ impl Native {
         }
     }
 
-    /// Takes over the stack of a thread with managed frames, which were sampled a little earlier.
+    /// Creates the native stack of a thread whose managed frames were sampled a little earlier.
     pub(super) fn of_sampled(stack: &NativeStack, row: &SampledThread) -> Native {
         if has_moved(stack, row) {
             return Native::from_stack(&NativeStack::new(NativeState::MovedOn));
@@ -44,12 +45,12 @@ impl Native {
         Native { waits_for: waits_for(stack), confirmed, ..Native::from_stack(stack) }
     }
 
-    /// Returns whether there are frames.
+    /// Returns whether the thread was blocked, so that there are frames.
     pub(super) fn is_blocked(&self) -> bool {
         self.stack.state == NativeState::Blocked
     }
 
-    /// Returns the names of the frames above the managed ones, for whom addresses do not matter.
+    /// Returns the names of the frames inside of the innermost managed frame, without addresses.
     pub(super) fn functions(&self) -> &[String] {
         &self.functions
     }
@@ -64,16 +65,16 @@ impl Native {
         }
     }
 
-    /// Returns why the frames end before managed code or the thread's start.
+    /// Returns the reason why the frames end before managed code or the thread's start, if they do.
     pub(super) fn gap(&self) -> Option<&'static str> {
         let leads_on = self.stack.frames.iter().any(|frame| frame.is_managed);
         self.stack.end.filter(|end| *end != StackEnd::Start && !leads_on).map(StackEnd::text)
     }
 }
 
-/// Returns whether the thread is no longer where its sample shows it: it ran managed code then and
-/// waits now, or its whole native stack has no place of the sample. Where the native stack ends
-/// early, it may still be there.
+/// Returns whether the thread has left the place of its sample: it ran managed code then and waits
+/// now, or its complete native stack has no place of the sample. An incomplete native stack shows
+/// nothing.
 fn has_moved(stack: &NativeStack, row: &SampledThread) -> bool {
     if stack.state != NativeState::Blocked {
         return false;
@@ -82,14 +83,14 @@ fn has_moved(stack: &NativeStack, row: &SampledThread) -> bool {
     row.state == ThreadState::Managed || is_elsewhere
 }
 
-/// Returns whether the native stack goes through a place that the sample has, too.
+/// Returns whether the native stack and the sample have a place in common.
 fn meets(stack: &NativeStack, row: &SampledThread) -> bool {
     stack.frames.iter().any(|frame| row.addresses.contains(&frame.address))
 }
 
-/// Returns what a thread waits for by the function of the runtime that blocks it. In .NET up to 8,
-/// entering a lock that another thread holds leaves no managed frame. This is known only where the
-/// runtime's library has names for its functions, as those of .NET Core 3.1 do.
+/// Returns the wait that a thread's functions of the runtime show. In .NET up to 8, entering a lock
+/// that another thread holds leaves no managed frame. Works only if the runtime's library has names
+/// for its functions, as in .NET Core 3.1.
 fn waits_for(stack: &NativeStack) -> Option<WaitFor> {
     let functions = stack.above_managed().iter();
     let mut of_runtime = functions
@@ -101,8 +102,8 @@ fn waits_for(stack: &NativeStack) -> Option<WaitFor> {
     })
 }
 
-/// Functions by which managed code waits. A name ends in its parenthesis where other names begin in
-/// the same way. The waits that all have in common are inside of these functions.
+/// Beginnings of functions' names by which managed code waits. A name ends in `(` if names of other
+/// functions have the same beginning.
 const BLOCKING: &[(&str, WaitFor)] = &[
     ("AwareLock::Enter", WaitFor::Lock),
     ("AwareLock::TryEnter", WaitFor::Lock),
@@ -112,7 +113,7 @@ const BLOCKING: &[(&str, WaitFor)] = &[
     ("WaitHandleNative::CorWait", WaitFor::Handle),
 ];
 
-/// Returns how many threads have native frames, or why there are none.
+/// Returns the number of threads with native frames, or the reason why there are none.
 pub(super) fn summary<'n>(
     natives: &Natives,
     of_threads: impl Iterator<Item = &'n Native> + Clone,

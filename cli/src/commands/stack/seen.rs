@@ -1,4 +1,4 @@
-//! Everything that `stack` finds out. The document and the text are made from it.
+//! Result of `stack`, from which its document and text are made.
 
 use super::natives;
 use super::take::Taken;
@@ -10,32 +10,31 @@ use nettrace_analysis::NameOptions;
 use nettrace_analysis::fact::Verdicts;
 use std::time::Duration;
 
-/// The threads of a process, and how they were seen.
+/// Threads of a process, and how completely they were seen.
 #[derive(Debug)]
 pub(super) struct Seen {
     pub(super) process_id: Option<u64>,
     pub(super) process_name: Option<String>,
-    /// How often stacks were taken.
+    /// Number of times that stacks were taken.
     pub(super) taken: u64,
-    /// Complete rounds of the sampler.
+    /// Number of complete rounds of the sampler.
     pub(super) rounds: u64,
-    /// Number of samples.
     pub(super) samples: u64,
-    /// Whether it is certain that each thread was seen.
+    /// Whether each thread was certainly seen.
     pub(super) is_complete: bool,
     pub(super) duration: Duration,
-    /// Whether names, states and CPU times of threads are known, and why not.
+    /// Reason why the operating system's names, states and CPU times of threads are not known.
     pub(super) os: Result<(), String>,
-    /// With --native: how many threads have native frames, or why there are none.
+    /// Number of threads with native frames, or the reason why none has; `None` without --native.
     pub(super) native: Option<String>,
-    /// What stands out, in sentences.
+    /// Findings as sentences.
     pub(super) verdicts: Verdicts,
     pub(super) threads: Vec<StackedThread>,
-    /// With --merge: identical stacks.
+    /// Groups of threads with identical stacks; `None` without --merge.
     pub(super) groups: Option<Vec<StackGroup>>,
 }
 
-/// How identical stacks are shown once.
+/// Options of merging identical stacks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Merge {
     /// Whether stacks of threads that have ended are included.
@@ -43,8 +42,8 @@ pub(super) struct Merge {
 }
 
 impl Seen {
-    /// Evaluates the stacks that sessions have shown. Queries the process for the length of its
-    /// queue of work items if the stacks raise that question.
+    /// Evaluates stacks. Queries the process for the length of its queue of work items, if the
+    /// stacks suggest that workers are blocked.
     pub(super) fn new(
         reached: &Reached,
         taken: Taken,

@@ -1,4 +1,4 @@
-//! Takes stacks in short sessions of the sampler, each of which ends when every thread was seen.
+//! Takes stacks in short sessions of the sampler, which end when every thread was seen.
 
 use super::super::attached::Attached;
 use super::natives::Natives;
@@ -24,45 +24,44 @@ use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 const SAMPLER: &str = "Microsoft-DotNETCore-SampleProfiler";
-/// Keyword of waits for locks that begin during the session: before .NET 10 no method on the stack
-/// shows them.
+/// Keyword for waits for locks that begin during the session; before .NET 10, no method on the
+/// stack shows these.
 const CONTENTION_KEYWORD: u64 = 0x4000;
-/// Number of complete rounds of the sampler that are enough. One has every thread; more make up for
-/// samples that the runtime could not write.
-const ENOUGH_ROUNDS: u64 = 3;
-/// Megabytes of the session's buffer; some rounds fill little of it.
+/// Maximum number of complete rounds of the sampler in a session. One has every thread; more make
+/// up for samples that the runtime could not write.
+const MAX_ROUNDS: u64 = 3;
+/// Size of the session's buffer in megabytes, of which the rounds fill little.
 const BUFFER_MEGABYTES: NonZeroU32 = NonZeroU32::new(64).unwrap();
-/// Interval at which the threads are listed by the operating system.
+/// Interval at which threads are listed by the operating system.
 const OS_LOOK_INTERVAL: Duration = Duration::from_millis(20);
-/// Number of threads above which listing them takes longer than the interval.
-const MANY_THREADS: usize = 500;
+/// Maximum number of threads that are listed during a session; more take longer than the interval.
+const MAX_LISTED_THREADS: usize = 500;
 
-/// Minimum time from which the share of time that a thread ran is computed; in a shorter time it is
-/// chance.
+/// Minimum time over which a thread's share of a processor is computed; in less time it is chance.
 const MIN_OBSERVED_TIME: Duration = Duration::from_millis(20);
 
-/// The stacks and threads that sessions have shown.
+/// Stacks and threads that the sessions have shown.
 pub(super) struct Taken {
     pub(super) stacks: ThreadStacks,
-    /// All threads that the operating system listed at some time, and those at the end.
+    /// Threads by the operating system, or the reason why they are not known.
     pub(super) os: Result<OsFacts, String>,
-    /// With --native: the native stacks of threads, or why there are none.
+    /// Native stacks of threads; `None` without --native.
     pub(super) native: Option<Natives>,
-    /// Whether it is certain that each thread was seen.
+    /// Whether each thread was certainly seen.
     pub(super) is_complete: bool,
     pub(super) duration: Duration,
 }
 
-/// What the operating system reported about threads.
+/// Facts of the operating system about threads.
 #[derive(Debug, Default)]
 pub(super) struct OsFacts {
-    /// Threads as they were when they were last listed.
+    /// All threads that were ever listed, as they were last listed.
     pub(super) threads: OsThreads,
-    /// Ids of threads that still exist.
+    /// Ids of the threads in the latest list.
     pub(super) alive: std::collections::BTreeSet<u64>,
-    /// Processor time in nanoseconds of threads when they were first listed, and when that was.
+    /// Time at which each thread was first listed, and its processor time then in nanoseconds.
     first: std::collections::BTreeMap<u64, (Instant, u64)>,
-    /// When threads were last listed.
+    /// Time of the latest list.
     looked: Option<Instant>,
 }
 
@@ -79,8 +78,8 @@ impl OsFacts {
         Ok(())
     }
 
-    /// Returns the share of the time since a thread was first listed that it used a processor;
-    /// `None` if that time is too short to say so.
+    /// Returns the share of a processor that a thread has used since it was first listed; `None` if
+    /// that was less than [`MIN_OBSERVED_TIME`] ago.
     pub(super) fn used(&self, thread: u64) -> Option<f64> {
         let ((since, before), last) = (self.first.get(&thread)?, self.looked?);
         let now = self.threads.get(&thread)?.cpu_ns;
@@ -90,25 +89,25 @@ impl OsFacts {
     }
 }
 
-/// Sessions with one process, one after the other.
+/// State of sessions with one process, one after the other.
 pub(super) struct Taking<'t> {
     reached: &'t Reached,
     end: &'t EndRule,
-    /// Whether the process may wait to be resumed, as one that comes to a port may.
+    /// Whether the process is resumed, because a process that connects to a port may be suspended.
     resume: Resume,
     args: &'t StackArgs,
     stacks: ThreadStacks,
     os: Result<OsFacts, String>,
-    /// Code mappings at the latest look: first and last address, and the file.
+    /// Latest code mappings: first and last address, and the file.
     mappings: Vec<(u64, u64, String)>,
     has_names: bool,
-    /// Whether the process did not answer, or did not end a session, in time.
+    /// Whether the process did not answer or did not end a session in time.
     is_silent: bool,
     is_complete: bool,
     start: Instant,
-    /// When the current session has to end.
+    /// Time at which the current session has to end.
     deadline: Option<Instant>,
-    /// Whether the current session has all that it is for.
+    /// Whether the stacks of the current session were taken.
     is_taken: bool,
     os_looked: Instant,
 }
@@ -139,13 +138,13 @@ impl<'t> Taking<'t> {
         }
     }
 
-    /// Prepares to take stacks once more.
+    /// Prepares for the next session.
     pub(super) fn begin_again(&mut self) {
         self.stacks.begin_session();
     }
 
-    /// Runs one session. `is_last`: names are needed now. Returns false if no other session is to
-    /// follow, because a signal came or the process has ended.
+    /// Runs one session; the last one also brings names. Returns false if no session can follow,
+    /// because a signal came or the process has ended.
     pub(super) fn session(
         &mut self,
         is_last: bool,
@@ -163,20 +162,20 @@ impl<'t> Taking<'t> {
             let message = format!("its stream cannot be parsed: {fault}");
             return Err(Failure::input(self.reached.label(), message));
         }
-        // The process may have ended before the stacks were taken.
+        // Takes the stacks of a process that ended before it had sent enough rounds.
         self.take();
         self.is_silent = read.ending == Some(Ending::Cut);
         self.has_names |= read.outcome.is_complete && is_last;
         Ok(!self.end.is_due() && !read.is_cut())
     }
 
-    /// Starts a session. `None`: there is none, which a message says.
+    /// Starts a session. Returns `None` after a message if no session has begun.
     fn start(&self, is_last: bool, context: &mut Context<'_>) -> Result<Option<Session>, Failure> {
         let config = config(is_last)?;
         let messages = &mut context.messages;
         let started = start::start_view(self.reached, config, self.resume, self.end, messages);
         match started {
-            // The stacks that were taken before are not lost with the process.
+            // Stacks of earlier sessions are kept if the process has ended.
             Err(failure) if self.stacks.samples() > 0 => {
                 context.messages.warning(&failure.to_string());
                 Ok(None)
@@ -188,7 +187,7 @@ impl<'t> Taking<'t> {
         }
     }
 
-    /// Ends a session that has all that it is for, or has to end without it.
+    /// Takes the stacks and the operating system's facts at the end of a session.
     fn take(&mut self) {
         if std::mem::replace(&mut self.is_taken, true) {
             return;
@@ -203,20 +202,20 @@ impl<'t> Taking<'t> {
     /// native functions.
     fn look_at_memory(&mut self) {
         let mappings = self.reached.pid.map(mappings::of_process);
-        // A process that has ended has no mappings any more, so the earlier ones stay.
+        // A process that has ended has no mappings, so that earlier ones are kept.
         if let Some(mappings) = mappings.filter(|mappings| !mappings.is_empty()) {
             self.mappings = mappings;
         }
     }
 
     fn may_look(&self) -> bool {
-        self.os.as_ref().is_ok_and(|os| os.alive.len() <= MANY_THREADS)
+        self.os.as_ref().is_ok_and(|os| os.alive.len() <= MAX_LISTED_THREADS)
     }
 
-    /// Returns what was seen.
+    /// Returns the stacks of all sessions; `None` if a signal came before any sample.
     ///
     /// # Errors
-    /// Nothing was seen; the failure says why.
+    /// No thread was sampled; the failure has the reason.
     pub(super) fn finish(mut self, context: &mut Context<'_>) -> Result<Option<Taken>, Failure> {
         if self.stacks.samples() == 0 {
             if self.end.is_due() {
@@ -233,7 +232,7 @@ impl<'t> Taking<'t> {
         if let Ok(facts) = &self.os
             && !self.stacks.thread_ids().any(|id| facts.threads.contains_key(&id))
         {
-            // The process id belongs to another machine or another namespace.
+            // The process id is of another machine or namespace.
             self.os = Err(format!(
                 "process {} of this machine has none of the threads that were seen",
                 self.reached.pid.unwrap_or(0)
@@ -252,8 +251,7 @@ impl<'t> Taking<'t> {
         }))
     }
 
-    /// Learns names although a signal ended the command before the session that brings them. They
-    /// are worth a moment.
+    /// Learns names in a short session of their own, because a signal came before the last session.
     fn learn_names(&mut self) -> Result<(), String> {
         if self.is_silent {
             return Err("it does not answer".to_owned());
@@ -267,8 +265,8 @@ impl<'t> Taking<'t> {
         })
     }
 
-    /// Takes native stacks, now that the sampler is off: it suspends threads, which would show as
-    /// waits that are not the program's.
+    /// Takes native stacks after the sampler's session, because threads that the sampler suspends
+    /// would seem to wait.
     fn native(&mut self) -> Natives {
         look(&mut self.os, self.reached.pid);
         let facts = self.os.as_ref().map_err(Clone::clone)?;
@@ -278,7 +276,7 @@ impl<'t> Taking<'t> {
             .map_err(|error| error.to_string())
     }
 
-    /// Returns whether the process has been stopped, as by SIGSTOP or a debugger.
+    /// Returns whether the process is stopped by SIGSTOP or a debugger.
     fn is_stopped(&self) -> bool {
         let Ok(os) = &self.os else { return false };
         let alive = os.threads.iter().filter(|(id, _)| os.alive.contains(id));
@@ -305,7 +303,7 @@ impl<'t> Taking<'t> {
 impl Consumer for Taking<'_> {
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
         self.stacks.event(event);
-        if self.is_taken || self.stacks.rounds() < ENOUGH_ROUNDS {
+        if self.is_taken || self.stacks.rounds() < MAX_ROUNDS {
             return Ok(Next::Read);
         }
         self.take();

@@ -12,9 +12,9 @@ use nettrace_analysis::ThreadState;
 use nettrace_analysis::model::WaitFor;
 use std::io::{self, Write};
 
-/// Maximum number of names of threads without managed frames that are listed in one line.
+/// Maximum number of names in the line of threads without managed frames.
 const MAX_SHOWN_NAMES: usize = 12;
-/// Text after a thread that belongs to a session, such as that of this command.
+/// Mark of a thread that belongs to a session, such as this command's.
 const SESSION_MARK: &str = " [ours: samples and sends events for nettrace, or another tool]";
 /// Text before each frame.
 const INDENT: &str = "    ";
@@ -83,7 +83,7 @@ fn label(seen: &Seen) -> String {
     }
 }
 
-/// Writes threads with one stack.
+/// Writes threads that share a stack.
 fn write_group(
     context: &mut Context<'_>,
     taken: u64,
@@ -134,7 +134,7 @@ fn write_group(
     Ok(())
 }
 
-/// Writes one name of a method or function a line, cut to the width of tables.
+/// Writes a line for each name of a method or function, cut to the width of tables.
 fn frames<'n>(context: &mut Context<'_>, names: impl Iterator<Item = &'n str>) -> io::Result<()> {
     let room = context.table_width().map(|width| width.saturating_sub(INDENT.len()));
     for name in names {
@@ -145,7 +145,7 @@ fn frames<'n>(context: &mut Context<'_>, names: impl Iterator<Item = &'n str>) -
     Ok(())
 }
 
-/// Writes what a thread does outside of managed code.
+/// Writes a thread's place outside of managed code: system call, kernel function, native frames.
 fn native(context: &mut Context<'_>, thread: &StackedThread, is_alone: bool) -> io::Result<()> {
     let faint = context.style.faint();
     let kernel = thread.kernel_function.as_ref().filter(|_| is_alone);
@@ -202,7 +202,7 @@ fn name(thread: &StackedThread) -> String {
     }
 }
 
-/// Returns what the operating system says about a thread, and its lock.
+/// Returns a thread's lock, its state and processor time, and its marks.
 fn about(thread: &StackedThread) -> String {
     let mut text = String::new();
     let lock = thread.sampled.as_ref().and_then(|row| row.lock);
@@ -227,12 +227,12 @@ fn about(thread: &StackedThread) -> String {
     text
 }
 
-/// Returns a processor time in seconds with two decimal places: the system counts hundredths.
+/// Returns a processor time in hundredths of a second, the system's precision.
 fn seconds(nanos: u64) -> String {
     format!("{}.{:02} s", nanos / 1_000_000_000, nanos / 10_000_000 % 100)
 }
 
-/// Writes threads without managed frames, by name or one by one.
+/// Writes threads without managed frames: each in a line if `has_more`, otherwise their names.
 fn unmanaged(
     context: &mut Context<'_>,
     threads: &[&StackedThread],

@@ -1,4 +1,4 @@
-//! The threads of a process: what samples, the operating system and native stacks show of them.
+//! Threads of a process, by samples, the operating system and native stacks.
 
 use super::natives::{Native, Natives};
 use super::take::OsFacts;
@@ -13,23 +13,23 @@ use std::sync::Arc;
 /// A thread with one of its stacks.
 #[derive(Debug)]
 pub(super) struct StackedThread {
-    /// Thread id in the namespace of the process, as its events have it.
+    /// Thread id in the namespace of the process, as in its events.
     pub(super) id: u64,
-    /// The stack that was sampled; `None` if the thread has no managed frames.
+    /// Sampled stack; `None` if the thread has no managed frames.
     pub(super) sampled: Option<SampledThread>,
-    /// The thread as the operating system lists it, if it does.
+    /// Facts of the operating system; `None` if it did not list the thread.
     pub(super) os: Option<OsThread>,
-    /// With --native: the function of the kernel that the thread sleeps in.
+    /// Kernel function in which the thread sleeps; `None` without --native.
     pub(super) kernel_function: Option<String>,
-    /// With --native: its native stack, of the last time that stacks were taken.
+    /// Native stack of the last time that stacks were taken; `None` without --native.
     pub(super) native: Option<Native>,
-    /// The share of the time in which stacks were taken that the thread used a processor.
+    /// Share of a processor that the thread used while stacks were taken.
     pub(super) used: Option<f64>,
     is_gone: bool,
     has_process_ended: bool,
 }
 
-/// Returns the threads that were sampled, in the order of their rows.
+/// Returns the sampled threads in the order of `rows`.
 pub(super) fn sampled(
     rows: Vec<SampledThread>,
     facts: Option<&OsFacts>,
@@ -38,8 +38,7 @@ pub(super) fn sampled(
     rows.into_iter().map(|row| StackedThread::sampled(row, facts, natives)).collect()
 }
 
-/// Adds the threads without managed frames that still exist. Threads that exist because somebody
-/// observes the process come last.
+/// Adds the living threads without managed frames. Threads of sessions are moved to the end.
 pub(super) fn add_unmanaged(
     threads: &mut Vec<StackedThread>,
     facts: Option<&OsFacts>,
@@ -91,8 +90,7 @@ impl StackedThread {
         }
     }
 
-    /// Returns the thread's name by the operating system, or else the purpose that the runtime
-    /// reported.
+    /// Returns the thread's name by the operating system, or the purpose that the runtime reported.
     pub(super) fn name(&self) -> Option<&str> {
         let of_os = self.os.as_ref().map(|os| os.name.as_str()).filter(|name| !name.is_empty());
         of_os.or_else(|| self.sampled.as_ref()?.name.as_deref())
@@ -103,29 +101,30 @@ impl StackedThread {
         self.sampled.is_some()
     }
 
-    /// Returns whether the thread samples and sends events, and so exists only because somebody
-    /// observes the process.
+    /// Returns whether the thread samples or sends events, and exists only while a session observes
+    /// the process.
     pub(super) fn is_of_sessions(&self) -> bool {
         self.os.as_ref().is_some_and(OsThread::is_of_sessions)
     }
 
-    /// Returns whether the thread has managed frames and still exists, as far as can be known.
+    /// Returns whether the thread has managed frames and still exists. If the process has ended,
+    /// threads of the last round count as existing.
     pub(super) fn is_current(&self) -> bool {
         let is_in_last_round = |row: &SampledThread| row.is_in_last_round && self.has_process_ended;
         self.sampled.as_ref().is_some_and(|row| !self.is_gone || is_in_last_round(row))
     }
 
-    /// Returns whether the thread is shown; `has_ended` includes threads that have ended.
+    /// Returns whether the thread is listed with its frames; `has_ended` includes ended threads.
     pub(super) fn is_shown(&self, has_ended: bool) -> bool {
         self.is_current() || (self.is_managed() && has_ended)
     }
 
-    /// Returns whether the stack is the thread's latest one.
+    /// Returns whether the stack is the thread's latest.
     pub(super) fn is_latest(&self) -> bool {
         self.sampled.as_ref().is_none_or(|row| row.is_latest)
     }
 
-    /// Returns how often the thread had this stack.
+    /// Returns the number of times that the thread had this stack when stacks were taken.
     pub(super) fn count(&self) -> u64 {
         self.sampled.as_ref().map_or(0, |row| row.count)
     }
@@ -135,14 +134,13 @@ impl StackedThread {
         self.sampled.as_ref().map_or(&[], |row| &row.frames)
     }
 
-    /// Returns what the thread waits for. Where the sampled frames do not tell, the native ones
-    /// may.
+    /// Returns the thread's wait by its sampled frames, or by its native frames.
     pub(super) fn waits_for(&self) -> Option<WaitFor> {
         let row = self.sampled.as_ref()?;
         row.waits_for.or_else(|| self.native.as_ref()?.waits_for)
     }
 
-    /// Returns what the thread was doing; `None` without managed frames.
+    /// Returns the state of the thread; `None` without managed frames.
     pub(super) fn state(&self) -> Option<ThreadState> {
         let row = self.sampled.as_ref()?;
         let is_waiting = row.waits_for.is_none() && self.waits_for().is_some();
@@ -154,8 +152,8 @@ impl StackedThread {
         if self.is_gone { Some("ended") } else { self.os.as_ref().map(OsThread::state_text) }
     }
 
-    /// Returns whether the thread was in native code while the operating system says that it
-    /// sleeps: some waits leave no method on the stack.
+    /// Returns whether the thread sleeps in native code by the operating system, because some waits
+    /// leave no method on the stack.
     pub(super) fn is_blocked(&self) -> Option<bool> {
         let row = self.sampled.as_ref().filter(|row| row.is_latest)?;
         let os = self.os.as_ref()?;
@@ -166,10 +164,9 @@ impl StackedThread {
 /// Threads with identical stacks.
 #[derive(Debug)]
 pub(super) struct StackGroup {
-    /// Number of threads, or how often some thread had the stack if stacks were taken several
-    /// times.
+    /// Number of threads, added up over all times that stacks were taken.
     pub(super) count: u64,
-    /// Indices of the threads; at least one.
+    /// Indices of the threads, at least one.
     pub(super) places: Vec<usize>,
 }
 

@@ -1,11 +1,11 @@
-//! Says what stands out in the stacks of a process.
+//! Finds what stands out in the stacks of a process.
 
 use super::threads::StackedThread;
 use nettrace_analysis::fact::Verdicts;
 use nettrace_analysis::live::{SampledThread, SeenThread, verdicts};
 
-/// Returns what the latest stacks of the program's threads say together. `queued` queries the
-/// process for the number of work items that wait.
+/// Returns the findings about the latest stacks of the program's threads. `queued` queries the
+/// process for the number of queued work items.
 pub(super) fn of_threads(threads: &[StackedThread], queued: &dyn Fn() -> Option<u64>) -> Verdicts {
     let is_of_program = |thread: &&StackedThread| {
         thread.is_current() && thread.is_latest() && !thread.is_of_sessions()

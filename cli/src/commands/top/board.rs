@@ -1,4 +1,4 @@
-//! The screen of `top`: its state, how it is drawn, and what the keys change.
+//! Screen of `top`: its state, its drawing, and its keys.
 
 use super::rows::{self, TopRow, decimal};
 use super::state::TopState;
@@ -39,19 +39,19 @@ const VIEWS: [(TopView, char, &str); 7] = [
     (TopView::Http, 'h', "http"),
 ];
 
-/// Columns of a number.
+/// Width of a column of numbers in terminal cells.
 const NUMBER_COLUMNS: u16 = 10;
-/// Rows above the list, without the sentence that comes first.
+/// Number of rows above the list, without the verdict.
 const ROWS_ABOVE: u16 = 5;
 
-/// The state of the screen.
+/// State of the screen.
 #[derive(Debug)]
 pub(super) struct TopBoard {
     theme: Theme,
     view: TopView,
     seen: Option<TopState>,
     list: Selection,
-    /// The row whose callers are shown, or the thread whose methods are shown.
+    /// Row whose callers are shown, or thread whose methods are shown; `None` for the view itself.
     inside: Option<TopRow>,
     callers: Vec<TopCaller>,
     /// Whether methods are sorted by total.
@@ -76,7 +76,7 @@ impl TopBoard {
     }
 
     pub(super) fn update(&mut self, seen: TopState) {
-        // The same row stays selected, wherever it is now.
+        // Keeps the row selected, wherever it is now.
         let name = self.rows().get(self.list.selected).map(TopRow::about);
         self.seen = Some(seen);
         if self.list.selected > 0
@@ -95,7 +95,7 @@ impl TopBoard {
         self.is_paused
     }
 
-    /// Returns the view and the row whose callers are to be shown, if any.
+    /// Returns the view and the row whose callers are to be shown.
     pub(super) fn wants_callers(&self) -> Option<(TopView, String)> {
         let is_wanted = !matches!(self.view, TopView::Threads | TopView::Http) && !self.is_paused;
         self.inside.as_ref().filter(|_| is_wanted).map(|row| (self.view, row.about()))
@@ -170,7 +170,7 @@ impl TopBoard {
         Pressed::Something
     }
 
-    /// Returns the sentence that comes first, if anything stands out.
+    /// Returns the sentence in the first line, if anything stands out.
     fn verdict(&self) -> Option<String> {
         self.seen.as_ref()?.snapshot.verdicts.facts.first().map(SeenFact::text)
     }
@@ -247,7 +247,7 @@ impl TopBoard {
             (Some(_), TopView::Threads) => rows::headings(TopView::Methods),
             (Some(_), _) => (&["SHARE %"][..], "CALLER"),
         };
-        // A narrow screen has room for the first numbers only.
+        // A narrow screen has room only for the first columns of numbers.
         let room = usize::from(width.saturating_sub(20) / NUMBER_COLUMNS).max(1).min(numbers.len());
         let at = |index: usize| u16::try_from(index).unwrap_or(0).saturating_mul(NUMBER_COLUMNS);
         for (index, heading) in numbers.iter().take(room).enumerate() {
@@ -304,7 +304,7 @@ impl TopBoard {
         put(buffer, (x, height - 1), room, &about, self.theme.faint());
     }
 
-    /// Returns what Enter would show about the selected row.
+    /// Returns the list that Enter would show for the selected row.
     fn inside_is(&self) -> Option<&'static str> {
         match self.view {
             _ if self.inside.is_some() => None,
@@ -335,7 +335,7 @@ mod tests {
         let mut events = Reader::new(Whole::new(&bytes[..])).time_ordered();
         let mut last = 0;
         while let Some(event) = events.next_event().unwrap() {
-            // The events of the rundown, at the session's end, happen at no time.
+            // Events of the rundown describe earlier methods, and must not move the window of time.
             match event.provider() {
                 "Microsoft-Windows-DotNETRuntimeRundown" => {
                     top.report.names_mut().learn(&event);
@@ -436,7 +436,7 @@ mod tests {
         let buffer = terminal.backend().buffer();
         assert!(buffer.content().iter().all(|cell| cell.fg == Color::Reset));
         assert!(buffer[(50, 6)].modifier.contains(Modifier::REVERSED));
-        // In a smaller terminal the selected row is on the screen.
+        // The selected row stays on the screen of a smaller terminal.
         press(&mut board, KeyCode::End);
         let terminal = drawn(&mut board, 60, 8);
         let buffer = terminal.backend().buffer();

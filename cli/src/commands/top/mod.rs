@@ -1,4 +1,4 @@
-//! `nettrace top`: shows what a running process has been doing for the last seconds.
+//! `nettrace top`: shows methods, threads, allocations and waits of the last seconds of a process.
 
 mod board;
 mod request;
@@ -29,10 +29,9 @@ use state::TopState;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// Interval at which the processor times of the threads are read; they are the weights of samples.
+/// Interval at which processor times of threads are read, which weigh the samples.
 const THREADS_INTERVAL: Duration = Duration::from_millis(500);
-/// How long to wait for a key before checking signals and the clock. Lines are not written more
-/// often.
+/// Time to wait for a key before signals and the clock are checked; minimum time between lines.
 const KEY_WAIT: Duration = Duration::from_millis(100);
 /// Interval at which the memory mappings of the process are read.
 const MAPPINGS_INTERVAL: Duration = Duration::from_secs(10);
@@ -56,34 +55,34 @@ fn shows_screen(args: &TopArgs, context: &Context<'_>) -> bool {
     context.shows_screens() && !args.once && !args.json
 }
 
-/// A process that is being observed.
+/// Process that is being observed.
 struct Watching<'w> {
     args: &'w TopArgs,
     session: LiveSession<LiveTop>,
     reached: Reached,
-    /// The additional session that the view needs.
+    /// Additional session of the current view; `None` if it needs none.
     beside: Option<(TopView, Beside)>,
-    /// The session that says why the thread pool grows.
+    /// Session for the reasons why the thread pool grows.
     pool: Option<Beside>,
     earlier: Received,
-    /// Reason why there is no additional session.
+    /// Reason why the view's additional session could not be started.
     trouble: Option<String>,
     meter: Meter,
-    /// Threads of the process at the latest look.
+    /// Latest list of the process's threads.
     threads: Option<OsThreads>,
     threads_seen: Option<Instant>,
-    /// When the memory mappings were last read.
+    /// Time at which the memory mappings were last read.
     mapped: Option<Instant>,
     end: EndRule,
     start: Instant,
 }
 
-/// The document of `--json`. The keys are a promise to scripts.
+/// Document of `--json`, whose keys must not change.
 #[derive(Serialize)]
 struct TopDocument<'s> {
     process_id: Option<u64>,
     process_name: &'s str,
-    /// Number of events that the process could not send.
+    /// Number of events that the process lost.
     lost_events: u64,
     cost: Cost,
     #[serde(flatten)]
@@ -97,7 +96,7 @@ impl<'w> Watching<'w> {
         context: &mut Context<'_>,
     ) -> Result<Option<Watching<'w>>, Failure> {
         let shown = match (shows_screen(args, context), args.view) {
-            // Other views are requested when the user opens them.
+            // The board starts an additional session when the user opens another view.
             (true, _) => request::RequestedLists::Samples,
             (false, None) if args.json => request::RequestedLists::All,
             (false, view) => request::RequestedLists::View(view.unwrap_or(TopView::Methods)),
@@ -110,7 +109,7 @@ impl<'w> Watching<'w> {
         let messages = &mut context.messages;
         let session = LiveSession::start(reached, config, Resume::Yes, top, end, messages)?;
         let Some(session) = session else { return Ok(None) };
-        // Once is enough: the session itself reports methods that are loaded from now on.
+        // The session itself reports methods that are loaded later.
         let learnt = method_names::rundown(reached, args.buffersize, end, |event| {
             session.with(|live| live.report.names_mut().learn(event));
         });
@@ -139,7 +138,7 @@ impl<'w> Watching<'w> {
         Ok(Some(watching))
     }
 
-    /// Returns what has come in all sessions.
+    /// Returns the sums of all sessions, including ended ones.
     fn received(&self) -> Received {
         let mut received = self.session.received();
         received.add(self.earlier);
@@ -148,7 +147,7 @@ impl<'w> Watching<'w> {
         received
     }
 
-    /// Begins the additional session that a view needs, and ends that of another view.
+    /// Starts the additional session of a view, and ends the session of the view before.
     fn follow(&mut self, view: TopView) {
         if self.beside.as_ref().is_some_and(|(of, _)| *of == view) {
             return;
@@ -173,7 +172,7 @@ impl<'w> Watching<'w> {
         }
     }
 
-    /// Reads how much each thread has run, from time to time.
+    /// Reads the processor times of the threads every [`THREADS_INTERVAL`].
     fn look_at_threads(&mut self) {
         let Some(pid) = self.session.pid else { return };
         if self.threads_seen.is_some_and(|seen| seen.elapsed() < THREADS_INTERVAL) {
@@ -196,7 +195,7 @@ impl<'w> Watching<'w> {
         let shown = if shows_screen(self.args, context) {
             self.show_screen(context)
         } else {
-            // A stalled reader must not slow down the process.
+            // A reader that stalls must not slow down the process.
             queue = context.queue_results(OnStall::Drop, &self.end)?;
             self.show_lines(context)
         };
@@ -262,8 +261,8 @@ impl<'w> Watching<'w> {
         let mut screen = Screen::enter()?;
         let mut looked: Option<Instant> = None;
         let mut is_drawn = false;
-        // Once the process has ended, its last seconds stay: later looks would be empty. A user who
-        // had the view paused sees them afterwards.
+        // After the process has ended, its last seconds are kept, because later windows would be
+        // empty. A user who has paused the view sees them afterwards.
         let (mut ended_ns, mut last) = (None, None);
         while !self.end.is_due() {
             self.follow(board.view());
@@ -313,7 +312,7 @@ impl<'w> Watching<'w> {
     }
 
     fn show_lines(&mut self, context: &mut Context<'_>) -> Result<(), Failure> {
-        // The first block of lines is about a whole window.
+        // The first lines wait for a whole window.
         let mut next = self.start + self.args.window.0;
         loop {
             while Instant::now() < next && !self.is_over() {

@@ -1,5 +1,5 @@
-//! Configures the sessions of `top`. Events cost the process time, so only what the view needs is
-//! requested.
+//! Configures the sessions of `top`. Only events of the view are requested, because each costs the
+//! process time.
 
 use crate::args::TopView;
 use crate::args::profiles::RUNTIME;
@@ -9,25 +9,25 @@ use crate::live::method_names::METHOD_KEYWORDS;
 use nettrace_ipc::{Arguments, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 use std::num::NonZeroU32;
 
-/// Keyword of collections and, at level verbose, ticks of allocation.
+/// Keyword for collections and, at level Verbose, for allocation ticks.
 const GC: u64 = 0x1;
 const CONTENTION: u64 = 0x4000;
 const EXCEPTIONS: u64 = 0x8000;
-/// Provider of Kestrel, whose requests are those that Hosting reports, too.
+/// Provider of Kestrel, which is left out because Hosting reports the same requests.
 const KESTREL: &str = "Microsoft-AspNetCore-Server-Kestrel";
 
-/// The lists that a session provides for.
+/// Lists whose events a session requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestedLists {
-    /// Lists from samples and counters: methods, threads and waits.
+    /// Lists made of samples and counters: methods, threads and waits.
     Samples,
     View(TopView),
     /// All lists.
     All,
 }
 
-/// Returns the configuration of the session that `top` begins with: samples, names of methods,
-/// counters once a second, and the events of the lists.
+/// Returns the configuration of the first session: samples, names of methods, counters once a
+/// second, and the events of the lists.
 pub(super) fn config(
     shown: RequestedLists,
     buffer: NonZeroU32,
@@ -53,7 +53,7 @@ pub(super) fn config(
     session(wanted, buffer)
 }
 
-/// Returns the configuration of the additional session that a view needs; `None` if it needs none.
+/// Returns the configuration of a view's additional session; `None` if it needs none.
 pub(super) fn beside(
     view: TopView,
     buffer: NonZeroU32,
@@ -62,8 +62,8 @@ pub(super) fn beside(
     if wanted.is_empty() { Ok(None) } else { session(wanted, buffer).map(Some) }
 }
 
-/// Returns the configuration of the session that says why the thread pool grows. It has no stacks,
-/// which would cost more.
+/// Returns the configuration of the session for the reasons why the thread pool grows. Stacks are
+/// off, because they cost time.
 pub(super) fn pool(buffer: NonZeroU32) -> Result<SessionConfig, RequestError> {
     Ok(session(vec![counters::pool_adjustments()?], buffer)?.stacks(false))
 }

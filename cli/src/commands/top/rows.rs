@@ -1,4 +1,4 @@
-//! The lists of `top` as rows of text, for the screen and for lines.
+//! Lists of `top` as rows of text, for the screen and for lines.
 
 use super::state::TopState;
 use crate::args::TopView;
@@ -11,17 +11,17 @@ use nettrace_analysis::live::{TopMethod, TopSnapshot};
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
-/// Nanoseconds of a window before which the times of threads have not been read twice.
-const TIMES_KNOWN_NS: u64 = 2_000_000_000;
+/// Minimum nanoseconds of a window in which the times of threads were certainly read twice.
+const MIN_TIMED_WINDOW_NS: u64 = 2_000_000_000;
 
-/// A row: numbers, and what they are about.
+/// Row of a list: numbers, and the thing that they are about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TopRow {
     pub(super) cells: Vec<String>,
-    /// The part before the name that is never cut.
+    /// Part before the name that is never cut, such as a thread id.
     pub(super) before: String,
     pub(super) name: String,
-    /// The thread that the row is about.
+    /// Thread that the row is about; `None` for other rows.
     pub(super) thread_id: Option<u64>,
 }
 
@@ -30,12 +30,12 @@ impl TopRow {
         TopRow { cells, before: String::new(), name: name.to_owned(), thread_id: None }
     }
 
-    /// Returns what the row is about: its identity when rows are sorted again.
+    /// Returns the text after the numbers, which identifies the row when rows are sorted again.
     pub(super) fn about(&self) -> String {
         format!("{}{}", self.before, self.name).trim_end().to_owned()
     }
 
-    /// Returns what the row is about as a text that can be shortened.
+    /// Returns the text after the numbers in a form that can be cut.
     pub(super) fn text(&self) -> Text {
         match self.before.is_empty() {
             true => Text::from(self.name.as_str()),
@@ -44,7 +44,7 @@ impl TopRow {
     }
 }
 
-/// Returns the headings of a view's numbers, and of what they are about.
+/// Returns the headings of a view's columns of numbers, and of its last column.
 pub(super) fn headings(view: TopView) -> (&'static [&'static str], &'static str) {
     match view {
         TopView::Methods => (&["SELF %", "TOTAL %", "SAMPLES"], "METHOD"),
@@ -101,7 +101,7 @@ pub(super) fn method(method: &TopMethod) -> TopRow {
     TopRow::new(cells, &name.text)
 }
 
-/// A sum in two forms: in full, and short for where there is not much room.
+/// Sum of the header line, in full and short for narrow terminals.
 pub(super) struct Sum {
     pub(super) full: String,
     pub(super) short: String,
@@ -120,13 +120,13 @@ impl Sum {
     }
 }
 
-/// Returns the sums, the most important first.
+/// Returns the sums of the header line, the most important first.
 pub(super) fn header(seen: &TopState) -> Vec<Sum> {
     let header = &seen.snapshot.header;
     let number = |value: f64| units::count(whole(value));
     let mut sums = Vec::new();
-    // The line below counts in cores, so this does, too, unless only the runtime reports its use of
-    // processors.
+    // In percent of a core, as in the line of costs below, unless only the runtime's counter is
+    // known, which is in percent of all cores.
     let of_one = seen.cost.process_percent.map(|cpu| (cpu, "a core"));
     if let Some((cpu, unit)) = of_one.or(header.cpu_percent.map(|cpu| (cpu, "all cores"))) {
         sums.push(Sum {
@@ -158,7 +158,7 @@ pub(super) fn header(seen: &TopState) -> Vec<Sum> {
     sums
 }
 
-/// Returns the sums in a line of this width, in short words if there is no room for full ones.
+/// Returns the sums in a line of this width, in their short forms if the full ones do not fit.
 pub(super) fn header_line(seen: &TopState, width: usize) -> String {
     let sums = header(seen);
     let full = sums.iter().map(|sum| &*sum.full).collect::<Vec<_>>().join("  ");
@@ -176,7 +176,7 @@ pub(super) fn header_line(seen: &TopState, width: usize) -> String {
     line
 }
 
-/// Returns what is missing from the lists.
+/// Returns the sentence about what the lists lack.
 pub(super) fn missing(seen: &TopState) -> Option<String> {
     let header = &seen.snapshot.header;
     let mut missing = Vec::new();
@@ -192,7 +192,7 @@ pub(super) fn missing(seen: &TopState) -> Option<String> {
     }
     if header.samples > 0
         && !header.is_by_processor_time
-        && seen.snapshot.window_ns > TIMES_KNOWN_NS
+        && seen.snapshot.window_ns > MIN_TIMED_WINDOW_NS
     {
         missing.push("CPU times of threads unknown: waits rank too".to_owned());
     }
@@ -200,7 +200,7 @@ pub(super) fn missing(seen: &TopState) -> Option<String> {
     (!missing.is_empty()).then(|| missing.join(", "))
 }
 
-/// Writes the lists for standard output that is no terminal.
+/// Writes a view as lines.
 pub(super) fn write(seen: &TopState, view: TopView, context: &mut Context<'_>) -> io::Result<()> {
     let seconds = decimal(seen.snapshot.window_ns as f64 / 1e9);
     let samples = units::counted(seen.snapshot.header.samples, "sample");
@@ -233,13 +233,13 @@ pub(super) fn decimal(value: f64) -> String {
     format!("{value:.1}")
 }
 
-/// Returns a number with one decimal place if it is small.
+/// Returns a number with one decimal place below 100, without from 100 on.
 fn brief(value: f64) -> String {
     if value < 100.0 { decimal(value) } else { units::count(whole(value.round())) }
 }
 
 fn whole(value: f64) -> u64 {
-    // Counters are not negative; a number that is too large is shown as the largest one.
+    // The cast saturates.
     value.max(0.0) as u64
 }
 

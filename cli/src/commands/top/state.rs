@@ -1,17 +1,17 @@
-//! What `top` shows at a moment.
+//! State that `top` shows at a moment.
 
 use crate::live::cost::Cost;
 use nettrace_analysis::live::TopSnapshot;
 
-/// The state of the process when the screen is drawn, or lines are written.
+/// State of the process when the screen is drawn or lines are written.
 #[derive(Debug, Clone)]
 pub(super) struct TopState {
     pub(super) label: String,
     pub(super) snapshot: TopSnapshot,
-    /// Number of events that the process could not send.
+    /// Number of events that the process lost.
     pub(super) lost: u64,
     pub(super) is_over: bool,
-    /// Reason why events of the view do not come.
+    /// Reason why the view's additional session has failed.
     pub(super) trouble: Option<String>,
     pub(super) cost: Cost,
 }

@@ -1,5 +1,5 @@
-//! Facts about an event that come from other events: the scopes of a message, the duration of a
-//! request. NDJSON has them after the event's own keys.
+//! Facts about an event that come from other events, such as the scopes of a message or the
+//! duration of a request. NDJSON has them after the event's own keys.
 
 use crate::args::{EventFormat, Show, WatchArgs};
 use crate::json_text;
@@ -8,12 +8,12 @@ use nettrace_parser::Event;
 use serde::Serialize;
 use std::io;
 
-/// Finds out such facts.
+/// State that finds facts about events in other events.
 pub(super) struct ExtraFacts {
     live: Live<LiveWatch>,
 }
 
-/// The facts about one event.
+/// Facts about one event.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum EventFacts {
@@ -22,7 +22,7 @@ pub(super) enum EventFacts {
 }
 
 impl ExtraFacts {
-    /// Returns `None` if the form has no place for facts, or no events that have any are shown.
+    /// Returns `None` if the format has no place for facts, or `--show` names no events with facts.
     pub(super) fn new(args: &WatchArgs) -> Option<ExtraFacts> {
         let is_such = |show: &&Show| matches!(show, Show::Http | Show::Logs);
         let kinds: Vec<_> =
@@ -35,7 +35,7 @@ impl ExtraFacts {
     /// Processes an event, and returns the facts about it.
     pub(super) fn process_event(&mut self, event: &Event<'_>) -> Option<EventFacts> {
         self.live.event(event);
-        // A message is reported at its first event.
+        // Takes a message at its first event, without waiting for further ones.
         let last = self.live.report.take_all().pop()?;
         match last.what {
             WatchedEvent::Log(message) => {
@@ -51,7 +51,7 @@ impl ExtraFacts {
 }
 
 impl EventFacts {
-    /// Appends the facts as keys to the line that was written last.
+    /// Appends the facts as keys to the JSON object at the end of `line`.
     pub(super) fn append(&self, line: &mut Vec<u8>) -> io::Result<()> {
         const END: &[u8] = b"}\n";
         let mut keys = Vec::new();

@@ -1,4 +1,4 @@
-//! What `--show` requests from a process, and which events it means.
+//! Meaning of each `--show`: the providers that it requests, and the events that it shows.
 
 use crate::args::profiles::RUNTIME;
 use crate::args::{EventFormat, Show, WatchArgs};
@@ -6,14 +6,14 @@ use nettrace_analysis::live::WatchKind;
 use nettrace_ipc::{Level, Provider, RequestError};
 
 const LOGGING: &str = "Microsoft-Extensions-Logging";
-/// Keyword FormattedMessage: messages as text.
+/// Keyword `FormattedMessage`, for messages as text.
 const FORMATTED_KEYWORD: u64 = 0x4;
-/// Keyword JsonMessage: exceptions, and scopes with the names of their values.
+/// Keyword `JsonMessage`, for exceptions, and for scopes with the names of their values.
 const JSON_KEYWORD: u64 = 0x8;
 
-/// Returns whether people see one line for each thing that has happened, not one for each event.
+/// Returns whether rows are shown instead of events.
 pub(super) fn shows_rows(args: &WatchArgs) -> bool {
-    // Stored values belong to events, not to rows.
+    // `--raw` shows stored values, which only events have.
     !args.show.is_empty() && args.format == EventFormat::Text && !args.shape.raw
 }
 
@@ -29,12 +29,11 @@ pub(super) fn providers(args: &WatchArgs) -> Result<Vec<Provider>, RequestError>
             Show::Gc => (RUNTIME, 0x1, Level::Informational),
             Show::Exceptions => (RUNTIME, 0x8000, Level::Informational),
             Show::Contention => (RUNTIME, 0x4000, Level::Informational),
-            // The event about the start of a compilation comes at level verbose; without it there
-            // are no durations.
+            // Durations need the start of a compilation, an event of level Verbose.
             Show::Jit if shows_rows(args) => (RUNTIME, 0x10, Level::Verbose),
             Show::Jit => (RUNTIME, 0x10, Level::Informational),
             Show::Threadpool => (RUNTIME, 0x10000, Level::Informational),
-            // The application decides about levels below Information.
+            // Level Verbose, because the application's own configuration limits its messages.
             Show::Logs if shows_rows(args) || args.format == EventFormat::Ndjson => {
                 (LOGGING, FORMATTED_KEYWORD | JSON_KEYWORD, Level::Verbose)
             }
@@ -45,8 +44,8 @@ pub(super) fn providers(args: &WatchArgs) -> Result<Vec<Provider>, RequestError>
     Ok(wanted)
 }
 
-/// Returns the providers of HTTP requests that are sent and answered. The provider of tasks makes
-/// them carry the ids by which starts and stops belong together.
+/// Returns the providers of HTTP requests that are sent and answered. The provider of tasks gives
+/// their events the activity ids that match starts with stops.
 pub(crate) fn requests() -> Result<Vec<Provider>, RequestError> {
     let sources =
         ["System.Net.Http", "Microsoft.AspNetCore.Hosting", "Microsoft-AspNetCore-Server-Kestrel"];
@@ -59,7 +58,7 @@ pub(crate) fn requests() -> Result<Vec<Provider>, RequestError> {
     Ok(wanted)
 }
 
-/// Returns the events that `--show` means.
+/// Returns patterns of the events that a `--show` value stands for.
 pub(super) fn events(show: Show) -> &'static [&'static str] {
     match show {
         // The start, the end, the heap sizes, and the reason.

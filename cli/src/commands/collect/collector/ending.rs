@@ -1,4 +1,4 @@
-//! What happens when a recording ends.
+//! The end of a recording: reports its result, and keeps or removes its file.
 
 use super::Collector;
 use super::recordings::{Active, NO_COUNTERS, NO_NEXT_FILE};
@@ -11,13 +11,13 @@ use crate::units;
 use std::path::PathBuf;
 
 impl Collector {
-    /// Takes a recording that has ended: reports it, and keeps or removes its file.
+    /// Reports the result of a recording that has ended, and keeps or removes its file.
     pub(super) fn take_ended(&mut self, active: Active, context: &mut Context<'_>) {
         self.status.clear();
         let (label, is_watch) = (active.reached.label(), active.job.is_watch());
-        // With rules, recordings of a process come and go, while the watch lasts as long as it.
+        // With rules, a process has many recordings, and its watch ends last.
         if is_watch || self.guard.is_none() {
-            // Another process may get its number.
+            // Another process may get this process id.
             self.reported_losses.retain(|(pid, _)| *pid != active.reached.pid);
         }
         if is_watch {
@@ -74,11 +74,11 @@ impl Collector {
         }
         self.failure = self.failure.take().or(failure);
         if active.main != active.number {
-            // Metrics are not converted, and part of no rotation.
+            // Files of metrics are not converted, and belong to no rotation.
             return;
         }
         self.finished.extend(written.map(|written| (pid, part, written)));
-        // A file that was full later may have ended earlier.
+        // Files may end in another order than they began.
         self.finished.make_contiguous().sort_by_key(|(_, part, _)| *part);
         if let Some((rule, watch)) = active.keeps {
             self.keep(rule, watch, &active.reached, context);
@@ -86,7 +86,7 @@ impl Collector {
         self.remove_oldest(pid);
     }
 
-    /// Forgets the session that looked for the conditions of rules, as it has ended.
+    /// Forgets a session that looked for the conditions of rules and has ended.
     fn forget_watch(&mut self, active: Active, label: &str, context: &mut Context<'_>) {
         drop(active.recording.outcome());
         if active.main != active.number {
@@ -101,7 +101,7 @@ impl Collector {
         }
     }
 
-    /// Removes the oldest files of a process if there are more than its rotation may have.
+    /// Removes the oldest files of a process if its rotation has more files than it may have.
     fn remove_oldest(&mut self, pid: Option<u64>) {
         let Some(kept) = self.kept else { return };
         let is_growing = self.active.iter().any(|active| active.reached.pid == pid);
@@ -123,7 +123,8 @@ impl Collector {
         finished.map(|(.., written)| written.path().to_owned()).chain(own).collect()
     }
 
-    /// Returns how the command ends. Warns of what was not recorded, or was thrown away.
+    /// Returns the command's exit code. Warns of processes that were not recorded, and of bytes
+    /// that were thrown away.
     pub(in super::super) fn conclude(
         &mut self,
         context: &mut Context<'_>,

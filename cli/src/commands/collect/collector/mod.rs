@@ -1,4 +1,4 @@
-//! All recordings of one run: starts, watches and stops them, and reports the results.
+//! Starts, watches and stops all recordings of one run, and reports their results.
 
 mod ending;
 mod newcomers;
@@ -33,56 +33,57 @@ use std::time::{Duration, Instant};
 /// Interval between attempts to begin the next file of a rotation.
 const ROTATION_RETRY: Duration = Duration::from_secs(1);
 
-/// What other threads report.
+/// Report of another thread.
 enum Notice {
-    /// A session has begun, or was refused.
+    /// Session that has begun or was refused.
     Start(Box<StartResult>),
-    /// The recording with this number reports something.
+    /// Event of the recording with this number.
     Recording(usize, RecordingEvent),
 }
 
-/// All recordings of one run.
+/// All recordings of one run, and what they share.
 pub(super) struct Collector {
     conditions: Vec<Predicate>,
     config: SessionConfig,
-    /// Rules, and the session in which they look for their conditions.
+    /// Rules, and the configuration of the session that looks for their conditions.
     guard: Option<(Guard, SessionConfig)>,
     keeps: Vec<Keep>,
     starts: PendingStarts,
-    /// Standard output or a pipe, if the trace goes there.
+    /// Queue of bytes for standard output or a pipe; `None` if traces go to files.
     queue: Option<StdoutQueue>,
-    /// What messages call it.
+    /// Name of `queue` in messages: `standard output`, or the path of a pipe.
     queue_name: String,
     has_warned_of_stall: bool,
-    /// The parts of the request that runtimes are too old for, as reported for each process.
+    /// Parts of the request that runtimes are too old for and that were reported, by process id.
     reported_losses: Vec<(Option<u64>, Lost)>,
     end: EndRule,
     stopping_since: Option<Instant>,
     status: Status,
     keep_after: Duration,
-    /// The size at which a recording ends.
+    /// Size in bytes at which a recording ends or rotates; `None` without `--max-size` and
+    /// `--rotate`.
     limit: Option<u64>,
-    /// Number of files of each process that are kept.
+    /// Maximum number of files that a rotation keeps for each process; `None` without `--rotate`.
     kept: Option<usize>,
     resumes: bool,
     buffer_megabytes: u32,
     notices: (Sender<Notice>, Receiver<Notice>),
     active: Vec<Active>,
-    /// Finished files by process and number within a rotation, oldest first. Those that a
-    /// rotation has removed are not among them.
+    /// Finished files with process id and number within a rotation, oldest first. Files that a
+    /// rotation has removed are not listed.
     finished: VecDeque<(Option<u64>, u64, Written)>,
-    /// Recordings that have begun.
+    /// Number of recordings that have begun.
     count: usize,
-    /// Processes that were to be recorded.
+    /// Number of processes that were to be recorded.
     wanted: usize,
     /// Totals of all recordings that have ended.
     totals: Received,
     is_damaged: bool,
     has_failed_rule: bool,
     failure: Option<Failure>,
-    /// Processes that went on unrecorded because descriptors had run out.
+    /// Number of processes that went on unrecorded because file descriptors had run out.
     turned_away: u64,
-    /// Processes that went on unrecorded because they were not asked for.
+    /// Number of processes that went on unrecorded because `--children` or `--all` was not given.
     let_go: u32,
 }
 
@@ -145,8 +146,8 @@ impl Collector {
         self.stopping_since.is_some()
     }
 
-    /// Records a process; afterwards, if wanted, lets it go in case it waits at startup.
-    /// `is_only`: the command fails if that cannot be done.
+    /// Starts recording a process. If `resumes`, a process that is suspended at startup is resumed
+    /// then. If `is_only`, the command fails if the session cannot be started.
     pub(super) fn add(
         &mut self,
         target: Target,
@@ -156,7 +157,8 @@ impl Collector {
         self.wanted += 1;
         let request = match &self.guard {
             Some((_, config)) => {
-                // With a rotation, the process resumes only once the rotation's session has begun, too.
+                // With a rotation, the process resumes only once the rotation's session has begun,
+                // too.
                 let rotation = self.kept.map(|_| std::mem::take(&mut resumes));
                 StartRequest::new(Job::Watch { rotation }, config)
             }
@@ -166,15 +168,15 @@ impl Collector {
         Ok(self.begin(target, request)?)
     }
 
-    /// Asks for a session.
+    /// Requests a session on another thread, which sends the result as [`Notice::Start`].
     fn begin(&mut self, target: Target, request: StartRequest) -> io::Result<()> {
         let notices = self.notices.0.clone();
-        // Fails only when the command is ending; the session is then stopped by its drop.
+        // Sending fails only when the command is ending. Dropping the result stops the session.
         let report = move |result| drop(notices.send(Notice::Start(Box::new(result))));
         self.starts.begin(target, request, report)
     }
 
-    /// Watches until all has ended.
+    /// Handles newcomers and notices until every recording has ended.
     pub(super) fn run(
         &mut self,
         newcomers: &mut Newcomers<'_>,
@@ -213,7 +215,7 @@ impl Collector {
         }
     }
 
-    /// Warns if standard output is read too slowly, and stops if it is not read any more.
+    /// Warns if standard output is read too slowly, and stops recording if it is no longer read.
     fn look_at_queue(&mut self, context: &mut Context<'_>) {
         let Some(queue) = &self.queue else { return };
         let (has_dropped, is_over) = (queue.has_dropped(), queue.is_cut() || queue.is_broken());
@@ -245,7 +247,7 @@ impl Collector {
                 context.messages.warning(&format!("rule {name} {trouble}"));
             }
             RecordingEvent::Condition(place) => {
-                // The first event counts.
+                // Only the first event that fulfils a condition counts.
                 if !self.is_stopping()
                     && let Some(condition) = self.conditions.get(place)
                 {
@@ -280,14 +282,13 @@ impl Collector {
     fn stop_all(&mut self) {
         self.stopping_since.get_or_insert_with(Instant::now);
         self.end.end_now();
-        // One whose next file is about to begin is stopped after that, as in any
-        // rotation.
+        // A recording whose next file is about to begin is stopped once that has begun.
         let stopped = |active: &&Active| !self.starts.replaces(active.number);
         self.active.iter().filter(stopped).for_each(|active| active.recording.session.stop());
     }
 
-    /// Stops recordings whose next file does not begin in time: a start that gets no answer must not
-    /// delay the stop.
+    /// Stops recordings whose next file does not begin in time, because a start that gets no answer
+    /// must not delay the stop.
     fn stop_who_waits_for_a_next_file(&mut self) {
         let patience = self.end.signals().patience();
         if self.stopping_since.is_some_and(|since| since.elapsed() >= patience) {
@@ -308,7 +309,7 @@ impl Collector {
 }
 
 impl Drop for Collector {
-    /// Ends recordings that are still there: a session that nobody stops would stay in the
+    /// Ends the remaining recordings, because a session that nobody stops would stay in its
     /// process.
     fn drop(&mut self) {
         self.stop_all();

@@ -7,22 +7,23 @@ use crate::failure::Failure;
 use nettrace_ipc::{Launched, Port, Search};
 use std::time::Duration;
 
-/// Maximum number of unrecorded processes that are named in messages.
+/// Maximum number of unrecorded processes that messages name.
 const MAX_NAMED: u32 = 10;
-/// Maximum number of requests for sessions that wait for an answer at the same time.
+/// Maximum number of session requests that wait for an answer at the same time, because each needs
+/// several file descriptors.
 const MAX_PENDING_STARTS: usize = 4;
 
-/// Where more processes come from.
+/// Source of processes that connect during the run.
 pub(in super::super) enum Newcomers<'n> {
     None,
-    /// Processes that go on unrecorded: returns their process ids, each once.
+    /// Function that returns the process ids of newcomers that go on unrecorded, each id once.
     LetGo(&'n dyn Fn() -> Vec<u64>),
     Port(&'n Port),
     Launched(&'n mut Launched),
 }
 
 impl Newcomers<'_> {
-    /// Returns how many processes went on unrecorded because descriptors had run out.
+    /// Returns the number of processes that went on unrecorded because descriptors had run out.
     pub(super) fn turned_away(&self) -> u64 {
         match self {
             Newcomers::None | Newcomers::LetGo(_) => 0,
@@ -33,10 +34,9 @@ impl Newcomers<'_> {
 }
 
 impl Collector {
-    /// Accepts processes that connect. Returns whether more can come.
+    /// Starts recording processes that have connected. Returns whether more can connect.
     pub(super) fn admit(&mut self, newcomers: &mut Newcomers<'_>) -> Result<bool, Failure> {
         loop {
-            // Each needs some descriptors, and the machine has other things to do.
             let is_busy = self.starts.count() >= MAX_PENDING_STARTS;
             let (arrival, more, resumes) = match newcomers {
                 Newcomers::None | Newcomers::LetGo(_) => return Ok(false),
@@ -76,8 +76,8 @@ impl Collector {
         }
     }
 
-    /// Warns once, when the first process is resumed because descriptors ran out: there may
-    /// be thousands.
+    /// Warns when the first process is resumed because descriptors ran out, and never again,
+    /// because there may be thousands.
     pub(super) fn tell_turned_away(&mut self, now: u64, context: &mut Context<'_>) {
         let before = std::mem::replace(&mut self.turned_away, now);
         if before == 0 && now > 0 {

@@ -1,4 +1,4 @@
-//! Recordings after their session has started.
+//! A recording from its session's start on: its thread, its later EventCounters, its warnings.
 
 use super::{Collector, Notice, ROTATION_RETRY};
 use crate::commands::collect::recording::{Recorder, Recording, RecordingEvent, Sought};
@@ -19,43 +19,42 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// Maximum bytes that a process sends at the end, beside the events in its buffers: names of
-/// everything.
+/// Maximum bytes of the rundown that a process sends at the end, after the events in its buffers.
 const MAX_RUNDOWN_BYTES: u64 = 64 << 20;
 
-/// What became of a rotation whose next file was refused.
+/// Note about a rotation whose next file was refused because the process has ended.
 pub(super) const NO_NEXT_FILE: &str = "the process has ended; all files of its rotation are whole";
 
-/// Why a program that was started has no file with its EventCounters.
+/// Reason why a program that was started has no file with its EventCounters.
 pub(super) const NO_COUNTERS: &str = "EventCounters were not recorded: they begin after the first values of its metrics, and \
                                       the recording ended before";
 
-/// One recording.
+/// One recording that has not ended.
 pub(super) struct Active {
     pub(super) number: usize,
-    /// The recording that these metrics belong to, or its own number. They are stopped
-    /// together.
+    /// Number of the main recording, which is stopped together with those of its metrics; equal to
+    /// `number` for the main recording itself.
     pub(super) main: usize,
     pub(super) reached: Reached,
-    /// Path of its file; `None` if it goes to standard output, or nowhere.
+    /// Path of the file; `None` if the trace goes to standard output, or is only searched.
     pub(super) path: Option<PathBuf>,
     pub(super) job: Job,
-    /// The rule (and session) that asked to keep the rotation so far.
+    /// Rule that keeps the rotation's files, and the session in which it fired.
     pub(super) keeps: Option<(usize, usize)>,
-    /// When its session is stopped.
+    /// Time at which the session is stopped; `None` without a rule's duration.
     pub(super) deadline: Option<Instant>,
     pub(super) recording: Recording,
     pub(super) start: Instant,
-    /// When to try to go on in a new file, if this one is full.
+    /// Time of the next attempt to go on in a new file; `None` if this file is not full.
     pub(super) full_since: Option<Instant>,
-    /// Why the latest try to go on in a new file failed.
+    /// Reason why the latest attempt to go on in a new file failed.
     pub(super) refused: Option<Failure>,
-    /// EventCounters that begin after the first values of these metrics.
+    /// EventCounters that are requested after the first values of this recording's metrics.
     pub(super) later: Option<(SessionConfig, LaterCounters)>,
 }
 
 impl Active {
-    /// Returns the number of its file within a rotation.
+    /// Returns the number of the file within a rotation; 1 without a rotation.
     pub(super) fn part(&self) -> u64 {
         self.job.part().unwrap_or(1)
     }
@@ -66,7 +65,7 @@ impl Active {
 }
 
 impl Collector {
-    /// Takes a session that has started, or the reason why it could not be started.
+    /// Records a session that has started, or reports why it could not be started.
     pub(super) fn take_start(&mut self, start: StartResult, context: &mut Context<'_>) {
         self.starts.take_answer(&start);
         let StartResult { request, started, .. } = start;
@@ -99,10 +98,10 @@ impl Collector {
             return;
         }
         match request.replaces {
-            // `stop_all` left it running for its next file, which does not come.
+            // `stop_all` left this recording running for its next file, which does not come.
             Some(number) if self.is_stopping() => self.stop_one(number),
             Some(number) => {
-                // The process may be ending: that is seen until the next try. If it is not,
+                // If the process is ending, the recording ends before the next attempt. Otherwise
                 // the file grows.
                 match self.active.iter_mut().find(|active| active.number == number) {
                     Some(active) => {
@@ -123,7 +122,7 @@ impl Collector {
         }
     }
 
-    /// Records a session that has begun.
+    /// Records a session that has begun, and its metrics beside it.
     fn record(
         &mut self,
         started: Started,
@@ -152,8 +151,7 @@ impl Collector {
         let sought = Arc::new(Mutex::new(sought));
         self.drive(stream, number, (&sought, &first_values), reached, job.clone())?;
         if self.count == 1 {
-            // The time of the recording runs from its first session, not from the request
-            // for it.
+            // `--duration` counts from the first session, not from the request for it.
             self.status = Status::new(context.shows_status, self.buffer_megabytes);
             self.end.begin();
         }
@@ -172,13 +170,13 @@ impl Collector {
         Ok(())
     }
 
-    /// Asks for EventCounters where they may begin by now.
+    /// Requests EventCounters of a recording whose metrics have sent their first values.
     pub(super) fn begin_later_counters(&mut self, context: &mut Context<'_>) {
         let may_begin = |active: &Active| {
             active.later.is_some() && active.recording.session.first_values().let_counters_begin()
         };
         let ready = self.active.iter().position(may_begin);
-        // In this order: a signal that came before the first values is seen here.
+        // Tested after `ready`, so that a signal that came before the first values is seen.
         if self.is_stopping() || self.end.is_due() {
             return;
         }
@@ -197,8 +195,8 @@ impl Collector {
         }
     }
 
-    /// Records EventCounters that have begun. Without their recording they are dropped,
-    /// which stops their session.
+    /// Records EventCounters that have begun. If their main recording has ended, the stream is
+    /// dropped, which stops its session.
     fn record_later(
         &mut self,
         stream: Stream,
@@ -231,12 +229,11 @@ impl Collector {
         let number = self.count;
         let (limit, duration) = self.bounds(&job);
         let rest = (u64::from(self.buffer_megabytes) << 20).saturating_add(MAX_RUNDOWN_BYTES);
-        // A session that is stopped still sends what is in its buffers, and its rundown:
-        // without them methods have no names.
+        // A stopped session still sends its buffers and its rundown, which names the methods.
         let max_bytes = limit.map(|limit| limit.saturating_add(rest));
         let notices = self.notices.0.clone();
         let report = Box::new(move |event| {
-            // A rule belongs to the process, whichever of its sessions makes it fire.
+            // A rule belongs to the main recording, whichever session of the process makes it fire.
             let is_of_process = matches!(event, RecordingEvent::Fired { .. });
             let from = if is_of_process { main } else { number };
             drop(notices.send(Notice::Recording(from, event)));
@@ -262,7 +259,7 @@ impl Collector {
         Ok(())
     }
 
-    /// Reports what is recorded, and where.
+    /// Reports what is recorded, and to which files.
     fn tell_start(
         &self,
         stream: &Stream,
@@ -298,7 +295,8 @@ impl Collector {
         job: &Job,
         context: &mut Context<'_>,
     ) {
-        // What is left out beside names of methods is a saving, and was not asked for.
+        // Filters that the command adds beside method names only save bytes: the user did not
+        // ask for them.
         let is_asked = |lost: &&Lost| match lost {
             Lost::StacksOff => !job.is_watch(),
             Lost::EventFilter { provider } => !self.config.providers().iter().any(|asked| {
@@ -317,7 +315,8 @@ impl Collector {
         }
     }
 
-    /// Takes that a file has reached its size: its session is stopped, or the next file begins.
+    /// Marks a rotation's file as full, so that the next begins; stops any other recording that has
+    /// reached its size.
     pub(super) fn take_size(&mut self, number: usize) {
         let rotates = |active: &&mut Active| active.number == number && active.job.part().is_some();
         match self.active.iter_mut().find(rotates) {
@@ -327,15 +326,14 @@ impl Collector {
     }
 }
 
-/// Reports that a process was not resumed, or is suspended for another tool's port.
+/// Warns that a process was not resumed, or is suspended for another tool's port.
 fn warn_of_startup(
     reached: &Reached,
     resumed: Option<Result<(), Error>>,
     is_waiting: bool,
     context: &mut Context<'_>,
 ) {
-    // The session goes on whatever became of this; a process that does not wait loses
-    // nothing.
+    // Only a warning: the session goes on, and a process that does not wait loses nothing.
     if let Some(Err(error)) = &resumed {
         context.messages.warning(&format!("{}: not resumed: {error}", reached.label()));
     }

@@ -1,4 +1,4 @@
-//! Rotation: the next session starts before the full file's session is stopped.
+//! Rotation: begins the next file of a recording whose file is full.
 
 use super::Collector;
 use super::recordings::Active;
@@ -7,8 +7,8 @@ use crate::context::Context;
 use std::time::Instant;
 
 impl Collector {
-    /// Starts the next file of a process before the full one is stopped, so that nothing
-    /// falls between them.
+    /// Starts the session of the next file before the session of the full file is stopped, so that
+    /// no event falls between them.
     pub(super) fn go_on_rotating(&mut self, context: &mut Context<'_>) {
         let is_due = |active: &&mut Active| {
             !active.is_stopping() && active.full_since.is_some_and(|since| since <= Instant::now())

@@ -11,17 +11,17 @@ use crate::live::target::Reached;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// A rule that keeps the rotation's files has fired.
+/// Order of a fired rule to keep the rotation's files.
 pub(super) struct Keep {
     rule: usize,
-    /// The session in which it fired.
+    /// Number of the session in which the rule fired.
     watch: usize,
     reached: Reached,
     due: Instant,
 }
 
 impl Collector {
-    /// Records all the time what rules may keep, beside the session that looks for their
+    /// Starts the rotation whose files rules may keep, beside the session that looks for their
     /// conditions.
     pub(super) fn begin_rotation(
         &mut self,
@@ -36,7 +36,7 @@ impl Collector {
         }
     }
 
-    /// Returns the size and the time after which a session is stopped.
+    /// Returns the bytes and the duration after which a session is stopped.
     pub(super) fn bounds(&self, job: &Job) -> (Option<u64>, Option<Duration>) {
         let Some((rule, _)) = job.rule() else {
             return (self.limit.filter(|_| !job.is_watch()), None);
@@ -48,7 +48,7 @@ impl Collector {
         }
     }
 
-    /// Does what a rule says, as its condition is fulfilled.
+    /// Carries out the action of a rule whose condition is fulfilled.
     pub(super) fn fire(
         &mut self,
         number: usize,
@@ -83,8 +83,8 @@ impl Collector {
         }
     }
 
-    /// Returns the rule and the bytes of each recording of a rule that is not finished, or has
-    /// not begun yet.
+    /// Returns rule and bytes of each recording that a rule has started or requested and that has
+    /// not ended.
     pub(super) fn growing(&self) -> Vec<(usize, u64)> {
         let its = self.active.iter().filter_map(|active| {
             Some((active.job.rule()?.0, active.recording.session.received().bytes))
@@ -92,7 +92,8 @@ impl Collector {
         its.chain(self.starts.rules().map(|rule| (rule, 0))).collect()
     }
 
-    /// Ends recordings of rules that are long enough, and keeps to what may be on disk.
+    /// Stops recordings of rules that have reached their duration, and enforces the limits of files
+    /// and bytes on disk.
     pub(super) fn look_at_rules(&mut self, context: &mut Context<'_>) {
         let (growing, is_stopping) = (self.growing(), self.is_stopping());
         let Some((guard, _)) = &mut self.guard else { return };
@@ -112,8 +113,8 @@ impl Collector {
         self.keep_what_is_due(false, context);
     }
 
-    /// Ends the file of a rotation that is to be kept; those before it are kept when it is whole.
-    /// `is_last`: keeps what is there now, as the command ends.
+    /// Ends the newest file of each rotation that is to be kept; when that file is whole, all files
+    /// are kept. `is_last`: keeps files now, before they are due, because the command ends.
     pub(super) fn keep_what_is_due(&mut self, is_last: bool, context: &mut Context<'_>) {
         let is_due = |keep: &mut Keep| is_last || keep.due <= Instant::now();
         let due: Vec<Keep> = self.keeps.extract_if(.., is_due).collect();
@@ -122,7 +123,7 @@ impl Collector {
             let of_rotation = |active: &&mut Active| {
                 active.job.part().is_some() && active.reached.pid == reached.pid
             };
-            // Takes the newest one, as the one before it may still be ending.
+            // The file before the newest may still be ending.
             match self.active.iter_mut().filter(of_rotation).max_by_key(|active| active.part()) {
                 Some(active) if active.keeps.is_none() => {
                     active.keeps = Some((rule, watch));
@@ -136,7 +137,7 @@ impl Collector {
         }
     }
 
-    /// Reports that a recording of a rule failed.
+    /// Reports that a rule's recording failed.
     pub(super) fn fail_rule(
         &mut self,
         rule: usize,
@@ -146,7 +147,7 @@ impl Collector {
     ) {
         self.has_failed_rule = true;
         let Some(its) = self.active.iter().find(|active| active.number == watch) else {
-            // Its process has ended, and cannot make it fire again.
+            // The process has ended, so that the rule needs no cooldown.
             context.messages.error(failure);
             return;
         };
