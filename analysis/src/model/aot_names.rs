@@ -1,5 +1,4 @@
-//! Names of methods that were compiled ahead of time, from the linker names that the compiler
-//! of NativeAOT writes.
+//! Reads names of methods from the linker names that the compiler of NativeAOT writes.
 //!
 //! | linker name | as the runtime would store it |
 //! |---|---|
@@ -9,15 +8,16 @@
 //! | `App_N_Program__Later_d__4__MoveNext` | `N.Program+<Later>d__4`, `MoveNext` |
 //! | `S_P_CoreLib_System_Threading_Lock__TryEnterSlow_0` | `System.Threading.Lock`, `TryEnterSlow` |
 //!
-//! The compiler replaces all that linkers do not like by `_`, so a name is a good guess: a
-//! type `My_Type` is read as `My.Type`.
+//! The compiler replaces special characters by `_`, so a name is a good guess: `My_Type` is read as
+//! `My.Type`.
 
+use super::type_name::opening_bracket;
 use super::waits::stored_type;
 
-/// Deeper nesting of generic arguments than compilers generate.
+/// Maximum nesting of generic arguments, more than compilers generate.
 const DEPTH: usize = 16;
 
-/// The compiler writes these assemblies with `S_P_` for `System.Private.`.
+/// Ends of the assemblies for whose `System.Private.` the compiler writes `S_P_`.
 const PRIVATE: &[&str] = &[
     "CoreLib",
     "TypeLoader",
@@ -30,11 +30,11 @@ const PRIVATE: &[&str] = &[
     "Xml",
 ];
 
-/// Canonical form: any reference type.
+/// Linker name of `System.__Canon`, which stands for any reference type.
 const CANON: &str = "System___Canon";
 const CANON_MARK: &str = "\u{1}";
 
-/// A method's name in the notation of the runtime's events.
+/// Name of a method in the notation of the runtime's events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AotName {
     pub(super) module: String,
@@ -43,8 +43,8 @@ pub(super) struct AotName {
 }
 
 impl AotName {
-    /// Reads the name of a managed method from a linker's symbol; `None` for a symbol that is no
-    /// method. `image`: the name of the file.
+    /// Reads the name of a managed method from a symbol; `None` for other symbols. `image`: file
+    /// name of the program.
     pub(super) fn parse(symbol: &str, image: &str) -> Option<AotName> {
         let own = image.split('.').next().unwrap_or(image);
         let own: String =
@@ -54,9 +54,9 @@ impl AotName {
             return None;
         }
         let text = without_overload(symbol);
-        // Arguments of the method itself: its name has none in the runtime's notation.
+        // The runtime's notation leaves out generic arguments of the method itself.
         let text = match text.strip_suffix('>') {
-            Some(_) => without_overload(text.get(..opening(text)?)?),
+            Some(_) => without_overload(text.get(..opening_bracket(text, '<', '>')?)?),
             None => text,
         };
         let (type_text, inner, method) = parts(text)?;
@@ -72,7 +72,7 @@ impl AotName {
     }
 }
 
-/// Returns the text of the type, what is nested in it, and the method.
+/// Returns the text of the type, the name of a generated type nested in it, and the method.
 fn parts(text: &str) -> Option<(&str, String, String)> {
     // A lambda: `TYPE___c___Main_b__5_0`, `TYPE___c__DisplayClass5_0___Main_b__1`.
     if let Some((before, number)) = text.rsplit_once("_b__")
@@ -98,7 +98,8 @@ fn parts(text: &str) -> Option<(&str, String, String)> {
         let local = local.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
         return Some((owner, String::new(), format!("<{name}>g__{local}|0")));
     }
-    let at = separator(text)?;
+    let at = separators(text).last();
+    let at = at.filter(|at| *at > 0 && at.saturating_add(2) < text.len())?;
     let (owner, method) = (text.get(..at)?, text.get(at.saturating_add(2)..)?);
     // `.ctor`, `.cctor`.
     match owner.strip_suffix('_') {
@@ -107,12 +108,11 @@ fn parts(text: &str) -> Option<(&str, String, String)> {
     }
 }
 
-/// Returns a name without the number that the compiler gives to methods of one name: `Wait` for
-/// `Wait_4`.
+/// Returns a name without the number of the overload: `Wait` for `Wait_4`.
 fn without_overload(text: &str) -> &str {
     let rest = text.trim_end_matches(|c: char| c.is_ascii_digit());
     match rest.strip_suffix('_') {
-        // The number of a lambda is part of its name.
+        // The number of a lambda is part of the name.
         Some(name) if rest.len() < text.len() && !name.ends_with('_') && !text.contains("_b__") => {
             name
         }
@@ -120,40 +120,22 @@ fn without_overload(text: &str) -> &str {
     }
 }
 
-/// Returns where the bracket opens that closes at the end of the text.
-fn opening(text: &str) -> Option<usize> {
-    let mut depth = 0usize;
-    for (at, c) in text.char_indices().rev() {
-        match c {
-            '>' => depth = depth.saturating_add(1),
-            '<' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 {
-            return Some(at);
-        }
-    }
-    None
-}
-
-/// Returns where the last `__` outside of brackets begins.
-fn separator(text: &str) -> Option<usize> {
-    let mut depth = 0usize;
-    let mut found = None;
-    let mut last = '\0';
-    for (at, c) in text.char_indices() {
+/// Returns the positions of all `__` outside of brackets. Three underscores have two.
+fn separators(text: &str) -> impl Iterator<Item = usize> {
+    let (mut depth, mut last) = (0usize, '\0');
+    text.char_indices().filter_map(move |(at, c)| {
         match c {
             '<' => depth = depth.saturating_add(1),
             '>' => depth = depth.saturating_sub(1),
-            '_' if last == '_' && depth == 0 => found = at.checked_sub(1),
             _ => {}
         }
+        let is_second = c == '_' && last == '_' && depth == 0;
         last = c;
-    }
-    found.filter(|at| *at > 0 && at.saturating_add(2) < text.len())
+        at.checked_sub(1).filter(|_| is_second)
+    })
 }
 
-/// Returns the assembly, and the rest of the text.
+/// Splits a text into assembly and type.
 fn split_module<'t>(text: &'t str, own: &str) -> (String, &'t str) {
     if let Some(rest) = text.strip_prefix("S_P_") {
         for name in PRIVATE {
@@ -165,7 +147,7 @@ fn split_module<'t>(text: &'t str, own: &str) -> (String, &'t str) {
     if let Some(rest) = text.strip_prefix(own).and_then(|rest| rest.strip_prefix('_')) {
         return (own.to_owned(), rest);
     }
-    // A namespace mostly begins as its assembly does: `Lib_Data_Lib_Data_Rows`.
+    // A namespace usually begins like its assembly: `Lib_Data_Lib_Data_Rows`.
     let first = text.split('_').next().unwrap_or(text);
     let again = format!("_{first}_");
     match text.find(&again).filter(|_| !first.is_empty()) {
@@ -214,31 +196,16 @@ fn type_of(text: &str, depth: usize) -> String {
     format!("{shown}[{}]", shown_arguments.join(","))
 }
 
-/// Splits at each `__` outside of brackets.
+/// Splits a text at each `__` outside of brackets.
 fn split_arguments(text: &str) -> Vec<&str> {
     let mut arguments = Vec::new();
     let mut rest = text;
-    while let Some(at) = first_separator(rest) {
+    while let Some(at) = separators(rest).next() {
         arguments.push(rest.get(..at).unwrap_or_default());
         rest = rest.get(at.saturating_add(2)..).unwrap_or_default();
     }
     arguments.push(rest);
     arguments
-}
-
-fn first_separator(text: &str) -> Option<usize> {
-    let mut depth = 0usize;
-    let mut last = '\0';
-    for (at, c) in text.char_indices() {
-        match c {
-            '<' => depth = depth.saturating_add(1),
-            '>' => depth = depth.saturating_sub(1),
-            '_' if last == '_' && depth == 0 => return at.checked_sub(1),
-            _ => {}
-        }
-        last = c;
-    }
-    None
 }
 
 fn argument(text: &str, depth: usize) -> String {

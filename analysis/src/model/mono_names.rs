@@ -1,4 +1,4 @@
-//! Mono's notation of types and signatures, converted to that of other runtimes.
+//! Converts types and signatures from Mono's notation to the notation of other runtimes.
 //!
 //! | Mono | others |
 //! |---|---|
@@ -6,15 +6,16 @@
 //! | `int(string,intptr)` | `int32  (string,native int)` |
 //! | ``A/B`1<int>`` | ``A+B`1<int32>`` |
 //!
-//! A signature is Mono's if no blank stands before its arguments: other runtimes write two.
+//! A signature without a blank before the arguments is Mono's: other runtimes write two blanks.
 
 use std::borrow::Cow;
 
-/// Returns a type's name in the notation of other runtimes: ``A.Pair`2[B,C][]`` for
-/// `A.Pair<B,C>[]`, as Mono writes it. Angle brackets at the start of a name are the compiler's.
+/// Returns the name of a type in the notation of other runtimes: ``A.Pair`2[B,C][]`` for
+/// `A.Pair<B,C>[]`. Angle brackets at the start of a name are the compiler's and stay.
 pub(crate) fn name_of_mono(name: &str) -> String {
     let mut stored = String::with_capacity(name.len().saturating_add(8));
-    // For each open bracket: where the list of arguments begins, and its length so far.
+    // For each open bracket, the position of its list of arguments and the length so far; `None`
+    // for a bracket of the compiler.
     let mut open: Vec<Option<(usize, usize)>> = Vec::new();
     let mut before = '.';
     let mut squares = 0_usize;
@@ -54,23 +55,10 @@ pub(crate) fn name_of_mono(name: &str) -> String {
     stored
 }
 
-/// Returns whether a signature is Mono's.
+/// Returns whether a signature is in Mono's notation.
 pub(crate) fn is_of_mono(signature: &str) -> bool {
     let before = signature.split_once('(').map(|(before, _)| before);
     before.is_some_and(|before| !before.is_empty() && !before.ends_with(' '))
-}
-
-/// Returns where the arguments of a signature begin: at the bracket that the last one closes.
-pub(crate) fn arguments_of_mono(signature: &str) -> Option<usize> {
-    let mut open = 0_usize;
-    signature.char_indices().rev().find_map(|(at, letter)| {
-        match letter {
-            ')' => open = open.saturating_add(1),
-            '(' => open = open.saturating_sub(1),
-            _ => return None,
-        }
-        (letter == '(' && open == 0).then_some(at)
-    })
 }
 
 /// Returns an argument without `modreq(…)` and `modopt(…)`.
@@ -82,7 +70,7 @@ fn without_modifiers(argument: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the type of an argument of a signature of Mono.
+/// Returns an argument of a signature in the notation of other runtimes.
 pub(crate) fn argument_of_mono(argument: &str) -> String {
     let plain = without_modifiers(argument);
     let mut text = String::with_capacity(plain.len());

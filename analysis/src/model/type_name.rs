@@ -1,4 +1,4 @@
-//! Names of types, converted from the runtime's notation to source notation.
+//! Converts names of types from the runtime's notation to source notation.
 //!
 //! | stored | shown |
 //! |---|---|
@@ -9,12 +9,12 @@
 //! | `pMT: 0x7f922fb4fe30<class System.Object>` (signatures of dynamically emitted code) | `?<object>` |
 
 use super::demangle::demangle_type;
-use super::mono_names::{argument_of_mono, arguments_of_mono, is_of_mono};
+use super::mono_names::{argument_of_mono, is_of_mono};
 
-/// Deeper nesting of types than compilers generate; beyond it, text is shown unchanged.
+/// Maximum nesting of types, more than compilers generate. Deeper text is shown unchanged.
 const DEPTH: usize = 32;
 
-/// Splits at each `separator` outside of brackets.
+/// Splits a text at each `separator` outside of brackets.
 pub(crate) fn split_outside(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut depth = 0usize;
     text.split(move |c| {
@@ -27,7 +27,7 @@ pub(crate) fn split_outside(text: &str, separator: char) -> impl Iterator<Item =
     })
 }
 
-/// Splits after the last `separator` outside of brackets.
+/// Splits a text at the last `separator` outside of brackets.
 pub(crate) fn rsplit_outside(text: &str, separator: char) -> (&str, &str) {
     let last = split_outside(text, separator).last().unwrap_or(text);
     let before = text.len().saturating_sub(last.len());
@@ -35,11 +35,10 @@ pub(crate) fn rsplit_outside(text: &str, separator: char) -> (&str, &str) {
     (namespace.strip_suffix(separator).unwrap_or(namespace), last)
 }
 
-/// A type's name, split into its parts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct TypeName {
     pub(crate) namespace: String,
-    /// The type, preceded by its outer types, with their generic arguments.
+    /// Outer types and the type, each with its generic arguments.
     pub(crate) segments: Vec<String>,
 }
 
@@ -50,7 +49,8 @@ impl TypeName {
     }
 
     fn at_depth(text: &str, depth: usize) -> TypeName {
-        // Generic arguments follow all nested types, and belong to them in order.
+        // Generic arguments follow the innermost type, and belong to outer and nested types in
+        // order.
         let (path, arguments) = match text.find('[').filter(|_| text.ends_with(']')) {
             Some(at) => {
                 let inside = text
@@ -60,7 +60,7 @@ impl TypeName {
             }
             None => (text, ""),
         };
-        // Names of types on the heap have the arguments of their outer types, but not these.
+        // Names of types on the heap lack the outer types, but have the arguments of these.
         let own: usize =
             split_outside(path, '+').map(|part| arity_of(part).1).fold(0, usize::saturating_add);
         let count = split_outside(arguments, ',').filter(|argument| !argument.is_empty()).count();
@@ -103,7 +103,7 @@ fn shown_at_depth(text: &str, depth: usize) -> String {
     if depth > DEPTH {
         return text.to_owned();
     }
-    // Pointers to functions, before the suffixes that their last argument may have.
+    // Pointers to functions come before suffixes, which may belong to the last argument.
     if let Some(rest) = text.strip_prefix("fnptr ")
         && let Some((result, inside)) = rest.split_once('(')
         && let Some(inside) = inside.strip_suffix(')')
@@ -125,8 +125,8 @@ fn shown_at_depth(text: &str, depth: usize) -> String {
     if let Some(name) = keyword(text) {
         return name.to_owned();
     }
-    // If the runtime has no name for a type, it writes its address, which differs from
-    // process to process.
+    // The runtime writes an address for a type without a name. The address differs between
+    // processes.
     if let Some(rest) = text.strip_prefix("pMT: 0x") {
         let end = rest.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len());
         let inside = rest.get(end..).and_then(|rest| rest.strip_prefix('<')?.strip_suffix('>'));
@@ -136,7 +136,7 @@ fn shown_at_depth(text: &str, depth: usize) -> String {
             .collect();
         return format!("?<{}>", arguments.join(","));
     }
-    // Signatures have generic arguments in angle brackets, after a backtick.
+    // Signatures have generic arguments in angle brackets.
     if let Some((path, rest)) = text.split_once('<')
         && path.contains('`')
         && let Some(inside) = rest.strip_suffix('>')
@@ -179,13 +179,13 @@ fn with_suffix(text: &str) -> Option<(&str, &str)> {
     }
     let open = text.ends_with(']').then(|| text.rfind('['))??;
     let (element, suffix) = text.split_at_checked(open)?;
-    // A single closing bracket: two end a generic type whose last argument is empty.
+    // Two closing brackets end a generic type whose last argument is empty.
     let inside = suffix.strip_prefix('[')?.strip_suffix(']')?;
     let is_array = inside.chars().all(|c| matches!(c, ',' | '.' | '0'));
     (is_array && !element.is_empty()).then_some((element, suffix))
 }
 
-/// Returns C#'s keyword for a type that IL or the framework calls otherwise.
+/// Returns the keyword of C# for a type of IL or of the framework.
 fn keyword(text: &str) -> Option<&'static str> {
     Some(match text {
         "bool" | "System.Boolean" => "bool",
@@ -210,42 +210,45 @@ fn keyword(text: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns a signature's arguments in source notation: `(int,string[])`. `type_name`: that of the
-/// method's type, whose generic arguments the signature calls `!0`, `!1`.
+/// Returns a signature's arguments in source notation: `(int,string[])`. `type_name`: stored name
+/// of the method's type, whose generic arguments replace `!0`, `!1`.
 pub(crate) fn arguments(signature: &str, type_name: &str) -> String {
-    let of_mono = is_of_mono(signature).then(|| arguments_of_mono(signature)).flatten();
-    let open = of_mono.unwrap_or_else(|| arguments_at(signature));
+    let is_mono = is_of_mono(signature) && opening_bracket(signature, '(', ')').is_some();
+    let open = arguments_at(signature);
     let inside = signature.get(open.saturating_add(1)..).unwrap_or_default();
     let inside = inside.strip_suffix(')').unwrap_or(inside);
     let parameters = Parameters::from_signature(signature, type_name);
     let shown = |text: &str| parameters.put_into(&shown(text));
     let arguments = split_outside(inside, ',');
-    let arguments: Vec<String> = match of_mono.is_some() {
+    let arguments: Vec<String> = match is_mono {
         true => arguments.map(|argument| shown(&argument_of_mono(argument))).collect(),
         false => arguments.map(shown).collect(),
     };
     format!("({})", arguments.join(","))
 }
 
-/// Returns where the arguments of a signature begin: at the bracket that closes at its end. A
+/// Returns the position of a signature's arguments. The last brackets are searched, because a
 /// result may be a pointer to a function, with arguments of its own.
 fn arguments_at(signature: &str) -> usize {
-    let mut depth = 0usize;
-    for (at, c) in signature.char_indices().rev() {
-        match c {
-            ')' => depth = depth.saturating_add(1),
-            '(' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 && c == '(' {
-            return at;
-        }
-    }
-    signature.find('(').unwrap_or(signature.len())
+    let open = opening_bracket(signature, '(', ')').or_else(|| signature.find('('));
+    open.unwrap_or(signature.len())
 }
 
-/// Returns `<T>` for a generic method, `<T1,T2>` if it shows several; empty for others. The trace
-/// has neither their names nor what stands for them.
+/// Returns the position of the bracket that the last bracket of a text closes.
+pub(super) fn opening_bracket(text: &str, open: char, close: char) -> Option<usize> {
+    let mut depth = 0usize;
+    text.char_indices().rev().find_map(|(at, c)| {
+        if c == close {
+            depth = depth.saturating_add(1);
+        } else if c == open {
+            depth = depth.saturating_sub(1);
+        }
+        (c == open && depth == 0).then_some(at)
+    })
+}
+
+/// Returns `<T>` for a generic method, or `<T1,T2>` if the signature shows several parameters;
+/// empty for other methods. The trace has neither names nor values of these parameters.
 pub(crate) fn type_parameters(signature: &str) -> String {
     let before = signature.get(..arguments_at(signature)).unwrap_or_default();
     if !before.split_whitespace().any(|word| word == "generic") {
@@ -261,10 +264,10 @@ pub(crate) fn type_parameters(signature: &str) -> String {
     }
 }
 
-/// Maximum number of parameters of a method: more than compilers allow in practice.
+/// Maximum number of a method's generic parameters that are shown.
 const MAX_PARAMETERS: usize = 16;
 
-/// Returns the highest number of a parameter `!!0`, `!!1` of a method in its signature.
+/// Returns the highest number of a method's parameters `!!0`, `!!1` in a signature.
 fn highest(signature: &str) -> usize {
     let numbers = signature.split("!!").skip(1).filter_map(leading_number);
     numbers.max().unwrap_or(0).min(MAX_PARAMETERS)
@@ -275,7 +278,7 @@ fn leading_number(text: &str) -> Option<usize> {
     text.get(..end)?.parse().ok()
 }
 
-/// What stands for `!0` and `!!0` in a signature.
+/// Replacements for `!0` and `!!0` in a signature.
 struct Parameters {
     of_type: Vec<String>,
     has_several: bool,
@@ -289,7 +292,7 @@ impl Parameters {
         Parameters { of_type, has_several: highest(signature) > 0 }
     }
 
-    /// Parameters that are not known stay as they are.
+    /// Replaces the parameters in a type. Unknown ones stay as they are.
     fn put_into(&self, text: &str) -> String {
         if !text.contains('!') {
             return text.to_owned();
@@ -327,7 +330,7 @@ mod tests {
         let cases = [
             ("System.Collections.Generic.List`1[System.__Canon]", "List<__Canon>"),
             ("A.Outer`1+Inner`1[System.Int32,System.String]", "Outer<int>.Inner<string>"),
-            // A type on the heap, whose outer type is not in its name.
+            // A nested type on the heap, without its outer type.
             ("Deep`1[System.Int32,System.String]", "Deep<string>"),
             ("Plain[System.Int32]", "Plain"),
             ("fnptr void(int32)", "delegate*<int,void>"),
@@ -390,7 +393,7 @@ mod tests {
         let of = |signature| arguments(signature, "A.B");
         assert_eq!(of("instance void  (int32,class System.String[])"), "(int,string[])");
         assert_eq!(of("void ()"), "()");
-        // Mono's int has 32 bits, that of others is a native one.
+        // `int` has 32 bits in Mono's notation, and is a native integer in other runtimes'.
         assert_eq!(of("int(int,intptr,A.B`1/C<int>)"), "(int,nint,B.C<int>)");
         assert_eq!(of("int32  (int)"), "(nint)");
         assert_eq!(of("int& modreq(A.In)(int16 modreq(A.In)&)"), "(short&)");
