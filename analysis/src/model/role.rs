@@ -208,28 +208,9 @@ mod tests {
 
     #[test]
     fn a_thread_in_a_method_that_waits_does_not_run() {
-        let stacks: &[&[&str]] = &[
-            // .NET 11.
-            &["System.Threading.LowLevelThreadBlocker.Wait"],
-            &["System.Threading.LowLevelThreadBlocker.TimedWait"],
-            &["System.Threading.LowLevelLifoSemaphore.Block"],
-            &["System.Threading.LowLevelLifoSemaphore.WaitAsWaiter"],
-            &["System.Threading.LowLevelLifoSemaphore.WaitSlow"],
-            &["System.Threading.LowLevelLifoSemaphore.WaitNoSpin"],
-            &["System.Threading.LowLevelFutex.WaitOnAddress"],
-            &["System.Threading.LowLevelFutex.WaitOnAddressTimeout"],
-            &["System.Threading.LowLevelFutex.WaitNoSpin"],
-            &["System.Threading.LowLevelLock.WaitAndAcquire"],
-            &["System.Threading.WaitSubsystem.SignalAndWait"],
-            &["System.Threading.WaitSubsystem+ThreadWaitInfo.Sleep"],
-            &["System.Threading.WaitSubsystem+ThreadWaitInfo.UninterruptibleSleep0"],
-            &["System.Threading.Monitor.SynchronizedMethodEnter"],
+        let in_native_code: &[&[&str]] = &[
             &["System.IO.FileSystemWatcher+INotify.ProcessEvents"],
             &["System.IO.FileSystemWatcher+INotify.TryReadEvent"],
-            // All runtimes.
-            &["System.Threading.WaitHandle.WaitAnyMultiple"],
-            &["System.Threading.WaitHandle.SignalAndWaitCore"],
-            &["System.Diagnostics.Tracing.NativeRuntimeEventSource.ThreadPoolWorkerThreadWait"],
             // Linux.
             &["Interop+Sys.ReceiveMessage"],
             &[
@@ -250,15 +231,48 @@ mod tests {
             &["Interop+Kernel32.ReadFile", "System.IO.Pipes.PipeStream.ReadFileNative"],
             &["System.IO.Pipes.NamedPipeClientStream.TryConnect"],
             &["Interop+Winsock.GetAddrInfoW"],
-            // macOS, Mono, NativeAOT.
+            &["Windows.Win32.PInvoke.GetMessage"],
+            // macOS.
             &["Interop+RunLoop.CFRunLoopRun"],
-            &["System.Threading.Monitor.Monitor_wait"],
-            &["System.Threading.WaitHandle.Wait_internal"],
-            &["System.Threading.LowLevelLifoSemaphore.TimedWaitInternal"],
-            &["System.Runtime.InternalCalls.RhpWaitForFinalizerRequest"],
         ];
-        for stack in stacks {
+        let in_any_code = [
+            // .NET 11.
+            "LowLevelThreadBlocker.Wait",
+            "LowLevelThreadBlocker.TimedWait",
+            "LowLevelLifoSemaphore.Block",
+            "LowLevelLifoSemaphore.WaitAsWaiter",
+            "LowLevelLifoSemaphore.WaitSlow",
+            "LowLevelLifoSemaphore.WaitNoSpin",
+            "LowLevelFutex.WaitOnAddress",
+            "LowLevelFutex.WaitOnAddressTimeout",
+            "LowLevelFutex.WaitNoSpin",
+            "LowLevelLock.WaitAndAcquire",
+            "WaitSubsystem.SignalAndWait",
+            "WaitSubsystem+ThreadWaitInfo.Sleep",
+            "WaitSubsystem+ThreadWaitInfo.UninterruptibleSleep0",
+            // All runtimes.
+            "WaitHandle.WaitAnyMultiple",
+            "WaitHandle.SignalAndWaitCore",
+            "LowLevelLifoSemaphore.Wait",
+            // Mono.
+            "Monitor.Monitor_wait",
+            "WaitHandle.Wait_internal",
+            "LowLevelLifoSemaphore.TimedWaitInternal",
+        ]
+        .map(|name| format!("System.Threading.{name}"));
+        let others = [
+            "System.Diagnostics.Tracing.NativeRuntimeEventSource.ThreadPoolWorkerThreadWait",
+            "System.Runtime.InternalCalls.RhpWaitForFinalizerRequest",
+        ];
+        for stack in in_native_code {
             assert_eq!(external(stack), None, "{stack:?}");
+            // Their own managed code is work. A call of native code is not.
+            let is_work = running(Mode::Managed, false, stack).is_some();
+            assert_eq!(is_work, !stack[0].starts_with("Interop"), "{stack:?}");
+        }
+        for method in in_any_code.iter().map(|name| &**name).chain(others) {
+            assert_eq!(external(&[method]), None, "{method}");
+            assert_eq!(running(Mode::Managed, false, &[method]), None, "{method}");
         }
     }
 
@@ -290,14 +304,7 @@ mod tests {
 
     #[test]
     fn native_calls_that_compute_run_and_others_may() {
-        for method in [
-            "Interop+Crypto.EvpDigestUpdate",
-            "Interop+Ssl.SslDoHandshake",
-            "Interop+ZLib.Deflate",
-            "Interop+Brotli.BrotliEncoderCompressStream",
-            "Interop+Globalization.CompareString",
-            "SQLitePCL.SQLite3Provider_e_sqlite3+NativeMethods.sqlite3_step",
-        ] {
+        for method in ["Interop+Crypto.EvpDigestUpdate", "Interop+Ssl.SslDoHandshake"] {
             assert_eq!(external(&[method, "N.T.Run"]), Some(Running::Computing), "{method}");
         }
         for method in ["Interop+Sys.Send", "Interop+Kernel32.ReadFile", "N.T.Invoke"] {

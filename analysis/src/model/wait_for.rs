@@ -1,11 +1,12 @@
-//! What a waiting thread waits for, by the methods on its stack.
+//! Finds what a waiting thread waits for, by the methods on its stack.
 //!
 //! A wait is a chain of calls: `Task.Wait` calls `ManualResetEventSlim.Wait`, which calls
-//! `Monitor.Wait`. The outermost call says what the program asked for.
+//! `Monitor.Wait`. The program called the outermost one.
 
+use super::waits::written;
 use std::fmt;
 
-/// What a waiting thread waits for.
+/// Kind of thing that a thread waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -14,27 +15,27 @@ pub enum WaitFor {
     /// A lock that another thread holds: `Monitor.Enter`, `Lock.Enter`,
     /// `ReaderWriterLockSlim`.
     Lock,
-    /// `Monitor.Wait`: another thread has to pulse the monitor.
+    /// A pulse of a monitor by another thread: `Monitor.Wait`.
     Pulse,
     /// A wait handle: an event, a mutex, a semaphore of the operating system.
     Handle,
-    /// `ManualResetEventSlim`, `CountdownEvent`, `Barrier`.
+    /// An event within the process: `ManualResetEventSlim`, `CountdownEvent`, `Barrier`.
     Event,
-    /// `SemaphoreSlim`.
+    /// A semaphore within the process: `SemaphoreSlim`.
     Semaphore,
-    /// `Task.Wait` and its relatives: the thread is blocked until a task has ended.
+    /// The end of a task, in a call that blocks: `Task.Wait`, `Task.Result`.
     Task,
-    /// `Thread.Join`: another thread has to end.
+    /// The end of another thread: `Thread.Join`.
     Thread,
-    /// `Thread.Sleep`, `SpinWait`: time has to pass.
+    /// Time to pass: `Thread.Sleep`, `SpinWait`.
     Sleep,
-    /// A thread of the thread pool, a timer or a poller, without work.
+    /// Work, in a thread of the thread pool, a timer or a poller.
     Work,
-    /// Finalizers or a collection.
+    /// Finalizers or a garbage collection.
     Collection,
     /// Input: a socket, a pipe, the console.
     Input,
-    /// A method that is known to wait, but not for what.
+    /// Something unknown, in a method that is known to wait.
     Other,
 }
 
@@ -59,7 +60,7 @@ impl WaitFor {
 }
 
 impl fmt::Display for WaitFor {
-    /// Writes the wait as it stands in sentences: "waits for a lock".
+    /// Writes the object of "waits for", such as "a lock".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             WaitFor::Lock => "a lock",
@@ -78,11 +79,10 @@ impl fmt::Display for WaitFor {
     }
 }
 
-/// Returns what a caller in a chain of waits requested; `None` if it is not part of one. It is only
-/// meaningful for callers of a method that waits.
+/// Returns what a method in a chain of waits waits for; `None` if it ends the chain. Only
+/// meaningful for methods that wait and their callers.
 pub(super) fn wait_for(type_name: &str, method: &str) -> Option<WaitFor> {
-    let method =
-        method.strip_prefix('<').map_or(method, |inner| inner.split('>').next().unwrap_or(inner));
+    let method = written(method);
     if let Some(rest) = type_name.strip_prefix("System.Threading.") {
         return threading(rest, method);
     }
@@ -91,8 +91,7 @@ pub(super) fn wait_for(type_name: &str, method: &str) -> Option<WaitFor> {
         || type_name.starts_with("System.Net.Sockets.Socket")
         || type_name.starts_with("System.IO.FileSystemWatcher");
     match type_name {
-        // Before the streams: its threads wait for any socket to become ready, not for the
-        // input of one.
+        // Threads of the engine wait for any socket to become ready, not for the input of one.
         "System.Net.Sockets.SocketAsyncEngine" => Some(WaitFor::Work),
         "System.GC" => Some(WaitFor::Collection),
         "System.Diagnostics.Tracing.CounterGroup"
@@ -113,7 +112,7 @@ fn threading(type_name: &str, method: &str) -> Option<WaitFor> {
         ("Thread", "Sleep" | "SleepInternal" | "Yield" | "YieldInternal")
         | ("Thread", "UninterruptibleSleep0")
         | ("SpinWait", _) => WaitFor::Sleep,
-        // Every thread starts there.
+        // Every thread starts in these methods.
         ("Thread" | "Thread+StartHelper" | "ThreadHelper" | "ExecutionContext", _) => return None,
         ("ManualResetEventSlim" | "CountdownEvent" | "Barrier", _) => WaitFor::Event,
         ("SemaphoreSlim", _) => WaitFor::Semaphore,

@@ -1,29 +1,30 @@
-//! Methods in which a thread waits.
+//! Tables of the methods and functions in which a thread waits, and what they do for their caller.
 //!
-//! The sampler cannot distinguish waiting from work in native code, but the innermost
-//! managed method may be known to do nothing but wait. Methods that only call native code
-//! (P/Invoke stubs, `Interop`) are skipped in favour of their caller.
+//! The sampler cannot tell waiting from work in native code, but the innermost managed method may
+//! be known to wait. Methods that only call native code (P/Invoke stubs, `Interop`) are skipped:
+//! their caller decides.
 
-/// Whether and how a method waits.
+/// Way in which a method waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Wait {
-    /// It does not, or it is unknown.
+    /// The method does not wait, or is unknown.
     No,
-    /// It waits in native code. Its own managed code is work: it looks for something to do.
+    /// The method waits in native code. Its own managed code is work, such as a look for something
+    /// to do.
     InNative,
-    /// It takes a lock: in native code it is blocked, in its own managed code it spins.
+    /// The method takes a lock. In native code the thread is blocked, in managed code it spins.
     Lock,
-    /// It only blocks, or spins until there is work. If it is sampled in its managed code,
-    /// it is about to block, or was just woken.
+    /// The method only blocks, or spins until there is work. In its managed code, the thread is
+    /// about to block or was just woken.
     Always,
-    /// It is native code that computes, or calls it: in native code it runs.
+    /// The method computes in native code.
     Computes,
 }
 
 type WaitingMethods = &'static [(&'static str, &'static [&'static str])];
 
-/// Types and names of methods that only block. Types must match completely, without
-/// generic arguments. By runtime and platform, because names come and go with them.
+/// Types and names of methods that only block, by runtime and platform. The type must be equal to
+/// the stored name without generic arguments.
 const BLOCKS: &[WaitingMethods] = &[
     // CoreCLR, all versions.
     &[
@@ -53,7 +54,7 @@ const BLOCKS: &[WaitingMethods] = &[
             "System.GC",
             &["WaitForPendingFinalizers", "WaitForFullGCApproach", "WaitForFullGCComplete"],
         ),
-        // An idle worker, which spins before it blocks. Its spinning is no work.
+        // An idle worker spins before it blocks. The spinning is no work.
         (
             "System.Threading.LowLevelLifoSemaphore",
             &["Wait", "WaitForSignal", "WaitNative", "WaitCore"],
@@ -64,7 +65,7 @@ const BLOCKS: &[WaitingMethods] = &[
             &["ThreadPoolWorkerThreadWait", "LogThreadPoolWorkerThreadWait"],
         ),
     ],
-    // What is managed since .NET 11, and in NativeAOT on Unix.
+    // Code that is managed since .NET 11, and in NativeAOT on Unix.
     &[
         ("System.Threading.LowLevelThreadBlocker", &["Wait", "TimedWait"]),
         (
@@ -107,7 +108,7 @@ const USER32: &[&str] = &[
     "WaitMessage",
 ];
 
-/// Names of methods that wait in native code and work in managed code.
+/// Types and names of methods that wait in native code and work in managed code.
 const WAITS: &[WaitingMethods] = &[
     &[
         ("System.Threading.Thread", &["UninterruptibleSleep0", "Yield", "YieldInternal"]),
@@ -129,8 +130,8 @@ const WAITS: &[WaitingMethods] = &[
             ],
         ),
     ],
-    // Threads of the runtime's libraries that sleep until there is something to do. The
-    // blocking calls are inlined into them.
+    // Threads of the runtime's libraries that sleep until there is something to do. Blocking calls
+    // are inlined into these methods.
     &[
         ("System.Threading.PortableThreadPool+WorkerThread", &["WorkerThreadStart"]),
         ("System.Threading.PortableThreadPool+GateThread", &["GateThreadStart"]),
@@ -157,7 +158,7 @@ const WAITS: &[WaitingMethods] = &[
         ("System.IO.Pipes.NamedPipeServerStream", &["WaitForConnection", "WaitForConnectionCore"]),
         ("System.IO.Pipes.NamedPipeClientStream", &["TryConnect", "ConnectInternal"]),
         ("System.IO.Pipes.PipeStream", &["Read", "ReadByte", "ReadCore", "ReadFileNative"]),
-        // The calls that wait; those of asynchronous operations are `ReceiveAsync` and so on.
+        // Synchronous calls. Asynchronous operations are called `ReceiveAsync` and so on.
         (
             "System.Net.Sockets.Socket",
             &[
@@ -208,7 +209,7 @@ const WAITS: &[WaitingMethods] = &[
                 "ReadConsole",
             ],
         ),
-        // Loops of messages of windows.
+        // Message loops of windows.
         ("Interop+User32", USER32),
         ("Windows.Win32.PInvoke", USER32),
         ("MS.Win32.UnsafeNativeMethods", USER32),
@@ -256,8 +257,8 @@ const LOCKS: &[WaitingMethods] = &[
     &[("System.Threading.Monitor", &["try_enter_with_atomic_var", "enter_with_atomic_var"])],
 ];
 
-/// Types of which each method computes in native code: neither the thread's state nor
-/// staying in one call tells that from waiting, so it is the name that decides.
+/// Types whose methods all compute in native code. Only the name can say so, because the sampler
+/// reports waiting and computing in native code alike.
 const COMPUTING_TYPES: &[&str] = &[
     "Interop+AppleCrypto",
     "Interop+BCrypt",
@@ -277,7 +278,7 @@ const COMPUTING_TYPES: &[&str] = &[
     "System.IO.Compression.ZLibNative+ZLibStreamHandle",
 ];
 
-/// Beginnings of type names and of method names whose native code computes.
+/// Beginnings of the type name and the method name of methods that compute in native code.
 const COMPUTING_METHODS: &[(&str, &str)] = &[
     ("SQLitePCL.", "sqlite3_"),
     ("System.Data.SQLite.", "sqlite3_"),
@@ -287,10 +288,10 @@ const COMPUTING_METHODS: &[(&str, &str)] = &[
     ("System.Globalization.TextInfo", "Nls"),
 ];
 
-/// Methods of the runtime on top of a stack; the caller's frame decides the state of the thread.
+/// Methods of the runtime whose caller decides the state of the thread.
 const PLUMBING: WaitingMethods = &[("System.Threading.Thread", &["PollGC", "PollGCWorker"])];
 
-/// Methods that spin.
+/// Methods that spin for their caller.
 const SPINS: WaitingMethods = &[
     ("System.Threading.Thread", &["LongSpinWait", "SpinWait", "SpinWaitInternal"]),
     ("System.Threading.LowLevelSpinWaiter", &["Wait", "SpinWaitForCondition"]),
@@ -341,7 +342,7 @@ const NATIVE_WAITS: &[&str] = &[
     "futex_wait_queue",
     "futex_wait_queue_me",
     "inotify_read",
-    // NativeAOT: the finalizer's thread, whose method has a name for native code as well.
+    // NativeAOT: the finalizer thread, whose method also has a native name.
     "ProcessFinalizers",
     // macOS.
     "kevent",
@@ -363,9 +364,9 @@ const NATIVE_WAITS: &[&str] = &[
     "NtRemoveIoCompletionEx",
 ];
 
-/// Returns the name as written in source code: `<Sleep>g____PInvoke|20_0` is the compiler's name
-/// for a P/Invoke called `Sleep`.
-fn written(method: &str) -> &str {
+/// Returns a method's name in source code: `Sleep` for `<Sleep>g____PInvoke|20_0`, the compiler's
+/// name of a P/Invoke.
+pub(super) fn written(method: &str) -> &str {
     method.strip_prefix('<').map_or(method, |inner| inner.split('>').next().unwrap_or(inner))
 }
 
@@ -376,8 +377,8 @@ fn is_in(table: &[WaitingMethods], type_name: &str, method: &str) -> bool {
     table.iter().any(has)
 }
 
-/// Returns the stored name of a type of the tables whose name was written with dots throughout, as
-/// that of code compiled ahead of time is.
+/// Returns the stored name of a nested type in the tables: `A+B` for `A.B`, the name in code that
+/// was compiled ahead of time.
 #[cfg(feature = "symbols")]
 pub(super) fn stored_type(dotted: &str) -> Option<&'static str> {
     let tables = BLOCKS.iter().chain(WAITS).chain(LOCKS).chain([&SPINS, &PLUMBING]);
@@ -386,7 +387,7 @@ pub(super) fn stored_type(dotted: &str) -> Option<&'static str> {
     nested.into_iter().find(|name| name.replace('+', ".") == dotted)
 }
 
-/// Returns how a method waits, by its stored name.
+/// Returns the way in which a method waits, by its stored name.
 pub(crate) fn wait_of(type_name: &str, method: &str) -> Wait {
     let method = written(method);
     let tables = [(BLOCKS, Wait::Always), (LOCKS, Wait::Lock), (WAITS, Wait::InNative)];
@@ -396,14 +397,16 @@ pub(crate) fn wait_of(type_name: &str, method: &str) -> Wait {
 }
 
 fn computes(type_name: &str, method: &str) -> bool {
-    // Without the interface that it implements, `SQLitePCL.ISQLite3Provider.sqlite3_step`.
+    // An explicit implementation has the name of its interface:
+    // `SQLitePCL.ISQLite3Provider.sqlite3_step`.
     let last = method.rsplit('.').next().unwrap_or(method);
     let is_method =
         |(of, start): &(&str, &str)| type_name.starts_with(of) && last.starts_with(start);
     COMPUTING_TYPES.contains(&type_name) || COMPUTING_METHODS.iter().any(is_method)
 }
 
-/// Returns whether a method only calls native code, so that its caller shows the purpose.
+/// Returns whether a method only calls native code, so that the caller decides what the thread
+/// does.
 pub(crate) fn only_calls(type_name: &str, method: &str) -> bool {
     type_name == "Interop"
         || type_name.starts_with("Interop+")
@@ -411,8 +414,8 @@ pub(crate) fn only_calls(type_name: &str, method: &str) -> bool {
         || method.starts_with("IL_STUB_PInvoke")
 }
 
-/// Returns whether a type's methods act for their caller, which decides whether they wait: sockets
-/// are read by the same methods in calls that wait and in asynchronous operations.
+/// Returns whether the caller decides if methods of a type wait. Synchronous and asynchronous
+/// operations read sockets by the same methods.
 pub(crate) fn is_on_behalf(type_name: &str) -> bool {
     matches!(
         type_name,
@@ -428,10 +431,10 @@ pub(crate) fn is_spinning(type_name: &str, method: &str) -> bool {
     is_in(&[SPINS], type_name, written(method))
 }
 
-/// Returns whether what a thread does is what the caller of this method says: the method passes
-/// time for it, or is part of the runtime's own work, such as throwing and writing events.
+/// Returns whether a method is the runtime's own work, such as throwing or writing events, so that
+/// reports show the caller.
 pub(crate) fn is_plumbing(type_name: &str, method: &str) -> bool {
-    // Helpers whose only purpose is to throw: `ArgumentNullException.ThrowIfNull`.
+    // Helpers that throw: `ArgumentNullException.ThrowIfNull`.
     let is_thrower = method.starts_with("Throw")
         && (type_name.starts_with("System.") || type_name.starts_with("Microsoft."));
     is_thrower
@@ -458,72 +461,6 @@ mod tests {
         assert_eq!(wait_of("MyApp.Monitor", "Wait"), Wait::No);
         assert!(is_native_wait("__epoll_wait") && is_native_wait("pthread_cond_wait@@GLIBC_2.3.2"));
         assert!(is_native_wait("futex_wait_queue") && !is_native_wait("memset"));
-    }
-
-    #[test]
-    fn methods_that_wait_on_each_runtime_and_platform_are_in_the_table() {
-        let blocking = [
-            // .NET 11.
-            ("LowLevelThreadBlocker", "Wait"),
-            ("LowLevelThreadBlocker", "TimedWait"),
-            ("LowLevelLifoSemaphore", "Block"),
-            ("LowLevelLifoSemaphore", "WaitAsWaiter"),
-            ("LowLevelLifoSemaphore", "WaitSlow"),
-            ("LowLevelLifoSemaphore", "WaitNoSpin"),
-            ("LowLevelFutex", "WaitOnAddress"),
-            ("LowLevelFutex", "WaitOnAddressTimeout"),
-            ("LowLevelFutex", "WaitNoSpin"),
-            ("LowLevelLock", "WaitAndAcquire"),
-            ("WaitSubsystem", "SignalAndWait"),
-            ("WaitSubsystem+ThreadWaitInfo", "Sleep"),
-            ("WaitSubsystem+ThreadWaitInfo", "UninterruptibleSleep0"),
-            // All. An idle worker spins below `Wait`.
-            ("WaitHandle", "WaitAnyMultiple"),
-            ("WaitHandle", "SignalAndWaitCore"),
-            ("LowLevelLifoSemaphore", "Wait"),
-        ];
-        for (type_name, method) in blocking {
-            let type_name = format!("System.Threading.{type_name}");
-            assert_eq!(wait_of(&type_name, method), Wait::Always, "{type_name}.{method}");
-        }
-        assert!(is_spinning("System.Threading.LowLevelSpinWaiter", "Wait"));
-        let source = "System.Diagnostics.Tracing.NativeRuntimeEventSource";
-        assert_eq!(wait_of(source, "ThreadPoolWorkerThreadWait"), Wait::Always);
-        for (type_name, method) in [
-            ("System.IO.FileSystemWatcher+INotify", "ProcessEvents"),
-            ("System.IO.FileSystemWatcher+INotify", "TryReadEvent"),
-            // Linux.
-            ("Interop+Sys", "ReceiveMessage"),
-            ("Interop+Sys", "Open"),
-            ("Interop+Sys", "WaitForSocketEvents"),
-            ("Interop+Sys", "<WaitForSocketEvents>g____PInvoke|101_0"),
-            ("System.Net.Sockets.SocketPal", "SelectViaPoll"),
-            // What `Interop.Sys.Read` and `Kernel32.ReadFile` are called by.
-            ("System.IO.Pipes.PipeStream", "ReadCore"),
-            ("System.Net.Sockets.Socket", "Receive"),
-            // Windows.
-            ("Interop+Winsock", "recv"),
-            ("Interop+Winsock", "recvfrom"),
-            ("Interop+Winsock", "GetAddrInfoW"),
-            ("System.Net.Sockets.SocketPal", "Poll"),
-            ("System.IO.Pipes.NamedPipeClientStream", "TryConnect"),
-            ("Windows.Win32.PInvoke", "GetMessage"),
-            // macOS.
-            ("Interop+RunLoop", "CFRunLoopRun"),
-        ] {
-            assert_eq!(wait_of(type_name, method), Wait::InNative, "{type_name}.{method}");
-        }
-        for (type_name, method) in [
-            ("Monitor", "SynchronizedMethodEnter"),
-            ("Monitor", "Enter_Slowpath"),
-            ("Monitor", "TryEnter_Slowpath"),
-            ("Lock", "EnterSlow"),
-            ("Lock", "TryEnterSlow"),
-        ] {
-            let type_name = format!("System.Threading.{type_name}");
-            assert_eq!(wait_of(&type_name, method), Wait::Lock, "{type_name}.{method}");
-        }
-        assert!(only_calls("Interop+Sys", "Read") && only_calls("Interop+Kernel32", "ReadFile"));
     }
 
     #[test]
