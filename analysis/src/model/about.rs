@@ -1,9 +1,9 @@
-//! What the model learns from an event of the runtime.
+//! Topics of the runtime events that the model learns from.
 
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 
-/// What an event of the runtime, or of its rundown, describes.
+/// Topic of an event of the runtime, or of its rundown.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum About {
     Method,
@@ -15,9 +15,9 @@ pub(super) enum About {
 }
 
 impl About {
-    /// Returns what an event is about, for the events that the model learns from. The two providers
-    /// number the same events differently: 154 is a module in a rundown, and an assembly in the
-    /// runtime's own events.
+    /// Returns the topic of an event; `None` if the model learns nothing from the event. The two
+    /// providers use different ids: 154 is a module in a rundown, but an assembly in the runtime's
+    /// own events.
     pub(super) fn from_event(event: &Event<'_>) -> Option<About> {
         let is_rundown = match event.known_provider() {
             KnownProvider::Runtime => false,

@@ -1,4 +1,4 @@
-//! What an event says about an activity: that it starts, stops, or has failed.
+//! Reads the start, stop or failure of an activity from an event.
 
 use super::activity_pairs::{ActivityPair, pair_of};
 use super::activity_path::activity_path;
@@ -7,36 +7,35 @@ use nettrace_parser::view::{self, KnownProvider, View};
 use nettrace_parser::{Event, Guid, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Maximum number of a start's fields that are compared with those of a stop.
+/// Maximum number of fields of an event that are compared.
 const MAX_KEYS: usize = 8;
-/// Maximum length of texts that are compared, in bytes.
+/// Maximum length of a text that is compared, in bytes.
 const MAX_KEY_BYTES: usize = 128;
 
-/// What ASP.NET Core calls a request, in both events of its listener.
+/// Field that identifies a request in both events of ASP.NET Core's listener.
 const TRACE_IDENTIFIER: &str = "TraceIdentifier";
 
-/// A start or a stop.
+/// The start or stop of an activity.
 #[derive(Debug, Clone)]
 pub(crate) struct ActivityEdge {
     pub(crate) is_start: bool,
-    /// `Provider/Task`, or `Source/Activity` of DiagnosticSource.
+    /// `Provider/Task`, or `Source/Activity` for DiagnosticSource.
     pub(crate) name: String,
-    /// Where the task or activity begins in `name`.
+    /// Position of the task or activity in `name`.
     task_at: usize,
     /// Hash of the name of the event's provider.
     pub(crate) provider: u64,
     pub(crate) id: Option<String>,
-    /// The path in the event's activity id, if the activity itself has another id: the
-    /// position of the event in the tree.
+    /// Path in the event's activity id, if the activity itself has another id.
     pub(crate) path: Option<String>,
-    /// Whether a DiagnosticListener reports it, rather than an ActivitySource: the same
-    /// activity may be a span as well.
+    /// Whether a DiagnosticListener reports the activity rather than an ActivitySource, which may
+    /// report the same activity.
     pub(crate) is_listener: bool,
-    /// Whether this id is unique among the open activities.
+    /// Whether the id is unique among the open activities.
     pub(crate) is_id_unique: bool,
-    /// The id of the parent activity, if the event contains it.
+    /// Id of the parent activity, if the event contains one.
     pub(crate) parent: Option<String>,
-    /// The duration, if the stop contains it.
+    /// Duration, if the stop contains one.
     pub(crate) reported_nanos: Option<u64>,
     pub(crate) is_error: bool,
     /// Hashes of field names and values.
@@ -44,17 +43,17 @@ pub(crate) struct ActivityEdge {
 }
 
 impl ActivityEdge {
-    /// Interprets an event as a start or stop.
+    /// Interprets an event as a start or stop; `None` for other events.
     pub(crate) fn from_event(event: &Event<'_>) -> Option<ActivityEdge> {
         match event.known_provider() {
             KnownProvider::DiagnosticSource => ActivityEdge::of_diagnostic_source(event),
             KnownProvider::Logging | KnownProvider::Other => ActivityEdge::of_event_source(event),
-            // Other reports match these.
+            // The runtime's own activities have reports of their own.
             _ => None,
         }
     }
 
-    /// Returns the task or activity, without its source.
+    /// Returns the name of the task or activity without its source.
     pub(crate) fn task(&self) -> &str {
         self.name.get(self.task_at..).unwrap_or_default()
     }
@@ -155,7 +154,7 @@ impl ActivityEdge {
             }
         }
         edge.reported_nanos = edge.reported_nanos.filter(|nanos| *nanos > 0 && !is_start);
-        // All zeros mean that there is no parent.
+        // An id of zeros means that there is no parent.
         parent_span = parent_span.filter(|id: &String| id.bytes().any(|digit| digit != b'0'));
         edge.id = edge.id.or(span);
         edge.parent = edge.parent.or(parent_span).filter(|_| is_start);
@@ -171,18 +170,18 @@ impl ActivityEdge {
     }
 }
 
-/// Returns an activity id for display: the path in it, or the GUID.
+/// Returns the text of an activity id: the path in the id, or the GUID.
 pub(crate) fn id_text(id: Guid, process_id: Option<u64>) -> String {
     activity_path(id, process_id).unwrap_or_else(|| id.to_string())
 }
 
-/// Returns whether an event says that its activity has failed.
+/// Returns whether an event reports that its activity failed.
 pub(crate) fn is_failure(event: &Event<'_>) -> bool {
     matches!(event.level(), 1 | 2) || event.name().ends_with("Failed")
 }
 
-/// Returns the task in an event's name: `Request` in `RequestStart`, `RequestStop`, `BeginRequest`,
-/// `EndRequest`.
+/// Returns the task in an event's name: `Request` for `RequestStart`, `RequestStop`, `BeginRequest`
+/// and `EndRequest`.
 fn task_name(name: &str) -> &str {
     let rest = ["Start", "Stop"].into_iter().find_map(|end| name.strip_suffix(end));
     let rest =
@@ -190,14 +189,14 @@ fn task_name(name: &str) -> &str {
     rest.map(|rest| rest.trim_end_matches('/')).filter(|rest| !rest.is_empty()).unwrap_or(name)
 }
 
-/// Returns whether events of this name are those of ActivitySources. Those of listeners are called
+/// Returns whether an ActivitySource writes events of this name. Events of listeners are called
 /// `Activity1Start`, `RecursiveActivity1Stop`, `Event`, as their spec says.
 fn is_span(name: &str) -> bool {
     let task = ["Start", "Stop"].into_iter().find_map(|end| name.strip_suffix(end));
     task.is_some_and(|task| task.trim_end_matches('/') == "Activity")
 }
 
-/// Returns the name without the part that distinguishes start and stop.
+/// Returns an event's name without the part that tells start from stop.
 fn operation_name(name: &str) -> &str {
     let ends = [".Start", ".Stop", "Executing", "Executed", "Before", "After", "Start", "Stop"];
     ends.into_iter()
@@ -231,7 +230,7 @@ pub(crate) fn hash_of(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// Hashes of the names and values of fields, or of those that are chosen.
+/// Returns hashes of the names and values of an event's fields, or of the chosen fields.
 fn keys(event: &Event<'_>, chosen: Option<&[&str]>) -> Vec<(u64, u64)> {
     let mut keys = Vec::new();
     let mut fields = event.fields();
@@ -248,7 +247,7 @@ fn keys(event: &Event<'_>, chosen: Option<&[&str]>) -> Vec<(u64, u64)> {
                 text.bytes().hash(&mut hasher)
             }
             Ok(Value::Guid(id)) => id.hash(&mut hasher),
-            // The payload has ended, so the remaining fields are absent too.
+            // The payload has ended, so the remaining fields are absent, too.
             Ok(Value::Absent) if fields.rest().is_empty() => break,
             Ok(value) => match (value.as_i64(), value.as_u64()) {
                 (Some(number), _) => number.hash(&mut hasher),

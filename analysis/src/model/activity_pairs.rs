@@ -1,17 +1,18 @@
-//! Events that begin and end an operation but carry no id of an activity, or have other names than
-//! Start and Stop: which belong together, and by which fields. Threads may change in between.
+//! Table of events that begin and end operations, but have no activity id or other names than Start
+//! and Stop. The fields of a pair tell the operations apart, because threads may change in between.
 //!
-//! Names are those after the last point. A source is an EventSource, or one of DiagnosticSource.
+//! Names are the parts after the last point. A source is an EventSource, or a source of
+//! DiagnosticSource.
 
-/// What begins and what ends an operation.
+/// Events that begin and end an operation.
 #[derive(Debug)]
 pub(crate) struct ActivityPair {
     source: &'static str,
     start: &'static str,
     stops: &'static [&'static str],
-    /// The operation; empty if the rest of the event's name says it.
+    /// Name of the operation; empty if the event's name without its last part names it.
     pub(crate) name: &'static str,
-    /// The fields whose values both have. Those that only one of them has do not count.
+    /// Fields whose values start and stop share. A field that only one of them has is ignored.
     pub(crate) keys: &'static [&'static str],
 }
 
@@ -58,8 +59,8 @@ const PAIRS: [ActivityPair; 21] = [
     pair("Grpc.Net.Client", "Start", &["Stop"], "", &[]),
 ];
 
-/// Returns the pair that an event belongs to, whether it is the start, and whether it says that the
-/// operation failed.
+/// Returns the pair that an event belongs to, whether the event is the start, and whether it
+/// reports a failure.
 pub(crate) fn pair_of(source: &str, event: &str) -> Option<(&'static ActivityPair, bool, bool)> {
     let name = event.rsplit('.').next().unwrap_or(event);
     let of_source = PAIRS.iter().filter(|pair| pair.source == source);

@@ -1,8 +1,7 @@
-//! Activity ids that encode paths.
+//! Decodes activity ids that are paths.
 //!
-//! .NET derives the ids of activities from their position in the tree: the third child of
-//! the first activity is `//1/3`. The GUID contains the numbers of the path in nibbles
-//! (FORMAT.md 15):
+//! .NET derives the ids of activities from their position in a tree: the third child of the first
+//! activity is `//1/3`. The GUID contains the numbers of the path in nibbles (FORMAT.md 15):
 //!
 //! | bytes | what |
 //! |---|---|
@@ -20,15 +19,14 @@ use nettrace_parser::Guid;
 use nettrace_parser::internal::first;
 use std::fmt::Write;
 
-/// Makes the sum of a path distinguishable from other GUIDs.
+/// Summand that tells paths from other GUIDs.
 const MARK: u32 = 0x599d_99ad;
 const NUMBER_BYTES: usize = 12;
 const PREFIX: u8 = 11;
 const MULTIPLE_BYTES: u8 = 12;
 
-/// Returns the path encoded in an activity id, such as `//1/1/5`, or `/#17178/1/5` if it includes
-/// the process id; `None` for other GUIDs. Without `process_id`, the check is less
-/// strict.
+/// Returns the path in an activity id, such as `//1/1/5`, or `/#17178/1/5` with a process id;
+/// `None` for other GUIDs. The check is less strict without `process_id`.
 pub(crate) fn activity_path(id: Guid, process_id: Option<u64>) -> Option<String> {
     let bytes = id.to_bytes();
     let [one, two, three, last]: [u32; 4] = first(&bytes)?;
@@ -68,7 +66,7 @@ fn append_numbers(bytes: &[u8], path: &mut String) -> Option<()> {
             at = at.saturating_add(1);
             nibble = nibble_at(at)?;
             if nibble < MULTIPLE_BYTES {
-                // Not used by any known runtime.
+                // No known runtime writes this.
                 return None;
             }
             separator = '$';
@@ -102,7 +100,7 @@ pub(crate) fn parent_path(path: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    /// Makes a GUID with these numbers in nibbles, and its sum.
+    /// Makes a GUID with numbers in nibbles, and their sum.
     fn id(numbers: [u8; NUMBER_BYTES], process_id: u32) -> Guid {
         let words: [u32; 3] = first(&numbers).unwrap();
         let sum = words.into_iter().fold(MARK, u32::wrapping_add);

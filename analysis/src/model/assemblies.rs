@@ -1,4 +1,4 @@
-//! Assemblies and application domains, by the ids that modules refer to.
+//! Assemblies and application domains of a process.
 //!
 //! | reported by | what |
 //! |---|---|
@@ -15,19 +15,19 @@ use nettrace_parser::view::KnownProvider;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub(crate) struct Assembly {
-    /// The id by which modules refer to it.
+    /// Id by which modules refer to the assembly.
     pub assembly_id: u64,
-    /// Id of its domain.
+    /// Id of the assembly's domain.
     pub domain_id: u64,
     /// Full name: `System.Console, Version=10.0.0.0, Culture=neutral,
     /// PublicKeyToken=b03f5f7f11d50a3a`.
     pub name: String,
 }
 
-/// The assembly of the runtime itself, which is loaded before those of the program.
+/// Beginnings of the full name of the runtime's own assembly.
 const CORE: [&str; 2] = ["System.Private.CoreLib,", "mscorlib,"];
 
-/// Returns whether the full name of an assembly is that of the runtime itself.
+/// Returns whether a full name is the one of the runtime's own assembly.
 pub(crate) fn is_core(full_name: &str) -> bool {
     CORE.iter().any(|core| full_name.starts_with(core))
 }
@@ -38,14 +38,13 @@ pub(crate) fn is_core(full_name: &str) -> bool {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub(crate) struct Domain {
-    /// The id by which assemblies refer to it.
+    /// Id by which assemblies refer to the domain.
     pub domain_id: u64,
     /// Name, such as `clrhost`.
     pub name: String,
 }
 
-/// The assemblies and domains of one process, in the order in which they were first
-/// reported.
+/// Assemblies and domains of one process, in the order of the first reports.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Assemblies {
     rows: Vec<Assembly>,
@@ -55,7 +54,7 @@ pub(crate) struct Assemblies {
 }
 
 impl Assemblies {
-    /// Learns from an event of the loader; `None` if it is not one of the above.
+    /// Learns from an event; `None` if the event is not one of the [module's table](self).
     pub(crate) fn learn(&mut self, event: &Event<'_>) -> Option<()> {
         let is_assembly = match (event.known_provider(), event.id()) {
             (KnownProvider::Runtime, 154 | 155) | (KnownProvider::Rundown, 155 | 156) => true,

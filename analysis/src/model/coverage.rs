@@ -1,30 +1,29 @@
-//! How many frames have a name, and what to do if many have none.
+//! Counts frames with and without names, and tells the remedy if many have none.
 
 /// Numbers of frames with names, and facts that explain missing ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Coverage {
-    /// Frames of the distinct stacks.
+    /// Number of frames of the distinct stacks.
     pub frames: u64,
-    /// Frames with a name.
+    /// Number of frames with a name.
     pub named: u64,
-    /// Frames with a guessed name, which are included in `named`.
+    /// Number of frames with a guessed name, which `named` includes.
     pub guessed: u64,
-    /// Whether the trace has a rundown: the list of methods that runtimes write when a
-    /// session ends.
+    /// Whether the trace has a rundown, the list of methods that runtimes write when a session
+    /// ends.
     pub has_rundown: bool,
     /// Whether the trace reports any methods.
     pub has_methods: bool,
     /// Whether the trace reports mapped files, as recorders of operating systems do
     /// (version 6).
     pub has_mappings: bool,
-    /// Whether code was compiled ahead of time (NativeAOT), of which the runtime names no
-    /// methods.
+    /// Whether code was compiled ahead of time (NativeAOT). The runtime names none of its methods.
     pub is_compiled_ahead: bool,
 }
 
-/// Why frames have no names.
+/// Reason why frames have no names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -32,7 +31,7 @@ pub struct Coverage {
 pub enum MissingNames {
     /// Nothing in the trace describes the code at their addresses.
     NotDescribed,
-    /// The process was compiled ahead of time, and its runtime writes no events of methods.
+    /// The process was compiled ahead of time, and its runtime reports no methods.
     CompiledAhead,
     /// The recorder stored no symbols.
     NoSymbols,
@@ -40,44 +39,43 @@ pub enum MissingNames {
     NoRundown,
 }
 
-/// What names frames that have no name.
+/// Remedy for frames without names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum NamesRemedy {
-    /// The folder of the program and of the symbols that were stripped from it.
+    /// Symbols: the folder of the program and of the symbols that were stripped from the program.
     Symbols,
-    /// A perf map, which the process writes if it is run with one.
+    /// A perf map, which .NET writes if `DOTNET_PerfMapEnabled` is set.
     PerfMap,
     /// A session that is stopped before the process ends, so that it has a rundown.
     EarlierStop,
     /// A recording with a rundown.
     Rundown,
-    /// A recording with a rundown; or symbols, as a process that describes no methods may be one
-    /// of NativeAOT.
+    /// A recording with a rundown or, if the process is one of NativeAOT, symbols.
     RundownOrSymbols,
 }
 
-/// Why frames have no names, and what names them.
+/// Reason why frames have no names, and the remedy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct NamesAdvice {
     /// Percentage of frames without a name, rounded up.
     pub percent: u64,
-    /// Why they have none.
+    /// Reason why names are missing.
     pub why: MissingNames,
-    /// The remedy; `None` if none is known.
+    /// Remedy; `None` if none is known.
     pub remedy: Option<NamesRemedy>,
 }
 
 impl Coverage {
-    /// Returns the percentage of frames without a name, rounded up, and why they have none;
-    /// `None` if hardly any lack one.
+    /// Returns the percentage of frames without a name, rounded up, and the reason; `None` if
+    /// almost all frames have names.
     pub fn missing(&self) -> Option<(u64, MissingNames)> {
         let unnamed = self.frames.saturating_sub(self.named);
-        // A few stubs have no name in any trace.
+        // Every trace has stubs without names.
         if unnamed == 0 || self.has_rundown && unnamed.saturating_mul(20) < self.frames {
             return None;
         }
@@ -94,8 +92,8 @@ impl Coverage {
         Some((percent, why))
     }
 
-    /// Returns advice for users whose frames lack names, if any is needed. `is_complete`: the
-    /// trace has its end, so that its session was not cut short.
+    /// Returns advice for users if many frames lack names. `is_complete`: the trace is not cut
+    /// short.
     pub fn advice(&self, is_complete: bool) -> Option<NamesAdvice> {
         let (percent, why) = self.missing()?;
         let remedy = match why {

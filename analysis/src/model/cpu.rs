@@ -1,19 +1,18 @@
-//! Weights of CPU samples.
+//! Computes the weights of CPU samples.
 //!
-//! A sample weighs the wall time until the next sample of its thread. The sampler goes round:
-//! it looks at one thread after the other, then pauses. If a thread was left out of a round,
-//! it did not exist, so the sample before weighs at most five periods. If no thread was
-//! sampled for long, the sampler was late, and threads did meanwhile what they did before.
-//! The last sample of a thread weighs one period. The period is the median time between
-//! consecutive samples of a thread, measured over the first of them; the value in the
-//! stream's header is the requested period, not the actual one.
+//! A sample weighs the wall time until the next sample of its thread. The sampler works in rounds:
+//! it samples one thread after the other, then pauses. A thread that was left out of a round did
+//! not exist, so its sample before weighs at most five periods. If no thread was sampled for long,
+//! the sampler was late, and threads continued what they did. The last sample of a thread weighs
+//! one period. The period is the median time between consecutive samples of a thread, measured at
+//! the start of the trace, because the header has only the requested period.
 //!
-//! This is thread time, not processor time: the runtime's sampler samples all threads,
-//! running or not, and those that wait for a processor like those that have one.
+//! The weights are thread time, not processor time: the runtime's sampler samples all threads,
+//! running, waiting for a processor, or blocked.
 //!
-//! The samplers of operating systems sample processors, so sleeping threads have no
-//! samples. There, each sample represents one period, and the period is the one in the
-//! header if there is one: the time between samples of a sleeping thread means nothing.
+//! Samplers of operating systems sample processors, so sleeping threads have no samples. Each of
+//! their samples weighs one period. The header's period is preferred, because the time between
+//! samples of a thread that slept means nothing.
 
 use super::handle::{StackHandle, ThreadHandle};
 use super::profile::{ProfileKey, Totals};
@@ -22,26 +21,25 @@ use std::collections::VecDeque;
 
 /// Maximum weight of a sample whose thread was left out of the next round, in periods.
 const MAX_PERIODS: u64 = 5;
-/// Processors are not sampled exactly once per period. Two samples of an operating system
-/// that are at most this many periods apart are considered consecutive.
+/// Maximum distance of two consecutive samples of an operating system, in periods. Processors are
+/// not sampled exactly once per period.
 const JITTER: u64 = 2;
-/// Number of gaps measured to determine the period.
+/// Number of gaps whose median is the period.
 const MEASURED_GAPS: usize = 1024;
-/// Maximum number of samples that wait for the period. Where the clock hardly advances,
-/// few gaps can be measured, however many samples there are.
+/// Maximum number of samples that wait for the period. Few gaps can be measured in a trace whose
+/// clock hardly advances.
 const MAX_EARLY_SAMPLES: usize = 64 * MEASURED_GAPS;
 
-/// The newest sample of a thread, whose weight is not known yet, and identical samples
-/// directly before it. Kept small, because there is one for every thread.
+/// Newest sample of a thread, whose weight is not known yet, and equal samples directly before.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     nanos: i64,
     stack: StackHandle,
     /// `None` if there is no sample.
     mode: Option<Mode>,
-    /// The round in which it was taken.
+    /// Round in which the sample was taken.
     round: u32,
-    /// Number of samples before the newest, the time of the first one, and their weight.
+    /// Number of samples before the newest.
     before: u64,
     first_nanos: i64,
     weight: u64,
@@ -71,8 +69,7 @@ impl Open {
         }
     }
 
-    /// Adds the thread's next sample. Samples whose weight is thereby known are passed to
-    /// `out`.
+    /// Adds the thread's next sample. Samples whose weight is then known are passed to `out`.
     #[inline(always)]
     fn follow<E>(
         &mut self,
@@ -90,7 +87,7 @@ impl Open {
         let weight = weight(mode, gap, period);
         let is_like =
             (self.stack, self.mode) == (next.stack, next.mode) && self.nanos <= next.nanos;
-        // After a gap, start a new group, because users of the times need to see the gap.
+        // A gap ends a group, so that formats with times can show the gap.
         if gathers && is_like && !is_sample_gap(mode, gap.nanos, weight) {
             self.before = self.before.saturating_add(1);
             self.weight = self.weight.saturating_add(weight);
@@ -102,7 +99,7 @@ impl Open {
         out(weighed)
     }
 
-    /// Returns all samples of the group, once the weight of the newest is known.
+    /// Returns all samples of the group. `weight`: the weight of the newest.
     #[inline(always)]
     fn weighed(&self, thread: ThreadHandle, mode: Mode, weight: u64) -> Weighed {
         let Open { nanos, stack, before, first_nanos, .. } = *self;
@@ -112,32 +109,30 @@ impl Open {
     }
 }
 
-/// The time from a sample of a thread to its next.
+/// Time from a sample of a thread to the next.
 #[derive(Debug, Clone, Copy)]
 struct Gap {
     nanos: u64,
-    /// Whether the thread was left out of a round in between.
+    /// Whether a round in between left out the thread.
     is_left_out: bool,
 }
 
-/// A CPU sample with its weight, or several consecutive ones of a thread with the same
-/// stack and mode.
+/// A CPU sample with its weight, or several consecutive samples of a thread with equal stack and
+/// mode.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weighed {
     pub(crate) thread: ThreadHandle,
     pub(crate) stack: StackHandle,
     pub(crate) mode: Mode,
-    /// Number of samples.
     pub(crate) count: u64,
-    /// Sum of their weights.
+    /// Sum of the samples' weights.
     pub(crate) weight: u64,
     pub(crate) first_nanos: i64,
     pub(crate) last_nanos: i64,
 }
 
 impl Weighed {
-    /// Returns the samples as a single one: its count is their number, its time is that of the
-    /// first.
+    /// Returns the samples as one with their number as count and the time of the first.
     pub(crate) fn sample(&self) -> Sample {
         let Weighed { thread, stack, mode, count, weight, first_nanos, .. } = *self;
         Sample {
@@ -152,14 +147,14 @@ impl Weighed {
         }
     }
 
-    /// Returns the row of a profile to which the samples are added.
+    /// Returns the key of the samples' row in a profile.
     #[inline]
     pub(crate) fn key(&self) -> ProfileKey {
         let Weighed { thread, stack, mode, .. } = *self;
         ProfileKey { kind: Kind::Cpu, thread, stack, mode, label: None }
     }
 
-    /// Returns what the samples add to a profile.
+    /// Returns the samples' totals for a profile.
     #[inline]
     pub(crate) fn totals(&self) -> Totals {
         let Weighed { count, weight, first_nanos, last_nanos, .. } = *self;
@@ -167,33 +162,27 @@ impl Weighed {
     }
 }
 
-/// Computes the weights of CPU samples.
+/// Weights of the CPU samples of a trace, computed as the samples come.
 #[derive(Debug)]
 pub(crate) struct CpuWeights {
-    /// The newest sample of each thread, by thread.
+    /// Newest sample of each thread, by the thread's index.
     open: Vec<Open>,
-    /// Samples with known gaps, until the period is known.
+    /// Samples with their gaps, until the period is known.
     early: VecDeque<(Weighed, Gap)>,
     gaps: Vec<u64>,
-    /// The sampler's current round: it begins with a thread that was in the one before.
+    /// Number of the sampler's current round.
     round: u32,
     period_nanos: Option<u64>,
-    /// The period in the header, used if no gap could be measured.
+    /// Period in the stream's header.
     expected_nanos: Option<u64>,
-    /// Whether all samples were taken by an operating system.
+    /// Whether an operating system took all samples so far.
     is_on_cpu: bool,
-    /// Whether identical consecutive samples are merged.
+    /// Whether consecutive samples with equal stack and mode are merged.
     gathers: bool,
 }
 
-/// The default period of the runtime's sampler.
+/// Default period of the runtime's sampler, in nanoseconds.
 const USUAL_NANOS: u64 = 1_000_000;
-
-impl Default for CpuWeights {
-    fn default() -> Self {
-        CpuWeights::new()
-    }
-}
 
 impl CpuWeights {
     pub(crate) fn new() -> CpuWeights {
@@ -209,13 +198,12 @@ impl CpuWeights {
         }
     }
 
-    /// Sets the period stated in the header.
+    /// Sets the period in the stream's header.
     pub(crate) fn expect(&mut self, nanos: u64) {
         self.expected_nanos = Some(nanos).filter(|nanos| *nanos > 0);
     }
 
-    /// Sets whether consecutive samples of a thread with the same stack and mode may be
-    /// merged.
+    /// Sets whether consecutive samples of a thread with equal stack and mode are merged.
     pub(crate) fn gather(&mut self, gathers: bool) {
         self.gathers = gathers;
     }
@@ -225,8 +213,8 @@ impl CpuWeights {
         self.period_nanos
     }
 
-    /// Adds a sample. Samples whose weight is known now are passed to `out`, in time
-    /// order for each thread.
+    /// Adds a sample. Samples whose weight is then known are passed to `out`, in time order for
+    /// each thread.
     #[inline(always)]
     pub(crate) fn add<E>(
         &mut self,
@@ -239,8 +227,8 @@ impl CpuWeights {
         match (self.period_nanos, self.open.get_mut(thread.index())) {
             (Some(period), Some(open)) => {
                 let gathers = self.gathers;
-                // The stream does not say where a round of the sampler begins. A thread
-                // that comes again shows that a new one has begun.
+                // The stream does not mark rounds of the sampler. A second sample of a thread shows
+                // that a new round has begun.
                 let is_next = open.mode.is_some() && open.round == self.round;
                 self.round = self.round.wrapping_add(u32::from(is_next));
                 let next = Open { round: self.round, ..Open::at(stack, mode, nanos) };
@@ -275,7 +263,7 @@ impl CpuWeights {
         }
         let before = std::mem::replace(open, next);
         match before.mode {
-            // Without a weight for now: `fix_period` sets it once the period is known.
+            // `fix_period` sets the weight.
             Some(mode) => self.measure(before.weighed(thread, mode, 0), before.gap_to(&next), out),
             None => Ok(()),
         }
@@ -289,7 +277,7 @@ impl CpuWeights {
         out: impl FnMut(Weighed) -> Result<(), E>,
     ) -> Result<(), E> {
         self.early.push_back((weighed, gap));
-        // Two samples at the same time are a duplicate, or the clock did not advance.
+        // Samples at one time are duplicates, or the clock did not advance.
         if gap.nanos > 0 {
             self.gaps.push(gap.nanos);
         }
@@ -314,7 +302,7 @@ impl CpuWeights {
         })
     }
 
-    /// Ends the trace: passes on all remaining samples.
+    /// Passes all remaining samples to `out`, at the end of the trace.
     pub(crate) fn finish<E>(
         &mut self,
         mut out: impl FnMut(Weighed) -> Result<(), E>,
@@ -331,7 +319,8 @@ impl CpuWeights {
     }
 }
 
-/// Returns whether there is a gap between a sample of this weight and the next one of its thread.
+/// Returns whether a thread has a time without samples between a sample of this weight and the
+/// next, `gap` nanoseconds later.
 #[inline(always)]
 pub(crate) fn is_sample_gap(mode: Mode, gap: u64, weight: u64) -> bool {
     match mode {
@@ -346,14 +335,6 @@ fn weight(mode: Mode, gap: Gap, period: u64) -> u64 {
         Mode::OnCpu => period,
         _ if gap.is_left_out => gap.nanos.min(period.saturating_mul(MAX_PERIODS)),
         _ => gap.nanos,
-    }
-}
-
-impl CpuWeights {
-    /// Returns whether a sample of this thread has no weight yet.
-    #[cfg(test)]
-    fn is_open(&self, thread: ThreadHandle) -> bool {
-        self.open.get(thread.index()).is_some_and(|open| open.mode.is_some())
     }
 }
 
@@ -387,7 +368,7 @@ mod tests {
             |thread| seen.iter().filter(|s| s.0 == thread).map(|s| (s.1, s.2)).collect::<Vec<_>>();
         assert_eq!(of(1), [(0, 10), (10, 10), (20, 980), (1000, 10), (1010, 10)]);
         assert_eq!(of(2), [(0, 10), (10, 50), (1000, 10)], "it was left out at 20");
-        assert!(!cpu.is_open(ThreadHandle(1)));
+        assert!(cpu.open.is_empty());
     }
 
     #[test]
@@ -435,8 +416,7 @@ mod tests {
                 Ok::<_, Infallible>(())
             };
             for at in 0..3000 {
-                // Two threads; one stays in place for long, and once the clock goes
-                // backwards.
+                // One of two threads stays in place for long, and the clock goes backwards once.
                 let nanos = if at == 2000 { 1 } else { i64::from(at) * 10 };
                 let (thread, stack) =
                     (ThreadHandle(at % 2), StackHandle(if at % 2 == 0 { at / 500 } else { at }));

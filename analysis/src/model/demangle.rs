@@ -1,5 +1,5 @@
-//! Converts the names that compilers generate for lambdas, local functions, async methods
-//! and iterators back to their source names.
+//! Converts names that compilers generate for lambdas, local functions, async methods and iterators
+//! to names as in source code.
 //!
 //! | written by C#'s compiler | shown |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | `Shop+load@12` . `MoveNext` (F#) | `Shop.load` |
 //! | `Shop+step@7-1` . `Invoke` (F#, a closure of line 7) | `Shop.step.closure_7_1` |
 
-/// Deeper nesting than compilers generate.
+/// Maximum nesting of generated names, more than compilers generate.
 const DEPTH: usize = 16;
 
 /// Removes compiler-generated parts from a type's segments and a method's name.
@@ -32,7 +32,7 @@ pub(crate) fn demangle(segments: &mut Vec<String>, method: &mut String) {
         }
         TypeKind::FSharp(name, place) => {
             inner.push(name);
-            // What only starts or resumes the method is the method.
+            // A state machine's `MoveNext` is the method itself.
             if method != "MoveNext" {
                 inner.push(place);
                 is_closure = true;
@@ -49,8 +49,8 @@ pub(crate) fn demangle(segments: &mut Vec<String>, method: &mut String) {
     *method = inner.join(".");
 }
 
-/// Makes the name of a type without a method readable: a generic argument, or a type that was
-/// allocated or thrown.
+/// Makes the name of a type readable that stands without a method, such as a generic argument, or
+/// an allocated or thrown type.
 ///
 /// | written | shown |
 /// |---|---|
@@ -79,8 +79,8 @@ pub(crate) fn demangle_type(segments: &mut Vec<String>) {
     *segments = shown.collect::<Vec<String>>();
 }
 
-/// Makes a method name without its type readable, as reported for tasks: `<Run>b__0` or
-/// `<Run>d__4`.
+/// Makes the name of a method readable that stands without its type, as in events of tasks:
+/// `<Run>b__0` or `<Run>d__4`.
 pub(crate) fn demangle_alone(name: &str) -> String {
     match of_type(name) {
         TypeKind::StateMachine(name) => name,
@@ -93,27 +93,27 @@ enum TypeKind {
     Written,
     /// A closure class, which holds the state of lambdas.
     Closure,
-    /// A type in source code that only its file knows.
+    /// A type in source code with the modifier `file`.
     FileLocal(String),
     /// The state machine of an async method or iterator with this name.
     StateMachine(String),
-    /// A closure or a state machine of F#, in the function of this name, and a name for its
-    /// place there: the line, and which of the line.
+    /// A closure or state machine of F#: the function around it, and a name with the line,
+    /// `closure_12_3`.
     FSharp(String, String),
 }
 
-/// Number of hexadecimal digits in the name of a type that is local to a file.
+/// Number of hexadecimal digits in the name of a file-local type.
 const FILE_DIGITS: usize = 64;
 
-/// Returns the name of a file-local type: `Hidden` if `tail` is `F`, 64 digits, and `__Hidden`.
+/// Returns the name of a file-local type: `Hidden` for `F`, 64 digits and `__Hidden`.
 fn file_local(tail: &str) -> Option<&str> {
     let (digits, name) = tail.strip_prefix('F')?.split_at_checked(FILE_DIGITS)?;
     let name = name.strip_prefix("__").filter(|name| !name.is_empty())?;
     digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then_some(name)
 }
 
-/// Returns name and place for `step@7-1`: F# names closures and state machines by the function that
-/// they are in, the line, and which of the line.
+/// Returns the function and a name with the line, `closure_7_1`, for `step@7-1`. F# names closures
+/// and state machines by function, line, and number in the line.
 pub(crate) fn of_fsharp(segment: &str) -> Option<(&str, String)> {
     let segment = segment.split(['<', '`']).next().unwrap_or(segment);
     let (name, place) = segment.rsplit_once('@').filter(|(name, _)| !name.is_empty())?;

@@ -1,10 +1,10 @@
-//! Which endpoint of a web application a handler serves.
+//! Finds the endpoint of a web application that a handler serves.
 //!
-//! A handler that is a lambda has no name, and where it was compiled into the method around it
-//! not even a frame. But the start of a request names its endpoint, and whatever its thread
-//! does later in the call that wrote the start belongs to that request. The handler is what
-//! ASP.NET Core's `EndpointMiddleware` calls there. A method that was seen below one endpoint
-//! only is named after it; one that several requests share keeps its own name.
+//! A lambda as a handler has no useful name, and no frame if it was inlined into the method around
+//! it. But the event that starts a request names the endpoint, and all work of the thread in the
+//! call that wrote this event belongs to the request. The handler is the method that
+//! `EndpointMiddleware` of ASP.NET Core calls there. A method that was only seen below one endpoint
+//! is named after the endpoint. A method that several requests share keeps its own name.
 
 use super::folding::is_framework;
 use super::handle::{StackHandle, TextHandle, ThreadHandle};
@@ -17,32 +17,33 @@ use std::ops::Deref;
 
 /// Maximum number of different endpoints.
 const MAX_ENDPOINTS: usize = 1_000;
-/// Maximum number of innermost frames of a start that write it: those of loggers are many.
+/// Maximum number of innermost frames that write the event of a start. Loggers have many.
 const MAX_WRITING_FRAMES: usize = 32;
-/// Type of a method that is compiled around a handler.
+/// Type of the methods that ASP.NET Core compiles around handlers.
 const COMPILED_TYPE: &str = "dynamicClass";
-/// Beginning of the name of a method that is compiled around a handler.
+/// Beginning of the names of the methods that ASP.NET Core compiles around handlers.
 const COMPILED_METHOD: &str = "lambda_method";
-/// What runs between ASP.NET Core and a handler.
+/// Beginnings of the namespaces of methods between the middleware and a handler.
 const BETWEEN: [&str; 2] = ["Microsoft.AspNetCore", "System.Runtime.CompilerServices"];
-/// Types and beginnings of their methods below which a request runs through the application once
+/// Types and beginnings of methods below which a failed request runs through the application once
 /// more.
 const RUN_AGAIN: [(&str, &str); 2] =
     [("ExceptionHandlerMiddlewareImpl", "HandleException"), ("StatusCodePagesExtensions", "")];
 
-/// Returns whether a frame is a method that ASP.NET Core has compiled around a handler: often the handler
-/// is inlined there, and has no frame of its own.
+/// Returns whether a frame is a method that ASP.NET Core compiled around a handler. The handler is
+/// often inlined there and has no frame.
 pub(crate) fn is_compiled_handler(frame: &Frame) -> bool {
     frame.type_name == COMPILED_TYPE && frame.method.starts_with(COMPILED_METHOD)
 }
 
-/// What stacks show of endpoints. Memory is bounded by the number of threads and stacks.
+/// Endpoints of the requests that stacks belong to. Memory is bounded by the number of threads and
+/// stacks.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Endpoints {
     names: Texts,
-    /// The request that started last on each thread.
+    /// Latest request that started on each thread.
     newest: HashMap<ThreadHandle, BegunEndpoint>,
-    /// The endpoint of the requests that each stack was seen in; `None` if there are several.
+    /// Endpoint of the requests in which each stack was seen; `None` if there are several.
     seen: HashMap<StackHandle, Option<TextHandle>>,
 }
 
@@ -50,13 +51,13 @@ pub(super) struct Endpoints {
 struct BegunEndpoint {
     endpoint: TextHandle,
     start: StackHandle,
-    /// The stack that was looked at last: most samples repeat it.
+    /// Stack that was examined last, because most samples repeat the stack before.
     last: StackHandle,
 }
 
 impl Endpoints {
-    /// Adds the start of a request for an endpoint on a thread, or that it has become known whose
-    /// it is.
+    /// Records that a thread works for a request of an endpoint from now on. `start`: stack of the
+    /// event that starts the request.
     pub(super) fn started(&mut self, thread: ThreadHandle, endpoint: &str, start: StackHandle) {
         let Some(endpoint) = self.names.intern_up_to(endpoint, MAX_ENDPOINTS) else {
             self.newest.remove(&thread);
@@ -65,7 +66,7 @@ impl Endpoints {
         self.newest.insert(thread, BegunEndpoint { endpoint, start, last: start });
     }
 
-    /// Adds a stack with which a thread was seen.
+    /// Adds a stack of a thread.
     #[inline]
     pub(super) fn saw(&mut self, thread: ThreadHandle, stack: StackHandle, stacks: &Stacks) {
         if !self.newest.is_empty() {
@@ -87,7 +88,7 @@ impl Endpoints {
         }
     }
 
-    /// Returns the stacks that show an endpoint, with its handle, unless there are several.
+    /// Returns the stacks of requests, each with its endpoint; `None` if there are several.
     pub(super) fn seen(&self) -> impl Iterator<Item = (StackHandle, Option<TextHandle>)> {
         self.seen.iter().map(|(stack, endpoint)| (*stack, *endpoint))
     }
@@ -102,7 +103,7 @@ pub(super) fn handlers<'f>(frames: &[&'f Frame]) -> Vec<&'f Frame> {
     let mut found = Vec::new();
     let at = frames.iter().position(|frame| frame.type_name == "EndpointMiddleware");
     let Some((inner, outer)) = at.and_then(|at| frames.split_at_checked(at)) else { return found };
-    // What a request is answered with after it has failed is another endpoint's.
+    // The answer to a failed request is the work of another endpoint.
     let runs_again =
         |frame: &&Frame| RUN_AGAIN.iter().any(|(name, method)| frame.is_method_of(name, method));
     if outer.iter().any(runs_again) {
@@ -122,13 +123,13 @@ pub(super) fn handlers<'f>(frames: &[&'f Frame]) -> Vec<&'f Frame> {
     found
 }
 
-/// Returns what all frames of one method have in common.
+/// Returns a text that all frames of one method share.
 pub(super) fn method_key(frame: &Frame) -> String {
     let method = frame.caller_method();
     format!("{}!{}.{}.{method}", frame.module, frame.namespace, frame.type_name)
 }
 
-/// The endpoint of a web application that a method serves. It is read and written as the endpoint:
+/// Endpoint of a web application that a method serves. As a text and in JSON, the endpoint alone:
 /// `GET /cart`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServedEndpoint {
@@ -138,11 +139,17 @@ pub struct ServedEndpoint {
 
 impl ServedEndpoint {
     pub(super) fn new(handler: &Frame, endpoint: &str) -> ServedEndpoint {
-        ServedEndpoint { endpoint: endpoint.to_owned(), shown: with_endpoint(handler, endpoint) }
+        // A compiled method has no meaningful module.
+        let name = match is_compiled_handler(handler) {
+            true => handler.qualified_name(),
+            false => handler.without_arguments(),
+        };
+        let shown = format!("{endpoint} ({name}){}", handler.call_text());
+        ServedEndpoint { endpoint: endpoint.to_owned(), shown }
     }
 
-    /// Returns the name of the method with its endpoint:
-    /// `GET /cart (shop!Shop.Program.Main.lambda_0_8)`.
+    /// Returns the endpoint with the name of the method: `GET /cart
+    /// (shop!Shop.Program.Main.lambda_0_8)`.
     pub fn shown(&self) -> &str {
         &self.shown
     }
@@ -163,17 +170,6 @@ impl serde::Serialize for ServedEndpoint {
     }
 }
 
-/// Returns the name of a handler with its endpoint:
-/// `GET /cart (shop!Shop.Program.Main.lambda_0_8)`.
-fn with_endpoint(handler: &Frame, endpoint: &str) -> String {
-    // The module of a compiled method says nothing.
-    let name = match is_compiled_handler(handler) {
-        true => handler.qualified_name(),
-        false => handler.without_arguments(),
-    };
-    format!("{endpoint} ({name}){}", handler.call_text())
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::handle::ProcessHandle;
@@ -192,7 +188,7 @@ mod tests {
         };
         let frames: Vec<Frame> = stack.iter().map(frame).collect();
         let found = handlers(&frames.iter().collect::<Vec<_>>());
-        found.into_iter().map(|frame| with_endpoint(frame, "GET /a")).collect()
+        found.into_iter().map(|frame| ServedEndpoint::new(frame, "GET /a").shown).collect()
     }
 
     const MIDDLEWARE: &str = "Routing!Microsoft.AspNetCore.Routing.EndpointMiddleware::Invoke";
@@ -209,14 +205,14 @@ mod tests {
         let machine = "shop!Shop.Program+<>c+<<Main>b__0_8>d::MoveNext";
         let started = [machine, BUILDER, LAMBDA, COMPILED, MIDDLEWARE];
         assert_eq!(handlers_of(&started), [compiled, lambda]);
-        // The handler is inlined, and what it calls has a name.
+        // The handler is inlined, and calls a method with a name.
         let named = "shop!Shop.Stock::Reserve";
         assert_eq!(handlers_of(&[named, COMPILED, MIDDLEWARE]), [compiled]);
     }
 
     #[test]
     fn lambdas_elsewhere_are_no_handlers() {
-        // Of the program's own middleware, of the framework, and those that a handler calls.
+        // Lambdas of the program's own middleware, of the framework, and below a handler.
         assert!(handlers_of(&[LAMBDA, COMPILED]).is_empty());
         let inner = "Microsoft.AspNetCore.Http!Microsoft.AspNetCore.Http.RequestDelegateFactory+<>c::<Create>b__0";
         assert!(handlers_of(&[inner, MIDDLEWARE]).is_empty());
@@ -232,8 +228,8 @@ mod tests {
     fn an_endpoint_stands_before_the_method_that_serves_it() {
         let lambda = Frame::for_method("shop", "P+<>c", "<Main>b__0_8", "void (int32)");
         assert_eq!(lambda.text, "shop!P.Main.lambda_0_8(int)");
-        let called = with_endpoint(&lambda.calling(FrameCall::Native), "GET /a");
-        assert_eq!(called, "GET /a (shop!P.Main.lambda_0_8) → native call");
+        let called = ServedEndpoint::new(&lambda.calling(FrameCall::Native), "GET /a");
+        assert_eq!(called.shown(), "GET /a (shop!P.Main.lambda_0_8) → native call");
     }
 
     #[test]

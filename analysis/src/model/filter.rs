@@ -1,56 +1,54 @@
-//! Which samples are counted.
+//! Filters that select the samples of reports and formats.
 
 use super::pattern::Pattern;
 use super::sample::ThreadState;
 use super::{Model, Sample, SpanScope, ThreadHandle, TimelineMark};
 
-/// Which samples are counted. A field that is empty or `None` accepts everything.
+/// Conditions that a sample must meet to be counted. A field that is empty or `None` accepts all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Filter {
-    /// OS ids of threads.
+    /// OS ids of accepted threads.
     pub threads: Vec<u64>,
-    /// OS ids of processes.
+    /// OS ids of accepted processes.
     pub processes: Vec<u64>,
-    /// Start time, in nanoseconds since the session's start.
+    /// Earliest accepted time, in nanoseconds since the session's start.
     pub from_nanos: Option<i64>,
-    /// End time, exclusive.
+    /// End of the accepted times, exclusive, in nanoseconds since the session's start.
     pub to_nanos: Option<i64>,
-    /// When threads worked for what counts, such as one request: see
-    /// [`ActivityLine::spans`](crate::report::ActivityLine::spans). In time order, and one at
-    /// a time.
+    /// Times in which threads worked for one activity, such as a request, in time order and without
+    /// overlaps: see [`ActivityLine::spans`](crate::report::ActivityLine::spans).
     pub spans: Vec<ThreadSpan>,
-    /// At least one frame must match.
+    /// Pattern that at least one frame must match.
     pub frame: Option<Pattern>,
-    /// No frame may match.
+    /// Pattern that no frame may match.
     pub exclude: Option<Pattern>,
     /// Accepted states of the thread.
     pub states: Vec<ThreadState>,
 }
 
-/// A time in which a thread worked for something.
+/// A time in which a thread worked for an activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreadSpan {
-    /// OS id.
+    /// OS id of the thread.
     pub thread_id: u64,
     /// Start, in nanoseconds since the session's start.
     pub from_nanos: i64,
-    /// End, exclusive.
+    /// End, exclusive, in nanoseconds since the session's start.
     pub to_nanos: i64,
 }
 
 impl ThreadSpan {
-    /// Selects a thread, from one time up to another.
+    /// Creates the span of a thread from one time up to another.
     pub fn new(thread_id: u64, from_nanos: i64, to_nanos: i64) -> ThreadSpan {
         ThreadSpan { thread_id, from_nanos, to_nanos }
     }
 }
 
 impl Filter {
-    /// Checks the conditions that can be checked as soon as a sample is read: thread, process,
-    /// time. Frames and states are checked at the end, by
-    /// [`Resolved::selected`](super::Resolved::selected).
+    /// Returns whether the thread, process and time of a sample are accepted. Frames and states are
+    /// checked after the last event, by [`Resolved::selected`](super::Resolved::selected).
     #[inline]
     pub(crate) fn admits(&self, sample: &Sample, model: &Model) -> bool {
         self.admits_all_moments() || self.admits_moment(sample.thread, sample.nanos, model)
@@ -78,8 +76,8 @@ impl Filter {
             && self.admits_span(thread, (nanos, nanos), model)
     }
 
-    /// Returns whether a thread worked for what counts, in some of the time from the first to the
-    /// last moment.
+    /// Returns whether one of the filter's spans for a thread overlaps the time from `first` to
+    /// `last`.
     fn admits_span(&self, thread: ThreadHandle, (first, last): (i64, i64), model: &Model) -> bool {
         if self.spans.is_empty() {
             return true;
@@ -92,8 +90,8 @@ impl Filter {
         spans.iter().take_while(|span| span.from_nanos <= last).any(|span| span.thread_id == id)
     }
 
-    /// Returns whether a mark's thread and process are accepted, and any part of it is in the time
-    /// range. A mark of the process belongs to all of its threads.
+    /// Returns whether the thread and process of a mark are accepted, and any part of the mark lies
+    /// in the time range. A mark of the whole process belongs to all threads.
     pub(crate) fn admits_mark(&self, mark: &TimelineMark, model: &Model) -> bool {
         let (first, last) = mark.extent_nanos();
         let is_of_process = match mark {

@@ -1,7 +1,7 @@
-//! Handles refer to things that the model knows. They are as small as a number, and each
-//! kind has its own type.
+//! Handles of threads, stacks, frames and other rows of the model: numbers with a type for each
+//! table.
 
-/// Defines handle types; each is an index into one table of the model.
+/// Defines types of handles, each an index into one table of the model.
 macro_rules! handles {
     ($($(#[$doc:meta])* $visibility:vis $name:ident;)*) => {$(
         $(#[$doc])*
@@ -9,19 +9,19 @@ macro_rules! handles {
         $visibility struct $name(pub(crate) u32);
 
         impl $name {
-            /// Returns the index in the table: 0, 1, 2 … in the order in which the things were
-            /// first seen.
+            /// Returns the index in the table: 0, 1, 2 … in the order of first appearance.
             $visibility fn index(self) -> usize {
                 self.0 as usize
             }
 
-            /// Returns the handles of a table with `count` rows.
+            /// Returns the handles of a table with `len` rows.
             #[allow(dead_code, reason = "not every table is walked")]
             pub(crate) fn all(len: usize) -> impl Iterator<Item = $name> {
                 (0..u32::try_from(len).unwrap_or(u32::MAX)).map($name)
             }
 
-            /// Returns the handle for a table's next row. If the table is full, its last handle.
+            /// Returns the handle for the next row of a table with `len` rows; the last handle if
+            /// the table is full.
             pub(crate) fn next(len: usize) -> $name {
                 $name(u32::try_from(len).unwrap_or(u32::MAX))
             }
@@ -38,8 +38,8 @@ handles! {
     pub StackHandle;
     /// A text, such as the name of an allocated type.
     pub TextHandle;
-    /// A frame as it is shown; see [`Resolved`](super::Resolved).
+    /// A frame with its name; see [`Resolved`](super::Resolved).
     pub FrameHandle;
-    /// A method's code.
+    /// A piece of a method's code.
     pub(crate) MethodHandle;
 }

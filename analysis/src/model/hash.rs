@@ -1,11 +1,9 @@
-//! A hash for small keys of numbers: faster than the standard one, and as hard to
-//! foresee.
+//! Hash maps for keys of numbers: faster than the standard ones, and as hard to attack.
 //!
-//! Keys are numbers that a trace gives: addresses, ids. A hash that is the same in each
-//! run could be turned around, and a trace made whose keys all collide; a map is then a
-//! list, and a megabyte takes minutes. So each map has secrets of its own, drawn as the
-//! standard library draws them. The order of such a map differs from run to run: nothing
-//! that is shown may depend on it.
+//! Keys are addresses and ids from a trace. If the hash were known, a hostile trace could have keys
+//! that all collide, and a megabyte would take minutes. So each map has random secrets, as in the
+//! standard library. The order of the keys differs from run to run, so no output may depend on the
+//! order.
 
 use nettrace_parser::internal::numbers;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -13,7 +11,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 /// A map with [`NumberHasher`].
 pub(crate) type NumberMap<K, V> = std::collections::HashMap<K, V, NumberState>;
 
-/// The secrets of a map.
+/// Secrets of a map.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NumberState {
     start: u64,
@@ -23,7 +21,7 @@ pub(crate) struct NumberState {
 impl Default for NumberState {
     fn default() -> NumberState {
         let random = RandomState::new();
-        // Odd: no bit of a key is lost in a product.
+        // An odd factor keeps all bits of a key.
         NumberState { start: random.hash_one(0u8), factor: random.hash_one(1u8) | 1 }
     }
 }
@@ -37,7 +35,6 @@ impl BuildHasher for NumberState {
     }
 }
 
-/// Multiplies and folds, a word at a time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NumberHasher {
     sum: u64,
@@ -47,8 +44,8 @@ pub(crate) struct NumberHasher {
 impl NumberHasher {
     #[inline]
     pub(crate) fn add(&mut self, word: u64) {
-        // Both halves of the product: each of its bits depends on bits of the key on both
-        // sides.
+        // Both halves of the product are needed: a bit of one half depends only on lower or only on
+        // higher bits of the key.
         let product =
             u128::from(self.sum.rotate_left(23) ^ word).wrapping_mul(u128::from(self.factor));
         #[expect(clippy::cast_possible_truncation, reason = "the two halves")]

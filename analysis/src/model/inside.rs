@@ -1,11 +1,11 @@
-//! Whether a stack goes through the call in which another one was taken.
+//! Decides whether a stack was taken during a call that another stack shows.
 
-/// Return addresses of one method lie at most so far apart.
+/// Maximum distance between return addresses of one method, in bytes.
 pub(crate) const LARGEST_METHOD: u64 = 0x4000;
 
-/// Returns whether a stack goes through the call in which another one was taken: they have the same
-/// outer frames, and the next ones are of the same method. Innermost frames are first; at most
-/// `most_own_frames` of them may be those that write the start.
+/// Returns whether `stack` was taken inside the call whose start wrote the stack `start`. Both have
+/// the same outer frames, and the next frames inwards belong to one method. Innermost frames are
+/// first; the start may have at most `most_own_frames` frames below that method.
 pub(crate) fn is_inside(start: &[u64], stack: &[u64], most_own_frames: usize) -> bool {
     let outer = start.iter().rev().zip(stack.iter().rev());
     let common = outer.take_while(|(one, other)| one == other).count();
@@ -30,9 +30,9 @@ mod tests {
         let start = [1, 2, 0x50_0010, 0x90_0000, 0xa0_0000];
         // Later in the same method, with the same callers.
         assert!(is_inside(&start, &[7, 8, 9, 0x50_0200, 0x90_0000, 0xa0_0000], 2));
-        // Its own frames are more than that.
+        // The start has two frames below the method, and one is allowed.
         assert!(!is_inside(&start, &[7, 8, 9, 0x50_0200, 0x90_0000, 0xa0_0000], 1));
-        // Another method that the pool's thread has called.
+        // The thread of the pool has called another method.
         assert!(!is_inside(&start, &[7, 8, 0x70_0000, 0x90_0000, 0xa0_0000], 2));
         assert!(!is_inside(&start, &[], 2));
         assert!(!is_inside(&[], &start, 2));

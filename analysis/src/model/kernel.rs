@@ -1,24 +1,23 @@
-//! Finds the process that reported the kernel code at an address.
+//! Finds a process that reported the kernel code at an address.
 //!
-//! The kernel is the same for all processes, so a recorder may report it only once. Many
-//! processes may have reported parts of it, so they must not be searched one by one for
-//! each address.
+//! All processes share the kernel, so a recorder may report a part of it for one process only.
+//! Searching all processes for each address would take too long, so their ranges are merged first.
 
 use super::handle::ProcessHandle;
 use super::universal::KERNEL_START;
 use std::collections::BTreeMap;
 
-/// The first two processes that reported each address of the kernel: at least one of them
-/// differs from the process that asks.
+/// First two processes that reported each address of the kernel. At least one of them is not the
+/// process whose stack is resolved.
 #[derive(Debug, Default)]
 pub(crate) struct KernelOwners {
-    /// First addresses of ranges that were reported by the same processes, sorted.
+    /// First addresses of stretches that the same processes reported, sorted.
     bounds: Vec<u64>,
     owners: Vec<[Option<ProcessHandle>; 2]>,
 }
 
 impl KernelOwners {
-    /// Creates the owners from ranges, each with its first and last address.
+    /// Creates the owners from ranges: process, first and last address.
     pub(crate) fn new(ranges: impl Iterator<Item = (ProcessHandle, u64, u64)>) -> KernelOwners {
         let mut edges: Vec<(u64, ProcessHandle, bool)> = Vec::new();
         for (process, start, last) in ranges.filter(|(_, _, last)| *last >= KERNEL_START) {
@@ -29,7 +28,7 @@ impl KernelOwners {
         let mut found = KernelOwners::default();
         let mut there: BTreeMap<ProcessHandle, usize> = BTreeMap::new();
         for edges in edges.chunk_by(|one, other| one.0 == other.0) {
-            // For the same process, starts come before ends, so that no count becomes
+            // In reverse order, starts of a process come before ends, so that no count becomes
             // negative.
             for (_, process, is_begin) in edges.iter().rev() {
                 let count = there.entry(*process).or_default();
@@ -45,7 +44,7 @@ impl KernelOwners {
         found
     }
 
-    /// Returns the first other process that reported an address.
+    /// Returns the first process other than `process` that reported an address.
     pub(crate) fn other_than(&self, process: ProcessHandle, address: u64) -> Option<ProcessHandle> {
         let after = self.bounds.partition_point(|bound| *bound <= address);
         let owners = self.owners.get(after.checked_sub(1)?)?;

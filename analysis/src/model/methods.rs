@@ -1,4 +1,4 @@
-//! Methods: which code was at an address, and when.
+//! The code of methods, found by address and time.
 //!
 //! | reported by | meaning |
 //! |---|---|
@@ -7,9 +7,8 @@
 //! | rundown 141 to 144 | code that existed when the session started or ended |
 //! | runtime 159 | the entry point of precompiled code was requested: an address without a size |
 //!
-//! The same code is reported several times; it is identified by its start address and its
-//! method's id. A method may have several pieces of code: tiers, ReJIT versions, the cold
-//! section.
+//! Code is reported several times, with the same start address and method id. A method may have
+//! several pieces of code: tiers, ReJIT versions, a cold section.
 
 use super::handle::{MethodHandle, TextHandle};
 use super::hash::NumberMap;
@@ -18,38 +17,31 @@ use super::texts::Texts;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, MethodChange, Tier};
 
-/// One piece of a method's code.
+/// A piece of a method's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MethodCode {
-    /// Identifies the method.
     pub(crate) method_id: u64,
-    /// Identifies its module.
     pub(crate) module_id: u64,
-    /// First address.
     pub(crate) start: u64,
     /// Size in bytes; 0 if only the entry point is known.
     pub(crate) size: u32,
-    /// Whether the code was compiled in this process; if not, it was precompiled.
+    /// Whether the code was compiled in this process rather than precompiled.
     pub(crate) is_jitted: bool,
-    /// Its tier; only meaningful if it was compiled.
+    /// Tier of the compiler; only meaningful if the code was compiled in this process.
     pub(crate) tier: Tier,
-    /// Whether it is the method's cold section, which is reported separately.
+    /// Whether the code is the method's cold section, which is reported separately.
     pub(crate) is_cold: bool,
-    /// Which version of the method's IL; 0 is the original.
+    /// Version of the method's IL; 0 is the original.
     pub(crate) rejit_id: u64,
-    /// Namespace and type, as stored.
+    /// Namespace and type, in the runtime's notation.
     pub(crate) namespace: TextHandle,
-    /// Name, as stored.
     pub(crate) name: TextHandle,
-    /// Signature, as stored.
     pub(crate) signature: TextHandle,
 }
 
-/// Precompiled code starts at the reported entry point, but its size is not reported. Up
-/// to this many bytes after the entry point, a frame is attributed to the method, as a
-/// guess. Compared with traces whose rundown contains the sizes, the guess is wrong for
-/// 0.5 % of the frames within 256 bytes, 6 % of those within 1 KiB and 11 % of those
-/// within 4 KiB.
+/// Distance from the entry point up to which a frame is guessed to belong to precompiled code,
+/// whose size is not reported; in bytes. In traces whose rundown has the sizes, the guess is wrong
+/// for 0.5 % of the frames within 256 bytes, 6 % within 1 KiB and 11 % within 4 KiB.
 pub(super) const GUESS_REACH: u64 = 256;
 
 /// The methods of one process.
@@ -61,16 +53,15 @@ pub(crate) struct Methods {
     entry_points: NumberMap<u64, MethodHandle>,
     sorted_entry_points: Vec<(u64, MethodHandle)>,
     has_rundown: bool,
-    /// The row in `ranges` that the next event in a list of methods is probably about.
+    /// Row in `ranges` that the next event in a list of methods probably reports.
     next_row: usize,
 }
 
-/// Memory that now has another meaning: start and size.
+/// Memory that has a new meaning: start and size.
 pub(crate) type Reused = (u64, u64);
 
 impl Methods {
-    /// Learns from a method event. Returns the memory that has another meaning from now
-    /// on, if any.
+    /// Learns from a method event. Returns the memory whose meaning the event changes, if any.
     pub(crate) fn learn(
         &mut self,
         method: &view::Method<'_>,
@@ -80,12 +71,11 @@ impl Methods {
         self.has_rundown |= matches!(method.change, MethodChange::AtEnd | MethodChange::AtStart);
         let (start, size) = (method.start, u64::from(method.size));
         if let Some(known) = self.known(method, texts) {
-            // The same code again. If it was reported without names, it may have them
-            // now.
+            // A repeated report may have the names that the first one lacked.
             if !method.name.is_empty()
                 && self.codes.get(known.index()).is_some_and(|code| texts.get(code.name).is_empty())
             {
-                let named = MethodCode { ..code_of(method, texts) };
+                let named = code_of(method, texts);
                 if let Some(code) = self.codes.get_mut(known.index()) {
                     *code = named;
                 }
@@ -110,9 +100,8 @@ impl Methods {
         replaces.then_some((start, size))
     }
 
-    /// Returns whether an event contains nothing new: its code and name are known, and it is not an
-    /// unload event. When sessions end, the same code is reported again and again; its names need
-    /// not be decoded each time.
+    /// Returns whether an event reports nothing new: it is no unload event, and code and name are
+    /// known. Saves decoding the names that the end of a session repeats.
     #[inline]
     pub(crate) fn knows(&mut self, event: &Event<'_>, texts: &Texts) -> bool {
         let is_rundown = event.known_provider() == KnownProvider::Rundown;
@@ -120,7 +109,7 @@ impl Methods {
             return false;
         }
         let Some(method) = view::MethodRange::from_payload(event.payload()) else { return false };
-        // Methods are reported in the same order each time.
+        // Each list has the methods in the same order.
         let Some((row, range)) = self.ranges.row_at_start(method.start, self.next_row) else {
             return false;
         };
@@ -145,11 +134,10 @@ impl Methods {
         let is_known = match method.change {
             _ if !is_same => false,
             _ if range.to == u64::MAX => true,
-            // The end of code may be reported more than once.
+            // An unload may be reported more than once.
             MethodChange::Unload => true,
-            // A process that exits unloads its methods, and the session's rundown lists
-            // them after that. But the id may also have been reused by a method whose
-            // load event was lost.
+            // A process that exits unloads its methods, and the rundown lists them afterwards. Or
+            // the id belongs to a new method whose load event was lost.
             MethodChange::AtStart | MethodChange::AtEnd => {
                 let is_named = !texts.get(code.name).is_empty() && !method.name.is_empty();
                 code.module_id == method.module_id
@@ -157,7 +145,7 @@ impl Methods {
                         || texts.intern_shown(method.name) == code.name
                             && texts.intern_shown(method.namespace) == code.namespace)
             }
-            // It was loaded again.
+            // The code was loaded again.
             _ => false,
         };
         is_known.then_some(range.value)
@@ -174,7 +162,7 @@ impl Methods {
         }
     }
 
-    /// Sorts the code by address. This must be done after the last event, before [`Methods::find`].
+    /// Sorts the code by address. Must be called after the last event, before [`Methods::find`].
     pub(crate) fn sort(&mut self) {
         self.ranges.sort();
         self.sorted_entry_points =
@@ -182,17 +170,14 @@ impl Methods {
         self.sorted_entry_points.sort_unstable();
     }
 
-    /// Returns the code at an address at a time. The second value is whether the answer is the
-    /// same for all times.
+    /// Returns the code at an address at a time, and whether the answer is the same for all times.
     pub(crate) fn find(&self, address: u64, ticks: u64) -> Option<(MethodHandle, bool)> {
         self.ranges.find(address, ticks).map(|(range, is_always)| (range.value, is_always))
     }
 
-    /// Returns the nearest entry point below an address, unless other code lies in between, and
-    /// the distance to it; the same for all times. A distance above 0 is a guess, because
-    /// there are stubs between methods, which no event reports. So it is only used for
-    /// traces without a rundown, which would list the position of every precompiled
-    /// method in use.
+    /// Returns the method with the nearest entry point below an address, and the distance; `None`
+    /// if other code lies in between. A distance above 0 is a guess, because stubs between methods
+    /// are not reported. A trace with a rundown needs no guess: it lists all methods in use.
     pub(crate) fn guess(&self, address: u64) -> Option<(MethodHandle, u64)> {
         if self.has_rundown {
             return None;
@@ -204,7 +189,7 @@ impl Methods {
         (offset < GUESS_REACH && !is_interrupted).then_some((method, offset))
     }
 
-    /// Returns the first and last address of everything that [`Methods::find`] and
+    /// Returns the first and last addresses of all code that [`Methods::find`] and
     /// [`Methods::guess`] can find.
     pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let entry_points = if self.has_rundown { &[] } else { self.sorted_entry_points.as_slice() };
@@ -222,7 +207,7 @@ impl Methods {
         self.codes.get(method.index())
     }
 
-    /// Returns all code, in the order in which it was first reported.
+    /// Returns all code, in the order of the first reports.
     pub(crate) fn codes(&self) -> &[MethodCode] {
         &self.codes
     }

@@ -1,8 +1,8 @@
-//! The model: what a trace says about processes, threads, code and stacks.
+//! The model: the processes, threads, code and stacks that a trace reports.
 //!
-//! [`Model::learn`] processes events in time order. Names are resolved at the end, by
-//! [`Resolved`], because most lists of methods come last. Memory is bounded by the number
-//! of distinct methods, modules, threads and stacks, not by the number of events.
+//! [`Model::learn`] takes events in time order. [`Resolved`] finds names after the last event,
+//! because most lists of methods come last. Memory is bounded by the number of distinct methods,
+//! modules, threads and stacks, not by the number of events.
 
 mod about;
 pub(crate) mod activity_edge;
@@ -140,7 +140,7 @@ use ranges::{Ranges, ReportedRange};
 use std::collections::HashMap;
 use universal::{Mapping, Mappings};
 
-/// What a trace says about its processes. See the [module](self).
+/// The processes, threads, code and stacks of a trace. See the [module](self).
 #[derive(Debug, Clone, Default)]
 pub struct Model {
     session: Option<Trace>,
@@ -148,21 +148,21 @@ pub struct Model {
     start_unix_ns: Option<i64>,
     processes: Vec<Process>,
     by_id: HashMap<Option<u64>, ProcessHandle>,
-    // The process of the last event: most traces have one, and so need no lookup.
+    // Process of the last event, because most traces have one process.
     last_process: Option<(Option<u64>, ProcessHandle)>,
     threads: ThreadTable,
     stacks: Stacks,
     repairs: Repairs,
     endpoints: Endpoints,
     texts: Texts,
-    /// Names of types as stored, mapped to their display names.
+    /// Display name of each type, by the stored name.
     shown_types: NumberMap<TextHandle, TextHandle>,
-    /// By path, as in mappings.
+    /// Files by path, as in mappings.
     #[cfg(feature = "symbols")]
     symbol_files: HashMap<String, SymbolFile>,
     period_nanos: Option<u64>,
     processors: Option<u32>,
-    /// The events that pass the filter of the pass, if it counts them.
+    /// Number and times of the events that pass the filter, if the driver counts them.
     selected: SessionSpan,
 }
 
@@ -172,48 +172,47 @@ pub struct Model {
 pub struct Process {
     /// OS id; `None` if the stream does not contain it.
     pub id: Option<u64>,
-    /// Name, or command line; empty if unknown.
+    /// Name or command line; empty if unknown.
     pub name: String,
     pub(crate) methods: Methods,
     pub(crate) modules: ModuleTable,
     pub(crate) assemblies: Assemblies,
     pub(crate) mappings: Mappings,
     pub(crate) perf_map: Ranges<TextHandle>,
-    /// Memory map, for code that has no name: the module that an address lies in.
+    /// Memory map, which gives code without a name the module that it lies in.
     pub(crate) memory: MemoryMap,
-    /// Major version of its runtime.
     pub(crate) runtime_major: Option<u32>,
-    /// OS ids of threads by their managed ids, which are used again.
+    /// OS id of each thread, by managed id. The runtime reuses managed ids.
     managed_threads: HashMap<u64, u64>,
     images: NativeImages,
 }
 
-/// The first version of the runtime that names owners of locks by their managed ids.
+/// First major version of the runtime that names owners of locks by managed ids.
 const MANAGED_OWNERS_SINCE: u32 = 11;
 
-/// What NativeAOT writes as the number of processors.
+/// Number of processors that NativeAOT writes, which does not know it.
 const UNKNOWN_PROCESSORS: u32 = 0xffff;
 
 impl Process {
-    /// Returns whether waits for locks name owners by managed ids instead of those of the OS.
+    /// Returns whether waits for locks name owners by managed ids instead of OS ids.
     pub(crate) fn has_managed_owners(&self) -> bool {
         self.runtime_major.is_some_and(|major| major >= MANAGED_OWNERS_SINCE)
     }
 
-    /// Returns the ids of threads that were created in the trace: managed ones, and those of the
-    /// OS.
+    /// Returns the managed id and the OS id of threads that were created in the trace.
     #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
     pub(crate) fn managed_threads(&self) -> impl Iterator<Item = (u64, u64)> {
         self.managed_threads.iter().map(|(managed, os)| (*managed, *os))
     }
 
-    /// Returns the OS id of a thread, if one with this managed id was created in the trace.
+    /// Returns the OS id of the thread with a managed id; `None` if the trace does not report the
+    /// thread.
     pub(crate) fn os_thread_of(&self, managed_id: u64) -> Option<u64> {
         self.managed_threads.get(&managed_id).copied()
     }
 
-    /// Files with native code: those mapped into its memory (version 6), and those that were
-    /// compiled ahead of time.
+    /// Returns the files with native code: mapped files (version 6), and programs and libraries
+    /// that were compiled ahead of time.
     pub fn code_files(&self) -> impl Iterator<Item = CodeFile<'_>> {
         let mapped = self.mappings.rows().iter().map(|mapping| CodeFile {
             path: &mapping.path,
@@ -242,20 +241,19 @@ impl Process {
         self.modules.rows()
     }
 
-    /// Returns all code of methods, in the order in which it was first reported.
+    /// Returns all code of methods, in the order of the first reports.
     pub(crate) fn methods(&self) -> &[MethodCode] {
         self.methods.codes()
     }
 
-    /// Files and kernel code mapped into its memory (version 6).
+    /// Returns the files and kernel code in the memory of the process (version 6).
     pub(crate) fn mappings(&self) -> &[Mapping] {
         self.mappings.rows()
     }
 }
 
 impl Model {
-    /// Returns the handle of a type's display name: `stored` is the name in the runtime's
-    /// notation.
+    /// Returns the handle of a type's display name. `stored`: the name in the runtime's notation.
     pub fn intern_type(
         &mut self,
         stored: impl std::fmt::Display,
@@ -289,8 +287,7 @@ impl Model {
         thread
     }
 
-    /// Returns whether [`Model::learn`] uses more of events of this type than their thread and
-    /// process.
+    /// Returns whether [`Model::learn`] uses more of an event than the thread and process.
     pub(crate) fn learns_from(event: &Event<'_>) -> bool {
         match event.known_provider() {
             KnownProvider::UniversalSystem | KnownProvider::EventPipe => true,
@@ -298,7 +295,7 @@ impl Model {
         }
     }
 
-    /// Returns whether an event in a list of methods contains nothing new.
+    /// Returns whether an event in a list of methods reports nothing new.
     #[inline]
     pub(crate) fn knows_method(&mut self, event: &Event<'_>) -> bool {
         let process = self.last_process.filter(|(id, _)| *id == event.process_id());
@@ -375,7 +372,7 @@ impl Model {
         }
     }
 
-    /// Learns from R2RGetEntryPoint that a method is in use.
+    /// Learns from R2RGetEntryPoint that precompiled code of a method is used.
     fn learn_entry_point(&mut self, process: ProcessHandle, event: &Event<'_>) -> Option<()> {
         let fields = &mut event.fields();
         let method_id = fields.find("MethodID")?.value.ok()?.as_u64()?;
@@ -386,7 +383,7 @@ impl Model {
         let mut intern = |text: Utf16<'_>| self.texts.intern_shown(text);
         let code = MethodCode {
             method_id,
-            // The event does not contain it.
+            // The event does not contain the module.
             module_id: 0,
             start,
             size: 0,
@@ -411,8 +408,7 @@ impl Model {
         if let Some(row) = self.processes.get_mut(process.index()) {
             row.managed_threads.insert(managed_id, id);
         }
-        // Only the thread's purpose is taken: that a thread of the program exists, its
-        // events say.
+        // Threads of the program get no name from their flags.
         let name = match flags {
             flags if flags & 2 != 0 => "Finalizer",
             flags if flags & 4 != 0 => ".NET ThreadPool",
@@ -459,8 +455,8 @@ impl Model {
         }
     }
 
-    /// Adds the symbols of a perf map (see [`perf_map`]) to a process, or to all
-    /// processes that the trace has reported so far.
+    /// Adds the symbols of a perf map (see [`perf_map`]) to a process, or to all processes that the
+    /// trace has reported so far if `process_id` is `None`.
     pub fn add_perf_map(&mut self, process_id: Option<u64>, text: &str) {
         if process_id.is_some() {
             self.process_handle(process_id);
@@ -472,27 +468,26 @@ impl Model {
                 .iter_mut()
                 .filter(|row| process_id.is_none() || row.id == process_id);
             for row in wanted {
-                // Later lines are newer code.
                 row.perf_map.add(ReportedRange::Exists, start, size, 0, name);
             }
         }
     }
 
-    /// Sets what the memory of the processes holds that were reported so far: see
+    /// Sets the memory map of all processes that were reported so far: see
     /// [`NamesSoFar::set_mappings`].
     pub(crate) fn set_memory(&mut self, memory: &MemoryMap) {
         for row in &mut self.processes {
-            // A map of memory is of one process, and a session has one process.
+            // A session with a memory map has one process.
             row.memory.clone_from(memory);
         }
     }
 
-    /// Adds the symbols of a file to all mappings with this path. Symbols of several
-    /// files are combined, for example those of a library and those that were stripped
-    /// from it; add the library first.
+    /// Adds the symbols of a file to all mappings with this path. Several files of one path are
+    /// combined, such as a library and the file with the symbols that were stripped from the
+    /// library; add the library first.
     ///
     /// # Errors
-    /// [`SymbolFileError::OtherBuild`] if the processes used another build of it.
+    /// [`SymbolFileError::OtherBuild`] if a process used another build of the file.
     #[cfg(feature = "symbols")]
     pub fn add_symbol_file(&mut self, path: &str, file: SymbolFile) -> Result<(), SymbolFileError> {
         for process in &self.processes {
@@ -516,7 +511,7 @@ impl Model {
         self.symbol_files.get(path)
     }
 
-    /// Ends learning. This must be done after the last event, before names are resolved.
+    /// Ends learning. Must be called after the last event, before names are resolved.
     pub(crate) fn complete(&mut self, period_nanos: Option<u64>, selected: SessionSpan) {
         (self.period_nanos, self.selected) = (period_nanos, selected);
         for row in &mut self.processes {
@@ -526,12 +521,12 @@ impl Model {
         }
     }
 
-    /// Returns what the stream says about the session; `None` before the first event.
+    /// Returns the stream's header; `None` before the first event.
     pub fn session(&self) -> Option<&Trace> {
         self.session.as_ref()
     }
 
-    /// Returns the session's start in nanoseconds since 1970-01-01 UTC, if the stream contains it.
+    /// Returns the session's start in nanoseconds since 1970-01-01 UTC, if the stream has one.
     pub(crate) fn start_unix_ns(&self) -> Option<i64> {
         self.start_unix_ns
     }
@@ -542,24 +537,23 @@ impl Model {
         self.period_nanos
     }
 
-    /// Returns the number of processors of the machine, or of those that the process could use.
+    /// Returns the number of processors that the stream reports; `None` if unknown.
     pub(crate) fn processors(&self) -> Option<u32> {
         self.processors
     }
 
     pub(crate) fn set_processors(&mut self, processors: Option<u32>) {
-        // NativeAOT does not know their number.
         let is_known = |processors: &u32| *processors > 0 && *processors != UNKNOWN_PROCESSORS;
         self.processors = processors.filter(is_known);
     }
 
-    /// Returns the events that pass the threads, processes and times of the filter, for reports.
+    /// Returns number and times of the events that pass the filter's threads, processes and times.
     pub(crate) fn selected(&self) -> &SessionSpan {
         &self.selected
     }
 
-    /// Returns how long the selected events lasted: from the session's start to the last one or, if
-    /// a filter leaves out events, from the first of the others.
+    /// Returns the duration of the selected events, in nanoseconds. It begins with the session, or
+    /// with the first selected event if a filter leaves out events.
     pub(crate) fn selected_nanos(&self) -> u64 {
         match self.selected.events < self.event_count() {
             true => self.selected.nanos(),
@@ -597,14 +591,14 @@ impl Model {
         self.stacks.handles()
     }
 
-    /// Returns the addresses of a stack, innermost first: frame 0 is the instruction that the
-    /// thread was at, the others are return addresses.
+    /// Returns the addresses of a stack, innermost first. The first one is the thread's current
+    /// instruction; all further ones are return addresses.
     pub fn addresses(&self, stack: StackHandle) -> &[u64] {
         self.stacks.addresses(stack)
     }
 
-    /// Returns whether a stack that was recorded as cut has all its callers, whatever their number:
-    /// it got them back, or turned out to have lost none.
+    /// Returns whether a stack of 100 frames or more is known to have all its callers: they were
+    /// found in another stack, or none were missing.
     pub fn is_repaired(&self, stack: StackHandle) -> bool {
         self.stacks.is_repaired(stack)
     }
@@ -632,7 +626,7 @@ impl Model {
         self.threads.select(thread);
     }
 
-    /// Counts events of a thread that [`Model::learn`] did not see. Returns the thread.
+    /// Counts events that [`Model::learn`] did not see. Returns their thread.
     pub(crate) fn count_events(
         &mut self,
         process_id: Option<u64>,
@@ -645,13 +639,13 @@ impl Model {
         thread
     }
 
-    /// Returns how often memory has been reused so far.
+    /// Returns the number of reuses of code memory so far.
     pub(crate) fn reuses(&self) -> usize {
         self.stacks.reuses()
     }
 
-    /// Returns a thread's display name: `thread 17401`, `thread 17401 (Finalizer)`; if there are
-    /// several processes, preceded by the process.
+    /// Returns a thread's display name: `thread 17401`, `thread 17401 (Finalizer)`. With several
+    /// processes, the process comes first: `process 17, thread 17401`.
     pub fn thread_label(&self, thread: ThreadHandle) -> String {
         let Some(row) = self.threads.get(thread) else { return "thread ?".to_owned() };
         let mut label = match row.os_thread_id {

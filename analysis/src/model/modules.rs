@@ -1,4 +1,4 @@
-//! Modules: the files and memory that methods belong to.
+//! Modules: files and generated code that methods belong to.
 
 use super::hash::NumberMap;
 use super::names::shorten;
@@ -7,11 +7,10 @@ use nettrace_parser::view::{self, ModuleChange};
 /// A module of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Module {
-    /// The id by which methods refer to it.
+    /// Id by which methods refer to the module.
     pub(crate) module_id: u64,
-    /// Id of its assembly.
     pub(crate) assembly_id: u64,
-    /// Short name: the file name without folder and without `.dll` or `.exe`.
+    /// File name without folder and without `.dll` or `.exe`.
     pub(crate) name: String,
     /// Path of the file with its IL, as stored.
     pub(crate) il_path: String,
@@ -19,20 +18,18 @@ pub(crate) struct Module {
     pub(crate) native_path: String,
     /// Path of the PDB at build time, as stored.
     pub(crate) pdb_path: String,
-    /// Whether it contains precompiled code that the runtime uses.
+    /// Whether the module contains precompiled code that the runtime uses.
     pub(crate) is_ready_to_run: bool,
-    /// Whether it was generated in memory.
+    /// Whether the module was generated in memory.
     pub(crate) is_dynamic: bool,
-    /// Ticks at which it was loaded; `None` if it was loaded before the trace, or its
-    /// load was not recorded.
+    /// Time of the load in ticks; `None` if the trace has no load event.
     pub(crate) loaded_ticks: Option<u64>,
-    /// Ticks at which it was unloaded, if it was.
+    /// Time of the unload in ticks, if there was one.
     pub(crate) unloaded_ticks: Option<u64>,
 }
 
 impl Module {
-    /// Returns whether a module with the same id is this one: it has the same files and belongs
-    /// to the same assembly.
+    /// Returns whether a module with this id is the same one, by its files and its assembly.
     fn is_same(&self, other: &Module) -> bool {
         self.assembly_id == other.assembly_id
             && self.il_path == other.il_path
@@ -44,7 +41,7 @@ impl Module {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ModuleTable {
     rows: Vec<Module>,
-    /// For each id, the rows that had it, oldest first.
+    /// Rows that had each id, oldest first.
     by_id: NumberMap<u64, Vec<Owner>>,
 }
 
@@ -52,7 +49,7 @@ pub(crate) struct ModuleTable {
 #[derive(Debug, Clone, Copy)]
 struct Owner {
     row: u32,
-    /// The latest time at which it or an earlier owner was unloaded; 0 if none was.
+    /// Latest unload of this row or an earlier owner, in ticks; 0 if there was none.
     unloaded: u64,
 }
 
@@ -69,11 +66,10 @@ impl ModuleTable {
             (None, _) => true,
             (Some(_), ModuleChange::Unload) => false,
             (Some(row), _) if row.unloaded_ticks.is_none() => false,
-            // A process that exits unloads everything, and the session's rundown lists it
-            // after that. So it is the same module again, unless the id was reused by a
-            // module whose load event was lost.
+            // A process that exits unloads all modules, and the rundown lists them afterwards. Or
+            // the id belongs to a new module whose load event was lost.
             (Some(row), ModuleChange::AtStart | ModuleChange::AtEnd) => !row.is_same(&row_of()),
-            // Its id was reused.
+            // The id was reused.
             (Some(_), _) => true,
         };
         if is_new {
@@ -89,19 +85,19 @@ impl ModuleTable {
         }
     }
 
-    /// Returns the module that had an id at `ticks`; else the newest.
+    /// Returns the module that had an id at `ticks`, or else the newest one.
     pub(crate) fn find(&self, module_id: u64, ticks: u64) -> Option<&Module> {
         let owners = self.by_id.get(&module_id)?;
         let newest = self.rows.get(owners.last()?.row as usize)?;
         if newest.loaded_ticks.is_none_or(|loaded| loaded <= ticks) {
             return Some(newest);
         }
-        // The first one that was unloaded later.
+        // The first module that was unloaded later.
         let older = owners.get(owners.partition_point(|owner| owner.unloaded <= ticks));
         older.and_then(|owner| self.rows.get(owner.row as usize)).or(Some(newest))
     }
 
-    /// Returns all modules, in the order in which they were first reported.
+    /// Returns all modules, in the order of the first reports.
     pub(crate) fn rows(&self) -> &[Module] {
         &self.rows
     }
@@ -127,8 +123,8 @@ fn new_row(module: &view::Module<'_>, ticks: u64) -> Module {
     }
 }
 
-/// Returns a path's file name without `.dll`, `.exe` and `.winmd`, and without the `.ni` that
-/// precompiled files may have before it; other extensions are part of the name.
+/// Returns the file name of a path without `.dll`, `.exe` or `.winmd`, and without the `.ni` of a
+/// precompiled file before it. Other extensions stay.
 pub(crate) fn short_name(path: &str) -> &str {
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let ends = |end: &str| {
@@ -163,7 +159,7 @@ mod tests {
         assert_eq!(names.map(short_name), short);
     }
 
-    /// Gives one id to many modules: it would take 10^10 steps if all were examined each time.
+    /// Gives one id to many modules. A search through all of them would take 10^10 steps.
     #[test]
     fn an_id_that_was_given_to_many_modules_means_the_one_of_the_time() {
         let mut modules = ModuleTable::default();
@@ -190,7 +186,7 @@ mod tests {
         let found = |ticks| modules.find(id, ticks).unwrap().assembly_id;
         for at in 0..count {
             assert_eq!(found(10 * at + 4), at);
-            // Between two of them it is the later one.
+            // Between two modules, the id means the later one.
             assert_eq!(found(10 * at + 5), if at + 1 == count { at } else { at + 1 });
         }
         assert_eq!((modules.rows().len(), found(u64::MAX)), (100_000, count - 1));

@@ -1,4 +1,4 @@
-//! When and on which thread an event happened.
+//! Moments: thread and time of an event.
 
 use super::ThreadHandle;
 use super::activity_edge::ActivityEdge;
@@ -6,17 +6,17 @@ use super::intervals::Edge;
 use nettrace_parser::Event;
 use std::cell::OnceCell;
 
-/// Context of an event: when and on which thread it happened.
+/// Thread and time of an event, and whether filters accept them.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Moment {
-    /// The thread that it is about.
+    /// Thread that the event is about.
     pub thread: ThreadHandle,
     /// Nanoseconds since the session's start; 0 if the stream has no usable clock.
     pub nanos: i64,
-    /// Whether its thread, process and time pass the filter.
+    /// Whether thread, process and time pass the filter.
     pub is_selected: bool,
-    /// The start or stop of an activity that the event is, once somebody has asked.
+    /// Result of [`Moment::activity_edge`], which several reports need.
     activity: OnceCell<Option<Box<ActivityEdge>>>,
 }
 
@@ -25,12 +25,12 @@ impl Moment {
         Moment { thread, nanos, is_selected, activity: OnceCell::new() }
     }
 
-    /// Returns the start or stop that an event at this moment represents.
+    /// Returns the place of the event as one end of an interval.
     pub(crate) fn edge(&self, event: &Event<'_>) -> Edge {
         Edge::from_event(event, self.thread, self.nanos)
     }
 
-    /// Returns the start or stop of an activity that the event at this moment is.
+    /// Returns the start or stop of an activity that the event reports; `None` for other events.
     pub(crate) fn activity_edge(&self, event: &Event<'_>) -> Option<&ActivityEdge> {
         let edge = self.activity.get_or_init(|| ActivityEdge::from_event(event).map(Box::new));
         edge.as_deref()

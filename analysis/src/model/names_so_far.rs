@@ -1,9 +1,7 @@
-//! Names based on what has been read so far, for tools that show the events of a stream
-//! that cannot be read twice.
+//! Names of frames from the events read so far, for streams that cannot be read twice.
 //!
-//! A watched session may last for days, and its process may compile and unload code all
-//! the time. So only current code is kept: code is dropped when the stream says that it
-//! was unloaded, or when other code takes its place.
+//! A watched session may last for days, while the process compiles and unloads code all the time.
+//! So code is dropped when the stream reports that it is unloaded, or other code at its place.
 
 use super::memory_map::MemoryMap;
 use super::method_name::MethodName;
@@ -18,18 +16,17 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// The default limit of memory for names, and the cost of each name beside its text: a
-/// row, its place in the tree, and the allocator's overhead.
-const LIMIT: usize = 256 << 20;
-const COST: usize = 160;
+/// Default limit of the memory for names, in bytes.
+const LIMIT_BYTES: usize = 256 << 20;
+/// Memory of a name beside its text, in bytes: a row, the place in the tree, the allocator.
+const ROW_BYTES: usize = 160;
 
-/// A process id, and an address in the process or the id of a module.
+/// Process id, and an address in the process or the id of a module.
 type CodeKey = (Option<u64>, u64);
 
-/// Names based on what has been read so far, for streams that cannot be read twice: names
-/// of managed methods, as soon as the stream reports them. Memory is bounded by the
-/// methods that exist at a time, and by 256 MiB: further methods get no names
-/// ([`NamesSoFar::left_out`]).
+/// Names of managed methods from the events read so far, for streams that cannot be read twice.
+/// Memory is bounded by the methods that exist at a time, and by 256 MiB: further methods get no
+/// names ([`NamesSoFar::left_out`]).
 ///
 /// ```
 /// use nettrace_analysis::{NameOptions, NamesSoFar};
@@ -47,11 +44,11 @@ type CodeKey = (Option<u64>, u64);
 pub struct NamesSoFar {
     options: NameOptions,
     limit: usize,
-    /// By their first addresses. Pieces of code with a size do not overlap.
+    /// Code by first address. Pieces of code with a size do not overlap.
     codes: BTreeMap<CodeKey, Code>,
     /// Short names of modules.
     modules: HashMap<CodeKey, Box<str>>,
-    /// Memory map of each process, for code that has no name: the module that an address lies in.
+    /// Memory map of each process, which gives code without a name the module that it lies in.
     memory: HashMap<Option<u64>, MemoryMap>,
     held_bytes: usize,
     left_out: u64,
@@ -60,20 +57,19 @@ pub struct NamesSoFar {
 /// A method's code.
 #[derive(Debug)]
 struct Code {
-    /// Last address, inclusive; `None` for precompiled code of which only the entry point
-    /// is known.
+    /// Last address, inclusive; `None` for precompiled code, which has only an entry point.
     last: Option<u64>,
     method_id: u64,
     module_id: u64,
     name: Name,
-    /// What it reveals about a thread; known once its name was shown.
+    /// Facts that the method reveals about a thread; known once the name was computed.
     role: Role,
 }
 
 #[derive(Debug)]
 enum Name {
-    /// Namespace with type, name, and signature, as stored. The display name is only
-    /// computed when it is needed, which it usually never is.
+    /// Namespace with type, name, and signature, as stored. Most methods are never on a stack, so
+    /// the display name is only computed when it is needed.
     Stored([Box<str>; 3]),
     Shown(Arc<Frame>),
 }
@@ -86,7 +82,7 @@ impl Code {
             }
             Name::Shown(frame) => frame.held_bytes(),
         };
-        COST.saturating_add(text)
+        ROW_BYTES.saturating_add(text)
     }
 
     fn is_nameless(&self) -> bool {
@@ -105,7 +101,7 @@ impl NamesSoFar {
     pub fn new(options: NameOptions) -> NamesSoFar {
         NamesSoFar {
             options,
-            limit: LIMIT,
+            limit: LIMIT_BYTES,
             codes: BTreeMap::new(),
             modules: HashMap::new(),
             memory: HashMap::new(),
@@ -114,16 +110,15 @@ impl NamesSoFar {
         }
     }
 
-    /// Sets the memory limit, in bytes, instead of 256 MiB. Each name needs about 160
-    /// bytes plus its text.
+    /// Sets the memory limit, in bytes; the default is 256 MiB. A name takes about 160 bytes plus
+    /// its text.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> NamesSoFar {
         self.limit = bytes;
         self
     }
 
-    /// Learns from the next event; events must come in time order. Call this before
-    /// asking for the event's names.
+    /// Learns from the next event, before the names of its stack. Events must come in time order.
     pub fn learn(&mut self, event: &Event<'_>) {
         match (event.known_provider(), event.id()) {
             (KnownProvider::Runtime | KnownProvider::Rundown, 141..=144) => {
@@ -143,14 +138,12 @@ impl NamesSoFar {
         }
     }
 
-    /// Sets what the memory of a process holds: first and last address of each stretch
-    /// with code, and its file; empty for memory that belongs to no file. The operating
-    /// system knows it, the stream does not.
+    /// Sets the memory map of a process: first and last address of each stretch with code, and its
+    /// file, which is empty for memory without a file. The map comes from the operating system.
     ///
-    /// Code without a name is then shown as what it lies in, not as an address:
-    /// `System.Private.CoreLib!(no name)` for code that was compiled ahead of time, of
-    /// which the runtime reports names only as it hands it out; `(generated code)` for
-    /// what belongs to no file, such as stubs.
+    /// Code without a name is then shown by its module, not as an address:
+    /// `System.Private.CoreLib!(no name)`, or `(generated code)` for stubs and other code without a
+    /// file. The runtime names precompiled code only when a method is used for the first time.
     ///
     /// ```
     /// use nettrace_analysis::NamesSoFar;
@@ -165,14 +158,14 @@ impl NamesSoFar {
         self.memory.insert(process, MemoryMap::new(mappings));
     }
 
-    /// Moves what was said of the memory of one process to another one.
+    /// Gives the memory map of one process to another one, for a process whose id has become known.
     pub(crate) fn move_mappings(&mut self, from: Option<u64>, to: Option<u64>) {
         if let Some(memory) = self.memory.remove(&from) {
             self.memory.insert(to, memory);
         }
     }
 
-    /// Returns the number of methods currently known.
+    /// Returns the number of methods that are known now.
     pub fn method_count(&self) -> usize {
         self.codes.len()
     }
@@ -206,7 +199,7 @@ impl NamesSoFar {
             && known
                 .is_some_and(|known| known.method_id == code.method_id && known.last == code.last)
         {
-            // The same code again, this time without its name.
+            // The code is known, and now reported without its name.
             return;
         }
         let within = self.codes.range(place..=(process, last)).map(|(place, _)| *place);
@@ -221,8 +214,8 @@ impl NamesSoFar {
         self.keep(place, code);
     }
 
-    /// Learns from R2RGetEntryPoint that precompiled code is used for the first time. Its size is
-    /// not reported.
+    /// Learns from R2RGetEntryPoint that precompiled code is used for the first time. The event has
+    /// no size.
     fn learn_entry_point(&mut self, event: &Event<'_>) -> Option<()> {
         let fields = &mut event.fields();
         let method_id = fields.find("MethodID")?.value.ok()?.as_u64()?;
@@ -240,7 +233,7 @@ impl NamesSoFar {
     }
 
     fn learn_module(&mut self, place: CodeKey, module: &view::Module<'_>) {
-        let cost = |name: &str| name.len().saturating_add(COST);
+        let cost = |name: &str| name.len().saturating_add(ROW_BYTES);
         if let Some(name) = self.modules.remove(&place) {
             self.held_bytes = self.held_bytes.saturating_sub(cost(&name));
         }
@@ -288,8 +281,8 @@ impl NamesSoFar {
         (address <= last).then_some((*place, code))
     }
 
-    /// Returns the names of an event's stack, innermost first, one per address; if nothing is
-    /// known about an address, the address itself. Guessed names begin with `~`: see
+    /// Returns the names of an event's stack, innermost first, one per address. An address about
+    /// which nothing is known is its own name. Guessed names begin with `~`: see
     /// [`Frame::is_guessed`](crate::Frame::is_guessed).
     pub fn stack_names(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
         let process = event.process_id();
@@ -308,7 +301,7 @@ impl NamesSoFar {
         found.into_iter().map(text).collect()
     }
 
-    /// Returns the name of what is at an address of a stack, and what it reveals about a thread.
+    /// Returns the frame at an address of a stack, and the facts that it reveals about a thread.
     /// `is_leaf`: the address is the innermost one, not a return address.
     pub(crate) fn frame(
         &mut self,
@@ -327,7 +320,7 @@ impl NamesSoFar {
         (frame, self.over(at).map_or(Role::NATIVE, |(_, code)| code.role))
     }
 
-    /// Computes the name of the method that is currently at an address, if there is one.
+    /// Finds the name for the address of a call. `shown`: the address in the stack.
     fn name(&mut self, at: CodeKey, shown: u64) -> FrameName {
         let Some((place, code)) = self.over(at) else {
             let memory = self.memory.get(&at.0);
@@ -354,7 +347,8 @@ impl NamesSoFar {
         if let Some(code) = self.codes.get_mut(&place) {
             code.role = role;
         }
-        // A module may be reported after its methods.
+        // A name is not kept before its module is known, because modules may be reported after
+        // their methods.
         if !has_module {
             return FrameName::Frame(frame);
         }
@@ -369,7 +363,7 @@ impl NamesSoFar {
 enum FrameName {
     /// A method whose name has been computed.
     Method(CodeKey),
-    /// One that may get a better name later, or an address.
+    /// A frame that may get a better name later, such as an address.
     Frame(Frame),
 }
 

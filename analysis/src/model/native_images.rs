@@ -1,28 +1,28 @@
-//! Programs and libraries that were compiled ahead of time (NativeAOT): the runtime names no
-//! method of them, but says where each was loaded, so that a symbol file can.
+//! Programs and libraries that were compiled ahead of time (NativeAOT). The runtime names no
+//! methods of them, but reports their addresses, so that symbol files can name the methods.
 
 use super::modules::short_name;
 use super::names::shorten;
 use nettrace_parser::{Event, Guid, Value, view};
 use std::collections::BTreeMap;
 
-/// Maximum distance of code from its image's start, in bytes: code further away is none of it.
+/// Maximum distance of code from its image's start, in bytes.
 const MAX_IMAGE_BYTES: u64 = 1 << 32;
 
 /// A program or library that was compiled ahead of time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NativeImage {
-    /// Where it was loaded: the address of its first byte.
+    /// Address of the first byte.
     pub(crate) start: u64,
-    /// Its path, as stored.
+    /// Path, as stored in the trace.
     pub(crate) path: String,
-    /// Its file name.
+    /// File name, as [`short_name`] shortens it.
     pub(crate) name: String,
-    /// Its build id in hexadecimal, if it has one; for Windows as [`build_of_pdb`] writes it.
+    /// Build id in hexadecimal, if there is one; for Windows as [`build_of_pdb`] writes it.
     pub(crate) build_id: Option<String>,
 }
 
-/// Returns the build of a program for Windows: guid and age of its program database, as symbol
+/// Returns the build id of a program for Windows: guid and age of the program database, as symbol
 /// servers write them.
 pub(super) fn build_of_pdb(guid: Guid, age: u32) -> Option<String> {
     let digits = guid.to_string().replace('-', "");
@@ -34,8 +34,7 @@ pub(super) fn build_of_pdb(guid: Guid, age: u32) -> Option<String> {
 pub(crate) struct NativeImages(BTreeMap<u64, NativeImage>);
 
 impl NativeImages {
-    /// Learns from a module event: a module without IL is native code alone, and its id is
-    /// its address.
+    /// Learns from a module event. A module without IL is native code, and its id is its address.
     pub(crate) fn learn(&mut self, module: &view::Module<'_>, event: &Event<'_>) {
         let mut path = module.native_path.to_string();
         if path.is_empty() || !module.il_path.to_string().is_empty() || module.module_id == 0 {
@@ -59,7 +58,7 @@ impl NativeImages {
         self.0.insert(start, NativeImage { start, path, name, build_id });
     }
 
-    /// Returns the image that an address belongs to: the last one that begins before it.
+    /// Returns the image that an address belongs to: the nearest one that begins at or below.
     pub(crate) fn find(&self, address: u64) -> Option<&NativeImage> {
         let (start, image) = self.0.range(..=address).next_back()?;
         (address.saturating_sub(*start) < MAX_IMAGE_BYTES).then_some(image)

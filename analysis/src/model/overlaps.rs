@@ -1,14 +1,13 @@
-//! Finds what was at an address at a time, if very many ranges overlap.
+//! Finds the range at an address at a time, if very many ranges overlap.
 //!
-//! The address space is divided at all ends of ranges, with a binary tree over the
-//! pieces. A range is listed at the few nodes whose pieces it covers completely, so the
-//! ranges that contain an address are in the lists on the path from a leaf to the root.
-//! Each list is sorted by birth, with the latest death of each part. A lookup takes
-//! O(log² n) for any ranges.
+//! A segment tree: the address space is divided at all ends of ranges, with a binary tree over the
+//! pieces. A range is listed at the few nodes whose pieces it covers completely, so the ranges that
+//! contain an address are in the lists on the path from a leaf to the root. Each list is sorted by
+//! birth, with the latest death of each part. A lookup takes O(log² n).
 
 use std::cmp::Reverse;
 
-/// The lifetime of a range: its birth and its last tick.
+/// First and last address of a range, and first and last tick of its lifetime.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Life {
     pub(super) start: u64,
@@ -17,7 +16,7 @@ pub(super) struct Life {
     pub(super) end: u64,
 }
 
-/// Shorter lists are searched linearly.
+/// Length up to which lists are searched linearly.
 const SHORT: usize = 16;
 
 /// Ranges by address and time.
@@ -26,23 +25,24 @@ pub(super) struct Overlaps {
     lives: Vec<Life>,
     /// First addresses of the pieces.
     bounds: Vec<u64>,
-    /// For each node, where its list begins in `listed`.
+    /// Begin of each node's list in `listed`.
     lists: Vec<usize>,
     /// Indices into `lives`, node after node, oldest birth first.
     listed: Vec<u32>,
-    /// For each list entry, the index within the list of the one that dies last up to
-    /// there; of equals, the latest.
+    /// For each list entry, the index within the list of the entry so far that dies last; the
+    /// latest of equals.
     longest: Vec<u32>,
-    /// For each long list, where its tree of latest deaths begins in `deaths`.
+    /// Begin of each long list's tree of latest deaths in `deaths`.
     trees: Vec<usize>,
     deaths: Vec<u64>,
 }
 
-/// How well a range fits: lower is better. Of equals, the later one in the input wins.
+/// Rank of a range for a time, lower is better: distance, age, place in the input. The later of
+/// equals wins.
 type Rank = (u64, Reverse<u64>, Reverse<usize>);
 
 impl Overlaps {
-    /// Builds the index. Of equally good ranges, the later one in `lives` wins.
+    /// Builds the index. The later of equally good ranges in `lives` wins.
     pub(super) fn new(lives: Vec<Life>) -> Overlaps {
         let mut bounds: Vec<u64> = lives
             .iter()
@@ -94,7 +94,7 @@ impl Overlaps {
         overlaps
     }
 
-    /// Records for each list which range dies last.
+    /// Computes the latest deaths of each list.
     fn look_ahead(&mut self) {
         for node in 0..self.lists.len().saturating_sub(1) {
             self.trees.push(self.deaths.len());
@@ -142,8 +142,8 @@ impl Overlaps {
         (distance, Reverse(from), Reverse(at as usize))
     }
 
-    /// Returns the index of the range that best fits an address and a time, and whether it is the
-    /// only one there. `steps` counts the entries examined.
+    /// Returns the index of the range that best fits an address and a time, and whether no other
+    /// range contains the address. `steps` counts the examined entries.
     pub(super) fn find(&self, address: u64, ticks: u64, steps: &mut u64) -> Option<(usize, bool)> {
         let piece = self.bounds.partition_point(|bound| *bound <= address).checked_sub(1)?;
         let mut node = piece.saturating_add(self.bounds.len().next_power_of_two());
@@ -171,7 +171,7 @@ impl Overlaps {
         *steps = steps.saturating_add(u64::from(list.len().ilog2()).saturating_mul(4));
         let born = list.partition_point(|at| self.life(*at).from <= ticks);
         let mut found = Vec::with_capacity(3);
-        // The youngest range alive at the time, else the one that died last.
+        // The youngest range alive at the time, or else the range that died last.
         let begin = self.lists.get(node).copied().unwrap_or(0);
         match self.youngest_alive(node, list.len(), born, ticks) {
             Some(place) => found.extend(list.get(place)),
@@ -182,7 +182,7 @@ impl Overlaps {
                 found.extend(longest.and_then(|place| list.get(*place as usize)));
             }
         }
-        // The next one to be born.
+        // The next range to be born.
         if let Some(next) = list.get(born) {
             let from = self.life(*next).from;
             let after = list.partition_point(|at| self.life(*at).from <= from);
@@ -191,22 +191,22 @@ impl Overlaps {
         found
     }
 
-    /// Returns the last of the first `born` entries whose range had not died.
+    /// Returns the last of the first `born` entries whose range is alive at `ticks`.
     fn youngest_alive(&self, node: usize, len: usize, born: usize, ticks: u64) -> Option<usize> {
         let leaves = len.next_power_of_two();
         let begin = *self.trees.get(node)?;
         let lives =
             |at: usize| self.deaths.get(begin.saturating_add(at)).is_some_and(|end| *end >= ticks);
-        // Go up from the end of the first `born` entries to the first subtree on the left
-        // that contains a living range.
+        // From the end of the first `born` entries, the path goes up to the first subtree on the
+        // left with a living range.
         let mut at = born.saturating_add(leaves);
         if born == leaves {
-            // All of them: the tree itself.
+            // All entries are born: the subtree is the whole tree.
             at = lives(1).then_some(1)?;
         } else {
             while at.is_multiple_of(2) || !lives(at.saturating_sub(1)) {
                 at /= 2;
-                // The leftmost subtree has none to its left.
+                // The leftmost subtree has no left neighbour.
                 if at.is_power_of_two() {
                     return None;
                 }

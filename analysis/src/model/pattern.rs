@@ -21,7 +21,7 @@ enum Inner {
 }
 
 impl Pattern {
-    /// Matches texts that contain this text literally.
+    /// Creates a pattern that matches texts that contain `words` literally.
     pub fn words(words: impl Into<String>) -> Pattern {
         Pattern(Inner::Words(words.into()))
     }
@@ -35,8 +35,8 @@ impl Pattern {
         }
     }
 
-    /// Returns the name for a text, if the pattern matches. With a regular expression, `$1` in
-    /// the name is replaced by the first group's match.
+    /// Returns `name` if the pattern matches a text. `$1` in the name is replaced by the match of a
+    /// regular expression's first group.
     pub(super) fn named(&self, text: &str, name: &str) -> Option<String> {
         match &self.0 {
             Inner::Words(words) => text.contains(&**words).then(|| name.to_owned()),
@@ -50,7 +50,7 @@ impl Pattern {
     }
 }
 
-/// Compares the source text only. Other settings of a `regex::RegexBuilder` are ignored.
+/// Compares the source texts. Settings of a `regex::RegexBuilder` are ignored.
 impl PartialEq for Pattern {
     fn eq(&self, other: &Pattern) -> bool {
         match (&self.0, &other.0) {
@@ -72,7 +72,7 @@ impl From<regex::Regex> for Pattern {
     }
 }
 
-/// A regular expression.
+/// Parses a regular expression.
 #[cfg(feature = "regex")]
 impl std::str::FromStr for Pattern {
     type Err = regex::Error;

@@ -1,6 +1,5 @@
-//! Perf maps: text files in which runtimes describe compiled code for Linux tools
-//! (`/tmp/perf-PID.map`). Each line is a symbol: start and size in hexadecimal, then the
-//! name.
+//! Reads perf maps, in which runtimes describe compiled code for Linux tools (`/tmp/perf-PID.map`).
+//! Each line is a symbol: start and size in hexadecimal, then the name.
 //!
 //! ```text
 //! 7f2a10001000 3c void [workload] Workload.Program::Main(string[])[QuickJitted]
@@ -8,8 +7,8 @@
 
 use super::method_name::MethodName;
 
-/// Returns the symbols of a perf map: first address, size in bytes, and the name as it stands
-/// there. Malformed lines are skipped.
+/// Returns the symbols of a perf map: first address, size in bytes, and name. Malformed lines are
+/// skipped.
 ///
 /// ```
 /// let map = "1000 20 void [app] Program::Main(string[])[Tier0]\nnot a line\n";
@@ -33,7 +32,7 @@ impl<'t> MethodName<'t> {
     pub(super) fn from_perf_map(name: &'t str) -> Option<MethodName<'t>> {
         let (before, rest) = name.split_once('[')?;
         let (module, rest) = rest.split_once("] ")?;
-        // A return type comes first; names without one do not have this format.
+        // All names in .NET's format have a return type.
         if !before.ends_with(' ') || module.is_empty() {
             return None;
         }

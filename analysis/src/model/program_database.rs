@@ -1,6 +1,6 @@
-//! Program databases (PDB): the symbols of programs and libraries for Windows.
+//! Reads program databases (PDB), the symbols of programs and libraries for Windows.
 //!
-//! A file of blocks, which streams consist of:
+//! A file consists of blocks, which form streams:
 //!
 //! | stream | bytes | what |
 //! |---|---|---|
@@ -11,20 +11,20 @@
 //! | symbols | 0 | records: size, kind; `110E`: flags, offset, section from 1 on, name up to a 0 |
 //! | section headers | 0 | of 40 bytes; 8: size, 12: where it is loaded, 36: flags |
 //!
-//! The file is untrusted: a stream is no larger than the file, and each is read once.
+//! The file is untrusted. A stream is no larger than the file, and each stream is read once.
 
 use super::native_images::build_of_pdb;
 use nettrace_parser::Guid;
 use nettrace_parser::internal::first;
 
-/// What each such file begins with.
+/// Begin of each program database.
 const MAGIC: &[u8] = b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0";
-/// Where a stream has no blocks.
+/// Size of a stream without blocks.
 const NO_STREAM: u32 = u32::MAX;
 const INFORMATION: usize = 1;
 const DEBUG_INFORMATION: usize = 3;
 const SECTION_HEADER_BYTES: usize = 40;
-/// A function or a variable that other files see.
+/// Kind of the symbols of functions and variables that other files see.
 const PUBLIC_SYMBOL: u16 = 0x110e;
 /// Flag of a section whose bytes are code.
 const EXECUTABLE: u32 = 0x2000_0000;
@@ -32,7 +32,7 @@ const EXECUTABLE: u32 = 0x2000_0000;
 /// A program database.
 #[derive(Debug)]
 pub(super) struct ProgramDatabase {
-    /// As [`build_of_pdb`] writes it.
+    /// Build id, as [`build_of_pdb`] writes it.
     pub(super) build_id: Option<String>,
     sections: Vec<Section>,
     symbols: Vec<u8>,
@@ -45,12 +45,12 @@ struct Section {
     is_code: bool,
 }
 
-/// A function. It ends before the next one, or with its section.
+/// A function, which ends before the next one or with its section.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Function<'p> {
-    /// Distance from where the program was loaded.
+    /// Distance from the start of the loaded program.
     pub(super) start: u64,
-    /// Bytes up to the section's end.
+    /// Number of bytes up to the section's end.
     pub(super) size: u64,
     pub(super) name: &'p [u8],
 }
@@ -66,7 +66,7 @@ impl ProgramDatabase {
         let information = streams.read(INFORMATION)?;
         let debug = streams.read(DEBUG_INFORMATION)?;
         let guid = Guid::from_bytes(information.get(12..28)?.try_into().ok()?);
-        // Those of the source files and so on, and then the numbers of more streams.
+        // The numbers of more streams follow the lists of modules, source files and so on.
         let mut more = 64_usize;
         for at in [24, 28, 32, 36, 40, 52] {
             more = more.checked_add(size_at(&debug, at)?)?;
@@ -149,9 +149,10 @@ impl<'b> PdbStreams<'b> {
     }
 }
 
-/// Joins the blocks with these numbers and returns the first `size` bytes, if there are as many.
+/// Joins the blocks with these numbers and returns the first `size` bytes; `None` if there are
+/// fewer.
 fn gather(bytes: &[u8], block_bytes: usize, numbers: &[u8], size: usize) -> Option<Vec<u8>> {
-    // One block may be in a stream many times.
+    // A hostile stream may repeat a block many times.
     if size > bytes.len() {
         return None;
     }

@@ -1,16 +1,16 @@
-//! The method that a user has called, for one that the framework calls for it.
+//! Names of the public methods that stand behind the framework's internal ones.
 
 use super::names::Frame;
 
-/// Types that a user knows, and that the runtime implements by `RuntimeType` and others.
+/// Public types of reflection. The runtime implements them as `RuntimeType` and so on.
 const REFLECTION: [&str; 6] =
     ["Type.", "MethodInfo.", "PropertyInfo.", "FieldInfo.", "ConstructorInfo.", "Assembly."];
 
-/// Returns the name of a method as its caller writes it: `Regex.IsMatch` for
+/// Returns the name of a method as callers write it: `Regex.IsMatch` for
 /// `System.Text.RegularExpressions!System.Text.RegularExpressions.Regex.IsMatch(string)`.
 pub(crate) fn public_call(frame: &Frame) -> String {
     let name = format!("{}{}", frame.qualified_name(), frame.call_text());
-    // Dots within type arguments do not separate.
+    // Dots in type arguments separate nothing.
     let mut depth = 0_usize;
     let mut dots = Vec::new();
     for (at, letter) in name.char_indices() {
@@ -21,12 +21,12 @@ pub(crate) fn public_call(frame: &Frame) -> String {
             _ => {}
         }
     }
-    // A constructor's name begins with a dot, and a lambda is that of a method.
+    // `.ctor` begins with a dot, and the name of a lambda includes its method.
     let is_longer = matches!(&*frame.method, ".ctor" | ".cctor") || frame.is_lambda();
     let back = if is_longer { 3 } else { 2 };
     let from = dots.len().checked_sub(back).and_then(|at| dots.get(at));
     let name = from.and_then(|at| name.get(at.saturating_add(1)..)).unwrap_or(&name);
-    // Reflection's types have the names of their base types, and more.
+    // `RuntimeType.GetMethods` implements `Type.GetMethods`.
     let name = REFLECTION
         .iter()
         .find_map(|known| name.strip_prefix("Runtime").filter(|rest| rest.starts_with(known)))
@@ -35,7 +35,7 @@ pub(crate) fn public_call(frame: &Frame) -> String {
         let has_result = frame.method.contains("Result");
         return if has_result { "Task.Result" } else { "Task.Wait" }.to_owned();
     }
-    // What a method is implemented by has its name: `GetPropertyImpl`.
+    // `GetPropertyImpl` implements `GetProperty`.
     ["Impl", "Internal", "Core"]
         .iter()
         .find_map(|end| name.strip_suffix(end).filter(|name| !name.ends_with('.')))
@@ -43,7 +43,6 @@ pub(crate) fn public_call(frame: &Frame) -> String {
         .to_owned()
 }
 
-/// Returns whether a method waits for a task.
 fn is_wait_for_task(name: &str) -> bool {
     let waits = [".InternalWait", ".SpinThenBlockingWait", ".GetResult", ".get_Result"];
     name.starts_with("Task")

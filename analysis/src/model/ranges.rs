@@ -1,35 +1,32 @@
-//! Finds what was at an address at a time: ranges of addresses with lifetimes.
+//! Ranges of addresses with lifetimes, found by address and time.
 //!
-//! Code is loaded and unloaded, and its memory is reused. A trace may report something
-//! when it appears, when it disappears, or when the session ends, in any combination. If
-//! the start or end of a lifetime is unknown, it extends as far as nothing contradicts
-//! it.
+//! Code is loaded and unloaded, and its memory is reused. A trace may report code at its load, its
+//! unload and the end of the session, in any combination. A lifetime with an unknown start or end
+//! extends as far as nothing contradicts it.
 
 use super::overlaps::{Life, Overlaps};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// Number of ranges examined one by one to find an address. More ranges overlap, or
-/// follow a very large one, only in crafted traces.
+/// Number of ranges that are examined one by one. Only crafted traces have more ranges that
+/// overlap, or that follow a very large one.
 const FEW: u64 = 64;
 
-/// One thing at one place for a period of time.
+/// A value at a range of addresses for a period of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Range<T> {
-    /// First address.
     pub(crate) start: u64,
     /// Last address, inclusive.
     pub(crate) last: u64,
-    /// First tick of its lifetime.
+    /// First tick of the lifetime.
     pub(crate) from: u64,
-    /// First tick after its lifetime.
+    /// First tick after the lifetime.
     pub(crate) to: u64,
-    /// What is there.
     pub(crate) value: T,
 }
 
 impl<T> Range<T> {
-    /// Returns how far `ticks` is outside the range's lifetime; 0 if it is within.
+    /// Returns the distance of `ticks` from the range's lifetime; 0 within the lifetime.
     fn distance(&self, ticks: u64) -> u64 {
         if ticks < self.from {
             self.from.saturating_sub(ticks)
@@ -39,12 +36,12 @@ impl<T> Range<T> {
     }
 }
 
-/// The meaning of a report of a range.
+/// Kind of a report of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReportedRange {
-    /// It appears now.
+    /// The range appears now.
     Begins,
-    /// It exists, since an unknown time.
+    /// The range exists, since an unknown time.
     Exists,
 }
 
@@ -52,13 +49,13 @@ pub(crate) enum ReportedRange {
 #[derive(Debug, Clone)]
 pub(crate) struct Ranges<T> {
     rows: Vec<Range<T>>,
-    /// The newest range at each address, whether it still exists or not, by start; they
-    /// do not overlap.
+    /// Newest range at each address, by start, whether it still exists or not. These do not
+    /// overlap.
     newest: BTreeMap<u64, u32>,
-    /// `rows` sorted by start, with the highest last address up to each index; built by
+    /// Indices of `rows` sorted by start, each with the highest last address so far; built by
     /// [`Ranges::sort`].
     sorted: Vec<(u32, u64)>,
-    /// For addresses covered by many ranges; built on demand.
+    /// Index for addresses that many ranges cover; built on demand.
     overlaps: OnceLock<Overlaps>,
 }
 
@@ -79,7 +76,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
         self.rows.get(*self.newest.get(&start)? as usize)
     }
 
-    /// Returns the row of the newest range that starts at `start`; `guess` is probably its index.
+    /// Returns the newest range that starts at `start`, and its row. `guess`: the probable row.
     #[inline]
     pub(crate) fn row_at_start(&self, start: u64, guess: usize) -> Option<(usize, &Range<T>)> {
         // A range that still exists is the newest.
@@ -92,8 +89,8 @@ impl<T: Copy + PartialEq> Ranges<T> {
         }
     }
 
-    /// Adds a range. `true` if it replaces another one, so that its addresses have
-    /// another meaning from `ticks` on.
+    /// Adds a range. Returns whether it replaces another one, so that addresses change their
+    /// meaning at `ticks`.
     pub(crate) fn add(
         &mut self,
         reported: ReportedRange,
@@ -112,7 +109,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
             self.newest.remove(&at);
             let Some(old) = self.rows.get_mut(row as usize) else { continue };
             if old.to == u64::MAX {
-                // Its end was not reported, but it cannot still exist.
+                // The end was not reported, but the old range cannot still exist.
                 old.to = ticks;
             }
             if reported == ReportedRange::Exists {
@@ -130,8 +127,8 @@ impl<T: Copy + PartialEq> Ranges<T> {
         }
     }
 
-    /// Ends the lifetime of the range at `start`, if `accepts` says so. `false` if there
-    /// is no such range.
+    /// Ends the lifetime of the range that starts at `start` if `accepts` returns true for its
+    /// value. Returns whether there was such a range.
     pub(crate) fn end(&mut self, start: u64, ticks: u64, accepts: impl Fn(&T) -> bool) -> bool {
         let Some(row) = self.newest.get(&start) else { return false };
         match self.rows.get_mut(*row as usize) {
@@ -143,7 +140,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
         }
     }
 
-    /// Adds a range that existed before the trace started, and has just ended.
+    /// Adds a range that existed since before the trace and ends now.
     pub(crate) fn add_ended(&mut self, start: u64, size: u64, ticks: u64, value: T) {
         let Some(last) = size.checked_sub(1).and_then(|size| start.checked_add(size)) else {
             return;
@@ -163,7 +160,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
         (range.last >= start).then_some((*at, *row))
     }
 
-    /// Sorts the ranges. This must be done after the last change, before [`Ranges::find`].
+    /// Sorts the ranges. Must be called after the last change, before [`Ranges::find`].
     pub(crate) fn sort(&mut self) {
         let mut order: Vec<u32> =
             (0..self.rows.len()).filter_map(|row| u32::try_from(row).ok()).collect();
@@ -180,8 +177,8 @@ impl<T: Copy + PartialEq> Ranges<T> {
         self.overlaps = OnceLock::new();
     }
 
-    /// Returns what was at `address` at `ticks`: the youngest range alive then, else the nearest
-    /// in time. The second value is whether the answer is the same for all times.
+    /// Returns the youngest range at `address` that was alive at `ticks`, or else the nearest in
+    /// time, and whether the answer is the same for all times.
     pub(crate) fn find(&self, address: u64, ticks: u64) -> Option<(&Range<T>, bool)> {
         let end = self.sorted.partition_point(|(row, _)| {
             self.rows.get(*row as usize).is_some_and(|range| range.start <= address)

@@ -1,4 +1,4 @@
-//! What a recording itself does in the process that it records.
+//! Recognises the work that a recording itself causes in the recorded process.
 //!
 //! | below | is |
 //! |---|---|
@@ -8,10 +8,10 @@
 
 use super::names::{Frame, NameOrigin};
 
-/// Text of the frame that stands for all of it.
+/// Text of the frame that stands for all work of the recording.
 pub(crate) const RECORDING: &str = "(recording)";
 
-/// Ends of types, and how the methods begin below which all is done for a recording.
+/// Ends of type names and beginnings of method names below which all work is for the recording.
 const CAUSES: [(&str, &str); 5] = [
     ("EventSource", "InitializeDefaultEventSources"),
     ("EventSource", "SendCommand"),
@@ -20,7 +20,7 @@ const CAUSES: [(&str, &str); 5] = [
     ("CounterGroup", "PollForValues"),
 ];
 
-/// Returns whether what a frame calls is done for a recording.
+/// Returns whether all calls by a frame are for the recording.
 pub(crate) fn is_for_recording(frame: &Frame) -> bool {
     let is_cause = |(type_end, method): &(&str, &str)| {
         frame.type_name.ends_with(type_end) && frame.bare_method().starts_with(method)
@@ -28,7 +28,7 @@ pub(crate) fn is_for_recording(frame: &Frame) -> bool {
     is_recording(frame) || CAUSES.iter().any(is_cause)
 }
 
-/// Returns whether a frame stands for all that is done for a recording.
+/// Returns whether a frame stands for all work of the recording.
 pub(crate) fn is_recording(frame: &Frame) -> bool {
     frame.origin == NameOrigin::Label && frame.text == RECORDING
 }

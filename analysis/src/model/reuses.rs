@@ -1,27 +1,25 @@
-//! Code memory that was given to another method, and when. A stack that was recorded
-//! before does not mean the same afterwards: [`Stacks`](super::stacks) asks here.
+//! Reuses of code memory by other methods, after which addresses have a new meaning. Used by
+//! [`Stacks`](super::stacks).
 
 use super::handle::ProcessHandle;
 use std::collections::BTreeMap;
 
-/// For each address of each process, the number of its last reuse. Reuses are numbered
-/// from 1, over all processes.
+/// Number of the last reuse of each address of each process. Reuses are numbered from 1, over all
+/// processes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reuses {
-    /// By process and first address: the last address, and the number of the reuse. They
-    /// do not overlap.
+    /// Last address and number of the reuse, by process and first address. Ranges do not overlap.
     newest: BTreeMap<(ProcessHandle, u64), (u64, usize)>,
     count: usize,
 }
 
 impl Reuses {
-    /// Returns the number of reuses.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// Records that `start..=last` has another meaning from now on. Ranges that the new one covers
-    /// are removed, so this takes a few steps however many reuses there were.
+    /// Records that `start..=last` has a new meaning from now on. Ranges that the new one covers
+    /// are removed, so that the number of steps stays small.
     pub(crate) fn add(&mut self, process: ProcessHandle, start: u64, last: u64) {
         self.count = self.count.saturating_add(1);
         let last = last.max(start);
@@ -45,7 +43,7 @@ impl Reuses {
         self.newest.insert((process, start), (last, self.count));
     }
 
-    /// Shortens the range that reaches over `start`, so that it ends just before it.
+    /// Shortens the range that contains `start`, so that it ends before.
     fn cut_before(&mut self, process: ProcessHandle, start: u64) {
         let before = self.newest.range_mut((process, 0)..(process, start)).next_back();
         if let Some((_, (last, _))) = before {
@@ -53,13 +51,13 @@ impl Reuses {
         }
     }
 
-    /// Returns the nearest range that starts at an address or below.
+    /// Returns the nearest range that starts at or below an address.
     fn below(&self, process: ProcessHandle, address: u64) -> Option<(u64, (u64, usize))> {
         let (at, found) = self.newest.range((process, 0)..=(process, address)).next_back()?;
         Some((at.1, *found))
     }
 
-    /// Returns whether an address was affected by a reuse with a number above `seen`.
+    /// Returns whether a reuse with a number above `seen` affected an address.
     pub(crate) fn is_new_since(&self, process: ProcessHandle, address: u64, seen: usize) -> bool {
         self.below(process, address)
             .is_some_and(|(_, (last, number))| address <= last && number > seen)
@@ -90,7 +88,7 @@ mod tests {
         };
         for _ in 0..count {
             let process = ProcessHandle(u32::try_from(next(2)).unwrap());
-            // Every third begins where another does, as code that is compiled again does.
+            // A third of the ranges begin where another one does, like code that is compiled again.
             let start = match list.is_empty() || next(3) > 0 {
                 true => next(addresses),
                 false => {

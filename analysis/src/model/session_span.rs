@@ -1,13 +1,12 @@
-//! How many events a filter selects, and when they happened.
+//! Number and times of the events that a filter selects.
 
 use super::intervals::nanos_between;
 
-/// The selected events of a session: their number, and the first and the last time.
+/// Number of selected events, and the first and last time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SessionSpan {
-    /// Number of events.
     pub(crate) events: u64,
-    /// The first and the last time, in nanoseconds since the session's start.
+    /// First and last time, in nanoseconds since the session's start.
     extent: Option<(i64, i64)>,
 }
 
@@ -26,8 +25,8 @@ impl SessionSpan {
         self.extent = Some((from.min(first), to.max(last)));
     }
 
-    /// Returns the time from the session's start, or from the first event if that is before it, to
-    /// the last event, in nanoseconds.
+    /// Returns the time from the session's start to the last event, in nanoseconds; from the first
+    /// event if that is earlier than the start.
     pub(crate) fn nanos_since_start(&self) -> u64 {
         self.extent.map_or(0, |(first, last)| nanos_between(first.min(0), last))
     }
@@ -37,8 +36,7 @@ impl SessionSpan {
         self.extent.map(|(_, last)| last)
     }
 
-    /// Returns the time from the first event to the last, in nanoseconds; 0 if there are fewer than
-    /// two times.
+    /// Returns the time from the first event to the last, in nanoseconds.
     pub(crate) fn nanos(&self) -> u64 {
         self.extent.map_or(0, |(first, last)| nanos_between(first, last))
     }

@@ -1,19 +1,18 @@
-//! Names outside of stacks, in the same notation as in stacks: of types, compiled
-//! methods, catching methods, tasks and events.
+//! Names of types, methods and tasks outside of stacks, in the notation of stacks.
 
 use super::demangle::demangle_alone;
 use super::method_name::MethodName;
 use super::names::{Frame, NameOptions, NameStyle, shorten};
 use super::type_name::full_name;
 
-/// Returns a type with its namespace.
+/// Returns the name of a type with its namespace.
 pub(crate) fn type_text(stored: &str, options: NameOptions) -> String {
     let mut name = if options.is_raw { stored.to_owned() } else { full_name(stored) };
     shorten(&mut name);
     name
 }
 
-/// Returns a method as `Namespace.Type.Method(arguments)`.
+/// Returns the frame of a method, with the text `Namespace.Type.Method(arguments)`.
 pub(crate) fn method_frame(
     type_name: &str,
     method: &str,
@@ -30,7 +29,7 @@ pub(crate) fn handler_text(stored: &str, options: NameOptions) -> String {
     let mut text = match stored.split_once("::") {
         Some((before, method)) => {
             let type_name = before.rsplit_once("] ").map_or(before, |(_, name)| name);
-            // Generic arguments, then the signature.
+            // Generic arguments or the signature follow the name.
             let method = method.split(['(', '[']).next().unwrap_or(method);
             let name = MethodName { module: "", type_name, method, signature: "" };
             Frame::managed(&name, NameOptions { style: NameStyle::Full, ..options }).text
@@ -41,7 +40,7 @@ pub(crate) fn handler_text(stored: &str, options: NameOptions) -> String {
     text
 }
 
-/// What completes a task, as far as the name says that the runtime gives it.
+/// Kind of work that completes a task, from the name that the runtime gives the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskKind {
@@ -51,13 +50,13 @@ pub enum TaskKind {
     AsyncMethod,
     /// Time that passes: `Task.Delay`.
     Delay,
-    /// Something else, or it is not known.
+    /// Something else or unknown.
     Other,
 }
 
 impl TaskKind {
-    /// Splits a stored name into the kind of the task and its method; of tasks without a method
-    /// it returns the whole name.
+    /// Splits a stored name into the kind of the task and its method. The whole name stands for a
+    /// task without a method.
     pub(crate) fn split(stored: &str) -> (TaskKind, &str) {
         match stored.split_once(": ") {
             Some(("Task", method)) => (TaskKind::Delegate, method),
@@ -67,7 +66,7 @@ impl TaskKind {
         }
     }
 
-    /// Returns a task's text from the text of its method.
+    /// Returns the text of a task from the text of its method.
     pub(crate) fn text(self, method: &str) -> String {
         match self {
             TaskKind::Delegate => format!("Task: {method}"),

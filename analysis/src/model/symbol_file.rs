@@ -1,10 +1,9 @@
-//! Symbols of ELF files: programs and libraries, or separate files with the symbols
-//! stripped from them. And those of [program databases](super::program_database).
+//! Names of native functions, from ELF files and [program databases](super::program_database). An
+//! ELF file is a program, a library, or a file with symbols that were stripped from one.
 //!
-//! A mapping says which part of a file is where in memory. The file's program headers say
-//! which linker addresses that part has, and its symbol tables which functions are there.
-//! The library `object` parses them; parts that it cannot parse lead to an error, or to a
-//! missing symbol.
+//! A mapping says which part of a file lies where in memory. Program headers give the linker
+//! addresses of the part, and symbol tables the functions there. The library `object` parses both;
+//! unreadable parts lead to an error or to missing symbols.
 
 use super::program_database::ProgramDatabase;
 use object::read::{Object, ObjectSegment, ObjectSymbol};
@@ -12,23 +11,24 @@ use object::{BinaryFormat, SymbolKind};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Maximum length of a name, in bytes: longer ones are cut off.
+/// Maximum length of a name, in bytes. Longer names are cut off.
 const MAX_SYMBOL_BYTES: usize = 4096;
-/// Files are loaded in pages.
+/// Size of the pages in which files are loaded.
 const PAGE_BYTES: u64 = 4096;
-/// Names may take this many times the file's size: symbols may share names, but only
-/// hostile files share long ones.
+/// Maximum size of all names, in sizes of the file. Symbols may share names, but only hostile files
+/// share long ones.
 const MAX_NAMES_PER_FILE: usize = 4;
 
-/// Why a file cannot be used.
+/// Reason why a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SymbolFileError {
-    /// It is neither an ELF file nor a program database (PDB), or it is truncated or inconsistent.
+    /// The file is neither an ELF file nor a program database (PDB), or is truncated or
+    /// inconsistent.
     Unreadable(String),
-    /// Its names take more memory than a file of its size needs.
+    /// The names take more memory than a file of this size needs.
     Bloated,
-    /// The process used another build of it.
+    /// The process used another build of the file.
     OtherBuild {
         /// Build id of the file.
         of_file: String,
@@ -53,17 +53,17 @@ impl fmt::Display for SymbolFileError {
 
 impl std::error::Error for SymbolFileError {}
 
-/// The functions of a program or library by position.
+/// Functions of a program or library, found by position.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SymbolFile {
     segments: Vec<Segment>,
-    /// By address; they may overlap.
+    /// Functions by linker address; may overlap.
     symbols: Vec<Symbol>,
     names: String,
     build_id: Option<String>,
 }
 
-/// A part of the file, and its linker address.
+/// A part of the file, with its linker address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Segment {
     offset: u64,
@@ -75,7 +75,7 @@ struct Segment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Symbol {
     start: u64,
-    /// Its last address.
+    /// Last address, inclusive.
     last: u64,
     name_at: usize,
     name_bytes: usize,
@@ -104,7 +104,7 @@ impl SymbolFile {
                 .segments()
                 .map(|segment| {
                     let (offset, size) = segment.file_range();
-                    // In files with stripped symbols, segments have no bytes.
+                    // In files with stripped symbols, segments have no bytes in the file.
                     Segment { offset, size: size.max(segment.size()), address: segment.address() }
                 })
                 .collect(),
@@ -123,7 +123,7 @@ impl SymbolFile {
     }
 
     fn of_database(database: &ProgramDatabase, most: usize) -> Result<SymbolFile, SymbolFileError> {
-        // Its addresses are distances from where the program was loaded, and not places in it.
+        // Addresses are distances from the start of the loaded program, not places in the file.
         let loaded = Segment { offset: 0, size: 0, address: 0 };
         let build_id = database.build_id.clone();
         let mut file = SymbolFile { segments: vec![loaded], build_id, ..SymbolFile::default() };
@@ -134,7 +134,7 @@ impl SymbolFile {
         Ok(file)
     }
 
-    /// Adds a symbol. `most`: the number of bytes that all names may take.
+    /// Adds a symbol. `most`: maximum size of all names, in bytes.
     fn push(
         &mut self,
         start: u64,
@@ -157,8 +157,8 @@ impl SymbolFile {
         Ok(())
     }
 
-    /// Sorts the symbols by address. If there are several at one address, the first one is used: a
-    /// global symbol with a short name is preferred.
+    /// Sorts the symbols by address and keeps one at each address, preferably a global symbol with
+    /// a short name.
     fn sort(&mut self) {
         let names = &self.names;
         let name = |symbol: &Symbol| {
@@ -171,8 +171,7 @@ impl SymbolFile {
             rank(a).cmp(&rank(b)).then_with(|| name(a).cmp(name(b)))
         });
         self.symbols.dedup_by_key(|symbol| symbol.start);
-        // A symbol without a size, such as an assembler function, extends to the next
-        // one.
+        // A symbol without a size, such as an assembler function, extends to the next symbol.
         let next: Vec<u64> = self.symbols.iter().skip(1).map(|symbol| symbol.start).collect();
         for (symbol, next) in self.symbols.iter_mut().zip(next) {
             if symbol.last == symbol.start {
@@ -181,9 +180,8 @@ impl SymbolFile {
         }
     }
 
-    /// Adds the symbols of another file of the same build, such as those stripped from
-    /// this one. The segments of this file are kept, because the other one has no
-    /// contents.
+    /// Adds the symbols of another file of the same build, such as the symbols that were stripped
+    /// from this file. The segments of this file are kept.
     ///
     /// # Errors
     /// [`SymbolFileError::OtherBuild`].
@@ -195,14 +193,14 @@ impl SymbolFile {
             let end = symbol.name_at.saturating_add(symbol.name_bytes);
             let name = other.names.get(symbol.name_at..end).unwrap_or_default();
             let size = symbol.last.saturating_sub(symbol.start).saturating_add(1);
-            // Both files have shown that they may have their names.
+            // Both files were checked for the size of their names.
             self.push(symbol.start, size, name.as_bytes(), symbol.is_local, usize::MAX)?;
         }
         self.sort();
         Ok(())
     }
 
-    /// Checks that the file is of this build, if its build id is known.
+    /// Checks that the file is of a build, if the file has a build id.
     ///
     /// # Errors
     /// [`SymbolFileError::OtherBuild`].
@@ -223,8 +221,7 @@ impl SymbolFile {
         self.build_id.as_deref()
     }
 
-    /// Returns the function that contains the byte at an offset in the file, with its linker
-    /// name.
+    /// Returns the linker name of the function at an offset in the file.
     pub(crate) fn name_at(&self, offset: u64) -> Option<&str> {
         let segment = self.segments.iter().find(|segment| {
             offset.checked_sub(segment.offset).is_some_and(|within| within < segment.size)
@@ -232,7 +229,7 @@ impl SymbolFile {
         self.name_of(segment.address.checked_add(offset.checked_sub(segment.offset)?)?)
     }
 
-    /// Returns the function at a distance from where the file was loaded, with its linker name.
+    /// Returns the linker name of the function at a distance from the start of the loaded file.
     pub(crate) fn name_from_start(&self, distance: u64) -> Option<&str> {
         let lowest = self.segments.iter().map(|segment| segment.address).min().unwrap_or(0);
         let start = lowest.saturating_sub(lowest % PAGE_BYTES);
@@ -246,8 +243,8 @@ impl SymbolFile {
         self.names.get(symbol.name_at..symbol.name_at.saturating_add(symbol.name_bytes))
     }
 
-    /// Returns the name of the function that contains the byte at an offset in the file, in
-    /// readable form: C++ names are demangled and symbol versions left out.
+    /// Returns the name of the function at an offset in the file, in readable form: C++ names are
+    /// demangled, and symbol versions left out.
     pub fn readable_name_at(&self, offset: u64) -> Option<Cow<'_, str>> {
         self.name_at(offset).map(readable)
     }
@@ -257,9 +254,8 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns a linker name in readable form: C++ names are demangled, others are unchanged.
+/// Returns a linker name in readable form: C++ names are demangled, and symbol versions left out.
 pub(crate) fn readable(name: &str) -> Cow<'_, str> {
-    // Symbol versions are of no use to readers.
     let plain = name.split_once('@').map_or(name, |(plain, _)| plain);
     if !plain.starts_with("_Z") {
         return Cow::Borrowed(if plain.is_empty() { name } else { plain });
@@ -272,8 +268,8 @@ pub(crate) fn readable(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text limited to [`MAX_SYMBOL_BYTES`]: a short C++ name can demangle to one that does not
-/// fit in memory.
+/// A text of at most [`MAX_SYMBOL_BYTES`], because a short C++ name may demangle to a text that
+/// does not fit in memory.
 struct Limited(String);
 
 impl fmt::Write for Limited {

@@ -4,7 +4,6 @@ use super::handle::TextHandle;
 use super::hash::NumberMap;
 use std::sync::Arc;
 
-/// Distinct texts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Texts {
     rows: Vec<Arc<str>>,
@@ -13,7 +12,7 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// Returns the handle of a text, which is added if it is new.
+    /// Returns the handle of a text. A new text is added.
     pub(crate) fn intern(&mut self, text: &str) -> TextHandle {
         if let Some(handle) = self.handles.get(text) {
             return *handle;
@@ -25,8 +24,7 @@ impl Texts {
         handle
     }
 
-    /// Returns the handle of the text of anything that implements `Display`; it is added if it is
-    /// new.
+    /// Returns the handle of a displayed value's text. A new text is added.
     pub(crate) fn intern_shown(&mut self, text: impl std::fmt::Display) -> TextHandle {
         use std::fmt::Write;
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -38,8 +36,8 @@ impl Texts {
         handle
     }
 
-    /// Returns the handle of a text, which is added if it is new and there are fewer than `max`
-    /// texts; `None` if there is no room for it.
+    /// Returns the handle of a text. A new text is added while there are fewer than `max` texts;
+    /// `None` if there is no room.
     pub(crate) fn intern_up_to(&mut self, text: &str, max: usize) -> Option<TextHandle> {
         let is_kept = self.rows.len() < max || self.handles.contains_key(text);
         is_kept.then(|| self.intern(text))

@@ -1,4 +1,4 @@
-//! Threads and processes by their OS ids.
+//! Threads, found by process and OS id.
 
 use super::handle::{ProcessHandle, ThreadHandle};
 use super::hash::NumberMap;
@@ -9,15 +9,15 @@ use nettrace_parser::Event;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Thread {
-    /// Its process.
+    /// Process of the thread.
     pub process: ProcessHandle,
     /// OS id; `None` if the stream does not contain it.
     pub os_thread_id: Option<u64>,
-    /// Name: as stored by a recorder, or the purpose that the runtime reported.
+    /// Name from the recorder, or the purpose that the runtime reports, such as `Finalizer`.
     pub name: Option<String>,
-    /// Number of events about it.
+    /// Number of events about the thread.
     pub events: u64,
-    /// Those that filters of threads and times accept.
+    /// Number of events that filters of threads and times accept.
     pub(crate) selected: u64,
 }
 
@@ -38,11 +38,11 @@ impl Default for ThreadTable {
 
 const RECENT: usize = 64;
 
-/// The id of threads whose id is unknown.
+/// Key of threads without an OS id.
 const NO_ID: u64 = u64::MAX;
 
 impl ThreadTable {
-    /// Returns the thread that an event is about, which is added if it is new.
+    /// Returns the thread that an event is about, and counts the event. A new thread is added.
     #[inline]
     pub(crate) fn of_event(&mut self, process: ProcessHandle, event: &Event<'_>) -> ThreadHandle {
         let id = event.thread_id();
@@ -86,7 +86,7 @@ impl ThreadTable {
         handle
     }
 
-    /// Returns the thread with an OS id, which is added if it is new.
+    /// Returns the thread with an OS id. A new thread is added.
     pub(crate) fn intern(&mut self, process: ProcessHandle, id: Option<u64>) -> ThreadHandle {
         let next = ThreadHandle::next(self.rows.len());
         let handle = *self.by_id.entry((process.0, id.unwrap_or(NO_ID))).or_insert(next);
@@ -97,7 +97,7 @@ impl ThreadTable {
         handle
     }
 
-    /// Counts events that were not examined any further.
+    /// Counts events that were skipped.
     pub(crate) fn count(&mut self, thread: ThreadHandle, events: u64) {
         if let Some(row) = self.rows.get_mut(thread.index()) {
             row.events = row.events.saturating_add(events);

@@ -1,44 +1,41 @@
-//! The samples of one thread in time order, stored compactly.
+//! Samples of one thread in time order, merged into runs and stored compactly.
 
 use super::handle::StackHandle;
 use super::sample::{Mode, Sample};
 use std::slice;
 
-/// The samples of one thread in time order, for formats that show what ran when. Equal
-/// consecutive samples are merged; each run takes eight bytes, and so does each gap
-/// without samples.
+/// Samples of one thread in time order, for formats with a time axis. Equal consecutive samples are
+/// merged. A run takes eight bytes, and so does a gap without samples.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Timeline {
-    /// Stack, mode and weight; or [`GAP`] and a length. Values that do not fit follow an
-    /// [`ESCAPE`] in two rows: stack and mode, then the two halves of the weight.
+    /// Stack with mode, and weight; or [`GAP`] and a length. Values that do not fit take three
+    /// rows: [`ESCAPE`], stack and mode, the two halves of the weight.
     rows: Vec<[u32; 2]>,
     last: Option<TimelineRun>,
     first_nanos: Option<i64>,
-    /// Where the newest sample's weight ends.
+    /// End of the newest sample: its time plus its weight.
     end_nanos: i64,
     weight: u64,
 }
 
-/// What a [`Timeline`] consists of.
+/// A part of a [`Timeline`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) enum Piece {
     /// Consecutive samples.
     Run(TimelineRun),
-    /// A time in nanoseconds without samples: the thread did not exist, was asleep, or
-    /// the sampler was stopped.
+    /// A time without samples, in nanoseconds: the thread did not exist or slept, or the sampler
+    /// was stopped.
     Gap(u64),
 }
 
-/// Consecutive samples with the same stack.
+/// Consecutive samples with equal stack and mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) struct TimelineRun {
-    /// Their stack.
     pub stack: StackHandle,
-    /// Their mode.
     pub mode: Mode,
-    /// Sum of their weights.
+    /// Sum of the samples' weights.
     pub weight: u64,
 }
 
@@ -59,15 +56,14 @@ fn mode(number: u32) -> Mode {
     MODES.get(number as usize).copied().unwrap_or(Mode::Unknown)
 }
 
-/// The mode number that marks an escaped gap.
+/// Number in place of the mode that marks an escaped gap.
 const GAP_NUMBER: u32 = 5;
-/// Precedes rows with values that do not fit into one. Not a valid stack number, which
-/// would be 2^29.
+/// Row before two rows with values that do not fit into one. Its stack number, 2^29 − 1, is never
+/// stored in a single row.
 const ESCAPE: [u32; 2] = [u32::MAX, u32::MAX];
-/// In place of a stack, marks the length of a gap. A length that does not fit is escaped
-/// like a weight.
+/// Number in place of stack and mode that marks the length of a gap.
 const GAP: u32 = MAX_STACKS << 3;
-/// The first stack number that does not fit.
+/// First stack number that does not fit.
 const MAX_STACKS: u32 = u32::MAX >> 3;
 
 impl Timeline {
@@ -146,10 +142,9 @@ impl Timeline {
         })
     }
 
-    /// Returns the samples and the gaps between them, in time order, starting at
-    /// [`Timeline::first_nanos`]. If samples of an operating system are closer to each
-    /// other than their period, the following ones are shifted to later, up to the next
-    /// gap.
+    /// Returns samples and gaps in time order, starting at [`Timeline::first_nanos`]. Where samples
+    /// of an operating system are closer to each other than their period, the following samples are
+    /// shifted to later times, up to the next gap.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece> + '_ {
         Pieces { rows: self.rows.iter(), last: self.last }
     }
@@ -237,7 +232,7 @@ mod tests {
         let timeline = timeline_of(&[
             (-5, 1, Mode::Managed, 5),
             (10, 1, Mode::Managed, 10),
-            // It is early, so the next one is shifted.
+            // This sample is early, so the next one is shifted.
             (15, 2, Mode::OnCpu, 10),
             (31, 2, Mode::OnCpu, 10),
             (FAR, 2, Mode::OnCpu, 1),
@@ -257,7 +252,7 @@ mod tests {
         ];
         assert_eq!(timeline.pieces().collect::<Vec<_>>(), expected);
         assert_eq!((timeline.runs().count(), timeline.weight()), (5, 36));
-        // The longest possible gap takes no more room than others.
+        // The longest possible gap takes as much room as others.
         let timeline =
             timeline_of(&[(i64::MIN, 1, Mode::Managed, 0), (i64::MAX, 1, Mode::Managed, 0)]);
         assert_eq!(timeline.pieces().count(), 3);

@@ -1,34 +1,29 @@
-//! Samples of one thread with their times, stored compactly.
+//! Samples of one thread with the time of each, stored compactly.
 
 use super::handle::{StackHandle, TextHandle};
 use super::sample::{Mode, Sample};
 use super::varints::{self, Varints};
 
-/// The samples of one kind and thread in time order, each with its time, for formats that
-/// show time and can only be written when all names are known. A sample takes 6 to 12
-/// bytes.
+/// Samples of one kind and thread in time order, for formats that show times and can only be
+/// written when all names are known. A sample takes 6 to 12 bytes.
 ///
-/// [`Timeline`](super::Timeline) is smaller, but does not keep the times of all samples.
+/// [`Timeline`](super::Timeline) is smaller, but merges samples.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Track {
-    /// Varints: time since the last sample's end (zigzag), stack and mode, weight, label.
+    /// Varints: time since the end of the sample before (zigzag), stack and mode, weight, label.
     bytes: Vec<u8>,
     end_nanos: i64,
 }
 
-/// A sample with its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) struct TimedSample {
-    /// The time, in nanoseconds since the session's start.
+    /// Time, in nanoseconds since the session's start.
     pub nanos: i64,
-    /// Its stack.
     pub stack: StackHandle,
-    /// Its mode.
     pub mode: Mode,
-    /// Its weight, in its kind's unit.
+    /// Weight, in the unit of the samples' kind.
     pub weight: u64,
-    /// Its label.
     pub label: Option<TextHandle>,
 }
 
@@ -85,7 +80,7 @@ mod tests {
     fn every_sample_comes_back_with_its_time() {
         let rows = [
             (5, 1, Mode::Managed, 10, None),
-            // One directly after the first, one after a gap, one with an earlier time.
+            // Directly after the first, after a gap, and with an earlier time.
             (15, 1, Mode::External, 0, Some(TextHandle(0))),
             (100, u32::MAX, Mode::OnCpu, u64::MAX, Some(TextHandle(7))),
             (i64::MIN, 0, Mode::Unknown, 1, None),

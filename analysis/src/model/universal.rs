@@ -1,9 +1,9 @@
-//! The events of the `Universal.System` provider (version 6): processes, the files mapped
-//! into them, and names of addresses in those files.
+//! Mapped files and symbols of a process, from events of the provider `Universal.System` (version
+//! 6).
 //!
-//! Recorders report the kernel as another mapping of the process. Symbols are reported
-//! with their last address, inclusive. Mappings are reported with the first address after
-//! them, except for the very last page, which ends at `u64::MAX`.
+//! Recorders report the kernel as another mapping of the process. The end address of a symbol is
+//! inclusive. The end address of a mapping is exclusive, except for the last page, which ends at
+//! `u64::MAX`.
 
 use super::modules::short_name;
 use super::ranges::{Ranges, ReportedRange};
@@ -12,22 +12,21 @@ use crate::model::handle::TextHandle;
 use nettrace_parser::{Event, Value};
 use std::collections::HashMap;
 
-/// A file, or the kernel, in a process's memory.
+/// A file, or the kernel, in the memory of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mapping {
-    /// First address.
     pub(crate) start: u64,
     /// Last address, inclusive.
     pub(crate) last: u64,
-    /// Its offset in the file, in bytes.
+    /// Offset of the first byte in the file.
     pub(crate) file_offset: u64,
-    /// Path as stored.
+    /// Path, as stored in the trace.
     pub(crate) path: String,
-    /// The path's file name.
+    /// File name, as [`short_name`] shortens it.
     pub(crate) name: String,
-    /// Id of its metadata; 0 if there is none.
+    /// Id of the metadata; 0 if there is none.
     pub(crate) metadata_id: u64,
-    /// Ticks at which it was reported.
+    /// Time of the report, in ticks.
     pub(crate) since_ticks: u64,
 }
 
@@ -37,11 +36,11 @@ pub(crate) struct Mappings {
     rows: Vec<Mapping>,
     ranges: Ranges<u32>,
     symbols: Ranges<TextHandle>,
-    /// By metadata id.
+    /// Build id of each file, by metadata id.
     build_ids: HashMap<u64, String>,
 }
 
-/// Addresses from here on belong to the kernel, not to user processes.
+/// First address of the kernel's half of the address space.
 pub(crate) const KERNEL_START: u64 = 1 << 63;
 
 impl Mappings {
@@ -127,18 +126,18 @@ impl Mappings {
         Some((self.rows.get(range.value as usize)?, is_always))
     }
 
-    /// Returns the name of an address at a time, and whether the answer is the same for all
+    /// Returns the symbol at an address at a time, and whether the answer is the same for all
     /// times.
     pub(crate) fn symbol(&self, address: u64, ticks: u64) -> Option<(TextHandle, bool)> {
         self.symbols.find(address, ticks).map(|(range, is_always)| (range.value, is_always))
     }
 
-    /// Returns the first and last address of all mappings and symbols.
+    /// Returns the first and last address of each mapping and symbol.
     pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.ranges.extents().chain(self.symbols.extents())
     }
 
-    /// Returns all mappings, in the order in which they were reported.
+    /// Returns all mappings, in the order of the reports.
     pub(crate) fn rows(&self) -> &[Mapping] {
         &self.rows
     }

@@ -1,4 +1,4 @@
-//! Numbers in groups of seven bits, lowest first: a compact encoding for samples.
+//! Compact encoding of numbers, in groups of seven bits, lowest first.
 
 use std::slice;
 
@@ -13,7 +13,7 @@ pub(super) fn push(bytes: &mut Vec<u8>, value: u64) {
     bytes.push(left as u8);
 }
 
-/// The numbers appended by [`push`].
+/// Iterates over the numbers that [`push`] appended.
 #[derive(Debug, Clone)]
 pub(super) struct Varints<'b>(slice::Iter<'b, u8>);
 

@@ -1,9 +1,8 @@
-//! Weights of CPU samples over time, in a number of cells that does not depend on the
-//! duration of the trace.
+//! Weights of CPU samples over time, in a fixed number of cells.
 //!
-//! That duration is unknown before the end. So cells start narrow, and each time the
-//! trace outgrows them, pairs of cells are merged. In the end at least twice as many are
-//! filled as are shown.
+//! The duration of the trace is unknown before its end. So cells start narrow, and each time the
+//! trace outgrows them, pairs of cells are merged. At the end, at least as many cells are filled as
+//! are shown.
 
 use super::handle::StackHandle;
 use super::hash::NumberMap;
@@ -22,14 +21,14 @@ pub(crate) struct When {
     rows: NumberMap<(StackHandle, Mode), [u64; CELLS]>,
 }
 
-/// Weights over the whole trace, in nanoseconds per cell.
+/// Weights over the whole trace, in nanoseconds for each cell.
 pub(crate) type Cells = [u64; When::SHOWN];
 
 impl When {
     /// Number of cells that are shown.
     pub(crate) const SHOWN: usize = 32;
 
-    /// Starts at this time of the session.
+    /// Creates empty cells that start at a time, in nanoseconds since the session's start.
     pub(crate) fn new(from_nanos: i64) -> When {
         When { from_nanos, width_nanos: 1, end_nanos: 0, rows: NumberMap::default() }
     }
@@ -66,7 +65,7 @@ impl When {
         }
     }
 
-    /// Returns all weights, unordered.
+    /// Returns the weights of each stack and mode, in no order.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (StackHandle, Mode, Cells)> + '_ {
         self.rows.iter().map(|((stack, mode), row)| (*stack, *mode, self.shown(row)))
     }
@@ -89,7 +88,8 @@ impl When {
         cells
     }
 
-    /// Returns the weight before a point in time. Within a cell it is distributed evenly.
+    /// Returns the weight of a row before a point in time. The weight of a cell is distributed
+    /// evenly.
     fn until(&self, row: &[u64; CELLS], end: u128) -> u128 {
         let (mut sum, mut begin) = (0u128, 0u128);
         let last = u128::from(self.end_nanos);

@@ -1,4 +1,4 @@
-//! Activities that have started and not stopped.
+//! Matches the stops of activities with their starts.
 
 use super::activity_ids::ActivityIds;
 use super::{Bounds, Edge, Interval};
@@ -9,42 +9,39 @@ use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::{BTreeMap, HashMap};
 
-/// Maximum number of open activities. If there are more, the oldest one with the same
-/// name is dropped.
+/// Maximum number of open activities. Beyond that, the oldest activity with the new one's name is
+/// dropped.
 const MAX_OPEN_ACTIVITIES: usize = 65_536;
-/// Maximum number of activities with one id among which the one that has failed is searched.
+/// Maximum number of activities with one id that are searched for the failed one.
 const MAX_WITH_ONE_ID: usize = 32;
-/// Maximum depth of a path when searching for an open parent activity.
+/// Maximum number of ancestors on a path that are searched for an open parent.
 const DEEPEST_PATH: usize = 32;
-/// Total number of open activities that may be examined to find those that end: this many
-/// at first, and more with each start and stop. Lookups by id need no search, and a
-/// search by fields usually succeeds among the newest few. Without a limit, 65,536
-/// activities that never stop would be examined for each stop without a start.
+/// Number of open activities that may be examined in all. Each start and stop adds [`STEPS_EACH`]
+/// to the number. A search by id or fields usually succeeds among the newest few. Without a limit,
+/// each stop without a start might examine 65,536 activities that never stop.
 const STEPS_AT_FIRST: u64 = 1 << 23;
 const STEPS_EACH: u64 = 256;
-/// Number of steps charged for an activity found by id, because it is elsewhere in
-/// memory.
+/// Number of steps for an activity that is found by id, because it lies elsewhere in memory.
 const STEPS_BY_ID: u64 = 8;
 
 /// An activity that has started but not stopped.
 #[derive(Debug, Clone)]
 pub(crate) struct OpenActivity<T> {
     pub(crate) name: TextHandle,
-    /// Hash of the name of the provider that reports it.
+    /// Hash of the provider's name.
     provider: u64,
-    /// The number of its start, which is part of its key.
+    /// Number of the start, a part of the activity's key.
     pub(crate) number: u64,
     pub(crate) id: Option<String>,
-    /// Whether no other open activity has this id.
+    /// Whether no other open activity has the id.
     is_id_unique: bool,
-    /// The path of its start, if it differs from its id.
+    /// Path in the start's activity id, if it differs from `id`.
     pub(crate) path: Option<String>,
-    /// Where and when it started.
+    /// Thread and time of the start.
     pub(crate) at: Edge,
     /// Hashes of names and values of the start's fields.
     keys: Vec<(u64, u64)>,
-    /// Whether no later activity with the same name on its thread was still open when it
-    /// stopped.
+    /// Whether no later activity with the same name was open on the thread at the stop.
     pub(crate) is_innermost: bool,
     pub(crate) what: T,
 }
@@ -54,9 +51,9 @@ impl<T> OpenActivity<T> {
         Interval::without_stop(self.at, self)
     }
 
-    /// Returns whether this activity has a path of its own, and `path` is not below it. If it is
-    /// below, the start was written in an asynchronous flow that the stop did not see, so that the
-    /// stop has the path of what was around both.
+    /// Returns whether this activity has a unique id that is not a path below `path`. An id below
+    /// `path` is possible: the start was written in an asynchronous flow that the stop did not see,
+    /// so that the stop has the path of the activity around both.
     fn is_elsewhere(&self, path: &str) -> bool {
         let id = self.id.as_deref().filter(|_| self.is_id_unique);
         id.is_some_and(|id| !id.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')))
@@ -68,31 +65,31 @@ impl<T> OpenActivity<T> {
     }
 }
 
-/// Key of an open activity: its name, and the number of its start.
+/// Key of an open activity: its name and the number of its start.
 pub(crate) type OpenActivityKey = (TextHandle, u64);
 
-/// What is known about a stop without an id, beside its fields.
+/// Knowledge about a stop without an id, beside its fields.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Hint {
-    /// The activity that it ends, if that has its name.
+    /// Activity that the stop ends, if the activity has the stop's name.
     pub(crate) ends: Option<OpenActivityKey>,
-    /// Whether it does not end the last one of its thread: that one has returned to its
-    /// caller since it started.
+    /// Whether the stop ends no activity of its thread, because the code of the last one has
+    /// returned to its caller.
     pub(crate) is_elsewhere: bool,
-    /// Whether the only one that it can end is the one that it ends.
+    /// Whether the stop ends the only possible activity, on whatever thread.
     pub(crate) is_only: bool,
 }
 
 /// Activities that have started and not stopped, found by id, by fields, or by thread.
 #[derive(Debug)]
 pub(crate) struct OpenActivities<T> {
-    // By name first, since a stop only ends a start of its own name; then by number and not
-    // in a list, since activities end in any order.
+    // By name, because a stop ends a start of its name; then by number, because activities end in
+    // any order.
     by_name: HashMap<TextHandle, BTreeMap<u64, OpenActivity<T>>>,
     ids: ActivityIds,
     started: u64,
     open: usize,
-    /// How many open activities may still be examined.
+    /// Number of open activities that may still be examined.
     steps_left: u64,
     cut_short: u64,
 }
@@ -111,8 +108,8 @@ impl<T> Default for OpenActivities<T> {
 }
 
 impl<T> OpenActivities<T> {
-    /// Adds an activity that starts. Returns an activity that will never be stopped: one with the
-    /// same id, or the oldest of too many.
+    /// Adds an activity that starts. Returns an activity whose stop was lost, if any: one with the
+    /// same unique id, or the oldest of too many.
     pub(crate) fn start(
         &mut self,
         edge: &ActivityEdge,
@@ -127,7 +124,7 @@ impl<T> OpenActivities<T> {
             }
             _ => None,
         };
-        // Of the same name: the oldest of all could only be found by one more index.
+        // The oldest of all names could only be found by one more index.
         let lost = lost.or_else(|| {
             let of_name = self.by_name.get(&name).filter(|_| self.open >= MAX_OPEN_ACTIVITIES);
             of_name.and_then(|rows| rows.keys().next().map(|number| (name, *number)))
@@ -146,8 +143,7 @@ impl<T> OpenActivities<T> {
             what,
         };
         if self.open >= MAX_OPEN_ACTIVITIES {
-            // The memory limit is used up by activities with other names: do not track
-            // this one.
+            // Activities with other names have used up the limit, so this one is not tracked.
             return Some(activity.lost());
         }
         let number = self.started;
@@ -169,7 +165,7 @@ impl<T> OpenActivities<T> {
         Some(activity)
     }
 
-    /// Takes the activity that a stop ends. It is the most recent one with the same name
+    /// Takes the activity that a stop ends: the most recent one with the same name
     ///
     /// 1. with the stop's id,
     /// 2. else with equal values in all fields that start and stop have in common,
@@ -185,7 +181,8 @@ impl<T> OpenActivities<T> {
         self.stop_with(edge, name, at, Hint::default())
     }
 
-    /// Takes the activity that a stop ends, if something is known about a stop without an id.
+    /// Takes the activity that a stop ends, as [`OpenActivities::stop`] does, with more knowledge
+    /// about a stop without an id.
     pub(crate) fn stop_with(
         &mut self,
         edge: &ActivityEdge,
@@ -207,8 +204,8 @@ impl<T> OpenActivities<T> {
         Some(Interval::whole(activity.at, at, edge.reported_nanos, activity))
     }
 
-    /// Returns the most recent one with the stop's id whose fields agree, else the most recent
-    /// one with the id.
+    /// Returns the most recent activity with the stop's id whose fields agree, or else the most
+    /// recent one with the id.
     fn number_with_id(&mut self, edge: &ActivityEdge, name: TextHandle) -> Option<u64> {
         let (rows, id) = (self.by_name.get(&name)?, edge.id.as_ref()?);
         let mut numbers = self.ids.all_of(id, name);
@@ -223,12 +220,13 @@ impl<T> OpenActivities<T> {
                 return Some(number);
             }
         }
-        // Most starts and stops have no field in common, so nothing contradicts the id.
+        // Most starts and stops have no field in common, so the id decides.
         Some(newest)
     }
 
-    /// Returns the most recent one whose fields agree, preferring the stop's thread; else the
-    /// most recent one on the thread that has no fields to compare.
+    /// Returns the most recent activity whose fields agree, preferably on the stop's thread, or
+    /// else the most recent one on the thread without fields in common. The second value is whether
+    /// it is the innermost one of the thread.
     fn number_by_fields(
         &mut self,
         edge: &ActivityEdge,
@@ -237,8 +235,8 @@ impl<T> OpenActivities<T> {
         hint: Hint,
     ) -> Option<(u64, bool)> {
         let rows = self.by_name.get(&name)?;
-        // A stop without a start in its flow has the path of what runs on its thread. If
-        // nothing open has this path, it is that of the activity which the stop ends.
+        // A stop without a start in its flow has the path of the activity that runs on its thread.
+        // A path that no open activity has belongs to the activity that the stop ends.
         let id = edge.id.as_deref().filter(|_| edge.is_id_unique);
         let own_id = id.filter(|id| self.ids.newest(id).is_none());
         let (mut elsewhere, mut on_thread) = (None, None);
@@ -262,7 +260,7 @@ impl<T> OpenActivities<T> {
                 None if is_here && (row.id.is_none() || edge.id.is_none()) => {
                     on_thread = on_thread.or(Some((*number, is_innermost)));
                     if edge.keys.is_empty() && !hint.is_only {
-                        // Without fields, none can agree.
+                        // A stop without fields agrees with no other activity.
                         break;
                     }
                 }
@@ -273,13 +271,12 @@ impl<T> OpenActivities<T> {
         elsewhere.or(on_thread).or(only.filter(|_| possible == 1))
     }
 
-    /// Returns the number of stops for which not all open activities were examined, because there
-    /// were too many with the same name.
+    /// Returns the number of stops for which too many activities were open to examine all.
     pub(crate) fn cut_short(&self) -> u64 {
         self.cut_short
     }
 
-    /// Returns the innermost open activity with this id.
+    /// Returns the newest open activity with an id.
     pub(crate) fn with_id(&self, id: &str) -> Option<&OpenActivity<T>> {
         self.at(self.ids.newest(id)?)
     }
@@ -300,8 +297,8 @@ impl<T> OpenActivities<T> {
         (name, self.started)
     }
 
-    /// Returns the activity that has failed, as an event says that is neither its start nor its
-    /// stop: the innermost one with the event's id that the event's provider reports.
+    /// Returns the activity whose failure an event reports that is neither start nor stop: the
+    /// newest activity with the event's id and provider.
     pub(crate) fn failed_mut(&mut self, event: &Event<'_>) -> Option<&mut OpenActivity<T>> {
         if event.known_provider() != KnownProvider::Other || !is_failure(event) {
             return None;
@@ -316,13 +313,13 @@ impl<T> OpenActivities<T> {
         self.at_mut(place?)
     }
 
-    /// Returns the parent of a new activity: the one that the start refers to, else the nearest
-    /// one on its path.
+    /// Returns the parent of a new activity: the activity `named` in the start, or else the nearest
+    /// one on the path in `id`.
     pub(crate) fn parent(&self, id: Option<&str>, named: Option<&str>) -> Option<&OpenActivity<T>> {
         self.at(self.parent_place(id, named)?)
     }
 
-    /// Returns the key of the parent.
+    /// Returns the key of the parent of a new activity: see [`OpenActivities::parent`].
     pub(crate) fn parent_place(
         &self,
         id: Option<&str>,
@@ -331,7 +328,7 @@ impl<T> OpenActivities<T> {
         self.parent_among(id, named, |_| true)
     }
 
-    /// Returns the key of the parent, if only some activities count.
+    /// Returns the key of the parent among the activities that `counts` accepts.
     pub(crate) fn parent_among(
         &self,
         id: Option<&str>,
@@ -351,7 +348,7 @@ impl<T> OpenActivities<T> {
         None
     }
 
-    /// Returns the key of the innermost open activity with this id, if only some count.
+    /// Returns the key of the newest open activity with an id that `counts` accepts.
     pub(crate) fn newest_among(
         &self,
         id: &str,
@@ -375,7 +372,7 @@ impl<T> OpenActivities<T> {
     }
 }
 
-/// Returns whether the fields that both have are equal; `None` if they have none in common.
+/// Returns whether the common fields of start and stop are equal; `None` if there are none.
 fn agree(start: &[(u64, u64)], stop: &[(u64, u64)]) -> Option<bool> {
     let mut all = None;
     for (name, value) in stop {
@@ -441,7 +438,8 @@ mod tests {
         assert_eq!(left, [(2, 198, Bounds::OpenAtEnd), (4, 196, Bounds::OpenAtEnd)]);
     }
 
-    /// Checks it with a request that began before the session. Both requests are for the same path.
+    /// Checks the stop of a request that began before the session. Both requests have the same
+    /// fields.
     #[test]
     fn a_stop_with_a_unique_id_does_not_end_an_activity_with_another_one() {
         let mut open = Open::default();
@@ -450,8 +448,7 @@ mod tests {
         assert_eq!(stop(&mut open, Some("//1/1"), ONE, path), None);
         assert_eq!(stop(&mut open, Some("//1/1"), OTHER, path), None);
         assert_eq!(stop(&mut open, Some("//1/2"), OTHER, path), Some(1));
-        // Without an id in one of them, or with ids that others may have too, the fields
-        // decide.
+        // The fields decide if one event has no id, or an id that others may have.
         start(&mut open, 2, Some("//1/3"), ONE, path);
         assert_eq!(stop(&mut open, None, OTHER, path), Some(2));
         start(&mut open, 3, None, ONE, path);
@@ -461,8 +458,8 @@ mod tests {
         assert!(open.stop(&edge, NAME, at(ONE, 100_000)).is_some());
     }
 
-    /// Checks what happens if an asynchronous method writes the start: it returns before the stop,
-    /// and with it the path of the start.
+    /// Checks a start in an asynchronous method, which returns before the stop. The path of the
+    /// start ends there.
     #[test]
     fn a_stop_with_the_path_of_what_is_around_it_finds_its_start_by_fields() {
         let mut open = Open::default();
@@ -507,7 +504,7 @@ mod tests {
             let number = u64::try_from(nanos).unwrap();
             start(&mut open, nanos, None, ONE, &[(7, number)]);
         }
-        // As if other activities had used up the initial number of steps.
+        // Other activities have used up most of the initial steps.
         open.steps_left = 100_000;
         for _ in 0..2000 {
             assert_eq!(stop(&mut open, None, OTHER, &[(7, u64::MAX)]), None);

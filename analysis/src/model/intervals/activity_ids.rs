@@ -3,12 +3,12 @@
 use crate::model::TextHandle;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The numbers of open activities by their ids. Any number of activities may have the
-/// same id, and they may end in any order: every operation takes only a few steps.
+/// Numbers of open activities by id. Any number of activities may have one id and end in any order:
+/// every operation takes only a few steps.
 #[derive(Debug, Default)]
 pub(crate) struct ActivityIds {
     ids: HashMap<String, OpenId>,
-    /// Sorted by id, then by number.
+    /// Name of each activity, by number of the id and number of the activity.
     all: BTreeMap<(u64, u64), TextHandle>,
     by_name: BTreeSet<(u64, TextHandle, u64)>,
     given: u64,
@@ -16,7 +16,7 @@ pub(crate) struct ActivityIds {
 
 #[derive(Debug)]
 struct OpenId {
-    /// The number that represents the id in the other tables.
+    /// Number that represents the id in the other tables.
     number: u64,
     /// Number of open activities with this id.
     open: usize,

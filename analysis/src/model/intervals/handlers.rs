@@ -1,4 +1,4 @@
-//! Tracks the exceptions of one thread: which blocks they run, and how these end.
+//! Tracks the exceptions of one thread, the blocks that they run, and the ends of these blocks.
 
 use super::{Bounds, Edge, Interval, nanos_between};
 
@@ -15,7 +15,7 @@ pub(crate) enum Clause {
 }
 
 impl Clause {
-    /// Returns the kind of block that a runtime event with this id is about, and whether it
+    /// Returns the kind of block that a runtime event with this id is about, and whether the block
     /// starts.
     pub(crate) fn of_runtime(id: u32) -> Option<(Clause, bool)> {
         Some(match id {
@@ -30,34 +30,33 @@ impl Clause {
     }
 }
 
-/// A block that an exception runs.
+/// A block that ran because of an exception.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CatchBlock<E, B> {
     pub(crate) clause: Clause,
     /// The exception; `None` if its throw event was lost.
     pub(crate) exception: Option<E>,
-    /// The exception that left the block, if any and if it is known.
+    /// Exception that left the block; `None` if none did, or if it is unknown.
     pub(crate) left_by: Option<E>,
     pub(crate) what: B,
 }
 
-/// Exceptions in flight, or whose catch block is running, outermost first.
+/// Exceptions of one thread that are not handled yet or whose catch block runs, outermost first.
 ///
-/// A block that is left by another exception has no stop event:
-/// [`Bounds::LeftByException`]. That it was left only becomes known when an exception is
-/// thrown while none is being handled, or when its surrounding block continues. It was
-/// left at the time at which the catch block of the other exception started. If several
-/// exceptions were caught while the block ran, the first one counts, unless the block
-/// itself threw again afterwards.
+/// A block that another exception leaves has no stop event: [`Bounds::LeftByException`]. This
+/// becomes known only when an exception is thrown while none is being handled, or when the
+/// surrounding block continues. The block ended when the catch block of the other exception
+/// started. If several exceptions were caught while the block ran, the first one counts, unless the
+/// block itself threw again afterwards.
 #[derive(Debug)]
 pub(crate) struct Handlers<E, B> {
     active: Vec<Active<E, B>>,
 }
 
-/// An exception, and the block currently running for it.
+/// An exception, and the block that currently runs because of it.
 #[derive(Debug)]
 struct Active<E, B> {
-    /// When it was thrown, and what it is; `None` if that event was lost.
+    /// Time of the throw and the exception; `None` if the throw event was lost.
     thrown: Option<(i64, E)>,
     block: Option<RunningHandler<E, B>>,
 }
@@ -67,8 +66,8 @@ struct RunningHandler<E, B> {
     clause: Clause,
     start: Edge,
     what: B,
-    /// The catch block of an exception thrown inside has started. Control has left this
-    /// block, unless the catch block is inside it.
+    /// Start of the first catch block of an exception that was thrown inside this block, and the
+    /// exception. Control has left this block, unless the catch block lies inside.
     left: Option<(Edge, Option<E>)>,
 }
 
@@ -114,9 +113,9 @@ impl<E: Clone, B> Active<E, B> {
 }
 
 impl<E: Clone, B> Handlers<E, B> {
-    /// Adds an exception that is thrown. `is_nested`: while another one is being handled; otherwise
-    /// all running blocks have ended. Blocks without a stop event are passed to `over`, here and in
-    /// the other methods.
+    /// Adds a thrown exception. `is_nested`: another exception is being handled; if not, all
+    /// running blocks have ended. Blocks without a stop event are passed to `over`, here and in the
+    /// other methods.
     pub(crate) fn thrown(
         &mut self,
         nanos: i64,
@@ -128,7 +127,7 @@ impl<E: Clone, B> Handlers<E, B> {
             self.cut(0, &mut over);
         } else if let Some(block) = self.active.last_mut().and_then(|active| active.block.as_mut())
         {
-            // It is still running: what was caught before was caught inside it.
+            // The block still runs, so exceptions before were caught inside.
             block.left = None;
         }
         if self.active.len() >= DEEPEST {
@@ -138,7 +137,7 @@ impl<E: Clone, B> Handlers<E, B> {
         self.active.push(Active { thrown: Some((nanos, what)), block: None });
     }
 
-    /// Drops all but the outermost exceptions.
+    /// Drops all but the `keep` outermost exceptions.
     fn cut(&mut self, keep: usize, over: &mut impl FnMut(Interval<CatchBlock<E, B>>)) {
         while self.active.len() > keep
             && let Some(mut active) = self.active.pop()
@@ -152,8 +151,7 @@ impl<E: Clone, B> Handlers<E, B> {
         self.active.iter().rfind(|active| active.is_catching())?.exception()
     }
 
-    /// Starts a block. Returns the exception that it belongs to, and when that was
-    /// thrown.
+    /// Starts a block. Returns its exception and the time of the throw.
     pub(crate) fn begin(
         &mut self,
         clause: Clause,
@@ -161,13 +159,13 @@ impl<E: Clone, B> Handlers<E, B> {
         what: B,
         mut over: impl FnMut(Interval<CatchBlock<E, B>>),
     ) -> Option<(E, i64)> {
-        // An exception whose catch block runs has been caught, and starts no other block.
+        // An exception whose catch block runs starts no other block.
         let place = self.active.iter().rposition(|active| !active.is_catching());
         match place {
-            // If the exception continues, everything caught inside its own blocks has
+            // If an exception continues, all exceptions that were caught inside its blocks have
             // ended.
             Some(place) => self.cut(place.saturating_add(1), &mut over),
-            // Its throw event was lost.
+            // The throw event was lost.
             None => {
                 if self.active.len() >= DEEPEST {
                     let mut dropped = self.active.remove(0);
@@ -179,8 +177,7 @@ impl<E: Clone, B> Handlers<E, B> {
         let (active, outer) = self.active.split_last_mut()?;
         active.end_without_stop().into_iter().for_each(over);
         if clause == Clause::Catch {
-            // Whether control has left them is not known yet: the catch block may be inside
-            // them.
+            // Control may have left the outer blocks, or the catch block lies inside them.
             for block in outer.iter_mut().filter_map(|outer| outer.block.as_mut()) {
                 block.left.get_or_insert_with(|| (at, active.exception()));
             }
@@ -224,8 +221,8 @@ mod tests {
         Edge { thread: ThreadHandle(1), writer: 1, nanos }
     }
 
-    /// A block that ended without a stop: its exception, how it ended, when, and the
-    /// exception that left it.
+    /// A block that ended without a stop: exception, bounds, time of the end, and the exception
+    /// that left it.
     type Over = (Option<char>, Bounds, i64, Option<char>);
 
     #[derive(Default)]

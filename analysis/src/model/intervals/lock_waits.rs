@@ -1,9 +1,9 @@
-//! Tracks threads that wait for a lock, to classify samples.
+//! Tracks threads that wait for a lock, to classify their samples.
 //!
-//! The runtime's sampler only says whether a thread was in managed code; for other
-//! threads, the names of methods reveal which are waiting. But until .NET 9, locks were
-//! acquired inside the runtime, in a helper without a name: the innermost method is the
-//! one with the `lock` statement, whose name reveals nothing. The contention events do.
+//! The runtime's sampler only says whether a thread was in managed code. For other threads, the
+//! name of the innermost method reveals a wait. But until .NET 9, locks were acquired inside the
+//! runtime: the innermost method is the one with the `lock` statement, whose name reveals nothing.
+//! The contention events reveal the wait.
 
 use super::{Edge, Matcher, reported_nanos};
 use crate::model::ThreadHandle;
@@ -11,18 +11,18 @@ use crate::model::hash::NumberState;
 use nettrace_parser::Event;
 use std::hash::{BuildHasher, Hasher};
 
-/// How many innermost frames are compared.
+/// Number of innermost frames that are compared.
 const FRAMES: usize = 64;
 
-/// Which threads are currently waiting for a lock, in a runtime's trace.
+/// Threads that currently wait for a lock.
 ///
-/// A sample was waiting if its thread has started to wait, has not stopped, and is at the
-/// place where it started. This held for all samples between a start and its stop
-/// (recorded with .NET 8, 9 and 10: 1,940 of 1,940). Comparing the place prevents a wait
-/// whose stop was lost from claiming the thread's later samples.
+/// A sample's thread waited if a wait has started, has not stopped, and the stack is the one of the
+/// start. The stacks are compared, because a wait whose stop was lost must not claim the thread's
+/// later samples. In traces of .NET 8, 9 and 10, all 1,940 samples between a start and its stop had
+/// the stack of the start.
 #[derive(Debug, Default)]
 pub(crate) struct LockWaits {
-    /// Hashes of stacks.
+    /// Hash of the stack at the start of each wait.
     open: Matcher<ThreadHandle, u64>,
     hashes: NumberState,
 }
@@ -34,13 +34,11 @@ impl LockWaits {
         matches!(id, 81 | 91)
     }
 
-    /// Processes the next event of the runtime's provider; events must come in time
-    /// order.
+    /// Learns from the next event of the runtime's provider. Events must come in time order.
     pub(crate) fn event(&mut self, event: &Event<'_>, thread: ThreadHandle, nanos: i64) {
         match event.id() {
             81 => {
-                // A hash is enough to find the sample with this stack; the model would keep
-                // the stack itself.
+                // A hash is enough to recognise the stack. The model would store the stack.
                 let stack = self.hash(event.stack().addresses());
                 self.open.start_inside(
                     thread,
@@ -63,8 +61,7 @@ impl LockWaits {
         self.open.is_empty()
     }
 
-    /// Returns whether a thread is waiting at the place given by these addresses, innermost
-    /// first.
+    /// Returns whether a thread waits with a stack of these addresses, innermost first.
     pub(crate) fn is_waiting(
         &mut self,
         thread: ThreadHandle,

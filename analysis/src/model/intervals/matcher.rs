@@ -1,15 +1,14 @@
-//! Matches starts with stops.
+//! Matches starts with stops of the same key.
 
 use super::{Bounds, Edge, Interval};
 use crate::model::hash::NumberMap;
 use crate::sorted::SortFew;
 use std::hash::Hash;
 
-/// Maximum nesting of open starts. More indicate lost stops.
+/// Maximum number of open starts with one key. More indicate lost stops.
 const MAX_DEPTH: usize = 64;
 
-/// Maximum total number of open starts. No real program has more: stops were lost, or the
-/// trace was crafted.
+/// Maximum number of open starts of all keys. More indicate lost stops or a crafted trace.
 const MAX_OPEN_STARTS: usize = 1 << 16;
 
 /// Matches starts and stops with the same key, such as a thread or the number of a task.
@@ -17,7 +16,7 @@ const MAX_OPEN_STARTS: usize = 1 << 16;
 /// Intervals whose stop is missing are passed to `lost`, with [`Bounds::StopLost`].
 #[derive(Debug)]
 pub(crate) struct Matcher<K, T> {
-    /// Outermost first.
+    /// Open starts of each key, outermost first.
     open: NumberMap<K, Vec<BegunInterval<T>>>,
     count: usize,
 }
@@ -41,7 +40,7 @@ impl<K, T> Default for Matcher<K, T> {
 }
 
 impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
-    /// Starts an interval inside those that are open with the same key.
+    /// Starts an interval inside the open intervals with the same key.
     pub(crate) fn start_inside(
         &mut self,
         key: K,
@@ -49,7 +48,7 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         what: T,
         mut lost: impl FnMut(Interval<T>),
     ) {
-        // The new one is dropped, since finding the oldest would need an index by time that
+        // The new interval is dropped, because finding the oldest would need an index by time that
         // real traces never use.
         if self.count >= MAX_OPEN_STARTS {
             lost(Interval::without_stop(at, what));
@@ -57,8 +56,7 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         }
         let open = self.open.entry(key).or_default();
         if open.len() >= MAX_DEPTH {
-            // The outermost: at this depth its stop is long lost, while the innermost stops
-            // next.
+            // At this depth, the stop of the outermost interval is long lost.
             lost(open.remove(0).lost());
         } else {
             self.count = self.count.saturating_add(1);
@@ -66,7 +64,7 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         open.push(BegunInterval { at, what });
     }
 
-    /// Starts an interval that can only be open once: if it is already open, its stop was
+    /// Starts an interval that can only be open once. The stop of one that is already open was
     /// lost.
     pub(crate) fn start_again(
         &mut self,
@@ -79,14 +77,15 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         self.start_inside(key, at, what, lost);
     }
 
-    /// Gives up everything that is open with a key: its stops were lost.
+    /// Gives up all open intervals with a key, whose stops were lost.
     pub(crate) fn lose(&mut self, key: K, lost: impl FnMut(Interval<T>)) {
         let open = self.open.remove(&key).unwrap_or_default();
         self.count = self.count.saturating_sub(open.len());
         open.into_iter().map(BegunInterval::lost).for_each(lost);
     }
 
-    /// Moves what is open with a key to another key, replacing what is open there.
+    /// Moves the open intervals of a key to another key, whose open intervals have lost their
+    /// stops.
     pub(crate) fn go_on_as(&mut self, key: K, next: K, lost: impl FnMut(Interval<T>)) {
         self.lose(next, lost);
         if let Some(open) = self.open.remove(&key) {
@@ -99,7 +98,7 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         self.open.get_mut(&key)?.last_mut().map(|begun| (begun.at, &mut begun.what))
     }
 
-    /// Returns everything that is open, in no particular order.
+    /// Returns all open intervals, in no particular order.
     pub(crate) fn all(&self) -> impl Iterator<Item = &T> {
         self.open.values().flatten().map(|begun| &begun.what)
     }
@@ -115,9 +114,9 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         self.open.contains_key(&key)
     }
 
-    /// Ends the innermost open interval with a key, or the one that best matches the
-    /// duration stored in the stop: intervals inside it have lost their stops. `None` if
-    /// none is open; see [`Interval::without_start`].
+    /// Ends the innermost open interval with a key, or the one that best matches the duration in
+    /// the stop. Intervals inside the ended one have lost their stops. `None` if none is open; see
+    /// [`Interval::without_start`].
     pub(crate) fn stop(
         &mut self,
         key: K,
@@ -125,14 +124,14 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         reported: Option<u64>,
         lost: impl FnMut(Interval<T>),
     ) -> Option<Interval<T>> {
-        // With a duration, the start nearest to "stop minus duration" is right even after a
-        // lost stop; without one, nesting is all there is to go by.
+        // The start nearest to "stop minus duration" is right even after a lost stop. Without a
+        // duration, only nesting is known.
         let open = self.open.get(&key)?;
         let place = match reported {
             Some(reported) => {
                 let began = at.nanos.saturating_sub_unsigned(reported);
                 let distance = |begun: &BegunInterval<T>| begun.at.nanos.abs_diff(began);
-                // Of equally good matches, the innermost.
+                // The innermost of equally good matches wins.
                 let from_inside = open.iter().enumerate().rev();
                 from_inside.min_by_key(|(_, begun)| distance(begun)).map(|(place, _)| place)
             }
@@ -141,8 +140,8 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         self.stop_at(key, place, at, reported, lost)
     }
 
-    /// Ends the innermost open interval with a key that matches the stop; intervals
-    /// inside it have lost their stops. `None` if there is none.
+    /// Ends the innermost open interval with a key and with this subject. Intervals inside the
+    /// ended one have lost their stops. `None` if there is none.
     pub(crate) fn stop_of(
         &mut self,
         key: K,
@@ -176,9 +175,8 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         Some(Interval::whole(begun.at, at, reported, begun.what))
     }
 
-    /// Ends one of the intervals that are open with a key on different threads,
-    /// independently of each other: several threads may wait for one task. It ends the
-    /// innermost one of the stop's own thread, else the one that has been open longest.
+    /// Ends one of several independent open intervals with a key, such as threads that wait for one
+    /// task: the innermost one of the stop's thread, or else the oldest.
     pub(crate) fn stop_one(&mut self, key: K, at: Edge) -> Option<Interval<T>> {
         let open = self.open.get_mut(&key)?;
         let place = open.iter().rposition(|begun| begun.at.thread == at.thread).unwrap_or(0);
@@ -190,14 +188,13 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         Some(Interval::whole(begun.at, at, None, begun.what))
     }
 
-    /// Returns the intervals still open when the trace ends, in the order of their starts.
+    /// Takes the intervals still open at the end of the trace, in the order of their starts.
     pub(crate) fn finish(&mut self, nanos: i64) -> impl Iterator<Item = Interval<T>> + use<K, T> {
         self.count = 0;
         let open = std::mem::take(&mut self.open).into_iter();
         let mut open: Vec<(K, BegunInterval<T>)> =
             open.flat_map(|(key, open)| open.into_iter().map(move |begun| (key, begun))).collect();
-        // Stable: intervals that started at the same time with the same key keep their
-        // order.
+        // The sort is stable: intervals with equal start and key keep their order.
         open.sort_few_by_key(|(key, begun)| (begun.at.nanos, *key));
         open.into_iter().map(move |(_, begun)| {
             let interval = Interval::whole(begun.at, Edge { nanos, ..begun.at }, None, begun.what);

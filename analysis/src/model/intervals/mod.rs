@@ -1,5 +1,4 @@
-//! Matches starts with their stops, in the same way for reports, weighted stacks and
-//! timelines.
+//! Matches starts with their stops, for reports, weighted stacks and timelines.
 //!
 //! [`Matcher`] matches in three ways:
 //!
@@ -10,20 +9,20 @@
 //!   at most once at a time: if it starts again, its stop was lost.
 //! - Several threads may wait for the same thing, and each ends its own wait.
 //!
-//! [`LockWaits`] builds on it for contention. [`Handlers`] tracks exceptions, whose catch
-//! blocks may end without a stop. [`Suspensions`] tracks suspensions of all threads,
-//! which may start and stop on different threads. [`OpenActivities`] matches the starts
-//! and stops of `EventSource`s: by id, else by fields, else by thread.
+//! [`LockWaits`] uses a matcher for contention. [`Handlers`] tracks exceptions, whose catch blocks
+//! may end without a stop. [`Suspensions`] tracks suspensions of all threads, which may start and
+//! stop on different threads. [`OpenActivities`] matches the starts and stops of `EventSource`s: by
+//! id, else by fields, else by thread.
 //!
 //! ```text
 //! start a   start b   stop      stop          intervals: b 10 ns, a 30 ns
 //!   0 ns     10 ns    20 ns     30 ns
 //! ```
 //!
-//! The stop of a wait for a lock may contain the wait's duration ([`reported_nanos`]).
-//! Then it is matched with the start nearest to "stop minus duration", which is right
-//! even if another stop was lost. That duration is used for the interval, because the
-//! runtime measured it without the time for writing the events.
+//! The stop of a wait for a lock may contain the wait's duration ([`reported_nanos`]). Then the
+//! start nearest to "stop minus duration" is the match, which is right even if another stop was
+//! lost. The interval has the reported duration, which does not include the time for writing the
+//! events.
 
 mod activities;
 mod activity_ids;
@@ -44,14 +43,14 @@ use super::{ThreadHandle, rounded};
 use nettrace_parser::Event;
 use nettrace_parser::view::{ContentionStop, View};
 
-/// Where and when something starts or stops.
+/// Thread and time of the start or stop of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Edge {
     pub(crate) thread: ThreadHandle,
-    /// The thread that wrote the event, for counting losses. It is another one for events
-    /// that are written about a thread, such as samples.
+    /// Id of the thread that wrote the event, for counting losses. Another thread writes events
+    /// such as samples.
     pub(crate) writer: u64,
-    /// Nanoseconds since the session's start; negative for what began before it.
+    /// Nanoseconds since the session's start; negative before the start.
     pub(crate) nanos: i64,
 }
 
@@ -61,35 +60,34 @@ impl Edge {
     }
 }
 
-/// Which of an interval's two ends were observed.
+/// Knowledge about the two ends of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Bounds {
     /// Both events are present.
     Stopped,
-    /// The stop was lost: the same interval started again, the enclosing one ended, or
-    /// too many were open. The duration is unknown.
+    /// The stop was lost: the same interval started again, the enclosing one ended, or too many
+    /// were open. The duration is unknown.
     StopLost,
     /// The start was lost, or happened before the session. The duration is unknown.
     StartLost,
     /// Like `StartLost`, but the stop contains the duration.
     StartReported,
-    /// A block of code that was left by an exception, so it has no stop: it ends where
-    /// that exception was caught. It counts as no measured duration.
+    /// An exception left the block of code, which has no stop and ends when the exception is
+    /// caught. The duration counts as not measured.
     LeftByException,
-    /// It was still open at the end of the trace, and ends there.
+    /// The interval was still open at the end of the trace, and ends there.
     OpenAtEnd,
 }
 
-/// From a start to its stop.
+/// The time from a start to its stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Interval<T> {
-    /// Where and when it started. If the start is unknown, it is placed on the stop's
-    /// thread.
+    /// Thread and time of the start. An unknown start is placed on the stop's thread.
     pub(crate) start: Edge,
-    /// Where and when it ended.
+    /// Thread and time of the stop.
     pub(crate) stop: Edge,
-    /// Its duration: the one that the stop contains, which may be shorter than the time
-    /// between the events, else from start to stop. 0 if unknown: see
+    /// Duration in nanoseconds: as the stop reports it, which may be shorter than the time between
+    /// the events, or else from start to stop. 0 if unknown: see
     /// [`measured_nanos`](Self::measured_nanos).
     pub(crate) nanos: u64,
     pub(crate) bounds: Bounds,
@@ -97,8 +95,7 @@ pub(crate) struct Interval<T> {
 }
 
 impl<T> Interval<T> {
-    /// Creates the interval of a stop without a start. `reported`: the duration that the stop
-    /// contains, if any.
+    /// Creates the interval of a stop without a start. `reported`: duration in the stop, if any.
     pub(crate) fn without_start(stop: Edge, reported: Option<u64>, what: T) -> Interval<T> {
         let nanos = reported.unwrap_or(0);
         let start = Edge { nanos: stop.nanos.saturating_sub_unsigned(nanos), ..stop };
@@ -114,9 +111,9 @@ impl<T> Interval<T> {
     /// Creates the interval of a start and its stop.
     fn whole(start: Edge, stop: Edge, reported: Option<u64>, what: T) -> Interval<T> {
         let nanos = reported.unwrap_or_else(|| nanos_between(start.nanos, stop.nanos));
-        // Some runtimes start their own timer before they write the start event, so the
-        // duration may reach back before that. The interval ends with its stop event, so
-        // that the next one on the thread comes after it.
+        // Some runtimes start their timer before they write the start event, so the duration may
+        // begin before it. The interval ends with its stop event, so that the thread's next
+        // interval comes later.
         let began = start.nanos.min(stop.nanos.saturating_sub_unsigned(nanos));
         Interval {
             start: Edge { nanos: began, ..start },
@@ -127,19 +124,19 @@ impl<T> Interval<T> {
         }
     }
 
-    /// Converts the subject of an interval.
+    /// Converts the subject of the interval.
     pub(crate) fn map<U>(self, what: impl FnOnce(T) -> U) -> Interval<U> {
         let Interval { start, stop, nanos, bounds, what: of } = self;
         Interval { start, stop, nanos, bounds, what: what(of) }
     }
 
-    /// Returns the duration, if it was measured: between two events, or by the runtime.
+    /// Returns the duration if it was measured, between two events or by the runtime.
     pub(crate) fn measured_nanos(&self) -> Option<u64> {
         matches!(self.bounds, Bounds::Stopped | Bounds::StartReported).then_some(self.nanos)
     }
 }
 
-/// Nanoseconds from one time to a later one; 0 if it is not later.
+/// Returns the nanoseconds from one time to a later one; 0 if `to` is not later.
 pub(crate) fn nanos_between(from: i64, to: i64) -> u64 {
     u64::try_from(to.saturating_sub(from)).unwrap_or(0)
 }
@@ -147,6 +144,6 @@ pub(crate) fn nanos_between(from: i64, to: i64) -> u64 {
 /// Returns the duration in the stop of a wait for a lock, from .NET 5 on.
 pub(crate) fn reported_nanos(event: &Event<'_>) -> Option<u64> {
     let nanos = ContentionStop::from_event(event)?.duration_nanos?;
-    // The value is a 64-bit float, so it may be NaN, infinite or negative.
+    // The value is a 64-bit float, which may be NaN, infinite or negative.
     (nanos.is_finite() && nanos >= 0.0).then(|| rounded(nanos))
 }

@@ -1,4 +1,4 @@
-//! Stops of all threads of a process.
+//! Matches the events of suspensions of all threads of a process.
 //!
 //! | event | meaning |
 //! |---|---|
@@ -7,10 +7,10 @@
 //! | runtime 7 | they are about to be resumed, not always by the thread that suspended them (background collection) |
 //! | runtime 3 | they have been resumed; another thread may have suspended them again before this event is written |
 //!
-//! Resumptions are not in the order of the suspensions: between runtime 7 and 3 of a
-//! collection, the sampler may suspend and resume all threads. A suspension lasts from 9
-//! to 3. If 8 or 7 was lost, both ends are still known if the same thread wrote them; if
-//! 9 or 3 was lost, only the other end is known.
+//! Resumptions do not come in the order of the suspensions: between runtime 7 and 3 of a
+//! collection, the sampler may suspend and resume all threads. A suspension lasts from 9 to 3. If 8
+//! or 7 was lost, both ends are known if one thread wrote them. If 9 or 3 was lost, only the other
+//! end is known.
 
 use super::{Edge, Interval, Matcher};
 use crate::model::ThreadHandle;
@@ -19,22 +19,21 @@ use nettrace_parser::view;
 /// A suspension of all threads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Suspension<T> {
-    /// The reason, as stored.
+    /// Reason, as stored in the event.
     pub(crate) reason: u32,
-    /// When all threads were suspended; `None` if that event was lost.
+    /// Time at which all threads were suspended; `None` if the event was lost.
     pub(crate) stopped_nanos: Option<i64>,
     pub(crate) what: T,
 }
 
 impl<T> Suspension<T> {
-    /// Returns whether the suspension is for a collection, or for a phase of a background
+    /// Returns whether the suspension is for a garbage collection, or for a phase of a background
     /// collection.
     pub(crate) fn is_for_collection(&self) -> bool {
         is_for_collection(self.reason)
     }
 
-    /// Returns whether the suspension is for a phase of a background collection that cannot run
-    /// concurrently.
+    /// Returns whether the suspension is for a phase of a background collection.
     pub(crate) fn is_for_step(&self) -> bool {
         self.reason == FOR_COLLECTION_STEP
     }
@@ -50,14 +49,14 @@ pub(crate) fn is_for_collection(reason: u32) -> bool {
     matches!(reason, FOR_COLLECTION | FOR_COLLECTION_STEP)
 }
 
-/// The progress of a suspension. A new one in a phase replaces one whose end was lost.
+/// Progress of a suspension. A new suspension in a phase replaces one whose end was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Phase {
-    /// A thread has started it.
+    /// A thread suspends the others.
     Begun(ThreadHandle),
     /// All threads are suspended.
     InForce,
-    /// A thread is resuming them.
+    /// A thread resumes the others.
     LetGo(ThreadHandle),
 }
 
@@ -74,8 +73,8 @@ impl<T> Default for Suspensions<T> {
 }
 
 impl<T> Suspensions<T> {
-    /// Processes the next event; returns the suspension that it ends. `what` describes
-    /// one that starts.
+    /// Learns from the next event. Returns the suspension that the event ends. `what` creates the
+    /// subject of one that starts.
     pub(crate) fn event(
         &mut self,
         event: view::Suspension,
@@ -86,8 +85,7 @@ impl<T> Suspensions<T> {
         let (begun, let_go) = (Phase::Begun(at.thread), Phase::LetGo(at.thread));
         match event {
             view::Suspension::SuspendStart(reason) => {
-                // A thread that starts another suspension must have ended its previous
-                // one.
+                // A thread that starts a suspension has ended its previous one.
                 self.open.lose(let_go, &mut lost);
                 let stop = Suspension { reason, stopped_nanos: None, what: what() };
                 self.open.start_again(begun, at, stop, lost);
@@ -96,15 +94,15 @@ impl<T> Suspensions<T> {
                 if let Some((_, stop)) = self.open.innermost(begun) {
                     stop.stopped_nanos = Some(at.nanos);
                 }
-                // Without its start, its reason is unknown.
+                // A suspension without a start has no known reason, and is ignored.
                 self.open.go_on_as(begun, Phase::InForce, lost);
             }
             view::Suspension::RestartStart => self.open.go_on_as(Phase::InForce, let_go, lost),
             view::Suspension::RestartStop => {
                 let is_own = |(start, _): (Edge, &mut _)| start.thread == at.thread;
-                // Nothing was lost; or 7 was; or 8 was, too. In the last two cases only a
-                // suspension of the same thread ends, because another thread's resumption
-                // may be written late.
+                // In order: nothing was lost, 7 was, or 7 and 8 were. In the last two cases, only a
+                // suspension of the same thread ends, because another thread may write its
+                // resumption late.
                 let phase = if self.open.is_open(let_go) {
                     let_go
                 } else if self.open.innermost(Phase::InForce).is_some_and(is_own) {
@@ -119,8 +117,8 @@ impl<T> Suspensions<T> {
         None
     }
 
-    /// Returns the suspension in effect, from the point of view of a thread that started one: its
-    /// own, if the event that all threads are suspended was lost.
+    /// Returns the suspension in effect. If the event that all threads are suspended was lost, the
+    /// suspension that `thread` has started.
     pub(crate) fn in_force(&mut self, thread: ThreadHandle) -> Option<&mut Suspension<T>> {
         let phase = match self.open.is_open(Phase::InForce) {
             true => Phase::InForce,
@@ -152,8 +150,8 @@ mod tests {
     /// Start, end and reason of a suspension.
     type Stop = (i64, i64, u32);
 
-    /// Takes threads, events and times; returns suspensions, and the starts of those
-    /// whose end was lost.
+    /// Matches events (thread, event, time). Returns the suspensions, and the start times of
+    /// suspensions whose end was lost.
     fn stops_and_lost(events: &Events) -> (Vec<Stop>, Vec<i64>) {
         let mut suspensions = Suspensions::default();
         let (mut found, mut lost) = (Vec::new(), Vec::new());
@@ -197,8 +195,7 @@ mod tests {
             (2, SuspendStart(1), 11),
             (1, SuspendStop, 12),
             (1, RestartStart, 13),
-            // The other thread may suspend all threads before the first one writes that
-            // it has resumed them.
+            // Thread 2 may suspend all threads before thread 1 writes that it has resumed them.
             (2, SuspendStop, 14),
             (1, RestartStop, 15),
             (2, RestartStart, 20),

@@ -1,9 +1,9 @@
-//! Activities that are reported twice: as a span of an ActivitySource, and by the
-//! DiagnosticListener that says more about it.
+//! Recognises activities that are reported twice: as a span of an ActivitySource, and by a
+//! DiagnosticListener with more details.
 //!
-//! The listener's event has no id, but it is written on the thread and directly after the
-//! span's start. The stop may be on another thread: it is found by what both events of the
-//! listener carry, or else if only one span can be it.
+//! The listener's event has no id, but is written on the thread of the span's start, directly after
+//! the start. The stop may be on another thread: it is matched by fields that both events of the
+//! listener have, or else if only one span is possible.
 
 use super::OpenActivityKey;
 use crate::model::ThreadHandle;
@@ -13,31 +13,31 @@ use std::collections::{BTreeMap, HashMap};
 /// Maximum number of open spans. If there are more, their stops were lost.
 const MAX_OPEN_SPANS: usize = 65_536;
 
-/// Open spans, and which of them a listener has reported, too.
+/// Open spans, and the spans among them that a listener reports, too.
 #[derive(Debug, Default)]
 pub(crate) struct Twins {
-    /// The last span that started on each thread.
+    /// Hash of the task, and key, of the span that started last on each thread.
     started: HashMap<ThreadHandle, (u64, OpenActivityKey)>,
-    /// Spans that a listener has reported, by task, with the thread.
+    /// Spans that a listener reported, by task, each with the thread.
     reported: HashMap<u64, BTreeMap<OpenActivityKey, ThreadHandle>>,
-    /// Spans that a listener has reported, by task and by a field that start and stop have.
+    /// Spans that a listener reported, by task and by a field that start and stop share.
     by_field: HashMap<(u64, (u64, u64)), OpenActivityKey>,
     tasks: HashMap<OpenActivityKey, (u64, Vec<(u64, u64)>)>,
 }
 
-/// Whose stop a listener reports.
+/// Span whose stop a listener reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TwinStop {
     /// The stop of this span.
     Of(OpenActivityKey),
     /// The stop of one of several spans.
     Unclear,
-    /// The stop of an activity which is no span.
+    /// The stop of an activity that is no span.
     Alone,
 }
 
 impl Twins {
-    /// Adds a span that starts, and gets this key.
+    /// Adds a span that starts.
     pub(crate) fn span(&mut self, edge: &ActivityEdge, thread: ThreadHandle, key: OpenActivityKey) {
         if self.started.len() >= MAX_OPEN_SPANS {
             self.started.clear();
@@ -45,7 +45,7 @@ impl Twins {
         self.started.insert(thread, (hash_of(edge.task()), key));
     }
 
-    /// Returns the span whose start a listener reports.
+    /// Returns the span whose start a listener reports; `None` if the activity is no span.
     pub(crate) fn start(
         &mut self,
         edge: &ActivityEdge,
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(twins.stop(&edge(&[(7, 3)]), ONE), TwinStop::Unclear);
         assert_eq!(twins.stop(&edge(&[]), OTHER), TwinStop::Of((NAME, 2)));
         twins.span_stopped((NAME, 2));
-        // Only one can be it.
+        // Only one span is possible.
         assert_eq!(twins.stop(&edge(&[]), ThreadHandle(3)), TwinStop::Of((NAME, 1)));
         twins.span_stopped((NAME, 1));
         assert_eq!(twins.stop(&edge(&[]), ONE), TwinStop::Alone);

@@ -1,4 +1,4 @@
-//! Activities: operations with starts and stops in event sources.
+//! Marks for activities, from starts and stops in event sources and activity sources.
 
 use super::mark::{Argument, Arguments, Category, SpanScope, TimelineMark};
 use super::subject;
@@ -9,7 +9,7 @@ use crate::model::short;
 use nettrace_parser::view::{Activity, View};
 use nettrace_parser::{Event, Value};
 
-/// The arguments of activity sources that are shown.
+/// Arguments of activity sources that are shown.
 const SHOWN: &[&str] = &[
     "DisplayName",
     "Kind",
@@ -44,7 +44,7 @@ impl Spans {
         self.instant(instant);
     }
 
-    /// Takes an event of any other source: a start, a stop, or a counter's value.
+    /// Takes an event of any other source: a start, a stop, or the value of a counter.
     pub(super) fn event_source(&mut self, moment: SpanMoment<'_, '_>) {
         if moment.event.name() == "EventCounters" {
             self.event_counter(moment);
@@ -67,7 +67,7 @@ impl Spans {
             let place = if edge.id.is_some() { SpanScope::Free } else { SpanScope::Thread };
             Interval::without_start(moment.edge(), None, SpanSubject { place, ..subject })
         });
-        // More is known at the end than at the start.
+        // The stop knows more than the start.
         for argument in arguments {
             let known = stopped.what.arguments.iter_mut().find(|(name, _)| *name == argument.0);
             match known {
@@ -86,8 +86,8 @@ impl Spans {
     }
 }
 
-/// Returns what is shown of an activity. One that was only matched by id, or that was not the
-/// innermost when it ended, is not assigned to a thread.
+/// Sets the owner of an activity's span: the thread, if start and stop were matched by thread and
+/// the activity was the innermost.
 fn shown(interval: Interval<OpenActivity<SpanSubject>>) -> Interval<SpanSubject> {
     let is_on_thread = interval.start.thread == interval.stop.thread;
     interval.map(|activity| {
@@ -97,7 +97,7 @@ fn shown(interval: Interval<OpenActivity<SpanSubject>>) -> Interval<SpanSubject>
     })
 }
 
-/// Returns what is shown of an event: provider and payload.
+/// Returns the provider and the fields of an event.
 fn arguments_of(event: &Event<'_>) -> Arguments {
     let mut arguments = Arguments::new();
     subject::text(&mut arguments, "provider", short(event.provider()).to_owned());

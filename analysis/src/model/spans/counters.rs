@@ -1,12 +1,12 @@
-//! Counters: EventCounters and the values of System.Diagnostics.Metrics.
+//! Marks for counters: EventCounters, and instruments of System.Diagnostics.Metrics.
 
 use super::{SpanMoment, Spans};
 use crate::model::short;
 use nettrace_parser::Utf16;
 use nettrace_parser::view::{Counter, CounterValue, Metric, MetricKind, View};
 
-/// Maximum number of quantiles shown per event. Each one repeats the name and all tags;
-/// .NET publishes three.
+/// Maximum number of quantiles that are shown for an event, because each repeats the name and all
+/// tags. .NET publishes three.
 const MAX_QUANTILES: usize = 16;
 
 impl Spans {
@@ -47,7 +47,7 @@ impl Spans {
     }
 
     fn point(&mut self, moment: SpanMoment<'_, '_>, name: String, unit: Utf16<'_>, value: f64) {
-        // Other values cannot be represented in the formats.
+        // The formats cannot represent NaN and infinity.
         if value.is_finite() {
             self.ready.push(moment.counter(name, &unit.to_string(), value));
         }

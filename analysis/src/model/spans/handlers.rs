@@ -1,4 +1,4 @@
-//! Exceptions, and the blocks of code that run because of them.
+//! Marks for exceptions, and for the blocks of code that run because of them.
 
 use super::mark::{Category, SpanScope, TimelineMark};
 use super::runtime::texts_of;
@@ -9,10 +9,10 @@ use crate::model::{NameOptions, type_text};
 use nettrace_parser::view::{Exception, View};
 use std::sync::Arc;
 
-/// Matches blocks, with the exception's type and what a timeline shows.
+/// Exceptions of one thread, by their types, with the spans of their blocks.
 pub(super) type SpanHandlers = crate::model::intervals::Handlers<Arc<str>, SpanSubject>;
 
-/// The name of an exception whose type is unknown.
+/// Name of an exception whose type is unknown.
 const UNTOLD: &str = "exception";
 
 fn name_of(clause: Clause) -> &'static str {
@@ -23,7 +23,7 @@ fn name_of(clause: Clause) -> &'static str {
     }
 }
 
-/// Returns what is shown of a block: its exception, and the one that left it.
+/// Adds the types of a block's exception, and of the exception that left it, to the span.
 pub(super) fn shown(
     interval: Interval<CatchBlock<Arc<str>, SpanSubject>>,
 ) -> Interval<SpanSubject> {
@@ -71,7 +71,7 @@ impl Spans {
         self.ready.push(TimelineMark::Span(self.open.losses.span(ended)));
     }
 
-    /// Takes the blocks that are running at the end of the trace.
+    /// Takes the blocks that still run at the end of the trace.
     pub(super) fn finish_handlers(&mut self) -> Vec<Interval<SpanSubject>> {
         let threads = std::mem::take(&mut self.handlers);
         let nanos = self.last_nanos;

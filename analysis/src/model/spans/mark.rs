@@ -1,40 +1,39 @@
-//! What a timeline shows in addition to samples: spans, instants, counters.
+//! Marks that a timeline shows in addition to samples: spans, instants, counters.
 
 use crate::model::ThreadHandle;
 use std::borrow::Cow;
 
-/// One element of a timeline.
+/// A mark of a timeline.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum TimelineMark {
-    /// Something with a start and an end.
+    /// A time with a start and an end.
     Span(Span),
     /// A single point in time.
     Instant(Instant),
-    /// A counter's value at a time.
+    /// The value of a counter at a time.
     Counter(CounterMark),
 }
 
-/// The subject of a mark.
+/// Subject of a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Category {
-    /// All managed threads are suspended for a collection, from the request to suspend them
-    /// until they run again.
+    /// Suspensions of all managed threads for a garbage collection, from the request to suspend the
+    /// threads until they run again.
     Pause,
-    /// All managed threads are suspended by the sampler, which looks at their stacks.
+    /// Suspensions of all managed threads by the sampler, which reads their stacks.
     SamplerPause,
-    /// All managed threads are suspended for something else, such as a debugger, or it is
-    /// not known for what.
+    /// Suspensions of all managed threads for another or an unknown reason, such as a debugger.
     OtherPause,
     /// Garbage collections.
     Collection,
-    /// Compilation of methods, a span each.
+    /// Compilations, with a span for each method.
     Jit,
-    /// Batches of methods that the runtime compiles again in the background. The spans of
-    /// [`Category::Jit`] lie within them.
+    /// Batches of methods that the runtime compiles again in the background. Each batch contains
+    /// spans of [`Category::Jit`].
     JitBatch,
     /// Waits for locks.
     Contention,
@@ -46,10 +45,9 @@ pub enum Category {
     ThreadPool,
     /// Tasks.
     Task,
-    /// Activities: operations with starts and stops in event sources and activity
-    /// sources.
+    /// Activities, from starts and stops in event sources and activity sources.
     Activity,
-    /// Assemblies being loaded.
+    /// Loads of assemblies.
     Loader,
 }
 
@@ -74,39 +72,38 @@ impl Category {
     }
 }
 
-/// What a span belongs to.
+/// Owner of a span: a thread, a process, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SpanScope {
-    /// To its thread: it is properly nested with the thread's other such spans, unless
-    /// events were lost.
+    /// The span belongs to its thread. Such spans of a thread are properly nested, unless events
+    /// were lost.
     Thread,
-    /// To its process, whichever thread executed it.
+    /// The span belongs to its process, whichever thread executed it.
     Process,
-    /// To neither: it may start on one thread and end on another, and overlap other
-    /// spans.
+    /// The span may start on one thread and end on another, and overlap other spans.
     Free,
 }
 
-/// How much is known about the ends of a span.
+/// Knowledge about the ends of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ends {
     /// Both ends are known.
     Known,
-    /// Both ends are known, but events of its threads were lost in between: it may in
-    /// fact be two spans, with the end of the first and the start of the second missing.
+    /// Both ends are known, but events of the threads were lost in between. The span may in fact be
+    /// two, without the end of the first and the start of the second.
     LossBetween,
-    /// The start was lost, or happened before the session. The span has no length, unless
-    /// its end contains it.
+    /// The start was lost, or happened before the session. The length is 0, unless the stop event
+    /// contains the duration.
     NoStart,
-    /// A block of code that an exception left, so there is no event for its end. It ends
-    /// 1 ns before the catch block of that exception starts.
+    /// An exception left the block of code, so there is no stop event. The span ends 1 ns before
+    /// the catch block of the exception starts.
     Left,
-    /// It was still open at the end of the trace, and ends there.
+    /// The span was still open at the end of the trace, and ends there.
     OpenAtEnd,
-    /// The end was lost: the same thing started again, the enclosing span ended, or the
-    /// thread continued while events were lost. The span has no length.
+    /// The end was lost: the same thing started again, the enclosing span ended, or the thread
+    /// continued while events were lost. The length is 0.
     NoStop,
 }
 
@@ -128,13 +125,13 @@ impl Ends {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Flow {
-    /// The arrow starts here.
+    /// The arrow starts at this mark.
     From(u64),
-    /// The arrow ends here.
+    /// The arrow ends at this mark.
     To(u64),
 }
 
-/// The value of an argument.
+/// Value of a detail of a mark.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Argument {
@@ -148,37 +145,37 @@ pub enum Argument {
     Text(String),
 }
 
-/// Names and values.
+/// Names and values of a mark's details.
 pub(crate) type Arguments = Vec<(Cow<'static, str>, Argument)>;
 
-/// Something with a start and an end.
+/// A time with a start and an end.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Span {
-    /// Its subject.
+    /// Subject.
     pub category: Category,
-    /// What it belongs to.
+    /// Owner: the thread, the process, or none.
     pub place: SpanScope,
-    /// Its name, which is the same for all spans of a sort.
+    /// Name, which all spans of a sort share.
     pub name: String,
-    /// The thread it started on; if the start is unknown, the thread it ended on.
+    /// Thread of the start; of the end if the start is unknown.
     pub thread: ThreadHandle,
-    /// The thread it ended on.
+    /// Thread of the end.
     pub end_thread: ThreadHandle,
-    /// When it started, in nanoseconds since the session's start.
+    /// Time of the start, in nanoseconds since the session's start.
     pub start_nanos: i64,
-    /// Its duration in nanoseconds.
+    /// Duration, in nanoseconds.
     pub nanos: u64,
-    /// How much is known about its ends.
+    /// Knowledge about the ends.
     pub ends: Ends,
-    /// An arrow to or from its start.
+    /// Arrow to or from the start, if there is one.
     pub flow: Option<Flow>,
-    /// Further details: names and values.
+    /// Details: names and values.
     pub arguments: Vec<(Cow<'static, str>, Argument)>,
 }
 
 impl Span {
-    /// Returns when the span ended, in nanoseconds since the session's start.
+    /// Returns the time of the end, in nanoseconds since the session's start.
     pub(crate) fn end_nanos(&self) -> i64 {
         self.start_nanos.saturating_add_unsigned(self.nanos)
     }
@@ -188,38 +185,38 @@ impl Span {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Instant {
-    /// Its subject.
+    /// Subject.
     pub category: Category,
-    /// Its name, which is the same for all instants of a sort.
+    /// Name, which all instants of a sort share.
     pub name: String,
-    /// Its thread.
+    /// Thread.
     pub thread: ThreadHandle,
-    /// The time, in nanoseconds since the session's start.
+    /// Time, in nanoseconds since the session's start.
     pub nanos: i64,
-    /// An arrow to or from it.
+    /// Arrow to or from the instant, if there is one.
     pub flow: Option<Flow>,
-    /// Further details: names and values.
+    /// Details: names and values.
     pub arguments: Vec<(Cow<'static, str>, Argument)>,
 }
 
-/// A counter's value at a time.
+/// The value of a counter at a time.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CounterMark {
-    /// The counter: provider or meter, name, tags.
+    /// Name of the counter, with the provider or meter before it and the tags after it.
     pub name: String,
-    /// Its unit; empty if unknown.
+    /// Unit of the value; empty if unknown.
     pub unit: String,
-    /// The thread that wrote it, which identifies the process.
+    /// Thread that wrote the value, which identifies the process.
     pub thread: ThreadHandle,
-    /// The time, in nanoseconds since the session's start.
+    /// Time, in nanoseconds since the session's start.
     pub nanos: i64,
-    /// The value. For sums, the growth since the last point.
+    /// Value; for sums, the growth since the last value.
     pub value: f64,
 }
 
 impl TimelineMark {
-    /// Returns the thread the mark belongs to.
+    /// Returns the thread that the mark belongs to.
     pub(crate) fn thread(&self) -> ThreadHandle {
         match self {
             TimelineMark::Span(span) => span.thread,

@@ -1,4 +1,4 @@
-//! Matches starts and stops to spans, and collects everything else that a timeline shows.
+//! Turns events into the spans, instants and counters of a timeline.
 //!
 //! | events | mark |
 //! |---|---|
@@ -17,9 +17,8 @@
 //! | starts and stops of DiagnosticSource and of other sources, by id, else by fields, else by thread | an activity |
 //! | `EventCounters`, `System.Diagnostics.Metrics` | counters |
 //!
-//! Missing ends of a span are described by [`Ends`]. Memory is bounded by the number of
-//! open spans, at most 65,536. If there are more, which only happens if ends were lost,
-//! the oldest are returned without an end.
+//! [`Ends`] describes missing ends of a span. Memory is bounded by the number of open spans, at
+//! most 65,536. More indicate lost ends: the oldest spans are then returned without an end.
 
 mod activities;
 mod counters;
@@ -46,32 +45,30 @@ use std::collections::BTreeMap;
 use subject::{Matched, SpanSubject};
 use tasks::Operations;
 
-/// Matches starts and stops. Receives all events in time order and returns
-/// [`TimelineMark`]s: instants and counters immediately, spans when they end.
+/// Receives all events in time order and returns [`TimelineMark`]s: instants and counters
+/// immediately, spans when they end.
 #[derive(Debug, Default)]
 pub(crate) struct Spans {
     open: Matched,
-    /// Exceptions, by thread.
     handlers: BTreeMap<ThreadHandle, SpanHandlers>,
     activities: OpenActivities<SpanSubject>,
-    /// Names of activities.
     names: Texts,
     ready: Vec<TimelineMark>,
     operations: Operations,
-    /// Suspensions of all threads, by process, each with its reason.
+    /// Suspensions of all threads, each with its reason, by process.
     suspensions: BTreeMap<u64, Suspensions<String>>,
-    /// The sequence number of each writing thread's last event.
+    /// Sequence number of each writing thread's last event.
     numbers: NumberMap<u64, u32>,
     last_nanos: i64,
 }
 
-/// An event and its context.
+/// An event with its thread, process and time.
 #[derive(Clone, Copy)]
 struct SpanMoment<'e, 'r> {
     event: &'e Event<'r>,
     at: &'e model::Moment,
     thread: ThreadHandle,
-    /// The process, for use in keys.
+    /// Handle of the process, as a number for keys.
     process: u64,
     nanos: i64,
 }
@@ -81,7 +78,7 @@ impl SpanMoment<'_, '_> {
         self.at.edge(self.event)
     }
 
-    /// Returns the start or stop of an activity that the event is.
+    /// Returns the start or stop of an activity that the event reports.
     fn activity_edge(&self) -> Option<&ActivityEdge> {
         self.at.activity_edge(self.event)
     }
@@ -110,7 +107,7 @@ impl SpanMoment<'_, '_> {
 }
 
 impl Spans {
-    /// Processes the next event. Must be called for all events in time order.
+    /// Takes the next event. Must be called for all events in time order.
     pub(crate) fn event(&mut self, event: &Event<'_>, at: &model::Moment, model: &Model) {
         let model::Moment { thread, nanos, .. } = *at;
         self.last_nanos = nanos;
@@ -127,7 +124,7 @@ impl Spans {
         }
     }
 
-    /// Ends what is still open at the end of the trace.
+    /// Ends the spans that are still open at the end of the trace.
     pub(crate) fn finish(&mut self) {
         let mut others = self.finish_handlers();
         others.extend(self.finish_activities());

@@ -1,4 +1,4 @@
-//! Spans of the runtime's own events.
+//! Marks for the runtime's own events.
 
 use super::mark::{Argument, Arguments, Category, SpanScope, TimelineMark};
 use super::subject::{self, What};
@@ -8,7 +8,7 @@ use crate::model::{NameOptions, handler_text, method_frame};
 use nettrace_parser::view::{ContentionStart, GcEnd, GcStart, Method, Suspension, View};
 use nettrace_parser::{Event, Utf16};
 
-/// Pairs of events on one thread: ids of start and stop, category and name.
+/// Pairs of runtime events on one thread: ids of start and stop, category and name of the span.
 const PAIRS: &[(u32, u32, Category, &str)] = &[
     (14, 13, Category::ThreadPool, "finalizers"),
     (283, 284, Category::JitBatch, "compile in the background"),
@@ -72,7 +72,7 @@ impl Spans {
         }
     }
 
-    /// Takes an event by which a suspension of all threads starts, continues or ends (9, 8, 7, 3).
+    /// Takes an event of a suspension of all threads (9, 8, 7, 3).
     fn suspension(&mut self, moment: SpanMoment<'_, '_>) {
         let Some(event) = Suspension::from_event(moment.event) else { return };
         let reason = || match event {
@@ -113,7 +113,7 @@ impl Spans {
         let field = |name| moment.event.field(name).and_then(|value| value.as_f64());
         let number = |name| moment.event.field(name).and_then(|value| value.as_u64());
         match moment.event.id() {
-            // NaN and infinity cannot be drawn, nor written as JSON.
+            // NaN and infinity can be neither drawn nor written as JSON.
             54 => {
                 if let Some(value) = field("Throughput").filter(|value| value.is_finite()) {
                     self.ready.push(moment.counter("ThreadPool throughput", "work items/s", value));
@@ -177,7 +177,7 @@ impl Spans {
         self.ready.push(TimelineMark::Span(span));
     }
 
-    /// Takes the event that compilation started (145), or that a method was loaded (143).
+    /// Takes the start of a compilation (145), or the load of a method (143).
     fn method(&mut self, moment: SpanMoment<'_, '_>) {
         if moment.event.id() == 145 {
             let fields = &mut moment.event.fields();
@@ -217,7 +217,7 @@ impl Spans {
         if moment.event.id() == start {
             let mut begun = SpanSubject::new(category, SpanScope::Thread, name);
             texts_of(moment.event, &mut begun.arguments);
-            // Nested: a load may cause another load.
+            // A load may cause another load.
             self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
             return;
         }
@@ -233,7 +233,7 @@ impl Spans {
     }
 }
 
-/// Returns the fields of a handler or an assembly that identify it.
+/// Adds the method and the assembly of an event, if there are any.
 pub(super) fn texts_of(event: &Event<'_>, arguments: &mut Arguments) {
     let text = |field| {
         let value = event.field(field).and_then(|value| value.as_utf16());
@@ -243,13 +243,13 @@ pub(super) fn texts_of(event: &Event<'_>, arguments: &mut Arguments) {
     subject::text(arguments, "assembly", text("AssemblyName"));
 }
 
-/// Returns what is shown of a suspension of all threads.
+/// Converts a suspension of all threads to a span.
 pub(super) fn pause(stop: Interval<intervals::Suspension<String>>) -> Interval<SpanSubject> {
     let start_nanos = stop.start.nanos;
     stop.map(|stop| {
         let (category, name) = match stop.is_for_collection() {
             true => (Category::Pause, "pause for GC"),
-            // The sampler states no reason of its own.
+            // The sampler has no reason of its own.
             false if stop.what == "SuspendOther" => (Category::SamplerPause, "pause"),
             false => (Category::OtherPause, "pause"),
         };

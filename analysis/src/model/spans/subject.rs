@@ -1,11 +1,11 @@
-//! The description of a span, until its interval is known.
+//! Matches starts and stops of spans, and keeps the description of a span until its end is known.
 
 use super::mark::{Argument, Arguments, Category, Ends, Flow, Span, SpanScope, TimelineMark};
 use crate::model::hash::NumberMap;
 use crate::model::intervals::{Bounds, Edge, Interval, Matcher};
 use crate::sorted::SortFew;
 
-/// Identifies an open span: its sort, and two numbers, such as process and task.
+/// Key of an open span: its sort, and two numbers, such as process and task.
 pub(super) type Key = (What, u64, u64);
 
 /// Sorts of spans.
@@ -15,13 +15,13 @@ pub(super) enum What {
     Method,
     Contention,
     Wait,
-    /// A pair of events on one thread; the number is the start event's id.
+    /// A pair of runtime events on one thread, with the start event's id.
     OnThread(u32),
     Task,
     TaskWait,
 }
 
-/// The description of a span.
+/// Description of a span, without its times.
 #[derive(Debug, Clone)]
 pub(super) struct SpanSubject {
     pub(super) category: Category,
@@ -41,10 +41,10 @@ impl SpanSubject {
     }
 }
 
-/// Where events were lost.
+/// Times at which events were lost.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
-    /// When events of a writing thread were last found to be missing.
+    /// Time at which events of each writing thread were last found missing.
     last: NumberMap<u64, i64>,
 }
 
@@ -67,8 +67,7 @@ impl Losses {
             Bounds::StopLost => Ends::NoStop,
             Bounds::LeftByException => Ends::Left,
             Bounds::StartLost | Bounds::StartReported => Ends::NoStart,
-            // A suspended thread writes nothing. It continued, so the stop event was
-            // lost.
+            // The thread wrote further events, so the stop event is among the lost ones.
             Bounds::OpenAtEnd
                 if interval.what.place == SpanScope::Thread && self.is_lossy(interval) =>
             {
@@ -91,9 +90,8 @@ impl Losses {
             start_nanos: start.nanos,
             nanos: match ends {
                 Ends::NoStop => 0,
-                // Not exactly the same time: viewers compute the end in floating point,
-                // and might find that this span ends after the start of the next one, and
-                // overlaps it.
+                // One nanosecond less, because viewers compute the end in floating point, and might
+                // see an overlap with the next span.
                 Ends::Left => nanos.saturating_sub(1),
                 _ => nanos,
             },
@@ -104,7 +102,7 @@ impl Losses {
     }
 }
 
-/// Matches starts and stops, and returns the resulting spans.
+/// Matches starts and stops of spans.
 #[derive(Debug, Default)]
 pub(super) struct Matched {
     matcher: Matcher<Key, SpanSubject>,
@@ -112,8 +110,7 @@ pub(super) struct Matched {
 }
 
 impl Matched {
-    /// Starts a span that can only be open once: if it is already open, its stop was
-    /// lost.
+    /// Starts a span that can only be open once. The stop of one that is already open was lost.
     pub(super) fn start_again(
         &mut self,
         key: Key,
@@ -125,7 +122,7 @@ impl Matched {
         self.matcher.start_again(key, at, subject, lost);
     }
 
-    /// Starts a span inside those that are open with the same key.
+    /// Starts a span inside the open spans with the same key.
     pub(super) fn start_inside(
         &mut self,
         key: Key,
@@ -137,7 +134,7 @@ impl Matched {
         self.matcher.start_inside(key, at, subject, lost);
     }
 
-    /// Ends what is open with a key. `None` if nothing is.
+    /// Ends the innermost open span with a key; `None` if none is open.
     pub(super) fn stop(
         &mut self,
         key: Key,
@@ -148,8 +145,8 @@ impl Matched {
         Some(self.losses.span(self.matcher.stop(key, at, None, lost)?))
     }
 
-    /// Ends what is open with a key. `reported`: the duration that the stop contains, if
-    /// any; `alone` describes the span if its start is missing.
+    /// Ends the innermost open span with a key. `reported`: duration in the stop, if any. `alone`
+    /// describes a span without a start.
     pub(super) fn stop_or(
         &mut self,
         key: Key,
@@ -163,7 +160,8 @@ impl Matched {
         self.losses.span(interval.unwrap_or_else(|| Interval::without_start(at, reported, alone())))
     }
 
-    /// Ends one of several independent spans that are open with a key.
+    /// Ends one of several independent open spans with a key. `alone` describes a span without a
+    /// start.
     pub(super) fn stop_one_or(
         &mut self,
         key: Key,
@@ -174,8 +172,7 @@ impl Matched {
         self.losses.span(interval.unwrap_or_else(|| Interval::without_start(at, None, alone())))
     }
 
-    /// Ends everything that is open here and elsewhere at the end of the trace, in the order of
-    /// starts.
+    /// Ends the open spans and `others` at the end of the trace, in the order of starts.
     pub(super) fn finish(
         &mut self,
         nanos: i64,
@@ -183,7 +180,7 @@ impl Matched {
         ready: &mut Vec<TimelineMark>,
     ) {
         let mut open: Vec<_> = self.matcher.finish(nanos).chain(others).collect();
-        // Stable: spans that started at the same time keep their order.
+        // The sort is stable: spans with equal starts keep their order.
         open.sort_few_by_key(|interval| interval.start.nanos);
         for interval in open {
             ready.push(TimelineMark::Span(self.losses.span(interval)));

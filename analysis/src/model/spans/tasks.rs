@@ -1,4 +1,4 @@
-//! Tasks: scheduled on one thread, run on another, waited for.
+//! Marks for tasks, which are scheduled on one thread, run on another, and are waited for.
 
 use super::mark::{Category, Flow, SpanScope, TimelineMark};
 use super::subject::{self, What};
@@ -12,7 +12,7 @@ pub(super) struct Operations {
     names: HashMap<(u64, u64), String>,
 }
 
-/// Maximum number of tasks whose names are kept: as many as there may be open spans.
+/// Maximum number of tasks whose names are kept.
 const MAX_TASK_NAMES: usize = 1 << 16;
 
 impl Operations {
@@ -31,7 +31,7 @@ impl Operations {
     }
 }
 
-/// Makes a span for a task.
+/// Describes the span of a task.
 fn numbered(name: impl Into<String>, place: SpanScope, task: u64) -> SpanSubject {
     let mut subject = SpanSubject::new(Category::Task, place, name);
     subject::number(&mut subject.arguments, "task", Some(task));
@@ -80,7 +80,7 @@ impl Spans {
                 self.ready.push(TimelineMark::Span(span));
             }
             10 => {
-                // A waiting thread is blocked; an awaiting method continues elsewhere.
+                // A waiting thread is blocked. An awaiting method may continue on another thread.
                 let is_await = number("Behavior") == Some(2);
                 let (name, place) = if is_await {
                     ("await", SpanScope::Free)
