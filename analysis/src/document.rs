@@ -1,17 +1,17 @@
-//! Common parts of all JSON documents.
+//! Parts that all JSON documents share: version, percentages, serialization of members.
 
-/// Version of the documents. It is incremented when a member is removed or changes its
-/// meaning; new members do not increment it.
+/// Version of the documents, which is incremented when a member is removed or changes its meaning.
+/// New members do not increment the version.
 pub const SCHEMA: u32 = 1;
 
-/// Returns the smallest of the sorted values that at least `percent` of them do not exceed
-/// (nearest rank); 0 if there are none.
+/// Returns a percentile of sorted values by nearest rank: the smallest value that `percent` of the
+/// values do not exceed; 0 if there are none.
 pub(crate) fn percentile<T: Copy + Default>(sorted: &[T], percent: u64) -> T {
     let rank = usize::try_from(nearest_rank(sorted.len() as u64, percent)).unwrap_or(usize::MAX);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
 }
 
-/// Returns how many of `count` values are `percent` of them, rounded up; at least 1.
+/// Returns `percent` of `count`, rounded up; at least 1.
 pub(crate) fn nearest_rank(count: u64, percent: u64) -> u64 {
     count.saturating_mul(percent).div_ceil(100).max(1)
 }
@@ -21,8 +21,7 @@ pub(crate) fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
 }
 
-/// Serialization of members: shared texts, and counts and flags that are left out unless
-/// there is something to say.
+/// Serializes shared texts, and leaves out counts of 0 and flags that are false.
 #[cfg(feature = "serde")]
 mod members {
     use serde::Serializer;

@@ -1,4 +1,4 @@
-//! Distinct values, numbered in the order in which they first appear.
+//! Numbers distinct values in the order of first appearance.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -14,7 +14,7 @@ impl<T: Eq + Hash> Default for Numbering<T> {
 }
 
 impl<T: Eq + Hash> Numbering<T> {
-    /// Returns the number of a value, which is added if it is new.
+    /// Returns the number of a value. A new value is added.
     pub(crate) fn number(&mut self, value: T) -> u32 {
         self.add(value).0
     }
@@ -26,7 +26,8 @@ impl<T: Eq + Hash> Numbering<T> {
         (number, number == next)
     }
 
-    /// Returns the id of a value where 0 stands for none, and whether the value is new.
+    /// Returns the number of a value plus 1, for ids where 0 stands for none, and whether the value
+    /// is new.
     pub(crate) fn id(&mut self, value: T) -> (u64, bool) {
         let (number, is_new) = self.add(value);
         (u64::from(number).saturating_add(1), is_new)

@@ -1,4 +1,4 @@
-//! What to record.
+//! Requests for the events that a report needs.
 
 use std::fmt;
 
@@ -10,18 +10,18 @@ use std::fmt;
 pub struct Recording {
     /// Name of the provider.
     pub provider: &'static str,
-    /// Keywords.
+    /// Keywords: the bits of the groups of events to record.
     pub keywords: u64,
-    /// Level.
+    /// Level, from 1 (critical) to 5 (verbose).
     pub level: u8,
-    /// `NAME=VALUE`, if the provider emits nothing without arguments; else empty.
+    /// Arguments such as `NAME=VALUE`, for a provider that emits nothing without them; else empty.
     pub arguments: &'static str,
     /// First version of .NET that has the events; 0 for all versions with event pipes.
     pub since_version: u32,
 }
 
 impl Recording {
-    /// The runtime's sampler: where each thread is, about every millisecond.
+    /// The runtime's sampler, which records the stack of each thread about every millisecond.
     pub(crate) const SAMPLER: Recording =
         Recording::new("Microsoft-DotNETCore-SampleProfiler", 0, 5);
 

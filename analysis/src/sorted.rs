@@ -1,10 +1,9 @@
-//! Sorting for short lists of rows, with a single compiled copy of the sort.
+//! Sorts short lists of rows, with a single compiled copy of the sort.
 //!
-//! `slice::sort_by` is compiled for each type of row and each comparison, some 3,500
-//! lines of LLVM IR each time. With the tables of fifty reports, that was a seventh of
-//! the compilation work for this crate. Here, row indices are sorted with an indirect
-//! call for each comparison, and then the rows are moved to their places. Code that sorts
-//! millions of samples or objects still uses the slice's own sort.
+//! `slice::sort_by` is compiled for each type of row and each comparison, to some 3,500 lines of
+//! LLVM IR each time: a seventh of the compilation work for this crate with its fifty reports.
+//! Here, row indices are sorted with an indirect call for each comparison, and then the rows are
+//! moved to their places. Code that sorts millions of samples or objects uses the slice's own sort.
 
 use std::cmp::Ordering;
 use std::mem;
@@ -40,7 +39,8 @@ fn sorted_places(rows: usize, order: &mut dyn FnMut(usize, usize) -> Ordering) -
     places
 }
 
-/// Returns the swaps that bring each row to its place, along each cycle of the permutation.
+/// Calls `swap` for the swaps that bring each row to its place, along each cycle of the
+/// permutation.
 fn for_each_swap(places: &mut [usize], swap: &mut dyn FnMut(usize, usize)) {
     for first in 0..places.len() {
         let mut at = first;

@@ -1,4 +1,4 @@
-//! The analysis: receives events and passes samples to everything that wants them.
+//! The analysis, which receives events and passes samples to the profile and the converters.
 
 use super::AnalysisOptions;
 use super::observer::{Nobody, Observer};
@@ -35,22 +35,21 @@ pub struct Analysis<'c> {
     pub(super) model: Model,
     pub(super) clock: Option<Clock>,
     pub(super) cpu: CpuWeights,
-    /// Which threads are waiting for a lock, to classify CPU samples.
+    /// Threads that currently wait for a lock, for the mode of CPU samples.
     pub(super) locks: LockWaits,
-    /// Waits for locks and handles.
+    /// Open waits for locks and handles, each with the stack of its start.
     pub(super) waits: Matcher<(ThreadHandle, Kind), (Kind, StackHandle)>,
-    /// The spans; only present if a converter shows them.
+    /// Spans, if a converter shows them.
     pub(super) spans: Option<Spans>,
     pub(super) outputs: Outputs<'c>,
     pub(super) outcome: Option<Outcome>,
-    /// Rounding remainder of the objects and bytes that random samples stand for.
+    /// Rounding remainders of the objects and bytes that random samples represent.
     pub(super) carried: [f64; 2],
-    /// The events that pass the filter, if there is an observer.
+    /// Number and times of the events that pass the filter, if there is an observer.
     pub(super) selected: SessionSpan,
 }
 
-/// Rounds a value of many, so that the sum of all is right: what is left over goes to the
-/// next.
+/// Rounds one of many values and carries the remainder to the next one, so that the sum is right.
 fn whole(value: f64, carried: &mut f64) -> u64 {
     let exact = value + *carried;
     let whole = rounded(exact);
@@ -59,7 +58,7 @@ fn whole(value: f64, carried: &mut f64) -> u64 {
 }
 
 impl<'c> Analysis<'c> {
-    /// Creates an analysis that collects what `options` request.
+    /// Creates an analysis with these options.
     pub fn new(options: AnalysisOptions) -> Analysis<'c> {
         let mut options = options;
         if options.kinds.is_empty() {
@@ -105,8 +104,8 @@ impl<'c> Analysis<'c> {
         }
     }
 
-    /// Adds a converter. It receives everything from the first event on; several
-    /// converters share a single pass.
+    /// Adds a converter, which must be done before the first event. Several converters share a
+    /// single pass.
     pub fn add(&mut self, converter: Box<dyn Convert + 'c>) {
         if converter.wants_marks() {
             self.spans.get_or_insert_with(Spans::default);
@@ -118,24 +117,24 @@ impl<'c> Analysis<'c> {
         self.outputs.converters.push(converter);
     }
 
-    /// Returns what has been learned so far.
+    /// Returns the model of the events so far.
     pub(crate) fn model(&self) -> &Model {
         &self.model
     }
 
-    /// Returns the model, so that information can be added that the trace does not contain, such as
-    /// perf maps.
+    /// Returns the model, for adding information that the trace does not contain, such as perf
+    /// maps.
     pub fn model_mut(&mut self) -> &mut Model {
         &mut self.model
     }
 
-    /// Sets [`Finished::outcome`]. Only needed if you pass the events yourself with
-    /// [`Analysis::event`]; the `read` functions set it.
+    /// Sets [`Finished::outcome`], for callers of [`Analysis::event_for`]. The `read` functions set
+    /// the outcome themselves.
     pub(crate) fn set_outcome(&mut self, outcome: Outcome) {
         self.outcome = Some(outcome);
     }
 
-    /// Processes the next event; events must come in time order.
+    /// Takes the next event. Events must come in time order.
     ///
     /// # Errors
     /// If a converter fails.
@@ -143,14 +142,14 @@ impl<'c> Analysis<'c> {
         self.event_for(event, &mut Nobody)
     }
 
-    /// Processes the next event, and then shows it to `observer`.
+    /// Takes the next event, and then passes it to `observer`.
     pub(crate) fn event_for(
         &mut self,
         event: &Event<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(), ConvertError> {
         let thread = self.model.learn(event);
-        // Without a usable clock, all happens at once.
+        // Without a usable clock, all events have the time 0.
         let clock = self.begin(event.session());
         let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
         let is_selected = self.outputs.admits_moment(thread, nanos, &self.model);
@@ -164,7 +163,7 @@ impl<'c> Analysis<'c> {
         passed_on
     }
 
-    /// Passes samples, marks and the event itself on to those that want them.
+    /// Passes on the samples and marks that an event makes, and the event itself.
     fn pass_on(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {
         match SampleSource::for_event(event, &self.options.kinds) {
             Some(SampleSource::Sampler) => {
@@ -191,12 +190,12 @@ impl<'c> Analysis<'c> {
         }
     }
 
-    /// Records the session's properties.
+    /// Takes over the session's properties at the first call, and returns the clock.
     #[inline]
     pub(super) fn begin(&mut self, session: &Trace) -> Clock {
         *self.clock.get_or_insert_with(|| {
             self.cpu.expect(session.sampling_period_nanos.map_or(0, u64::from));
-            // Not in `new`: it depends on the converters, which are added after that.
+            // All converters have been added by now.
             self.cpu.gather(self.outputs.takes_runs());
             self.model.set_processors(session.processors);
             session.clock()
@@ -226,7 +225,7 @@ impl<'c> Analysis<'c> {
             self.clock.as_ref().and_then(|clock| clock.nanos_since_start(ticks)).unwrap_or(0);
         let mode = match mode {
             Mode::OnCpu => mode,
-            // The usual case, without reading the stack's addresses.
+            // The usual case needs no addresses of the stack.
             _ if self.locks.is_empty() => mode,
             _ => self.mode_of(thread, stack, mode),
         };
@@ -235,7 +234,7 @@ impl<'c> Analysis<'c> {
         self.cpu.add(thread, stack, mode, nanos, |weighed| outputs.cpu_sample(&weighed, model))
     }
 
-    /// Returns the mode of a sample while some thread is waiting for a lock.
+    /// Returns the mode of a sample while at least one thread waits for a lock.
     #[inline(never)]
     fn mode_of(&mut self, thread: ThreadHandle, stack: StackHandle, mode: Mode) -> Mode {
         let addresses = self.model.addresses(stack).iter().copied();
@@ -284,7 +283,7 @@ impl<'c> Analysis<'c> {
 
     fn allocation(&mut self, event: &Event<'_>, sample: Sample) -> Option<Sample> {
         let Some(allocation) = view::Allocation::from_event(event) else {
-            // The first version of the tick has no type, and a 32-bit number of bytes.
+            // The first version of the event has no type, and a 32-bit number of bytes.
             let weight = event.field("AllocationAmount")?.as_u64()?;
             return Some(Sample { weight, ..sample });
         };
@@ -324,7 +323,7 @@ impl<'c> Analysis<'c> {
         self.outputs.sample(sample, &self.model)
     }
 
-    /// Ends the trace: resolves names and lets converters write what is left.
+    /// Ends the pass: resolves names and lets converters write their remaining output.
     ///
     /// # Errors
     /// If a converter fails.
@@ -333,7 +332,7 @@ impl<'c> Analysis<'c> {
         Ok(self.into_finished())
     }
 
-    /// Ends a trace whose converters cannot fail, or of which it does not matter.
+    /// Ends a pass without converters, or whose converters' errors do not matter.
     pub(crate) fn finish_alone(mut self) -> Finished {
         let _ = self.complete();
         self.into_finished()
@@ -359,7 +358,7 @@ impl<'c> Analysis<'c> {
         converters.into_iter().try_for_each(|converter| converter.finish(&resolved, profile))
     }
 
-    /// Waits that are not over at the end of the trace took at least until there.
+    /// Adds samples for waits that are not over at the end of the trace. They count up to there.
     fn open_waits(&mut self) -> Result<(), ConvertError> {
         if self.waits.is_empty() {
             return Ok(());
@@ -385,7 +384,7 @@ fn resolved<'m>(model: &'m Model, profile: &'m Profile, options: &AnalysisOption
     Resolved::new(model, profile, options.names, &options.folding, &options.filter)
 }
 
-/// Creates a sample that represents a single occurrence.
+/// Creates a sample with the weight 1.
 fn plain(kind: Kind, thread: ThreadHandle, stack: StackHandle, nanos: i64) -> Sample {
     Sample { kind, thread, stack, mode: Mode::Unknown, nanos, count: 1, weight: 1, label: None }
 }
@@ -394,13 +393,13 @@ fn plain(kind: Kind, thread: ThreadHandle, stack: StackHandle, nanos: i64) -> Sa
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Finished {
-    /// What the trace says about processes, threads, modules, methods and stacks.
+    /// Processes, threads, modules, methods and stacks of the trace.
     pub model: Model,
-    /// The samples, aggregated.
+    /// Aggregated samples.
     pub profile: Profile,
-    /// How reading went. If the trace is truncated or damaged, the counts are too low.
-    /// `None` if the events were passed one by one and [`ReportPass::set_outcome`](crate::report::ReportPass::set_outcome) was not
-    /// called.
+    /// Outcome of reading, which says whether the trace is truncated or damaged, so that counts are
+    /// too low. `None` if the events were passed one by one and
+    /// [`ReportPass::set_outcome`](crate::report::ReportPass::set_outcome) was not called.
     pub outcome: Option<Outcome>,
     options: AnalysisOptions,
 }
@@ -411,8 +410,8 @@ impl Finished {
         resolved(&self.model, &self.profile, &self.options)
     }
 
-    /// Returns the names and stacks of `profile`, which may be a part of the collected samples, as
-    /// the options want them.
+    /// Resolves all names for `profile`, which may be a part of the collected samples. `states`
+    /// replace the states of the filter.
     pub(crate) fn resolved_for<'m>(
         &'m self,
         profile: &'m Profile,
@@ -424,7 +423,7 @@ impl Finished {
         Resolved::new(&self.model, profile, *names, folding, &filter)
     }
 
-    /// Returns the states of samples that the filter accepts.
+    /// Returns the states that the filter accepts; empty for all.
     pub(crate) fn states(&self) -> &[ThreadState] {
         &self.options.filter.states
     }

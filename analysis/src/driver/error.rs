@@ -3,11 +3,11 @@
 use crate::convert::ConvertError;
 use std::fmt;
 
-/// Why an analysis failed.
+/// Reason why an analysis failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum AnalysisError {
-    /// The trace cannot be read, or not be read any further.
+    /// The trace cannot be read, or cannot be read any further.
     Read(nettrace_parser::Error),
     /// A converter failed.
     Convert(ConvertError),

@@ -1,5 +1,5 @@
 //! One pass over a trace: the model learns, samples are collected, converters write, and an
-//! observer (the reports) sees the events that it wants.
+//! observer (the reports) gets the events that it wants.
 
 mod analysis;
 mod error;

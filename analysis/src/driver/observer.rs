@@ -1,24 +1,24 @@
-//! What else sees the events of a pass.
+//! Observers, which receive events of a pass beside the analysis.
 
 use crate::model::{Model, Moment};
 use nettrace_parser::Event;
 
-/// Sees events of a pass, in time order.
+/// Receives events of a pass, in time order.
 pub(crate) trait Observer {
     /// Returns whether the observer uses events at all. If so, the analysis counts the events that
     /// pass the filter.
     fn uses_events(&self) -> bool;
 
-    /// Returns whether the observer wants to see events of this type. It is called once for each
-    /// type, so the answer may only depend on what all its events have in common.
+    /// Returns whether the observer wants events of this type. The answer must be the same for all
+    /// events of a type, because only the first one is tested.
     fn wants(&self, event: &Event<'_>) -> bool;
 
-    /// Receives the next event; the model has already learned from it. Events of other types may
-    /// come, too.
+    /// Receives the next event, after the model has learned from it. Events of types that the
+    /// observer does not want may come, too.
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model);
 }
 
-/// An observer of nothing, for an analysis alone.
+/// An observer that wants no events.
 pub(super) struct Nobody;
 
 impl Observer for Nobody {

@@ -1,8 +1,9 @@
-//! Options: what an analysis collects, and how it is shown.
+//! Options of an analysis.
 
 use crate::model::{CutStacks, EventSelector, Filter, Folding, Kind, NameOptions};
 
-/// What an [`Analysis`](crate::Analysis) collects. By default CPU samples, unfiltered.
+/// Samples that an [`Analysis`](crate::Analysis) collects, and their presentation. By default, all
+/// CPU samples.
 ///
 /// ```
 /// use nettrace_analysis::{AnalysisOptions, Kind};
@@ -14,24 +15,25 @@ use crate::model::{CutStacks, EventSelector, Filter, Folding, Kind, NameOptions}
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct AnalysisOptions {
-    /// Kinds of samples to collect; CPU samples if empty.
+    /// Kinds of samples to collect. If empty, CPU samples, or the selected `events` if there are
+    /// any.
     pub kinds: Vec<Kind>,
-    /// Events that are weighed as [`Kind::Event`].
+    /// Events that are samples of [`Kind::Event`].
     pub events: Vec<EventSelector>,
-    /// Which samples are counted.
+    /// Conditions that counted samples meet.
     pub filter: Filter,
-    /// How frames are named.
+    /// Options for the names of frames.
     pub names: NameOptions,
-    /// Which frames are omitted or merged.
+    /// Frames that are omitted or merged.
     pub folding: Folding,
-    /// How stacks that lost their callers are treated: the runtime keeps 100 frames.
+    /// Treatment of stacks that have lost their callers, because the runtime keeps 100 frames.
     pub cut_stacks: CutStacks,
-    /// Whether to keep the times of CPU samples, for reports that show them. Costs 512
-    /// bytes per stack.
+    /// Whether to keep the times of CPU samples, for reports that show times. Takes 512 bytes for
+    /// each stack.
     pub keeps_when: bool,
-    /// Whether samples are not summed up, because converters take each of them:
-    /// [`Finished::profile`](crate::Finished::profile) is empty then.
+    /// Whether to leave [`Finished::profile`](crate::Finished::profile) empty, because only the
+    /// converters need the samples.
     pub skips_profile: bool,
-    /// Whether timelines do without the pauses of the sampler, one for each round of it.
+    /// Whether timelines leave out the sampler's pauses, one for each of its rounds.
     pub skips_sampler_pauses: bool,
 }

@@ -1,4 +1,4 @@
-//! The recipients of samples: the profile, and the converters.
+//! Passes samples, marks and events to their recipients: the profile and the converters.
 
 use crate::convert::{Convert, ConvertError};
 use crate::model::{
@@ -7,7 +7,6 @@ use crate::model::{
 };
 use nettrace_parser::Event;
 
-/// All recipients of samples.
 pub(super) struct Outputs<'c> {
     pub(super) filter: Filter,
     /// Whether the filter accepts all threads, processes and times.
@@ -16,9 +15,9 @@ pub(super) struct Outputs<'c> {
     pub(super) skips_profile: bool,
     pub(super) skips_sampler_pauses: bool,
     pub(super) has_cpu: bool,
-    /// Indices of the converters that receive samples one by one.
+    /// Indices of the converters that receive samples.
     pub(super) takes_samples: Vec<usize>,
-    /// Whether a converter receives every event.
+    /// Whether a converter receives events.
     pub(super) wants_events: bool,
     pub(super) converters: Vec<Box<dyn Convert + 'c>>,
 }
@@ -30,7 +29,7 @@ impl Outputs<'_> {
         self.admits_all || self.filter.admits_moment(thread, nanos, model)
     }
 
-    /// Passes an event to the converters that want events.
+    /// Passes an event to the converters that receive events.
     pub(super) fn event(
         &mut self,
         event: &Event<'_>,
@@ -55,14 +54,14 @@ impl Outputs<'_> {
         if self.takes_samples.is_empty() { Ok(()) } else { self.give(&sample, model) }
     }
 
-    /// Passes on one CPU sample, or several identical ones.
+    /// Passes on one CPU sample, or several with equal stack and mode.
     #[inline(always)]
     pub(super) fn cpu_sample(
         &mut self,
         weighed: &Weighed,
         model: &Model,
     ) -> Result<(), ConvertError> {
-        // The first time stands for all: samples are merged only if the filter accepts all times.
+        // Samples are merged only if the filter accepts all times, so the first time is enough.
         if !self.admits_moment(weighed.thread, weighed.first_nanos, model) {
             self.profile.refuse(weighed.totals().samples);
             return Ok(());
@@ -77,8 +76,8 @@ impl Outputs<'_> {
         if self.takes_samples.is_empty() { Ok(()) } else { self.give(&weighed.sample(), model) }
     }
 
-    /// Returns whether identical samples may be passed as one, because no recipient looks at each
-    /// of them.
+    /// Returns whether consecutive samples with equal stack and mode may be merged, because no
+    /// recipient needs each of them.
     pub(super) fn takes_runs(&self) -> bool {
         let mut converters = self.converters.iter();
         self.filter.admits_all_times()

@@ -1,5 +1,5 @@
-//! How a whole trace is read: all events in time order if a converter needs them,
-//! otherwise through the [event filter](super::event_filter), which skips most of them.
+//! Reads a whole trace: all events in time order if a converter needs them, otherwise through the
+//! [event filter](super::event_filter), which skips most of them.
 
 use super::event_filter::{self, WantedEvents};
 use super::observer::{Nobody, Observer};
@@ -18,13 +18,13 @@ impl Analysis<'_> {
         self.read_for(events, &mut Nobody)
     }
 
-    /// Reads the remaining events, as [`Analysis::read`] does, and shows them to `observer`.
+    /// Reads all remaining events, and passes the ones that `observer` wants to it.
     pub(crate) fn read_for<S: Source>(
         &mut self,
         events: &mut TimeOrdered<S>,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, AnalysisError> {
-        // Whether an event passes a filter of threads and times is known only in its turn.
+        // A filter of threads and times can only judge events in time order.
         let counts_each = observer.uses_events() && !self.outputs.admits_all;
         if counts_each || self.spans.is_some() || self.outputs.wants_events {
             events.try_for_each(|event| {

@@ -1,23 +1,22 @@
-//! Which events samples are made of.
+//! Recognises the events that samples are made of.
 
 use crate::model::Kind;
 use crate::model::intervals::LockWaits;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 
-/// What an event is to samples of the wanted kinds. The event filter asks, to know which
-/// events an analysis needs, and the analysis, to know what to do with them.
+/// Role of an event for samples of the wanted kinds. The event filter selects events by their role,
+/// and the analysis makes samples of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SampleSource {
     /// A sample of the runtime's sampler.
     Sampler,
     /// A sample of a processor, by the recorder of an operating system.
     Processor,
-    /// A thread was switched out.
+    /// The end of a time in which a thread was switched out.
     SwitchedOut,
-    /// An event of the runtime: a sample of this kind, or a part of one. `None`: only the
-    /// start or stop of a wait for a lock, for CPU samples: a thread that waits for a lock
-    /// is not running.
+    /// An event of the runtime: a sample of this kind, or a part of one. `None` for the start or
+    /// stop of a wait for a lock that is only needed for the mode of CPU samples.
     Runtime(Option<Kind>),
 }
 

@@ -1,7 +1,7 @@
-//! Rows by numbers that are valid until the next sequence point.
+//! A table by numbers that are valid until the next sequence point.
 
-/// Rows by number. Clearing takes time in proportion to the number of rows, no matter how
-/// large their numbers are.
+/// Rows by number. Clearing takes time in proportion to the number of rows, however large their
+/// numbers are.
 #[derive(Debug)]
 pub(super) struct ByNumber<T> {
     rows: Vec<T>,
@@ -44,8 +44,7 @@ impl<T: Copy> ByNumber<T> {
 mod tests {
     use super::*;
 
-    /// Checks that clearing touches used numbers only: touching all numbers up to the largest would
-    /// take a million times a million steps.
+    /// Checks that clearing touches only used numbers. Touching all would take 10^12 steps.
     #[test]
     fn a_large_number_costs_once() {
         let mut rows = ByNumber::new(0u32);

@@ -1,4 +1,4 @@
-//! Decides, event by event, which are deferred, kept as samples, or only counted.
+//! Decides for each event whether it is deferred, kept as a sample, or only counted.
 
 use super::by_number::ByNumber;
 use crate::driver::Observer;
@@ -9,48 +9,47 @@ use nettrace_parser::Event;
 use nettrace_parser::internal::{Candidate, PendingFilter, Watermark};
 use nettrace_parser::view::{self, KnownProvider};
 
-/// Number of samples that are gathered, beyond those left over from last time, before the
-/// reader says up to which time samples are complete.
+/// Number of new samples that are gathered before the reader says up to which time all samples are
+/// complete.
 const BATCH_SAMPLES: usize = 4096;
-/// Maximum number of samples that are kept pending, 32 bytes each: 16 MiB.
+/// Maximum number of pending samples; at 32 bytes each, they take 16 MiB.
 const MAX_PENDING: usize = 1 << 19;
-/// Types and stacks with larger numbers are looked up each time instead of being
-/// remembered: a damaged stream may use any number, and a table is as long as its largest
-/// one.
+/// Bound of the numbers of types and stacks that are remembered. A damaged stream may use any
+/// number, and a table is as long as its largest number, so larger numbers are looked up each time.
 pub(super) const MAX_NUMBERS: usize = 1 << 20;
-/// How many threads are remembered by the last bits of their numbers, which is faster than
-/// a hash table.
+/// Number of threads that are remembered by the last bits of their numbers, which is faster than a
+/// hash table.
 const RECENT: usize = 256;
 
-/// What is done with the events of a type.
+/// Treatment of the events of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FilterRole {
     /// Not known yet.
     New,
-    /// They are delivered in time order.
+    /// The events are delivered in time order.
     Deferred,
-    /// They are deferred, and change which methods are known.
+    /// The events are deferred, and change which methods are known.
     Changes,
-    /// They belong to a rundown, and are deferred if they name a method that is not yet
+    /// The events belong to a rundown, and are deferred if they name a method that is not yet
     /// known.
     Lists,
-    /// They are of no use.
+    /// The events are of no use.
     Useless,
-    /// They are CPU samples of a runtime.
+    /// The events are CPU samples of a runtime.
     Sample,
-    /// They are CPU samples of an operating system's recorder.
+    /// The events are CPU samples of an operating system's recorder.
     OnCpuSample,
 }
 
-/// A CPU sample that was read but not yet handed to the analysis.
+/// A CPU sample that was read but not yet passed to the analysis.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PendingSample {
     pub(super) ticks: u64,
-    /// Stream position of its payload.
+    /// Position of the payload in the stream.
     pub(super) at: u64,
-    /// Number of its stack.
+    /// Stream's id of the stack.
     pub(super) stack: u32,
-    /// Index of its thread in [`EventFilter::threads`].
+    /// Index of the thread in [`EventFilter::threads`].
     pub(super) thread: u32,
     pub(super) mode: Mode,
 }
@@ -58,18 +57,17 @@ pub(super) struct PendingSample {
 /// A thread that has events in the stream.
 #[derive(Debug)]
 pub(super) struct CountedThread {
-    /// OS ids.
     pub(super) process_id: Option<u64>,
     pub(super) thread_id: Option<u64>,
-    /// Times of the earliest and the latest of its events so far, in ticks.
+    /// Time of the earliest event so far, in ticks.
     pub(super) first: u64,
     pub(super) last: u64,
-    /// Its events that were not deferred: the model counts only those that it is given.
+    /// Number of events that were not deferred, which the model does not count.
     pub(super) events: u64,
     pub(super) handle: Option<ThreadHandle>,
 }
 
-/// Which events an analysis needs.
+/// Events that an analysis needs.
 #[derive(Debug, Clone)]
 pub(crate) struct WantedEvents {
     /// Kinds of samples.
@@ -97,28 +95,29 @@ impl WantedEvents {
     }
 }
 
-/// Examines events in file order, and keeps those that the reader need not sort.
+/// Examines events in file order, and keeps samples and counts of the events that are not deferred.
 #[derive(Debug)]
 pub(super) struct EventFilter {
     wanted: WantedEvents,
     /// Whether threads have numbers instead of OS ids, and events may have labels.
     is_v6: bool,
-    /// By the number of the type.
+    /// Treatment of each type, by the number of the type.
     pub(super) roles: ByNumber<FilterRole>,
     pub(super) threads: Vec<CountedThread>,
-    /// The rows of threads, by how the stream identifies them.
+    /// Index of each thread's row, by the thread's number in the stream.
     by_number: NumberMap<u64, u32>,
-    /// How the stream identifies threads, and the index of their rows.
+    /// Numbers of threads in the stream, each with the index of the row.
     recent: [(u64, u32); RECENT],
     pub(super) samples: Vec<PendingSample>,
-    /// How many `samples` to collect before asking the reader which of them are complete.
+    /// Number of `samples` to gather before the reader says up to which time all samples are
+    /// complete.
     room: usize,
-    /// Whether an event that changes the known methods has been deferred, so that the
-    /// model is not up to date.
+    /// Whether an event that changes the known methods is deferred, so that the model is not up to
+    /// date.
     changes_deferred: bool,
 }
 
-/// The filter together with the model.
+/// The filter with the model and the observer, which it needs for decisions.
 pub(super) struct Filtering<'a> {
     pub(super) filter: &'a mut EventFilter,
     pub(super) model: &'a mut Model,
@@ -140,10 +139,10 @@ impl EventFilter {
         }
     }
 
-    /// Sorts samples by time. Returns how many are complete.
+    /// Sorts samples by time. Returns the number of samples that are complete.
     pub(super) fn sort(&mut self, complete: Watermark) -> usize {
         if !self.samples.is_sorted_by_key(|sample| sample.ticks) {
-            // Stable, so samples with the same time stay in file order.
+            // A stable sort keeps samples of one time in file order.
             self.samples.sort_by_key(|sample| sample.ticks);
         }
         match complete {
@@ -162,8 +161,8 @@ impl EventFilter {
         self.threads.iter().fold(0, |sum, row| sum.saturating_add(row.events))
     }
 
-    /// Prepares for the next batch. The complete samples must have been removed. `has_deferred`:
-    /// whether the reader still has deferred events.
+    /// Prepares for the next batch, after the complete samples were removed. `has_deferred`: the
+    /// reader still has deferred events.
     pub(super) fn go_on(&mut self, has_deferred: bool) {
         self.changes_deferred &= has_deferred;
         self.room = self.samples.len().saturating_mul(2).saturating_add(BATCH_SAMPLES);
@@ -178,7 +177,7 @@ impl EventFilter {
         observer: &dyn Observer,
     ) -> FilterRole {
         let role = self.wanted.role_of(&event, observer);
-        // A label may say that an event has another version, with another name.
+        // In version 6, a label may give an event another version with another name.
         let is_lasting = !self.is_v6 || self.wanted.events.is_empty();
         let number = number.filter(|number| (*number as usize) < MAX_NUMBERS);
         if let Some(number) = number.filter(|_| is_lasting) {
@@ -187,14 +186,14 @@ impl EventFilter {
         role
     }
 
-    /// Returns the index of the row of the thread with this number, if it was needed recently.
+    /// Returns the index of a thread's row by the thread's number, if the row was used recently.
     #[inline(always)]
     fn recent(&self, number: u64) -> Option<u32> {
         let (known, place) = self.recent.get(recent_place(number))?;
         (*known == number && *place != u32::MAX).then_some(*place)
     }
 
-    /// Returns the index of the row of an event's thread.
+    /// Returns the index of the row of an event's thread. A new thread is added.
     #[inline(never)]
     fn find_or_add(&mut self, event: Event<'_>) -> u32 {
         let number = event.raw_thread();
@@ -211,7 +210,7 @@ impl EventFilter {
             self.threads.push(row);
             place
         });
-        // In version 6, a number may be given to another thread.
+        // Numbers in version 6 may be given to another thread.
         if let Some(recent) = self.recent.get_mut(recent_place(number)).filter(|_| !self.is_v6) {
             *recent = (number, place);
         }
@@ -225,9 +224,8 @@ fn recent_place(number: u64) -> usize {
 }
 
 impl Filtering<'_> {
-    /// Returns whether a rundown event contains a method that the model does not know yet. Most
-    /// do not: the end of each session, and of each file into which a long session is
-    /// split, lists methods that were already reported.
+    /// Returns whether a rundown event may report a method that the model does not know. Most
+    /// events do not, because a rundown lists methods that were already reported.
     #[inline]
     fn is_news(&mut self, event: Event<'_>) -> bool {
         self.filter.changes_deferred || !self.model.knows_method(&event)
@@ -237,8 +235,7 @@ impl Filtering<'_> {
 impl PendingFilter for Filtering<'_> {
     #[inline(always)]
     fn is_deferred(&mut self, candidate: &Candidate<'_>) -> bool {
-        // A copy is passed to rarely called functions, so that the event itself needs no
-        // place in memory.
+        // Rarely called functions get a copy, so that the event itself can stay in registers.
         let (event, number) = (*candidate.event(), candidate.type_number());
         let role = number.and_then(|number| self.filter.roles.get(number)).copied();
         let role = match role {
@@ -262,16 +259,16 @@ impl PendingFilter for Filtering<'_> {
         let recent = filter.recent(event.raw_thread());
         let thread = recent.unwrap_or_else(|| filter.find_or_add(event));
         let Some(row) = filter.threads.get_mut(thread as usize) else { return true };
-        // Threads are numbered by their first events in time order, so an event that is
-        // earlier than all others of its thread has to be sorted.
+        // Threads are numbered by their first events in time order, so an event that is earlier
+        // than all others of its thread must be sorted.
         if ticks < row.first {
             row.first = ticks;
             return true;
         }
         row.last = row.last.max(ticks);
         if matches!(role, FilterRole::Sample | FilterRole::OnCpuSample) {
-            // A late sample has its place among what was delivered already, and version 3
-            // has no stack ids: both are deferred, which is always right.
+            // A late sample belongs before events that were already delivered, and version 3 has no
+            // stack ids. Both are deferred, which is always right.
             let Some(stack) = candidate.stack_number().filter(|_| !candidate.is_late()) else {
                 return true;
             };

@@ -1,9 +1,8 @@
 //! Reads a trace without sorting the events that do not need it.
 //!
-//! Most events of a trace are of no use to an analysis, and most of the rest are CPU
-//! samples, of which it needs five numbers. Sorting an event by time costs more than
-//! reading it, so events are first examined in file order, and each is handled in one of
-//! three ways:
+//! Most events are of no use to an analysis, and most others are CPU samples, of which five numbers
+//! are needed. Sorting an event by time costs more than reading it, so events are first examined in
+//! file order, and handled in one of three ways:
 //!
 //! | event | what happens to it |
 //! |---|---|
@@ -11,9 +10,9 @@
 //! | a CPU sample | kept as a [`PendingSample`](filter::PendingSample) of 32 bytes; those are sorted among themselves |
 //! | any other | deferred: the reader delivers it again, in time order |
 //!
-//! The result is the same as that of `Analysis::event` for each event in time order.
-//! Therefore the first event of a thread is always deferred: threads are numbered in the
-//! order of their first events in time.
+//! The result equals calls of `Analysis::event` for each event in time order. Therefore the first
+//! event of a thread is always deferred: threads are numbered in the order of their first events in
+//! time.
 
 mod by_number;
 mod filter;
@@ -28,12 +27,12 @@ use nettrace_parser::internal::{FilteredEvents, Watermark};
 use nettrace_parser::{Source, TimeOrdered};
 use samples::{SampleFeed, StackHandles};
 
-/// Maximum number of deferred events for each event that the filter passes; with more of
-/// them it is not used.
+/// Maximum number of deferred events for each event that is not deferred. With more, the filter is
+/// slower than sorting all events.
 const MAX_DEFERRED: u64 = 3;
 
-/// Reads the remaining events. The result is that of `Analysis::event_for` for each of
-/// them in time order.
+/// Reads the remaining events. The result equals calls of `Analysis::event_for` for each event in
+/// time order.
 pub(super) fn read<S: Source>(
     analysis: &mut Analysis<'_>,
     events: &mut TimeOrdered<S>,
@@ -65,7 +64,7 @@ pub(super) fn read<S: Source>(
         if complete == Watermark::All {
             filter.roles.clear();
             handles.clear();
-            // If most events are deferred, it is faster to sort them all.
+            // If most events are deferred, sorting all events is faster.
             is_worth_it = deferred / MAX_DEFERRED <= filter.passed();
         }
     }

@@ -1,4 +1,4 @@
-//! Hands pending samples to the analysis, each with the handles of its thread and stack.
+//! Passes pending samples to the analysis, each with the handles of its thread and stack.
 
 use super::by_number::ByNumber;
 use super::filter::{CountedThread, MAX_NUMBERS, PendingSample};
@@ -7,13 +7,12 @@ use crate::driver::Analysis;
 use crate::model::{RUNTIME_FRAMES, StackHandle, ThreadHandle};
 use nettrace_parser::Stack;
 
-/// Handles of stacks, by the numbers that the stream uses until the next sequence point.
+/// Handles of stacks, by the stream's ids, which are valid until the next sequence point.
 #[derive(Debug)]
 pub(super) struct StackHandles {
     handles: ByNumber<StackHandle>,
-    /// The model's [`Model::reuses`](crate::model::Model::reuses) when the handles were
-    /// looked up. Once the runtime places another method at an address, a stack with that
-    /// address gets a new handle.
+    /// Value of [`Model::reuses`](crate::model::Model::reuses) when the handles were looked up.
+    /// After a reuse of memory, stacks through it get new handles.
     reuses: usize,
 }
 
@@ -24,7 +23,7 @@ impl Default for StackHandles {
 }
 
 impl StackHandles {
-    /// Forgets all handles: a sequence point gives the numbers a new meaning.
+    /// Forgets all handles, because a sequence point gives the ids a new meaning.
     pub(super) fn clear(&mut self) {
         self.handles.clear();
     }
@@ -38,17 +37,17 @@ impl StackHandles {
     }
 }
 
-/// Hands sorted samples to the analysis, interleaved with the deferred events.
+/// Passes sorted samples to the analysis, in time order with the deferred events.
 pub(super) struct SampleFeed<'a> {
     pub(super) threads: &'a mut [CountedThread],
     pub(super) handles: &'a mut StackHandles,
-    /// How many of the samples were handed over.
+    /// Number of samples that were passed on.
     pub(super) at: usize,
 }
 
 impl SampleFeed<'_> {
-    /// Hands over the samples before `next` (ticks and stream position of a deferred
-    /// event), or all if there is none. `stack_of` gives the stack of a number.
+    /// Passes on the samples before `next` (ticks and stream position of a deferred event), or all
+    /// samples if `next` is `None`. `stack_of` returns the stack of an id.
     #[inline]
     pub(super) fn until<'s>(
         &mut self,
@@ -80,7 +79,7 @@ impl SampleFeed<'_> {
                     let stack = stack_of(sample.stack);
                     let model = analysis.model_mut();
                     let handle = model.sample_stack_at(thread, sample.stack, stack, sample.ticks);
-                    // One that has lost its callers may have others in the next sample.
+                    // A stack that has lost its callers may have other callers in the next sample.
                     if stack.len() != RUNTIME_FRAMES {
                         self.handles.put(sample.stack, handle);
                     }
