@@ -59,7 +59,7 @@ impl Analysed {
     }
 }
 
-/// Returns when threads worked for the activity with this id.
+/// Returns the spans of time in which threads worked for the activity with this id.
 pub(crate) fn activity_spans(
     id: &str,
     input: &InputArgs,

@@ -109,7 +109,7 @@ impl CommonArgs {
         self.quiet.quiet
     }
 
-    /// Takes over options of all commands that were given after the command's name.
+    /// Adds the options of all commands that stand after the command's name.
     fn join(&mut self, matches: &ArgMatches) {
         let mut level = matches;
         while let Some((_, inner)) = level.subcommand() {
@@ -126,8 +126,8 @@ impl CommonArgs {
     }
 }
 
-/// The arguments of a command, and after them those of all commands. clap's global options would
-/// stand before those of a command that is defined only when it is used.
+/// Arguments of a command, followed by the options of all commands. clap's own global options would
+/// come first in the help of a command, because commands are defined only when they are used.
 #[derive(Debug)]
 pub(crate) struct WithCommon<A>(A);
 
@@ -143,8 +143,8 @@ impl<A: Args> Args for WithCommon<A> {
     fn augment_args(command: clap::Command) -> clap::Command {
         let (about, long) = (command.get_about().cloned(), command.get_long_about().cloned());
         let command = CommonArgs::augment_args(A::augment_args(command));
-        // For a group of options, clap's derive would replace the description of the command by
-        // that of the group.
+        // clap's derive replaces the description of a command by that of a group of its options, so
+        // the command's own description is set again.
         command.about(Resettable::from(about)).long_about(Resettable::from(long))
     }
 
@@ -163,8 +163,8 @@ impl<A: FromArgMatches> FromArgMatches for WithCommon<A> {
     }
 }
 
-/// The commands. The options of a command are defined when it is used, because defining those of
-/// all takes longer than reading a small trace.
+/// Commands. The options of a command are defined only when the command is used, because defining
+/// all of them takes longer than reading a small trace.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {

@@ -9,17 +9,17 @@ pub struct Console<'a> {
     pub stdin: Box<dyn Read>,
     /// Standard output, which receives the results.
     pub stdout: &'a mut (dyn Write + Send),
-    /// Opens another handle of standard output, for a thread that writes what a session brings. The
-    /// thread may outlive the command, since nothing ends a write that has no reader. `None`: such
-    /// results are written like all others.
+    /// Opens a second handle of standard output, for a thread that writes the results of a session.
+    /// The thread may outlive the command, since nothing ends a write that has no reader. `None`:
+    /// the results of sessions are written to [`Console::stdout`], too.
     pub detached_stdout: fn() -> Option<Box<dyn Write + Send>>,
     /// Standard error, which receives everything else.
     pub stderr: &'a mut dyn Write,
-    /// Whether a person would have to type the trace.
+    /// Whether standard input is a terminal, where a person would have to type the trace.
     pub stdin_is_terminal: bool,
-    /// Whether a person reads the results.
+    /// Whether standard output is a terminal, where a person reads the results.
     pub stdout_is_terminal: bool,
-    /// Whether a person sees progress on standard error.
+    /// Whether standard error is a terminal, where a person sees progress.
     pub stderr_is_terminal: bool,
     /// Looks up an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,

@@ -1,5 +1,4 @@
-//! What every command is given: its streams, how to write to them, and the trace that the user
-//! named.
+//! The context of a command: its streams, how to write to them, and the trace that the user named.
 
 use crate::args::{CommonArgs, InputArgs, OnStall, ThreadArgs};
 use crate::console::Console;
@@ -36,7 +35,7 @@ pub(crate) struct Context<'a> {
     columns: Option<usize>,
     /// Whether tables may be wider than the terminal.
     is_wide: bool,
-    /// Columns that were left out of the page's tables because they did not fit.
+    /// Names of columns that tables of the current page lack because they did not fit.
     columns_left_out: Vec<&'static str>,
     /// Whether status lines that are rewritten in place are shown.
     pub(crate) shows_status: bool,
@@ -64,7 +63,7 @@ impl<'a> Context<'a> {
             stdin_is_terminal: console.stdin_is_terminal,
             stdout_is_terminal: console.stdout_is_terminal,
             has_user: console.stdout_is_terminal || console.stderr_is_terminal,
-            // Only standard error counts: results may go to a file while a person watches.
+            // Only standard error counts, because results may go to a file while a person watches.
             shows_status: console.stderr_is_terminal && !args.is_quiet(),
             progress: Rc::new(Progress::new(console.stderr_is_terminal && !args.is_quiet())),
             detached_stdout: console.detached_stdout,
@@ -104,8 +103,8 @@ impl<'a> Context<'a> {
     }
 
     /// Sends results through a queue from now on, if a thread can write standard output: a reader
-    /// that stands still then holds up neither the command nor a process. Returns the queue, if
-    /// there is one.
+    /// that stops reading then blocks neither the command nor the traced process. Returns the
+    /// queue, if there is one.
     pub(crate) fn queue_results(
         &mut self,
         on_stall: OnStall,
@@ -129,7 +128,7 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
-    /// Turns progress off where results go to the terminal: lines that scroll by show how far
+    /// Turns progress off if results go to the terminal, because lines that scroll by show how far
     /// reading is.
     pub(crate) fn forgo_progress_on_terminal(&self) {
         if self.stdout_is_terminal {
@@ -137,8 +136,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns whether a view may take the whole terminal: results go to one, and a user can press
-    /// keys.
+    /// Returns whether a view may take the whole terminal: results go to a terminal that can show
+    /// something in place.
     pub(crate) fn shows_screens(&self) -> bool {
         self.stdout_is_terminal && !self.is_dumb
     }
@@ -160,7 +159,7 @@ impl<'a> Context<'a> {
         self.stdout_is_terminal.then(|| self.columns.or_else(of_terminal).unwrap_or(80))
     }
 
-    /// Returns how wide tables may be, in columns; `None` is without limit.
+    /// Returns the maximum width of tables in columns; `None` is without limit.
     pub(crate) fn table_width(&self) -> Option<usize> {
         self.terminal_columns().filter(|_| !self.is_wide)
     }
@@ -230,7 +229,7 @@ pub(crate) struct Trace {
 impl Trace {
     /// Returns the regions of the trace for several threads, if these can read it.
     pub(crate) fn regions(&self, threads: ThreadArgs) -> Option<Regions> {
-        self.reader.source().regions(threads.threads.map(NonZeroUsize::get))
+        Regions::of_input(self.reader.source(), threads.threads.map(NonZeroUsize::get))
     }
 
     /// Returns the next event in file order.

@@ -35,8 +35,8 @@ struct CounterLine<'r> {
     sum: Option<f64>,
 }
 
-/// Appends a line for each value. Lines of a live view have more keys, because its reader has no
-/// report that says when the session began, or what a histogram's values add up to.
+/// Appends a line for each value. Lines of a live view have more keys, such as UTC time, rate and
+/// sum, because their reader has no report to take these from.
 pub(crate) fn ndjson(
     out: &mut Vec<u8>,
     report: &CountersReport,

@@ -54,7 +54,7 @@ pub(crate) fn unit_per_second(series: &CounterSeries) -> String {
     format!("{}{}", printable(&series.unit), per_second(series))
 }
 
-/// Returns `/s` for a series that grows, which is shown per second.
+/// Returns `/s` for a series that is shown as its growth per second, else an empty text.
 pub(crate) fn per_second(series: &CounterSeries) -> &'static str {
     if series.kind.is_rate() && !series.total_is_level() { "/s" } else { "" }
 }

@@ -2,50 +2,39 @@
 
 use std::time::Duration;
 
-/// How long to wait after a signal for answers that nobody keeps. Most come at once; with the time
-/// to notice the signal, and a last request, the command ends within 2 s.
+/// Maximum time to wait after a signal for answers that are not saved. With the time to notice the
+/// signal, and a last request, the command ends within 2 s.
 pub(crate) const SIGNAL_PATIENCE: Duration = Duration::from_millis(1500);
 
 /// Delays after which the command does something by itself, and which a test would have to wait
 /// for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Delays {
-    /// Signals that come within this time are one request to stop.
+    /// Time within which several signals count as one request to stop.
     pub(crate) same_signal: Duration,
-    /// Time to wait after a signal for answers that nobody keeps.
+    /// Maximum time to wait after a signal for answers that are not saved.
     pub(crate) signal_patience: Duration,
-    /// Processor time within which a process collects the first values of its metrics, and how long
-    /// to wait for a process that uses no processor.
+    /// Maximum processor time of a process for the first values of its metrics. A process that uses
+    /// no processor is waited for this long by the clock.
     pub(crate) first_values: Duration,
-    /// How long it may take, when a second signal exits, to resume processes that wait at startup.
+    /// Maximum time, when a second signal exits, to resume processes that wait at startup.
     pub(crate) last_resume: Duration,
     /// Time without a new collection after which the heap dump of a process is requested again.
     pub(crate) heap_dump: Duration,
     /// Time after which a reader of standard output counts as stalled, if it takes nothing while
     /// the queue is full.
     pub(crate) stdout_stall: Duration,
-    /// A rule whose counters have had no value for at least this long is reported.
+    /// Time without a value of its counters after which a rule is reported.
     pub(crate) silent_rule: Duration,
-    /// Interval between two documents for programs that scrape.
+    /// Minimum time between two documents for programs that scrape.
     pub(crate) publication: Duration,
 }
 
 impl Delays {
-    const PRODUCT: Delays = Delays {
-        same_signal: Duration::from_millis(500),
-        signal_patience: SIGNAL_PATIENCE,
-        first_values: Duration::from_millis(1500),
-        last_resume: Duration::from_secs(1),
-        heap_dump: Duration::from_secs(10),
-        stdout_stall: Duration::from_secs(1),
-        silent_rule: Duration::from_secs(10),
-        publication: Duration::from_millis(250),
-    };
-
     /// Reads the variable `NETTRACE_DELAYS`, which only tests of this crate set: `same-signal=0,…`,
-    /// in milliseconds. Delays that it does not name are those of the product.
+    /// in milliseconds. Delays that the variable does not name keep their defaults.
     pub(crate) fn from_variable(variable: Option<&str>) -> Delays {
-        let mut delays = Delays::PRODUCT;
+        let mut delays = Delays::default();
         for (name, milliseconds) in
             variable.unwrap_or_default().split(',').filter_map(|pair| pair.split_once('='))
         {
@@ -68,7 +57,16 @@ impl Delays {
 
 impl Default for Delays {
     fn default() -> Delays {
-        Delays::PRODUCT
+        Delays {
+            same_signal: Duration::from_millis(500),
+            signal_patience: SIGNAL_PATIENCE,
+            first_values: Duration::from_millis(1500),
+            last_resume: Duration::from_secs(1),
+            heap_dump: Duration::from_secs(10),
+            stdout_stall: Duration::from_secs(1),
+            silent_rule: Duration::from_secs(10),
+            publication: Duration::from_millis(250),
+        }
     }
 }
 
@@ -78,8 +76,8 @@ mod tests {
 
     #[test]
     fn the_variable_changes_what_it_names() {
-        assert_eq!(Delays::from_variable(None), Delays::PRODUCT);
+        assert_eq!(Delays::from_variable(None), Delays::default());
         let delays = Delays::from_variable(Some("same-signal=0,nonsense,other=1,silent-rule=x"));
-        assert_eq!(delays, Delays { same_signal: Duration::ZERO, ..Delays::PRODUCT });
+        assert_eq!(delays, Delays { same_signal: Duration::ZERO, ..Delays::default() });
     }
 }

@@ -1,4 +1,4 @@
-//! Keeps how a recorded process ended, in a file beside its trace: a trace that ends in the middle
+//! Keeps how a recorded process ended, in a file beside its trace, because a trace that breaks off
 //! does not say it.
 
 use crate::new_file::private;
@@ -17,8 +17,8 @@ fn beside(trace: &Path) -> PathBuf {
     name.into()
 }
 
-/// Keeps how the process of a new trace ended, in place of what an older recording of that name
-/// left. Failing to write is no error, because the terminal shows it, too.
+/// Writes how the process of a new trace ended, and replaces the file of an older recording of that
+/// name. A failure to write is ignored, because the terminal shows the end, too.
 pub(crate) fn keep(trace: &Path, end: Option<ProcessEnd>) {
     let path = beside(trace);
     // Removes only a file that this command wrote, and a link itself rather than its target.

@@ -7,7 +7,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// What messages call standard input.
+/// Name of standard input in messages.
 pub(crate) const STDIN_NAME: &str = "standard input";
 
 /// The reason why a command ended early.
@@ -123,7 +123,7 @@ const GCDUMP: &str = "open it with PerfView or Visual Studio; nettrace heap reco
 const SPEEDSCOPE: &str =
     "open it at speedscope.app; nettrace reads the .nettrace file that it was made from";
 
-/// Files that other tools make of traces, or beside them, by the end of their names.
+/// Endings of the names of other tools' files, each with what to do with such a file.
 const OTHER_FILES: [(&str, &str); 5] = [
     (".etl", ETL),
     (".etlx", ETLX),
@@ -160,7 +160,7 @@ fn remedy(file: &str, fault: &Fault) -> &'static str {
     }
 }
 
-/// Returns whether a compressed trace is larger than it may be.
+/// Returns whether an error says that a compressed trace unpacks to more than the limit.
 fn is_limit(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<LimitReached>())
 }
@@ -173,7 +173,7 @@ pub(crate) fn plain(error: &io::Error) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// Returns the path of the compressed file, if only that exists.
+/// Returns the path with `.gz` after it, if there is such a file.
 fn with_gz(path: &Path) -> Option<String> {
     let mut name = path.as_os_str().to_owned();
     name.push(".gz");

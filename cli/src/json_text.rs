@@ -1,5 +1,5 @@
-//! Writes JSON documents, with characters escaped that must not reach a terminal: `jq` and people
-//! see what is there.
+//! Writes JSON documents. Characters that must not reach a terminal are escaped, so that `jq` and
+//! people see them.
 
 use nettrace_export::hidden::is_hidden;
 use serde::Serialize;
@@ -20,7 +20,7 @@ fn write(out: impl Write, document: &impl Serialize, inner: impl Formatter) -> i
     Ok(document.serialize(&mut Serializer::with_formatter(out, Escaping(inner)))?)
 }
 
-/// Writes as `F` does, and escapes such characters in strings.
+/// Formatter that writes as `F` does, and escapes such characters in strings.
 struct Escaping<F>(F);
 
 macro_rules! as_inner {
@@ -51,7 +51,7 @@ impl<F: Formatter> Formatter for Escaping<F> {
         fragment: &str,
     ) -> io::Result<()> {
         let mut rest = fragment;
-        // A fragment has no characters that every writer of JSON escapes anyway.
+        // A fragment has none of the characters that `serde_json` escapes by itself.
         while let Some((at, hidden)) = rest.char_indices().find(|(_, c)| is_hidden(*c)) {
             out.write_all(rest.get(..at).unwrap_or_default().as_bytes())?;
             for unit in hidden.encode_utf16(&mut [0; 2]) {

@@ -1,9 +1,9 @@
-//! The `nettrace` command as a library: `main` only hands over the process's arguments
-//! and streams, so that tests can call what users call.
+//! The `nettrace` command as a library, so that tests can call what users call: `main` only hands
+//! over the process's arguments and streams.
 //!
-//! A command line is parsed by `args` and handled by a module of `commands`. That opens its `input`
-//! (file, pipe, gzip → the parser's source) through `context` and writes its results to `output`.
-//! What is wrong with a trace goes to stderr in one place, `messages`.
+//! `args` parses the command line, and a module of `commands` handles it: it opens the trace
+//! (`input`: file, pipe or gzip) through `context` and writes results to `output`. Only `messages`
+//! writes to stderr what is wrong with a trace.
 
 #![deny(unsafe_code)]
 #![allow(clippy::restriction, clippy::pedantic)]

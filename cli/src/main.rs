@@ -17,13 +17,14 @@ fn main() -> ExitCode {
         variable: &|name| std::env::var(name).ok(),
     };
     let exit = run(std::env::args_os(), console);
-    // A thread that still waits for a process may hold its port, so its file is removed here.
+    // A thread that still waits for a process may hold a port, so the files of ports are removed
+    // here.
     nettrace_ipc::remove_port_files();
     exit.into()
 }
 
-/// Opens another handle of standard output: a thread that hangs in writing to it holds no lock that
-/// others need.
+/// Opens a second handle of standard output, so that a thread that hangs while it writes holds no
+/// lock that other threads need.
 fn detached_stdout() -> Option<Box<dyn Write + Send>> {
     #[cfg(unix)]
     let handle = std::os::fd::AsFd::as_fd(&stdout()).try_clone_to_owned();

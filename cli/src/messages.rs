@@ -1,5 +1,4 @@
-//! Writes to stderr: errors, and what is wrong with a trace. Every command says it here, in the
-//! same way.
+//! Writes to stderr: errors, and what is wrong with a trace, in the same words for every command.
 
 use crate::failure::Failure;
 use crate::input::{Ended, UnpackFault};
@@ -29,7 +28,7 @@ impl<'a> Messages<'a> {
         Messages { stream, style, is_quiet }
     }
 
-    /// Reports why nothing, or nothing more, could be done.
+    /// Reports the reason why the command ends early.
     pub(crate) fn error(&mut self, failure: &Failure) {
         let label = self.style.bad().over("error:");
         self.line(&label, &failure.to_string());
@@ -43,7 +42,7 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// Says what happened, or what the command waits for.
+    /// Reports what happened, or what the command waits for.
     pub(crate) fn note(&mut self, text: &str) {
         if !self.is_quiet {
             self.write(&format!("nettrace: {}\n", printable(text)));
@@ -97,7 +96,7 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// Notes that the output is out of all proportion to the trace, which is `trace_bytes` long.
+    /// Notes that the output is very large for its trace, which has `trace_bytes`.
     pub(crate) fn output_size(&mut self, file: &str, written: u64, trace_bytes: u64) {
         if written >= MIN_LARGE_OUTPUT_BYTES && written / MIN_LARGE_RATIO >= trace_bytes {
             self.note(&format!(
@@ -133,18 +132,18 @@ impl<'a> Messages<'a> {
 /// Size in bytes of the smallest buffer that a session can have.
 const MIN_BUFFER_BYTES: u64 = 1 << 20;
 
-/// The likely reason for losses of a session whose buffers cannot have been full.
+/// Reason for the losses of a session whose buffers cannot have been full.
 pub(crate) const OVERSIZED: &str = ", as events over 64 KiB are whatever the buffer";
 
-/// Returns whether buffers can have been full. A full buffer loses events until it is read, and a
-/// session that wrote much less than its buffer holds did not fill it. A trace is smaller than the
-/// memory that its events took, because headers are compressed and stacks are written once.
+/// Returns whether a buffer can have been full: then several events in a row are lost, and the
+/// session wrote not much less than the buffer holds. A trace is smaller than the memory that its
+/// events took, because headers are compressed and stacks are written once.
 pub(crate) fn can_have_been_full(losses: &Losses, written: u64, buffer: u64) -> bool {
     const MAX_COMPRESSION_FACTOR: u64 = 64;
     losses.longest_gap() > 1 && written >= buffer / MAX_COMPRESSION_FACTOR
 }
 
-/// Returns where the events may be that the stream's numbers show to be missing.
+/// Returns where the missing events may have been lost.
 pub(crate) fn cause_of_loss(is_damaged: bool) -> &'static str {
     match is_damaged {
         true => "dropped before reaching the trace, or in its damaged parts",
@@ -164,8 +163,8 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
-    /// Creates the condition of a trace. `is_whole`: it was read to its end, so that a missing end
-    /// mark means something.
+    /// Creates the condition of a trace. `is_whole`: the trace was read to its end, so a missing
+    /// end mark is a fault.
     pub(crate) fn new(trace: &Ended, is_whole: bool) -> Condition {
         Condition {
             unpack_fault: trace.unpack_fault(),
@@ -174,7 +173,7 @@ impl Condition {
         }
     }
 
-    /// Returns whether something is, or may be, missing.
+    /// Returns whether a part of the trace is, or may be, missing.
     pub(crate) fn is_bad(&self) -> bool {
         self.is_cut
             || self.finding_count > 0

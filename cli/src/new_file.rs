@@ -1,9 +1,8 @@
 //! Creates every file that a command writes.
 //!
-//! A file grows as `NAME.part` beside the place where it is to be, and gets its name when it is
-//! whole. Until then a file that has that name stays as it was. A device or a pipe has no such
-//! place and is written directly. Nothing is removed here that was not made here. Only its owner
-//! may read the file.
+//! A file is written as `NAME.part` beside its final place, and gets its final name when it is
+//! whole. Until then an older file of that name stays as it was. A device or a pipe is written
+//! directly. Only files that this module made are removed. Only its owner may read a file.
 
 mod identity;
 pub(crate) mod private;
@@ -21,7 +20,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// What becomes of a file that was begun and not finished.
+/// What happens to a file that was begun and not finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unfinished {
     /// The file is removed: the same command makes it again, so half of it is worth nothing.
@@ -37,16 +36,16 @@ pub(crate) struct NewFile {
     pending: Pending,
 }
 
-/// The part of a [`NewFile`] that gives it its name, apart from the bytes.
+/// The part of a [`NewFile`] that gives it its final name, without the open file.
 #[derive(Debug)]
 pub(crate) struct Pending {
     /// The path as the user named it.
     path: PathBuf,
-    /// The file with a temporary name; `None` if the bytes went directly to a device or a pipe.
+    /// The file under its temporary name; `None` if the bytes go directly to a device or a pipe.
     part: Option<PartFile>,
 }
 
-/// A file that still has a temporary name.
+/// A file that has a temporary name.
 #[derive(Debug)]
 struct PartFile {
     path: PathBuf,
@@ -57,7 +56,7 @@ struct PartFile {
     unfinished: Unfinished,
 }
 
-/// A file that is whole and has its name.
+/// A file that is whole and has its final name.
 #[derive(Debug, Clone)]
 pub(crate) struct Written {
     path: PathBuf,
@@ -73,7 +72,7 @@ impl Written {
     }
 }
 
-/// Tells whether a file of this name may be written, before any work is done for it.
+/// Checks whether a file of this name may be written, before any work is done for it.
 ///
 /// # Errors
 /// The path is a folder, one of the `inputs`, or exists and may not be replaced.
@@ -81,8 +80,8 @@ pub(crate) fn check(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<()
     kind_of(path, is_forced, inputs).map(drop)
 }
 
-/// Writes a file that the same command can make again: nothing of it stays if that fails,
-/// or if a signal ends the process.
+/// Writes a file that the same command can make again: it is removed if that fails, or if a signal
+/// ends the process.
 ///
 /// # Errors
 /// Fails like [`NewFile::create`] and [`NewFile::finish`], and if the file cannot be written.
@@ -115,7 +114,7 @@ fn kind_of(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<NameUse, Fa
     let there = match fs::metadata(path) {
         Ok(there) => there,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            // A link whose target does not exist is something that exists, too.
+            // A link whose target does not exist counts as existing.
             return match fs::symlink_metadata(path) {
                 Ok(_) if !is_forced => Err(already_exists(path)),
                 _ => Ok(NameUse::Free),
@@ -127,7 +126,7 @@ fn kind_of(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<NameUse, Fa
         return Err(refused(path, "is a folder; give a file in it"));
     }
     if !there.is_file() {
-        // A file on a disk replaces what was there; a pipe or a terminal loses nothing.
+        // Writing to a disk destroys data; a pipe or a terminal loses nothing.
         return if identity::is_disk(&there) && !is_forced {
             Err(already_exists(path))
         } else {
@@ -149,7 +148,7 @@ fn kind_of(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<NameUse, Fa
 }
 
 impl NewFile {
-    /// Begins a file. A file that has its name stays until [`NewFile::finish`].
+    /// Begins a file. An older file of its name stays until [`NewFile::finish`].
     ///
     /// # Errors
     /// Fails like [`check`], and if the folder cannot be written.
@@ -176,7 +175,7 @@ impl NewFile {
         Ok(made)
     }
 
-    /// Returns the bytes and the name apart, for writers that keep the file to themselves.
+    /// Returns the open file apart from its name, for writers that keep the file.
     pub(crate) fn split(self) -> (File, Pending) {
         (self.file, self.pending)
     }
@@ -202,8 +201,8 @@ impl Write for NewFile {
 }
 
 impl Pending {
-    /// Returns whether two files are to have the same name: the second would take the first's
-    /// place.
+    /// Returns whether two files are to have the same final name, so that the second would replace
+    /// the first.
     pub(crate) fn is_same(&self, other: &Pending) -> bool {
         let place = |pending: &Pending| {
             let target = &pending.part.as_ref()?.target;
@@ -213,7 +212,7 @@ impl Pending {
         place(self).is_some_and(|own| place(other) == Some(own))
     }
 
-    /// Leaves the file without its name, and returns where it is then, if it is kept.
+    /// Leaves the file under its temporary name, and returns its path if it is kept.
     pub(crate) fn leave(mut self) -> Option<PathBuf> {
         self.part.take().and_then(PartFile::leave)
     }
@@ -221,8 +220,8 @@ impl Pending {
     /// Gives the file its name. All of it must have been written.
     ///
     /// # Errors
-    /// A file of that name was created by another program in the meantime, or the file
-    /// cannot be renamed.
+    /// Another program has created a file of that name in the meantime, or the file cannot be
+    /// renamed.
     pub(crate) fn finish(mut self) -> Result<Written, Failure> {
         if let Some(part) = &self.part {
             if let Err(error) = part.name() {
@@ -260,7 +259,7 @@ impl PartFile {
                     "its name is now taken by something that is not a file",
                 ));
             }
-            // The old file goes only when the new one is safe, also if the power fails.
+            // The old file goes only when the new one is on the disk, in case the power fails.
             File::open(&self.path)?.sync_all()?;
             return fs::rename(&self.path, &self.target);
         }
@@ -280,10 +279,10 @@ impl Written {
         &self.path
     }
 
-    /// Gives the file another name, which no file has.
+    /// Renames the file, to a name that no file has.
     ///
     /// # Errors
-    /// Another file has that name, this one is not there any more, or the folder cannot be written.
+    /// Another file has that name, the file is not there any more, or the folder cannot be written.
     pub(crate) fn rename(self, path: &Path) -> io::Result<Written> {
         if self.id.is_none() || FileId::from_name(&self.path) != self.id {
             return Err(ErrorKind::NotFound.into());
@@ -303,11 +302,10 @@ impl Written {
 
 /// Renames a file, unless there is one of the new name.
 fn rename_to_free(old: &Path, new: &Path) -> io::Result<()> {
-    // A hard link never replaces a file. Where a file system has no links, the name is checked
-    // first.
+    // A hard link never replaces a file. If a file system has no links, the name is checked first.
     match fs::hard_link(old, new) {
         Ok(()) => {
-            // If this fails the file has two names, which is no reason to fail.
+            // If this fails, the file has two names, which is no error.
             let _ = fs::remove_file(old);
             Ok(())
         }

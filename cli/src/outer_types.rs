@@ -8,20 +8,20 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// Maximum bytes of all files together that are read, each whole. A trace may have many modules of
-/// one name. A web application has 70 MB of modules.
+/// Maximum number of bytes that are read of all files together. A web application has 70 MB of
+/// modules, but a trace may have many modules of one name.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Where to look for the files of modules.
+/// Places of the files of modules.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Modules<'p> {
-    /// In folders that the user names, which may be files, or beside a trace.
+    /// Folders or files that the user names, and the folder of a trace.
     Of { folders: &'p [PathBuf], trace: &'p Path },
-    /// Where a process of this machine has them.
+    /// The paths of a process of this machine, by its id.
     Process(u64),
 }
 
-/// Adds the outer types from all files that are found.
+/// Adds the outer types from all module files that are found.
 pub(crate) fn add(heap: &mut HeapReader, modules: Modules<'_>, messages: &mut Messages<'_>) {
     let mut room = MAX_BYTES;
     for path in heap.modules_with_types() {
@@ -57,7 +57,7 @@ fn places(modules: Modules<'_>, path: &str) -> Vec<PathBuf> {
             && path.file_name().is_some()
     };
     match modules {
-        // The process may be in a container.
+        // The process may be in a container, with a root folder of its own.
         Modules::Process(pid) if cfg!(target_os = "linux") => {
             vec![PathBuf::from(format!("/proc/{pid}/root{path}"))]
         }

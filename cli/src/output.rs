@@ -4,18 +4,18 @@ use crate::live::stdout_queue::StdoutQueue;
 use nettrace_export::Page;
 use std::io::{self, Write};
 
-/// Minimum number of waiting bytes that are handed on.
+/// Number of waiting bytes from which on they are written.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// Collects results and hands them on in large pieces.
+/// Collects results and writes them in large pieces.
 pub(crate) struct Output<'a> {
     stream: &'a mut (dyn Write + Send),
     buffer: Vec<u8>,
-    /// The queue that takes the results instead of the stream.
+    /// Queue that takes the results instead of the stream, if there is one.
     queue: Option<StdoutQueue>,
-    /// Number of waiting lines, where lines are counted.
+    /// Number of waiting lines, as far as lines are counted.
     items: u64,
-    /// Bytes that went to the stream, and to files.
+    /// Number of bytes that went to the stream and to files.
     written: u64,
 }
 
@@ -30,12 +30,12 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Returns the bytes that went to stdout and to files so far.
+    /// Returns the number of bytes that went to stdout and to files so far.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
 
-    /// Adds bytes that were written elsewhere to [`Output::written`].
+    /// Adds a number of bytes that were written elsewhere to [`Output::written`].
     pub(crate) fn add_written(&mut self, bytes: u64) {
         self.written = self.written.saturating_add(bytes);
     }
@@ -61,7 +61,7 @@ impl<'a> Output<'a> {
         if self.buffer.len() >= BUFFER_BYTES { self.write_buffer() } else { Ok(()) }
     }
 
-    /// Writes bytes that others have put together, after those that wait.
+    /// Writes bytes, after those that wait.
     pub(crate) fn pass_on(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write_buffer()?;
         if let Some(queue) = &self.queue {
@@ -71,7 +71,7 @@ impl<'a> Output<'a> {
         bytes.chunks(BUFFER_BYTES).try_for_each(|piece| self.stream.write_all(piece))
     }
 
-    /// Writes a page if there is much on it.
+    /// Writes a page if many bytes are on it.
     #[inline]
     pub(crate) fn hand_on_page(&mut self, page: &mut Page) -> io::Result<()> {
         if page.len() >= BUFFER_BYTES { self.write_page(page) } else { Ok(()) }

@@ -17,7 +17,7 @@ pub(crate) fn printable_lines(document: &[u8]) -> Vec<u8> {
 /// Minimum number of waiting bytes of a line that is shown before its end.
 const LONG_LINE_BYTES: usize = 64 * 1024;
 
-/// Passes on text as [`printable`] makes it: what a converter writes to a terminal.
+/// Applies [`printable`] to text that a converter writes to a terminal piece by piece.
 pub(crate) struct PrintableText<W: Write> {
     inner: W,
     waiting: Vec<u8>,
@@ -48,7 +48,7 @@ impl<W: Write> Write for PrintableText<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let before = self.waiting.len();
         self.waiting.extend_from_slice(bytes);
-        // The bytes that waited so far have no end of a line.
+        // The bytes that waited so far contain no end of a line.
         if let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') {
             self.show(before + end + 1)?;
         } else if self.waiting.len() >= LONG_LINE_BYTES {

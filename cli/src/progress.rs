@@ -6,7 +6,7 @@ use crate::units;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-/// Progress is shown only for work that takes longer than this.
+/// Minimum duration of work whose progress is shown.
 const SHOWN_AFTER: Duration = Duration::from_secs(1);
 
 /// Shows how far reading is.
@@ -27,7 +27,7 @@ impl Progress {
         self.line.borrow_mut().show(|| line(done, whole, self.begun.elapsed()));
     }
 
-    /// Removes the line for a message or at the end; it does not come back.
+    /// Removes the line for good: a message follows, or the work has ended.
     pub(crate) fn end(&self) {
         self.line.borrow_mut().end();
     }
@@ -38,10 +38,8 @@ fn line(done: u64, whole: Option<u64>, since: Duration) -> String {
         Some(whole) if whole > 0 => {
             let percent = (u128::from(done) * 100 / u128::from(whole)).min(100);
             // The time that the first bytes take says nothing about the rest.
-            let left = Some(percent).filter(|percent| *percent > 0);
-            let left = left
-                .and_then(|_| time_left(done, whole, since))
-                .map_or(String::new(), |left| format!(", {left} left"));
+            let left = time_left(done, whole, since).filter(|_| percent > 0);
+            let left = left.map_or(String::new(), |left| format!(", {left} left"));
             format!(
                 "reading {percent:3} %  {} of {}{left}",
                 units::bytes(done),
@@ -52,7 +50,7 @@ fn line(done: u64, whole: Option<u64>, since: Duration) -> String {
     }
 }
 
-/// Returns how long the rest takes at the speed so far: `12 s`, `3 min`.
+/// Returns the time that the rest takes at the speed so far: `12 s`, `3 min`.
 fn time_left(done: u64, whole: u64, since: Duration) -> Option<String> {
     let rest = u128::from(whole.saturating_sub(done));
     let seconds = (since.as_millis() * rest).checked_div(u128::from(done))?.div_ceil(1000);

@@ -1,9 +1,10 @@
-//! Writes what to record for a report, as a shell takes it.
+//! Writes the providers to record for a report as words of a shell.
 
 use crate::printable::printable;
 use nettrace_analysis::report::Recording;
 
-/// Returns values of `--providers`, each of which is enough, and which versions of .NET know them.
+/// Returns values of `--providers`, each of which is enough, with the version of .NET from which on
+/// it works.
 pub(crate) fn providers(record: &[Recording]) -> Vec<String> {
     let shown = |recording: &Recording| {
         let provider = shell_word(&recording.to_string());

@@ -3,7 +3,7 @@
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Returns one block for each value, the lowest for the smallest and the highest for the largest; a
-/// space for what is no number.
+/// space for a value that is no number.
 pub(crate) fn sparkline(values: &[f64]) -> String {
     let known = || values.iter().copied().filter(|value| value.is_finite());
     let least = known().fold(f64::INFINITY, f64::min);
@@ -23,12 +23,11 @@ pub(crate) fn sparkline(values: &[f64]) -> String {
 /// more counts, neighbours are added up.
 pub(crate) fn of_counts(counts: &[u64], columns: usize) -> String {
     let width = counts.len().div_ceil(columns.max(1)).max(1);
-    let sums: Vec<Option<f64>> =
-        counts.chunks(width).map(|part| Some(part.iter().sum::<u64>() as f64)).collect();
-    let most = sums.iter().flatten().copied().fold(0.0, f64::max);
-    let block = |sum: &Option<f64>| {
+    let sums: Vec<f64> = counts.chunks(width).map(|part| part.iter().sum::<u64>() as f64).collect();
+    let most = sums.iter().copied().fold(0.0, f64::max);
+    let block = |sum: &f64| {
         let last = BLOCKS.len() - 1;
-        let height = if most > 0.0 { sum.unwrap_or(0.0) / most } else { 0.0 };
+        let height = if most > 0.0 { sum / most } else { 0.0 };
         BLOCKS[((height * last as f64).ceil() as usize).min(last)]
     };
     sums.iter().map(block).collect()

@@ -1,8 +1,7 @@
 //! Names the frames of stacks that `events` and `watch` show.
 //!
 //! Most methods are reported at the end of a trace, by the rundown. So a file is read twice, first
-//! for its names. Input that can be read only once has the names that came before the event that is
-//! shown.
+//! for its names. Input that can be read only once shows the names that came before each event.
 
 use crate::analysed::Analysed;
 use crate::args::InputArgs;
@@ -69,8 +68,8 @@ impl<'m> StackNames<'m> {
     }
 }
 
-/// Reads the method names of a file. Returns `None` for pipes, with a note on stderr. Damage is
-/// reported later, when the events are read.
+/// Reads a file for the names of its methods. Returns `None` for pipes, with a note on stderr.
+/// Damage is not reported here, but when the events are read.
 pub(crate) fn model_of(
     input: &InputArgs,
     context: &mut Context<'_>,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 const REWRITE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Shows how work goes on. Does nothing if no line is wanted.
+/// Shows the progress of work. Does nothing if no line is wanted.
 #[derive(Debug)]
 pub(crate) struct StatusLine {
     /// When the line may be rewritten next; `None` if no line is wanted.
@@ -19,7 +19,7 @@ impl StatusLine {
     /// Creates a line that is not shown before `delay` has passed.
     pub(crate) fn after(delay: Duration, is_wanted: bool) -> StatusLine {
         let next = is_wanted.then(|| Instant::now() + delay);
-        // Standard error may have no reader, and must not hold up a session.
+        // Standard error may have no reader, and must not block a session.
         StatusLine { next, is_shown: false, stderr: Unblocked::default() }
     }
 

@@ -14,8 +14,8 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-/// Returns whether to colour a stream, by the option, else by the environment, else by whether a
-/// person looks at it.
+/// Returns whether to colour a stream, by the option, else by the environment, else by whether it
+/// is a terminal.
 pub(crate) fn is_coloured(
     choice: ColorChoice,
     is_terminal: bool,
@@ -35,7 +35,7 @@ pub(crate) fn is_coloured(
     }
 }
 
-/// The few ways in which text is set off.
+/// The few styles of text in results and messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
     is_coloured: bool,
@@ -50,7 +50,7 @@ impl Style {
         self.is_coloured
     }
 
-    /// Returns the style of headings and of what the eye should find first.
+    /// Returns the style of headings and of important text.
     pub(crate) fn strong(self) -> Paint {
         self.paint(Ansi::new().bold())
     }

@@ -7,8 +7,8 @@ use crate::input::Ended;
 use nettrace_analysis::info::Survey;
 use nettrace_parser::Limits;
 
-/// Reads a trace to its end and counts its events. `new` makes a survey for a reader with these
-/// limits.
+/// Reads a trace to its end and counts its events. `new` makes an empty survey that keeps to
+/// `limits`.
 pub(crate) fn survey_trace(
     trace: &mut Trace,
     threads: ThreadArgs,

@@ -5,10 +5,11 @@ use nettrace_analysis::{Model, SymbolFile, SymbolFileError};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-/// Endings of files with the symbols that were stripped from `libx.so`, beside it.
+/// Endings of the files that may hold the symbols of `libx.so`: the file itself, and files beside
+/// it with stripped symbols.
 const STRIPPED: [&str; 3] = ["", ".dbg", ".debug"];
 
-/// Maximum number of files of a folder that are read to look for a build.
+/// Maximum number of files of a folder that are read to find a file by its build.
 const MAX_FILES: usize = 64;
 
 /// Adds the symbols of all mapped files that are found below `folders`, which may be files, too.
@@ -24,8 +25,8 @@ pub(crate) fn add(folders: &[PathBuf], model: &mut Model) -> Result<Vec<String>,
     }
     // The wanted files by path, each with its build if the trace has it.
     let mut wanted: BTreeMap<String, Option<String>> = BTreeMap::new();
-    // Programs that were compiled ahead of time are where the user built them, under any name, so
-    // they are looked for by build as well.
+    // Builds by path. Programs that were compiled ahead of time lie where the user built them,
+    // under any name, so they are also looked up by build.
     let mut built: BTreeMap<String, String> = BTreeMap::new();
     for file in model.processes().flat_map(|(_, process)| process.code_files()) {
         let build_id = file.build_id.map(str::to_owned);
@@ -67,7 +68,8 @@ fn add_to(model: &mut Model, path: &str, symbols: SymbolFile) -> Result<(), Stri
     model.add_symbol_file(path, symbols).map_err(|error: SymbolFileError| error.to_string())
 }
 
-/// Returns the symbols of files of this build: the path itself, or the files right in the folder.
+/// Returns the symbols of the files with this build id, among the files right in a folder, or of
+/// the path itself if it is a file.
 fn of_build(folder: &Path, build_id: &str) -> Vec<SymbolFile> {
     let mut files: Vec<PathBuf> = match std::fs::read_dir(folder) {
         Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect(),
@@ -82,8 +84,8 @@ fn of_build(folder: &Path, build_id: &str) -> Vec<SymbolFile> {
     files.filter_map(|file| read(file).ok()).filter(is_it).collect()
 }
 
-/// Returns where the symbols of a file may lie: at its path below the folder, in the folder itself,
-/// or by its build. The file itself comes before what was stripped from it.
+/// Returns the paths at which the symbols of a file may lie: at its path below the folder, in the
+/// folder itself, or by its build id. The file itself comes before files with stripped symbols.
 fn candidates(folder: &Path, path: &str, build_id: Option<&str>) -> Vec<PathBuf> {
     if let Some((_, name)) = path.rsplit_once('\\') {
         return databases(folder, name, build_id);
@@ -117,8 +119,8 @@ fn candidates(folder: &Path, path: &str, build_id: Option<&str>) -> Vec<PathBuf>
     files
 }
 
-/// Returns where the symbols of a program of Windows may lie, in a database of its name: in the
-/// folder, or in a folder laid out for symbol servers.
+/// Returns the paths at which the symbol database (PDB) of a Windows program may lie: in the
+/// folder, or below it as symbol servers lay it out.
 fn databases(folder: &Path, name: &str, build_id: Option<&str>) -> Vec<PathBuf> {
     let database = Path::new(name).with_extension("pdb");
     if !matches!(*database.components().collect::<Vec<_>>(), [Component::Normal(_)]) {

@@ -1,8 +1,8 @@
 //! Writes tables for people, at most as wide as the terminal.
 //!
-//! Where a table is too wide, columns get as narrow as what is in them, then the least
-//! important ones are left out, which the page says at its end, then names are cut. Where
-//! results do not go to a terminal, or with `--wide`, everything is shown.
+//! If a table is too wide, columns first get as narrow as their contents, then the least important
+//! columns are left out, which the page says at its end, then names are cut. If results do not go
+//! to a terminal, or with `--wide`, everything is shown.
 
 use crate::context::Context;
 use crate::cut::Text;
@@ -11,7 +11,7 @@ use crate::units;
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
-/// Minimum columns of the last column, before others are left out for it.
+/// Minimum width of the last column, in columns of the terminal; other columns are left out for it.
 const MIN_LAST_COLUMN: usize = 30;
 
 /// Maximum number of rows whose texts are held at a time.
@@ -25,9 +25,9 @@ pub(crate) struct Column {
     is_left: bool,
     /// Rank by which columns are left out: the highest first, 0 never.
     rank: u8,
-    /// Minimum columns as the last column, before others are left out for it.
+    /// Minimum width as the last column; other columns are left out for it.
     least: usize,
-    /// Whether it is never cut as the last column.
+    /// Whether the column is never cut as the last column.
     is_whole: bool,
 }
 
@@ -36,18 +36,18 @@ pub(crate) const fn right(heading: &'static str, width: usize, rank: u8) -> Colu
     Column { heading, width, is_left: false, rank, least: MIN_LAST_COLUMN, is_whole: false }
 }
 
-/// Returns a column of words, at the left edge. The last column takes what is left of the line.
+/// Returns a column of words, at the left edge. The last column takes the rest of the line.
 pub(crate) const fn left(heading: &'static str, width: usize, rank: u8) -> Column {
     Column { heading, width, is_left: true, rank, least: MIN_LAST_COLUMN, is_whole: false }
 }
 
 impl Column {
-    /// Sets the minimum width of the last column, before others are left out for it.
+    /// Sets the minimum width of the last column; other columns are left out for it.
     pub(crate) const fn at_least(self, least: usize) -> Column {
         Column { least, ..self }
     }
 
-    /// Sets whether the last column is shown whole, even where lines get too long by it.
+    /// Sets whether the last column is shown whole, even if lines become longer than the terminal.
     pub(crate) const fn whole(self, is_whole: bool) -> Column {
         Column { is_whole, ..self }
     }
@@ -57,19 +57,19 @@ impl Column {
         if is_asked_for { Column { rank: 0, ..self } } else { self }
     }
 
-    /// Fills the column: `cell` makes the cell of each row.
+    /// Sets the content of the column: `cell` makes the cell of each row.
     pub(crate) fn fill<'c, R>(self, cell: &'c dyn Fn(&R) -> Cell) -> Filled<'c, R> {
         Filled { column: self, cell }
     }
 }
 
-/// A column, and what each row has in it.
+/// A column with the function that makes the cell of each row.
 pub(crate) struct Filled<'c, R> {
     column: Column,
     cell: &'c dyn Fn(&R) -> Cell,
 }
 
-/// Rows on their way into a table.
+/// Rows that are to be listed in a table.
 pub(crate) struct List<'l, 'c, R> {
     context: &'l mut Context<'c>,
     rows: &'l [R],
@@ -78,7 +78,7 @@ pub(crate) struct List<'l, 'c, R> {
     further: u64,
 }
 
-/// Lists the first `most` rows, and below them how many more there are.
+/// Lists the first `most` rows, and below them the number of further rows.
 pub(crate) fn list<'l, 'c, R>(
     context: &'l mut Context<'c>,
     rows: &'l [R],
@@ -132,8 +132,8 @@ impl<R> List<'_, '_, R> {
                 .for_each(|row| table.add_row(columns.iter().map(|filled| (filled.cell)(row))));
             table
         };
-        // The texts of very many rows would take more memory than the rows themselves, so those of
-        // a piece are held at a time, and made twice.
+        // The texts of very many rows would take more memory than the rows themselves, so only
+        // those of one piece are held at a time. Each text is made twice.
         let mut widest = Widest::of_table(&empty);
         shown.chunks(MAX_HELD_ROWS).for_each(|rows| widest.add(&with_rows(rows)));
         let layout = Layout::new(&empty.columns, widest, self.context.table_width());
@@ -161,7 +161,7 @@ impl<R> List<'_, '_, R> {
     }
 }
 
-/// A cell, with the way in which it is set off.
+/// Text and style of a cell.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     text: Text,
@@ -184,7 +184,7 @@ impl<T: Into<Text>> From<T> for Cell {
 #[derive(Debug, Clone)]
 enum TableLine {
     Row(Vec<Cell>),
-    /// A line about the row above.
+    /// A line with details of the row above.
     Detail(Detail, Paint),
 }
 
@@ -203,7 +203,7 @@ impl Detail {
     }
 }
 
-/// A table that is put together row by row.
+/// A table that is built row by row.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     columns: Vec<Column>,
@@ -220,7 +220,7 @@ impl Table {
         self.lines.push(TableLine::Row(cells.into_iter().collect()));
     }
 
-    /// Adds a line below the last row with more about it.
+    /// Adds a line with details below the last row.
     pub(crate) fn add_detail(&mut self, detail: Detail, paint: &Paint) {
         self.lines.push(TableLine::Detail(detail, paint.clone()));
     }
@@ -261,8 +261,8 @@ impl Table {
     }
 }
 
-/// Returns the layout for tables of a page that have the same columns: what is left out of one is
-/// left out of all.
+/// Returns the layout for tables of a page that have the same columns: a column that is left out of
+/// one is left out of all.
 pub(crate) fn layout_of(tables: &[Table], context: &Context<'_>) -> Layout {
     Layout::of_tables(tables, context.table_width())
 }
@@ -289,7 +289,7 @@ impl Widest {
     }
 }
 
-/// Which columns are shown, and how wide each is.
+/// Choice of the columns that are shown, and their widths.
 #[derive(Debug)]
 pub(crate) struct Layout {
     /// Width of each column; `None` if the column is left out.
@@ -319,8 +319,8 @@ impl Layout {
             let front = shown.split_last().map_or(&[][..], |(_, front)| front);
             front.iter().flatten().map(|width| width + 2).sum()
         };
-        // Columns that line up with those of other tables look better, so they are made narrower
-        // only where there is no room for all.
+        // Columns that line up with other tables look better, so they become narrower only if there
+        // is no room for all.
         if front(&wide) + wide.last().copied().flatten().unwrap_or(0) <= most {
             let last = Some(most - front(&wide));
             return Layout { widths: wide, last, most: width };
@@ -342,7 +342,7 @@ impl Layout {
         Layout { widths: shown, last, most: width }
     }
 
-    /// Returns whether the column at this place is left out.
+    /// Returns whether the column at this index is left out.
     pub(crate) fn lacks(&self, column: usize) -> bool {
         self.widths.get(column).is_some_and(Option::is_none)
     }
@@ -384,7 +384,7 @@ impl Layout {
     }
 }
 
-/// Ends a page: says which columns its tables lack.
+/// Ends a page with a line about the columns that its tables lack.
 pub(crate) fn end_page(context: &mut Context<'_>) -> io::Result<()> {
     let headings = context.take_left_out();
     let (what, them) = match headings.as_slice() {
@@ -397,7 +397,7 @@ pub(crate) fn end_page(context: &mut Context<'_>) -> io::Result<()> {
     writeln!(context.out.buffer(), "{}", faint.over(text))
 }
 
-/// Says how many rows were left out, and how to see them.
+/// Writes how many rows were left out, and how to see them.
 pub(crate) fn left_out(context: &mut Context<'_>, all: usize, shown: usize) -> io::Result<()> {
     if all <= shown {
         return Ok(());
@@ -407,7 +407,7 @@ pub(crate) fn left_out(context: &mut Context<'_>, all: usize, shown: usize) -> i
     writeln!(context.out.buffer(), "{}", faint.over(text))
 }
 
-/// Writes a line of prose, broken between words where the terminal is narrow.
+/// Writes a line of prose, broken between words if the terminal is narrow.
 pub(crate) fn prose(context: &mut Context<'_>, paint: &Paint, text: &str) -> io::Result<()> {
     let text = wrapped(text, context.table_width());
     writeln!(context.out.buffer(), "{}", paint.over(text))

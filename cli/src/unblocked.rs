@@ -1,19 +1,18 @@
-//! Standard error that may have no reader: `2>&1 | less`.
+//! Writes to a standard error that may have no reader: `2>&1 | less`.
 
 use std::io::{self, Write, stderr};
 use std::time::Duration;
 
-/// Time that a message waits for room before it, and those after it, are dropped.
+/// Maximum time that a message waits for room; then it and later messages are dropped.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(500);
-/// Bytes for which a pipe has room when it can be written to (`PIPE_BUF`).
+/// Number of bytes for which a pipe has room when it can be written to (`PIPE_BUF`).
 const PIECE_BYTES: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
 
 /// Standard error that is only written to while it has room: a command that has received a signal
 /// must not hang while it prints a message about it.
 ///
-/// What is written while there is no room is dropped; afterwards, everything is as before. Finding
-/// out first whether there is room needs no thread that may hang in a write. On Windows, where the
-/// system cannot tell, writing waits.
+/// Text that is written while there is no room is dropped. The check for room comes before each
+/// write, so no write can hang. On Windows, where the system cannot tell, writing waits.
 ///
 /// ```
 /// use std::io::Write;

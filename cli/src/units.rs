@@ -1,11 +1,12 @@
-//! Formats numbers for people. Everything is the same in every locale.
+//! Formats numbers for people, in the same way in every locale.
 
 pub(crate) use nettrace_export::units::{
     bytes, bytes_and_unit, count, counted, decimal, milliseconds, signed_duration as duration,
 };
 use nettrace_parser::{Clock, utc_text};
 
-/// Returns an instant as text: in UTC, or since the session's start; `?` if the trace does not say.
+/// Returns an instant as text: in UTC, or since the session's start; `?` if the trace lacks what
+/// that needs.
 pub(crate) fn instant(clock: Clock, ticks: u64, is_utc: bool) -> String {
     let text = match is_utc {
         true => clock.unix_nanos(ticks).map(|nanos| utc_text(nanos, 6)),

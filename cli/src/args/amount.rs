@@ -68,8 +68,7 @@ impl FromStr for Bytes {
             Ok(number) => number.checked_mul(scale).ok_or_else(wrong)?,
             Err(_) => {
                 let number: f64 = number.parse().map_err(|_| wrong())?;
-                // A fraction of a size need not be exact, and the conversion limits what is too
-                // large.
+                // A fraction need not be exact, and `as` limits a value that is too large.
                 (number * scale as f64) as u64
             }
         };
@@ -77,8 +76,8 @@ impl FromStr for Bytes {
     }
 }
 
-/// Minimum size of a file of `--rotate`, in bytes: each is a whole trace, with a beginning and an
-/// end of its own.
+/// Minimum size in bytes of a file of `--rotate`, because each file is a whole trace with its own
+/// beginning and end.
 const MIN_PART_BYTES: u64 = 64_000;
 
 /// The value of `--rotate`: `5x100MB` keeps at most five files of about that size.

@@ -1,4 +1,4 @@
-//! Other tools' formats.
+//! The command line of `nettrace convert`.
 
 use super::samples::KindArg;
 use super::{ActivityArg, InputArgs, ReadArgs, SampleArgs, UnusedThreadArgs};
@@ -89,7 +89,7 @@ pub(crate) struct ConvertArgs {
 }
 
 impl ConvertArgs {
-    /// Returns which trace to convert. Only `--format list` needs none.
+    /// Returns the trace to convert. Fails if none was given, which only `--format list` allows.
     pub(crate) fn input(&self) -> Result<InputArgs, Failure> {
         let file = self.file.clone();
         let file = file.ok_or_else(|| {
@@ -112,8 +112,8 @@ pub(crate) enum UnitArg {
     Samples,
 }
 
-/// Returns the list of formats in lines of 78 columns: name and endings, and below them what opens
-/// the file.
+/// Returns the help on formats in lines of 78 columns: name and endings, and below them what opens
+/// such a file.
 fn formats_for_help() -> String {
     let mut text = String::new();
     for format in FORMATS {

@@ -1,4 +1,4 @@
-//! `nettrace diff`.
+//! The command line of `nettrace diff`.
 
 use super::samples::percent_up_to;
 use super::{FormArg, ReadArgs, RowsArg, SampleArgs};

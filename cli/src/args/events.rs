@@ -1,4 +1,4 @@
-//! Events, one a line.
+//! The command line of `nettrace events`.
 
 use super::{InputArgs, ThreadArgs};
 use clap::{Args, ValueEnum};
@@ -122,8 +122,8 @@ pub(crate) struct ShapeArgs {
 }
 
 impl ShapeArgs {
-    /// Returns whether names of frames are shown: people get them unless they want addresses,
-    /// programs if they ask for them.
+    /// Returns whether names of frames are shown: in text unless the user wants addresses, in other
+    /// formats only with `--frames`.
     pub(crate) fn shows_names(&self, format: EventFormat, has_stacks: bool) -> bool {
         self.frames || has_stacks && !self.raw_stacks && format == EventFormat::Text
     }

@@ -1,4 +1,4 @@
-//! Tables for query engines.
+//! The command line of `nettrace export`.
 
 use super::{ColorArg, CutStacksArg, QuietArg, ReadArgs};
 use clap::{Args, Subcommand};
@@ -55,8 +55,9 @@ pub(crate) enum ExportFormat {
     Parquet(ParquetArgs),
 }
 
-// No documentation comment, which would become help. The options of all commands are not taken
-// over, because --wide means something else here: for tables on a terminal it shows all columns.
+// No documentation comment, because it would become help. The options of all commands are not
+// included, because --wide means something else here; elsewhere it shows all columns of tables on a
+// terminal.
 #[derive(Debug, Args)]
 #[command(after_help = PARQUET_EXAMPLES)]
 pub(crate) struct ParquetArgs {

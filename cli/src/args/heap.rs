@@ -2,7 +2,7 @@
 
 use super::samples::percent;
 use super::{FormArg, ReadArgs, TalkArgs, TargetArgs, WithCommon};
-use crate::args::amount::Span;
+use crate::args::amount::{self, Span};
 use clap::{Args, Subcommand, ValueEnum};
 use regex::Regex;
 use std::ffi::OsString;
@@ -128,10 +128,11 @@ impl HeapArgs {
         Some(HeapSource::Process(TargetArgs { process_id, name, port }))
     }
 
-    /// Returns how many rows a table has at most.
+    /// Returns the maximum number of rows of a table.
     ///
     /// # Errors
-    /// The value of `-n` is used as a number, and is none.
+    ///
+    /// The value of `-n` stands for a number of rows, but is not a number.
     pub(crate) fn rows(&self) -> Result<usize, String> {
         let is_name = self.file.is_none() && self.process_id.is_none() && self.name.is_none();
         let is_name = is_name && self.port.is_none() && self.program.is_empty();
@@ -344,7 +345,5 @@ pub(crate) struct HeapDiffArgs {
 
 /// Parses an address: `0x7f5335009660`; `0x` may be left out.
 fn address(text: &str) -> Result<u64, String> {
-    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
-    u64::from_str_radix(digits, 16)
-        .map_err(|_| "an address is written as 0x7f5335009660".to_owned())
+    amount::hex(text).map_err(|_| "an address is written as 0x7f5335009660".to_owned())
 }

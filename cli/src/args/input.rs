@@ -7,8 +7,8 @@ use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-/// Heading of these options in help. They are the same for all commands, and few people need them,
-/// so they stand below what the command is about.
+/// Heading in help of the options that choose how a trace is read. Few people need them, so help
+/// lists them last.
 const READING: &str = "Reading the trace";
 
 /// Argument that names a trace.
@@ -28,7 +28,7 @@ impl InputArgs {
         self.file == Path::new("-")
     }
 
-    /// Returns how messages and headings call the trace.
+    /// Returns the name of the trace in messages and headings.
     pub(crate) fn name(&self) -> String {
         if self.is_stdin() { STDIN_NAME.to_owned() } else { self.file.display().to_string() }
     }
@@ -62,8 +62,8 @@ pub(crate) struct ThreadArgs {
     pub(crate) threads: Option<NonZeroUsize>,
 }
 
-/// Option without effect of commands that read with one thread, so that scripts may give it to
-/// every command.
+/// Option without effect, for commands that read with one thread: scripts may give it to every
+/// command.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct UnusedThreadArgs {
     /// Has no effect: two threads read no faster what one has to put together

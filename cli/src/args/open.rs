@@ -1,4 +1,4 @@
-//! `nettrace open`.
+//! The command line of `nettrace open`.
 
 use super::{InputArgs, SampleArgs};
 use clap::Args;

@@ -7,8 +7,8 @@ use nettrace_ipc::{Arguments, Level, Provider, RequestError, Rundown};
 pub(crate) const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 const PRIVATE: &str = "Microsoft-Windows-DotNETRuntimePrivate";
 pub(crate) const SAMPLER: &str = "Microsoft-DotNETCore-SampleProfiler";
-/// Name of the provider that passes on events of DiagnosticSources. It is one listener for the
-/// whole process: sessions change each other's filters.
+/// Name of the provider that passes on events of DiagnosticSources. A process has one listener for
+/// all sessions, so a session replaces the filters of another.
 pub(crate) const DIAGNOSTIC_SOURCE: &str = "Microsoft-Diagnostics-DiagnosticSource";
 
 /// Keywords of the profile dotnet-common: GC, AssemblyLoader, Loader, JIT, Exception, Threading,
@@ -23,7 +23,8 @@ const CONTENTION_KEYWORD: u64 = 0x4000;
 const MESSAGE_KEYWORDS: u64 = 0xC;
 /// Keyword of the DiagnosticSource provider for events, without its messages about itself.
 const EVENTS_KEYWORD: u64 = 0x2;
-/// Keyword that makes ids of activities flow with tasks; by these ids, events belong to requests.
+/// Keyword that makes ids of activities flow with tasks. The ids tell which request an event
+/// belongs to.
 const ACTIVITY_IDS_KEYWORD: u64 = 0x80;
 
 /// Filter that selects what the SqlClient and Entity Framework listeners write about commands.

@@ -32,7 +32,7 @@ impl FromStr for ProviderList {
     }
 }
 
-/// Splits a list into its entries. A comma in a value separates no entries:
+/// Splits a list of providers into its entries. A comma inside a value does not end an entry:
 /// `Metrics=A,B;RefreshInterval=1`.
 fn entries(text: &str) -> Vec<String> {
     let mut entries: Vec<String> = Vec::new();
@@ -48,8 +48,8 @@ fn entries(text: &str) -> Vec<String> {
     entries
 }
 
-/// Returns whether the text after a comma continues the entry before it: its arguments, which do
-/// not look like the name of a provider, or a list of metrics.
+/// Returns whether the text after a comma belongs to the entry before the comma, as more of its
+/// arguments or of a list of metrics. Arguments do not look like the name of a provider.
 fn goes_on(before: &str, part: &str) -> bool {
     let Some(arguments) = before.splitn(4, ':').nth(3) else { return false };
     let name = part.split(':').next().unwrap_or_default();
@@ -90,8 +90,8 @@ fn provider(text: &str) -> Result<Provider, String> {
     Ok(provider.keywords(keywords).level(level).arguments(arguments))
 }
 
-/// Parses arguments as pairs where these can be separated, so that they can be united with others;
-/// else keeps the text as it is.
+/// Parses arguments as pairs of key and value, which can be combined with other arguments. Text
+/// that is not made of pairs is kept as it is.
 fn arguments(text: &str) -> Result<Arguments, String> {
     let pairs: Option<Vec<(&str, &str)>> =
         text.split(';').map(|pair| pair.split_once('=')).collect();
@@ -103,9 +103,9 @@ fn arguments(text: &str) -> Result<Arguments, String> {
     .map_err(|error| error.to_string())
 }
 
-/// Returns the keywords of a provider that was named without any: all, but for the runtime's
-/// provider only those that are cheap and change nothing. Others start a garbage collection or log
-/// every object.
+/// Returns the keywords of a provider that was named without keywords: all of them, except for the
+/// runtime's own provider. For that one they are cheap and change nothing, because others start a
+/// garbage collection or log every object.
 pub(crate) fn default_keywords(name: &str) -> u64 {
     if name == RUNTIME { COMMON_KEYWORDS } else { u64::MAX }
 }

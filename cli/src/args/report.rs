@@ -101,7 +101,8 @@ pub(crate) enum Report {
     /// Everything as one HTML file: time line, flame graphs, tables
     Html(WithCommon<HtmlArgs>),
     /// What is on the managed heap, what keeps it alive, and what grew
-    // This is a command of its own; it stands here because people look for it among the reports.
+    // `heap` is a command of its own; it is listed here because people look for it among the
+    // reports.
     #[command(hide = true)]
     Heap(Box<WithCommon<HeapArgs>>),
 }
@@ -133,8 +134,8 @@ pub(crate) struct ReportArgs<Own: Args, Counted: Args> {
 #[derive(Debug, Args)]
 pub(crate) struct NoArgs {}
 
-/// Option that limits a report to the first part of the session, beside options that choose what
-/// counts.
+/// Option that limits a report to the first part of the session, and the other options that choose
+/// what counts.
 #[derive(Debug, Args)]
 pub(crate) struct BeforeArgs<A: Args> {
     /// Only what happened in the first part of the session, up to this time, such as

@@ -1,5 +1,5 @@
-//! Rewrites command lines that leave something out, or have it elsewhere, into those that clap
-//! reads.
+//! Rewrites command lines that leave out the command, or have words in another order, into the form
+//! that clap reads.
 
 use super::Report;
 use clap::{Command, Subcommand};
@@ -47,10 +47,10 @@ fn begins_with_an_option_of_a_report(args: &[OsString], root: &Command) -> bool 
         && words().any(|word| !is_option(word) && is_trace(word))
 }
 
-/// Returns the place of the first word, at `at` or after it, that is no option of all commands.
+/// Returns the index of the first word, from `at` on, that is not an option of all commands.
 fn word_from(args: &[OsString], mut at: usize) -> Option<usize> {
     while args.get(at).filter(|word| *word != "--").is_some_and(|word| is_option(word)) {
-        // The value of `--color` may be a word of its own.
+        // The value of `--color` may be a separate word.
         at += if args[at] == "--color" { 2 } else { 1 };
     }
     (at < args.len() && args[at] != "--").then_some(at)
@@ -60,22 +60,22 @@ fn is_option(word: &OsStr) -> bool {
     word.as_encoded_bytes().starts_with(b"-") && word != "-"
 }
 
-/// Returns whether a word looks like a path. A file that does not exist counts, too, so that the
-/// error names it.
+/// Returns whether a word looks like the path of a trace. The file need not exist, so that the
+/// error can name it.
 fn is_trace(word: &OsStr) -> bool {
     let path = Path::new(word);
     let is_path = || path.extension().is_some() || path.components().count() > 1;
     word == "-" || is_path() || path.is_file()
 }
 
-/// Moves the report's name to this place, right after `report`.
+/// Moves the report's name to index `at`, right after `report`.
 fn put_report_first(args: &mut Vec<OsString>, at: usize) {
     let Some(next) = args.get(at) else { return };
     if next.to_str().is_some_and(Report::has_subcommand) {
         return;
     }
     let reports = Report::augment_subcommands(Command::new("report"));
-    // Names of reports are found whatever their case.
+    // Names of reports may be written in any case.
     let name_of = |word: &OsString| {
         let word = if word.eq_ignore_ascii_case("top") { OsStr::new("topN") } else { word };
         reports

@@ -5,7 +5,7 @@ use super::{LEFT_OUT, Text, cut, shares};
 use crate::printable::printable;
 use unicode_width::UnicodeWidthStr;
 
-/// Minimum columns of a caller that is shown cut.
+/// Minimum columns of a name that is shown cut.
 const MIN_FRAME_COLUMNS: usize = 10;
 
 /// Names that lead to each other, such as a method and its callers.
@@ -13,7 +13,7 @@ const MIN_FRAME_COLUMNS: usize = 10;
 pub(crate) struct Chain {
     links: Vec<Link>,
     between: &'static str,
-    /// The places of the links in the order in which they are kept, the most important first.
+    /// Indices of the links, the most important first: a chain loses the last of them first.
     order: Vec<usize>,
     /// Number of links that are always shown, shortened if need be.
     needed: usize,
@@ -23,7 +23,8 @@ pub(crate) struct Chain {
 struct Link {
     /// Whether frames are left out between this link and the one before it.
     follows_gap: bool,
-    /// The name as it is, without its namespace, and without its type where that is not missed.
+    /// The name as it is ([`WHOLE`]), without its namespace ([`SHORT`]), and without its type where
+    /// the type may be left out ([`BARE`]).
     names: [String; 3],
 }
 
@@ -33,7 +34,7 @@ const BARE: usize = 2;
 
 /// Stands between a frame and its caller.
 const CALLED_BY: &str = " ← ";
-/// Stands between what holds an object and the object.
+/// Stands between the holder of an object and the object.
 const HOLDS: &str = " → ";
 
 /// A frame of a chain of callers: its place on the stack, its name without module and arguments,
@@ -141,8 +142,8 @@ impl Chain {
         })
     }
 
-    /// Returns the chain with the next link cut to the room that is left: it may be what differs
-    /// from other rows.
+    /// Returns the chain with the next link cut to the room that is left, because this link may be
+    /// what tells the row from other rows.
     fn with_next(&self, count: usize, form: usize, most: usize) -> Option<String> {
         let next = *self.order.get(count)?;
         let chosen = self.chosen(count + 1);

@@ -1,4 +1,4 @@
-//! Shortens text to a width; the part that identifies the row is cut last.
+//! Shortens text to a width; the part that identifies a row is cut last.
 
 mod chain;
 mod name;
@@ -11,9 +11,9 @@ use chain::Chain;
 use name::cut_middle;
 use unicode_width::UnicodeWidthStr;
 
-/// Stands for what is left out.
+/// Mark of text that is left out.
 const LEFT_OUT: &str = "…";
-/// Minimum columns that a part of less weight keeps where a weightier one is cut.
+/// Minimum columns that a part of weight `Other` keeps when a part of weight `Main` needs its room.
 const MIN_PART_COLUMNS: usize = 8;
 
 /// A text that knows how to get shorter.
@@ -31,7 +31,7 @@ pub(crate) enum Text {
     Forms(Vec<String>),
 }
 
-/// A part of a text, and what happens to it where there is no room.
+/// A part of a text, with the weight that decides how it is cut.
 #[derive(Debug, Clone)]
 pub(crate) struct TextPart {
     text: String,
@@ -42,22 +42,22 @@ pub(crate) struct TextPart {
 enum Weight {
     /// Never cut.
     Fixed,
-    /// Cut when the parts of weight `Other` are short.
+    /// Takes room from parts of weight `Other` before it is cut.
     Main,
     Other,
 }
 
-/// Returns a part that stays as it is: a number, or what stands between two names.
+/// Returns a part that is never cut, such as a number or the text between two names.
 pub(crate) fn fixed(text: &str) -> TextPart {
     TextPart { text: printable(text), weight: Weight::Fixed }
 }
 
-/// Returns a part with the name that says most.
+/// Returns a part with the most important name of a text.
 pub(crate) fn main(text: &str) -> TextPart {
     TextPart { text: printable(text), weight: Weight::Main }
 }
 
-/// Returns a part with a name that says less than the main one.
+/// Returns a part with a name that matters less than the main one.
 pub(crate) fn other(text: &str) -> TextPart {
     TextPart { text: printable(text), weight: Weight::Other }
 }
@@ -79,7 +79,6 @@ impl Text {
         Text::Parts(parts.into_iter().collect())
     }
 
-    /// Returns the whole text.
     pub(crate) fn whole(&self) -> String {
         match self {
             Text::Name(text) => text.clone(),
@@ -110,8 +109,8 @@ impl Text {
     }
 }
 
-/// Cuts parts so that together they fit: short ones leave their room to the others, and those of
-/// less weight some of theirs to the weightier ones.
+/// Cuts parts so that they fit together. Short parts leave room to long ones, and parts of weight
+/// `Other` give room to parts of weight `Main`.
 fn cut_parts(parts: &[TextPart], most: usize) -> String {
     let is_fixed = |part: &&TextPart| part.weight == Weight::Fixed;
     let fixed: usize = parts.iter().filter(is_fixed).map(|part| part.text.width()).sum();
@@ -137,7 +136,7 @@ fn cut_parts(parts: &[TextPart], most: usize) -> String {
     parts.iter().map(shown).collect()
 }
 
-/// Divides room among texts of these widths: none gets more than it needs.
+/// Divides room among texts of these widths, none of which gets more than it needs.
 fn shares(widths: &[usize], room: usize) -> Vec<usize> {
     let mut by_width: Vec<usize> = (0..widths.len()).collect();
     by_width.sort_by_key(|at| widths[*at]);
@@ -149,7 +148,7 @@ fn shares(widths: &[usize], room: usize) -> Vec<usize> {
     shares
 }
 
-/// Returns as many items as there is room for.
+/// Returns the first items of a list, as many as fit.
 fn cut_list(items: &[String], most: usize) -> String {
     let shown =
         (1..items.len()).rev().map(|count| format!("{}, {LEFT_OUT}", items[..count].join(", ")));

@@ -35,7 +35,7 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// Returns the beginning of a text and, twice as long, its end.
+/// Cuts the middle out of a text: its beginning gets one third of the room, its end two thirds.
 pub(super) fn cut_middle(text: &str, most: usize) -> String {
     if text.width() <= most {
         return text.to_owned();

@@ -31,7 +31,7 @@ impl Ended {
         info
     }
 
-    /// Returns how reading went, as documents have it. What is wrong with the compressed file
+    /// Returns the outcome of reading as documents show it. What is wrong with the compressed file
     /// counts as damage.
     pub(crate) fn outcome(&self) -> OutcomeReport {
         let mut outcome = OutcomeReport::from_outcome(self);

@@ -72,12 +72,13 @@ pub(super) struct Unpack<R> {
     is_over: bool,
 }
 
-/// Bytes unpacked at a time. Those unpacked by the call that meets corrupt data are lost with it.
+/// Maximum number of bytes that one call unpacks. A call that meets corrupt data loses what it has
+/// unpacked.
 const PIECE_BYTES: usize = 32 * 1024;
 
 impl<R: Read> Unpack<R> {
     /// Starts to unpack a file; `limit` is the number of bytes that all members together may give.
-    /// Also returns the place where a fault will be noted.
+    /// Also returns the cell that a fault will be stored in.
     pub(super) fn new(
         file: R,
         limit: u64,

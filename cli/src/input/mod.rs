@@ -1,5 +1,5 @@
-//! From a path to the parser's source: a mapped file, a file that is read, or standard input. Gzip
-//! is unpacked on the way, and recognised by its first bytes, whatever the name.
+//! Opens the parser's source for a path: a mapped file, a file that is read, or standard input.
+//! Gzip is recognised by its first bytes, whatever the name, and unpacked on the way.
 
 mod ending;
 mod gzip;
@@ -25,7 +25,7 @@ pub(crate) struct Input {
     bytes: SourceBytes,
     progress: Rc<Progress>,
     whole: Option<u64>,
-    /// Bytes that were read so far, counted as they lie in the file.
+    /// Number of bytes of the file that were read so far, before unpacking.
     consumed: Rc<Cell<u64>>,
     unpack_fault: Option<Rc<Cell<Option<UnpackFault>>>>,
 }
@@ -99,15 +99,11 @@ impl Input {
         } else {
             (Box::new(counted), None)
         };
-        // A pipe may stay open after the end of its trace, so what follows is not waited for.
+        // A pipe may stay open after the end of its trace, so the source does not wait for what
+        // follows.
         let buffered =
             if whole.is_some() { Buffered::at_rest(bytes) } else { Buffered::new(bytes) };
         Input { bytes: SourceBytes::Read(buffered), progress, whole, consumed, unpack_fault }
-    }
-
-    /// Returns the regions of the file for several threads, if these can read it.
-    pub(crate) fn regions(&self, threads: Option<usize>) -> Option<Regions> {
-        Regions::of_input(self, threads)
     }
 
     fn mapped(&self) -> Option<&MappedFile> {

@@ -18,7 +18,8 @@ pub(crate) struct Regions {
     limits: Limits,
 }
 
-/// Values that no thread uses now, kept for others because their memory was touched before.
+/// Values that no thread uses now. Threads take them instead of new ones, because their memory was
+/// touched before.
 struct Spare<T>(Mutex<Vec<T>>);
 
 impl<T> Spare<T> {
@@ -35,21 +36,21 @@ impl<T> Spare<T> {
     }
 }
 
-/// Maximum bytes, for each thread, of finished parts of all regions that wait for their turn. A
-/// region of an ordinary trace comes to 40 MiB of NDJSON at most.
+/// Maximum bytes, for each thread, of finished parts that wait for their turn. A region of an
+/// ordinary trace becomes at most 40 MiB of NDJSON.
 const HELD_BYTES_PER_THREAD: usize = 64 << 20;
 /// Address space in bytes that each thread takes, most of it for its share of the allocator.
 const ADDRESS_SPACE_PER_THREAD: usize = 128 << 20;
-/// Divisor of the memory that the process may have, for the part that finished parts may take.
+/// Divisor of the memory limit of the process, for the limit of finished parts.
 const HELD_SHARE: usize = 8;
-/// Maximum size in bytes of files that one thread reads unless the user sets a number: another
-/// thread takes about 10 ms to touch its memory for the first time, and to learn the event types.
+/// Maximum size in bytes of a file that one thread reads by default: a second thread takes about 10
+/// ms to touch its memory for the first time, and to learn the event types.
 const SMALL_FILE_BYTES: u64 = 8 << 20;
 
 impl Regions {
-    /// Returns the regions of an input. `None`: one thread reads it, because there are no more, or
-    /// because it is small or no plain file that can be mapped.
-    pub(super) fn of_input(input: &Input, threads: Option<usize>) -> Option<Regions> {
+    /// Returns the regions of an input; `None` if one thread is to read it, because there is no
+    /// other thread, or the file is small or cannot be mapped.
+    pub(crate) fn of_input(input: &Input, threads: Option<usize>) -> Option<Regions> {
         let is_small = input.whole.is_some_and(|bytes| bytes <= SMALL_FILE_BYTES);
         let processors = || std::thread::available_parallelism().map_or(1, |count| count.get());
         let threads = threads.unwrap_or_else(|| if is_small { 1 } else { processors() });
@@ -99,8 +100,8 @@ impl Regions {
         Ok(has_all.then_some((whole, outcome)))
     }
 
-    /// Reads the whole file in parts, and hands on what a maker makes of each part. `collect` may stop
-    /// the reading.
+    /// Reads the whole file in parts, and passes what a maker makes of each part to `collect`,
+    /// which may stop the reading.
     pub(crate) fn read_in_parts<M: MakeParts + Send>(
         &self,
         order: Order,

@@ -1,11 +1,11 @@
-//! What watching costs: processor time of the process before and now, of what sessions do
-//! in it, and our own.
+//! Measures what watching costs: the processor time of the process before and during sessions, of
+//! sessions in the process, and of this command.
 
 use super::os_threads::OsThreads;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// Minimum time before the session from which a share of the processor is told: a shorter one says
+/// Minimum time before the session for a share of the processor before it: a shorter time says
 /// nothing about what the process usually does.
 const MIN_BASELINE: Duration = Duration::from_secs(2);
 /// Maximum time in nanoseconds that an event with its stack takes on the thread that writes it
@@ -17,9 +17,9 @@ const MAX_EVENT_NS: f64 = 3000.0;
 pub(crate) struct Cost {
     /// Share of the process before the session began, if it was watched for some seconds.
     pub(crate) process_before_percent: Option<f64>,
-    /// Share of the process since the last look.
+    /// Share of the process since the last measurement.
     pub(crate) process_percent: Option<f64>,
-    /// Events a second since the last look.
+    /// Events a second since the last measurement.
     pub(crate) events_per_s: Option<f64>,
     /// Estimated part of the process's processor time that events take: the time of the threads that
     /// sample and send, and [`MAX_EVENT_NS`] for each event.
@@ -29,9 +29,9 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// Returns the shares for people.
+    /// Returns the shares as a line of text.
     pub(crate) fn text(&self) -> String {
-        let percent = |value: f64| format!("{value:.digits$} %", digits = digits(value));
+        let percent = |value: f64| format!("{value:.*} %", usize::from(value < 100.0));
         let mut parts = Vec::new();
         if let Some(rate) = self.events_per_s {
             let share = self.events_percent;
@@ -48,11 +48,6 @@ impl Cost {
     }
 }
 
-/// Returns the number of decimal places: one for small numbers.
-fn digits(value: f64) -> usize {
-    usize::from(value < 100.0)
-}
-
 /// Measures the [`Cost`] of watching.
 #[derive(Debug)]
 pub(crate) struct Meter {
@@ -60,8 +55,8 @@ pub(crate) struct Meter {
     cost: Cost,
     last: Option<(Instant, u64)>,
     own_start: Option<(Instant, u64)>,
-    /// When the last look was, and until then the events and the processor time of the threads of
-    /// sessions.
+    /// Time of the last measurement, and until then the number of events and the processor time in
+    /// nanoseconds of the threads of sessions.
     last_events: Option<(Instant, u64, u64)>,
 }
 
@@ -78,13 +73,13 @@ impl Meter {
         }
     }
 
-    /// Takes what was measured until now as the baseline, as the session is about to begin.
+    /// Takes the measurement until now as the baseline. Call it when the session is about to begin.
     pub(crate) fn begin(&mut self) {
         let is_enough = self.last.is_some_and(|(since, _)| since.elapsed() >= MIN_BASELINE);
         self.cost.process_before_percent = self.since_last().filter(|_| is_enough);
     }
 
-    /// Measures the shares since the last look.
+    /// Measures the shares since the last measurement.
     pub(crate) fn look(&mut self) -> Cost {
         if let Some(percent) = self.since_last() {
             self.cost.process_percent = Some(percent);
@@ -94,8 +89,8 @@ impl Meter {
         self.cost
     }
 
-    /// Measures the shares since the last look, with what events cost. `events`: the number that has
-    /// come so far.
+    /// Measures the shares since the last measurement, with what events cost. `events` is the
+    /// number of events so far.
     pub(crate) fn look_at_events(&mut self, events: u64, threads: Option<&OsThreads>) -> Cost {
         let sessions = threads.map_or(0, |threads| {
             let of_sessions = threads.values().filter(|thread| thread.is_of_sessions());
@@ -108,7 +103,7 @@ impl Meter {
             let rate = events.saturating_sub(events_before) as f64 / seconds;
             self.cost.events_per_s = Some(rate);
             let sent_ns = sessions.saturating_sub(sessions_before) as f64 / seconds;
-            // Nanoseconds a second, of one processor.
+            // Percent of one processor, from nanoseconds a second.
             let all = (sent_ns + rate * MAX_EVENT_NS) / 1e7;
             let process = cost.process_percent.filter(|percent| *percent > 0.0);
             let process = process.filter(|_| threads.is_some());

@@ -1,4 +1,4 @@
-//! What makes a runtime publish counters, and the events that conditions ask for.
+//! Providers that make a runtime publish counters, or send the events of a condition.
 
 use crate::args::profiles::RUNTIME;
 use crate::args::providers::default_keywords;
@@ -12,21 +12,24 @@ use std::time::Duration;
 pub(crate) const METRICS: &str = "System.Diagnostics.Metrics";
 /// Keyword of the values of time series.
 pub(crate) const TIME_SERIES_KEYWORD: u64 = 0x2;
-/// Keyword of the events that tell which instruments there are.
+/// Keyword of the events that list the instruments.
 const INSTRUMENTS_KEYWORD: u64 = 0x4;
 /// Maximum number of time series; the runtime leaves out further ones. dotnet-counters has the same
 /// limit: tools share a session only if they agree.
 const MAX_SERIES: u32 = 1000;
-/// Maximum number of histograms, as dotnet-counters has it.
+/// Maximum number of histograms; dotnet-counters has the same.
 const MAX_HISTOGRAMS: u32 = 10;
 /// Name of the session of instruments that several tools share, from .NET 8 on. With other names
 /// a second tool ends the first one's publishing; before .NET 8 it has no meaning.
 pub(crate) const SHARED: &str = "SHARED";
 
-/// Name of a provider of EventCounters, and from .NET 9 on of a meter whose instruments tell what
-/// these do.
+/// Argument that turns on the EventCounters of a provider.
+pub(super) const INTERVAL_ARGUMENT: &str = "EventCounterIntervalSec";
+/// Name of a provider of EventCounters and, from .NET 9 on, of a meter whose instruments have the
+/// same values.
 const SYSTEM_RUNTIME: &str = "System.Runtime";
-/// Beginning of the names of the meter's instruments; names of EventCounters begin otherwise.
+/// Beginning of the names of instruments of the meter System.Runtime; its EventCounters have other
+/// names.
 const ITS_INSTRUMENTS: &str = "dotnet.";
 
 /// Providers of EventCounters in .NET and in libraries that many programs use. A provider
@@ -91,13 +94,7 @@ pub(crate) fn providers(
             counter.provider() == SYSTEM_RUNTIME && counter.name().starts_with(ITS_INSTRUMENTS);
         if !is_instrument && !named.contains(&counter.provider()) {
             named.push(counter.provider());
-            // Counters have no keywords and are written at every level; nothing else is
-            // wanted.
-            let provider = Provider::new(counter.provider())?.keywords(0).level(Level::Critical);
-            wanted.push(
-                provider
-                    .arguments(Arguments::pairs([("EventCounterIntervalSec", seconds.as_str())])?),
-            );
+            wanted.push(event_counters(counter.provider(), &seconds)?);
         }
         let instrument = format!("{}\\{}", counter.provider(), counter.name());
         if !EVENT_COUNTERS.contains(&counter.name()) && !instruments.contains(&instrument) {
@@ -105,13 +102,20 @@ pub(crate) fn providers(
         }
     }
     if !instruments.is_empty() {
-        // A histogram has a series for each set of tags, and which of them are left out is
-        // chance: the one that a condition is about must not be.
+        // A histogram has a series for each set of tags, and the runtime leaves out any of them. It
+        // must not leave out the series that a condition is about.
         let is_histogram = counters.iter().any(|counter| counter.is_histogram());
         let most_histograms = if is_histogram { MAX_SERIES } else { MAX_HISTOGRAMS };
         wanted.push(metrics(&instruments, &seconds, MAX_SERIES, most_histograms)?);
     }
     Ok(wanted)
+}
+
+/// Returns the provider that publishes its EventCounters, and sends nothing else: counters have no
+/// keywords and are written at every level.
+pub(super) fn event_counters(name: &str, seconds: &str) -> Result<Provider, RequestError> {
+    let arguments = Arguments::pairs([(INTERVAL_ARGUMENT, seconds)])?;
+    Ok(Provider::new(name)?.keywords(0).level(Level::Critical).arguments(arguments))
 }
 
 /// Returns the name by which the runtime tells this command from others that share a session.
@@ -139,7 +143,7 @@ fn metrics(
     Ok(provider.arguments(arguments))
 }
 
-/// Returns the provider that tells which instruments there are, without values.
+/// Returns the provider that lists the instruments, without values.
 pub(crate) fn listing() -> Result<Provider, RequestError> {
     let arguments = Arguments::pairs([("SessionId", SHARED), ("ClientId", &client_id())])?;
     let provider =
@@ -147,8 +151,8 @@ pub(crate) fn listing() -> Result<Provider, RequestError> {
     Ok(provider.arguments(arguments))
 }
 
-/// Returns the provider that tells when the thread pool gets workers because others are blocked.
-/// Runtimes that do not know filters send what else happens to workers.
+/// Returns the provider that reports when the thread pool gets workers because others are blocked.
+/// Runtimes without event filters also send other events about workers.
 pub(crate) fn pool_adjustments() -> Result<Provider, RequestError> {
     /// Id of `ThreadPoolWorkerThreadAdjustmentAdjustment`.
     const ADJUSTMENT: u32 = 55;
@@ -157,8 +161,8 @@ pub(crate) fn pool_adjustments() -> Result<Provider, RequestError> {
     Ok(provider.filter(EventFilter::only([ADJUSTMENT])))
 }
 
-/// Returns a provider that sends nothing, for a session that needs no events yet: the runtime has
-/// no event of the loader that is critical.
+/// Returns a provider that sends nothing, for a session that needs no events yet: the runtime's
+/// loader has no critical events.
 pub(crate) fn silent() -> Result<Provider, RequestError> {
     Ok(Provider::new(RUNTIME)?.keywords(0x8).level(Level::Critical))
 }
@@ -170,7 +174,7 @@ pub(crate) struct CounterRequest<'r> {
     pub(crate) list: &'r CounterList,
     /// Providers that the process may have beside [`KNOWN`] ones.
     pub(crate) found: &'r [String],
-    /// Meters that it has; `None` if its runtime knows patterns.
+    /// Meters of the process; `None` if its runtime knows patterns of names.
     pub(crate) meters: Option<&'r [String]>,
     pub(crate) interval: Duration,
     pub(crate) max_time_series: u32,
@@ -192,7 +196,8 @@ impl CounterRequest<'_> {
                 Some(meters) => instruments.extend(meters.iter().cloned()),
                 None => instruments.push("*".to_owned()),
             }
-            // Where stacks can be left out; they would cost more than the rest.
+            // Only from .NET 9 on, where stacks can be left out, which would cost more than all
+            // else.
             if self.has_runtime_meter() {
                 wanted.push(pool_adjustments()?);
             }
@@ -214,8 +219,7 @@ impl CounterRequest<'_> {
                 _ => vec![&choice.provider],
             };
             for meter in meters {
-                // Which instruments of several meters are meant is sorted out as they
-                // come.
+                // The instruments of several meters are filtered when they come.
                 if choice.counters.is_empty() || start.is_some() {
                     instruments.push(meter.to_owned());
                 } else {
@@ -228,9 +232,7 @@ impl CounterRequest<'_> {
             if names.iter().take(at).any(|other| other.eq_ignore_ascii_case(name)) {
                 continue;
             }
-            let arguments = Arguments::pairs([("EventCounterIntervalSec", seconds.as_str())])?;
-            let provider = Provider::new(name)?.keywords(0).level(Level::Critical);
-            wanted.push(provider.arguments(arguments));
+            wanted.push(event_counters(name, &seconds)?);
         }
         if !instruments.is_empty() {
             let (series, histograms) = (self.max_time_series, self.max_histograms);
@@ -244,7 +246,7 @@ impl CounterRequest<'_> {
         self.meters.is_none()
     }
 
-    /// Returns whether what is chosen may be EventCounters.
+    /// Returns whether a choice may mean EventCounters.
     fn wants_event_counters(&self, choice: &CounterChoice) -> bool {
         choice.provider != SYSTEM_RUNTIME
             || !self.has_runtime_meter()
@@ -258,7 +260,8 @@ fn begins(name: &str, start: &str) -> bool {
 }
 
 /// Returns the providers that send the events of a condition: the runtime's with their keywords and
-/// levels, others with all their events. Names with wildcards bring nothing that is not in the catalog.
+/// levels, others with all their events. A provider's name with wildcards only finds events of the
+/// catalog.
 pub(crate) fn providers_of_events(condition: &Predicate) -> Result<Vec<Provider>, RequestError> {
     let mut wanted = Vec::new();
     for event in condition.events() {

@@ -17,18 +17,17 @@ const BURST_PAUSE: Duration = Duration::from_millis(50);
 /// Maximum number of events between two calls of [`Consumer::look`].
 const MAX_EVENTS_BETWEEN_LOOKS: u64 = 1024;
 
-/// What a consumer wants next.
+/// Decision of a consumer after an event or a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     Read,
-    /// The session is to stop; what the process still sends is read.
+    /// Stop the session, and read what the process still sends.
     Stop,
-    /// The session is to stop; what the process still sends is thrown away, and not waited
-    /// for for long.
+    /// Stop the session, discard what the process still sends, and do not wait for it for long.
     Leave,
 }
 
-/// Counts so far, of a session or of several.
+/// Counts of what has come so far, from one session or several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Received {
     pub(crate) bytes: u64,
@@ -45,7 +44,7 @@ impl Received {
     }
 }
 
-/// What a command does with a session.
+/// The part of a session that differs between commands: what happens to events, and when to stop.
 pub(crate) trait Consumer {
     /// Takes the next event.
     ///
@@ -53,17 +52,14 @@ pub(crate) trait Consumer {
     /// The command cannot go on, so the session is left.
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure>;
 
-    /// Looks at how it goes, after each burst, after many events, and in pauses. `is_idle`: no bytes
-    /// came for the time of [`Consumer::pause`], and every event has been delivered.
-    ///
-    /// # Errors
-    /// The command cannot go on, so the session is left.
+    /// Checks how the session goes, after each burst, after many events, and in pauses. `is_idle`:
+    /// no bytes came for the time of [`Consumer::pause`], and every event has been delivered.
     fn look(&mut self, received: Received, is_idle: bool) -> Result<Next, Failure> {
         let _ = (received, is_idle);
         Ok(Next::Read)
     }
 
-    /// Decides what follows from a sink that has failed and gets nothing more.
+    /// Decides how to go on after the sink has failed, which gets nothing more.
     fn unwritten(&mut self, error: &io::Error) -> Next {
         let _ = error;
         Next::Leave
@@ -88,19 +84,20 @@ impl<F: FnMut(&Event<'_>) -> Next> Consumer for F {
 pub(crate) struct SessionHandle {
     stop: StopHandle,
     stopping_since: Arc<OnceLock<Instant>>,
-    /// When the request to stop was sent, which may be later: see [`FirstValues`].
+    /// When the request to stop was sent. That may be later than the decision to stop: see
+    /// [`FirstValues`].
     asked: Arc<OnceLock<Instant>>,
     received: Arc<Mutex<Received>>,
     first_values: Arc<FirstValues>,
-    /// The rule whose signal shortens the stop, if nobody keeps the bytes.
+    /// Rule of the command's end: its signal shortens the wait for first values.
     hurry: Option<EndRule>,
 }
 
 impl SessionHandle {
     /// Sends the request to stop the session, once.
     pub(crate) fn stop(&self) {
-        // Not on this thread: it may be the one that reads the session, and the runtime
-        // answers only after it has sent the rest of the stream.
+        // The request is not sent on this thread, which may be the one that reads the session: the
+        // runtime answers only after it has sent the rest of the stream.
         if self.stopping_since.set(Instant::now()).is_err() {
             return;
         }
@@ -146,9 +143,9 @@ pub(crate) struct Driven {
     /// How the stream ended; `None` if it was left before its end.
     pub(crate) ending: Option<Ending>,
     pub(crate) outcome: Outcome,
-    /// Why the stream cannot be parsed.
+    /// Reason why the stream cannot be parsed, if it cannot.
     pub(crate) fault: Option<String>,
-    /// Why the bytes could not be written, or not be received.
+    /// Error of writing the bytes, or of receiving them.
     pub(crate) failure: Option<io::Error>,
     pub(crate) saved: Saved,
 }
@@ -160,7 +157,7 @@ impl Driven {
     }
 }
 
-/// A session, and what becomes of it.
+/// Reads a session: its bytes go to a sink and into the parser, its events to a consumer.
 pub(crate) struct Driver {
     session: Session,
     feed: Feed,
@@ -172,7 +169,7 @@ pub(crate) struct Driver {
     failure: Option<io::Error>,
     /// Whether the sink has failed.
     is_unwritten: bool,
-    /// Whether nobody keeps what still comes, and only the end of the session matters.
+    /// Whether what still comes is discarded, and only the end of the session matters.
     is_left: bool,
 }
 
@@ -209,19 +206,19 @@ impl Driver {
         }
     }
 
-    /// Writes the bytes to a sink, too.
+    /// Sets the sink, which receives all bytes.
     pub(crate) fn into_sink(self, sink: Sink) -> Driver {
         Driver { sink, ..self }
     }
 
-    /// Stops the session by a rule. If the bytes are not saved, it then waits for the rest only
-    /// briefly: a process may have hundreds of megabytes of events.
+    /// Sets the rule by which the session stops. If the bytes are not saved, the driver then waits
+    /// for the rest only briefly: a process may have hundreds of megabytes of events.
     pub(crate) fn until(self, end: &EndRule) -> Driver {
         let handle = SessionHandle { hurry: Some(end.clone()), ..self.handle };
         Driver { end: Some(end.clone()), handle, ..self }
     }
 
-    /// Stops the session only when these have come: they belong to all sessions that began together.
+    /// Makes the stop wait for first values, which all sessions that began together share.
     pub(crate) fn with_first_values(self, first_values: &Arc<FirstValues>) -> Driver {
         let handle = SessionHandle { first_values: Arc::clone(first_values), ..self.handle };
         Driver { handle, ..self }
@@ -356,8 +353,8 @@ impl Driver {
         }
     }
 
-    /// Returns whether to stop waiting for the end of the session, because nobody keeps what still
-    /// comes. If so, cuts the session.
+    /// Returns whether to stop waiting for the end of the session, because what still comes is
+    /// discarded. If so, cuts the session.
     fn stops_waiting(&self) -> bool {
         // A recording is read to its end whatever time it takes: the rundown comes last, and
         // without it methods have no names.
@@ -367,8 +364,8 @@ impl Driver {
         let Some(stopping) = self.handle.stopping_since.get().filter(|_| !is_wanted) else {
             return false;
         };
-        // Cut, the session would be stopped by the process as soon as it sends, which may be never;
-        // so its stop is on the way before.
+        // A session that was cut ends in the process only when the process next sends something,
+        // which may be never. So the request to stop has to be on its way before.
         let is_asked = |asked: &Instant| asked.elapsed() >= LAST_REQUEST_WAIT;
         if !self.handle.asked.get().is_some_and(is_asked) {
             return false;

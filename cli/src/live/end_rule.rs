@@ -1,16 +1,15 @@
-//! When a command ends, and how long it still waits then: the same rule for every
-//! request, every session and every pause.
+//! The rule by which a command ends, and how long it still waits then. Every request, every session
+//! and every pause follows it.
 //!
-//! A command ends at the first signal, or when `--duration` has elapsed since its session
-//! began, which is noticed within [`SIGNAL_CHECK`]. Then
+//! A command ends at the first signal, or when `--duration` has elapsed since its session began,
+//! which is noticed within [`SIGNAL_CHECK`]. Then
 //!
-//! - a session gets the request to stop at once; one that has just turned metrics on when [their
-//!   first values](super::first_values) have come. If its bytes are recorded, its stream is
-//!   read to the end, unless the process sends nothing for 2 s (`Deadlines::drain` of
-//!   `nettrace_ipc`),
-//! - data that is not recorded is waited for no longer than that: the rest of a view, or the
-//!   answer to a request. After a signal it is 1.5 s ([`Delays::signal_patience`]), for all that
-//!   the command still does together: a process that does not answer gets no further request,
+//! - a session gets the request to stop at once or, if it has just turned metrics on, after [their
+//!   first values](super::first_values). If its bytes are recorded, its stream is read to the end,
+//!   unless the process sends nothing for 2 s (`Deadlines::drain` of `nettrace_ipc`),
+//! - the command waits no longer than that for data that is not recorded, such as the rest of a
+//!   view or the answer to a request. After a signal it waits 1.5 s ([`Delays::signal_patience`])
+//!   for all of that together, and a process that did not answer gets no further request,
 //! - a second signal exits ([`super::signals`]).
 //!
 //! `--patience` takes the place of the 2 s.
@@ -30,20 +29,22 @@ pub(crate) const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 /// Maximum time for the answer to a last request.
 pub(super) const LAST_REQUEST_WAIT: Duration = Duration::from_millis(300);
 
-/// When something ends. Clones share one deadline.
+/// Rule for the end of a command, or of a part of it. Clones share one deadline.
 #[derive(Debug, Clone)]
 pub(crate) struct EndRule {
     signals: Signals,
     duration: Option<Duration>,
-    /// When time ends it; threads that have their clones see it move: see [`EndRule::hasten`].
+    /// Time of the end. [`EndRule::hasten`] moves it for all clones, which other threads may have.
     deadline: Arc<Mutex<Option<Instant>>>,
     /// Maximum time without an answer from a process.
     patience: Duration,
-    /// Whether a process did not answer when it was time to end; nobody gets a request any more.
+    /// Whether a process did not answer in time when the end was due, so that no further request is
+    /// sent.
     is_given_up: Arc<AtomicBool>,
-    /// Whether something beside the command ends by it.
+    /// Whether the rule ends only a part of the command.
     is_part: bool,
-    /// Whether it is about what follows the end of the command, so that a signal shortens nothing.
+    /// Whether the rule is for a last request after the end of the command, which signals do not
+    /// shorten.
     is_last: bool,
 }
 
@@ -57,7 +58,7 @@ impl EndRule {
         Ok(EndRule::new(&Signals::notice(delays)?, duration, deadlines))
     }
 
-    /// Creates the rule of an end at a signal, or `duration` after [`EndRule::begin`].
+    /// Creates a rule that ends at a signal, or `duration` after [`EndRule::begin`].
     pub(crate) fn new(
         signals: &Signals,
         duration: Option<Duration>,
@@ -75,7 +76,7 @@ impl EndRule {
         }
     }
 
-    /// Returns the rule of something beside: it ends with the command, and after `time` from now.
+    /// Returns the rule of a part, which ends with the command, or `time` from now.
     pub(crate) fn part(&self, time: Duration) -> EndRule {
         let (duration, deadline, is_given_up) = (Some(time), Arc::default(), Arc::default());
         let part = EndRule { duration, deadline, is_given_up, is_part: true, ..self.clone() };
@@ -83,18 +84,18 @@ impl EndRule {
         part
     }
 
-    /// Returns the rule of a last request to a process that may not answer any more: what was sent is
-    /// in its socket, so the answer does not matter.
+    /// Returns the rule of a last request to a process that may not answer any more. The answer
+    /// does not matter, because the process finds the request in its socket.
     pub(crate) fn last_request(&self) -> EndRule {
         EndRule { patience: LAST_REQUEST_WAIT, is_last: true, ..self.part(Duration::ZERO) }
     }
 
-    /// Lets the time run from now: what came before, such as learning names, does not count.
+    /// Starts the time of `duration`; what came before, such as learning names, does not count.
     pub(crate) fn begin(&self) {
         *self.lock() = self.duration.and_then(|duration| Instant::now().checked_add(duration));
     }
 
-    /// Moves the end to `time` from now, unless it is earlier.
+    /// Moves the end to `time` from now, unless the end is earlier already.
     pub(crate) fn hasten(&self, time: Duration) {
         let mut deadline = self.lock();
         let end = Instant::now().checked_add(time);
@@ -105,13 +106,13 @@ impl EndRule {
         };
     }
 
-    /// Makes it time to end without a signal: the command has what it wants.
+    /// Ends the command now, without a signal, because it has what it wants.
     pub(crate) fn end_now(&self) {
         self.hasten(Duration::ZERO);
         self.stop_by_timer();
     }
 
-    /// Takes that the end has begun without a signal.
+    /// Notes that the end has begun without a signal.
     pub(crate) fn stop_by_timer(&self) {
         if !self.is_part {
             self.signals.stop_by_timer();
@@ -147,15 +148,15 @@ impl EndRule {
         false
     }
 
-    /// Returns the maximum time to wait for what nobody keeps, now that it is time to end.
+    /// Returns the maximum time to wait, when the end is due, for what is not saved.
     pub(crate) fn patience(&self) -> Duration {
         let is_by_signal = !self.is_last && self.signals.seen().is_some();
         if is_by_signal { self.signals.patience() } else { self.patience }
     }
 
-    /// Does what may have to wait long for a process, on a thread of its own. Returns `None` if it
-    /// was time to end, and no answer came soon after. An answer that comes later is dropped, which
-    /// stops a session that it brings.
+    /// Runs `act`, which may have to wait long for a process, on a thread of its own. Returns
+    /// `None` if the end became due and no answer came soon after. A later answer is dropped; if it
+    /// is a session, this stops the session.
     pub(crate) fn ask<T: Send + 'static>(
         &self,
         act: impl FnOnce() -> T + Send + 'static,
@@ -164,7 +165,7 @@ impl EndRule {
         let (answer, answered) = sync_channel(1);
         let thread = std::thread::Builder::new().name("nettrace-ask".to_owned());
         thread.spawn(move || {
-            // Fails if it was time to end.
+            // Fails if nobody waits for the answer any more.
             let _ = answer.send(act());
         })?;
         let asked = Instant::now();
@@ -176,7 +177,7 @@ impl EndRule {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            // The answer itself may take no longer than what was to follow it.
+            // The answer may take no longer than `duration`, the time of what follows it.
             let late = self.duration.and_then(|duration| asked.checked_add(duration));
             let late = late.filter(|late| Instant::now() >= *late);
             let since = self.due_since().into_iter().chain(late).min();

@@ -1,14 +1,14 @@
-//! Names of EventSources and meters that a process may have, from the assemblies that it
-//! has mapped.
+//! Names of EventSources and meters that a process may have, from the assemblies that it has
+//! mapped.
 //!
-//! The protocol does not tell which EventSources there are, and one that only has
-//! counters says nothing until a session names it. Its name stands in its
-//! assembly: in the attribute `[EventSource(Name = "…")]`, as a string that its
-//! constructor is given, or as the name of its class. What is found may be something
-//! else; asking for a provider that a process does not have costs nothing.
+//! The protocol does not tell which EventSources there are, and one that only has counters says
+//! nothing until a session names it. Its name stands in its assembly: in the attribute
+//! `[EventSource(Name = "…")]`, as a string that its constructor is given, or as the name of its
+//! class. A name that is found may be something else, which does no harm: asking for a provider
+//! that a process does not have costs nothing.
 //!
-//! A process that waits at its start has mapped nothing yet. Then the assemblies beside
-//! the one that it is about to run are read.
+//! A process that waits at its start has mapped nothing yet. Then the assemblies beside the one
+//! that it is about to run are read.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -109,8 +109,8 @@ fn read(path: &Path) -> Option<Vec<u8>> {
 }
 
 fn names_in(bytes: &[u8], names: &mut BTreeSet<String>) {
-    // The base class stands among the names of an assembly that has a source, and the
-    // class of meters among those of one that makes some.
+    // An assembly with an EventSource has the name of this base class among its names, and an
+    // assembly that makes meters has the name of their class.
     const CLASSES: [&[u8]; 2] = [b"\0EventSource\0", b"\0Meter\0"];
     if !CLASSES.iter().any(|class| bytes.windows(class.len()).any(|part| part == *class)) {
         return;
@@ -137,7 +137,8 @@ fn names_in(bytes: &[u8], names: &mut BTreeSet<String>) {
     names.extend(wide_strings(bytes));
 }
 
-/// Returns strings of the code: UTF-16 after the length in bytes, which counts one more for a flag.
+/// Returns the string literals of the code that look like names. They are UTF-16, after their
+/// length in bytes, which counts one byte more for a flag.
 fn wide_strings(bytes: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     let mut at = 0;

@@ -1,14 +1,13 @@
 //! A session with metrics is stopped when their first values have come.
 //!
-//! On .NET 8 to 10, a stop while a process collects values for the first time can block it
-//! for ever: the runtime holds the lock of its event sources and waits for the thread that
-//! collects, which needs that lock the first time (docs/harmless.md). So can EventCounters
-//! that begin then.
+//! On .NET 8 to 10, a stop while a process collects values for the first time can block it for
+//! ever: the runtime holds the lock of its event sources and waits for the thread that collects,
+//! which needs that lock the first time (docs/harmless.md). EventCounters that begin at that time
+//! can block it, too.
 //!
-//! How long the first values take is a matter of the processor time that the process gets:
-//! with 3 % of a processor it is half a minute. So the limit is a time of its processor, not
-//! of the clock, which decides only for processes that use none: they are idle, stopped or
-//! blocked.
+//! The first values take a certain processor time, which a process with 3 % of a processor gets in
+//! half a minute. So the limit is processor time of the process. The clock decides only for a
+//! process that uses none, because it is idle, stopped or blocked.
 
 use super::cost;
 use super::counters::{METRICS, TIME_SERIES_KEYWORD};
@@ -22,19 +21,19 @@ use std::time::{Duration, Instant};
 /// Id of `CollectionStop` of the metrics' provider: values have been collected.
 const COLLECTED: u32 = 3;
 
-/// What is known about the first values of a process, for all of its sessions that began
-/// together.
+/// State of the first values of a process, for all of its sessions that began together.
 #[derive(Debug, Default)]
 pub(crate) struct FirstValues {
     pid: Option<u64>,
-    /// Maximum processor time for them: [`Delays::first_values`](crate::delays::Delays::first_values).
+    /// Maximum processor time for the first values:
+    /// [`Delays::first_values`](crate::delays::Delays::first_values).
     limit: Duration,
     /// Whether the sessions want values of metrics, not only the list of instruments.
     are_wanted: bool,
     /// Whether metrics are on, as far as is known.
     are_on: AtomicBool,
     have_come: AtomicBool,
-    /// Whether the wait for them took too long.
+    /// Whether the wait for the first values took too long.
     are_given_up: AtomicBool,
 }
 
@@ -48,13 +47,13 @@ impl FirstValues {
         FirstValues { pid, limit, are_wanted, ..FirstValues::default() }
     }
 
-    /// Notes that the process is about to turn metrics on, although none has come yet: a process
-    /// with little processor time sends late.
+    /// Notes that the process is about to turn metrics on, before any event says so: a process with
+    /// little processor time sends late.
     pub(crate) fn expect(&self) {
         self.are_on.fetch_or(self.are_wanted, Ordering::Relaxed);
     }
 
-    /// Looks at an event of the sessions.
+    /// Learns from an event of the sessions whether metrics are on and first values have come.
     pub(crate) fn see(&self, event: &Event<'_>) {
         if event.known_provider() == KnownProvider::Metrics {
             self.are_on.store(true, Ordering::Relaxed);
@@ -68,14 +67,14 @@ impl FirstValues {
         known.load(Ordering::Relaxed)
     }
 
-    /// Returns whether a stop has to wait.
+    /// Returns whether a stop has to wait for first values.
     pub(crate) fn are_awaited(&self) -> bool {
         let is = |known: &AtomicBool| known.load(Ordering::Relaxed);
         self.are_wanted && is(&self.are_on) && !is(&self.have_come) && !is(&self.are_given_up)
     }
 
-    /// Waits until the sessions may be stopped. `is_over`: they have ended; `hurries`: only the
-    /// clock counts.
+    /// Waits until the sessions may be stopped. `is_over` says that they have ended, `hurries` that
+    /// only the clock counts.
     pub(crate) fn wait(&self, is_over: impl Fn() -> bool, hurries: impl Fn() -> bool) {
         let cpu = || self.pid.and_then(cost::cpu_ns).map(Duration::from_nanos);
         let (begun, mut work) = (Instant::now(), Work::new(self.limit, cpu()));
@@ -90,13 +89,13 @@ impl FirstValues {
     }
 }
 
-/// Whether a process still works at its first values.
+/// Progress of a process that collects its first values.
 #[derive(Debug)]
 struct Work {
     limit: Duration,
     cpu_at_start: Option<Duration>,
     cpu: Option<Duration>,
-    /// When its processor time last grew, since the start.
+    /// Time from the start until the processor time last grew.
     grown_at: Duration,
 }
 
@@ -105,8 +104,8 @@ impl Work {
         Work { limit, cpu_at_start: cpu, cpu, grown_at: Duration::ZERO }
     }
 
-    /// Returns whether the work goes on after a time. `passed`: the time since the start; `cpu`: its
-    /// processor time now, if that is known.
+    /// Returns whether to wait on. `passed` is the time since the start, `cpu` the processor time
+    /// of the process, if that is known.
     fn goes_on(&mut self, passed: Duration, cpu: Option<Duration>) -> bool {
         if cpu > self.cpu {
             (self.cpu, self.grown_at) = (cpu, passed);

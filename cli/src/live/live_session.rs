@@ -1,6 +1,6 @@
-//! Sessions that feed a live view: a thread reads each, and whoever looks at the view locks it
-//! for a moment. It is one session, or several if metrics have to be
-//! [apart](super::metrics_apart), and more if a view begins to show something else.
+//! Sessions that feed a live view. A thread reads each session, and whoever reads the view locks it
+//! for a moment. There is one session, or several if metrics have to be
+//! [apart](super::metrics_apart), and more while the view shows something else.
 
 use super::driver::{Consumer, Driven, Driver, Next, Received, SessionHandle};
 use super::end_rule::EndRule;
@@ -24,7 +24,7 @@ const VALUES_CHECK: Duration = Duration::from_millis(5);
 /// A view and what feeds it.
 #[derive(Debug)]
 pub(crate) struct LiveSession<R> {
-    /// What messages call the process.
+    /// Name of the process in messages.
     pub(crate) label: String,
     pub(crate) pid: Option<u64>,
     /// The process's name; may be empty.
@@ -32,7 +32,7 @@ pub(crate) struct LiveSession<R> {
     live: Arc<Mutex<Live<R>>>,
     sessions: Vec<Feeder>,
     first_values: Arc<FirstValues>,
-    /// EventCounters that may begin only after the first values of metrics.
+    /// Session of EventCounters, which may begin only after the first values of metrics.
     later: Option<SessionConfig>,
     end: SessionEnd,
 }
@@ -55,7 +55,7 @@ impl SessionEnd {
     /// Returns what went wrong, to stand after the process's name.
     pub(crate) fn problem(&self) -> Option<String> {
         if self.is_cut {
-            // What cannot be parsed then is what does not come any more.
+            // A fault of parsing then only means that the rest did not come.
             return Some(" exited without completing the session (was it killed?)".to_owned());
         }
         self.fault.as_ref().map(|fault| format!(": its stream cannot be parsed: {fault}"))
@@ -122,9 +122,9 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
         Ok(is_fed.then_some(view))
     }
 
-    /// Starts what had to wait until the process was resumed, if anything had to, however
-    /// long the process takes for the first values of its metrics. Callers that resume the process
-    /// themselves call it then. Returns false if it was time to end before the process answered.
+    /// Starts the EventCounters that had to wait for the first values of metrics, if there are any,
+    /// however long the process takes for these. Callers that resume the process themselves call
+    /// this function then. Returns false if it was time to end before the process answered.
     pub(crate) fn start_later(
         &mut self,
         process: &Reached,
@@ -140,7 +140,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
         self.feed(process, counters, Resume::No, end, messages)
     }
 
-    /// Starts a session beside, without waiting for it.
+    /// Starts one more session for some time, without waiting for it.
     pub(crate) fn beside(
         &self,
         process: &Reached,
@@ -167,7 +167,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
             {
                 let mut state = lock(&own);
                 if state.is_unwanted {
-                    // Dropped, the session is stopped.
+                    // Dropping the session stops it.
                     return;
                 }
                 state.handle = Some(driver.handle());
@@ -179,7 +179,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
         Ok(Beside { state, thread: Some(thread) })
     }
 
-    /// Starts one session more. Returns false if it was time to end before the process answered.
+    /// Starts a session. Returns false if it was time to end before the process answered.
     fn feed(
         &mut self,
         process: &Reached,
@@ -199,7 +199,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
         Ok(true)
     }
 
-    /// Looks at the view, which is locked meanwhile.
+    /// Calls `look` with the view, which is locked meanwhile.
     pub(crate) fn with<T>(&self, look: impl FnOnce(&mut Live<R>) -> T) -> T {
         look(&mut lock(&self.live))
     }
@@ -209,7 +209,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
         self.received().lost
     }
 
-    /// Returns what has come so far, without what sessions beside have brought.
+    /// Returns counts of what has come so far, without sessions of [`LiveSession::beside`].
     pub(crate) fn received(&self) -> Received {
         let mut received = Received::default();
         self.sessions.iter().for_each(|session| received.add(session.handle.received()));
@@ -236,7 +236,8 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
     }
 }
 
-/// A session that a view has for some time, see [`LiveSession::beside`]. Dropping it ends it.
+/// A session that a view has for some time, see [`LiveSession::beside`]. Dropping this value stops
+/// the session.
 #[derive(Debug)]
 pub(crate) struct Beside {
     state: Arc<Mutex<BesideState>>,
@@ -246,18 +247,18 @@ pub(crate) struct Beside {
 #[derive(Debug, Default)]
 struct BesideState {
     handle: Option<SessionHandle>,
-    /// Whether nobody wants it any more.
+    /// Whether the view does not want the session any more.
     is_unwanted: bool,
     failure: Option<String>,
 }
 
 impl Beside {
-    /// Returns why nothing comes, or nothing more.
+    /// Returns the reason why the session brings nothing, or nothing more.
     pub(crate) fn failure(&self) -> Option<String> {
         lock(&self.state).failure.clone()
     }
 
-    /// Returns what has come so far.
+    /// Returns counts of what has come so far.
     pub(crate) fn received(&self) -> Received {
         lock(&self.state).handle.as_ref().map(SessionHandle::received).unwrap_or_default()
     }
@@ -268,9 +269,10 @@ impl Beside {
         state.handle.as_ref().map(SessionHandle::stop).is_some()
     }
 
-    /// Waits for its end, now that it is time to end.
+    /// Stops the session and waits for its end.
     pub(crate) fn end(mut self) {
-        // A request that was not answered yet may never be.
+        // A request that was not answered yet may never be answered, so a session that has not
+        // started is not waited for.
         if self.stop()
             && let Some(thread) = self.thread.take()
         {

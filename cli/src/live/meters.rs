@@ -1,5 +1,5 @@
-//! Which meters a process has. Runtimes before .NET 9 publish instruments only of meters
-//! that a session names, so a first session lists them.
+//! Lists the meters of a process. Runtimes before .NET 9 publish instruments only of meters that a
+//! session names, so a first session has to list them.
 
 use super::counters::listing;
 use super::driver::{Driver, Next};
@@ -10,7 +10,7 @@ use nettrace_parser::{Event, Feed};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// First version of .NET that knows patterns of meters.
+/// First version of .NET whose requests may name meters by a pattern.
 const PATTERNS_SINCE: u32 = 9;
 /// Maximum time for the list: a process names its meters at once, and sends nothing if it has no
 /// such source.
@@ -18,9 +18,9 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(1);
 /// Maximum number of meters in a request.
 const MAX_METERS: usize = 500;
 
-/// Returns the meters that a request has to name; `None` if a pattern does it. The list is empty if
-/// it is time to end before the process answers. `found`: meters that its assemblies suggest, for a
-/// process that cannot answer yet.
+/// Returns the meters that a request has to name; `None` if a pattern stands for all. The list is
+/// empty if it is time to end before the process answers. `found` are the meters that its
+/// assemblies suggest, for a process that cannot answer yet.
 pub(crate) fn to_name(reached: &Reached, found: &[String], end: &EndRule) -> Option<Vec<String>> {
     let (asked, found, own) = (reached.clone(), found.to_vec(), end.clone());
     let answer = end.ask(move || ask(&asked, found, &own));
@@ -37,9 +37,8 @@ fn ask(reached: &Reached, found: Vec<String>, end: &EndRule) -> Option<Vec<Strin
     let (Some(info), Some(_)) = (info, version.filter(|version| version.major >= 6)) else {
         return Some(Vec::new());
     };
-    // A process that waits at its start has none yet, and must not be asked: it may crash
-    // when a second session is stopped (see the quirks in `nettrace_ipc`'s
-    // `session::stop`).
+    // A process that waits at its start has no meters yet, and must not be asked: it may crash when
+    // a second session is stopped (see the quirks in `nettrace_ipc`'s `session::stop`).
     match reached.runtime.startup_of(&info) {
         Ok(Startup::Running) => Some(list(reached, end).unwrap_or_default()),
         _ => Some(found),

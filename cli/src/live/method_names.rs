@@ -1,9 +1,8 @@
 //! Names for the frames of a live session.
 //!
-//! A stack is a list of addresses. The runtime reports which method lies where in two
-//! ways: when a method is loaded, to sessions that ask for it, and in a rundown, at a
-//! session's end. So the watched session asks for the former beside what the user wants,
-//! and a second session, which is stopped at once, brings the latter.
+//! A stack is a list of addresses. The runtime reports which method lies where in two ways: in an
+//! event when a method is loaded, and in a rundown at the end of a session. So the watched session
+//! also asks for these events, and a second session, which is stopped at once, brings a rundown.
 
 use super::counters::silent;
 use super::driver::{Driver, Next};
@@ -16,20 +15,20 @@ use nettrace_parser::view::KnownProvider;
 use nettrace_parser::{Event, Feed};
 use std::num::NonZeroU32;
 
-/// Keywords of the events that name methods. Loader, JIT, NGEN: methods and modules come and go.
-/// Compilation diagnostic: precompiled code is handed out.
+/// Keywords of the events that name methods: Loader, JIT and NGEN for methods and modules that come
+/// and go, CompilationDiagnostic for precompiled code that is handed out.
 pub(crate) const METHOD_KEYWORDS: u64 = 0x8 | 0x10 | 0x20 | 0x20_0000_0000;
-/// Ids of these events: method load and unload, without and with names; module load and unload;
-/// precompiled code handed out.
+/// Ids of the events that name methods: method load and unload, without and with names; module load
+/// and unload; precompiled code handed out.
 const IDS: [u32; 7] = [141, 142, 143, 144, 152, 153, 159];
 /// The rundown that names methods at the session's end: loader, JIT, NGEN. Runtimes before .NET 9
-/// send all they have.
+/// send their whole rundown.
 pub(crate) const RUNDOWN: Rundown = Rundown::Keyword(0x8 | 0x10 | 0x20 | 0x100);
 
-/// Which events of the runtime's provider the user gets to see.
+/// Filter of the runtime's events that hides those which the user did not request.
 #[derive(Debug)]
 pub(crate) struct Visible {
-    /// What the user requested of that provider; `None` if nothing.
+    /// The runtime's provider as the user requested it; `None` if the user did not.
     asked: Option<Provider>,
 }
 
@@ -50,9 +49,8 @@ impl Visible {
     }
 }
 
-/// Adds to a session the events that name methods that are loaded while it runs. Names
-/// come at level verbose only, which is the provider's level for everything else that is
-/// requested of it.
+/// Adds to a session the events that name methods which are loaded while it runs. Names come only
+/// at level verbose, which then applies to all events of the runtime's provider.
 pub(crate) fn with_methods(providers: &Providers) -> Result<(Providers, Visible), RequestError> {
     let asked = providers.iter().find(|provider| provider.name() == RUNTIME).cloned();
     let mut names = Provider::new(RUNTIME)?.keywords(METHOD_KEYWORDS).level(Level::Verbose);
@@ -63,8 +61,8 @@ pub(crate) fn with_methods(providers: &Providers) -> Result<(Providers, Visible)
     Ok((all, Visible { asked }))
 }
 
-/// Learns what was loaded before, by the rundown of a session that has no events of its
-/// own. Returns the number of methods.
+/// Learns the methods that were loaded before, from the rundown of a session without other events.
+/// Returns their number.
 ///
 /// # Errors
 /// Why some or all names are missing, for the user.
@@ -79,10 +77,10 @@ pub(crate) fn learn_loaded(
     Ok(names.method_count().saturating_sub(before))
 }
 
-/// Passes the events of a rundown to `learn`. The session has no events of its own.
+/// Passes the events of a rundown to `learn`, from a session without other events.
 ///
 /// # Errors
-/// Why some or all of them are missing, for the user.
+/// Why some or all events are missing, for the user.
 pub(crate) fn rundown(
     reached: &Reached,
     buffer: NonZeroU32,

@@ -1,45 +1,43 @@
-//! EventCounters and metrics in separate sessions, two or three.
+//! Splits a request for EventCounters and metrics into two or three sessions.
 //!
-//! On .NET 8 to 10 one session with both can block the process for ever: while the
-//! runtime's thread turns on metrics it holds the lock of all event listeners and waits for
-//! the class constructor of `ArrayPoolEventSource`; the thread that polls counters may run
-//! that constructor, and waits for the lock. Once metrics are on, that constructor has run,
-//! so a later session with counters is safe: metrics first, then the rest.
+//! On .NET 8 to 10 one session with both can block the process for ever. The thread of the runtime
+//! that turns on metrics holds the lock of all event listeners and waits for the class constructor
+//! of `ArrayPoolEventSource`. The thread that polls counters may be running that constructor, and
+//! waits for the lock. Once metrics are on, the constructor has run, so metrics begin first, and a
+//! session with counters later is safe.
 //!
-//! A process that waits at its start enables no provider before it is resumed, although it
-//! has answered. There the counters wait for the [first values](super::first_values) of the
-//! metrics; all other providers start with the metrics, so that a recording begins with the
+//! A process that waits at its start enables no provider before it is resumed, although it has
+//! answered. So in such a process the counters wait for the [first values](super::first_values) of
+//! the metrics; all other providers start with the metrics, so that a recording begins with the
 //! first method.
 
-use super::counters::METRICS;
+use super::counters::{INTERVAL_ARGUMENT, METRICS};
 use super::end_rule::EndRule;
 use super::target::Reached;
 use nettrace_ipc::{Provider, Providers, Rundown, SessionConfig, Startup};
 use std::io;
 use std::ops::RangeInclusive;
 
-/// Versions of .NET in which one session with both may block.
+/// Versions of .NET that may block if one session has metrics and EventCounters.
 const BLOCKING_VERSIONS: RangeInclusive<u32> = 8..=10;
-/// Argument that turns on the EventCounters of a provider.
-const INTERVAL_ARGUMENT: &str = "EventCounterIntervalSec";
-/// Why there are several sessions, for messages.
+/// Reason for several sessions, for messages.
 pub(crate) const REASON: &str =
     "this version of .NET may block for ever if one session asks for metrics and EventCounters";
 
-/// The sessions that one request takes, in the order in which they begin.
+/// The sessions that one request needs, in the order in which they begin.
 #[derive(Debug)]
 pub(crate) struct Sessions {
-    /// The metrics, if more is requested that may begin with them or after them.
+    /// Metrics, if they have a session of their own.
     pub(crate) metrics: Option<SessionConfig>,
-    /// Everything else; the metrics of a process that waits, if only counters come later.
+    /// Everything else, or metrics if nothing but EventCounters follows them.
     pub(crate) main: SessionConfig,
-    /// EventCounters that may begin only after the first values of the metrics: the process
+    /// EventCounters that may begin only after the first values of metrics, because the process
     /// waits at its start.
     pub(crate) counters: Option<SessionConfig>,
 }
 
 impl Sessions {
-    /// Returns the sessions that a request to a process takes; `None` if it was time to end before
+    /// Returns the sessions that a request to a process needs; `None` if it was time to end before
     /// the process answered.
     pub(crate) fn for_process(
         reached: &Reached,
@@ -57,14 +55,14 @@ impl Sessions {
             Some((info.version()?.major, is_suspended))
         })?;
         let Some(asked) = asked else { return Ok(None) };
-        // If the version is unknown, one session.
+        // A process of unknown version gets one session.
         let needed = asked
             .filter(|(major, _)| BLOCKING_VERSIONS.contains(major))
             .and_then(|(_, is_suspended)| split(config, is_suspended));
         Ok(Some(needed.unwrap_or_else(|| Sessions::one(config))))
     }
 
-    /// Returns one session for all of it.
+    /// Returns one session for the whole request.
     pub(crate) fn one(config: &SessionConfig) -> Sessions {
         Sessions { metrics: None, main: config.clone(), counters: None }
     }

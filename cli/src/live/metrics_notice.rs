@@ -1,9 +1,9 @@
-//! What the metrics of a process report about their session, with the options of
-//! `nettrace counters` that set the limits in question.
+//! Notices of a process about its metrics session, as sentences that name the options of `nettrace
+//! counters` for the limits in question.
 
 use nettrace_analysis::live::MetricsNotice;
 
-/// Returns the notice as a sentence, which names the option of `nettrace counters` that can help.
+/// Returns a notice as a sentence, which names the option that can help.
 pub(crate) fn text(notice: &MetricsNotice) -> String {
     match notice {
         MetricsNotice::OtherConfiguration { refresh_interval, max_time_series, max_histograms } => {

@@ -1,10 +1,10 @@
-//! Talking to running processes: which one, what to ask for, and when to end.
+//! Sessions of running processes: which process, what to request, and when to end.
 //!
-//! The way of a session: [`target`] (or a launched [`program`]) → [`request`] → [`start`]
-//! → [`driver`], one loop in which its bytes arrive, go to a [`sink`], are parsed, and
+//! A session passes through these modules: [`target`] (or a launched [`program`]) → [`request`] →
+//! [`start`] → [`driver`], one loop in which its bytes arrive, go to a [`sink`], are parsed, and
 //! events come out. `watch`, `heap` and `stack` drive on the command's thread; a recording of
-//! `collect` and the [`live_session`] of a view have a thread each, while the command
-//! shows how it goes. When all of this ends is one rule, [`end_rule`].
+//! `collect` and the [`live_session`] of a view have a thread each, while the command shows how it
+//! goes. One rule says when each of them ends: [`end_rule`].
 
 pub(crate) mod cost;
 pub(crate) mod counters;

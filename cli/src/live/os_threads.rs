@@ -1,10 +1,9 @@
-//! What the operating system reports about the threads of a process.
+//! Reads what the operating system reports about the threads of a process.
 //!
-//! Linux has it in `/proc/PID/task/TID`. Elsewhere, and of processes on other machines or
-//! in another namespace, no data is available, and the output says so.
+//! Linux has this in `/proc/PID/task/TID`. On other systems, and for processes of other machines or
+//! namespaces, no data is available, and the output says so.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// Name of the threads of .NET 6 and later that take samples and send events.
 const SESSION_THREAD: &str = ".NET EventPipe";
@@ -12,43 +11,39 @@ const SESSION_THREAD: &str = ".NET EventPipe";
 /// A thread, as the operating system sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OsThread {
-    /// Its id here; in the process's namespace it may have another.
+    /// Id of the thread in the namespace of this command; in the namespace of the process it may
+    /// have another.
     pub(crate) id: u64,
     pub(crate) name: String,
-    /// The letter of its state: R, S, D, T …
+    /// Letter of the thread's state: R, S, D, T …
     pub(crate) state: char,
     pub(crate) user_ns: u64,
     pub(crate) system_ns: u64,
-    /// Processor time in nanoseconds: user and kernel together, more precise than in ticks if the
-    /// system has that.
+    /// Processor time in nanoseconds, in user mode and in the kernel. It is more precise than their
+    /// sum, which counts ticks, if the system has `schedstat`.
     pub(crate) cpu_ns: u64,
-    /// The function of the kernel that it sleeps in, if the system shows it.
+    /// Function of the kernel in which the thread sleeps, if the system shows it.
     pub(crate) kernel_function: Option<String>,
 }
 
 impl OsThread {
-    /// Returns whether the runtime made it for sessions, be they of nettrace or of other tools.
+    /// Returns whether the runtime made the thread for sessions, of nettrace or of other tools.
     pub(crate) fn is_of_sessions(&self) -> bool {
         self.name == SESSION_THREAD
     }
 
-    /// Returns the state in words.
     pub(crate) fn state_text(&self) -> &'static str {
-        state_text(self.state)
-    }
-}
-
-fn state_text(state: char) -> &'static str {
-    match state {
-        'R' => "running",
-        'S' => "sleeping",
-        'D' => "in uninterruptible sleep",
-        'T' => "stopped",
-        't' => "stopped by a debugger",
-        'Z' | 'X' | 'x' => "ended",
-        'I' => "idle",
-        'P' => "parked",
-        _ => "unknown",
+        match self.state {
+            'R' => "running",
+            'S' => "sleeping",
+            'D' => "in uninterruptible sleep",
+            'T' => "stopped",
+            't' => "stopped by a debugger",
+            'Z' | 'X' | 'x' => "ended",
+            'I' => "idle",
+            'P' => "parked",
+            _ => "unknown",
+        }
     }
 }
 
@@ -58,7 +53,7 @@ pub(crate) fn are_stopped<'t>(threads: impl IntoIterator<Item = &'t OsThread>) -
     threads.peek().is_some() && threads.all(|thread| matches!(thread.state, 'T' | 't'))
 }
 
-/// The threads of a process, by their ids in its own namespace.
+/// The threads of a process by their ids in the namespace of the process.
 pub(crate) type OsThreads = BTreeMap<u64, OsThread>;
 
 /// Returns the threads that a process has now.
@@ -67,7 +62,7 @@ pub(crate) type OsThreads = BTreeMap<u64, OsThread>;
 /// Why they cannot be listed, for the user.
 #[cfg(target_os = "linux")]
 pub(crate) fn list(pid: u64) -> Result<OsThreads, String> {
-    let folder = PathBuf::from(format!("/proc/{pid}/task"));
+    let folder = std::path::PathBuf::from(format!("/proc/{pid}/task"));
     let entries = std::fs::read_dir(&folder)
         .map_err(|error| format!("{} cannot be read: {error}", folder.display()))?;
     let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
@@ -76,7 +71,7 @@ pub(crate) fn list(pid: u64) -> Result<OsThreads, String> {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
             continue;
         };
-        // It may have ended since the folder was listed.
+        // The thread may have ended since the folder was listed.
         if let Some((own_id, thread)) = read(&entry.path(), id, tick_ns) {
             threads.insert(own_id, thread);
         }
@@ -86,7 +81,6 @@ pub(crate) fn list(pid: u64) -> Result<OsThreads, String> {
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn list(_pid: u64) -> Result<OsThreads, String> {
-    let _ = PathBuf::new();
     Err("only Linux tells names, states and CPU times of other processes' threads".to_owned())
 }
 

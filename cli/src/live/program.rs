@@ -1,4 +1,4 @@
-//! A program that a command starts, and with which the command ends.
+//! A program that a command starts; the command ends when the program does.
 
 use super::end_rule::SIGNAL_CHECK;
 use super::signals::Signals;
@@ -9,13 +9,13 @@ use nettrace_ipc::{Arrival, Children, Error, Launch, Launched};
 use std::ffi::OsString;
 use std::process::{Command, ExitStatus, Stdio};
 
-/// What a started program shares with this command.
+/// Parts of this command's terminal that a started program shares.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sharing {
-    /// Whether it has this command's input and output; otherwise it has none.
+    /// Whether the program has this command's input and output; otherwise it has none.
     pub(crate) has_io: bool,
-    /// Whether it gets a Ctrl-C of the terminal at the same time as this command. Otherwise it gets
-    /// one from this command, when its session has ended.
+    /// Whether the program gets a Ctrl-C of the terminal at the same time as this command.
+    /// Otherwise this command passes it on when its session has ended.
     pub(crate) has_ctrl_c: bool,
 }
 
@@ -58,8 +58,8 @@ impl Program {
         Ok(Some(Program { name, launched, sharing, signals: signals.clone() }))
     }
 
-    /// Waits for the first process with a runtime. Returns `None` if a signal came, or there will be
-    /// none.
+    /// Waits for the first process with a runtime. Returns `None` if a signal came, or no such
+    /// process will come.
     pub(crate) fn arrival(&mut self) -> Result<Option<Arrival>, Failure> {
         let name = &self.name;
         let failed = |error: Error| failure(name, &error);
@@ -74,7 +74,7 @@ impl Program {
         }
     }
 
-    /// Returns what to say if no process with a runtime came.
+    /// Returns the message for a program of which no process with a runtime came.
     pub(crate) fn says_nothing(&self) -> String {
         let text =
             "it started no .NET program that can be traced (or its diagnostics are disabled)";
@@ -86,10 +86,10 @@ impl Program {
         self.sharing.has_ctrl_c
     }
 
-    /// Waits for its end, whatever became of its sessions, and passes on one signal;
-    /// calls `meanwhile` from time to time, and once after the end.
+    /// Waits for the end of the program, whatever became of its sessions, and passes one signal on
+    /// to it. Calls `meanwhile` from time to time, and once after the end.
     pub(crate) fn wait(mut self, mut meanwhile: impl FnMut(&Launched)) -> Result<Exit, Failure> {
-        // Nobody records them any more, so they must not stay suspended.
+        // No further process is recorded, so none must stay suspended.
         self.launched.resume_newcomers();
         // A session may end long before its program does.
         self.signals.reset();
@@ -111,18 +111,18 @@ impl Program {
         Ok(Exit::Program(exit_code(status)))
     }
 
-    /// Sends a signal on to the program: SIGTERM reaches this command alone, but is meant for both, and
-    /// so may be SIGHUP.
+    /// Sends a signal on to the program: SIGTERM, and perhaps SIGHUP, reaches this command alone,
+    /// but is meant for both.
     #[cfg(unix)]
     fn pass_on(&self) {
         use rustix::process::{Pid, Signal, kill_process, kill_process_group};
         let pid = self.launched.pid().and_then(|pid| i32::try_from(pid).ok());
         let Some(pid) = pid.and_then(Pid::from_raw) else { return };
-        // It may have ended before the signal arrives.
+        // The program may have ended before the signal arrives.
         let _ = match self.signals.seen() {
             Some(signal_hook::consts::SIGTERM) => kill_process(pid, Signal::TERM),
             Some(signal_hook::consts::SIGHUP) => kill_process(pid, Signal::HUP),
-            // A terminal's Ctrl-C reaches what it has started, too.
+            // A terminal's Ctrl-C also reaches the processes that the program has started.
             Some(signal_hook::consts::SIGINT) if !self.sharing.has_ctrl_c => {
                 kill_process_group(pid, Signal::INT)
             }

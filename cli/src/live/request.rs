@@ -1,4 +1,4 @@
-//! From the command line to the request that is sent to the process.
+//! Makes the request for a process from the command line.
 
 use crate::args::profiles::{DIAGNOSTIC_SOURCE, RUNTIME, SAMPLER, united_rundown};
 use crate::args::providers::{RundownChoice, default_keywords};
@@ -6,16 +6,16 @@ use crate::args::{ProfileName, SessionArgs};
 use crate::failure::Failure;
 use nettrace_ipc::{EventFilter, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 
-/// Keywords Loader, JIT and CompilationDiagnostic: at level Verbose methods are named when they are
-/// compiled, and when precompiled ones are bound.
+/// Keywords Loader, JIT and CompilationDiagnostic: at level Verbose, the runtime names methods when
+/// it compiles them, and precompiled methods when it binds them.
 const METHOD_NAMES: u64 = 0x20_0000_0018;
-/// Ids of events that level Verbose would bring besides names, at the keywords of profiles: ticks of
-/// allocation, pinned and finalized objects, memory pressure, joins and free lists of collections;
-/// statistics and work items of the thread pool; memory of the compiler, offsets of compiled
-/// code; waits for handles.
+/// Ids of the events that level Verbose adds to the keywords of profiles, besides names of methods:
+/// ticks of allocation, pinned and finalized objects, memory pressure, joins and free lists of
+/// collections; statistics and work items of the thread pool; memory of the compiler, offsets of
+/// compiled code; waits for handles.
 const OTHERS_AT_VERBOSE: [u32; 18] =
     [10, 29, 33, 200, 201, 203, 209, 56, 60, 61, 62, 63, 64, 65, 146, 190, 301, 302];
-/// Profiles of a session without any option that says what to record.
+/// Profiles of a session if no option says what to record.
 const DEFAULT_PROFILES: [ProfileName; 2] =
     [ProfileName::DotnetCommon, ProfileName::DotnetSampledThreadTime];
 
@@ -33,8 +33,8 @@ pub(crate) fn rundown(args: &SessionArgs, choice: Option<RundownChoice>) -> Rund
     choice.map_or_else(|| united_rundown(profiles(args)), |choice| choice.0)
 }
 
-/// Returns the session that the arguments ask for. `more`: providers beside those of the command line;
-/// `rundown`: see [`rundown`].
+/// Returns the configuration of the session that the arguments ask for. `more` are providers beside
+/// those of the command line; `rundown` comes from [`rundown`].
 pub(crate) fn config(
     args: &SessionArgs,
     more: Vec<Provider>,
@@ -58,8 +58,8 @@ pub(crate) fn config(
         .rundown(rundown))
 }
 
-/// Unites the providers, and filters them by the event ids of `--events`. A provider that only
-/// `--events` names gets everything else that makes its events come.
+/// Combines the providers, and filters them by the event ids of `--events`. A provider that only
+/// `--events` names gets its default keywords, at level Verbose.
 fn filtered(mut wanted: Vec<Provider>, args: &SessionArgs) -> Result<Providers, RequestError> {
     for ids in &args.events {
         if !wanted.iter().any(|provider| provider.name() == ids.provider) {
@@ -71,7 +71,7 @@ fn filtered(mut wanted: Vec<Provider>, args: &SessionArgs) -> Result<Providers, 
     if args.events.is_empty() {
         return Ok(united);
     }
-    // Ids given in several options for one provider unite like everything else.
+    // Ids for one provider from several options are combined.
     let with_ids = united.iter().flat_map(|provider| {
         let filters: Vec<_> =
             args.events.iter().filter(|ids| ids.provider == provider.name()).collect();
@@ -83,9 +83,9 @@ fn filtered(mut wanted: Vec<Provider>, args: &SessionArgs) -> Result<Providers, 
     Providers::new(with_ids)
 }
 
-/// Adds the names of methods to a session that has samples, as they are compiled or bound: a process
-/// that dies writes no rundown. This is only for processes that the command starts, since whatever was
-/// compiled before is not reported.
+/// Adds to a session with samples the events that name methods when they are compiled or bound,
+/// because a process that dies writes no rundown. This is only for processes that the command
+/// starts: methods that were compiled before are not reported.
 pub(crate) fn naming_methods(config: SessionConfig) -> Result<SessionConfig, RequestError> {
     let has_samples = config.providers().iter().any(|provider| provider.name() == SAMPLER);
     let is_filtered = |provider: &Provider| provider.event_filter().is_some();
@@ -106,12 +106,13 @@ pub(crate) fn naming_methods(config: SessionConfig) -> Result<SessionConfig, Req
     Ok(config.providing(Providers::new(all.collect::<Vec<_>>())?))
 }
 
-/// Returns whether a provider leaves out only what [`naming_methods`] would bring besides names.
+/// Returns whether a provider leaves out only the events that [`naming_methods`] would bring
+/// besides names.
 pub(crate) fn leaves_out_what_names_bring(provider: &Provider) -> bool {
     provider.event_filter() == Some(&EventFilter::except(OTHERS_AT_VERBOSE))
 }
 
-/// Returns the providers as a table, each with the options that name it; a heading first.
+/// Returns the providers as lines of a table, each with the options that name it, below a heading.
 pub(crate) fn table(args: &SessionArgs, config: &SessionConfig) -> Vec<String> {
     let mut rows = vec![["Provider", "Keywords", "Level", "Enabled by"].map(str::to_owned)];
     for provider in config.providers() {
@@ -162,15 +163,15 @@ fn sources(args: &SessionArgs, name: &str) -> Vec<String> {
         sources.push("--events".to_owned());
     }
     if sources.is_empty() {
-        // Nothing else adds any: names of methods of a started program, and the counters of
-        // conditions.
+        // Only two things add providers without an option: names of methods of a started program,
+        // and the counters of conditions.
         let more = if name == RUNTIME { "names of methods" } else { "--until" };
         sources.push(more.to_owned());
     }
     sources
 }
 
-/// Returns what the user should know before such a session.
+/// Returns warnings about what a session changes in the process, or cannot record.
 pub(crate) fn warnings(config: &SessionConfig) -> Vec<String> {
     let mut warnings = Vec::new();
     for provider in config.providers() {
@@ -244,7 +245,7 @@ mod tests {
     fn methods_are_named_where_there_are_samples() {
         let shown_of = |args: &[&str]| shown(&naming_methods(asked(args)).unwrap())[0].clone();
         assert_eq!(shown_of(&[]), "Microsoft-Windows-DotNETRuntime:0xf0300003801d:5");
-        // What else level 5 would bring is left out, unless it was asked for.
+        // Other events of level 5 are left out, unless the user asked for them.
         let filter_of = |args: &[&str]| {
             let config = naming_methods(asked(args)).unwrap();
             config.providers().iter().next().unwrap().event_filter().cloned()

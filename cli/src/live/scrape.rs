@@ -1,10 +1,9 @@
 //! An endpoint that Prometheus scrapes: one document, over HTTP.
 //!
-//! `httparse` reads the heads of requests, as it does for hyper. What else a server needs
-//! is little, and has to be bounded: a few connections at a time, each with one request
-//! of a few kilobytes and one answer, and a deadline for both. tiny_http, the usual small
-//! server, has no deadlines and has not been released since 2022; hyper needs an
-//! executor.
+//! `httparse` reads the heads of requests, as it does for hyper. All else is bounded: a few
+//! connections at a time, each with one request of a few kilobytes and one answer, and a deadline
+//! for both. tiny_http, the usual small server, has no deadlines and has not been released since
+//! 2022; hyper needs an executor.
 
 use crate::failure::Failure;
 use std::io::{self, ErrorKind, Read, Write};
@@ -21,7 +20,7 @@ const MAX_HEAD_BYTES: usize = 8 << 10;
 const MAX_HEADERS: usize = 64;
 /// Maximum time for a request, and for taking its answer.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Pause after a failed accept, as without descriptors.
+/// Pause after a failed accept, such as one without a free descriptor.
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -35,13 +34,13 @@ pub(crate) struct Scrape {
 }
 
 impl Scrape {
-    /// Listens at an address, and answers clients that call it by a loopback name or address, or by
-    /// one of these `hosts`. The thread ends with the process.
+    /// Listens at an address, and answers clients that call this server by a loopback name or
+    /// address, or by one of `hosts`. The thread ends with the process.
     pub(crate) fn listen(address: SocketAddr, hosts: &[String]) -> Result<Scrape, Failure> {
         Scrape::listen_within(EXCHANGE_TIMEOUT, address, hosts)
     }
 
-    /// Listens as [`Scrape::listen`] does. `timeout`: the maximum time of an exchange.
+    /// Listens as [`Scrape::listen`] does, with `timeout` as the maximum time of an exchange.
     fn listen_within(
         timeout: Duration,
         address: SocketAddr,
@@ -63,7 +62,8 @@ impl Scrape {
         Ok(Scrape { address, document })
     }
 
-    /// Returns where it listens. If the port was given as 0, the address has the one that was chosen.
+    /// Returns the address of the server. If port 0 was given, it has the port that the system
+    /// chose.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
@@ -140,9 +140,9 @@ struct Head {
     host: String,
 }
 
-/// Returns whether a client that calls this server by a name gets an answer. A page in a browser may
-/// have a name of its own lead to this machine (DNS rebinding), and would read what only this machine
-/// may.
+/// Returns whether a client that calls this server by the name `host` gets an answer. Other names
+/// are refused, because a page in a browser may let its own name lead to this machine (DNS
+/// rebinding), and would read what only this machine may read.
 fn is_answered(host: &str, hosts: &[String]) -> bool {
     let (name, port) = host.rsplit_once(':').unwrap_or((host, ""));
     let name = if port.bytes().all(|byte| byte.is_ascii_digit()) { name } else { host };
@@ -152,7 +152,7 @@ fn is_answered(host: &str, hosts: &[String]) -> bool {
         || hosts.iter().any(|host| [name, address].iter().any(|own| host.eq_ignore_ascii_case(own)))
 }
 
-/// Reads the head of a request; `None` if what came is none, or too long.
+/// Reads the head of a request; `None` if the bytes are no head, or too long.
 fn read_head(stream: &mut TcpStream, deadline: Instant) -> io::Result<Option<Head>> {
     let mut bytes = Vec::new();
     let mut piece = [0; 1024];
@@ -209,7 +209,7 @@ fn reply(
     stream.flush()
 }
 
-/// Returns what is left of the time; an error if nothing is.
+/// Returns the time until the deadline. Fails if none is left.
 fn left(deadline: Instant) -> io::Result<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(left) }

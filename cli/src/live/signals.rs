@@ -1,9 +1,9 @@
-//! Ctrl-C and similar signals: the first is noticed, a later one exits at once, and
-//! leaves no process suspended.
+//! Ctrl-C and similar signals. The first one asks the command to stop; a later one exits at once,
+//! and leaves no process suspended.
 //!
-//! One request to stop may come as several signals: GNU `timeout` signals the process and
-//! then its group, microseconds apart; a terminal that closes may do so too. What comes
-//! within [`Delays::same_signal`] of the first is the same request.
+//! One request to stop may come as several signals: GNU `timeout` signals the process and then its
+//! group, microseconds apart; a terminal that closes may do so, too. Signals within
+//! [`Delays::same_signal`] of the first are the same request.
 
 use crate::delays::Delays;
 use nettrace_ipc::Resumer;
@@ -24,18 +24,18 @@ pub(crate) struct Signals {
     delays: Delays,
 }
 
-/// How far the command's end has come.
+/// Progress of the command's end.
 #[derive(Debug, Default)]
 struct Stopping {
-    /// When it began, by a signal or by a timer.
+    /// When the end began, by a signal or by a timer.
     since: Option<Instant>,
-    /// Whether no signal has asked for it.
+    /// Whether a timer began the end, and no signal.
     is_by_timer: bool,
 }
 
 impl Stopping {
-    /// Takes a signal that came `now`. Returns whether it exits at once. `seen`: the first signal
-    /// that was noticed.
+    /// Takes a signal that came `now`, and returns whether it exits at once. `seen` is the first
+    /// signal that was noticed.
     #[cfg_attr(not(unix), expect(dead_code))]
     fn exits(&mut self, now: Instant, same_signal: Duration, seen: Option<i32>) -> bool {
         let Some(since) = self.since else {
@@ -65,7 +65,7 @@ impl Signals {
         }
     }
 
-    /// Returns the maximum time after a signal to wait for what nobody keeps.
+    /// Returns the maximum time to wait, after a signal, for what is not saved.
     pub(crate) fn patience(&self) -> Duration {
         self.delays.signal_patience
     }
@@ -80,7 +80,7 @@ impl Signals {
         let signals = Signals { delays: *delays, ..Signals::none() };
         let at_once = Arc::new(AtomicBool::new(false));
         for signal in wanted() {
-            // In this order: a signal finds `at_once` as the one before it left it.
+            // The order matters: a signal must find `at_once` as the signal before left it.
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&at_once))?;
             #[cfg(not(unix))]
             flag::register(signal, Arc::clone(&at_once))?;
@@ -92,20 +92,20 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Returns the signal that came.
+    /// Returns the first signal that came, if any.
     pub(crate) fn seen(&self) -> Option<i32> {
         i32::try_from(self.seen.load(Ordering::SeqCst)).ok().filter(|signal| *signal != 0)
     }
 
-    /// Returns when the signal came.
+    /// Returns when the first signal came.
     pub(crate) fn seen_since(&self) -> Option<Instant> {
         self.seen()?;
         let mut stopping = self.stopping();
         if cfg!(not(unix)) {
-            // No thread notes the time.
+            // Here no thread notes the time.
             stopping.since.get_or_insert_with(Instant::now);
         }
-        // The thread that notes it may not have run yet.
+        // The thread that notes the time may not have run yet.
         Some(stopping.since.unwrap_or_else(Instant::now))
     }
 
@@ -116,18 +116,19 @@ impl Signals {
         let _ = self.seen.compare_exchange(0, number, Ordering::SeqCst, Ordering::SeqCst);
     }
 
-    /// Takes that the command stops because `--duration` elapsed, or because it has what it wants: the
-    /// next Ctrl-C exits at once.
+    /// Notes that the command stops because `--duration` elapsed, or because it has what it wants.
+    /// The next Ctrl-C then exits at once.
     pub(crate) fn stop_by_timer(&self) {
         let mut stopping = self.stopping();
-        // A signal that was noticed already is taken in a moment, and must not count as the next.
+        // A signal that was noticed already is handled in a moment, and must not count as the
+        // second one.
         if stopping.since.is_none() && self.seen().is_none() {
             *stopping = Stopping { since: Some(Instant::now()), is_by_timer: true };
         }
     }
 
-    /// Takes that what stopped by a timer is over, and something else goes on: a program that was
-    /// started. The next signal is noticed again instead of exiting at once.
+    /// Notes that what a timer stopped is over, while something else, such as a started program,
+    /// goes on. The next signal is then noticed again instead of exiting at once.
     pub(crate) fn reset(&self) {
         let mut stopping = self.stopping();
         if stopping.is_by_timer && self.seen().is_none() {
@@ -161,7 +162,8 @@ fn wanted() -> Vec<i32> {
     vec![SIGINT, SIGTERM]
 }
 
-/// Signals after the first, which a thread takes: a handler may not talk to processes.
+/// Signals after the first. A thread handles them, because a signal handler may not talk to
+/// processes.
 #[cfg(unix)]
 mod second {
     use super::{AtomicBool, Ordering, PoisonError, Signals, wanted};
@@ -189,13 +191,14 @@ mod second {
     }
 
     fn exit(signals: &Signals, at_once: Arc<AtomicBool>) -> ! {
-        // The next signal need not wait, unless it is this one once more.
+        // A signal may exit without waiting from now on, unless it is part of the same request.
         let same_signal = signals.delays.same_signal;
         let _ = thread::Builder::new().spawn(move || {
             thread::sleep(same_signal);
             at_once.store(true, Ordering::SeqCst);
         });
-        // Before anything else that can fail: a suspended process would stay so for ever.
+        // This comes before anything else that can fail, because a suspended process would stay so
+        // for ever.
         resume_everyone(signals);
         crate::screen::restore();
         crate::new_file::leave_unfinished();
@@ -212,7 +215,7 @@ mod second {
             // Fails if the receiver has stopped waiting.
             let _ = done.send(());
         };
-        // On a thread, since a runtime may not answer.
+        // This runs on a thread, because a runtime may not answer.
         if thread::Builder::new().spawn(resume).is_ok() {
             let _ = is_done.recv_timeout(signals.delays.last_resume);
         }

@@ -1,4 +1,4 @@
-//! Where the bytes of a session are written, as they came.
+//! Destinations of the bytes of a session, which are written as they came.
 
 use super::stdout_queue::StdoutQueue;
 use crate::failure::Failure;
@@ -9,25 +9,25 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Where bytes go.
+/// Destination of bytes.
 #[derive(Debug)]
 pub(crate) enum Sink {
-    /// Nobody keeps the bytes: a view only looks at them.
+    /// The bytes are not kept: a view only parses them.
     Nowhere,
     File(File, Pending),
     Packed(GzEncoder<File>, Pending),
     Stdout(StdoutQueue),
 }
 
-/// What became of the bytes.
+/// Result of saving the bytes.
 #[derive(Debug)]
 pub(crate) enum Saved {
     /// There is no file.
     Nothing,
-    /// The file has all that was received, and its name.
+    /// The file has all bytes that were received, and its final name.
     Whole(Written),
-    /// Some bytes could not be written. The others are in the file under its temporary name; `None`
-    /// if there are none.
+    /// Some bytes are missing. The others are in the file under its temporary name; `None` if it
+    /// has none.
     Part(Option<PathBuf>),
     /// The file could not be given its name.
     Unnamed(Failure),
@@ -52,8 +52,8 @@ impl Sink {
         }
     }
 
-    /// Ends the writing. `is_whole`: whether nothing more belongs to the file. A packed file may fail in
-    /// its last bytes.
+    /// Ends the file. `is_whole`: it has all bytes of the session. Writing the last bytes of a
+    /// compressed file may fail.
     pub(crate) fn finish(self, is_whole: bool) -> (Saved, io::Result<()>) {
         let (pending, written) = match self {
             // Several sessions may write to the queue, so its owner finishes it.

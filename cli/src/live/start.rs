@@ -1,4 +1,4 @@
-//! How sessions begin.
+//! Starts sessions, and resumes processes that wait for them.
 
 use super::end_rule::EndRule;
 use super::target::Reached;
@@ -13,8 +13,8 @@ pub(crate) enum Resume {
     No,
 }
 
-/// Starts a session, and says what the runtime is too old for. Returns `None` if it was time to end
-/// before the process answered, which a message says.
+/// Starts a session, and warns of the parts of the request for which the runtime is too old.
+/// Returns `None` if it was time to end before the process answered, which a message says.
 pub(crate) fn start(
     reached: &Reached,
     config: SessionConfig,
@@ -26,8 +26,8 @@ pub(crate) fn start(
     start_telling(reached, config, (resume, end), messages, |lost| *lost != Lost::StacksOff)
 }
 
-/// Starts a session as [`start`] does, for a view that leaves out by itself what comes although it was
-/// not wanted.
+/// Starts a session as [`start`] does, without warnings about events that come although they were
+/// not requested: a view ignores them.
 pub(crate) fn start_view(
     reached: &Reached,
     config: SessionConfig,
@@ -51,7 +51,7 @@ fn start_telling(
     let runtime = reached.runtime.clone();
     let started = end.ask(move || -> Result<_, Error> {
         let session = runtime.start(&config)?;
-        // After the session has begun, so that it has the program's first events.
+        // This follows the start of the session, so that it has the program's first events.
         let resumed = if resume == Resume::Yes { runtime.resume() } else { Ok(()) };
         Ok((session, resumed))
     });
@@ -65,14 +65,14 @@ fn start_telling(
         messages.warning(&format!("{}: {text}: {lost}", reached.label()));
     }
     match resumed {
-        // It may have ended in the meantime: the session has what it sent until then.
+        // The process may have ended in the meantime; the session has what it sent until then.
         Err(error) if is_end(&error) => {}
         resumed => resumed.map_err(|error| reached.failed(&error))?,
     }
     Ok(Some(session))
 }
 
-/// Returns whether nobody answers any more.
+/// Returns whether an error says that the process has ended.
 fn is_end(error: &Error) -> bool {
     use std::io::ErrorKind::{ConnectionRefused, NotFound};
     match error {
@@ -85,6 +85,6 @@ fn is_end(error: &Error) -> bool {
 /// Resumes a process whose session could not be started, because otherwise it would stay
 /// suspended for ever.
 pub(crate) fn resume_unrecorded(runtime: Runtime, end: &EndRule) {
-    // One that does not answer, or is gone, cannot be helped.
+    // A process that does not answer, or is gone, cannot be helped.
     let _ = end.last_request().ask(move || runtime.resume());
 }

@@ -1,8 +1,8 @@
-//! Standard output of a session: a thread of its own writes, so that a reader that stands
-//! still (`| less`) holds up neither the session nor the process that it belongs to.
+//! Standard output of a session. A thread of its own writes, so that a reader that does not read
+//! (`| less`) blocks neither the session nor its process.
 //!
-//! A session that is not read blocks its process, which then cannot even exit. So the
-//! queue is bounded, and what becomes of the rest is the user's choice: `--on-stall`.
+//! A session that is not read blocks its process, which then cannot even exit. So the queue is
+//! bounded, and `--on-stall` says what becomes of the rest.
 
 use super::end_rule::{EndRule, SIGNAL_CHECK};
 use crate::args::OnStall;
@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of bytes that wait for the reader.
 const MAX_QUEUED_BYTES: usize = 16 << 20;
-/// Maximum number of bytes of one write: progress is seen after each.
+/// Maximum number of bytes of one write; progress is noted after each.
 const MAX_WRITE_BYTES: usize = 16 << 10;
 
-/// What was not written.
+/// Amount of what was not written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Dropped {
     pub(crate) bytes: u64,
@@ -42,17 +42,18 @@ struct Piece {
 struct QueueState {
     pieces: VecDeque<Piece>,
     queued_bytes: usize,
-    /// Bytes of the current piece that are written; `None` between two pieces.
+    /// Number of bytes of the current piece that are still to be written; `None` between two
+    /// pieces.
     written_bytes: Option<usize>,
     last_progress: Instant,
     dropped: Dropped,
-    /// Whether something did not fit. Until half of what waits is written, nothing more is put
-    /// together that would only be dropped.
+    /// Whether something did not fit. Lines that would only be dropped are then not formatted,
+    /// until half of the queue is written.
     is_full: bool,
     failure: Option<io::Error>,
-    /// Whether the stream ends here, and everything that comes is dropped.
+    /// Whether the stream has ended early, so that everything that comes is dropped.
     is_cut: bool,
-    /// Whether nothing more will come.
+    /// Whether all bytes have been offered.
     is_closed: bool,
 }
 
@@ -69,12 +70,12 @@ pub(crate) fn is_named_pipe(path: &Path) -> bool {
 /// Opens the stream of a queue.
 pub(crate) type Open = Box<dyn FnOnce() -> io::Result<Box<dyn Write + Send>> + Send>;
 
-/// Takes bytes for standard output, or for a pipe, and never waits longer than it may.
+/// Takes bytes for standard output, or for a named pipe, and waits only as `--on-stall` allows.
 #[derive(Debug, Clone)]
 pub(crate) struct StdoutQueue {
     shared: Arc<Shared>,
     on_stall: OnStall,
-    /// Time after which a reader counts as stalled that takes nothing while the queue is full.
+    /// Time after which a reader counts as stalled if it takes nothing while the queue is full.
     stall: Duration,
     end: EndRule,
 }
@@ -92,9 +93,9 @@ impl Shared {
 }
 
 impl StdoutQueue {
-    /// Starts the thread that opens the stream, which waits for the reader of a pipe, and
-    /// writes. It may outlive the command: nothing ends a write to a pipe that has no
-    /// reader.
+    /// Starts the thread that opens the stream, which may have to wait for the reader of a pipe,
+    /// and writes to it. The thread may outlive the command, because nothing ends a write that has
+    /// no reader.
     pub(crate) fn new(
         open: Open,
         on_stall: OnStall,
@@ -119,7 +120,7 @@ impl StdoutQueue {
         Ok(StdoutQueue { shared, on_stall, stall, end: end.clone() })
     }
 
-    /// Takes bytes that are `items` lines, or drops them. Fails if the reader is gone.
+    /// Takes or drops bytes that hold `items` lines. Fails if the reader is gone.
     pub(crate) fn offer(&self, bytes: Vec<u8>, items: u64) -> io::Result<()> {
         let piece = Piece { bytes, items };
         let mut state = self.shared.lock();
@@ -132,7 +133,7 @@ impl StdoutQueue {
             if state.is_cut {
                 break;
             }
-            // One that is larger than all that may wait has to go through, too.
+            // A piece that is larger than the whole queue has to pass, too.
             if state.pieces.is_empty() || state.queued_bytes + piece.bytes.len() <= MAX_QUEUED_BYTES
             {
                 state.queued_bytes += piece.bytes.len();
@@ -141,7 +142,7 @@ impl StdoutQueue {
                 self.shared.changed.notify_all();
                 return Ok(());
             }
-            // Waited for in steps: neither signals nor the clock notify `changed`.
+            // The wait has short steps, because neither signals nor the clock notify `changed`.
             let is_ending = self.end.is_due();
             let stands_still = match self.on_stall {
                 OnStall::Drop => break,
@@ -175,7 +176,7 @@ impl StdoutQueue {
         state.is_cut || (self.on_stall == OnStall::Drop && state.is_full)
     }
 
-    /// Returns whether the session is to be stopped, since its reader stands still.
+    /// Returns whether the session is to be stopped, because its reader does not read.
     pub(crate) fn is_cut(&self) -> bool {
         self.shared.lock().is_cut
     }
@@ -243,13 +244,14 @@ fn write(shared: &Shared, open: Open) {
         };
         state.written_bytes = Some(piece.bytes.len());
         drop(state);
-        // In parts, so that a slow reader of a large piece differs from a stalled one.
+        // A large piece is written in parts, so that a slow reader differs from a stalled one.
         for bytes in piece.bytes.chunks(MAX_WRITE_BYTES) {
             let written = stream.write_all(bytes).and_then(|()| stream.flush());
             let mut state = shared.lock();
             state.last_progress = Instant::now();
             state.queued_bytes = state.queued_bytes.saturating_sub(bytes.len());
-            // Half of the room first, or each line would be dropped or kept by chance.
+            // Lines are taken again only when half of the room is free, or each line would be kept
+            // or dropped by chance.
             state.is_full &= state.queued_bytes > MAX_QUEUED_BYTES / 2;
             state.written_bytes = state.written_bytes.map(|left| left.saturating_sub(bytes.len()));
             drop(state);
@@ -269,7 +271,7 @@ mod tests {
     use nettrace_ipc::Deadlines;
     use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-    /// A reader that takes one write for each word it gets.
+    /// A reader that takes one write for each message on its channel.
     struct Gate(Receiver<()>, SyncSender<usize>);
 
     impl Write for Gate {

@@ -1,4 +1,4 @@
-//! Which process to talk to: by process id, by name, or over a port.
+//! Finds the process to talk to: by process id, by name, or over a port.
 
 use super::end_rule::{EndRule, SIGNAL_CHECK};
 use super::os_threads;
@@ -14,7 +14,7 @@ use nettrace_ipc::{
 };
 use std::time::{Duration, Instant};
 
-/// How to talk to processes.
+/// Deadlines and recorder of connections to processes.
 #[derive(Debug, Default)]
 pub(crate) struct Talk {
     pub(crate) recorder: Option<Recorder>,
@@ -23,13 +23,13 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
-    /// Creates what the command line says, and the transcript's file.
+    /// Takes the deadlines of the command line, and creates the file of the transcript.
     pub(crate) fn new(args: &TalkArgs) -> Result<Talk, Failure> {
         let defaults = Deadlines::default();
         let deadlines = match args.patience {
             Some(Span(patience)) => defaults
-                // Not longer than by default: a process that listens answers a connection
-                // at once, or never.
+                // The time to connect does not grow, because a process that listens answers a
+                // connection at once, or never.
                 .connect(patience.min(defaults.connect))
                 .reply(patience)
                 .start(patience)
@@ -54,7 +54,7 @@ impl Talk {
         }
     }
 
-    /// Makes sure that the transcript is written.
+    /// Finishes the transcript.
     pub(crate) fn finish(&self) -> Result<(), Failure> {
         self.transcript.as_ref().map_or(Ok(()), Transcript::finish)
     }
@@ -63,27 +63,28 @@ impl Talk {
 /// A process that can be talked to.
 #[derive(Debug, Clone)]
 pub(crate) struct Reached {
-    /// Its id; `None` if unknown.
+    /// Id of the process; `None` if unknown.
     pub(crate) pid: Option<u64>,
-    /// Its name; may be empty.
+    /// Name of the process; may be empty.
     pub(crate) name: String,
     pub(crate) runtime: Runtime,
-    /// Whether it was started to wait until it is resumed.
+    /// Whether the process was started to wait until it is resumed.
     pub(crate) may_wait: bool,
-    /// When it will have been running for [`SETTLING_TIME`], if it has not yet.
+    /// When the process will have been running for [`SETTLING_TIME`]; `None` if it has already.
     pub(crate) settles_at: Option<Instant>,
 }
 
-/// Why a process does not answer.
+/// Reason why a process does not answer.
 pub(crate) const STOPPED: &str = "the process is stopped, by a signal or a debugger";
 
-/// Minimum time that a process has run before a session begins: sessions and class constructors of
-/// the runtime's event sources may wait for each other for ever. `top` blocked one of five
-/// programs of .NET 8 that it looked at 50 ms after their start, none after a second.
+/// Minimum time that a process has run before a session begins. At the start of a process, a
+/// session and class constructors of the runtime's event sources may wait for each other for ever.
+/// `top` blocked one of five programs of .NET 8 that it looked at 50 ms after their start, none
+/// after a second.
 const SETTLING_TIME: Duration = Duration::from_secs(1);
 
 impl Reached {
-    /// Returns what messages call it: `shop (4711)`.
+    /// Returns the name of the process in messages, such as `shop (4711)`.
     pub(crate) fn label(&self) -> String {
         match (self.pid, self.name.is_empty()) {
             (Some(pid), true) => format!("process {pid}"),
@@ -100,11 +101,11 @@ impl Reached {
         }
     }
 
-    /// Refuses a process that is stopped and stays so, which a command that asks once would
-    /// wait for in vain.
+    /// Refuses a process that is stopped and stays so, because a command would wait for its answer
+    /// in vain.
     ///
     /// # Errors
-    /// It is stopped.
+    /// The process is stopped.
     pub(crate) fn refuse_stopped(&self, end: &EndRule) -> Result<(), Failure> {
         let is_stopped = || {
             let threads = self.pid.and_then(|pid| os_threads::list(pid).ok());
@@ -113,7 +114,7 @@ impl Reached {
         let until = Instant::now() + end.patience();
         while is_stopped() {
             if Instant::now() >= until {
-                return Err(Failure::input(self.label(), STOPPED.to_owned()));
+                return Err(Failure::input(self.label(), STOPPED));
             }
             if !end.sleep_until(Instant::now() + SIGNAL_CHECK) {
                 return Ok(());
@@ -127,7 +128,7 @@ impl Reached {
         Failure::input(self.label(), error.to_string())
     }
 
-    /// Makes a process that was found one that can be talked to.
+    /// Makes a process that was found ready for requests.
     fn from_found(found: &Found, talk: &Talk) -> Result<Reached, Failure> {
         let pid = u64::from(found.pid);
         let (name, may_wait) = (found.name.clone(), found.suspends_at_startup);
@@ -137,14 +138,17 @@ impl Reached {
         let reached = |runtime| Reached { pid: Some(pid), name, runtime, may_wait, settles_at };
         match (found.runtime(), &found.endpoint) {
             (Some(runtime), _) => Ok(reached(talk.with(runtime))),
-            (None, Err(reason)) => Err(cannot(&format!("process {pid}"), &reason.to_string())),
-            (None, Ok(_)) => Err(cannot(&format!("process {pid}"), "cannot be reached")),
+            (None, Err(reason)) => {
+                Err(Failure::input(format!("process {pid}"), reason.to_string()))
+            }
+            (None, Ok(_)) => Err(Failure::input(format!("process {pid}"), "cannot be reached")),
         }
     }
 
-    /// Makes the process that connected to a port, or answers at one, and asks it for its name.
+    /// Makes a process that connected to a port, or answers at one, ready for requests, and asks it
+    /// for its name.
     pub(crate) fn running(runtime: Runtime, pid: Option<u64>) -> Reached {
-        // .NET Core 3 cannot tell; other runtimes that do not answer will say why at the
+        // .NET Core 3 cannot tell its name; other runtimes that do not answer will say why at the
         // next request.
         let info = runtime.info().ok();
         let name = info.as_ref().and_then(|info| info.entry_assembly.clone()).unwrap_or_default();
@@ -157,10 +161,6 @@ impl Reached {
     }
 }
 
-fn cannot(what: &str, message: &str) -> Failure {
-    Failure::input(what, message)
-}
-
 /// Returns every process that can be reached.
 pub(crate) fn all(talk: &Talk) -> Vec<Reached> {
     let found = Search::new().run().processes;
@@ -168,24 +168,24 @@ pub(crate) fn all(talk: &Talk) -> Vec<Reached> {
     runtimes.filter_map(|found| Reached::from_found(found, talk).ok()).collect()
 }
 
-/// What the arguments select.
+/// The process or port that the arguments select.
 pub(crate) enum Selected {
-    /// Running processes: several only of one name.
+    /// Running processes; there are several only if they have one name.
     Processes(Vec<Reached>),
-    /// A port of ours, to which processes connect.
+    /// A port of this command, to which processes connect.
     Port(Port),
 }
 
 /// The process that a command is about.
 pub(crate) struct One {
     pub(crate) reached: Reached,
-    /// The port to which it connected. Kept open until the command has ended, so that
+    /// Port to which the process connected. It is kept open until the command has ended, so that
     /// processes that connect later are resumed.
     pub(crate) port: Option<Port>,
 }
 
-/// Finds what the user named. Connects only to a process at a port, and waits for it until
-/// it is time to end.
+/// Finds what the user named. Connects only if that is a process that listens at a port, and waits
+/// for its answer until it is time to end.
 pub(crate) fn find(args: &TargetArgs, talk: &Talk, end: &EndRule) -> Result<Selected, Failure> {
     if let Some(pid) = args.process_id {
         return by_id(pid, talk).map(|reached| Selected::Processes(vec![reached]));
@@ -200,16 +200,16 @@ pub(crate) fn find(args: &TargetArgs, talk: &Talk, end: &EndRule) -> Result<Sele
     if address.mode() == PortMode::Connect {
         let runtime = talk.with(Runtime::at(address.endpoint()));
         let reached = end.ask(move || Reached::running(runtime, None))?;
-        let reached = reached.ok_or_else(|| cannot(port, "did not answer in time"))?;
+        let reached = reached.ok_or_else(|| Failure::input(port, "did not answer in time"))?;
         return Ok(Selected::Processes(vec![reached]));
     }
     let options = PortOptions::default().recorder(talk.recorder.clone()).deadlines(talk.deadlines);
     let opened = Port::listen(&address, options);
-    opened.map(Selected::Port).map_err(|error| cannot(port, &error.to_string()))
+    opened.map(Selected::Port).map_err(|error| Failure::input(port, error.to_string()))
 }
 
-/// Finds the process that the user named, or waits for the first one that comes to the port; `None`
-/// if a signal came before it did.
+/// Finds the process that the user named, or waits for the first one that connects to the port;
+/// `None` if a signal came before.
 pub(crate) fn one(
     args: &TargetArgs,
     talk: &Talk,
@@ -235,7 +235,7 @@ pub(crate) fn only(mut processes: Vec<Reached>) -> Result<Reached, Failure> {
             let pids: Vec<String> =
                 processes.iter().filter_map(|reached| Some(reached.pid?.to_string())).collect();
             let text = "several processes have this name; choose one with -p";
-            Err(cannot(&name, &format!("{text}: {}", pids.join(", "))))
+            Err(Failure::input(name, format!("{text}: {}", pids.join(", "))))
         }
     }
 }
@@ -245,7 +245,7 @@ fn by_id(pid: u32, talk: &Talk) -> Result<Reached, Failure> {
         Some(found) => Reached::from_found(&found, talk),
         None => {
             let message = "there is no .NET process with this id; nettrace ps lists all";
-            Err(cannot(&format!("process {pid}"), message))
+            Err(Failure::input(format!("process {pid}"), message))
         }
     }
 }
@@ -263,13 +263,13 @@ fn by_name(name: &str, talk: &Talk) -> Result<Vec<Reached>, Failure> {
                 true => "; nettrace ps lists all".to_owned(),
                 false => suggestion(&names),
             };
-            Err(cannot(name, &format!("there is no .NET process of this name{hint}")))
+            Err(Failure::input(name, format!("there is no .NET process of this name{hint}")))
         }
         named => {
             let (reached, mut others): (Vec<_>, Vec<_>) =
                 named.iter().map(|found| Reached::from_found(found, talk)).partition(Result::is_ok);
-            // Of several processes of one name, those that cannot be reached are no reason
-            // to fail.
+            // If several processes have the name, those that cannot be reached are no reason to
+            // fail.
             match others.pop().filter(|_| reached.is_empty()) {
                 Some(unreachable) => unreachable.map(|reached| vec![reached]),
                 None => Ok(reached.into_iter().flatten().collect()),
@@ -278,8 +278,8 @@ fn by_name(name: &str, talk: &Talk) -> Result<Vec<Reached>, Failure> {
     }
 }
 
-/// Says how to connect to a port, and waits for the first process that does; `None` if a
-/// signal came before. The others go on untouched.
+/// Says how to connect to a port, and waits for the first process that does; `None` if a signal
+/// came before. Other processes that connect go on untouched.
 pub(crate) fn first_arrival(
     port: &Port,
     end: &EndRule,
@@ -288,7 +288,7 @@ pub(crate) fn first_arrival(
     invite(port, end, messages);
     while end.signals().seen().is_none() {
         if let Some(arrival) = port.next(SIGNAL_CHECK) {
-            // Others that come to the port are not recorded, so they must not wait there.
+            // Other processes that connect are not recorded, so they must not wait.
             port.resume_newcomers();
             return Some(arrival);
         }
@@ -308,8 +308,8 @@ pub(crate) fn reach(arrival: Arrival, end: &EndRule) -> Option<Reached> {
     end.ask(move || Reached::arrived(arrival)).ok().flatten()
 }
 
-/// Prints the environment variable that makes a program connect to our port. A signal
-/// that exits at once resumes the processes that connected.
+/// Prints the environment variable that makes a program connect to the port. Before a signal exits
+/// at once, it resumes the processes that connected.
 pub(crate) fn invite(port: &Port, end: &EndRule, messages: &mut Messages<'_>) {
     let variable = format!("DOTNET_DiagnosticPorts={}", port.address());
     messages.note(&format!("waiting for a process started with {variable}"));

@@ -7,18 +7,18 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// A transcript that is being written. It gets its name at the end, also if the command fails: it
+/// A transcript that is being written. It gets its final name also if the command fails, because it
 /// shows why.
 #[derive(Debug)]
 pub(crate) struct Transcript {
     recorder: Recorder,
     path: PathBuf,
-    /// The file, until it has its name.
+    /// The file, until it has its final name.
     file: Mutex<Option<Pending>>,
 }
 
 impl Transcript {
-    /// Makes the file.
+    /// Creates the file of the transcript.
     pub(crate) fn create(path: &Path, is_forced: bool) -> Result<Transcript, Failure> {
         let (file, pending) = NewFile::create(path, is_forced, &[], Unfinished::Kept)?.split();
         let recorder = Recorder::new(BufWriter::new(file));
@@ -29,7 +29,7 @@ impl Transcript {
         &self.recorder
     }
 
-    /// Makes sure that it is written, and gives it its name.
+    /// Writes the rest, and gives the file its final name.
     pub(crate) fn finish(&self) -> Result<(), Failure> {
         self.recorder.finish().map_err(|error| {
             let message = format!("cannot be written: {}", plain(&error));

@@ -6,13 +6,14 @@ use nettrace_export::nearest::{nearest, suggestion};
 use nettrace_ipc::{Level, Provider};
 use nettrace_parser::catalog::{self, CatalogEvent};
 
-/// Returns whether a provider's events come in every session: those of the writer, and of the rundown.
+/// Returns whether every session has events of a provider, as it has those of EventPipe itself and
+/// of the rundown.
 fn comes_unasked(provider: &str) -> bool {
     provider.eq_ignore_ascii_case("Microsoft-DotNETCore-EventPipe")
         || provider.to_lowercase().ends_with("rundown")
 }
 
-/// Returns what to say about conditions that no event of the session can fulfil.
+/// Returns warnings about conditions that no event of the session can fulfil.
 pub(crate) fn warnings<'p>(
     conditions: &[Predicate],
     providers: impl Iterator<Item = &'p Provider> + Clone,
@@ -27,10 +28,10 @@ fn warning<'p>(
 ) -> Option<String> {
     let (provider, name) = wanted.split_once('/')?;
     let has_wildcard = |text: &str| text.contains(['*', '?']);
-    // GC/Start is an event of whatever provider.
+    // `GC/Start` without a provider means the event of any provider.
     if has_wildcard(provider)
         || comes_unasked(provider)
-        || catalog::events().any(|known| is(known, wanted))
+        || catalog::events().any(|known| known.matches_name(wanted))
     {
         return None;
     }
@@ -50,8 +51,9 @@ fn warning<'p>(
     if has_wildcard(name) || known.is_empty() || !is_complete(provider) {
         return None;
     }
-    let named: Vec<&&CatalogEvent> =
-        known.iter().filter(|known| is(known, name) || name.parse() == Ok(known.id)).collect();
+    let is_named =
+        |known: &&&CatalogEvent| known.matches_name(name) || name.parse() == Ok(known.id);
+    let named: Vec<&&CatalogEvent> = known.iter().filter(is_named).collect();
     if named.is_empty() {
         let names = nearest(name, known.iter().map(|known| known.name));
         return Some(format!("no {wanted} is known{}", suggestion(&names)));
@@ -76,10 +78,6 @@ fn warning<'p>(
 /// Returns whether all events of a provider are in the catalog; other providers may have more.
 fn is_complete(provider: &str) -> bool {
     provider.eq_ignore_ascii_case("Microsoft-Windows-DotNETRuntime")
-}
-
-fn is(known: &CatalogEvent, name: &str) -> bool {
-    known.matches_name(name)
 }
 
 fn is_recorded(provider: &Provider, event: &CatalogEvent) -> bool {

@@ -7,22 +7,22 @@ use std::path::Path;
 /// kind, `./x` and `x`) are equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileId(
-    /// Device, and number of the file there.
+    /// Device, and number of the file on it.
     #[cfg(unix)]
     (u64, u64),
-    /// The path without links: the standard library has no number there.
+    /// The path without links, because the standard library gives no number on this system.
     #[cfg(not(unix))]
     std::path::PathBuf,
 );
 
 impl FileId {
-    /// Identifies the file of this name, following links. `None`: there is none, or it is no
-    /// regular file.
+    /// Identifies the file of this name and follows links. Returns `None` if there is no such file,
+    /// or it is no regular file.
     pub(crate) fn from_path(path: &Path) -> Option<FileId> {
         FileId::from_metadata(&fs::metadata(path).ok()?, path)
     }
 
-    /// Identifies the file of this very name, without following links. `None` for a link.
+    /// Identifies the file of this very name and follows no links. Returns `None` for a link.
     pub(super) fn from_name(path: &Path) -> Option<FileId> {
         FileId::from_metadata(&fs::symlink_metadata(path).ok()?, path)
     }
@@ -58,7 +58,7 @@ fn standard_input() -> Option<FileId> {
     None
 }
 
-/// Returns whether a device holds what is written to it, so that writing would replace something.
+/// Returns whether a device keeps what is written to it, so that writing destroys older data.
 #[cfg(unix)]
 pub(super) fn is_disk(metadata: &fs::Metadata) -> bool {
     use std::os::unix::fs::FileTypeExt;

@@ -14,7 +14,7 @@ pub(crate) fn options() -> OpenOptions {
     options
 }
 
-/// Keeps a new file that replaces an old one from anybody who could not read the old one.
+/// Gives a new file the permissions that its owner had for the old file that it replaces.
 pub(super) fn keep_mode(new: &File, old: &fs::Metadata) {
     // Some file systems have no permissions, so failing here is no error.
     #[cfg(unix)]
@@ -27,8 +27,8 @@ pub(super) fn keep_mode(new: &File, old: &fs::Metadata) {
     let _ = new.set_permissions(old.permissions());
 }
 
-/// Refuses a symbolic link in a folder where others may have placed it: one that all users
-/// share (it is sticky), or that of another user. Root may place links wherever it wants.
+/// Refuses a symbolic link in a folder where other users may have placed it: a folder that all
+/// users share (it is sticky), or one that belongs to another user than root.
 ///
 /// # Errors
 /// The path is such a link.

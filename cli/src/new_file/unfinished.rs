@@ -1,5 +1,5 @@
-//! Keeps a list of files that have no final name yet, and decides what becomes of them when the
-//! process ends early.
+//! Keeps a list of files that have no final name yet, and removes or keeps them when the process
+//! ends early.
 
 use super::{Unfinished, private};
 #[cfg(unix)]
@@ -15,14 +15,14 @@ use std::sync::{Mutex, PoisonError};
 /// All files and folders that are being written.
 static BEGUN: Mutex<Vec<(PathBuf, Unfinished)>> = Mutex::new(Vec::new());
 
-/// Maximum length in bytes of a name that `.part` is appended to; with that, longer ones might be
-/// too long for the file system.
+/// Maximum length in bytes of a name that `.part` is appended to. The result must not be too long
+/// for a file system.
 const MAX_NAME_BYTES: usize = 240;
 /// Maximum number of other unfinished files of the same name, including leftovers of killed
 /// processes.
 const MAX_OTHERS: u32 = 1000;
 
-/// Creates the file beside its target, under a name that nothing else has.
+/// Creates a file beside its target, under a name that is free.
 pub(super) fn begin(target: &Path, unfinished: Unfinished) -> io::Result<(File, PathBuf)> {
     let name = target.file_name().ok_or(ErrorKind::InvalidFilename)?;
     let name = if name.len() > MAX_NAME_BYTES { "nettrace-output".into() } else { name.to_owned() };
@@ -51,7 +51,7 @@ pub(crate) fn begin_folder(folder: &Path) {
     begun().push((folder.to_owned(), Unfinished::Removed));
 }
 
-/// Takes a file off the list: it has its name, or stays as it is.
+/// Takes a file off the list, because it has its final name, or stays as it is.
 pub(crate) fn forget(part: &Path) {
     begun().retain(|(path, _)| path != part);
 }
@@ -62,17 +62,17 @@ pub(super) fn end(part: &Path, unfinished: Unfinished) -> bool {
     if unfinished == Unfinished::Kept && is_worth_it() {
         return true;
     }
-    // This process made the file, so it does not matter if it is gone already.
+    // It does not matter if the file is gone already.
     if fs::remove_file(part).is_err() && part.is_dir() {
         let _ = fs::remove_dir_all(part);
-        // The folder of all such folders goes, too, unless another process has one in it.
+        // The folder above is removed, too, unless another process has a folder in it.
         let _ = part.parent().map(fs::remove_dir);
     }
     false
 }
 
-/// Removes unfinished files that are not kept, and says where the others are. The process is about
-/// to end.
+/// Removes unfinished files that are not kept, and reports where the others are. Call it when the
+/// process is about to end.
 pub(crate) fn leave_unfinished() {
     for (part, unfinished) in std::mem::take(&mut *begun()) {
         if end(&part, unfinished) {

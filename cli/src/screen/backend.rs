@@ -1,5 +1,5 @@
-//! Writes what ratatui draws as escape sequences. ratatui's own backend for crossterm does the
-//! same, and brings three procedural macros that take longer to build than this.
+//! Writes what ratatui draws as escape sequences. ratatui's own backend for crossterm is not used,
+//! because it brings three procedural macros that take longer to build than this file.
 
 use crossterm::terminal;
 use ratatui_core::backend::{Backend, ClearType, WindowSize};
@@ -11,7 +11,7 @@ use std::io::{self, Write};
 /// A terminal that understands the usual escape sequences.
 pub(super) struct AnsiBackend<W> {
     out: W,
-    /// The bytes of one drawing, which are written at once, so that no half of it is seen.
+    /// Bytes of one drawing. They are written at once, so that no half of a drawing is seen.
     buffer: Vec<u8>,
 }
 

@@ -1,8 +1,8 @@
 //! Reads keys on a thread of its own.
 //!
-//! crossterm never returns from reading a terminal that has hung up, and waits for the rest of a
-//! sequence that it does not know. So it reads on a thread that nobody waits for, and only when
-//! there is something to read.
+//! crossterm never returns from reading a terminal that has hung up, or from waiting for the rest
+//! of an unknown sequence. So it reads on a thread that nobody waits for, and only when there is
+//! something to read.
 
 use super::tty::Tty;
 use crossterm::event::{self, Event};
@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How long to wait for more input at once, so that bytes which crossterm leaves unread keep no
+/// Maximum time of one wait for more input, so that bytes which crossterm leaves unread keep no
 /// core busy.
 const MORE_KEYS_WAIT: Duration = Duration::from_millis(10);
 
@@ -35,8 +35,8 @@ pub(super) struct TerminalKeys {
 }
 
 impl TerminalKeys {
-    /// Starts to listen. The thread ends at the first key that comes when nobody listens any more,
-    /// and leaves that key unread.
+    /// Starts the thread that reads keys. After the value is dropped, the thread ends at the next
+    /// key and leaves it unread.
     pub(super) fn listen() -> io::Result<TerminalKeys> {
         let (tty, is_over) = (Arc::new(Tty::open()?), Arc::new(AtomicBool::new(false)));
         let (come, came) = channel();
@@ -73,11 +73,11 @@ impl Drop for TerminalKeys {
     }
 }
 
-/// Reads events until the terminal hangs up, or nobody listens.
+/// Reads events until the terminal hangs up, or `is_over` is set.
 fn read(tty: &Tty, is_over: &AtomicBool, come: &Sender<io::Result<Event>>) -> io::Result<()> {
     while tty.wait()? && !is_over.load(Ordering::SeqCst) {
-        // crossterm may have read more than one event at once, and gives none for a sequence that
-        // it does not know.
+        // crossterm may have read several events at once, and gives none for a sequence that it
+        // does not know.
         while !tty.is_gone() && event::poll(MORE_KEYS_WAIT)? {
             if come.send(event::read()).is_err() {
                 return Ok(());

@@ -1,5 +1,5 @@
-//! Gives the whole terminal to one view that is redrawn in place: entering and leaving it, the
-//! keys, and what views draw with.
+//! Gives the whole terminal to one view that is redrawn in place: enters and leaves that mode,
+//! reads keys, and helps views to draw.
 //!
 //! A view is a function `draw(&mut Frame, &state)` and a loop:
 //!
@@ -15,8 +15,8 @@
 //! }
 //! ```
 //!
-//! The terminal is restored when the [`Screen`] is dropped, by a panic, and by a second
-//! signal, which ends the process at once (`live::signals`).
+//! The terminal is restored when the [`Screen`] is dropped, at a panic, and at a second signal,
+//! which ends the process at once (`live::signals`).
 
 mod backend;
 mod keys;
@@ -50,9 +50,9 @@ use std::time::Duration;
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
 const LEAVE: &[u8] = b"\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 
-/// Whether a view has the terminal.
+/// Whether a view has the terminal now.
 static IS_ENTERED: AtomicBool = AtomicBool::new(false);
-/// The thread that draws. A panic of another thread leaves the view as it is.
+/// Thread that draws. Only a panic of this thread restores the terminal.
 static DRAWING: Mutex<Option<ThreadId>> = Mutex::new(None);
 
 /// An event from the terminal.
@@ -61,7 +61,7 @@ pub(crate) enum TerminalInput {
     Key(KeyEvent),
     /// The terminal has another size, which the next drawing uses.
     Resized,
-    /// No event came in that time.
+    /// No event came in the time that was given.
     Nothing,
     /// The terminal is gone.
     HungUp,
@@ -162,8 +162,8 @@ pub(crate) fn restore() {
     let _ = terminal::disable_raw_mode();
 }
 
-/// Opens a handle of standard output without its lock, which a thread may hold that never writes
-/// again.
+/// Opens a second handle of standard output, because a thread that hangs may hold the lock of the
+/// first.
 fn handle() -> io::Result<File> {
     #[cfg(unix)]
     let handle = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
@@ -172,8 +172,8 @@ fn handle() -> io::Result<File> {
     handle.map(File::from)
 }
 
-/// Restores the terminal before the message of a panic is printed, which would be lost with the
-/// view.
+/// Makes a panic restore the terminal before its message is printed, because the message would be
+/// lost with the view.
 fn restore_on_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -200,7 +200,7 @@ mod tests {
     fn draws_and_panics() {
         let mut screen = Screen::enter().unwrap();
         screen.draw(|_| ()).unwrap();
-        // The view is drawn before the panic.
+        // The panic comes only after a key, when the view has been drawn.
         while screen.next(Duration::from_secs(10)).unwrap() == TerminalInput::Nothing {}
         screen.draw(|_| panic!("a fault in a view")).unwrap();
     }

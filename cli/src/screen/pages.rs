@@ -1,4 +1,4 @@
-//! Compares screens of tests with files, like the other pages.
+//! Compares screens of tests with files of expected text.
 
 use ratatui_core::backend::TestBackend;
 use ratatui_core::style::Style;

@@ -1,4 +1,4 @@
-//! Puts texts in their places.
+//! Draws texts, sparklines and boxes at places of the screen.
 
 use super::Theme;
 use crate::printable::printable;
@@ -9,8 +9,8 @@ use ratatui_core::style::Style;
 use ratatui_core::terminal::Frame;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Puts a text, in `width` columns at most, and returns the column after it. An ellipsis says that
-/// there is more.
+/// Writes a text in at most `width` columns, and returns the column after it. A text that is cut
+/// ends in an ellipsis.
 pub(crate) fn put(
     buffer: &mut Buffer,
     (x, y): (u16, u16),
@@ -27,7 +27,7 @@ pub(crate) fn put(
     buffer.set_stringn(x, y, fitted, usize::from(width), style).0
 }
 
-/// Puts a text at the right end of `width` columns.
+/// Writes a text at the right end of `width` columns.
 pub(crate) fn put_right(
     buffer: &mut Buffer,
     (x, y): (u16, u16),
@@ -62,7 +62,7 @@ fn fit(text: &str, columns: usize) -> String {
     fitted
 }
 
-/// Draws a box in the middle that says what the keys do.
+/// Draws a box in the middle of the screen that explains the keys.
 pub(crate) fn help(frame: &mut Frame<'_>, theme: Theme, title: &str, keys: &[(&str, &str)]) {
     let area = frame.area();
     let key_width = keys.iter().map(|(key, _)| key.width()).max().unwrap_or(0);

@@ -1,5 +1,5 @@
-//! A pseudo-terminal for tests: a program runs on it; the test types, sees what the program writes,
-//! and looks at the settings.
+//! A pseudo-terminal for tests: the test starts a program on it, types, sees what the program
+//! writes, and checks the settings of the terminal.
 
 use nettrace_testdata::eventually;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -17,7 +17,7 @@ use std::thread::JoinHandle;
 /// A pseudo-terminal.
 pub(crate) struct Pty {
     master: File,
-    /// Kept open, so that the terminal outlives its program.
+    /// The side of the program. It is kept open, so that the terminal outlives its program.
     terminal: File,
     written: Arc<Mutex<Vec<u8>>>,
     reading: JoinHandle<()>,
@@ -99,8 +99,8 @@ impl Pty {
         });
     }
 
-    /// Asserts that the terminal is as it was: its settings, its first screen, a cursor, long
-    /// lines.
+    /// Asserts that a view has left the terminal: its settings are restored, the alternate screen
+    /// is left, the cursor is shown, and long lines wrap.
     pub(crate) fn assert_restored(&self) {
         self.wait_until("the settings", Pty::is_as_for_a_shell);
         for [on, off] in
@@ -114,7 +114,7 @@ impl Pty {
     }
 }
 
-/// Reads what is written, until the terminal hangs up or is closed.
+/// Collects what is written, until the terminal hangs up or is closed.
 fn read(
     mut master: File,
     written: &Arc<Mutex<Vec<u8>>>,

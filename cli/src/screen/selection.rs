@@ -12,10 +12,11 @@ pub(crate) enum Pressed {
 
 #[derive(Debug)]
 pub(crate) struct Selection {
-    /// The selected row, and the first that is on the screen.
+    /// Index of the selected row.
     pub(crate) selected: usize,
+    /// Index of the first row that is on the screen.
     pub(crate) first: usize,
-    /// Rows that fit on the screen, as of the last drawing.
+    /// Number of rows that fitted on the screen at the last drawing.
     pub(crate) fitting: usize,
 }
 
@@ -29,8 +30,7 @@ impl Selection {
         (self.selected, self.first) = (0, 0);
     }
 
-    /// Moves the selection in a list of `count` rows. Returns false if the key is for something
-    /// else.
+    /// Moves the selection in a list of `count` rows. Returns false if the key does not move it.
     pub(crate) fn press(&mut self, key: KeyCode, count: usize) -> bool {
         let selected = match key {
             KeyCode::Up | KeyCode::Char('k') => self.selected.saturating_sub(1),
@@ -45,8 +45,8 @@ impl Selection {
         true
     }
 
-    /// Scrolls so that `line`, the place of the selected row, is on the screen, and the lines from
-    /// `upper` on if they fit.
+    /// Scrolls so that `line`, the line of the selected row, is on the screen, with the lines from
+    /// `upper` on above it if they fit.
     pub(crate) fn scroll_to(&mut self, line: usize, upper: usize) {
         let last_first = (line + 1).saturating_sub(self.fitting);
         self.first = self.first.clamp(last_first, upper.max(last_first));

@@ -1,16 +1,16 @@
-//! How views set text off, with colours and without.
+//! Styles of text in views, with colours and without.
 
 use crate::style::Style as Plain;
 use ratatui_core::style::{Color, Modifier, Style};
 
-/// The few ways in which text is set off; without colours by brightness alone.
+/// The few styles of text in views. Without colours they differ only in brightness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Theme {
     is_coloured: bool,
 }
 
 impl Theme {
-    /// Creates the theme that the command line and the environment set for results.
+    /// Creates the theme with the same choice of colours as the style of results.
     pub(crate) fn from_style(style: Plain) -> Theme {
         Theme { is_coloured: style.is_coloured() }
     }
@@ -20,7 +20,7 @@ impl Theme {
         Theme { is_coloured }
     }
 
-    /// Returns the style of headings and of what the eye should find first.
+    /// Returns the style of headings and of important text.
     pub(crate) fn strong(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }

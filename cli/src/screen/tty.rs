@@ -1,10 +1,10 @@
-//! The terminal that keys come from, whose state is read without reading from it.
+//! The terminal that keys come from. Its state is polled, so that no key is read.
 
 use std::io;
 use std::time::Duration;
 
-/// The terminal that crossterm reads from. The console of Windows needs no handle: the system
-/// reports its end by an error of reading.
+/// The terminal that crossterm reads from. On Windows no handle is needed, because the end of a
+/// console is an error of reading.
 #[derive(Debug)]
 pub(super) struct Tty(#[cfg(unix)] std::os::fd::OwnedFd);
 
@@ -35,8 +35,8 @@ impl Tty {
         matches!(self.poll(Some(Duration::ZERO)), Ok(Some(false)))
     }
 
-    /// Waits for input. `Some(true)`: something can be read; `Some(false)`: the terminal has hung
-    /// up; `None`: neither in that time.
+    /// Waits for input. Returns `Some(true)` if something can be read, `Some(false)` if the
+    /// terminal has hung up, and `None` if neither happened in that time.
     fn poll(&self, wait: Option<Duration>) -> io::Result<Option<bool>> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         use rustix::io::Errno;

@@ -8,7 +8,7 @@ use nettrace_export::{COUNTER_GRAMMAR, GRAMMAR, Predicate};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The page of help on files of rules.
+/// Help on files of rules.
 const RULES: &str = "\
 Rules (--rules FILE.toml, in TOML; docs/rules.md has all keys and an example):
   [[rule]]
@@ -40,7 +40,7 @@ Examples:
   nettrace collect -n shop --rules rules.toml --rotate 5x100MB
   nettrace collect -p 4711 --dry-run --profile gc-verbose";
 
-/// What a runtime does when its buffers are full.
+/// Behaviour of a runtime when its buffers are full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BufferingMode {
     /// Drop the newest events

@@ -88,7 +88,7 @@ pub(crate) struct CountersArgs {
 }
 
 impl CountersArgs {
-    /// Returns the lists of all options as one.
+    /// Returns the counters of all `--counters` options as one list.
     pub(crate) fn list(&self) -> CounterList {
         let mut all = CounterList::default();
         for list in &self.counters {
@@ -98,7 +98,7 @@ impl CountersArgs {
     }
 }
 
-/// How values are written.
+/// Format of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LiveCounterFormat {
     /// One line per value, with the columns of dotnet-counters
@@ -121,8 +121,7 @@ fn listening(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_| "not an address; write 127.0.0.1:9464, [::1]:9464 or a port".to_owned())
 }
 
-/// Parses an interval. A runtime has no shorter intervals than 100 ms, and no use for intervals
-/// over a day.
+/// Parses an interval from 100 ms, the shortest that runtimes have, to one day.
 fn interval(text: &str) -> Result<Span, String> {
     let span: Span = text.parse()?;
     let allowed = Duration::from_millis(100)..=Duration::from_secs(24 * 3600);

@@ -162,7 +162,7 @@ pub(crate) enum ProfileName {
 #[derive(Debug, Args)]
 pub(crate) struct ListProfilesArgs {}
 
-/// The part of help about names that conditions may use beside fields.
+/// Help on names that conditions may use beside fields.
 const ROWS: &str = "\
 Conditions of --show, in text, are about all events of a thing together, and may name what its line has:
   gc          generation, number, type, reason, pause, duration, heap,
@@ -273,7 +273,7 @@ pub(crate) enum Show {
     Threadpool,
 }
 
-/// What to do when standard output is not read.
+/// Behaviour when standard output is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnStall {
     /// Discard what does not fit, and say how much

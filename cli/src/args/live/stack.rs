@@ -1,4 +1,4 @@
-//! `nettrace stack`.
+//! The command line of `nettrace stack`.
 
 use super::{TalkArgs, TargetArgs};
 use crate::args::amount::Span;

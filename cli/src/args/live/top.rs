@@ -1,4 +1,4 @@
-//! `nettrace top`.
+//! The command line of `nettrace top`.
 
 use super::{TalkArgs, TargetArgs};
 use crate::args::amount::Span;

@@ -1,4 +1,4 @@
-//! A file of rules. Errors name line and column, and what to write instead.
+//! Reads a file of rules. Errors name line and column, and what to write instead.
 
 use super::{Action, Limit, Rule, Rules, Start, WhenFull};
 use crate::args::amount::{Bytes, Span};
@@ -24,7 +24,8 @@ const DEFAULT_KEEP_AFTER: Duration = Duration::from_secs(5);
 const DEFAULT_COOLDOWN: Duration = Duration::from_secs(60);
 /// Maximum size of a file of rules, which is written by hand, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
-/// Maximum number of rules: each has a recording of its own, perhaps at the same time as all others.
+/// Maximum number of rules, because all of them may record at the same time, each a file of its
+/// own.
 const MAX_RULES: usize = 64;
 
 const TOP: [&str; 6] = ["folder", "interval", "max-disk", "max-files", "rule", "when-full"];
@@ -48,7 +49,7 @@ const OF_RULE: [&str; 18] = [
     "when",
     "when-full",
 ];
-/// Keys that only a rule with a recording of its own has.
+/// Keys that only a rule with action `start` has.
 const OF_START: [&str; 9] = [
     "buffersize",
     "clreventlevel",
@@ -62,11 +63,11 @@ const OF_START: [&str; 9] = [
 ];
 
 impl Rules {
-    /// Reads a file. `args` and `rundown` come from the command line: rules that say nothing
-    /// else record that.
+    /// Reads a file. `args` and `rundown` come from the command line: they say what a rule records
+    /// that says nothing else.
     ///
     /// # Errors
-    /// It cannot be read, or something in it is wrong.
+    /// The file cannot be read, or something in it is wrong.
     pub(crate) fn read(
         path: &Path,
         args: &SessionArgs,
@@ -76,7 +77,8 @@ impl Rules {
         let cannot = |message: String| Failure::input(name.clone(), message);
         let too_long = || cannot("is no file of rules: it has more than 1 MiB".to_owned());
         let length = std::fs::metadata(path).map_err(|error| cannot(plain(&error)))?.len();
-        // Before it is read: `--rules` may name a trace by mistake.
+        // The length is checked before the file is read, because `--rules` may name a trace by
+        // mistake.
         if length > MAX_FILE_BYTES {
             return Err(too_long());
         }
@@ -111,7 +113,7 @@ impl Rules {
         if all.is_empty() {
             let text =
                 "there is no rule; write [[rule]], and below it name = \"…\" and when = \"…\"";
-            return Err(source.wrong(text_end(source.text), text));
+            return Err(source.wrong(source.text.trim_end().len(), text));
         }
         if all.len() > MAX_RULES {
             return Err(source
@@ -131,10 +133,6 @@ impl Rules {
     }
 }
 
-fn text_end(text: &str) -> usize {
-    text.trim_end().len()
-}
-
 fn rule(
     fields: &Fields<'_>,
     args: &SessionArgs,
@@ -152,8 +150,8 @@ fn rule(
     let example = "when = \"System.Runtime/cpu-usage > 80 for 10s\"";
     let when = fields.needed("when", example)?;
     let condition = Predicate::of_event(when).map_err(|error| {
-        // The condition's own column is added to the place of its text, where that stands
-        // in the file as it is, without escapes.
+        // The column inside the condition is added to the place of its text, if the file has that
+        // text without escapes.
         let (at, is_exact) = fields.inside("when", error.column());
         match is_exact {
             true => fields.source.wrong(at, error.reason()),
@@ -203,8 +201,7 @@ fn start(
 ) -> Result<Start, Failure> {
     let mut session = args.clone();
     if ["profile", "providers", "clrevents"].iter().any(|key| fields.has(key)) {
-        // What a rule asks for replaces what the command line asks for; options beside it
-        // stay.
+        // The providers of a rule replace those of the command line; its other options stay.
         session.profile.clear();
         session.providers.clear();
         session.events.clear();
@@ -247,7 +244,7 @@ fn start(
     })
 }
 
-/// The file's text, for places in it.
+/// Name and text of the file, from which places in it are computed.
 #[derive(Debug, Clone, Copy)]
 struct Source<'t> {
     file: &'t str,
@@ -255,7 +252,7 @@ struct Source<'t> {
 }
 
 impl Source<'_> {
-    /// Returns the failure that names a place. `at`: its offset in bytes.
+    /// Returns a failure that names a place. `at` is its offset in bytes.
     fn wrong(&self, at: usize, message: &str) -> Failure {
         let before = self.text.get(..at).unwrap_or(self.text);
         let line = before.split('\n').count();
@@ -269,7 +266,7 @@ impl Source<'_> {
 struct Fields<'t> {
     source: Source<'t>,
     table: &'t DeTable<'t>,
-    /// Offset of its beginning, in bytes.
+    /// Offset of the table in the file, in bytes.
     at: usize,
 }
 
@@ -282,13 +279,13 @@ impl<'t> Fields<'t> {
         self.get(key).is_some()
     }
 
-    /// Returns the offset of a key's value; of the table if the key is missing.
+    /// Returns the offset of a key's value, or of the table if it lacks the key.
     fn place(&self, key: &str) -> usize {
         self.get(key).map_or(self.at, |value| value.span().start)
     }
 
-    /// Returns the offset of a character of a text, and whether that is certain: it is if nothing is
-    /// escaped. `column` counts from 1.
+    /// Returns the offset of a character in the text of a key, and whether the offset is exact,
+    /// which it is only if nothing in the text is escaped. `column` counts from 1.
     fn inside(&self, key: &str, column: usize) -> (usize, bool) {
         let Some(value) = self.get(key) else { return (self.at, false) };
         let span = value.span();
@@ -337,7 +334,7 @@ impl<'t> Fields<'t> {
         })
     }
 
-    /// Reads a text, or several in a list, or several with commas between them, each with its offset.
+    /// Reads one text, a list of texts, or texts with commas between them, each with its offset.
     fn texts(&self, key: &str) -> Result<Vec<(usize, &'t str)>, Failure> {
         let Some(value) = self.get(key) else { return Ok(Vec::new()) };
         let wrong = |at| {

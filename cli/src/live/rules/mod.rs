@@ -1,5 +1,4 @@
-//! Rules for unattended use: when which recording is made or kept, and how much of that
-//! stays on disk.
+//! Rules for unattended use: when to make or keep a recording, and how much of them stays on disk.
 
 mod file;
 
@@ -14,18 +13,18 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Rules {
     pub(crate) all: Vec<Rule>,
-    /// Where recordings go; `None` for the current folder.
+    /// Folder of the recordings; `None` for the current folder.
     pub(crate) folder: Option<PathBuf>,
     /// Time between two values of a counter.
     pub(crate) interval: Duration,
-    /// How much all rules together leave on disk.
+    /// Limit of what all rules together leave on disk.
     pub(crate) limit: Limit,
 }
 
-/// One rule.
+/// A rule: a condition, and what to do when it holds.
 #[derive(Debug)]
 pub(crate) struct Rule {
-    /// Its name, which the names of its files have.
+    /// Name of the rule, which is part of the names of its files.
     pub(crate) name: String,
     pub(crate) condition: Predicate,
     /// Providers of the condition's events.
@@ -36,7 +35,7 @@ pub(crate) struct Rule {
     pub(crate) limit: Limit,
 }
 
-/// What a rule does.
+/// Action of a rule when its condition holds.
 #[derive(Debug)]
 pub(crate) enum Action {
     /// Begins a recording.
@@ -54,7 +53,7 @@ pub(crate) struct Start {
     pub(crate) max_bytes: Option<u64>,
 }
 
-/// How much is left on disk.
+/// Limit of what stays on disk.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Limit {
     pub(crate) files: Option<usize>,
@@ -62,7 +61,7 @@ pub(crate) struct Limit {
     pub(crate) when_full: WhenFull,
 }
 
-/// What happens at a limit.
+/// Behaviour at a limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum WhenFull {
     /// The oldest files are removed.
@@ -72,20 +71,20 @@ pub(crate) enum WhenFull {
     Stop,
 }
 
-/// Buffer of the session that looks for conditions, in megabytes: counters come to a few hundred bytes
-/// a second.
+/// Buffer in megabytes of the session that watches the conditions: counters come to a few hundred
+/// bytes a second.
 const WATCH_MEGABYTES: u32 = 16;
 
 impl Rules {
-    /// Returns the session that looks for the conditions. It records no stacks and has no end to wait
-    /// for.
+    /// Returns the configuration of the session that watches the conditions. It records neither
+    /// stacks nor a rundown.
     pub(crate) fn watch_config(&self) -> Result<SessionConfig, RequestError> {
         let counters: Vec<&CounterName> =
             self.all.iter().flat_map(|rule| rule.condition.counters()).collect();
         let mut wanted = super::counters::providers(&counters, self.interval)?;
         wanted.extend(self.all.iter().flat_map(|rule| rule.watched.clone()));
         if wanted.is_empty() {
-            // Conditions without names are about the runtime's events.
+            // Conditions that name no event are about events of the runtime.
             let provider = Provider::new(crate::args::profiles::RUNTIME)?;
             let keywords = crate::args::profiles::COMMON_KEYWORDS;
             wanted.push(provider.keywords(keywords).level(Level::Informational));
