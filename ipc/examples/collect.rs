@@ -1,4 +1,4 @@
-//! Lists .NET processes, or writes a session of one into a file: `collect [PID SECONDS
+//! Lists .NET processes, or records a session of one process in a file: `collect [PID SECONDS
 //! FILE]`.
 
 use nettrace_ipc::{Level, Provider, Providers, Search, SessionConfig};
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::fs::File::create(file)?;
     let mut bytes = 0usize;
     loop {
-        // Chunks as they arrived, without copying them once more.
+        // Writes the chunks as they arrived, without another copy.
         let chunk = session.fill_buf()?;
         if chunk.is_empty() {
             break;

@@ -1,15 +1,14 @@
-//! Many short sessions on each real runtime, without leaks: `soak [MINUTES
+//! Runs many short sessions on each real runtime, and checks that nothing leaks: `soak [MINUTES
 //! SESSIONS]`.
 //!
-//! The script `ipc/soak` runs it. It counts descriptors and threads of our own process.
-//! That no session is left in a runtime shows in that all 64 can be started again, and no
-//! 65th; that no connection is left, in its sockets.
+//! The script `ipc/soak` runs this program, which counts the descriptors and threads of its own
+//! process. No session is left in a runtime if exactly 64 can be started again, and no connection
+//! if the runtime has no more sockets than before.
 //!
-//! With `NETTRACE_COMMAND`, the command takes part too: recordings and `watch` that end
-//! by a signal at some moment, half of them with a reader that stands still, and one
-//! `collect --port --all` for the whole time, to which short programs come that wait for
-//! it at startup. At the end its descriptors and threads are counted, and the programs
-//! that still wait.
+//! With `NETTRACE_COMMAND`, the command is tested, too: recordings and `watch` that a signal ends
+//! at some moment, half of them with a reader that does not read, and one `collect --port --all`
+//! for the whole time, to which short programs connect that wait for it at startup. Its descriptors
+//! and threads are counted, and every program must have been resumed.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 #[cfg(not(target_os = "linux"))]
@@ -38,8 +37,8 @@ mod soak {
 
     /// Maximum number of sessions that a runtime has room for.
     const MAX_SESSIONS: usize = 64;
-    /// Maximum number of further pipes and files that a runtime may open, for threads of
-    /// its own that come and go.
+    /// Maximum number of further pipes and files that a runtime may open for its own threads, which
+    /// come and go.
     const MAX_OTHER_DESCRIPTORS: usize = 12;
     /// Number of rounds between two counts of everything.
     const ROUNDS_BETWEEN_LOOKS: u32 = 25;
@@ -69,7 +68,8 @@ mod soak {
         if subjects.is_empty() {
             return Err("there is no runtime; NETTRACE_PEERS=$(.ci/peers)".into());
         }
-        // What is created once and kept exists now: each kind of session has been used.
+        // Each kind of session has been used once, so everything exists now that a runtime creates
+        // once and keeps.
         for subject in &mut subjects {
             for kind in (0..KINDS).cycle().take(2 * KINDS as usize) {
                 short(subject, kind)?;
@@ -115,7 +115,7 @@ mod soak {
     /// busy machine.
     const MAX_STOP_TIME: Duration = Duration::from_secs(60);
 
-    /// The command, used as people use it.
+    /// Runs the command as people do.
     struct Commands {
         path: Option<String>,
         folder: std::path::PathBuf,
@@ -169,7 +169,7 @@ mod soak {
             Some(command)
         }
 
-        /// Returns a number below that many, from a sequence that is equal in every run.
+        /// Returns a number below `below`, from a sequence that is equal in every run.
         fn random(&mut self, below: u64) -> u64 {
             self.state ^= self.state << 13;
             self.state ^= self.state >> 7;
@@ -186,13 +186,13 @@ mod soak {
                 _ => &["watch", "--format", "ndjson", "-p", &pid],
             };
             let Some(mut command) = self.command(words) else { return Ok(()) };
-            // Not read; every other time the reader is gone.
+            // The pipe is not read; every other time its reader is closed.
             let (reader, writer) = io::pipe()?;
             let mut child = command.stdout(writer).spawn()?;
             drop(command);
             std::thread::sleep(Duration::from_millis(self.random(400)));
             let reader = if self.random(2) == 0 { None } else { Some(reader) };
-            // Under nohup a hangup is ignored, as it should be.
+            // Under nohup the command ignores a hangup, as it should.
             let signals: &[&str] = match is_hangup_ignored() {
                 true => &["INT", "TERM"],
                 false => &["INT", "TERM", "HUP"],
@@ -215,7 +215,7 @@ mod soak {
             command.env("DOTNET_DiagnosticPorts", self.folder.join("port")).stdout(Stdio::null());
             let mut child = command.spawn()?;
             if self.random(4) == 0 {
-                // Somebody ends it in the middle of it.
+                // The program is killed in the middle of its start.
                 std::thread::sleep(Duration::from_millis(self.random(500)));
                 peers::signal(child.id(), "KILL");
             }
@@ -224,13 +224,13 @@ mod soak {
             Ok(())
         }
 
-        /// Counts what the listener has, and fails if it has more than before.
+        /// Counts descriptors and threads of the listener, and fails if it has more than before.
         fn look(&mut self) -> Result<()> {
             let Some(listener) = &mut self.listener else { return Ok(()) };
             if let Some(status) = listener.try_wait()? {
                 return Err(format!("the listener has ended: {status}").into());
             }
-            // Some things are closed a moment late, so this waits.
+            // The listener closes some descriptors a moment late, so this waits.
             let count =
                 || (peers::descriptor_count(listener.id()), peers::thread_count(listener.id()));
             let before = *self.before.get_or_insert_with(|| {
@@ -272,7 +272,7 @@ mod soak {
         }
     }
 
-    /// Returns whether a hangup is ignored since our start; programs that we start
+    /// Returns whether a hangup was ignored when this program started; programs that it starts
     /// inherit that.
     fn is_hangup_ignored() -> bool {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -292,7 +292,7 @@ mod soak {
         Ok(())
     }
 
-    /// Number of ways in which sessions are used.
+    /// Number of ways in which [`short`] uses a session.
     const KINDS: u32 = 6;
 
     fn short(subject: &mut Subject, kind: u32) -> Result<()> {
@@ -309,7 +309,7 @@ mod soak {
         let mut session = runtime.start(&config)?;
         std::thread::sleep(Duration::from_millis(150));
         if kind == 1 {
-            // The client disconnects in the middle.
+            // The client disconnects in the middle of the stream.
             subject.bytes += session.received_bytes();
             return Ok(());
         }
@@ -338,7 +338,7 @@ mod soak {
         Ok(bytes)
     }
 
-    /// Takes all sessions that a runtime has, and checks that it refuses one more.
+    /// Takes all sessions that a runtime allows, and checks that it refuses one more.
     fn all_slots(subject: &Subject) -> Result<()> {
         let provider = Provider::new("Nettrace-Soak")?;
         let config = SessionConfig::new(Providers::new([provider])?)
@@ -364,8 +364,7 @@ mod soak {
     }
 
     impl Descriptors {
-        /// Counts a runtime's descriptors after it has closed those that it closes a
-        /// moment late.
+        /// Counts a runtime's descriptors, after a wait for those that it closes a moment late.
         fn settled(target: &Target) -> Descriptors {
             let now = || {
                 let all = peers::descriptors(target.pid());

@@ -1,4 +1,4 @@
-//! The first bytes of a runtime that connects to a port.
+//! The frame with which a runtime that connects to a port identifies itself.
 //!
 //! | offset | bytes | field |
 //! |---|---|---|

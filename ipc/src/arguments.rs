@@ -57,12 +57,11 @@ impl Arguments {
         Ok(Arguments(if checked.is_empty() { Form::None } else { Form::Pairs(checked) }))
     }
 
-    /// Makes arguments from a complete filter string, for tools whose users write it
-    /// themselves.
+    /// Makes arguments from a complete filter string, for tools whose users write it themselves.
     ///
     /// # Errors
-    /// It contains a NUL, or an odd number of double quotes (the runtime would treat
-    /// everything after the last one as a single value).
+    /// The text contains a NUL, or an odd number of double quotes, because the runtime would treat
+    /// everything after the last quote as one value.
     pub fn raw(text: &str) -> Result<Self, RequestError> {
         let text = without_nul(text, "provider's arguments")?;
         if text.matches('"').count() % 2 == 1 {

@@ -1,11 +1,10 @@
-//! The runtimes that know our port, each with its idle connection.
+//! The runtimes that have connected to a port, each with its idle connection.
 //!
-//! A runtime keeps one connection open to a port and uses it for one command; half a
-//! millisecond later it connects again. Connections are assigned to runtimes by the
-//! runtime's cookie.
+//! A runtime keeps one connection open to a port and uses it for one command; half a millisecond
+//! later it connects again. Connections are assigned to runtimes by the runtime's cookie.
 //!
-//! An idle connection costs a descriptor, so one whose process has ended is closed as
-//! soon as that is noticed, and the runtime is forgotten a while later.
+//! An idle connection costs a descriptor, so one whose process has ended is closed as soon as that
+//! is noticed, and the runtime is forgotten a while later.
 
 use crate::advertise::Advertise;
 use crate::command::process::ResumeRuntime;
@@ -23,14 +22,13 @@ use std::time::{Duration, Instant};
 /// alive.
 const PEER_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Time after which a runtime without a connection is forgotten, unless a
-/// [`Runtime`](crate::Runtime) of it is still in use. A live one reconnects within half a
+/// [`Runtime`](crate::Runtime) of it is still in use. A live runtime reconnects within half a
 /// second, unless a command keeps it busy.
 const MAX_ABSENCE: Duration = Duration::from_secs(60);
-/// Minimum time between two dismissals of a runtime that has nothing to do here.
+/// Minimum time between two closed connections of a runtime that has nothing to do here.
 const MIN_DISMISSAL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Maximum number of resumed processes that are remembered until the caller asks for
-/// them.
+/// Maximum number of process ids that are kept for [`Table::let_go`].
 const MAX_REMEMBERED_RESUMED: usize = 1000;
 
 #[derive(Debug)]
@@ -46,7 +44,7 @@ pub(crate) struct Table {
 #[derive(Debug, Default)]
 struct LineState {
     runtimes: HashMap<Guid, KnownRuntime>,
-    /// Runtimes that have arrived and were not given out yet.
+    /// Runtimes that have arrived and were not given to the caller yet.
     arrived: VecDeque<Advertise>,
     /// Whether newcomers are resumed at once instead of given out.
     resume_newcomers: bool,
@@ -63,8 +61,8 @@ struct LineState {
 }
 
 impl LineState {
-    /// Adds a process id for [`Table::let_go`], up to the maximum: a caller may never
-    /// take them.
+    /// Adds a process id for [`Table::let_go`]. There is a maximum, because a caller may never take
+    /// them.
     fn note_let_go(&mut self, pid: u64) {
         if self.let_go.len() < MAX_REMEMBERED_RESUMED {
             self.let_go.push(pid);
@@ -79,16 +77,15 @@ struct KnownRuntime {
         expect(dead_code, reason = "only Linux looks for who is missing")
     )]
     pid: u64,
-    /// Id of the process by the kernel's view of the socket, where the kernel tells it.
+    /// Process id of the other end of the socket, if the kernel reports it.
     peer: Option<u32>,
     idle: Option<(Wire, Option<Tap>)>,
-    /// Time at which its idle connection was first found missing.
+    /// When the idle connection was first found missing.
     absent_since: Option<Instant>,
     resumed: bool,
-    /// Whether it was given out. Its owner resumes it then, unless the port is closed.
+    /// Whether the runtime was given to a caller, who then resumes it, unless the port is closed.
     given_out: bool,
-    /// Whether its owner wanted it resumed and could not reach it. It is resumed when it
-    /// connects again.
+    /// Whether a resume failed, so that the runtime is resumed when it connects again.
     owed: bool,
     /// Counts the users of this runtime: each line that was given out holds a clone.
     holders: Arc<()>,
@@ -149,15 +146,14 @@ impl Table {
         drop(state);
         self.changed.notify_all();
         if resume {
-            // A failure leaves it as it was: it will connect again, and this happens
-            // again.
+            // After a failure the runtime still waits: it connects again, and this is repeated.
             drop(self.own_line(advertise.cookie).resume());
         }
     }
 
-    /// Takes a connection as [`Table::arrive`] does, but when descriptors have run out: a
-    /// runtime that needs nothing but a resume gets it over this connection, which is
-    /// then closed.
+    /// Takes a connection when descriptors have run out. A runtime that needs nothing but a resume
+    /// gets it over this connection, which is then closed; other connections are kept, as by
+    /// [`Table::arrive`].
     pub(crate) fn arrive_crowded(
         self: &Arc<Self>,
         advertise: Advertise,
@@ -166,8 +162,7 @@ impl Table {
     ) {
         let mut state = self.lock();
         let waits = match state.runtimes.get(&advertise.cookie) {
-            // Its holder needs the connection; one that is still to be given out gets a
-            // holder.
+            // A runtime that is in use, or will be given out, needs the connection.
             Some(known) if known.is_held() || !(known.resumed || known.given_out) => {
                 drop(state);
                 return self.arrive(advertise, wire, tap);
@@ -177,7 +172,7 @@ impl Table {
         };
         if !waits {
             drop(state);
-            // It connects again at once.
+            // The runtime connects again at once.
             std::thread::sleep(MIN_DISMISSAL_INTERVAL);
             return;
         }
@@ -193,14 +188,14 @@ impl Table {
         }
         drop(state);
         if self.resume_over(Connection::new(wire, tap)).is_err() {
-            // It connects again, and this happens again.
+            // The runtime connects again, and this is repeated.
             self.own_line(advertise.cookie).resume_failed();
         }
     }
 
-    /// Closes every connection that is not in use. Runtimes that have not been given
-    /// out yet are resumed at once; those that are running already connect again when
-    /// there is room.
+    /// Closes every connection that is not in use, because descriptors have run out. Runtimes that
+    /// have not been given out yet are resumed first; running ones connect again when there is
+    /// room.
     pub(crate) fn shed(self: &Arc<Self>) {
         let mut state = self.lock();
         let waiting: Vec<Advertise> = state.arrived.drain(..).collect();
@@ -224,13 +219,13 @@ impl Table {
         let resume = move || {
             for (cookie, connection) in shed {
                 if table.resume_over(connection).is_err() {
-                    // It connects again, and is resumed then.
+                    // The runtime connects again, and is resumed then.
                     table.own_line(cookie).resume_failed();
                 }
             }
         };
         if std::thread::Builder::new().name("nettrace-resume".to_owned()).spawn(resume).is_err() {
-            // Their connections are closed by that, so they come again.
+            // Their connections were closed with the closure, so the runtimes connect again.
             cookies.into_iter().for_each(|cookie| self.own_line(cookie).resume_failed());
         }
     }
@@ -240,18 +235,18 @@ impl Table {
         std::mem::take(&mut self.lock().let_go)
     }
 
-    /// Returns how many runtimes were resumed without being given out, because
+    /// Returns the number of runtimes that were resumed without being given out, because
     /// descriptors ran out.
     pub(crate) fn turned_away(&self) -> u64 {
         self.lock().turned_away
     }
 
-    /// Closes the connections of processes that have ended, and forgets runtimes that have not
-    /// connected for long.
+    /// Closes the connections of processes that have ended, and forgets runtimes that have had no
+    /// connection for [`MAX_ABSENCE`].
     pub(crate) fn look_round(&self) {
         let mut state = self.lock();
         state.runtimes.retain(|_, known| {
-            // Dropping it closes it.
+            // Dropping a connection closes it.
             drop(known.idle.take_if(|(wire, _)| wire.is_closed()));
             if known.idle.is_some() {
                 known.absent_since = None;
@@ -274,12 +269,12 @@ impl Table {
         }
     }
 
-    /// Makes a line for the table's own use, which does not count as a user.
+    /// Makes a line for use inside the table, which does not count as a user.
     fn own_line(self: &Arc<Self>, cookie: Guid) -> Line {
         Line { table: Arc::clone(self), cookie, _in_use: None, _holder: None }
     }
 
-    /// Returns whether nobody holds a runtime of this port, or a session of one.
+    /// Returns whether no runtime of this port, and no session of one, is in use.
     pub(crate) fn is_unused(&self) -> bool {
         Arc::strong_count(&self.in_use) == 1
     }
@@ -297,8 +292,8 @@ impl Table {
         Some(advertise)
     }
 
-    /// Resumes all runtimes that have arrived and were not given out, and from now on
-    /// every one that arrives.
+    /// Resumes all runtimes that have arrived and were not given out, and from now on every runtime
+    /// that arrives.
     pub(crate) fn resume_newcomers(self: &Arc<Self>) {
         let waiting: Vec<Advertise> = {
             let mut state = self.lock();
@@ -310,7 +305,7 @@ impl Table {
         self.resume_each(waiting.into_iter().map(|advertise| advertise.cookie).collect());
     }
 
-    /// Resumes all runtimes, now and later: the port has no owner any more.
+    /// Resumes all runtimes, now and later, because the port has no owner any more.
     pub(crate) fn close(self: &Arc<Self>) {
         let waiting: Vec<Guid> = {
             let mut state = self.lock();
@@ -327,8 +322,7 @@ impl Table {
         self.resume_each(waiting);
     }
 
-    /// Resumes the runtimes side by side, so that one that does not answer does not delay
-    /// the others.
+    /// Resumes the runtimes side by side, so that a runtime that does not answer delays no other.
     fn resume_each(self: &Arc<Self>, cookies: Vec<Guid>) {
         let resumes = cookies.into_iter().map(|cookie| {
             let line = self.own_line(cookie);
@@ -346,7 +340,7 @@ impl Table {
     pub(crate) fn wait_for_resumes(&self) {
         let most = self.deadlines.connect.saturating_add(self.deadlines.reply);
         let waits = |state: &mut LineState| state.under_way > 0;
-        // A runtime that does not answer until then does not answer the others either.
+        // A runtime that has not answered until then will not answer later.
         drop(self.changed.wait_timeout_while(self.lock(), most, waits));
     }
 
@@ -367,7 +361,7 @@ impl Table {
     }
 }
 
-/// The way to one runtime over a port.
+/// Reaches one runtime through a port.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     table: Arc<Table>,
@@ -377,8 +371,8 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Takes the runtime's idle connection. If it is being used, waits until the runtime
-    /// connects again.
+    /// Takes the runtime's idle connection. If that is in use, waits until the runtime connects
+    /// again.
     pub(crate) fn take(&self, wait: Duration) -> Result<Connection, Error> {
         let deadline = Deadline::after(wait);
         let mut state = self.table.lock();
@@ -401,7 +395,7 @@ impl Line {
         }
     }
 
-    /// Notes that a resume is under way, until the result is dropped.
+    /// Notes that a resume is under way, until the value that is returned is dropped.
     pub(crate) fn resuming(&self) -> Resuming<'_> {
         self.set_resumed(true);
         let mut state = self.table.lock();
@@ -480,7 +474,7 @@ fn has_ended(pid: u32) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
 }
 
-/// Returns `false`: only Linux says which process is at the other end.
+/// Returns `false`, because only Linux reports the process at the other end.
 #[cfg(not(target_os = "linux"))]
 fn has_ended(_pid: u32) -> bool {
     false

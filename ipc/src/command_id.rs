@@ -1,4 +1,4 @@
-//! The command of a message, and which deadline its reply has.
+//! Command sets and ids, and the deadline of the reply to each command.
 
 use std::fmt;
 
@@ -87,8 +87,8 @@ impl CommandId {
         KNOWN.iter().find(|(id, ..)| *id == self).map(|(_, name, _)| *name)
     }
 
-    /// Returns the major version of the first runtime that has the command. Prereleases
-    /// of it may lack it.
+    /// Returns the major version of the first runtime that has the command. Prereleases of that
+    /// version may lack it.
     pub fn since(self) -> Option<u32> {
         KNOWN.iter().find(|(id, ..)| *id == self).map(|(.., since)| *since)
     }
@@ -114,7 +114,7 @@ impl fmt::Debug for CommandId {
     }
 }
 
-/// Which of the [`crate::Deadlines`] applies to the reply to a command.
+/// Kind of the [`crate::Deadlines`] that applies to the reply to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Patience {
     Reply,

@@ -1,4 +1,4 @@
-//! One connection: one request in one write, one reply, perhaps bytes after it.
+//! A connection: sends one request in one write, and reads its reply and the bytes after it.
 
 use crate::command::{Command, read_failure};
 use crate::command_id::CommandId;
@@ -10,8 +10,8 @@ use crate::transcript::Tap;
 use std::io;
 use std::time::Duration;
 
-/// Maximum number of bytes taken in one read of a continuation, so that an announced
-/// length allocates nothing.
+/// Maximum size in bytes of the buffer of a read, so that a length that was only announced
+/// allocates nothing.
 const MAX_READ_BYTES: usize = 64 << 10;
 
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl Connection {
         Err(Error::Refused { command, code, message })
     }
 
-    /// Reads exactly that many bytes after the reply.
+    /// Reads exactly `bytes` bytes after the reply.
     pub(crate) fn continuation(
         &mut self,
         command: CommandId,
@@ -94,7 +94,7 @@ impl Connection {
         }
     }
 
-    /// Reads up to that many bytes, and fewer only if the connection ends.
+    /// Reads `wanted` bytes, or fewer if the connection ends.
     fn read(&mut self, wanted: usize, step: Step, deadline: Deadline) -> Result<Vec<u8>, Error> {
         let mut read = Vec::new();
         let mut buffer = vec![0; wanted.min(MAX_READ_BYTES)];
@@ -102,8 +102,8 @@ impl Connection {
             let room = wanted.saturating_sub(read.len()).min(buffer.len());
             let target = buffer.get_mut(..room).unwrap_or_default();
             let count = match self.wire.read(target, deadline) {
-                // A peer that closes with our request unread resets; for us it is the
-                // end.
+                // A peer that closes without reading the request resets the connection, which
+                // counts as its end.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => 0,
                 result => result.map_err(|source| Error::io(step, source, deadline.whole))?,
             };
@@ -138,8 +138,8 @@ impl Connection {
         (self.wire, self.tap)
     }
 
-    /// Closes our side without waiting for the other: after an error some runtimes never
-    /// close theirs.
+    /// Closes the connection without waiting for the other side, because after an error some
+    /// runtimes never close it.
     pub(crate) fn close(self) {
         if let Some(tap) = &self.tap {
             tap.closed();

@@ -1,4 +1,4 @@
-//! How long each step may take. No step may take forever.
+//! Maximum times of the steps of a request or a session.
 
 use crate::command_id::Patience;
 use std::time::{Duration, Instant};
@@ -23,9 +23,9 @@ pub struct Deadlines {
     pub start: Duration,
     /// Maximum time from StopTracing to its reply and the end of the stream. 60 s.
     pub stop: Duration,
-    /// Maximum silence while a session is being stopped, and maximum wait for the
-    /// connection on which the stop is sent. 2 s: a process that sends nothing for so
-    /// long is frozen or deadlocked, and the user is waiting for the end.
+    /// Maximum silence while a session is being stopped, and maximum wait for the connection on
+    /// which the stop is sent. 2 s, because a process that sends nothing for so long is frozen or
+    /// deadlocked, and a user waits for the end.
     pub drain: Duration,
     /// Maximum time until a dump is written. 10 min.
     pub dump: Duration,
@@ -51,7 +51,7 @@ impl Default for Deadlines {
     }
 }
 
-/// One method per step, which returns the deadlines with that step changed.
+/// One setter for each step.
 impl Deadlines {
     /// Sets [`connect`](field@Deadlines::connect).
     #[must_use]

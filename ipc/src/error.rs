@@ -7,8 +7,8 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-/// Why a request was not built. Most of these would kill, block or leak descriptors of a
-/// live runtime.
+/// Reason why a request was not built. Most of these requests would crash or block a live runtime,
+/// or leak its descriptors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequestError {
@@ -30,7 +30,7 @@ pub enum RequestError {
     },
     /// A session needs at least one provider.
     NoProviders,
-    /// More providers than the 1,000 that a runtime survives.
+    /// There are more than 1,000 providers, which would crash a runtime.
     TooManyProviders(usize),
     /// A provider is named twice, with arguments that contradict each other.
     ConflictingArguments {
@@ -39,7 +39,7 @@ pub enum RequestError {
         /// The argument that is given two values; empty if whole filter strings differ.
         key: String,
     },
-    /// A provider is named twice, and the two cannot be merged.
+    /// A provider is named twice, and its entries cannot be merged.
     DuplicateProvider(String),
     /// A user_events provider has neither a default tracepoint nor a set.
     NoTracepoint(String),
@@ -52,7 +52,7 @@ pub enum RequestError {
         /// The event id that is named twice.
         event_id: u32,
     },
-    /// The command of that version cannot carry the option.
+    /// The command cannot carry an option.
     Inexpressible {
         /// The command.
         command: CommandId,
@@ -125,14 +125,13 @@ impl fmt::Display for RequestError {
 
 impl std::error::Error for RequestError {}
 
-/// Why a reply is invalid. Offsets are relative to the start of the reply's payload.
+/// Reason why a reply is invalid. Offsets are relative to the start of the reply's payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReplyFault {
     /// The first 14 bytes are not the protocol's.
     Magic([u8; 14]),
-    /// The size in the header is below the header's own 20 bytes, or not the one the
-    /// command has.
+    /// The size in the header is below the header's own 20 bytes.
     Size(u16),
     /// A frame that is not a reply of a server.
     NotAReply {
@@ -175,13 +174,13 @@ pub enum ReplyFault {
     },
     /// A success frame that carries a failure code.
     FailureInSuccess(HResult),
-    /// A length above our limit was announced.
+    /// The reply announces a length above the limit.
     Limit {
         /// Name of the field.
         field: &'static str,
-        /// Bytes that were announced.
+        /// Announced length in bytes.
         announced: u64,
-        /// Our limit in bytes.
+        /// Limit in bytes.
         limit: u64,
     },
     /// The first bytes of a reverse connection are not an advertise frame.
@@ -231,13 +230,13 @@ impl std::error::Error for ReplyFault {}
 pub enum Step {
     /// Connecting to the endpoint.
     Connect,
-    /// Waiting for the runtime to connect to our port.
+    /// Waiting for the runtime to connect to the port.
     Accept,
     /// Writing the request.
     Request,
     /// Waiting for the reply.
     Reply,
-    /// Reading what follows the reply.
+    /// Reading the bytes after the reply.
     Continuation,
     /// Stopping a session.
     Stop,
@@ -245,7 +244,7 @@ pub enum Step {
     Drain,
     /// Passing a file descriptor.
     Descriptor,
-    /// Opening our port.
+    /// Opening the port.
     Listen,
     /// Starting a program.
     Launch,
@@ -268,14 +267,13 @@ impl fmt::Display for Step {
     }
 }
 
-/// Why a command or a session failed.
+/// Reason why a command or a session failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The request was not sent because it is not one a runtime should get.
+    /// The request was not sent, because a runtime must not get it.
     Request(RequestError),
-    /// The request is well-formed, but this target would be harmed by it; nothing was
-    /// sent.
+    /// The request was not sent, because it would harm this target.
     Harmful {
         /// The command.
         command: CommandId,
@@ -286,7 +284,7 @@ pub enum Error {
     Refused {
         /// The command.
         command: CommandId,
-        /// Its code.
+        /// Code of the refusal.
         code: HResult,
         /// The message beside the code; only GenerateCoreDump3 sends one.
         message: Option<String>,
@@ -301,21 +299,21 @@ pub enum Error {
     /// The other side did not respond in time, for example because the target is stopped
     /// by a debugger or SIGSTOP, or another tool occupies its diagnostics server.
     Deadline {
-        /// What was waited for.
+        /// Step that took too long.
         step: Step,
         /// The deadline that passed.
         after: Duration,
     },
-    /// The connection ended before the reply: the process is gone or dropped it.
+    /// The connection ended before the reply: the process is gone, or closed the connection.
     Gone {
         /// What was under way.
         step: Step,
     },
-    /// The operating system refused.
+    /// The operating system reported an error.
     Io {
         /// What was under way.
         step: Step,
-        /// Its reason.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The socket belongs to another process than the expected one; nothing was sent.
@@ -400,12 +398,12 @@ impl Error {
         self.code() == Some(HResult::UNKNOWN_COMMAND)
     }
 
-    /// Returns whether there was no descriptor for a connection.
+    /// Returns whether the process or the system had no descriptor left for a connection.
     pub(crate) fn is_out_of_descriptors(&self) -> bool {
         matches!(self, Error::Io { source, .. } if is_out_of_descriptors(source))
     }
 
-    /// Sorts an I/O failure: a deadline, an ended connection, or another reason.
+    /// Makes an error from an I/O failure: a deadline, an ended connection, or another reason.
     pub(crate) fn io(step: Step, source: io::Error, after: Duration) -> Self {
         match source.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Error::Deadline { step, after },
@@ -424,7 +422,7 @@ pub(crate) fn is_out_of_descriptors(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
-/// Returns `false`: on other systems handles do not run out in practice.
+/// Returns `false`, because handles do not run out in practice on other systems.
 #[cfg(not(unix))]
 pub(crate) fn is_out_of_descriptors(_error: &io::Error) -> bool {
     false

@@ -1,5 +1,4 @@
-//! What comes from the outside, any bytes: for the fuzzer, and for the replay of its
-//! corpus.
+//! Reads any bytes as input from outside, for the fuzzer and for the replay of its corpus.
 
 use crate::advertise::Advertise;
 use crate::command::collect::read_session_id;
@@ -11,7 +10,7 @@ use crate::message::{HEADER_BYTES, ReplyHeader};
 use crate::replay::Transcript;
 use std::io::{BufRead, BufReader};
 
-/// Reads bytes as everything a runtime, or a file of a recorded connection, may send.
+/// Reads bytes as each kind of message of a runtime, and as a transcript.
 pub fn bytes_from_outside(bytes: &[u8]) {
     let _ = Advertise::read(bytes);
     if let Some(header) = bytes.first_chunk::<HEADER_BYTES>() {
@@ -23,7 +22,7 @@ pub fn bytes_from_outside(bytes: &[u8]) {
         let _ = read_failure(payload);
         let _ = read_session_id(payload);
         if let Ok(variables) = read_environment(payload) {
-            // Each takes at least its count of units.
+            // Each variable takes at least the bytes of its length.
             assert!(variables.len() <= payload.len());
         }
         for command in [ProcessInfoCommand::V1, ProcessInfoCommand::V2, ProcessInfoCommand::V3] {

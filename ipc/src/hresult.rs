@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct HResult(pub u32);
 
-/// Code, symbolic name, and what the code means with what to do about it.
+/// Code, symbolic name, and the meaning of the code with advice.
 const KNOWN: &[(u32, &str, &str)] = &[
     (0x0000_0000, "S_OK", "the command was carried out"),
     (
@@ -113,7 +113,7 @@ impl HResult {
         KNOWN.iter().find(|(code, ..)| *code == self.0).map(|(_, name, _)| *name)
     }
 
-    /// Returns what the code means and what to do about it, if it is known.
+    /// Returns the meaning of the code and advice, if the code is known.
     pub fn advice(self) -> Option<&'static str> {
         KNOWN.iter().find(|(code, ..)| *code == self.0).map(|(_, _, advice)| *advice)
     }

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 
-/// Keywords of a provider: bits, each of which stands for a kind of events. The named ones
-/// belong to `Microsoft-Windows-DotNETRuntime`; other providers give the bits their own
-/// meaning.
+/// Keywords of a provider: bits, each of which selects a group of events. The named ones belong to
+/// `Microsoft-Windows-DotNETRuntime`; other providers give the bits their own meaning.
 ///
 /// ```
 /// use nettrace_ipc::{Keywords, Provider};
@@ -24,18 +23,18 @@ macro_rules! named {
         impl Keywords {
             $($(#[$doc])* pub const $name: Keywords = Keywords($bit);)*
 
-            /// The names, lowest bit first.
+            /// Names and bits, lowest bit first.
             const NAMES: &[(&str, u64)] = &[$((stringify!($name), $bit)),*];
         }
     };
 }
 
 named! {
-    /// Collections.
+    /// Garbage collections.
     GC = 0x1;
-    /// Handles of the collector.
+    /// Handles of the garbage collector.
     GC_HANDLE = 0x2;
-    /// How assemblies are found.
+    /// Resolution of assemblies.
     ASSEMBLY_LOADER = 0x4;
     /// Assemblies and modules that are loaded.
     LOADER = 0x8;
@@ -43,9 +42,9 @@ named! {
     JIT = 0x10;
     /// Precompiled methods.
     NGEN = 0x20;
-    /// What is there at the beginning.
+    /// Methods and modules that exist when the session starts.
     START_ENUMERATION = 0x40;
-    /// What is there at the end.
+    /// Methods and modules that exist when the session ends.
     END_ENUMERATION = 0x80;
     /// Verification of names and signatures.
     SECURITY = 0x400;
@@ -63,7 +62,7 @@ named! {
     THREADING = 0x10000;
     /// Maps from the IL of methods to their native code.
     JITTED_METHOD_IL_TO_NATIVE_MAP = 0x20000;
-    /// No events of precompiled methods, whatever other keywords say.
+    /// Suppresses events of precompiled methods, whatever other keywords say.
     OVERRIDE_AND_SUPPRESS_NGEN_EVENTS = 0x40000;
     /// Types, with their names.
     TYPE = 0x80000;
@@ -71,7 +70,7 @@ named! {
     GC_HEAP_DUMP = 0x100000;
     /// Allocations, up to 100 a second of each type.
     GC_SAMPLED_OBJECT_ALLOCATION_HIGH = 0x200000;
-    /// Objects that survive, and move.
+    /// Objects that survive a collection, and objects that it moves.
     GC_HEAP_SURVIVAL_AND_MOVEMENT = 0x400000;
     /// A collection at the beginning of the session.
     MANAGED_HEAP_COLLECT = 0x800000;
@@ -81,9 +80,9 @@ named! {
     GC_SAMPLED_OBJECT_ALLOCATION_LOW = 0x2000000;
     /// Modules, for tracking of performance.
     PERF_TRACK = 0x20000000;
-    /// Stacks, where events have none of their own.
+    /// Stacks for events that have none of their own.
     STACK = 0x40000000;
-    /// Work that goes from one thread to another.
+    /// Work that is handed from one thread to another.
     THREAD_TRANSFER = 0x80000000;
     /// The debugger.
     DEBUGGER = 0x100000000;
@@ -101,7 +100,7 @@ named! {
     METHOD_DIAGNOSTIC = 0x4000000000;
     /// Loading of types.
     TYPE_DIAGNOSTIC = 0x8000000000;
-    /// What the compiler counts for profiles.
+    /// Counts of the JIT compiler for its profiles.
     JIT_INSTRUMENTATION_DATA = 0x10000000000;
     /// The profiler.
     PROFILER = 0x20000000000;
@@ -112,7 +111,7 @@ named! {
 }
 
 impl Keywords {
-    /// No keyword. Events without keywords come all the same.
+    /// No keyword. Only events without keywords come.
     pub const NONE: Keywords = Keywords(0);
     /// All keywords, with or without a name.
     pub const ALL: Keywords = Keywords(u64::MAX);
@@ -122,12 +121,12 @@ impl Keywords {
         self.0
     }
 
-    /// Returns whether all of these keywords are among them.
+    /// Returns whether all keywords of `others` are set.
     pub const fn contains(self, others: Keywords) -> bool {
         self.0 & others.0 == others.0
     }
 
-    /// Returns both sets united, where an operator cannot be used: in constants.
+    /// Returns the keywords of both sets; constants cannot use the operator `|`.
     #[must_use]
     pub const fn with(self, others: Keywords) -> Keywords {
         Keywords(self.0 | others.0)

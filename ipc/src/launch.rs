@@ -1,8 +1,8 @@
-//! Runs a program and records it from its very first event.
+//! Starts a program so that it can be recorded from its very first event.
 //!
-//! The program starts with `DOTNET_DiagnosticPorts` set to a port of ours, so that its
-//! runtime waits for us. Its children inherit the variable and wait too; they are resumed
-//! at once, or given out like the program itself.
+//! The program starts with `DOTNET_DiagnosticPorts` set to a port of this process, so its runtime
+//! waits to be resumed. Its children inherit the variable and wait, too; they are resumed at once,
+//! or given out like the program itself.
 
 use crate::command::process::SetEnvironmentVariable;
 use crate::deadlines::Deadlines;
@@ -21,7 +21,7 @@ const VARIABLE: &str = "DOTNET_DiagnosticPorts";
 /// Interval at which a program that has not arrived is checked for having ended.
 const ARRIVAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What happens to .NET processes that the program starts.
+/// Treatment of .NET processes that the program starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Children {
@@ -44,8 +44,8 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Prepares to start that command. Its arguments, directory, environment and standard
-    /// streams are the caller's.
+    /// Prepares to start a command. The caller chooses its arguments, directory, environment and
+    /// standard streams.
     pub fn new(command: Command) -> Self {
         Launch {
             command,
@@ -56,7 +56,7 @@ impl Launch {
         }
     }
 
-    /// Sets what becomes of its children.
+    /// Sets the treatment of .NET processes that the program starts.
     #[must_use]
     pub fn children(mut self, children: Children) -> Self {
         self.children = children;
@@ -77,8 +77,8 @@ impl Launch {
         self
     }
 
-    /// Sets how long to wait, at the end, for processes that know the port and have not
-    /// come to it yet. The default is 2 s.
+    /// Sets the maximum time to wait, after the end of the program, for its processes that have not
+    /// connected to the port yet. The default is 2 s.
     #[must_use]
     pub fn linger(mut self, linger: Duration) -> Self {
         self.linger = linger;
@@ -88,7 +88,7 @@ impl Launch {
     /// Opens a port and starts the program.
     ///
     /// # Errors
-    /// [`Error::Io`] if the program cannot be started or the port not be opened.
+    /// [`Error::Io`] if the program cannot be started, or the port cannot be opened.
     pub fn spawn(mut self) -> Result<Launched, Error> {
         let directory = PrivateDirectory::new()?;
         let address = PortAddress::parse(&directory.address())?;
@@ -103,7 +103,7 @@ impl Launch {
             Some((_, value)) => value.map(OsStr::to_owned),
             None => std::env::var_os(VARIABLE),
         };
-        // Another tool's port stays in force beside ours.
+        // The port of another tool stays in the variable.
         let mut value = OsString::new();
         if let Some(before) = before.as_deref().filter(|before| !before.is_empty()) {
             value.push(before);
@@ -152,7 +152,7 @@ pub struct Launched(Option<RunningProgram>);
 #[derive(Debug)]
 struct RunningProgram {
     child: Child,
-    // Before the directory: dropped in this order.
+    // The port is dropped before its directory.
     port: Port,
     _directory: PrivateDirectory,
     before: Option<OsString>,
@@ -168,19 +168,17 @@ impl Launched {
         self.0.as_ref().map(|running| running.child.id())
     }
 
-    /// Returns the child process, whose standard streams are there if they were to be
-    /// pipes.
+    /// Returns the child process. It has the standard streams that the caller made pipes.
     pub fn child(&mut self) -> Option<&mut Child> {
         self.0.as_mut().map(|running| &mut running.child)
     }
 
-    /// Returns the next runtime to trace: only the first, or with [`Children::GiveOut`]
-    /// each. It waits until it is resumed. Returns `None` if none came in time, or if the
-    /// program ended without one: it may be no .NET program, or have its diagnostics
-    /// switched off.
+    /// Returns the next runtime to trace: only the first, or with [`Children::GiveOut`] each. It
+    /// waits until it is resumed. Returns `None` if none came in time, or if the program ended
+    /// without one: it may be no .NET program, or have its diagnostics switched off.
     ///
     /// # Errors
-    /// The system does not tell whether the program runs.
+    /// The system does not report whether the program runs.
     pub fn next(&mut self, wait: Duration) -> Result<Option<Arrival>, Error> {
         let Some(running) = &mut self.0 else { return Ok(None) };
         if running.children == Children::Resume && running.given_out > 0 {
@@ -204,13 +202,13 @@ impl Launched {
         }
     }
 
-    /// Takes the ids of processes that the program started and that are not recorded, as
+    /// Takes the ids of .NET processes of the program that were resumed without being given out, as
     /// [`Port::let_go`] does.
     pub fn let_go(&self) -> Vec<u64> {
         self.0.as_ref().map_or_else(Vec::new, |running| running.port.let_go())
     }
 
-    /// Returns how many runtimes were resumed for lack of descriptors, as
+    /// Returns the number of runtimes that were resumed for lack of descriptors, as
     /// [`Port::turned_away`] does.
     pub fn turned_away(&self) -> u64 {
         self.0.as_ref().map_or(0, |running| running.port.turned_away())
@@ -225,25 +223,24 @@ impl Launched {
     /// Returns how the program ended, if it has.
     ///
     /// # Errors
-    /// The system does not say.
+    /// The system does not report it.
     pub fn try_wait(&mut self) -> Result<Option<ExitStatus>, Error> {
         self.0.as_mut().map_or(Ok(None), RunningProgram::exited)
     }
 
-    /// Resumes newcomers from now on, even with [`Children::GiveOut`]. Call this when
-    /// [`Launched::next`] is not served any more, but the program is not waited for yet.
+    /// Resumes processes that start from now on, even with [`Children::GiveOut`]. Call this when
+    /// you do not call [`Launched::next`] any more, and do not call [`Launched::wait`] yet.
     pub fn resume_newcomers(&self) {
         if let Some(running) = &self.0 {
             running.port.resume_newcomers();
         }
     }
 
-    /// Waits for the end of the program. From now on runtimes that arrive are resumed,
-    /// even with [`Children::GiveOut`], so call this when [`Launched::next`] is served
-    /// elsewhere or no longer wanted.
+    /// Waits for the end of the program. Processes that start from now on are resumed, even with
+    /// [`Children::GiveOut`], so call this when you do not call [`Launched::next`] any more.
     ///
     /// # Errors
-    /// The system does not say how it ended.
+    /// The system does not report how the program ended.
     pub fn wait(&mut self) -> Result<ExitStatus, Error> {
         let Some(running) = &mut self.0 else {
             return Err(Error::Gone { step: Step::Launch });
@@ -268,8 +265,8 @@ impl RunningProgram {
         Ok(self.status)
     }
 
-    /// Removes our variable from the program's environment. .NET 5 cannot do that; its
-    /// children are resumed like others.
+    /// Restores the variable in the program's environment. .NET 5 cannot do that; its children are
+    /// resumed like others.
     fn take_back(&self, arrival: &Arrival) {
         let before = self.before.as_deref().and_then(OsStr::to_str);
         let variable = match before {
@@ -281,8 +278,7 @@ impl RunningProgram {
         }
     }
 
-    /// Returns whether a process lives that was given our port and has not connected to
-    /// it.
+    /// Returns whether a process lives that has the port in its environment and has not connected.
     #[cfg(target_os = "linux")]
     fn is_awaited(&self) -> bool {
         let resumed = self.port.resumed_pids();
@@ -316,20 +312,20 @@ impl Drop for Launched {
         }
         let guard =
             std::thread::Builder::new().name("nettrace-launch".to_owned()).spawn(move || {
-                // However it ended, the port was needed until then.
+                // The port is needed until the program has ended, in whatever way.
                 drop(running.child.wait());
                 running.linger();
             });
-        // Without a thread the port closes here, after resuming everybody it knows.
+        // Without a thread the port closes here, after it has resumed every process that it knows.
         drop(guard);
     }
 }
 
-/// A directory for our socket that only we can enter.
+/// A directory for the port's socket that only the owner can enter.
 #[derive(Debug)]
 struct PrivateDirectory {
     path: PathBuf,
-    // Kept for its drop: the directory is forgotten after it has been removed.
+    // Dropped after the directory has been removed, which takes it off the list of files.
     _made: Made,
 }
 
@@ -337,7 +333,7 @@ impl PrivateDirectory {
     fn new() -> Result<Self, Error> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let mut last = std::io::Error::other("no directory for the port");
-        // A long TMPDIR leaves no room for the socket's name; /tmp does.
+        // A long TMPDIR leaves no room for the socket's name, so /tmp comes second.
         for parent in [std::env::temp_dir(), PathBuf::from("/tmp")] {
             for _ in 0..16 {
                 let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -357,8 +353,8 @@ impl PrivateDirectory {
         Err(Error::Io { step: Step::Listen, source: last })
     }
 
-    /// Returns the port's address: a socket in the directory. Pipes lie in no directory;
-    /// theirs is named like it.
+    /// Returns the port's address: a socket in the directory, or a pipe that is named like the
+    /// directory.
     fn address(&self) -> String {
         let name = if cfg!(windows) {
             self.path.file_name().map(PathBuf::from).unwrap_or_default()
@@ -381,7 +377,7 @@ fn private(path: &Path) -> std::io::Result<()> {
 
 impl Drop for PrivateDirectory {
     fn drop(&mut self) {
-        // A directory that cannot be removed is only litter.
+        // A directory that cannot be removed does no harm.
         drop(std::fs::remove_dir_all(&self.path));
     }
 }

@@ -1,4 +1,4 @@
-//! The frame of every request and reply, and the values inside.
+//! Encodes requests and decodes replies: the frame, and the values inside.
 //!
 //! | offset | bytes | field |
 //! |---|---|---|
@@ -9,10 +9,10 @@
 //! | 18 | 2 | reserved, 0 |
 //! | 20 | size − 20 | payload |
 //!
-//! All numbers are little-endian and unpadded. A string is a `u32` count of UTF-16 units
-//! with the closing NUL, then the units; count 0 is the null string. An array is a `u32`
-//! count and its items. Replies come from the outside and are distrusted: each length is
-//! compared with what is there, and a count never sizes an allocation.
+//! All numbers are little-endian and unpadded. A string is a `u32` count of UTF-16 units with the
+//! closing NUL, then the units; count 0 is the null string. An array is a `u32` count and its
+//! items. Replies are not trusted: each length is compared with the bytes that are there, and no
+//! allocation has the size of a count.
 
 use crate::bytes;
 use crate::command_id::CommandId;
@@ -34,7 +34,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// Returns the command that it carries.
+    /// Returns the command of the request.
     pub fn id(&self) -> CommandId {
         self.id
     }
@@ -104,8 +104,8 @@ impl Writer {
         self
     }
 
-    /// Writes a count of items. One that does not fit 32 bits belongs to a message that
-    /// is far too long anyway, which [`Writer::finish`] refuses.
+    /// Writes a count of items. If a count does not fit 32 bits, the message is far too long, and
+    /// [`Writer::finish`] refuses it.
     pub(crate) fn count(&mut self, items: usize) -> &mut Self {
         self.u32(u32::try_from(items).unwrap_or(u32::MAX))
     }
@@ -128,7 +128,8 @@ impl Writer {
         }
     }
 
-    /// Sets the size. Fails if the message is longer than its 16-bit size can express.
+    /// Sets the size and returns the message. Fails if it is longer than its 16-bit size can
+    /// express.
     pub(crate) fn finish(mut self) -> Result<Message, RequestError> {
         let size = u16::try_from(self.bytes.len())
             .map_err(|_| RequestError::TooLong { bytes: self.bytes.len() })?;
@@ -142,7 +143,7 @@ impl Writer {
 /// The header of a reply that has been checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReplyHeader {
-    /// Whether the runtime carried the command out.
+    /// Whether the reply is a success.
     pub(crate) ok: bool,
     /// Number of bytes after the header.
     pub(crate) payload_bytes: usize,
@@ -170,8 +171,7 @@ impl ReplyHeader {
     }
 }
 
-/// Reads values from the payload of a reply. Every error carries the offset and the
-/// field's name.
+/// Reads values from the payload of a reply. Every error has the offset and the name of the field.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'d> {
     rest: &'d [u8],
@@ -234,8 +234,8 @@ impl<'d> Reader<'d> {
         self.array(field).map(Guid::from_bytes)
     }
 
-    /// Reads a string; the null string (count 0) is `None`. Units that are not UTF-16
-    /// become U+FFFD.
+    /// Reads a string, or `None` for the null string (count 0). Units that are not UTF-16 become
+    /// U+FFFD.
     pub(crate) fn nullable(&mut self, field: &'static str) -> Result<Option<String>, ReplyFault> {
         let offset = self.offset;
         let units = self.u32(field)?;
@@ -250,7 +250,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// Reads a string; the null string is read as the empty one.
+    /// Reads a string. The null string is read as an empty one.
     pub(crate) fn string(&mut self, field: &'static str) -> Result<String, ReplyFault> {
         self.nullable(field).map(Option::unwrap_or_default)
     }

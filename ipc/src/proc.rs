@@ -1,4 +1,4 @@
-//! What `/proc` says about a process.
+//! Reads facts about a process from `/proc`.
 
 use crate::command::process::Variable;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ pub(crate) struct Process {
     pub(crate) pid: u32,
 }
 
-/// The fields of `stat` that are needed.
+/// The fields of `/proc/PID/stat` that are needed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) command: String,
@@ -23,7 +23,7 @@ pub(crate) struct Stat {
     pub(crate) start_ticks: u64,
 }
 
-/// The fields of `status` that are needed.
+/// The fields of `/proc/PID/status` that are needed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Status {
     /// Effective user id.
@@ -64,7 +64,7 @@ impl Process {
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Reads the environment. Returns `None` if we may not read it.
+    /// Reads the environment. Returns `None` if it may not be read.
     pub(crate) fn environment(&self) -> Option<Vec<Variable>> {
         let bytes = fs::read(self.directory.join("environ")).ok()?;
         let entries = bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
@@ -80,8 +80,8 @@ impl Process {
         Some(variables.collect())
     }
 
-    /// Returns `TMPDIR` byte by byte, since paths need not be Unicode, or `/tmp` if it is
-    /// empty or not there.
+    /// Returns the bytes of `TMPDIR`, since paths need not be Unicode, or `/tmp` if it is empty or
+    /// missing.
     pub(crate) fn temporary_directory(&self) -> Option<PathBuf> {
         let bytes = fs::read(self.directory.join("environ")).ok()?;
         let value = bytes.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(b"TMPDIR="));
@@ -107,39 +107,38 @@ impl Process {
         parts
     }
 
-    /// Returns the name of a namespace, such as `mnt:[4026531841]`, or `None` if we may
-    /// not read it.
+    /// Returns the name of a namespace, such as `mnt:[4026531841]`, or `None` if it may not be
+    /// read.
     pub(crate) fn namespace(&self, kind: &str) -> Option<OsString> {
         fs::read_link(self.directory.join("ns").join(kind)).ok().map(PathBuf::into_os_string)
     }
 
-    /// Returns what the process takes for its root directory, or `None` if we may not
-    /// read it.
+    /// Returns the path of the process's root directory, or `None` if it may not be read.
     pub(crate) fn root_target(&self) -> Option<PathBuf> {
         fs::read_link(self.root()).ok()
     }
 
-    /// Returns our way to its root directory.
+    /// Returns the link through which this process reaches the process's root directory.
     pub(crate) fn root(&self) -> PathBuf {
         self.directory.join("root")
     }
 
-    /// Returns whether a .NET runtime is loaded, or `false` if we may not look.
+    /// Returns whether a .NET runtime is loaded, or `false` if that may not be read.
     pub(crate) fn has_runtime(&self) -> bool {
-        // The second is how a runtime inside a single file shows.
+        // The second one marks a runtime in a program of a single file.
         let marks = ["libcoreclr.so", "memfd:doublemapper"];
         self.text("maps").is_some_and(|maps| marks.iter().any(|mark| maps.contains(mark)))
     }
 
-    /// Returns the path of `libcoreclr.so` as the process sees it, or `None` if it is not
-    /// loaded or we may not look.
+    /// Returns the path of `libcoreclr.so` as the process sees it, or `None` if it is not loaded,
+    /// or that may not be read.
     pub(crate) fn runtime_library(&self) -> Option<PathBuf> {
         let maps = self.text("maps")?;
         let line = maps.lines().find(|line| line.ends_with("/libcoreclr.so"))?;
         line.find('/').and_then(|at| line.split_at_checked(at)).map(|(_, path)| PathBuf::from(path))
     }
 
-    /// Returns the paths of Unix sockets that it holds bound, byte for byte as it bound
+    /// Returns the paths of the Unix sockets that the process has bound, byte for byte as it bound
     /// them.
     pub(crate) fn bound_sockets(&self) -> Vec<PathBuf> {
         let Ok(descriptors) = fs::read_dir(self.directory.join("fd")) else { return Vec::new() };
@@ -183,11 +182,11 @@ fn parse_status(text: &str) -> Status {
     Status { owner, own_pid }
 }
 
-/// Returns why a process cannot write dumps: its runtime lacks `createdump`, or may not
-/// run it. Returns `None` if it can, or if we cannot tell.
+/// Returns the reason why a process cannot write dumps: its runtime lacks `createdump`, or may not
+/// run it. Returns `None` if it can, or if that is unknown.
 ///
-/// Quirk: .NET Core 3.1 that cannot run it leaves a copy of itself running, with all its
-/// descriptors.
+/// Quirk: if .NET Core 3.1 cannot run `createdump`, a copy of the process stays behind, with all
+/// its descriptors.
 pub(crate) fn no_createdump(pid: u32) -> Option<String> {
     let process = Process::at(Path::new("/proc"), &pid.to_string());
     let program = process.runtime_library()?.with_file_name("createdump");

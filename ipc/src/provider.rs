@@ -1,9 +1,8 @@
-//! The events that a session requests: providers with keywords, level, arguments and
-//! event filters.
+//! The events that a session requests: providers with keywords, level, arguments and event filters.
 //!
-//! A runtime looks only at the first entry of a name, is silenced by an event id listed
-//! twice, and dies of too many providers. [`Providers`] therefore merges, sorts out and
-//! counts before anything is sent.
+//! A runtime uses only the first entry of a name, sends no events if an event id is listed twice,
+//! and crashes if there are too many providers. So [`Providers`] merges, deduplicates and counts
+//! them before anything is sent.
 
 use crate::arguments::Arguments;
 use crate::error::RequestError;
@@ -57,7 +56,7 @@ impl Level {
         ALL.into_iter().find(|level| level.number() == number)
     }
 
-    /// Returns the level that lets more events through; 0 lets all through.
+    /// Returns the level that lets more events pass; level 0 lets all pass.
     fn or(self, other: Level) -> Level {
         match (self, other) {
             (Level::LogAlways, _) | (_, Level::LogAlways) => Level::LogAlways,
@@ -74,7 +73,7 @@ impl Level {
 pub enum EventFilter {
     /// Only events of these ids pass.
     Only(BTreeSet<u32>),
-    /// All events pass but those of these ids.
+    /// All events pass except events of these ids.
     Except(BTreeSet<u32>),
 }
 
@@ -84,12 +83,12 @@ impl EventFilter {
         EventFilter::Only(ids.into_iter().collect())
     }
 
-    /// Lets all events pass but those of these ids.
+    /// Lets all events pass except events of these ids.
     pub fn except(ids: impl IntoIterator<Item = u32>) -> Self {
         EventFilter::Except(ids.into_iter().collect())
     }
 
-    /// Returns whether an event of that id passes.
+    /// Returns whether an event of this id passes.
     pub fn passes(&self, event_id: u32) -> bool {
         match self {
             EventFilter::Only(ids) => ids.contains(&event_id),
@@ -97,7 +96,7 @@ impl EventFilter {
         }
     }
 
-    /// Returns a filter that accepts what either accepts.
+    /// Returns a filter that lets every event pass that one of both lets pass.
     fn or(self, other: EventFilter) -> EventFilter {
         use EventFilter::{Except, Only};
         match (self, other) {
@@ -143,9 +142,9 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Keywords that managed event sources reserve. Without them in a session, events
-    /// without a keyword are dropped: all of them up to .NET 6, those written through
-    /// `WriteEvent(id, params object[])` on every version.
+    /// Keywords that managed event sources reserve. A session without them lacks events that have
+    /// no keyword: all of these up to .NET 6, and on every version those written by `WriteEvent(id,
+    /// params object[])`.
     pub const SESSION_KEYWORDS: u64 = 0xF000_0000_0000;
 
     /// Requests all keywords of the provider at level Informational. Names are
@@ -171,8 +170,8 @@ impl Provider {
         self
     }
 
-    /// Requests exactly these keywords, without [`Provider::SESSION_KEYWORDS`], so that
-    /// some events without keyword do not come.
+    /// Requests exactly these keywords, without [`Provider::SESSION_KEYWORDS`], so some events
+    /// without a keyword do not come.
     #[must_use]
     pub fn exact_keywords(mut self, keywords: impl Into<Keywords>) -> Self {
         (self.keywords, self.exact) = (keywords.into().bits(), true);
@@ -193,7 +192,7 @@ impl Provider {
         self
     }
 
-    /// Requests only event ids that pass the filter.
+    /// Requests only events whose ids pass the filter.
     #[must_use]
     pub fn filter(mut self, filter: EventFilter) -> Self {
         self.filter = Some(filter);
@@ -221,7 +220,7 @@ impl Provider {
         self.arguments.wire()
     }
 
-    /// Returns whether it has an argument with this key; see [`Arguments::has`].
+    /// Returns whether the provider has an argument with this key; see [`Arguments::has`].
     pub fn has_argument(&self, key: &str) -> bool {
         self.arguments.has(key)
     }
@@ -231,8 +230,8 @@ impl Provider {
         self.filter.as_ref()
     }
 
-    /// Returns a provider that accepts what either accepts: keywords and filters united,
-    /// the higher level, arguments joined. No filter accepts everything.
+    /// Returns a provider that requests the events of both: keywords, filters and arguments are
+    /// combined, and the more verbose level counts. If one has no filter, the result has none.
     fn merge(self, other: Provider) -> Result<Provider, RequestError> {
         let keywords = self.wire_keywords() | other.wire_keywords();
         Ok(Provider {
@@ -254,28 +253,27 @@ impl Provider {
         writer.nullable(self.arguments.wire().as_deref());
     }
 
-    /// Writes what [`Provider::write`] does, with the event filter after it.
+    /// Writes the same as [`Provider::write`], and the event filter after it.
     pub(crate) fn write_with_filter(&self, writer: &mut Writer) {
         self.write(writer);
         EventFilter::write(self.filter.as_ref(), writer);
     }
 }
 
-/// One to 1,000 providers, each name once.
+/// One to 1,000 providers with different names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Providers(Vec<Provider>);
 
 impl Providers {
-    /// Maximum number of providers in a session. More kill runtimes 8 and 9.
+    /// Maximum number of providers in a session. More providers crash .NET 8 and 9.
     pub const MAX_COUNT: usize = 1000;
 
-    /// Merges providers of one name: keywords are united, the level is the more
-    /// verbose one, arguments are joined, event filters united. The order of first
-    /// appearance stays.
+    /// Merges providers of one name: keywords, arguments and event filters are combined, and the
+    /// more verbose level counts. They stay in the order in which their names first appear.
     ///
     /// # Errors
-    /// None given, more than [`Providers::MAX_COUNT`] after merging, or arguments that
-    /// contradict each other.
+    /// There is no provider, there are more than [`Providers::MAX_COUNT`] after merging, or
+    /// arguments contradict each other.
     pub fn new(wanted: impl IntoIterator<Item = Provider>) -> Result<Self, RequestError> {
         let mut providers: Vec<Provider> = Vec::new();
         let mut places = std::collections::HashMap::new();

@@ -1,10 +1,9 @@
 //! Plays a transcript: an endpoint that behaves like the recorded process.
 //!
-//! Requests are matched with recorded ones: by their bytes, else by command; each
-//! recorded connection is played once before any is repeated. A request that was not
-//! recorded is answered with UNKNOWN_COMMAND. What a session streamed after its stop is
-//! held back until it is stopped again, and the stop is answered when the stream has
-//! ended, as runtimes do.
+//! A request is matched with a recorded one by its bytes, else by its command. Each recorded
+//! connection is played once before any is repeated, and a request that was not recorded is
+//! answered with UNKNOWN_COMMAND. Bytes that a session sent after its stop are held back until it
+//! is stopped again. The stop is answered when the stream has ended, as by a runtime.
 
 use crate::advertise::{ADVERTISE_BYTES, Advertise};
 use crate::bytes;
@@ -24,7 +23,7 @@ use std::time::{Duration, Instant};
 
 /// Interval at which waiting threads check whether the replay is over.
 const END_CHECK_INTERVAL: Duration = Duration::from_millis(20);
-/// Maximum time of a write; the end of the replay closes connections and ends it sooner.
+/// Maximum time of a write. The end of the replay closes connections, which ends a write sooner.
 const MAX_WRITE_TIME: Duration = Duration::from_secs(600);
 
 /// A transcript in memory.
@@ -33,7 +32,7 @@ pub struct Transcript {
     connections: Vec<Recorded>,
 }
 
-/// One recorded connection: the request, and the bytes that came back with their times.
+/// A recorded connection: its request, and the bytes that came back with their times.
 #[derive(Clone, Debug, Default)]
 struct Recorded {
     advertise: Option<Advertise>,
@@ -50,7 +49,7 @@ impl Recorded {
         command_of(&self.request)
     }
 
-    /// Returns the session that began on this connection.
+    /// Returns the id of the session that began on this connection.
     fn session(&self) -> Option<u64> {
         let command = self.command()?;
         let starts = command.set == 2 && (2..=7).contains(&command.id);
@@ -59,7 +58,7 @@ impl Recorded {
         bytes.try_into().ok().map(bytes::u64)
     }
 
-    /// Returns the session that was stopped on this connection.
+    /// Returns the id of the session that was stopped on this connection.
     fn stops(&self) -> Option<u64> {
         let bytes =
             self.request.get(20..28).filter(|_| self.command() == Some(CommandId::STOP_TRACING))?;
@@ -73,8 +72,8 @@ fn command_of(request: &[u8]) -> Option<CommandId> {
 }
 
 impl Transcript {
-    /// Reads what a [`crate::Recorder`] wrote. Entries of a recording that broke off are
-    /// kept.
+    /// Reads the transcript of a [`crate::Recorder`]. A recording that broke off is read as far as
+    /// it goes.
     ///
     /// # Errors
     /// [`Error::Transcript`] with line and reason.
@@ -136,8 +135,8 @@ impl Transcript {
 }
 
 impl Recorded {
-    /// Adds bytes that came back. The pieces of one reply frame are put together, so that
-    /// the first entry is a whole reply.
+    /// Adds bytes that came back. Pieces of the first reply are joined, so that the first entry is
+    /// a whole reply.
     fn append(&mut self, time: Duration, bytes: Vec<u8>) {
         match self.received.as_mut_slice() {
             [(_, reply)] if reply.len() < frame_bytes(reply) => reply.extend(bytes),
@@ -146,7 +145,7 @@ impl Recorded {
     }
 }
 
-/// Returns the size of the frame that begins there.
+/// Returns the size of the frame at the beginning of these bytes.
 fn frame_bytes(bytes: &[u8]) -> usize {
     match bytes.get(14..16) {
         Some(&[low, high]) => usize::from(bytes::u16([low, high])),
@@ -161,13 +160,13 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     if rest.is_empty() { bytes } else { None }
 }
 
-/// How fast a transcript is played.
+/// Speed at which a transcript is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Pace {
     /// With the recorded pauses.
     AsRecorded,
-    /// As fast as the reader takes it.
+    /// As fast as the client reads.
     AtOnce,
 }
 
@@ -208,8 +207,8 @@ impl Replay {
     /// Plays at an address: a socket's path or `tcp://host:port`.
     ///
     /// # Errors
-    /// The system refuses the listener; [`Error::Unsupported`] for pipes elsewhere than
-    /// on Windows.
+    /// The system refuses the listener; [`Error::Unsupported`] for pipes on other systems than
+    /// Windows.
     pub fn listen(
         transcript: Transcript,
         address: &PortAddress,
@@ -228,7 +227,7 @@ impl Replay {
         Ok(Replay { stage, endpoint, threads: vec![thread] })
     }
 
-    /// Plays the runtimes that came to a port when it was recorded: each connects to this
+    /// Plays the runtimes that connected to a port when it was recorded. Each connects to this
     /// port, and again after each command.
     ///
     /// # Errors
@@ -249,7 +248,7 @@ impl Replay {
         Ok(replay)
     }
 
-    /// Returns where it is reached, or the port that it connects to.
+    /// Returns the endpoint of the replay, or the port that it connects to.
     pub fn endpoint(&self) -> Endpoint {
         self.endpoint.clone()
     }
@@ -362,8 +361,8 @@ impl Stage {
         Some(place)
     }
 
-    /// Chooses the recorded connection for a request: first among those not yet played,
-    /// one with equal bytes before one with an equal command; then among played ones.
+    /// Chooses the recorded connection for a request. Connections that were not played yet come
+    /// before played ones, and equal bytes before an equal command.
     fn choose(&self, request: &[u8], advertise: Option<Advertise>) -> Option<usize> {
         let state = self.lock();
         let candidates = || {
@@ -412,8 +411,7 @@ impl Stage {
                 break;
             }
         }
-        // A session that had not ended when the recording did goes on until it is
-        // stopped.
+        // A session whose end was recorded stays open until it is stopped.
         if let (Some((stop, _)), true) = (stopped_by, recorded.ended) {
             self.wait_until(|state| state.begun.contains(&stop));
         }
@@ -429,7 +427,7 @@ impl Stage {
         }
     }
 
-    /// Finds the first stop of that session after it began, and its time.
+    /// Finds the first stop of a session after it began: its index and its time.
     fn stop_of(&self, id: u64, after: Duration) -> Option<(usize, Duration)> {
         let mut stops = self.connections.iter().enumerate();
         let stop =
@@ -437,7 +435,7 @@ impl Stage {
         stop.map(|(place, recorded)| (place, recorded.asked))
     }
 
-    /// Finds the last session of that id that began before.
+    /// Finds the last session with an id that began before this time: its index.
     fn start_of(&self, id: u64, before: Duration) -> Option<usize> {
         let starts = self.connections.iter().enumerate();
         let mut starts = starts

@@ -1,4 +1,4 @@
-//! A runtime that can be reached, and all commands to it.
+//! Sends all commands to a runtime.
 
 use crate::arrived::Line;
 use crate::command::Command;
@@ -24,11 +24,10 @@ use std::time::Duration;
 /// Maximum size of an environment that is read from a process, in bytes.
 const MAX_ENVIRONMENT_BYTES: u32 = 64 << 20;
 
-/// A runtime, reached through its endpoint or through a port of ours. It is cheap to
-/// clone.
+/// A runtime that is reached through its endpoint or through a [`Port`](crate::Port). It is cheap
+/// to clone.
 ///
-/// Each command opens one connection, sends its request in one write, reads the reply and
-/// closes.
+/// Each command opens one connection, sends its request in one write, reads the reply and closes.
 ///
 /// ```no_run
 /// use nettrace_ipc::{Endpoint, Runtime};
@@ -52,7 +51,7 @@ enum Route {
 }
 
 impl Runtime {
-    /// Makes a runtime at that endpoint, without I/O.
+    /// Makes a runtime at an endpoint, without I/O.
     pub fn at(endpoint: Endpoint) -> Self {
         Runtime {
             route: Route::Endpoint(endpoint),
@@ -97,7 +96,7 @@ impl Runtime {
         &self.deadlines
     }
 
-    /// Returns the endpoint, unless the runtime came to a port of ours.
+    /// Returns the endpoint, or `None` if the runtime connected to a port.
     pub fn endpoint(&self) -> Option<&Endpoint> {
         match &self.route {
             Route::Endpoint(endpoint) => Some(endpoint),
@@ -137,12 +136,11 @@ impl Runtime {
         result
     }
 
-    /// Reads information about the process by ProcessInfo3, 2 or 1, whichever the runtime
-    /// supports.
+    /// Reads information about the process by ProcessInfo3, 2 or 1, whichever the runtime supports.
     ///
     /// # Errors
-    /// [`Error::Refused`] with UNKNOWN_COMMAND from .NET Core 3.1 and older, which have
-    /// none of them; and whatever can happen on the way.
+    /// [`Error::Refused`] with UNKNOWN_COMMAND from .NET Core 3.1 and older, which have none of
+    /// them; the errors of any command.
     pub fn info(&self) -> Result<ProcessInfo, Error> {
         match self.info_by(ProcessInfoCommand::V3) {
             Err(error) if error.is_unknown_command() => {}
@@ -196,14 +194,14 @@ impl Runtime {
     /// Sets or unsets a variable.
     ///
     /// # Errors
-    /// A refusal: unsetting what is not set is 0x800700CB.
+    /// A refusal: 0x800700CB if a variable to unset is not set.
     pub fn set_environment_variable(&self, variable: &SetEnvironmentVariable) -> Result<(), Error> {
         self.call(variable)
     }
 
-    /// Resumes a runtime that waits at startup for this connection; if it waits for a
-    /// port, it must be resumed over that port. Has no effect on a running runtime. A
-    /// runtime without the command never waits, so that is also a success.
+    /// Resumes a runtime that waits at startup. If it waits for a port, it must be resumed over
+    /// that port. A running runtime is not affected. A runtime without the command never waits, so
+    /// its refusal is a success.
     ///
     /// # Errors
     /// An unbelievable reply, a deadline.
@@ -235,14 +233,13 @@ impl Runtime {
         self.startup_of(&info)
     }
 
-    /// Returns what [`Runtime::startup`] does, for a runtime whose information is at
-    /// hand.
+    /// Returns the same as [`Runtime::startup`], for a runtime whose information was read before.
     ///
     /// # Errors
     /// The errors of [`Runtime::environment`].
     pub fn startup_of(&self, info: &ProcessInfo) -> Result<Startup, Error> {
-        // A runtime that connected to our port may be waiting for our resume, whatever
-        // its environment says by now.
+        // A runtime that connected to a port may wait for its resume, whatever its environment is
+        // by now.
         if matches!(&self.route, Route::Line(line) if !line.is_resumed()) {
             return Ok(startup_from(info, true));
         }
@@ -253,11 +250,11 @@ impl Runtime {
         Ok(startup_from(info, suspends_at_startup(&environment)))
     }
 
-    /// Makes the runtime write files for `perf`. Reads its version and state first, since
-    /// an 8 or 9 that still waits at startup dies of the command.
+    /// Makes the runtime write files for `perf`. Its version and state are read first, because .NET
+    /// 8 or 9 that still waits at startup would crash.
     ///
     /// # Errors
-    /// [`Error::Harmful`] in that case; a refusal.
+    /// [`Error::Harmful`] if the runtime would crash; a refusal.
     pub fn enable_perf_map(&self, kind: PerfMapType) -> Result<(), Error> {
         let info = self.info()?;
         let fragile = info.version().is_none_or(|version| version.major < 10);
@@ -277,7 +274,7 @@ impl Runtime {
         self.call(&kind)
     }
 
-    /// Ends what [`Runtime::enable_perf_map`] began.
+    /// Stops writing the files of [`Runtime::enable_perf_map`].
     ///
     /// # Errors
     /// A refusal.
@@ -285,7 +282,7 @@ impl Runtime {
         self.call(&DisablePerfMap)
     }
 
-    /// Runs a startup hook in the process; returns after it ran.
+    /// Runs a startup hook in the process, and returns when it has run.
     ///
     /// # Errors
     /// [`Error::Request`] if the file is no longer there; a refusal.
@@ -294,14 +291,14 @@ impl Runtime {
         self.call(hook)
     }
 
-    /// Makes the target write a dump with GenerateCoreDump3, 2 or 1. Returns the one that
-    /// was used.
+    /// Makes the target write a dump with GenerateCoreDump3, 2 or 1. Returns the command that was
+    /// used.
     ///
     /// # Errors
-    /// A refusal, with the target's own words where it has the third command;
-    /// [`Error::Request`] if only the first is there and cannot carry an option;
-    /// [`Error::Harmful`] if the runtime lacks the program that writes dumps (looked for
-    /// on Linux, where it is known which process it is).
+    /// A refusal, with the target's own reason if it has GenerateCoreDump3; [`Error::Request`] if
+    /// it has only GenerateCoreDump, which cannot carry an option; [`Error::Harmful`] if the
+    /// runtime lacks the program that writes dumps, which is checked on Linux if the process is
+    /// known.
     pub fn write_dump(&self, dump: &Dump) -> Result<DumpCommand, Error> {
         for command in [DumpCommand::V3, DumpCommand::V2] {
             match self.write_dump_by(dump, command) {
@@ -330,16 +327,14 @@ impl Runtime {
     /// Loads a profiler into the running process.
     ///
     /// # Errors
-    /// A refusal: while the runtime waits at startup 0x8013135B, for a bad path
-    /// 0x8007007E.
+    /// A refusal: 0x8013135B while the runtime waits at startup, 0x8007007E for a wrong path.
     pub fn attach_profiler(&self, profiler: &AttachProfiler) -> Result<(), Error> {
         let patience =
             self.deadlines.for_reply(profiler.patience()).saturating_add(profiler.own_timeout());
         self.call_within(profiler, patience)
     }
 
-    /// Names a profiler to be loaded at startup. This has no effect on a runtime that
-    /// runs already.
+    /// Names a profiler to be loaded at startup. A runtime that is running already is not affected.
     ///
     /// # Errors
     /// A refusal.
@@ -356,7 +351,7 @@ impl Runtime {
         self.call(command)
     }
 
-    /// Returns the root directory through which the target's files are visible to us.
+    /// Returns the root directory through which this process sees the target's files.
     pub fn target_root(&self) -> &Path {
         &self.root
     }

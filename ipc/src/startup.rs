@@ -1,23 +1,23 @@
-//! Whether a runtime waits at its start to be resumed.
+//! Decides whether a runtime waits at its start to be resumed.
 
 use crate::command::process::Variable;
 use crate::command::process_info::ProcessInfo;
 
-/// How far the start of a runtime has got.
+/// Progress of the start of a runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Startup {
     /// Managed code runs.
     Running,
-    /// It waits for a resume.
+    /// The runtime waits for a resume.
     Suspended,
-    /// It was configured to wait at startup, and nothing says whether it still does.
+    /// The runtime was configured to wait at startup, and it is unknown whether it still does.
     PerhapsSuspended,
 }
 
-/// Says how far a runtime is. One that was told to wait (`is_asked`) and shows no
-/// assembly in its command line is suspended. A program in a single file never shows an
-/// assembly, hence the third answer.
+/// Decides how far the start of a runtime has got. A runtime that was told to wait (`is_asked`) is
+/// suspended if its command line has no assembly. A program in a single file never has one, so the
+/// answer may be [`Startup::PerhapsSuspended`].
 pub(crate) fn startup_from(info: &ProcessInfo, is_asked: bool) -> Startup {
     if !is_asked {
         return Startup::Running;
@@ -33,8 +33,8 @@ pub(crate) fn startup_from(info: &ProcessInfo, is_asked: bool) -> Startup {
     }
 }
 
-/// Returns whether an environment makes a runtime wait at startup: it has a connect port
-/// without `nosuspend`, or a default port with suspension.
+/// Returns whether an environment makes a runtime wait at startup: it has a port to connect to
+/// without `nosuspend`, or suspends for its default port.
 pub(crate) fn suspends_at_startup(environment: &[Variable]) -> bool {
     let value = |names: [&str; 2]| {
         let of = |name: &str| environment.iter().find(|variable| variable.name == name);

@@ -1,5 +1,4 @@
-//! Records everything that crosses connections, so that it can be replayed without a
-//! runtime.
+//! Records all bytes of connections, so that they can be replayed without a runtime.
 //!
 //! A transcript is text, one entry per line:
 //!
@@ -12,11 +11,10 @@
 //! 950 2 accept
 //! ```
 //!
-//! Each entry has the time in microseconds since the first one, the number of its
-//! connection, and what happened: `connect` (we to the runtime) or `accept` (the runtime
-//! to our port), `>` bytes we sent, `<` bytes we got, `end` (the runtime closed), `close`
-//! (we did). Bytes are hexadecimal. Empty lines and lines that begin with `#` mean
-//! nothing.
+//! Each entry has the time in microseconds since the first one, the number of its connection, and
+//! what happened: `connect` (to the runtime) or `accept` (from a runtime, at a port), `>` for bytes
+//! sent, `<` for bytes received, `end` (the runtime closed the connection), `close` (this process
+//! did). Bytes are hexadecimal. Empty lines and lines that begin with `#` are ignored.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -28,11 +26,10 @@ pub(crate) const HEADING: &str = "nettrace-transcript 1";
 /// Maximum number of bytes on one line.
 const MAX_LINE_BYTES: usize = 32 << 10;
 
-/// Writes a transcript of all connections that it is given to. Clones write to one
-/// transcript.
+/// Writes a transcript of all connections that use it. Clones write to the same transcript.
 ///
-/// If the transcript cannot be written, connections are not disturbed;
-/// [`Recorder::finish`] reports the error.
+/// If the transcript cannot be written, connections are not disturbed; [`Recorder::finish`] reports
+/// the error.
 #[derive(Clone)]
 pub struct Recorder {
     shared: Arc<Mutex<Recording>>,
@@ -55,7 +52,7 @@ impl Recorder {
         recorder
     }
 
-    /// Flushes, and returns whether all of it was written.
+    /// Flushes the transcript, and reports whether all of it was written.
     ///
     /// # Errors
     /// The first failure to write.
@@ -122,7 +119,7 @@ impl Tap {
         self.word("end");
     }
 
-    /// Notes that we closed the connection.
+    /// Notes that this process closed the connection.
     pub(crate) fn closed(&self) {
         self.word("close");
     }
@@ -145,8 +142,8 @@ impl Tap {
     }
 }
 
-/// Encodes bytes as lower-case hexadecimal digits, in one go: formatting byte by byte
-/// would slow the drain.
+/// Encodes bytes as lower-case hexadecimal digits, without formatting byte by byte, which would
+/// slow the drain thread.
 fn hex(bytes: &[u8]) -> String {
     const DIGITS: [char; 16] =
         ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];

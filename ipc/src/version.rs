@@ -1,4 +1,4 @@
-//! The version of a runtime, and what runtimes of a version can do.
+//! The version of a runtime, and the commands that it has.
 
 use crate::command_id::CommandId;
 use std::fmt;
@@ -13,14 +13,14 @@ pub struct RuntimeVersion {
     pub minor: u32,
     /// The 31 of 8.0.31.
     pub patch: u32,
-    /// Whether it is a preview or release candidate, which may lack commands of its major
+    /// Whether the runtime is a preview or release candidate, which may lack commands of its major
     /// version.
     pub prerelease: bool,
 }
 
 impl RuntimeVersion {
-    /// Parses SemVer text, without what follows a `+` or `-`. Returns `None` if it does
-    /// not begin with a number.
+    /// Parses SemVer text, and ignores the part after `+` or `-`. Returns `None` if it does not
+    /// begin with a number.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.split('+').next().unwrap_or(text);
         let (numbers, prerelease) = match text.split_once('-') {
@@ -34,11 +34,11 @@ impl RuntimeVersion {
         Some(RuntimeVersion { major, minor, patch, prerelease })
     }
 
-    /// Returns the commands that a runtime of this version has. This is a first guess for
-    /// display: prereleases and other kinds of runtime (Mono, native AOT) may lack some.
-    /// What counts is the runtime's answer.
+    /// Returns the commands that a runtime of this version has. This is a guess for display,
+    /// because prereleases and other kinds of runtime (Mono, native AOT) may lack some. Only the
+    /// runtime's answer is certain.
     pub fn commands(self) -> impl Iterator<Item = CommandId> {
-        CommandId::known().filter(move |id| id.since().is_some_and(|since| since <= self.major))
+        CommandId::known().filter(move |id| self.has(*id))
     }
 
     /// Returns whether a runtime of this version should have the command.

@@ -1,4 +1,4 @@
-//! Finding processes, in a `/proc` made for the test.
+//! Tests of the search for processes, in a `/proc` that is made for the test.
 #![cfg(target_os = "linux")]
 
 use nettrace_ipc::{Found, LeftBy, Listing, ProcessKind, Search, Unreachable};
@@ -63,8 +63,7 @@ impl World {
         Search::new().directory(self.folder.join("tmp")).proc(self.folder.join("proc")).run()
     }
 
-    /// Returns the leftovers of the made-up world: real sockets in /tmp are other
-    /// people's.
+    /// Returns the leftovers in the folder of the test; sockets in /tmp belong to others.
     fn leftovers(&self) -> Vec<(u32, LeftBy)> {
         let listing = self.run();
         let ours = listing.leftovers.into_iter().filter(|left| left.path.starts_with(&self.folder));
@@ -84,7 +83,7 @@ impl Process<'_> {
         self
     }
 
-    /// Makes it a process of a container whose root is that folder.
+    /// Makes the process one of a container with this root folder.
     fn container(mut self, own_pid: u32, root: &Path) -> Self {
         (self.own_pid, self.mounts) = (Some(own_pid), "mnt:[2]");
         symlink(root, self.directory().join("root")).unwrap();
@@ -149,8 +148,7 @@ fn stale_and_recycled_sockets_are_distinguished_exactly() {
     assert!(only_with(world.run(), 901).endpoint.is_ok());
 }
 
-/// Distinguishes the case of an emulator, which tells the runtime another start time than
-/// the kernel tells us.
+/// Tests what an emulator does: the runtime sees another start time than `/proc` has.
 #[test]
 fn a_socket_with_another_key_is_the_processs_if_it_holds_its_other_end() {
     let mut world = World::new();

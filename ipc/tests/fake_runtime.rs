@@ -1,30 +1,20 @@
-//! Every command and every fault, against the fake runtime.
+//! Tests of every command and every fault, with the fake runtime.
 
+use super::{MAX_WAIT, patient};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_ipc::{
-    AttachProfiler, CollectCommand, CommandId, Deadlines, Dump, DumpCommand, DumpType, Ending,
-    Endpoint, Error, EventFilter, Guid, HResult, Level, Lost, PerfMapType, ProcessInfoCommand,
-    Provider, Providers, RawCommand, ReplyFault, Rundown, Runtime, SessionConfig,
-    SetEnvironmentVariable, Startup, StartupHook, StartupProfiler, Step, WhenFull,
+    AttachProfiler, CollectCommand, CommandId, Dump, DumpCommand, DumpType, Ending, Endpoint,
+    Error, EventFilter, Guid, HResult, Level, Lost, PerfMapType, ProcessInfoCommand, Provider,
+    Providers, RawCommand, ReplyFault, Rundown, Runtime, SessionConfig, SetEnvironmentVariable,
+    Startup, StartupHook, StartupProfiler, Step, WhenFull,
 };
 use nettrace_testdata::eventually;
 use std::io::{BufRead, Read};
 use std::path::Path;
 use std::time::Duration;
 
-/// Maximum time of any wait: a machine may be busy with other things.
-const MAX_WAIT: Duration = Duration::from_secs(60);
 /// A deadline that is meant to pass.
 const SHORT_DEADLINE: Duration = Duration::from_millis(50);
-
-fn patient() -> Deadlines {
-    Deadlines::default()
-        .connect(MAX_WAIT)
-        .reply(MAX_WAIT)
-        .start(MAX_WAIT)
-        .stop(MAX_WAIT)
-        .drain(MAX_WAIT)
-}
 
 fn fake(config: FakeConfig) -> (FakeRuntime, Runtime) {
     let fake = FakeRuntime::start(config).unwrap();
@@ -199,7 +189,7 @@ fn faults_end_at_their_deadline_or_with_their_reason() {
         fake.set_fault(Some(Fault::always(kind.clone())));
         let has_no_end =
             matches!(kind, FaultKind::Silence | FaultKind::HalfReply | FaultKind::SlowDrip(_));
-        // Only these may end by the deadline, which is too far away for the others.
+        // Only these faults may end by the deadline. For all others it is too far away.
         let reply = if has_no_end { SHORT_DEADLINE } else { MAX_WAIT };
         let asked = runtime.clone().deadlines(patient().reply(reply));
         let error = asked.info_by(ProcessInfoCommand::V3).expect_err(&format!("{kind:?}"));
@@ -231,7 +221,7 @@ fn faults_end_at_their_deadline_or_with_their_reason() {
             _ => false,
         };
         assert!(expected, "{kind:?} gave {error:?}");
-        // The target serves the next one as if nothing had been.
+        // The target serves the next request as usual.
         fake.set_fault(None);
         runtime.info().unwrap_or_else(|error| panic!("after {kind:?}: {error}"));
         assert_eq!(fake.death(), None);
@@ -281,7 +271,7 @@ fn a_path_too_long_for_an_address_is_reached_through_its_directory() {
     ));
     std::fs::create_dir_all(&folder).unwrap();
     let (fake, _) = fake(FakeConfig::default());
-    // A link, since such a socket cannot be bound by its own name either.
+    // A link, because a socket cannot be bound at such a long path either.
     let path = folder.join("socket");
     std::os::unix::fs::symlink(fake.endpoint().path().unwrap(), &path).unwrap();
     assert!(path.as_os_str().len() > 107);
@@ -322,7 +312,7 @@ fn a_session_gives_every_byte_and_its_end() {
 
 #[test]
 fn a_stop_by_the_reader_itself_loses_nothing_although_nobody_reads() {
-    // More than socket and queue hold: the stop would hang if the drain waited for the
+    // More bytes than socket and queue hold: the stop would hang if the drain waited for the
     // reader.
     let bytes = 24 << 20;
     let (_fake, runtime) = fake(streaming(bytes));
@@ -340,7 +330,7 @@ fn a_reader_that_does_not_read_costs_a_limited_memory() {
     let (_fake, runtime) = fake(config);
     let session = runtime.start(&session_config()).unwrap();
     eventually("the queue is full", || session.received_bytes() >= 8 << 20);
-    // The fake would send on, and serves others meanwhile.
+    // The fake runtime could send more, and serves other requests meanwhile.
     for _ in 0..100 {
         runtime.info().unwrap();
     }
@@ -399,7 +389,7 @@ fn dropping_a_session_stops_it_even_in_a_panic() {
 fn a_stop_that_is_never_answered_ends_at_the_deadline_with_the_stream_whole() {
     let (fake, runtime) = fake(streaming(1000));
     fake.set_fault(Some(Fault::always(FaultKind::StopNeverAnswers)));
-    // Time enough for the fake to end the stream.
+    // This is time enough for the fake runtime to end the stream.
     let stop = Duration::from_secs(4);
     let runtime = runtime.deadlines(patient().stop(stop));
     let mut session = runtime.start(&session_config()).unwrap();
@@ -440,7 +430,7 @@ fn a_session_that_is_cut_keeps_what_has_come_and_nobody_waiting() {
     let mut bytes = Vec::new();
     session.read_to_end(&mut bytes).unwrap();
     assert_eq!((bytes, session.ending()), (pattern(1000), Some(Ending::Cut)));
-    // Without the cut it would wait for the answer.
+    // Without the cut, dropping the session would wait for the answer.
     drop(session);
 }
 
@@ -557,7 +547,7 @@ fn a_user_events_session_passes_its_descriptor_after_the_request() {
 
 #[test]
 fn a_stopped_target_gets_no_silent_connection() {
-    // Every request the fake saw came whole, in one connection each.
+    // Every request that the fake runtime received came whole, on a connection of its own.
     let (fake, runtime) = fake(streaming(10));
     runtime.info().unwrap();
     runtime.start(&session_config()).unwrap().stop().unwrap();

@@ -1,4 +1,4 @@
-//! Which module may import which.
+//! The order of modules: which module may import which.
 
 use nettrace_testdata::layers;
 use std::path::Path;

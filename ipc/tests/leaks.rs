@@ -1,5 +1,5 @@
-//! No descriptor or thread leaks. This is one test, since it counts what the whole
-//! process holds.
+//! A test that no descriptor or thread leaks. It is a program of its own, because it counts what
+//! the whole process holds.
 #![cfg(target_os = "linux")]
 #![allow(clippy::restriction, clippy::pedantic)]
 

@@ -1,9 +1,9 @@
-//! Ports and launches, against fake runtimes.
+//! Tests of ports and of started programs, with fake runtimes.
 
+use super::{MAX_WAIT, patient};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use nettrace_ipc::{
-    Deadlines, Ending, Endpoint, Error, Port, PortAddress, PortOptions, Provider, Providers,
-    SessionConfig,
+    Ending, Endpoint, Error, Port, PortAddress, PortOptions, Provider, Providers, SessionConfig,
 };
 use nettrace_testdata::eventually;
 use std::io::{Read, Write};
@@ -11,28 +11,20 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Maximum time of any wait: a machine may be busy with other things.
-const MAX_WAIT: Duration = Duration::from_secs(60);
 /// A deadline that is meant to pass.
 const SHORT_DEADLINE: Duration = Duration::from_millis(20);
 
 fn options() -> PortOptions {
-    let deadlines = Deadlines::default()
-        .connect(MAX_WAIT)
-        .reply(MAX_WAIT)
-        .start(MAX_WAIT)
-        .stop(MAX_WAIT)
-        .drain(MAX_WAIT);
-    PortOptions::default().deadlines(deadlines).greeting(MAX_WAIT)
+    PortOptions::default().deadlines(patient()).greeting(MAX_WAIT)
 }
 
-/// Makes options for a port whose runtime dies.
+/// Makes options with short deadlines, for a port whose runtime dies.
 fn hasty() -> PortOptions {
     let deadlines = options().deadlines.connect(SHORT_DEADLINE).reply(SHORT_DEADLINE);
     options().deadlines(deadlines)
 }
 
-/// Opens a TCP port, which works everywhere; Unix sockets have a test of their own.
+/// Opens a TCP port, which works on every system; Unix sockets have their own test.
 fn tcp_port() -> (Port, Endpoint) {
     tcp_port_with(options())
 }
@@ -98,8 +90,8 @@ fn five_processes_on_one_port_are_distinguished() {
 
 #[test]
 fn slow_and_hostile_peers_delay_nobody() {
-    // Who waited for one of them would wait ten times as long as the runtime may take to
-    // come.
+    // A port that waited for one of them would wait ten times as long as the runtime may take to
+    // connect.
     let (port, endpoint) = tcp_port_with(options().greeting(MAX_WAIT * 10));
     let silent: Vec<_> =
         (0..20).map(|_| std::net::TcpStream::connect(port.address()).unwrap()).collect();
@@ -107,7 +99,7 @@ fn slow_and_hostile_peers_delay_nobody() {
     babbler.write_all(&[b'x'; 4096]).unwrap();
     let _fake = FakeRuntime::connect_to(suspended(), endpoint).unwrap();
     assert!(port.next(MAX_WAIT).is_some());
-    // While it can still be resumed.
+    // The port goes first, while the fake runtime can still be resumed.
     drop(port);
     drop(silent);
 }

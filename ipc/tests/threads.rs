@@ -1,4 +1,4 @@
-//! What may go to another thread. The test is that this compiles.
+//! Checks which types may go to another thread, by compiling.
 
 use nettrace_ipc::*;
 

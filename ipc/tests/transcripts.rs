@@ -1,14 +1,14 @@
-//! What was recorded is played as it was.
+//! Tests that a replay behaves like the process that was recorded.
 
+use super::{MAX_WAIT, patient};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use nettrace_ipc::{
-    Deadlines, Ending, Pace, Port, PortAddress, PortOptions, Provider, Providers, Recorder, Replay,
-    Runtime, SessionConfig, Transcript,
+    Ending, Pace, Port, PortAddress, PortOptions, Provider, Providers, Recorder, Replay, Runtime,
+    SessionConfig, Transcript,
 };
 use nettrace_testdata::eventually;
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 #[derive(Clone, Default)]
 struct Memory(Arc<Mutex<Vec<u8>>>);
@@ -34,18 +34,6 @@ fn config() -> SessionConfig {
     SessionConfig::new(Providers::new([Provider::new("P").unwrap()]).unwrap())
 }
 
-/// Maximum time of any wait: a machine may be busy with other things.
-const MAX_WAIT: Duration = Duration::from_secs(60);
-
-fn deadlines() -> Deadlines {
-    Deadlines::default()
-        .connect(MAX_WAIT)
-        .reply(MAX_WAIT)
-        .start(MAX_WAIT)
-        .stop(MAX_WAIT)
-        .drain(MAX_WAIT)
-}
-
 /// Number of bytes that a session streams before its stop.
 const STREAM_BYTES: u32 = 300_000;
 
@@ -54,7 +42,7 @@ fn fake_config() -> FakeConfig {
     FakeConfig { stream, tail: b"rundown and end".to_vec(), ..FakeConfig::default() }
 }
 
-/// Returns what a client sees of a process.
+/// Returns what a client reads from a process.
 fn visit(runtime: &Runtime) -> (String, usize, Vec<u8>) {
     let info = runtime.info().unwrap();
     let variables = runtime.environment().unwrap().len();
@@ -75,15 +63,14 @@ fn a_replay_answers_and_streams_what_the_process_did() {
     let fake = FakeRuntime::start(fake_config()).unwrap();
     let memory = Memory::default();
     let recorder = Recorder::new(memory.clone());
-    let seen =
-        visit(&Runtime::at(fake.endpoint()).deadlines(deadlines()).recorder(recorder.clone()));
+    let seen = visit(&Runtime::at(fake.endpoint()).deadlines(patient()).recorder(recorder.clone()));
     recorder.finish().unwrap();
     drop(fake);
     let transcript = Transcript::read(memory.text().as_bytes()).unwrap();
     assert_eq!(transcript.connection_count(), 4);
     for pace in [Pace::AtOnce, Pace::AsRecorded] {
         let replay = Replay::listen(transcript.clone(), &anywhere(), pace).unwrap();
-        let runtime = Runtime::at(replay.endpoint()).deadlines(deadlines());
+        let runtime = Runtime::at(replay.endpoint()).deadlines(patient());
         assert!(visit(&runtime) == seen, "{pace:?}");
         eventually("all is played", || replay.is_finished());
         // A second request is answered again; one that was not recorded is unknown.
@@ -97,9 +84,7 @@ fn what_followed_the_stop_waits_for_the_stop() {
     let fake = FakeRuntime::start(fake_config()).unwrap();
     let memory = Memory::default();
     visit(
-        &Runtime::at(fake.endpoint())
-            .deadlines(deadlines())
-            .recorder(Recorder::new(memory.clone())),
+        &Runtime::at(fake.endpoint()).deadlines(patient()).recorder(Recorder::new(memory.clone())),
     );
     let replay = Replay::listen(
         Transcript::read(memory.text().as_bytes()).unwrap(),
@@ -107,12 +92,12 @@ fn what_followed_the_stop_waits_for_the_stop() {
         Pace::AtOnce,
     )
     .unwrap();
-    let runtime = Runtime::at(replay.endpoint()).deadlines(deadlines());
+    let runtime = Runtime::at(replay.endpoint()).deadlines(patient());
     let mut session = runtime.start(&config()).unwrap();
     eventually("all before the stop has come", || {
         session.received_bytes() >= u64::from(STREAM_BYTES)
     });
-    // Others are served meanwhile.
+    // Other requests are served meanwhile.
     runtime.info().unwrap();
     assert_eq!(session.received_bytes(), u64::from(STREAM_BYTES));
     session.stop().unwrap();
@@ -124,7 +109,7 @@ fn what_followed_the_stop_waits_for_the_stop() {
 #[test]
 fn runtimes_that_came_to_a_port_come_again() {
     let memory = Memory::default();
-    let options = || PortOptions::default().deadlines(deadlines());
+    let options = || PortOptions::default().deadlines(patient());
     let recorded = options().recorder(Recorder::new(memory.clone()));
     let port = Port::listen(&anywhere(), recorded).unwrap();
     let endpoint = |port: &Port| {

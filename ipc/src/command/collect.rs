@@ -50,7 +50,7 @@ impl Rundown {
         }
     }
 
-    /// Returns whether a boolean is enough to express it.
+    /// Returns whether a command that can only switch the rundown on or off can express it.
     fn is_plain(self) -> bool {
         matches!(self.keyword(), 0 | Self::DEFAULT_KEYWORD)
     }
@@ -66,14 +66,13 @@ pub enum StreamFormat {
     NetTrace,
 }
 
-/// What happens to events when the buffer in the target is full.
+/// Behaviour when the buffer in the target is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WhenFull {
     /// The newest events are dropped.
     Drop,
-    /// The target's threads wait. Needs CollectTracing6 (.NET 11). It can stop the
-    /// target's work.
+    /// The target's threads wait, which can stop its work. Needs CollectTracing6 (.NET 11).
     Block,
 }
 
@@ -157,7 +156,7 @@ impl fmt::Display for Lost {
     }
 }
 
-/// Everything that can be requested of a session.
+/// The configuration of a session: everything that can be requested.
 ///
 /// ```
 /// use nettrace_ipc::{CollectCommand, Provider, Providers, Rundown, SessionConfig};
@@ -182,8 +181,9 @@ pub struct SessionConfig {
 const DEFAULT_BUFFER_MEGABYTES: NonZeroU32 = NonZeroU32::MIN.saturating_add(255);
 
 impl SessionConfig {
-    /// Makes a session of these providers: 256 MB of buffer, nettrace, default rundown,
-    /// stacks, drop when full.
+    /// Makes the configuration of a session of these providers. Its defaults are a buffer of 256
+    /// MB, the nettrace format, the default rundown, stacks, and dropping events when the buffer is
+    /// full.
     pub fn new(providers: Providers) -> Self {
         SessionConfig {
             providers,
@@ -231,7 +231,7 @@ impl SessionConfig {
         self
     }
 
-    /// Sets what happens when the target's buffer is full.
+    /// Sets the behaviour when the target's buffer is full.
     #[must_use]
     pub fn when_full(mut self, when_full: WhenFull) -> Self {
         self.when_full = when_full;
@@ -259,7 +259,7 @@ impl SessionConfig {
         }
     }
 
-    /// Returns the options that are lost with this command.
+    /// Returns the options that this command cannot express.
     pub fn lost_with(&self, command: CollectCommand) -> Vec<Lost> {
         let mut lost = Vec::new();
         if command < CollectCommand::V6 && self.when_full == WhenFull::Block {
@@ -292,7 +292,7 @@ impl SessionConfig {
         }
     }
 
-    /// Builds the request with this command. Options that it cannot express are omitted;
+    /// Builds the request with this command. Options that the command cannot express are omitted;
     /// see [`SessionConfig::lost_with`].
     ///
     /// # Errors
@@ -334,8 +334,7 @@ impl SessionConfig {
     }
 }
 
-/// The id of a session. It is opaque, and may be reused for the next session once this
-/// one is over.
+/// The id of a session. It is opaque, and the runtime may reuse it once the session is over.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SessionId(pub(crate) u64);
 

@@ -10,13 +10,13 @@ use crate::command_id::{CommandId, Patience};
 use crate::error::{ReplyFault, RequestError};
 use crate::message::{Message, Writer, required};
 
-/// How much a dump contains.
+/// Content of a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DumpType {
     /// Stacks, modules and what they need.
     Normal,
-    /// Those and the heaps.
+    /// As [`DumpType::Normal`], with the heaps.
     WithHeap,
     /// As [`DumpType::Normal`], with personal data removed.
     Triage,
@@ -28,11 +28,11 @@ pub enum DumpType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum DumpCommand {
-    /// GenerateCoreDump, .NET Core 3.0: no flag but logging.
+    /// GenerateCoreDump, .NET Core 3.0: its only flag is logging.
     V1,
     /// GenerateCoreDump2, .NET 6.
     V2,
-    /// GenerateCoreDump3, .NET 7: says why it failed.
+    /// GenerateCoreDump3, .NET 7: a failure has a reason.
     V3,
 }
 
@@ -58,34 +58,35 @@ pub struct Dump {
 }
 
 impl Dump {
-    /// Makes a request for a dump to a file at that path, as the target sees it. A
-    /// relative path starts at the target's working directory. A `%` stands for itself:
-    /// the patterns that runtimes know in names of dumps (`%p`, `%e`, …) are not used.
+    /// Makes a request for a dump to a file at a path, as the target sees it. A relative path
+    /// starts at the target's working directory. A `%` stands for itself: the patterns that
+    /// runtimes know in names of dumps (`%p`, `%e`, …) are not used.
     ///
     /// # Errors
-    /// The path is empty or holds a NUL.
+    /// The path is empty or contains a NUL.
     pub fn new(path: &str, kind: DumpType) -> Result<Self, RequestError> {
         let path = required(path, "dump's path")?;
         Ok(Dump { path, kind, logging: false, verbose: false, crash_report: false })
     }
 
-    /// Writes about 90 kB of log to the **target's** standard output. If that is a pipe
-    /// without a reader, the target freezes and never answers; do not enable it unless
-    /// you are sure.
+    /// Makes the target write about 90 kB of log to **its own** standard output. If that is a pipe
+    /// without a reader, the target freezes and never answers, so enable this only if the output is
+    /// read.
     #[must_use]
     pub fn logging(mut self, on: bool) -> Self {
         self.logging = on;
         self
     }
 
-    /// Writes more log, with the risk of [`Dump::logging`]. Needs GenerateCoreDump2.
+    /// Makes the target write more log, with the risk of [`Dump::logging`]. Needs
+    /// GenerateCoreDump2.
     #[must_use]
     pub fn verbose_logging(mut self, on: bool) -> Self {
         self.verbose = on;
         self
     }
 
-    /// Writes PATH.crashreport.json too. Needs GenerateCoreDump2.
+    /// Makes the target write PATH.crashreport.json, too. Needs GenerateCoreDump2.
     #[must_use]
     pub fn crash_report(mut self, on: bool) -> Self {
         self.crash_report = on;
@@ -95,8 +96,7 @@ impl Dump {
     /// Builds the request with this command.
     ///
     /// # Errors
-    /// The first command cannot carry verbose logging or a crash report; the message is
-    /// too long.
+    /// GenerateCoreDump cannot carry verbose logging or a crash report, or the message is too long.
     pub fn message(&self, command: DumpCommand) -> Result<Message, RequestError> {
         let id = DumpRequest { dump: self, command }.id();
         if command == DumpCommand::V1 && (self.verbose || self.crash_report) {
@@ -118,8 +118,8 @@ impl Dump {
         writer.finish()
     }
 
-    /// Returns the path as it is sent. Runtimes take it for a pattern, in which `%%`
-    /// means `%`. On Windows it becomes part of a command line and is quoted.
+    /// Returns the path as it is sent. Runtimes read it as a pattern, in which `%%` means `%`. On
+    /// Windows it becomes part of a command line and is quoted.
     fn wire_path(&self) -> String {
         let path = self.path.replace('%', "%%");
         if cfg!(windows) && !path.starts_with('"') { format!("\"{path}\"") } else { path }

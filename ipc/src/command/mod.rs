@@ -1,5 +1,5 @@
-//! The commands, one file per command set: each a request that is well-formed by its
-//! type, and the reply it gets.
+//! The commands, one file per command set. Each has a request that is well-formed by its type, and
+//! a reply.
 //!
 //! | set | commands |
 //! |---|---|
@@ -27,7 +27,7 @@ pub(crate) mod sealed {
 
     /// The part of a command that only the crate needs.
     pub trait Sealed {
-        /// What a success carries.
+        /// Content of a successful reply.
         type Success;
 
         #[doc(hidden)]
@@ -60,14 +60,14 @@ pub trait Command: sealed::Sealed {
     fn message(&self) -> Result<Message, RequestError>;
 }
 
-/// Builds a message without payload. The commands that use it must never have one:
-/// runtimes answer a superfluous payload with uninitialised memory.
+/// Builds a message without a payload, for commands that must never have one: runtimes answer a
+/// superfluous payload with uninitialised memory.
 pub(crate) fn bare(id: CommandId) -> Result<Message, RequestError> {
     Writer::new(id).finish()
 }
 
-/// Reads the common reply: an i32 that is 0, or nothing at all, which the protocol
-/// document allows.
+/// Reads the reply that most commands have: an i32 that is 0, or nothing, which the protocol
+/// document allows, too.
 pub(crate) fn read_hresult(payload: &[u8]) -> Result<(), ReplyFault> {
     if payload.is_empty() {
         return Ok(());
@@ -78,8 +78,8 @@ pub(crate) fn read_hresult(payload: &[u8]) -> Result<(), ReplyFault> {
     }
 }
 
-/// Reads the code and the message of a failure reply. Longer payloads are accepted: the
-/// protocol document speaks of eight bytes, GenerateCoreDump3 adds a string.
+/// Reads the code and the message of a failure reply. Longer payloads are accepted, because the
+/// protocol document has eight bytes, and GenerateCoreDump3 adds a string.
 pub(crate) fn read_failure(payload: &[u8]) -> Result<(HResult, Option<String>), ReplyFault> {
     let mut reader = Reader::new(payload);
     let code = HResult(reader.u32("hresult")?);
@@ -106,7 +106,7 @@ pub(crate) mod golden {
             .collect()
     }
 
-    /// Returns the whole payload of a reply.
+    /// Returns the payload of a reply in hexadecimal.
     pub(crate) fn payload(text: &str) -> Vec<u8> {
         unhex(text).split_off(20)
     }

@@ -16,8 +16,8 @@ use crate::error::{ReplyFault, RequestError};
 use crate::message::{Message, Reader, Writer, required, without_nul};
 use std::path::{Path, PathBuf};
 
-/// Resumes a runtime that waits at startup for the port over which this is sent. It is
-/// harmless and without effect if the runtime does not wait.
+/// Resumes a runtime that waits at startup for the port over which this is sent. It has no effect
+/// if the runtime does not wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResumeRuntime;
 
@@ -72,11 +72,11 @@ pub struct Variable {
     /// The text before the first `=`. A `=` at the very start belongs to the name, as on
     /// Windows.
     pub name: String,
-    /// The text after it; `None` if the entry has no `=`.
+    /// The text after that `=`; `None` if the entry has no `=`.
     pub value: Option<String>,
 }
 
-/// Reads what follows the reply to ProcessEnvironment.
+/// Reads the variables that follow the reply to ProcessEnvironment.
 pub(crate) fn read_environment(continuation: &[u8]) -> Result<Vec<Variable>, ReplyFault> {
     let mut reader = Reader::new(continuation);
     let count = reader.u32("variable count")?;
@@ -97,8 +97,8 @@ pub(crate) fn read_environment(continuation: &[u8]) -> Result<Vec<Variable>, Rep
     Ok(variables)
 }
 
-/// Sets or unsets a variable of the running process. Code that reads the variable later
-/// sees it; if the runtime still waits at startup, startup hooks and `Main` do.
+/// Sets or unsets a variable of the running process. Code that reads the variable later sees the
+/// change; if the runtime still waits at startup, that includes startup hooks and `Main`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetEnvironmentVariable {
     name: String,
@@ -106,7 +106,7 @@ pub struct SetEnvironmentVariable {
 }
 
 impl SetEnvironmentVariable {
-    /// Sets the variable. An empty value differs from none.
+    /// Sets the variable. An empty value is not the same as no variable.
     ///
     /// # Errors
     /// The name is empty or contains `=` or NUL; the value contains NUL.
@@ -117,7 +117,7 @@ impl SetEnvironmentVariable {
         })
     }
 
-    /// Removes the variable. A runtime that has none of that name refuses.
+    /// Removes the variable. The runtime refuses if it has no variable of this name.
     ///
     /// # Errors
     /// As [`SetEnvironmentVariable::set`].
@@ -154,11 +154,10 @@ impl Command for SetEnvironmentVariable {
     }
 }
 
-/// Makes the runtime write files for Linux `perf` (always into `/tmp`, whatever `TMPDIR`
-/// says).
+/// Makes the runtime write files for Linux `perf` (always into `/tmp`, whatever `TMPDIR` says).
 ///
-/// It is sent by [`crate::Runtime::enable_perf_map`] only, which first makes sure that
-/// the runtime is not an 8 or 9 that still waits at startup: those die of it.
+/// Only [`crate::Runtime::enable_perf_map`] sends this command. It first checks that the runtime is
+/// not .NET 8 or 9 that still waits at startup, because that would crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PerfMapType {
@@ -194,7 +193,7 @@ impl Command for PerfMapType {
     }
 }
 
-/// Ends what EnablePerfMap began. It is also accepted when nothing was enabled.
+/// Stops writing the files of EnablePerfMap. The command is also accepted when nothing was enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DisablePerfMap;
 
@@ -216,12 +215,11 @@ impl Command for DisablePerfMap {
     }
 }
 
-/// An assembly whose `StartupHook.Initialize` the target runs: at once, or before `Main`
-/// if it still waits at startup.
+/// An assembly whose `StartupHook.Initialize` the target runs at once, or before `Main` if it still
+/// waits at startup.
 ///
-/// Runtimes 9 and 10 die of a path at which there is nothing, so the file is checked
-/// first: it must exist and be a managed assembly that names a `StartupHook` type and an
-/// `Initialize` method.
+/// .NET 9 and 10 crash if there is no such file, so it is checked first: it must be a managed
+/// assembly that names a `StartupHook` type and an `Initialize` method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartupHook {
     path: PathBuf,
@@ -229,8 +227,8 @@ pub struct StartupHook {
 }
 
 impl StartupHook {
-    /// Makes a hook of an assembly at an absolute path, at which both the target and this
-    /// process find it.
+    /// Makes a hook of an assembly at an absolute path, which must be the same for the target and
+    /// for this process.
     ///
     /// # Errors
     /// [`RequestError::StartupHook`] with the reason.
@@ -256,7 +254,7 @@ impl StartupHook {
         Ok(hook)
     }
 
-    /// Checks the file again, just before it is sent.
+    /// Checks the file. This is repeated just before the command is sent.
     pub(crate) fn check(&self, root: &Path) -> Result<(), RequestError> {
         let refuse = |reason: String| {
             RequestError::StartupHook(format!("{}: {reason}", self.path.display()))

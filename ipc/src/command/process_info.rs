@@ -38,13 +38,13 @@ pub enum ProcessInfoCommand {
     V3,
 }
 
-/// What a runtime reports about its process.
+/// Information that a runtime reports about its process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessInfo {
-    /// Process id, as the process itself sees it. In a container it is not ours.
+    /// Process id, as the process itself sees it. In a container it differs from the id outside.
     pub pid: u64,
-    /// Identifies the runtime for its whole life; its advertise frame has it too.
+    /// Identifies the runtime for its whole life. Its advertise frame has the same cookie.
     pub cookie: Guid,
     /// Host path, assembly path and arguments, joined by spaces without quotes, so it
     /// cannot be split again. While the runtime is suspended at startup, it is only the

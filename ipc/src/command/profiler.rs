@@ -5,8 +5,8 @@
 //! | AttachProfiler | u32 timeout in seconds, GUID, string path, u32 length, client data |
 //! | StartupProfiler | GUID, string path |
 //!
-//! Quirk: the protocol document gives the timeout in milliseconds and the GUID 14 bytes;
-//! the official client sends seconds and 16 bytes.
+//! Quirk: in the protocol document the timeout is in milliseconds and the GUID has 14 bytes; the
+//! official client sends seconds and 16 bytes.
 
 use super::sealed::Sealed;
 use super::{Command, read_hresult};
@@ -26,8 +26,8 @@ pub struct AttachProfiler {
 }
 
 impl AttachProfiler {
-    /// Names the profiler of that class in the library at that path, as the target sees
-    /// it. The runtime stops trying after 10 seconds by default.
+    /// Names the profiler of a class in the library at a path, as the target sees it. By default
+    /// the runtime tries for 10 seconds.
     ///
     /// # Errors
     /// The path is empty or holds a NUL.
@@ -41,7 +41,7 @@ impl AttachProfiler {
         })
     }
 
-    /// Sets how long the runtime tries. It is sent in whole seconds, rounded up.
+    /// Sets the maximum time for which the runtime tries. It is sent in whole seconds, rounded up.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -91,8 +91,8 @@ impl Command for AttachProfiler {
     }
 }
 
-/// Names a profiler that the runtime loads when it starts. Only a runtime that waits at
-/// startup does anything with it; a running one answers success and does nothing.
+/// Names a profiler that the runtime loads when it starts. A runtime that is running already
+/// answers with success, but does nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartupProfiler {
     class_id: Guid,

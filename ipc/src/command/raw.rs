@@ -1,4 +1,4 @@
-//! A command given as bytes, for what this crate does not know yet.
+//! A command given as bytes, for commands that this crate does not know yet.
 
 use super::{Command, sealed::Sealed};
 use crate::command_id::CommandId;
@@ -7,8 +7,8 @@ use crate::message::{Message, Writer};
 
 /// Any command set and id, with any payload.
 ///
-/// Nothing is checked but the size. **A payload that is merely odd can kill the target,
-/// leak its descriptors or block its diagnostics for every tool**; so can a missing one.
+/// Only the size is checked. **A wrong or missing payload can crash the target, leak its
+/// descriptors or block its diagnostics for every tool.**
 #[derive(Clone, PartialEq, Eq)]
 pub struct RawCommand {
     id: CommandId,

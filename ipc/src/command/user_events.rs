@@ -1,11 +1,10 @@
-//! CollectTracing5 with user_events (02 06, session type 1): events go to Linux
-//! tracepoints.
+//! CollectTracing5 with user_events (02 06, session type 1): events go to Linux tracepoints.
 //!
 //! Payload: u32 1, u64 rundown keyword, u32 count, then providers with event filter and
-//! tracepoints: string default tracepoint (may be null), u32 set count, sets of string
-//! tracepoint, u32 count, u32 ids. After the request, in a message of its own, comes one
-//! byte with the descriptor of `user_events_data`; the runtime serves no other client
-//! until it has it. The reply (u64 session id) comes after that.
+//! tracepoints: string default tracepoint (may be null), u32 set count, sets of string tracepoint,
+//! u32 count, u32 ids. One byte with the descriptor of `user_events_data` follows the request, in a
+//! separate message; until then the runtime serves no other client. Then the reply (u64 session id)
+//! comes.
 
 use crate::command::collect::Rundown;
 use crate::command_id::CommandId;
@@ -39,8 +38,7 @@ impl Tracepoints {
         Tracepoints { default: None, sets: BTreeMap::new() }
     }
 
-    /// Sends events of these ids to that tracepoint. A tracepoint that is named again
-    /// gets more ids.
+    /// Sends events of these ids to a tracepoint. Another call with the same tracepoint adds ids.
     ///
     /// # Errors
     /// The name is empty or holds a NUL, or there is no id.
@@ -70,8 +68,8 @@ impl UserEventsConfig {
     /// Makes a session of providers with their tracepoints.
     ///
     /// # Errors
-    /// No provider or more than 1,000, a name twice, a provider without tracepoint, an id
-    /// in two sets (which kills the runtime).
+    /// There is no provider, or more than 1,000; a name is given twice; a provider has no
+    /// tracepoint; or an id is in two sets, which would crash the runtime.
     pub fn new(
         providers: impl IntoIterator<Item = (Provider, Tracepoints)>,
     ) -> Result<Self, RequestError> {

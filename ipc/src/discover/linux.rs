@@ -1,10 +1,10 @@
-//! Searching on Linux: `/proc` knows every process, where its sockets are and when it
+//! Searches on Linux, by `/proc`: it lists every process, where its sockets are and when it
 //! started.
 
 use super::name::{ProcessKind, SocketName};
 use super::{Found, LeftBy, Leftover, Listing, Search, Unreachable};
 use crate::command::process::Variable;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, MAX_PATH_BYTES};
 use crate::proc::{Process, Stat, Status, processes};
 use crate::startup::suspends_at_startup;
 use std::collections::{BTreeMap, HashMap};
@@ -14,10 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Maximum length of a path in a socket address, in bytes.
-const MAX_PATH_BYTES: usize = 107;
-
-/// Returns the processes that had these bytes in their environment when they started.
+/// Returns the processes whose environment had this text when they started.
 pub(crate) fn processes_with_environment(text: &str) -> Vec<u32> {
     let own = std::process::id();
     let having = processes(Path::new("/proc"))
@@ -26,7 +23,7 @@ pub(crate) fn processes_with_environment(text: &str) -> Vec<u32> {
     having.map(|process| process.pid).collect()
 }
 
-/// A socket that was recognised by its name.
+/// A diagnostics socket, recognised by its name.
 #[derive(Clone, Debug)]
 struct Socket {
     name: SocketName,
@@ -34,8 +31,8 @@ struct Socket {
     owner: u32,
 }
 
-/// Lists the sockets in a directory. `seen` is the directory's path for the processes
-/// that use it, which decides where names are cut.
+/// Lists the sockets in a directory. `seen` is the directory's path as the processes that use it
+/// see it, which decides where names are cut.
 fn sockets(directory: &Path, seen: &Path) -> Vec<Socket> {
     let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
     let sockets = entries.flatten().filter_map(|entry| {
@@ -48,15 +45,15 @@ fn sockets(directory: &Path, seen: &Path) -> Vec<Socket> {
     sockets.collect()
 }
 
-/// What a process sees, compared with what we see.
+/// The view of a process on the file system and the clock, compared with this process.
 struct ProcessView {
-    /// The root of its file system as we reach it.
+    /// Root of the file system of the process, as this process reaches it.
     root: PathBuf,
-    /// Identifies its view of the file system.
+    /// Mount namespace of the process.
     view: Option<OsString>,
-    /// Whether it has a file system of its own.
+    /// Whether the process has another file system than this process.
     apart: bool,
-    /// Whether its clock since boot differs from ours.
+    /// Whether the process has another clock since boot than this process.
     own_time: bool,
 }
 
@@ -126,8 +123,8 @@ impl Search {
                 let found = by_place.entry(key).or_insert_with(|| sockets(&listed, temporary));
                 near.extend(found.iter().filter(|socket| socket.name.pid == own_pid).cloned());
                 for socket in &mut near {
-                    // The directory may have been listed through another process of the
-                    // same view.
+                    // The directory may have been listed through another process with the same
+                    // mounts.
                     if let (true, Some(name)) = (place.apart, socket.path.file_name()) {
                         socket.path = listed.join(name);
                     }
@@ -183,18 +180,18 @@ impl Search {
     }
 }
 
-/// Returns whether the process itself has the socket open: the kernel tells it to a
-/// client that connects. An emulator (qemu-user, by binfmt) reports another start time to
-/// the runtime than the kernel to us.
+/// Returns whether the process itself has the socket open, which the kernel tells a client that
+/// connects. This finds runtimes in an emulator (qemu-user, by binfmt), which sees another start
+/// time than `/proc` has.
 fn is_bound_by(socket: &Socket, process: &Process) -> bool {
     let endpoint = Endpoint::socket_of(&socket.path, process.pid);
     socket.name.kind == ProcessKind::Runtime && endpoint.is_of_its_process(MAX_PEER_WAIT)
 }
 
-/// Maximum wait for a socket whose queue is full.
+/// Maximum wait for a connection to a socket whose queue is full.
 const MAX_PEER_WAIT: Duration = Duration::from_millis(100);
 
-/// Returns what became of the socket's process, or `None` if it lives or may live in
+/// Returns the reason why a socket has no owner, or `None` if its process lives, or may live in
 /// another namespace.
 fn left_by(proc: &Path, name: &SocketName) -> Option<LeftBy> {
     match Process::at(proc, &name.pid.to_string()).stat() {
@@ -206,7 +203,7 @@ fn left_by(proc: &Path, name: &SocketName) -> Option<LeftBy> {
     }
 }
 
-/// All that is known of one process.
+/// Everything that is known about one process.
 struct Facts<'f> {
     process: &'f Process,
     stat: &'f Stat,
@@ -225,8 +222,8 @@ impl Facts<'_> {
         Ok(Endpoint::socket_of(&socket.path, self.process.pid))
     }
 
-    /// Finds a runtime whose socket cannot be found by name: by its descriptors, or else
-    /// with the reason.
+    /// Finds a runtime whose socket cannot be found by name. Its socket is found by its
+    /// descriptors, or the reason is returned why it has none.
     fn without_socket(&self) -> Option<Found> {
         let ours = self.here.user;
         let owner = self.status.owner.unwrap_or(ours);
@@ -308,8 +305,8 @@ fn switched_off(environment: &[Variable]) -> Option<String> {
     })
 }
 
-/// Returns the assembly if the host is `dotnet`, and the program otherwise, without
-/// directory and `.dll`.
+/// Returns the name of a process, without directory and `.dll`: its assembly if the program is
+/// `dotnet`, else the program.
 fn name_of(command_line: &[String]) -> Option<String> {
     let base =
         |text: &String| Path::new(text).file_name().map(|name| name.to_string_lossy().into_owned());

@@ -18,7 +18,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Why a process cannot be reached, although it is (or was) a .NET process.
+/// Reason why a .NET process cannot be reached.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unreachable {
@@ -31,16 +31,14 @@ pub enum Unreachable {
     },
     /// Diagnostics are switched off by this variable of its environment.
     SwitchedOff(String),
-    /// The directory for its sockets does not exist; the runtime then has none.
+    /// The directory for its socket does not exist, so the runtime has no socket.
     NoDirectory(PathBuf),
-    /// The path of its socket would be too long for an address; the runtime then has
-    /// none.
+    /// The path of its socket would be too long for an address, so the runtime has no socket.
     PathTooLong(PathBuf),
-    /// There is no socket where one is expected: the process is just starting, or its socket
-    /// was removed, such as by a dump that failed. Then it cannot be reached until it
-    /// restarts.
+    /// There is no socket where one is expected. Either the process is just starting, or its socket
+    /// was removed, for example by a dump that failed, and it cannot be reached until it restarts.
     NoSocket(PathBuf),
-    /// We may not read where its sockets are.
+    /// The place of its socket may not be read.
     Unreadable {
         /// User id of the process.
         owner: u32,
@@ -89,30 +87,30 @@ impl fmt::Display for Unreachable {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Found {
-    /// Process id, as we see it.
+    /// Process id, as this process sees it.
     pub pid: u32,
-    /// Process id in its own namespace, if that differs from ours.
+    /// Process id in its own namespace, if that differs from [`Found::pid`].
     pub own_pid: Option<u32>,
-    /// Whether it is a runtime or a router before one.
+    /// Whether the process is a runtime or a router.
     pub kind: ProcessKind,
-    /// Name of the assembly if the host is `dotnet`, else of the program. May be empty
-    /// for processes of other users.
+    /// Name of the assembly if the program is `dotnet`, else of the program. May be empty for
+    /// processes of other users.
     pub name: String,
     /// Arguments as the system knows them, the program first.
     pub command_line: Vec<String>,
     /// User id of the process.
     pub owner: Option<u32>,
-    /// Time since it started.
+    /// Time since the process started; `None` if unknown.
     pub uptime: Option<Duration>,
-    /// Its root directory as we see it: `/`, or `/proc/PID/root`.
+    /// Root directory of the process, as this process sees it: `/`, or `/proc/PID/root`.
     pub root: PathBuf,
-    /// Its `DOTNET_DiagnosticPorts`: it connects to these, and waits for them at startup
-    /// unless they say `nosuspend`.
+    /// Its variable `DOTNET_DiagnosticPorts`. The runtime connects to these ports, and waits for
+    /// them at startup unless they have the option `nosuspend`.
     pub ports: Option<String>,
     /// Whether its environment makes it wait at startup. [`Runtime::startup`] tells
     /// whether it still waits.
     pub suspends_at_startup: bool,
-    /// Where it takes commands, or why it cannot be reached.
+    /// Endpoint at which the process takes commands, or the reason why it cannot be reached.
     pub endpoint: Result<Endpoint, Unreachable>,
 }
 
@@ -133,19 +131,19 @@ pub enum LeftBy {
     Recycled,
 }
 
-/// A socket without a process: killed runtimes do not remove theirs.
+/// A socket without a process: killed runtimes do not remove their sockets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leftover {
     /// Path of the socket.
     pub path: PathBuf,
-    /// The process id in its name.
+    /// The process id in the name of the socket.
     pub pid: u32,
     /// Why the socket has no owner.
     pub left_by: LeftBy,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listing {
@@ -157,8 +155,8 @@ pub struct Listing {
 
 /// Searches for .NET processes.
 ///
-/// Looks into our temporary directory, and into each process's directory as the process sees
-/// it: its own `TMPDIR`, its own mount and process-id namespaces. No connection is made.
+/// Searches the temporary directory of this process, and the directory of each process as that
+/// process sees it, with its own `TMPDIR`, mounts and process ids. Commands are sent to no process.
 ///
 /// ```
 /// use nettrace_ipc::Search;
@@ -196,7 +194,7 @@ impl Search {
         Search { directories, proc: PathBuf::from("/proc") }
     }
 
-    /// Searches this directory too.
+    /// Also searches this directory.
     #[must_use]
     pub fn directory(mut self, directory: impl AsRef<Path>) -> Self {
         self.directories.insert(directory.as_ref().to_owned());

@@ -6,8 +6,8 @@
 //! | `dotnet-diagnostic-dsrouter-{pid}-{key}-socket` | a router |
 //! | `dotnet-diagnostic-{pid}`, `dotnet-diagnostic-dsrouter-{pid}` | a runtime and a router on Windows |
 //!
-//! Quirk: a path longer than a socket address is cut at 107 bytes and bound under the cut
-//! name, so the end of the name, the key or even the process id may be missing.
+//! Quirk: a runtime cuts a path that is longer than a socket address at 107 bytes, so the end of
+//! the name, the key or even the process id may be missing.
 
 /// The program that made a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,7 +15,7 @@
 pub enum ProcessKind {
     /// A .NET runtime.
     Runtime,
-    /// Dotnet-dsrouter, which stands before runtimes on other devices.
+    /// Dotnet-dsrouter, which passes requests on to runtimes on other devices.
     Router,
 }
 
@@ -24,7 +24,7 @@ const ROUTER: &str = "dsrouter-";
 #[cfg_attr(windows, allow(dead_code, reason = "pipes have none"))]
 const SUFFIX: &str = "-socket";
 
-/// A socket's name that could be read.
+/// The parts of a socket's name.
 #[cfg_attr(windows, allow(dead_code, reason = "pipes have shorter names"))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SocketName {
@@ -38,8 +38,8 @@ pub(super) struct SocketName {
 
 #[cfg_attr(windows, allow(dead_code, reason = "pipes have shorter names"))]
 impl SocketName {
-    /// Parses a name. `may_be_cut` says that its whole path is exactly as long as an
-    /// address can be.
+    /// Parses a name. `may_be_cut` says that the whole path is exactly as long as an address can
+    /// be.
     pub(super) fn parse(name: &str, may_be_cut: bool) -> Option<Self> {
         let rest = name.strip_prefix(PREFIX)?;
         let (kind, rest) = match rest.strip_prefix(ROUTER) {
@@ -62,7 +62,8 @@ impl SocketName {
         if self.cut { start.starts_with(&self.key) } else { start == self.key }
     }
 
-    /// Returns whether a name that no process id could be read from may be a cut one.
+    /// Returns whether a name from which no process id can be read may be the name of a socket that
+    /// was cut.
     #[cfg(any(target_os = "linux", test))]
     pub(super) fn is_cut_before_the_key(name: &str) -> bool {
         let whole = PREFIX.starts_with(name) && name.len() > "dotnet".len();

@@ -1,4 +1,4 @@
-//! Searching on macOS and other systems without `/proc`: sockets by their names, start
+//! Searches on macOS and other systems without `/proc`: finds sockets by their names, and start
 //! times by `ps`.
 
 use super::name::{ProcessKind, SocketName};
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Maximum error of a start time, in seconds: `ps` gives whole ones.
+/// Maximum error of a start time in seconds, because `ps` gives whole seconds.
 const MAX_START_ERROR_SECONDS: u64 = 3;
 
-/// What `ps` knows about a process.
+/// Information of `ps` about a process.
 struct PsEntry {
     uptime: Duration,
     command_line: Vec<String>,

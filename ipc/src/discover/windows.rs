@@ -1,5 +1,5 @@
-//! Searching on Windows: pipes are listed like files. A pipe lives no longer than its
-//! process, so there are no leftovers.
+//! Searches on Windows, where pipes are listed like files. A pipe lives no longer than its process,
+//! so there are no leftovers.
 
 use super::name::parse_pipe;
 use super::{Found, Listing, Search};
@@ -17,8 +17,8 @@ impl Search {
                 pid,
                 own_pid: None,
                 kind,
-                // What the system knows of a process takes calls that std lacks; the
-                // runtime tells more.
+                // The standard library has no calls for the rest, and the runtime itself tells
+                // more.
                 name: String::new(),
                 command_line: Vec::new(),
                 owner: None,

@@ -1,4 +1,4 @@
-//! The listening side, for ports of ours, for replays and for the fake runtime.
+//! Listens for connections, for ports, for replays and for the fake runtime.
 
 use super::{TcpAddress, Wire};
 use std::io;
@@ -22,8 +22,8 @@ pub(crate) enum Listener {
 }
 
 impl Listener {
-    /// Listens on a socket at that path, to which only its owner may connect. A file that
-    /// is already there is not removed: it may belong to another program.
+    /// Listens on a socket to which only its owner may connect. A file that is already at the path
+    /// is not removed, because it may belong to another program.
     #[cfg(unix)]
     pub(crate) fn unix(path: &Path) -> io::Result<Self> {
         let listener = super::unix::listen(path)?;
@@ -43,8 +43,8 @@ impl Listener {
         super::windows::PipeListener::new(name).map(Listener::Pipe)
     }
 
-    /// Returns what others connect to: the path, the pipe, or `host:port` with the port
-    /// that was really taken.
+    /// Returns the address to connect to: the path, the pipe, or `host:port` with the port that the
+    /// system chose.
     pub(crate) fn address(&self) -> String {
         match self {
             #[cfg(unix)]
@@ -57,8 +57,7 @@ impl Listener {
         }
     }
 
-    /// Opens a descriptor for nothing but itself, to be given back when others have run
-    /// out.
+    /// Opens a spare descriptor, which is given back when descriptors have run out.
     #[cfg(unix)]
     pub(crate) fn spare(&self) -> io::Result<std::os::fd::OwnedFd> {
         use std::os::fd::AsFd;
@@ -109,8 +108,8 @@ impl Drop for Listener {
     fn drop(&mut self) {
         #[cfg(unix)]
         if let Listener::Unix { path, .. } = self {
-            // No client can connect to it any more; if it cannot be removed, that does no
-            // harm.
+            // No client can connect to the file any more, so it does no harm if it cannot be
+            // removed.
             drop(std::fs::remove_file(path));
         }
     }

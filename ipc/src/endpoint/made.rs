@@ -1,12 +1,13 @@
-//! What ports have made in the file system, for a process that ends without dropping
-//! them: a thread may still be waiting for an answer over one.
+//! Lists the files of ports, so that a process can remove them although it ends without dropping
+//! its ports: a thread may still be using one.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static MADE: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
-/// A socket or a folder of ours. Dropping it removes nothing: its owner does that.
+/// A socket or a folder of a port. Dropping this value does not remove the file, but takes it off
+/// the list.
 #[derive(Debug)]
 pub(crate) struct Made {
     path: PathBuf,
@@ -33,21 +34,20 @@ impl Drop for Made {
     }
 }
 
-/// Removes the sockets of this process's ports, and the folders of those that programs
-/// were started with. This is for the very end of a process, which may come while a
-/// thread still uses a port, one of its runtimes or a session: no runtime can connect to
-/// these ports afterwards.
+/// Removes the sockets of this process's ports, and the folders of ports for started programs. Call
+/// it at the very end of a process, which may come while a thread still uses a port or a session:
+/// no runtime can connect to these ports afterwards.
 ///
 /// A file that has replaced a socket since then is left alone.
 pub fn remove_port_files() {
     let entries = std::mem::take(&mut *made());
     for Entry { path, id: before } in entries {
         let now = id(&path);
-        // Another file has the name by now, and it is not ours to remove.
+        // Another file has the name by now, which this process must not remove.
         if now != before {
             continue;
         }
-        // What cannot be removed is only litter.
+        // A file that cannot be removed does no harm.
         drop(match std::fs::symlink_metadata(&path) {
             Ok(metadata) if metadata.is_dir() => std::fs::remove_dir_all(&path),
             _ => std::fs::remove_file(&path),
@@ -59,7 +59,7 @@ fn made() -> MutexGuard<'static, Vec<Entry>> {
     MADE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the device and the number of a file, where there are such.
+/// Returns the device and the number of a file, on systems that have them.
 fn id(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {

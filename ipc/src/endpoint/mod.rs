@@ -20,19 +20,21 @@ pub(crate) use listener::Listener;
 pub(crate) use made::Made;
 pub use made::remove_port_files;
 pub use tcp::TcpAddress;
+#[cfg(target_os = "linux")]
+pub(crate) use unix::MAX_PATH_BYTES;
 pub(crate) use wire::Wire;
 
 /// The process at the other end of a Unix socket, according to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Peer {
-    /// Process id, as we see it.
+    /// Process id, as this process sees it.
     pub pid: u32,
     /// User id.
     pub uid: u32,
 }
 
-/// Where a runtime takes commands: a Unix socket, a Windows pipe or a TCP address.
+/// Address at which a runtime takes commands: a Unix socket, a Windows pipe or a TCP address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Endpoint(EndpointKind);
 
@@ -50,8 +52,8 @@ impl Endpoint {
         Endpoint(EndpointKind::Socket { path: path.into(), pid: None })
     }
 
-    /// Makes the endpoint of a Unix socket that this process must hold (with the id that
-    /// we see). If another process holds it, nothing is sent.
+    /// Makes the endpoint of a Unix socket that the process with this id must hold. If another
+    /// process holds it, nothing is sent.
     pub fn socket_of(path: impl Into<PathBuf>, pid: u32) -> Self {
         Endpoint(EndpointKind::Socket { path: path.into(), pid: Some(pid) })
     }
@@ -61,7 +63,7 @@ impl Endpoint {
         Endpoint(EndpointKind::Pipe(name.strip_prefix(r"\\.\pipe\").unwrap_or(name).to_owned()))
     }
 
-    /// Makes the endpoint of a TCP address, as phones and browsers need it.
+    /// Makes the endpoint of a TCP address, for runtimes on phones and in browsers.
     pub fn tcp(address: TcpAddress) -> Self {
         Endpoint(EndpointKind::Tcp(address))
     }
@@ -82,8 +84,8 @@ impl Endpoint {
         }
     }
 
-    /// Returns whether the expected process holds the other end. It connects to see that,
-    /// and closes at once, which a runtime takes for a failed connection.
+    /// Returns whether the expected process holds the other end. It connects and closes at once to
+    /// find out, which a runtime takes for a failed connection.
     #[cfg(target_os = "linux")]
     pub(crate) fn is_of_its_process(&self, limit: Duration) -> bool {
         let EndpointKind::Socket { path, pid: Some(pid) } = &self.0 else { return false };
@@ -91,8 +93,8 @@ impl Endpoint {
         stream.and_then(|stream| unix::peer(&stream)).is_some_and(|peer| peer.pid == *pid)
     }
 
-    /// Connects. To be followed at once by a whole request: a client that connects and is
-    /// silent keeps the runtime from serving anybody else.
+    /// Connects. The caller must send a whole request at once: a client that connects and sends
+    /// nothing keeps the runtime from serving others.
     pub(crate) fn connect(&self, limit: Duration) -> Result<Wire, Error> {
         let deadline = Deadline::after(limit);
         let failed = |source: io::Error| Error::io(Step::Connect, source, limit);
@@ -101,8 +103,8 @@ impl Endpoint {
             EndpointKind::Socket { path, pid } => {
                 let stream = unix::connect(path, deadline).map_err(failed)?;
                 if let (Some(expected), Some(peer)) = (*pid, unix::peer(&stream))
-                    // A socket outlives its process, and its name has the process id, which
-                    // is given again.
+                    // A socket may outlive its process, and the process id in its name may be
+                    // reused.
                     && expected != peer.pid
                 {
                     return Err(Error::WrongPeer { expected, found: peer.pid });

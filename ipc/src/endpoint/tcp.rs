@@ -40,7 +40,7 @@ impl TcpAddress {
         Ok(TcpAddress { host: host.to_owned(), port })
     }
 
-    /// Returns whether only this machine can reach it.
+    /// Returns whether only this machine can reach the address.
     pub fn is_loopback(&self) -> bool {
         self.host.eq_ignore_ascii_case("localhost")
             || self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
@@ -57,7 +57,7 @@ impl TcpAddress {
             let left = deadline.left().ok_or(io::ErrorKind::TimedOut)?;
             match TcpStream::connect_timeout(&address, left) {
                 Ok(stream) => {
-                    // A request is one small write whose answer is waited for: Nagle's
+                    // A request is one small write before a wait for its answer, so Nagle's
                     // algorithm would only delay it.
                     stream.set_nodelay(true)?;
                     return Ok(stream);

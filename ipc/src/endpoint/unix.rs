@@ -1,5 +1,5 @@
-//! Unix sockets: connecting with a deadline, long paths, the process at the other end,
-//! and descriptors that are sent.
+//! Unix sockets: connects with a deadline and over long paths, finds the process at the other end,
+//! and sends descriptors.
 
 use super::Peer;
 use crate::deadlines::Deadline;
@@ -39,8 +39,7 @@ fn reachable(path: &Path) -> io::Result<Reachable> {
     let (parent, name) = path.parent().zip(path.file_name()).ok_or_else(too_long)?;
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
     let directory = File::from(rustix::fs::open(parent, flags, Mode::empty())?);
-    // A socket's address holds 107 bytes; the path by way of an open folder is short,
-    // however long the folder's is.
+    // The path through the open directory is short, however long the path of the directory is.
     let short = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd())).join(name);
     if short.as_os_str().as_bytes().len() > MAX_PATH_BYTES {
         return Err(too_long());
@@ -64,8 +63,8 @@ pub(super) fn connect(path: &Path, deadline: Deadline) -> io::Result<UnixStream>
             Err(Errno::AGAIN) => {
                 let left = deadline.left().ok_or(io::ErrorKind::TimedOut)?;
                 std::thread::sleep(pause.min(left));
-                // The runtime's queue of connections is full, which ends as soon as it
-                // accepts one: nothing notifies of that.
+                // The runtime's queue of connections is full until it accepts one. Nothing reports
+                // that, so this polls.
                 pause = pause.saturating_mul(2).min(Duration::from_millis(50));
             }
             Err(Errno::INTR) => {}
@@ -83,8 +82,8 @@ pub(super) fn connect(path: &Path, _deadline: Deadline) -> io::Result<UnixStream
     UnixStream::connect(reachable(path)?.path)
 }
 
-/// Listens at a path where nothing is yet. Only the owner may connect, whatever the umask:
-/// otherwise another user's program could pass itself off as the process that is waited for.
+/// Listens at a path where nothing is yet. Only the owner may connect, whatever the umask, because
+/// another user's program could pose as the expected process.
 #[cfg(target_os = "linux")]
 pub(super) fn listen(path: &Path) -> io::Result<UnixListener> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
@@ -93,7 +92,7 @@ pub(super) fn listen(path: &Path) -> io::Result<UnixListener> {
     const MAX_BACKLOG: i32 = 128;
     let address = SocketAddrUnix::new(path)?;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-    // The file gets the mode of the socket, without what the umask takes away.
+    // The file gets the mode of the socket, without the bits of the umask.
     rustix::fs::fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
     rustix::net::bind(&socket, &address)?;
     let made = rustix::net::listen(&socket, MAX_BACKLOG).map_err(io::Error::from);
@@ -123,13 +122,13 @@ pub(super) fn peer(stream: &UnixStream) -> Option<Peer> {
     Some(Peer { pid, uid: credentials.uid.as_raw() })
 }
 
-/// Returns `None`: other kernels tell it in other ways, so nothing is checked there.
+/// Returns `None`, because other kernels report the peer in other ways. Nothing is checked there.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn peer(_stream: &UnixStream) -> Option<Peer> {
     None
 }
 
-/// Returns whether something can be read, or the other end is gone, within the time.
+/// Returns whether something can be read, or the other end is gone, before `wait` is over.
 pub(super) fn wait_readable(descriptor: BorrowedFd<'_>, wait: Duration) -> io::Result<bool> {
     let deadline = Deadline::after(wait);
     loop {
@@ -144,7 +143,7 @@ pub(super) fn wait_readable(descriptor: BorrowedFd<'_>, wait: Duration) -> io::R
     }
 }
 
-/// Returns whether the other end has closed, without taking bytes away.
+/// Returns whether the other end has closed, without reading bytes.
 pub(super) fn is_closed(descriptor: BorrowedFd<'_>) -> bool {
     let mut byte = [0_u8; 1];
     match rustix::net::recv(descriptor, &mut byte[..], RecvFlags::PEEK | RecvFlags::DONTWAIT) {
@@ -154,7 +153,7 @@ pub(super) fn is_closed(descriptor: BorrowedFd<'_>) -> bool {
     }
 }
 
-/// Sends a descriptor with one dummy byte, in a message of its own.
+/// Sends a descriptor with one dummy byte, in a separate message.
 pub(super) fn send_descriptor(stream: &UnixStream, descriptor: BorrowedFd<'_>) -> io::Result<()> {
     let descriptors = [descriptor];
     let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

@@ -1,10 +1,9 @@
-//! Windows pipes. One that we connect to is a file, which std can do; those that come to
-//! a pipe of ours are made by the crate interprocess.
+//! Windows pipes. To connect, the standard library opens a pipe as a file; to listen, the crate
+//! interprocess makes one.
 //!
-//! A blocking read cannot be given a deadline, so a thread of its own reads and hands
-//! over what it gets. A read and a write on one file exclude each other, therefore the
-//! request is written before that thread starts; the protocol allows only one request per
-//! connection anyway.
+//! A blocking read cannot have a deadline, so a thread of its own reads and passes the bytes on. A
+//! read and a write on one file exclude each other, therefore the request is written before that
+//! thread starts; the protocol allows only one request per connection anyway.
 
 use crate::deadlines::Deadline;
 use interprocess::os::windows::named_pipe::{
@@ -29,9 +28,9 @@ pub(crate) struct PipeStream {
 
 #[derive(Debug)]
 enum Pipe {
-    /// A pipe to which we connected.
+    /// A pipe to which this process connected.
     Ours(File),
-    /// A pipe of ours to which a client connected.
+    /// A pipe of this process to which a client connected.
     Theirs(DuplexPipeStream<Bytes>),
 }
 
@@ -51,7 +50,7 @@ impl Pipe {
     }
 }
 
-/// A pipe of ours, to which others connect.
+/// A pipe of this process, to which clients connect.
 #[derive(Debug)]
 pub(crate) struct PipeListener {
     instances: Instances<Bytes, Bytes>,
@@ -59,15 +58,14 @@ pub(crate) struct PipeListener {
 }
 
 impl PipeListener {
-    /// Makes the pipe. Fails if there is one of that name: it may belong to another
-    /// program.
+    /// Makes the pipe. Fails if there is a pipe of that name, which may belong to another program.
     pub(super) fn new(name: &str) -> io::Result<Self> {
         let options =
             PipeListenerOptions::new().path(format!(r"\\.\pipe\{name}")).nonblocking(true);
         Ok(PipeListener { instances: options.create_duplex::<Bytes>()?, name: name.to_owned() })
     }
 
-    /// Returns the bare name: runtimes put the prefix before it themselves.
+    /// Returns the name without its prefix, which runtimes add.
     pub(super) fn address(&self) -> String {
         self.name.clone()
     }
@@ -173,8 +171,7 @@ impl PipeStream {
         state.closed || (state.at_end && state.bytes.is_empty())
     }
 
-    /// Stops reading on our side. The thread ends with the next bytes or the end of the
-    /// pipe.
+    /// Stops reading. The thread ends with the next bytes or the end of the pipe.
     pub(super) fn close(&self) {
         self.inbox.lock().closed = true;
         self.inbox.changed.notify_all();

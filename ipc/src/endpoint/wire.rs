@@ -28,12 +28,12 @@ impl Wire {
         }
     }
 
-    /// Reads some bytes; 0 at the end. Fails with `TimedOut` once the deadline has
+    /// Reads some bytes, and returns 0 at the end. Fails with `TimedOut` once the deadline has
     /// passed.
     pub(crate) fn read(&mut self, buffer: &mut [u8], deadline: Deadline) -> io::Result<usize> {
         loop {
-            // Anew for each read: a peer that sends a byte now and then must not move the
-            // deadline.
+            // The timeout is set for each read, so that a peer that sends a byte now and then does
+            // not move the deadline.
             let left = deadline.left().ok_or(io::ErrorKind::TimedOut)?;
             let result = match self {
                 #[cfg(unix)]
@@ -55,7 +55,7 @@ impl Wire {
         }
     }
 
-    /// Reads some bytes, however long that takes; 0 at the end. [`Wire::close`] on a
+    /// Reads some bytes, however long that takes, and returns 0 at the end. [`Wire::close`] on a
     /// clone ends the wait.
     pub(crate) fn read_patiently(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
@@ -111,8 +111,8 @@ impl Wire {
         Ok(())
     }
 
-    /// Returns whether a read would return at once, because bytes, the end or an error
-    /// are there, within the time.
+    /// Waits until a read would return at once, because there are bytes, the end or an error.
+    /// Returns `false` if `wait` is over before.
     pub(crate) fn wait_readable(&mut self, wait: Duration) -> io::Result<bool> {
         match self {
             #[cfg(unix)]
@@ -153,8 +153,7 @@ impl Wire {
         }
     }
 
-    /// Returns the process at the other end, if the kernel tells it and we can see the
-    /// process.
+    /// Returns the id of the process at the other end, if the kernel reports it.
     pub(crate) fn peer_pid(&self) -> Option<u32> {
         match self {
             #[cfg(unix)]
@@ -165,8 +164,7 @@ impl Wire {
 
     /// Ends both directions, for all clones. A read in progress returns.
     pub(crate) fn close(&self) {
-        // A connection that the other side closed already cannot be shut down: that is
-        // what we want.
+        // This fails if the other side has closed the connection already, which is no error.
         match self {
             #[cfg(unix)]
             Wire::Unix(stream) => drop(stream.shutdown(Shutdown::Both)),
@@ -191,8 +189,8 @@ impl Wire {
     }
 }
 
-/// Returns whether to try again: the call was interrupted, or it timed out, which the
-/// caller's deadline decides about.
+/// Returns whether to try again: the call was interrupted or timed out. The caller's deadline
+/// decides when to give up.
 fn is_retry(error: &io::Error) -> bool {
     matches!(
         error.kind(),

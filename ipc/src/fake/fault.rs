@@ -1,4 +1,4 @@
-//! What can be wrong with a fake runtime.
+//! Faults of a fake runtime.
 
 use crate::command_id::CommandId;
 use crate::hresult::HResult;
@@ -27,7 +27,7 @@ impl Fault {
     }
 }
 
-/// What goes wrong.
+/// Kind of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
@@ -37,10 +37,9 @@ pub enum FaultKind {
     HalfReply,
     /// Half of the reply is sent, then the connection ends.
     HalfReplyThenClose,
-    /// The reply is 28 bytes of something without a magic, as live runtimes answer a
-    /// superfluous payload.
+    /// The reply has 28 bytes and no magic, as live runtimes answer a superfluous payload.
     Uninitialised,
-    /// The reply's magic has a 2 instead of the 1.
+    /// The reply's magic ends in 2 instead of 1.
     WrongMagic,
     /// The reply's command set is not that of a server.
     WrongSet,
@@ -52,14 +51,13 @@ pub enum FaultKind {
     HugeCounts,
     /// The connection ends without an answer.
     EarlyClose,
-    /// The connection ends without the request being read.
+    /// The connection ends before the request is read.
     CloseUnread,
     /// The reply comes one byte at a time with this pause.
     SlowDrip(Duration),
     /// The command is refused.
     Refuse(HResult),
-    /// The command is refused, and the connection left open for ever (runtimes 9 and 10
-    /// do that).
+    /// The command is refused, and the connection stays open for ever, as with .NET 9 and 10.
     RefuseLeftOpen(HResult),
     /// A stop is carried out, but its reply never comes.
     StopNeverAnswers,

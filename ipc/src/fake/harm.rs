@@ -1,9 +1,9 @@
-//! Which requests kill, block or damage a real runtime, written down from live ones and
-//! not from the code that sends them.
+//! Recognises requests that crash, block or damage a real runtime. The rules come from live
+//! runtimes, and not from the code that sends requests.
 
 use crate::bytes;
 
-/// Walks through a payload; every step fails softly.
+/// Reads a payload; every step returns `None` at its end.
 struct Walk<'p>(&'p [u8]);
 
 impl<'p> Walk<'p> {
@@ -28,7 +28,7 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// Returns why the request would harm a real runtime, if it would.
+/// Returns the reason why the request would harm a real runtime, if it would.
 pub(super) fn reason(
     set: u8,
     id: u8,

@@ -1,11 +1,9 @@
-//! A stand-in for a .NET process, for tests of whatever talks to live processes. It
-//! speaks the protocol as runtimes 8 to 11 do, with their habits, and has faults to
-//! switch on.
+//! A fake .NET process, for tests of code that talks to live processes. It speaks the protocol as
+//! .NET 8 to 11 do, and faults can be switched on.
 //!
-//! Like the real thing it has one server thread, which serves one connection after the
-//! other and waits without limit for a request; it flushes a stopped session into its
-//! event socket before it answers the stop; and it dies of the requests that kill real
-//! ones ([`FakeRuntime::death`] says which one).
+//! Like a real runtime it has one server thread, which serves one connection after the other and
+//! waits for a request without limit. It writes the rest of a stopped session before it answers the
+//! stop, and it dies of requests that crash real runtimes ([`FakeRuntime::death`] has the reason).
 //!
 //! ```
 //! use std::io::Read;
@@ -43,7 +41,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use stream::FakeSession;
 
-/// What the fake says about itself, and what it streams.
+/// Configuration of a fake runtime: the information that it reports, and the bytes that it streams.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FakeConfig {
     /// Major version, 3 to 11. It decides which commands the fake knows, and which
@@ -51,7 +49,7 @@ pub struct FakeConfig {
     pub major: u32,
     /// Text of the product version.
     pub product_version: String,
-    /// Process id that it claims.
+    /// Process id that it reports.
     pub pid: u64,
     /// Cookie that identifies the runtime.
     pub cookie: Guid,
@@ -61,7 +59,7 @@ pub struct FakeConfig {
     pub entry_assembly: String,
     /// Environment, with entries as `NAME=value`.
     pub environment: Vec<String>,
-    /// What each session streams from its start.
+    /// Bytes that each session streams from its start.
     pub stream: Vec<u8>,
     /// Number of bytes in one write of the stream.
     pub piece_bytes: usize,
@@ -72,14 +70,14 @@ pub struct FakeConfig {
     pub holds_at: Option<usize>,
     /// Whether `stream` is repeated until the session is stopped.
     pub repeat: bool,
-    /// What a session streams when it is stopped: the rundown and the end.
+    /// Bytes that a session streams when it is stopped: the rundown and the end.
     pub tail: Vec<u8>,
-    /// `stream` and `tail` of a session that starts while another one runs. `None`: those
-    /// of the first.
+    /// `stream` and `tail` of a session that starts while another one runs; `None` if they are the
+    /// same.
     pub beside: Option<(Vec<u8>, Vec<u8>)>,
     /// Maximum number of sessions at a time.
     pub max_sessions: usize,
-    /// Whether it waits at startup: sessions stream nothing before the resume.
+    /// Whether it waits at startup. Until it is resumed, sessions stream nothing.
     pub suspended: bool,
 }
 
@@ -90,7 +88,7 @@ impl Default for FakeConfig {
 }
 
 impl FakeConfig {
-    /// Makes the configuration of a runtime of that version.
+    /// Makes the configuration of a runtime of this version.
     pub fn version(major: u32, product_version: &str) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(1);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -192,8 +190,8 @@ impl SharedFake {
 }
 
 impl FakeRuntime {
-    /// Starts a runtime with an endpoint of its own: a socket in a private folder, or a
-    /// TCP port of this machine where there are no Unix sockets.
+    /// Starts a runtime with its own endpoint: a socket in a private folder, or a TCP port of this
+    /// machine on systems without Unix sockets.
     ///
     /// # Errors
     /// The system refuses socket or thread.
@@ -209,7 +207,7 @@ impl FakeRuntime {
         Self::serve_at(config, listener, endpoint, Some(folder))
     }
 
-    /// Starts a runtime with a socket at that path.
+    /// Starts a runtime with a socket at a path.
     ///
     /// # Errors
     /// The system refuses socket or thread.
@@ -264,7 +262,7 @@ impl FakeRuntime {
         Ok(FakeRuntime { shared, endpoint: port, threads: vec![thread], _folder: None })
     }
 
-    /// Returns where it is reached, or the port that it connects to.
+    /// Returns the endpoint of the runtime, or the port that it connects to.
     pub fn endpoint(&self) -> Endpoint {
         self.endpoint.clone()
     }
@@ -279,13 +277,13 @@ impl FakeRuntime {
         self.shared.lock().requests.clone()
     }
 
-    /// Returns what killed it: a request that would have killed, blocked or damaged a
-    /// real runtime.
+    /// Returns the reason of the runtime's death: a request that would have crashed, blocked or
+    /// damaged a real one.
     pub fn death(&self) -> Option<String> {
         self.shared.lock().death.clone()
     }
 
-    /// Returns whether it has been resumed, or never waited.
+    /// Returns whether the runtime runs, because it was resumed or never waited.
     pub fn is_resumed(&self) -> bool {
         self.shared.resumed.load(Ordering::SeqCst)
     }
@@ -315,7 +313,7 @@ impl FakeRuntime {
         self.shared.lock().descriptors
     }
 
-    /// Returns its environment as it is now.
+    /// Returns the environment as commands have changed it.
     pub fn environment(&self) -> Vec<String> {
         self.shared.lock().environment.clone()
     }
@@ -352,7 +350,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A folder that cannot be removed is only litter.
+        // A folder that cannot be removed does no harm.
         drop(std::fs::remove_dir_all(&self.0));
     }
 }

@@ -1,7 +1,7 @@
 //! The server thread of the fake: one connection after the other.
 
 use super::fault::FaultKind;
-use super::stream::FakeSession;
+use super::stream::{FakeSession, MAX_WRITE_TIME};
 use super::{SharedFake, harm, reply};
 use crate::advertise::Advertise;
 use crate::bytes;
@@ -14,8 +14,6 @@ use std::time::Duration;
 
 /// Interval at which waiting threads check whether the fake is over.
 const END_CHECK_INTERVAL: Duration = Duration::from_millis(20);
-/// Maximum time of a write; the end of the fake closes connections and ends it sooner.
-const MAX_WRITE_TIME: Duration = Duration::from_secs(120);
 const BAD_ENCODING: u32 = 0x8013_1384;
 const UNKNOWN_COMMAND: u32 = 0x8013_1385;
 const UNKNOWN_MAGIC: u32 = 0x8013_1386;
@@ -30,7 +28,7 @@ pub(super) fn listen(shared: &Arc<SharedFake>, listener: &Listener) {
     }
 }
 
-/// Connects, says who it is, waits for one command, connects again.
+/// Connects, identifies the runtime, and serves one command, again and again.
 pub(super) fn connect(shared: &Arc<SharedFake>, port: &Endpoint) {
     let advertise = Advertise { cookie: shared.config.cookie, pid: shared.config.pid }.to_bytes();
     let mut pause = Duration::from_millis(10);
@@ -54,8 +52,8 @@ pub(super) fn connect(shared: &Arc<SharedFake>, port: &Endpoint) {
     }
 }
 
-/// Reads exactly that many bytes, however long that takes. Returns `None` if the client
-/// or the fake ends.
+/// Reads exactly `count` bytes, however long that takes. Returns `None` if the client or the fake
+/// ends.
 fn read(shared: &SharedFake, wire: &mut Wire, count: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     while bytes.len() < count {
@@ -74,7 +72,7 @@ fn read(shared: &SharedFake, wire: &mut Wire, count: usize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Serves one connection and closes it, unless it is a session's or left open by a fault.
+/// Serves one connection and closes it, unless it belongs to a session or a fault leaves it open.
 fn serve(shared: &Arc<SharedFake>, wire: Wire) {
     shared.watch(&wire);
     let closing = wire.try_clone();
@@ -131,7 +129,7 @@ fn handle(shared: &Arc<SharedFake>, mut wire: Wire) -> bool {
     if let Some(code) = code {
         send(&mut wire, &reply::refusal(code));
         if matches!(fault, Some(FaultKind::RefuseLeftOpen(_))) {
-            // Never closed by us, but others are served.
+            // The connection stays open, and others are served.
             shared.lock().open.push(wire);
             return true;
         }
@@ -166,7 +164,7 @@ fn knows(shared: &SharedFake, command: CommandId) -> bool {
 }
 
 fn send(wire: &mut Wire, bytes: &[u8]) {
-    // A client that went away does not want it.
+    // The client may be gone.
     drop(wire.write_all(bytes, Deadline::after(MAX_WRITE_TIME)));
 }
 
@@ -176,7 +174,7 @@ fn wait_for_close(shared: &SharedFake, wire: &mut Wire) {
     }
 }
 
-/// Sends a reply with the fault in it.
+/// Sends a reply, spoilt by the fault.
 fn spoil(shared: &SharedFake, wire: &mut Wire, mut bytes: Vec<u8>, fault: Option<FaultKind>) {
     let half = bytes.len().checked_div(2).unwrap_or_default();
     let set = |bytes: &mut Vec<u8>, at: usize, value: u8| {
@@ -234,8 +232,7 @@ fn spoil(shared: &SharedFake, wire: &mut Wire, mut bytes: Vec<u8>, fault: Option
     }
 }
 
-/// Answers a command that is known and harmless. What follows the frame is a
-/// continuation.
+/// Answers a command that is known and harmless. Bytes after the first frame are a continuation.
 fn answer(shared: &SharedFake, command: CommandId, payload: &[u8]) -> Vec<u8> {
     let suspended = !shared.resumed.load(Ordering::SeqCst);
     let info =

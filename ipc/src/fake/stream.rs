@@ -1,4 +1,4 @@
-//! A session of the fake: a thread that writes into the event socket.
+//! A session of the fake runtime: a thread that writes into the event socket.
 
 use super::fault::FaultKind;
 use super::{FakeConfig, SharedFake};
@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Maximum time of a write; the end of the fake closes the socket and ends it sooner.
-const MAX_WRITE_TIME: Duration = Duration::from_secs(120);
+/// Maximum time of a write. The end of the fake closes connections, which ends a write sooner.
+pub(super) const MAX_WRITE_TIME: Duration = Duration::from_secs(120);
 
 #[derive(Debug)]
 pub(super) struct FakeSession {

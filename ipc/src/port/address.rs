@@ -5,14 +5,14 @@ use crate::error::{Error, RequestError, Step};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Which side connects.
+/// The side of a port that connects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PortMode {
-    /// We listen, and runtimes connect. This is the default for tools; for runtimes it is
-    /// the other way round.
+    /// This process listens, and runtimes connect. This is the default for tools; the default for
+    /// runtimes is to connect.
     Listen,
-    /// The runtime, or a router before it, listens, and we connect.
+    /// The runtime or a router listens, and this process connects.
     Connect,
 }
 
@@ -89,13 +89,13 @@ impl PortAddress {
         Ok(PortAddress { place, mode })
     }
 
-    /// Returns which side connects.
+    /// Returns the side that connects.
     pub fn mode(&self) -> PortMode {
         self.mode
     }
 
-    /// Listens at the address. Returns the endpoint to which runtimes connect, with the
-    /// port number that was really taken.
+    /// Listens at the address. Returns the endpoint to which runtimes connect, with the port number
+    /// that the system chose.
     pub(crate) fn open(&self) -> Result<(Listener, Endpoint), Error> {
         let failed = |source: std::io::Error| Error::Io { step: Step::Listen, source };
         match &self.place {

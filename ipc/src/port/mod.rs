@@ -1,9 +1,9 @@
-//! Ports: runtimes that connect to us.
+//! Ports to which runtimes connect.
 //!
-//! A runtime with `DOTNET_DiagnosticPorts=ADDRESS` connects there, identifies itself and,
-//! unless the address has the option `nosuspend`, waits to be resumed before it runs
-//! anything. Its children inherit the variable. The program that opens a port must
-//! therefore resume each of them; [`Port`] does so in all cases.
+//! A runtime with `DOTNET_DiagnosticPorts=ADDRESS` connects there, identifies itself and, unless
+//! the address has the option `nosuspend`, waits to be resumed before it runs anything. Its
+//! children inherit the variable. The program that opens a port must therefore resume each of them;
+//! [`Port`] does so in all cases.
 
 mod address;
 mod reserve;
@@ -24,12 +24,12 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Interval at which the listening thread checks whether anybody still uses the port.
+/// Interval at which the listening thread checks whether the port is still in use.
 const USE_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Interval at which connections are checked for processes that have ended.
 const DEAD_PEER_CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// Maximum number of connections that may be sending their advertise frames at the same
-/// time. More are turned away; a runtime tries again.
+/// Maximum number of connections that may be sending their advertise frames at the same time.
+/// Further ones are closed; a runtime tries again.
 const MAX_GREETINGS: usize = 256;
 
 /// The options of a port.
@@ -38,7 +38,7 @@ const MAX_GREETINGS: usize = 256;
 pub struct PortOptions {
     /// Deadlines of the runtimes that arrive.
     pub deadlines: Deadlines,
-    /// Records the connections of the runtimes, if it is there.
+    /// Recorder of the runtimes' connections, if they are to be recorded.
     pub recorder: Option<Recorder>,
     /// Lets a TCP port listen beyond this machine. There is no authentication: anyone who
     /// can connect to the port can pose as a runtime.
@@ -62,7 +62,8 @@ impl PortOptions {
         self
     }
 
-    /// Sets whether a TCP port may listen beyond this machine; see the field's risk.
+    /// Sets whether a TCP port may listen beyond this machine; see
+    /// [`PortOptions::allow_remote`](field@PortOptions::allow_remote) for the risk.
     #[must_use]
     pub fn allow_remote(mut self, is_allowed: bool) -> PortOptions {
         self.allow_remote = is_allowed;
@@ -77,15 +78,15 @@ impl PortOptions {
     }
 }
 
-/// A runtime that connected to one of our ports.
+/// A runtime that connected to a [`Port`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Arrival {
-    /// Process id, as the process sees it. In a container it is not ours.
+    /// Process id, as the process sees it. In a container it differs from the id outside.
     pub pid: u64,
     /// Identifies the runtime for its whole life.
     pub cookie: Guid,
-    /// Takes commands. The runtime probably waits: start what is to be started, then call
+    /// The runtime, which takes commands. It probably waits: start the sessions, then call
     /// [`Runtime::resume`].
     pub runtime: Runtime,
 }
@@ -119,9 +120,9 @@ impl Port {
     /// Listens at an address. A file that is already there is not removed.
     ///
     /// # Errors
-    /// [`Error::Request`] for a TCP address that others can reach, unless allowed, and
-    /// for one in connect mode; [`Error::Io`] if the system refuses;
-    /// [`Error::Unsupported`] for pipes elsewhere than on Windows.
+    /// [`Error::Request`] for an address in connect mode, and for a TCP address that other machines
+    /// can reach, unless that is allowed; [`Error::Io`] if the system refuses;
+    /// [`Error::Unsupported`] for pipes on other systems than Windows.
     pub fn listen(address: &PortAddress, options: PortOptions) -> Result<Self, Error> {
         let refuse = |reason| {
             Error::Request(RequestError::PortAddress { text: address.to_string(), reason })
@@ -173,17 +174,17 @@ impl Port {
                         }
                         Ok(None) => {}
                         Err(_) if has_run_out && reserve.spend() => {}
-                        // Other threads may give descriptors back.
+                        // The error may pass, when other threads have given descriptors back.
                         Err(_) => std::thread::sleep(USE_CHECK_INTERVAL),
                     }
                 }
                 drop(reserve);
-                // A runtime that came in the last moment would wait for ever.
+                // A runtime that connected in the last moment would otherwise wait for ever.
                 let greeter = Greeter { table: watched, limit: greeting };
                 while let Ok(Some(wire)) = listener.accept(Duration::ZERO) {
                     greeter.arrive(wire, false);
                 }
-                // Its file is gone before it is forgotten.
+                // The file is removed before it is taken off the list.
                 drop(listener);
                 drop(made);
             });
@@ -206,26 +207,25 @@ impl Port {
         Some(Arrival { pid: advertise.pid, cookie: advertise.cookie, runtime })
     }
 
-    /// Resumes all runtimes that were not returned yet, and from now on those that
-    /// arrive: no runtime is returned any more.
+    /// Resumes all runtimes that were not returned yet, and from now on those that arrive. No
+    /// runtime is returned any more.
     pub fn resume_newcomers(&self) {
         self.table.resume_newcomers();
     }
 
-    /// Resumes every waiting runtime, returned or not, and from now on every one that
-    /// arrives.
+    /// Resumes every waiting runtime, returned or not, and from now on every runtime that arrives.
     pub fn resume_everyone(&self) {
         self.table.close();
     }
 
-    /// Takes the ids of runtimes that were resumed without being given out because
-    /// newcomers were not wanted any more. They are process ids as the processes see
-    /// themselves; at most 1,000 are remembered until they are taken.
+    /// Takes the process ids of runtimes that were resumed without being returned, after
+    /// [`Port::resume_newcomers`]. They are ids as the processes see themselves; at most 1,000 are
+    /// kept until they are taken.
     pub fn let_go(&self) -> Vec<u64> {
         self.table.let_go()
     }
 
-    /// Returns how many runtimes were resumed without being given out, because this
+    /// Returns the number of runtimes that were resumed without being returned, because this
     /// process had no descriptor left for them. A higher limit (`ulimit -n`) helps.
     pub fn turned_away(&self) -> u64 {
         self.table.turned_away()
@@ -250,7 +250,7 @@ impl Drop for Port {
         if self.table.is_unused() {
             self.stop.store(true, Ordering::SeqCst);
             if let Some(thread) = self.thread.take() {
-                // It cannot panic, and if it did, the port would be closed anyway.
+                // The thread cannot panic, and if it did, the port would be closed.
                 drop(thread.join());
             }
         }
@@ -283,7 +283,7 @@ impl Resumer {
     pub fn resume_everyone(&self) {
         if let Some(table) = self.table.upgrade() {
             table.close();
-            // The caller is about to exit, which would end them.
+            // The caller is about to exit, which would end resumes that are under way.
             table.wait_for_resumes();
         }
     }
@@ -296,8 +296,7 @@ struct Greeter {
 }
 
 impl Greeter {
-    /// Identifies a connection on a thread of its own, so that a slow one does not delay
-    /// the others.
+    /// Identifies a connection on a thread of its own, so that a slow one delays no other.
     fn greet(self, wire: Wire, greetings: &Arc<AtomicUsize>, is_crowded: bool) {
         if greetings.fetch_add(1, Ordering::SeqCst) >= MAX_GREETINGS {
             greetings.fetch_sub(1, Ordering::SeqCst);
@@ -314,7 +313,7 @@ impl Greeter {
         }
     }
 
-    /// Reads the advertise frame and hands the connection over, unless the port is gone.
+    /// Reads the advertise frame and passes the connection on, unless the port is gone.
     fn arrive(&self, mut wire: Wire, is_crowded: bool) {
         let Some(advertise) = read_advertise(&mut wire, Deadline::after(self.limit)) else {
             return;
@@ -333,8 +332,8 @@ impl Greeter {
     }
 }
 
-/// Reads an advertise frame. Returns `None` if the other end is not a runtime: it is too
-/// slow, has a wrong magic, or is gone.
+/// Reads an advertise frame. Returns `None` if the other end is too slow, is gone, or sends
+/// something else.
 fn read_advertise(wire: &mut Wire, deadline: Deadline) -> Option<Advertise> {
     let mut bytes = [0; ADVERTISE_BYTES];
     let mut filled = 0_usize;

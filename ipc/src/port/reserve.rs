@@ -1,7 +1,7 @@
-//! Descriptors held back for the moment in which the process has no more of them.
+//! Keeps spare descriptors for the moment in which the process has no others left.
 //!
-//! A runtime that cannot be accepted waits for ever. So a port keeps some descriptors
-//! that it does not need, and gives them up one by one when it is refused another.
+//! A runtime that cannot be accepted waits for ever. So a port keeps some descriptors that it does
+//! not need, and closes them one by one when the system refuses a new one.
 
 use crate::endpoint::Listener;
 
@@ -18,7 +18,7 @@ pub(super) struct Reserve {
 
 #[cfg(unix)]
 impl Reserve {
-    /// Takes as many descriptors as the system gives.
+    /// Opens spare descriptors, up to the maximum or until the system refuses.
     pub(super) fn fill(&mut self, listener: &Listener) {
         while self.spare.len() < MAX_SPARE_DESCRIPTORS {
             let Ok(one) = listener.spare() else { return };
@@ -31,13 +31,13 @@ impl Reserve {
         self.spare.len() < MAX_SPARE_DESCRIPTORS
     }
 
-    /// Gives one descriptor up. Returns whether there was one.
+    /// Closes one spare descriptor. Returns whether there was one.
     pub(super) fn spend(&mut self) -> bool {
         self.spare.pop().is_some()
     }
 }
 
-/// Holds nothing back: on other systems handles do not run out in practice.
+/// Keeps nothing, because handles do not run out in practice on other systems.
 #[cfg(not(unix))]
 impl Reserve {
     pub(super) fn fill(&mut self, _listener: &Listener) {}

@@ -1,4 +1,4 @@
-//! A live session: the bytes of its stream as an `io::Read`.
+//! Reads the stream of a live session as an `io::Read`.
 
 mod queue;
 mod start;
@@ -21,14 +21,14 @@ pub use stop::StopHandle;
 #[cfg(unix)]
 pub use user_events::UserEventsSession;
 
-/// A tracing session in a .NET process. Reading it yields the bytes of its stream in the
-/// `nettrace` format; `Ok(0)` is the end.
+/// A tracing session in a .NET process. Reading it yields the bytes of its stream in the `nettrace`
+/// format; `Ok(0)` is the end.
 ///
-/// A separate thread reads the event socket from the first byte to the last, also while
-/// the session is being stopped. If the reader is slow, up to 8 MiB are buffered; beyond
-/// that the runtime's buffers fill, and it drops events. The stream says how many.
+/// A separate thread reads the event socket from the first byte to the last, also while the session
+/// is being stopped. For a slow reader, up to 8 MiB are queued; then the runtime's own buffers
+/// fill, and it drops events, whose number is in the stream.
 ///
-/// Dropping it stops the session and waits until it has stopped, within the runtime's
+/// Dropping this value stops the session and waits until it has stopped, within the runtime's
 /// [`Deadlines`](crate::Deadlines).
 ///
 /// ```no_run
@@ -89,8 +89,8 @@ impl Session {
         let reading = match reading {
             Ok(reading) => reading,
             Err(source) => {
-                // The session has begun and would stay. Closing its socket first gives
-                // back the descriptor that the stop needs when there are no others.
+                // The session has begun and must be stopped. Closing its socket first frees the
+                // descriptor that the stop needs when no others are left.
                 drop(wire);
                 drop(runtime.stop_unread(id));
                 return Err(failed(source));
@@ -120,7 +120,7 @@ impl Session {
         self.shared.id
     }
 
-    /// Returns the command that started it.
+    /// Returns the command that started the session.
     pub fn command(&self) -> CollectCommand {
         self.command
     }
@@ -135,7 +135,7 @@ impl Session {
         StopHandle { shared: Arc::clone(&self.shared) }
     }
 
-    /// Stops the session and waits until its stream has ended. What has arrived stays
+    /// Stops the session and waits until its stream has ended. Bytes that have arrived stay
     /// readable.
     ///
     /// # Errors
@@ -144,13 +144,14 @@ impl Session {
         self.shared.stop()
     }
 
-    /// Closes the event socket, for a reader that will not wait any longer. What has
-    /// arrived stays readable; the target is free, and a thread that waits for a stop returns.
+    /// Closes the event socket, for a reader that will not wait any longer. Bytes that have arrived
+    /// stay readable, the target is not blocked any more, and a thread that waits for a stop
+    /// returns.
     pub fn cut(&self) {
         self.shared.stream.cut();
     }
 
-    /// Makes reads return [`io::ErrorKind::WouldBlock`] if no bytes arrive in that time.
+    /// Makes reads return [`io::ErrorKind::WouldBlock`] if no bytes arrive within `timeout`.
     /// `None`, the default, waits for ever, since a quiet stream is not an error.
     pub fn set_read_timeout(&mut self, timeout: Option<Duration>) {
         self.read_timeout = timeout;
@@ -206,9 +207,9 @@ impl Read for Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // First, so that the drain does not wait for a reader that is gone.
+        // This comes first, so that the drain thread does not wait for a reader that is gone.
         self.shared.stream.queue.change(|state| state.discard = true);
-        // A stream that has already ended needs no stop, or no answer to one.
+        // A stream that has ended needs no stop.
         let is_over = self.ending().is_some_and(|ending| ending != Ending::Cut);
         // If stopping fails, the socket is shut down below, so that the process is not
         // blocked by unread bytes.
@@ -218,7 +219,7 @@ impl Drop for Session {
         if !self.shared.stream.queue.lock().ended {
             self.shared.stream.cut();
         }
-        // A thread that still reads ends later; waiting for it could take for ever.
+        // A drain thread that still reads is not waited for, because that could take for ever.
         if let Some(drain) = self.drain.take_if(|drain| drain.is_finished()) {
             let _ = drain.join();
         }
@@ -238,8 +239,8 @@ fn drain(mut wire: Wire, queue: &Queue, tap: Option<&Tap>) {
                 }
                 buffer = queue.push(buffer, count);
             }
-            // The process ended before it read all that was sent to it. For the stream
-            // that is an ordinary end.
+            // The process ended before it read everything that was sent to it, which is an ordinary
+            // end of the stream.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => break,
             Err(error) => {
                 queue.change(|state| state.failure = Some(error));
@@ -251,7 +252,7 @@ fn drain(mut wire: Wire, queue: &Queue, tap: Option<&Tap>) {
         tap.ended();
     }
     wire.close();
-    // Before waiters are notified: a stop may need its descriptor.
+    // The wire is closed before waiters are notified, because a stop may need its descriptor.
     drop(wire);
     queue.change(|state| state.ended = true);
 }

@@ -1,32 +1,33 @@
-//! The bytes between the drain thread and the reader.
+//! Queue of the bytes between the drain thread and the reader.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Size of a chunk, in bytes. Smaller reads are put together.
+/// Maximum size of a chunk, in bytes. Smaller reads are joined.
 pub(super) const CHUNK_BYTES: usize = 64 << 10;
-/// Maximum number of bytes that wait for the reader. Beyond it the drain waits, so that a
-/// slow reader costs the target events, which the stream counts, and costs us no memory.
+/// Maximum number of bytes that wait for the reader. When it is reached, the drain thread waits: a
+/// slow reader makes the target lose events, which the stream counts, but takes no more memory
+/// here.
 const MAX_QUEUED_BYTES: usize = 8 << 20;
-/// Maximum time that a stopping drain waits for a reader that does not read. Then it
-/// takes more memory.
+/// Maximum time that the drain thread waits, during a stop, for a reader that does not read. Then
+/// it takes more memory.
 const MAX_READER_WAIT: Duration = Duration::from_millis(100);
 
 /// How a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ending {
-    /// We stopped the session; the stream is whole.
+    /// This process stopped the session; the stream is whole.
     Stopped,
-    /// The target ended it: the process exited or died, or another tool stopped the
-    /// session. Whether the stream is whole shows at its end.
+    /// The target ended it: the process exited or died, or another tool stopped the session. The
+    /// end mark of the stream shows whether it is whole.
     ByTarget,
-    /// We gave up at a deadline, or stopped reading; the stream is cut off.
+    /// This process gave up at a deadline, or stopped reading; the stream is cut off.
     Cut,
 }
 
-/// How far stopping has got.
+/// Progress of the stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     Not,
@@ -88,7 +89,7 @@ impl Queue {
         result
     }
 
-    /// Waits until the condition holds, at most that long. Returns whether it does.
+    /// Waits until the condition holds, up to `limit`. Returns whether it holds.
     pub(super) fn wait_until(
         &self,
         limit: Duration,
@@ -99,12 +100,13 @@ impl Queue {
         condition(&state)
     }
 
-    /// Takes the bytes that were read. Returns a buffer for the next read.
+    /// Takes the first `count` bytes of a buffer. Returns a buffer for the next read.
     pub(super) fn push(&self, buffer: Vec<u8>, count: usize) -> Vec<u8> {
         let mut state = self.lock();
         state.total_bytes =
             state.total_bytes.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
-        // Before waiting for the reader: a slow reader does not make the target silent.
+        // The time is noted before the wait for the reader, because a slow reader does not mean a
+        // silent target.
         state.last_arrival = Instant::now();
         let full = |state: &mut QueueState| {
             state.queued_bytes > MAX_QUEUED_BYTES && !state.discard && state.stop == Stop::Not
@@ -117,7 +119,7 @@ impl Queue {
         };
         let waited = self.changed.wait_timeout_while(state, MAX_READER_WAIT, unread);
         (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        // The reader has gone, but the drain goes on: a process whose socket is not read
+        // The reader is gone, but the drain goes on, because a process whose socket is not read
         // blocks.
         if state.discard {
             state.chunks.clear();
@@ -126,8 +128,8 @@ impl Queue {
         }
         state.queued_bytes = state.queued_bytes.saturating_add(count);
         let bytes = buffer.get(..count).unwrap_or_default();
-        // A chunk takes 64 KiB however few bytes it has, and only its bytes are counted: in
-        // reads of a hundred bytes, 8 MiB would take gigabytes.
+        // Small reads are joined, because a chunk takes 64 KiB of memory, and only its bytes are
+        // counted: in reads of a hundred bytes, 8 MiB would take gigabytes.
         let back =
             state.chunks.back_mut().filter(|back| back.len().saturating_add(count) <= CHUNK_BYTES);
         let next = match back {
@@ -148,11 +150,12 @@ impl Queue {
         next
     }
 
-    /// Takes the next chunk and gives back an emptied one. Waits without limit if `limit`
-    /// is `None`, and reports when none came in time.
+    /// Takes the next chunk, and gives an emptied one back. Waits up to `limit`, or without limit
+    /// if that is `None`.
     pub(super) fn pop(&self, emptied: Vec<u8>, limit: Option<Duration>) -> Popped {
         let mut state = self.lock();
-        // Buffers go round between reader and drain; more than a few are left from a burst.
+        // The drain thread uses emptied buffers again. More than a few are left from a burst, and
+        // are freed.
         if emptied.capacity() >= CHUNK_BYTES && state.spare.len() < 4 {
             state.spare.push(emptied);
         }

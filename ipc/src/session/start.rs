@@ -1,4 +1,4 @@
-//! How sessions begin.
+//! Starts sessions.
 
 use super::Session;
 use crate::command::collect::{CollectCommand, Lost, SessionConfig, read_session_id};
@@ -8,13 +8,13 @@ use crate::error::{Error, Step};
 use crate::runtime::Runtime;
 use std::time::Duration;
 
-/// Maximum time for which a start that was given up is looked after.
+/// Maximum time to wait for the reply to a start that was given up.
 const MAX_LATE_START_WAIT: Duration = Duration::from_secs(600);
 
 impl Runtime {
-    /// Starts a session with the lowest command that can express the whole configuration.
-    /// If the runtime does not know it, the next lower one is tried; [`Session::lost`]
-    /// lists the options that this loses.
+    /// Starts a session with the lowest command that can express the whole configuration. If the
+    /// runtime does not know the command, the next lower one is tried; [`Session::lost`] lists the
+    /// options that this loses.
     ///
     /// # Errors
     /// A refusal: 0x80004005 if there are 64 sessions already.
@@ -22,14 +22,15 @@ impl Runtime {
         let mut command = config.lowest();
         loop {
             match (self.start_by(config, command), command.lower()) {
-                // Tried, since runtimes before .NET 6 do not tell their version.
+                // The commands are tried in turn, because runtimes before .NET 6 do not report
+                // their version.
                 (Err(error), Some(lower)) if error.is_unknown_command() => command = lower,
                 (result, _) => return result,
             }
         }
     }
 
-    /// Starts a session by that command and no other. Options that it cannot express are
+    /// Starts a session by this command and no other. Options that the command cannot express are
     /// lost.
     ///
     /// # Errors
@@ -66,16 +67,15 @@ impl Runtime {
         Session::begin(self.clone(), connection, id, command, lost)
     }
 
-    /// Waits for the reply to a start whose caller has given up, and stops the session: a
-    /// target that was frozen may still carry the start out.
+    /// Waits for the reply to a start whose caller has given up, and stops the session, because a
+    /// target that was frozen may still start it.
     ///
-    /// Quirk: .NET Core 3.1 dies if the connection is closed before its reply (seen with
-    /// 3.1.23). So it stays open, and a session that begins late is stopped as it should
-    /// be.
+    /// Quirk: .NET Core 3.1 dies if the connection is closed before its reply (seen with 3.1.23).
+    /// So the connection stays open, and a session that begins late is stopped.
     fn look_after(&self, mut connection: Connection, command: CollectCommand) {
         let runtime = self.clone();
         let thread = std::thread::Builder::new().name("nettrace-late".to_owned());
-        // Without a thread the connection closes here, which later runtimes bear.
+        // Without a thread the connection closes here, which harms no later runtime.
         drop(thread.spawn(move || {
             if matches!(connection.wait_readable(MAX_LATE_START_WAIT), Ok(true)) {
                 drop(runtime.take_session(connection, command, Vec::new()));
@@ -83,9 +83,9 @@ impl Runtime {
         }));
     }
 
-    /// Starts a session whose events go to Linux tracepoints. `user_events_data` is the
-    /// open file of that name; its descriptor is sent after the request, in a message of
-    /// its own, before the reply.
+    /// Starts a session whose events go to Linux tracepoints. `user_events_data` is the open file
+    /// of that name; its descriptor is sent after the request, in a separate message, before the
+    /// reply.
     ///
     /// # Errors
     /// A refusal; [`Error::Io`] on anything but a Unix socket.

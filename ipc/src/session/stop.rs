@@ -1,21 +1,20 @@
-//! Stopping: once, never after the end of the stream, and without ever hanging.
+//! Stops a session once, never after the end of its stream, and without ever hanging.
 //!
-//! The runtime carries StopTracing out on its only server thread: it flushes the rundown
-//! into the event socket, closes it, and then answers. If that socket were not read, the
-//! answer would never come, no other client would be served, and the target could not
-//! even exit. So the drain thread reads on during the stop. If the target falls silent
-//! for too long we close the event socket, which frees it.
+//! The runtime executes StopTracing on its only server thread: it writes the rundown into the event
+//! socket, closes the socket, and then answers. If the socket were not read, the answer would never
+//! come, no other client would be served, and the target could not even exit. So the drain thread
+//! reads on during the stop. If the target sends nothing for too long, the event socket is closed,
+//! which unblocks the target.
 //!
-//! Quirk: .NET Core 3.1 may get stuck in StopTracing for good, waiting for a thread of
-//! its own that waits for it (seen with 3.1.23, about once in three hundred stops on a
-//! busy machine). Nothing that we can do frees that; the stop ends with
-//! [`Error::Deadline`], and the bytes that came until then stay readable.
+//! Quirk: .NET Core 3.1 may hang in StopTracing for ever, because two of its threads wait for each
+//! other (seen with 3.1.23, about once in three hundred stops on a busy machine). A client cannot
+//! end that; the stop fails with [`Error::Deadline`], and the bytes that came until then stay
+//! readable.
 //!
-//! Quirk: a .NET 8 runtime in which a session was started and stopped while it still
-//! waited at its startup may die of SIGSEGV when the next session is stopped, after the
-//! resume (8.0.31: three of five runs; none without the early session). So nothing here
-//! stops a session before the resume, and callers should not either: to find out about a
-//! process, ask [`Runtime::startup`](crate::Runtime::startup) first.
+//! Quirk: a .NET 8 runtime in which a session was started and stopped while it still waited at its
+//! startup may die of SIGSEGV when the next session is stopped, after the resume (8.0.31: three of
+//! five runs; none without the early session). So do not stop a session before the resume: to find
+//! out about a process, call [`Runtime::startup`](crate::Runtime::startup) first.
 
 use super::queue::{Ending, Stop};
 use super::{SharedSession, Stream};
@@ -30,19 +29,20 @@ use std::time::{Duration, Instant};
 /// Interval at which a stop checks whether bytes still come.
 const SILENCE_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Stops a session from anywhere, such as the thread that waits for signals. All clones
-/// stop one session, which is stopped once.
+/// Stops a session from any thread, such as one that waits for signals. All clones stop the same
+/// session, once.
 #[derive(Clone, Debug)]
 pub struct StopHandle {
     pub(super) shared: Arc<SharedSession>,
 }
 
 impl StopHandle {
-    /// Stops the session and waits until its stream has ended; the bytes stay readable. A
-    /// second call, also from another thread, waits for the first.
+    /// Stops the session and waits until its stream has ended; the bytes stay readable. A second
+    /// call, also from another thread, waits for the first.
     ///
-    /// [`Error::Deadline`] if the target did not end it in time: the stream is then cut
-    /// and the target free. Besides, the errors of any command.
+    /// # Errors
+    /// [`Error::Deadline`] if the target did not end the session in time; the stream is then cut.
+    /// Otherwise the errors of any command.
     pub fn stop(&self) -> Result<Ending, Error> {
         self.shared.stop()
     }
@@ -77,8 +77,8 @@ impl SharedSession {
             Stop::Not if state.ended => Turn::Over,
             Stop::Not => {
                 state.stop = Stop::UnderWay;
-                // A stream may have been quiet for hours before the stop, which must not
-                // count as silence during it.
+                // A stream may have been quiet for hours before the stop, which must not count as
+                // silence during the stop.
                 state.last_arrival = Instant::now();
                 Turn::Ours
             }
@@ -104,8 +104,9 @@ impl SharedSession {
                 let deadline = Deadline::after(deadlines.stop);
                 let mut answered = self.ask(deadline);
                 if answered.as_ref().is_err_and(Error::is_out_of_descriptors) {
-                    // The event socket has the descriptor that the request needs. What the
-                    // target still had to send is lost; a session that stays in the target would be worse.
+                    // Closing the event socket frees the descriptor that the request needs. The
+                    // rest of the stream is lost, but a session that stays in the target would be
+                    // worse.
                     self.stream.cut();
                     answered = self.ask(deadline);
                 }
@@ -115,8 +116,7 @@ impl SharedSession {
                 });
                 match (ended, answered) {
                     (true, Ok(())) => Ok(self.stream.ending().unwrap_or(Ending::Stopped)),
-                    // The process is gone, or went during the request: the stream has
-                    // ended anyway.
+                    // The process is gone, or went during the request, and the stream has ended.
                     (true, Err(Error::Gone { .. } | Error::Io { .. })) => Ok(Ending::ByTarget),
                     (true, Err(error)) => Err(error),
                     (false, answered) => {
@@ -131,14 +131,13 @@ impl SharedSession {
         }
     }
 
-    /// Sends StopTracing on a connection of its own. Gives up when the target is silent
-    /// on both.
+    /// Sends StopTracing on a separate connection. Gives up when the target sends nothing on both
+    /// connections.
     fn ask(&self, deadline: Deadline) -> Result<(), Error> {
         let deadlines = self.runtime.current_deadlines();
         let stop = StopTracing(self.id);
         let message = stop.message()?;
-        // A target that does not even accept a connection is as silent as one that sends
-        // nothing.
+        // A target that does not even accept a connection counts as silent.
         let connect = deadlines.connect.min(deadlines.drain);
         let mut connection = self.runtime.connect_within(connect)?;
         connection.send(&message, Deadline::after(connect))?;
@@ -146,8 +145,8 @@ impl SharedSession {
             let silent = self.stream.is_silent(deadlines.drain);
             if silent || deadline.left().is_none() {
                 let after = if silent { deadlines.drain } else { deadline.whole };
-                // The request stays in the socket: a target that was merely stopped carries
-                // it out later.
+                // The request stays in the socket, so a target that was only suspended executes it
+                // later.
                 return Err(Error::Deadline { step: Step::Stop, after });
             }
         }
@@ -157,7 +156,7 @@ impl SharedSession {
         stop.read_success(&payload).map_err(|fault| Error::Reply { command: stop.id(), fault })
     }
 
-    /// Waits for the end of the stream while bytes still come.
+    /// Waits for the end of the stream as long as bytes come. Returns whether it has ended.
     fn wait_for_end(&self, deadline: Deadline) -> bool {
         let drain = self.runtime.current_deadlines().drain;
         loop {
@@ -179,18 +178,17 @@ impl Runtime {
 }
 
 impl Stream {
-    /// Returns whether nothing has arrived for so long, or nothing is waited for any
-    /// more.
+    /// Returns whether nothing has arrived for `limit`, or the stream was cut.
     fn is_silent(&self, limit: Duration) -> bool {
         let state = self.queue.lock();
         state.cut || state.last_arrival.elapsed() > limit
     }
 
-    /// Closes the event socket; the drain thread ends and the target is free.
+    /// Closes the event socket. The drain thread ends, and the target is not blocked any more.
     pub(super) fn cut(&self) {
         self.queue.change(|state| state.cut = true);
         self.wire.close();
-        // Where a read cannot be interrupted (a Windows pipe) the end is declared by us.
+        // If a read cannot be interrupted (a Windows pipe), the stream counts as ended.
         if !self.queue.wait_until(Duration::from_secs(1), |state| state.ended) {
             self.queue.change(|state| state.ended = true);
         }

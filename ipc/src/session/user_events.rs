@@ -1,13 +1,12 @@
-//! A session whose events go to tracepoints of the kernel, not to us.
+//! A session whose events go to tracepoints of the kernel, and not to this process.
 
 use crate::command::collect::{SessionId, StopTracing};
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::runtime::Runtime;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-/// A user_events session. Dropping it stops it.
+/// A user_events session. Dropping this value stops the session.
 #[derive(Debug)]
 pub struct UserEventsSession {
     runtime: Runtime,
@@ -35,9 +34,8 @@ impl UserEventsSession {
             return Ok(());
         }
         let deadlines = self.runtime.current_deadlines();
-        let (connect, stop): (Duration, Duration) = (deadlines.connect, deadlines.stop);
         let mut connection = self.runtime.connect()?;
-        let result = connection.exchange(&StopTracing(self.id), connect, stop);
+        let result = connection.exchange(&StopTracing(self.id), deadlines.connect, deadlines.stop);
         connection.close();
         result
     }

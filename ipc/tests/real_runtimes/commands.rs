@@ -1,4 +1,4 @@
-//! Every command, sent to real runtimes.
+//! Tests of every command, with real runtimes.
 
 use super::{assert_whole, config, first_bytes, names, read_rest, read_until, start, workload};
 use nettrace_ipc::{
@@ -70,8 +70,7 @@ fn each_command_is_answered_and_harms_nothing() {
     });
 }
 
-/// Repeats a request: a runtime's createdump gives up when a thread ends while it is
-/// being looked at.
+/// Repeats a request, because createdump fails when a thread of the process ends meanwhile.
 fn again<T>(mut ask: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
     let mut result = ask();
     for _ in 0..20 {
@@ -104,8 +103,8 @@ fn net_core_3_knows_sessions_and_dumps_only() {
         let dump = Dump::new(path.to_str().unwrap(), DumpType::Normal).unwrap();
         match again(|| runtime.write_dump(&dump)) {
             Ok(command) => assert_eq!(command, DumpCommand::V1),
-            // Unpacked as a plain archive, its createdump cannot be run, which would harm
-            // the runtime.
+            // A runtime from a plain archive has a createdump that cannot be run, so a dump would
+            // harm it.
             Err(error) => assert!(matches!(error, Error::Harmful { .. }), "{error}"),
         }
         target.assert_unharmed(before);

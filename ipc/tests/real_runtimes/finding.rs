@@ -1,4 +1,4 @@
-//! Real processes are found, or there is a reason why they cannot be reached.
+//! Tests that real processes are found, or have a reason why they cannot be reached.
 
 use super::{patient, start};
 use nettrace_ipc::{Search, Unreachable};
@@ -19,13 +19,13 @@ fn processes_are_found_with_name_owner_and_uptime() {
             (found.name.as_str(), found.own_pid, found.suspends_at_startup),
             ("workload", None, false)
         );
-        // The system counts it in hundredths of a second.
+        // The system counts the time in hundredths of a second.
         let longest = begin.elapsed() + Duration::from_secs(60);
         assert!(found.uptime.unwrap() < longest, "{:?}", found.uptime);
         assert_eq!(found.root, Path::new("/"));
         let socket = found.endpoint.unwrap();
         assert!(socket.path().unwrap().starts_with(target.folder.path()));
-        // Without the directory as an argument: it comes from the process's own TMPDIR.
+        // Here the directory is no argument: it comes from the process's own TMPDIR.
         assert!(Search::new().process(target.pid()).unwrap().endpoint.is_ok());
         assert!(target.finish().success());
     });
@@ -87,7 +87,7 @@ fn reasons_are_given_for_processes_without_socket() {
     });
 }
 
-/// Finds the parent of a process: others on this machine may have containers too.
+/// Returns the parent of a process, because this machine may have other containers, too.
 fn parent(pid: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(") ")?.1.split_whitespace().nth(1)?.parse().ok()
@@ -101,7 +101,7 @@ mod with_namespaces {
     fn a_process_in_a_container_is_reached_through_its_root() {
         peers::each(peers::modern(), |peer| {
             let folder = Folder::new();
-            // Own mount, process-id and /tmp: what a container has.
+            // The process has its own mounts, process ids and /tmp, like a container.
             let script = format!(
                 "mount -t tmpfs none /tmp && mount -t proc none /proc && exec {}",
                 peer.shell("sleep", 0)

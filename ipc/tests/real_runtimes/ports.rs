@@ -1,4 +1,4 @@
-//! Real runtimes that come to ports of ours, and programs that we start.
+//! Tests with real runtimes that connect to ports, and with programs that are started.
 
 use super::{
     MAX_WAIT, assert_whole, config, eventually, first_bytes, names, patient, read_all, read_rest,
@@ -175,7 +175,7 @@ fn stopping_over_a_port_works_and_dropping_it_resumes() {
                 .spawn()
                 .unwrap()
         };
-        // One runs until it is killed.
+        // One of them runs until it is killed.
         let (mut traced, mut waiting) = (start(0), start(1));
         let (first, second) = (port.next(MAX_WAIT).unwrap(), port.next(MAX_WAIT).unwrap());
         let arrival = if first.pid == u64::from(traced.id()) { first } else { second };

@@ -1,4 +1,4 @@
-//! How sessions in real runtimes end, and that nothing is left of them.
+//! Tests of how sessions in real runtimes end, and that nothing is left of them.
 
 use super::{
     assert_whole, config, eventually, first_bytes, patient, read_all, read_rest, read_until, start,
@@ -71,7 +71,7 @@ fn a_killed_target_ends_the_stream_and_leaves_a_stale_socket() {
         assert_eq!(session.ending(), Some(Ending::ByTarget));
         assert_eq!(session.stop().unwrap(), Ending::ByTarget);
         target.wait();
-        // At once: not an error of a deadline.
+        // The error comes at once, not at a deadline.
         assert!(matches!(runtime.info(), Err(Error::Io { step: Step::Connect, .. })));
         let listing = target.search().run();
         let pid = target.pid();
