@@ -1,4 +1,5 @@
-//! `cargo xtask corpus`: archives of the repository to folders for a fuzzer, and back.
+//! `cargo xtask corpus`: unpacks the archives of inputs in the repository for a fuzzer, and packs
+//! them again.
 
 use super::top;
 use clap::Subcommand;
@@ -12,7 +13,7 @@ pub(crate) enum Corpus {
     Unpack {
         /// Only the inputs of these targets
         targets: Vec<String>,
-        /// Where the folders are made
+        /// Folder in which to make them
         #[arg(long, default_value_os_t = folder())]
         folder: PathBuf,
     },
@@ -21,13 +22,14 @@ pub(crate) enum Corpus {
         /// The targets
         #[arg(required = true)]
         targets: Vec<String>,
-        /// Where the folders are
+        /// Folder of the folders
         #[arg(long, default_value_os_t = folder())]
         folder: PathBuf,
     },
 }
 
-/// Returns the folder below the fuzz targets' own build, which is not in the repository.
+/// Returns the default folder, in the build folder of the fuzz targets, which is not in the
+/// repository.
 fn folder() -> PathBuf {
     top().join("parser/fuzz/target/corpus")
 }

@@ -1,7 +1,6 @@
 //! `cargo xtask`: the tasks of the repository, each under one name.
 //!
-//! Most of them are scripts that can be called by themselves, too; this program lists
-//! them.
+//! Most tasks are scripts, which can also be called directly; this program lists them.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod catalog;
@@ -33,13 +32,13 @@ enum Task {
     Peers,
     /// Install the programs that open what `convert` writes
     Consumers,
-    /// Measure what must not get slower or hungrier
+    /// Check that reading stays within its limits of instructions, allocations and memory
     Gate {
         /// Arguments that are passed on, such as --instructions CASE MODE
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         rest: Vec<String>,
     },
-    /// How often `nettrace diff` is right on the runs of a folder
+    /// Count how often `nettrace diff` is right on the runs of a folder
     Ab {
         /// The folder, and after it how many comparisons of each kind
         rest: Vec<String>,
@@ -67,7 +66,7 @@ fn main() -> ExitCode {
         Task::Pages => {
             let pages = updated("UPDATE_EXPECT", &["nettrace-cli", "--test", "pages"]);
             if pages == ExitCode::SUCCESS {
-                // The second test that compares with `cli/tests/expected`.
+                // `terminal` is the second test that compares with files of `cli/tests/expected`.
                 updated("UPDATE_EXPECT", &["nettrace-cli", "--test", "all", "terminal"])
             } else {
                 pages
@@ -106,7 +105,7 @@ fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Runs tests that write the files which they would compare with.
+/// Runs tests that update the files which they otherwise compare with.
 fn updated(variable: &str, tests: &[&str]) -> ExitCode {
     run(cargo().args(["test", "--quiet", "--package"]).args(tests).env(variable, "1"))
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask outputs`: what a binary prints for each trace and command, as hashes, so
-//! that `diff` shows where two binaries differ.
+//! `cargo xtask outputs`: hashes what a binary prints for each trace and command, so that `diff`
+//! shows where two binaries differ.
 
 use super::top;
 use clap::Args;
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::{fs, thread};
 
-/// The commands of each trace, beside its reports and what it is converted to.
+/// Commands for each trace. Those for each report and each format are added.
 const COMMANDS: &str = "FILE; --json FILE; info FILE; info --json FILE; stats FILE; stats --json FILE
     schema FILE; schema --json FILE; check FILE; check --json FILE
     events FILE; events --format ndjson FILE; events --format csv FILE; events --stacks --utc FILE
@@ -26,10 +26,11 @@ const COMMANDS: &str = "FILE; --json FILE; info FILE; info --json FILE; stats FI
     convert --format folded --kind alloc -o - FILE; convert --format folded --kind waits -o - FILE
     convert --format folded --kind off-cpu -o - FILE; convert --format svg --kind heap -o - FILE";
 
-/// The forms of each report.
+/// Arguments of each report, in its two forms.
 const REPORT: [&str; 2] = ["FILE", "--json FILE"];
 
-/// What is compared, by the beginnings of the names of traces in `ab`: groups, and single runs.
+/// Pairs that `diff` compares: beginnings of the names of traces in `ab`, which mean single runs or
+/// groups of runs.
 const COMPARED: &[(&str, &str)] = &[
     ("base", "slow1.5-"),
     ("base", "slow1.2-"),
@@ -41,7 +42,7 @@ const COMPARED: &[(&str, &str)] = &[
     ("base2", "alloc1.5-2"),
 ];
 
-/// The forms of a comparison: texts, JSON, the page.
+/// Options of a comparison, for its forms: texts, JSON, the page.
 const DIFF: [&str; 6] = [
     "",
     " --json",
@@ -51,7 +52,7 @@ const DIFF: [&str; 6] = [
     " --force -o /dev/stdout",
 ];
 
-/// Processes at the same time.
+/// Number of processes at the same time.
 const JOBS: usize = 2;
 
 #[derive(Args)]
@@ -65,9 +66,9 @@ All traces take a release build five minutes on two processors, and one folder, 
 pub(crate) struct Outputs {
     /// The command to run
     binary: PathBuf,
-    /// Where the lines go
+    /// File for the lines
     out: PathBuf,
-    /// Traces, or folders of them, from the repository's folder on; else testdata and ../shared
+    /// Traces or folders of traces, relative to the repository; default: testdata and ../shared
     #[arg(value_name = "FILE|FOLDER")]
     files: Vec<PathBuf>,
 }
@@ -77,7 +78,7 @@ impl Outputs {
         self.binary = self.binary.canonicalize()?;
         let mut traces = Vec::new();
         if self.files.is_empty() {
-            // First the ones that are in every clone.
+            // The traces of `testdata` come first, because every clone has them.
             for folder in ["testdata", "../shared"] {
                 for part in ["traces", "known", "web", "reports"] {
                     add_traces(&top().join(folder).join(part), &mut traces)?;
@@ -106,19 +107,19 @@ impl Outputs {
         Ok(())
     }
 
-    /// Returns the commands of each trace; the binary knows the names of its reports and formats.
+    /// Returns the commands for each trace. The binary lists the names of its reports and formats.
     fn commands(&self) -> io::Result<Vec<String>> {
         let listed = |arguments: &[&str]| -> io::Result<Vec<String>> {
             let output = Command::new(&self.binary).args(arguments).output()?;
             let text = String::from_utf8_lossy(&output.stdout);
-            // Of help, the list has a heading before it and an empty line after it.
+            // In the help, the list stands between a heading and an empty line.
             let list = text.split_once("Reports:\n").map_or(&*text, |(_, list)| list);
             let names = list.lines().map_while(|line| line.split_whitespace().next());
             Ok(names.map(str::to_owned).collect())
         };
         let mut commands: Vec<_> =
             COMMANDS.split([';', '\n']).map(|command| command.trim().to_owned()).collect();
-        // The page is among the commands: it has no JSON.
+        // `html` is in [`COMMANDS`], because it has no JSON.
         for report in listed(&["report", "-h"])?.iter().filter(|report| *report != "html") {
             commands.extend(REPORT.map(|form| format!("report {report} {form}")));
         }
@@ -128,7 +129,7 @@ impl Outputs {
         Ok(commands)
     }
 
-    /// Runs the commands, and returns their lines in the order of their texts.
+    /// Runs the commands, and returns their lines sorted by command.
     fn hashed(&self, mut commands: Vec<String>) -> io::Result<Vec<String>> {
         commands.sort();
         let next = Mutex::new(commands.into_iter().enumerate());
@@ -150,7 +151,8 @@ impl Outputs {
         Ok(lines.into_iter().map(|(_, line)| line).collect())
     }
 
-    /// Runs a command in the repository's folder: `STDOUT STDERR CODE COMMAND`.
+    /// Runs a command in the repository's folder, and returns its line: `STDOUT STDERR CODE
+    /// COMMAND`.
     fn line(&self, command: &str) -> io::Result<String> {
         let mut child = Command::new(&self.binary)
             .args(command.split(' '))
@@ -173,7 +175,7 @@ impl Outputs {
     }
 }
 
-/// Returns the comparisons, of all pairs and groups that exist.
+/// Returns the commands that compare all pairs and groups of which there are traces.
 fn comparisons() -> io::Result<Vec<String>> {
     let mut traces = Vec::new();
     for folder in ["../shared/ab", "testdata/ab"] {
@@ -205,7 +207,7 @@ fn comparisons() -> io::Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Reads to the end, and returns the beginning of the hash in hexadecimal.
+/// Reads to the end, and returns the first 8 bytes of the hash in hexadecimal.
 fn hash(mut from: impl Read) -> io::Result<String> {
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
     loop {
@@ -217,13 +219,13 @@ fn hash(mut from: impl Read) -> io::Result<String> {
     Ok(hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Returns a trace's path from the repository's folder on.
+/// Returns a trace's path relative to the repository.
 fn shown(trace: &Path) -> String {
     let top = top();
     trace.strip_prefix(&top).unwrap_or(trace).display().to_string()
 }
 
-/// Adds a trace, or the traces of a folder, by name.
+/// Adds a trace, or the traces of a folder in the order of their names.
 fn add_traces(path: &Path, traces: &mut Vec<PathBuf>) -> io::Result<()> {
     if path.is_dir() {
         let entries = fs::read_dir(path)?.map(|entry| Ok(entry?.path()));

@@ -1,7 +1,7 @@
 //! Renders the catalog's generated files from the table of native events.
 //!
-//! The table is `parser/catalog/clr-events.json`. It is the extract of the runtime's
-//! manifest (ClrEtwAll.man) with names from TraceEvent's parsers.
+//! The table is `parser/catalog/clr-events.json`: an extract of the runtime's manifest
+//! (ClrEtwAll.man), with names from TraceEvent's parsers.
 
 use serde_json::{Map, Value};
 use std::fmt::Write;
@@ -9,10 +9,10 @@ use std::fmt::Write;
 /// Maximum length of a line of a generated file, in characters.
 const MAX_WIDTH: usize = 110;
 
-/// A generated file: its name below `parser/src/catalog/generated`, and its text.
+/// Name of a generated file in `parser/src/catalog/generated`, and its text.
 pub(super) type GeneratedFile = (String, String);
 
-/// The file of each provider, in the table's order.
+/// Providers in the order of the table, each with the name of its file.
 const FILES: &[(&str, &str)] = &[
     ("Microsoft-Windows-DotNETRuntime", "runtime"),
     ("Microsoft-Windows-DotNETRuntimeRundown", "rundown"),
@@ -23,10 +23,11 @@ const FILES: &[(&str, &str)] = &[
     ("Microsoft-DotNETCore-EventPipe", "event_pipe"),
 ];
 
-/// Decides whether an id belongs to a part.
+/// Returns whether an event id belongs to a part.
 type TakesId = fn(u64) -> bool;
 
-/// Parts of the runtime provider's table, by what their ids are about.
+/// Parts into which the events of the runtime provider are split. An event goes into the first part
+/// that takes its id.
 const RUNTIME_PARTS: &[(&str, TakesId)] = &[
     ("runtime_gc", |id| id < 40 || (200..=209).contains(&id)),
     ("runtime_threads", |id| (40..=71).contains(&id) || matches!(id, 81 | 90 | 91 | 301 | 302)),
@@ -139,7 +140,7 @@ fn events_file(provider: &Value, events: &[&Value], maps: &str) -> String {
     out
 }
 
-/// Writes the import of the functions by which the rows of `events` are written.
+/// Writes the import of the functions that the rows of `events` call.
 fn row_import(out: &mut String, events: &[&Value]) {
     let mut functions = Vec::new();
     for event in events {
@@ -195,7 +196,7 @@ fn provider_item(out: &mut String, provider: &Value, parts: &[String]) {
     writeln!(out, "    groups: &[{}],\n    others: None,\n}};\n", groups.join(", ")).unwrap();
 }
 
-/// Renders the bytes of a guid as they are stored, for a source file.
+/// Renders the bytes of a guid in the order in which they are stored, for a source file.
 fn guid_bytes(guid: &str) -> String {
     let digits: String = guid.chars().filter(|&c| c != '-').collect();
     let mut bytes: Vec<u8> =
@@ -296,17 +297,16 @@ fn wrapped(items: &[String], indent: &str) -> String {
     out
 }
 
-/// Renders the fields of an event, in the words of `row.rs`.
+/// Renders the fields of an event as calls of the functions in `row.rs`.
 fn rendered_fields(fields: &[Value]) -> Vec<String> {
     let registers = registers(fields);
     fields.iter().map(|field| rendered(field, &[], fields, &registers)).collect()
 }
 
-/// The names that lead to a counting field.
+/// Path of a field that counts others: the names of the records around it, and its own.
 type Path = Vec<String>;
 
-/// Returns the registers of one event: the path of each field that a later one names as
-/// its count.
+/// Returns the registers of an event: the path of each field that a later field names as its count.
 fn registers(fields: &[Value]) -> Vec<Path> {
     fn walk(fields: &[Value], at: &[String], open: &mut Vec<Path>, registers: &mut Vec<Path>) {
         let first = open.len();
@@ -332,8 +332,8 @@ fn registers(fields: &[Value]) -> Vec<Path> {
     registers
 }
 
-/// Returns the register of the field that `count` names: a field of the record at `at`,
-/// or of one around it.
+/// Returns the register of the field that `count` names, which is in the record at path `at` or in
+/// a record around it.
 fn register_of(count: &str, at: &[String], registers: &[Path]) -> usize {
     (0..=at.len())
         .rev()
@@ -362,7 +362,7 @@ fn rendered(field: &Value, at: &[String], siblings: &[Value], registers: &[Path]
     let name = text(field, "name");
     let count = match field.get("count") {
         None => None,
-        // One of a thing is the thing.
+        // A count of 1 is a single field.
         Some(Value::Number(one)) if one.as_u64() == Some(1) => None,
         Some(Value::String(count)) => Some(register_of(count, at, registers)),
         Some(other) => panic!("count {other}"),
@@ -397,8 +397,7 @@ fn rendered(field: &Value, at: &[String], siblings: &[Value], registers: &[Path]
     out
 }
 
-/// Words in the names of numbers that count bytes. The manifest does not say what a
-/// number counts, but its name does.
+/// Words in the names of numbers that count bytes. The manifest has no units, so the name decides.
 const BYTES: [&str; 11] = [
     "Budget",
     "Size",
@@ -412,7 +411,8 @@ const BYTES: [&str; 11] = [
     "Promoted",
     "Survived",
 ];
-/// Words in the names of numbers that count things or are positions, beside those words.
+/// Words in the names of numbers that count things or are positions, although they have one of
+/// [`BYTES`].
 const NOT_BYTES: [&str; 3] = ["Count", "Offset", "ID"];
 
 fn unit(field: &Value) -> &'static str {
@@ -425,7 +425,7 @@ fn unit(field: &Value) -> &'static str {
     let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
     match words.last() {
         Some(&"Ns") => ".nanoseconds()",
-        // Of a sample of the thread pool; the runtime writes seconds.
+        // This is a field of the thread pool's samples, in which the runtime writes seconds.
         Some(&"Duration") => ".seconds()",
         _ if has(&BYTES) && !has(&NOT_BYTES) => ".bytes()",
         _ => "",
@@ -474,7 +474,7 @@ fn gc_dynamic_file(table: &Value) -> String {
     out
 }
 
-/// Makes the name of a constant from `GCReasonMap`: `GC_REASON_MAP`.
+/// Returns the name of a constant for a map: `GC_REASON_MAP` for `GCReasonMap`.
 fn constant(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! `cargo xtask catalog`: the parser's tables of well-known events, from the extract of the
+//! `cargo xtask catalog`: generates the parser's tables of well-known events from an extract of the
 //! runtime's manifest.
 
 mod generate;
@@ -8,7 +8,7 @@ use generate::GeneratedFile;
 use std::path::PathBuf;
 use std::{fs, io};
 
-/// Writes the generated files.
+/// Writes the generated files, and removes files that are not generated any more.
 pub(crate) fn write() -> io::Result<()> {
     let files = files()?;
     for entry in fs::read_dir(folder())? {

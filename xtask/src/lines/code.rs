@@ -1,4 +1,4 @@
-//! Lines of code and functions, from the tokens of files.
+//! Counts lines of code and functions, from the tokens of files.
 
 use super::source::{File, Tree, folder_of_modules, is_for_tests};
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
@@ -24,7 +24,8 @@ pub(super) struct Function {
 pub(super) fn count(tree: &Tree) -> Counts {
     let seen: Vec<_> =
         tree.0.iter().map(|(path, file)| (path, file, Seen::read(path, file))).collect();
-    // `src/a/tests` of `#[cfg(test)] mod tests;` in `src/a.rs`: that file or that folder.
+    // Paths without endings, such as `src/a/tests` for `#[cfg(test)] mod tests;` in `src/a.rs`.
+    // They mean the file or the folder.
     let tests: BTreeSet<_> = seen.iter().flat_map(|(_, _, seen)| &seen.test_modules).collect();
     let mut counts = Counts::default();
     for (path, file, seen) in &seen {
@@ -45,15 +46,15 @@ pub(super) fn count(tree: &Tree) -> Counts {
     counts
 }
 
-/// Lines of a file, the first of which is 1, by what they have.
+/// Line numbers of a file, from 1 on, by content.
 #[derive(Default)]
 struct Seen {
     code: BTreeSet<usize>,
-    /// Lines of `code` that only tests have.
+    /// Lines of `code` that belong to tests.
     tests: BTreeSet<usize>,
     /// Names of functions, with their first and last lines.
     functions: Vec<(String, usize, usize)>,
-    /// Paths, without their endings, of the modules that only tests have.
+    /// Paths, without endings, of modules that belong to tests.
     test_modules: Vec<PathBuf>,
 }
 
@@ -72,12 +73,12 @@ impl Seen {
         self.code.extend(lines);
     }
 
-    /// Notes the tokens between two braces. `test` says whether all of them are test
+    /// Notes the tokens of a file or between two brackets. `test` says whether all of them are test
     /// code.
     fn walk(&mut self, stream: &TokenStream, mut test: bool, folder: &Path) {
         let tokens: Vec<_> = stream.clone().into_iter().collect();
         let mut at = 0;
-        // One past the item of the last `cfg(test)`.
+        // Index after the item of the last `cfg(test)`.
         let mut test_until = 0;
         while let Some(token) = tokens.get(at) {
             let in_test = test || at < test_until;
@@ -115,8 +116,8 @@ impl Seen {
         }
     }
 
-    /// Notes a function `fn NAME … { … }`, and neither the type `fn(…)` nor a declaration
-    /// without a body.
+    /// Notes a function `fn NAME … { … }`. The type `fn(…)` and a declaration without a body are no
+    /// functions.
     fn note_function(&mut self, tokens: &[TokenTree]) {
         let [keyword, TokenTree::Ident(name), rest @ ..] = tokens else { return };
         let body = rest.iter().find(|token| is_brace(token) || is_punct(token, ';'));
@@ -126,7 +127,7 @@ impl Seen {
         }
     }
 
-    /// Notes `mod NAME;`.
+    /// Notes the file of a test module that is declared as `mod NAME;`.
     fn note_test_module(&mut self, item: &[TokenTree], folder: &Path) {
         if let [.., TokenTree::Ident(keyword), TokenTree::Ident(name), end] = item
             && keyword == "mod"
@@ -137,8 +138,8 @@ impl Seen {
     }
 }
 
-/// Returns the words of the attribute at `at`, whether it is `#![…]`, and what comes
-/// after it.
+/// Returns the tokens of the attribute at index `at`, whether it is `#![…]`, and the index after
+/// it.
 fn attribute(tokens: &[TokenTree], at: usize) -> Option<(TokenStream, bool, usize)> {
     if !is_punct(tokens.get(at)?, '#') {
         return None;
@@ -170,7 +171,7 @@ fn is_documentation(attribute: &TokenStream) -> bool {
     matches!(&tokens[..], [TokenTree::Ident(doc), _, TokenTree::Literal(_)] if doc == "doc")
 }
 
-/// Returns the place one past the item, statement, field, variant or arm at `at`.
+/// Returns the index after the item, statement, field, variant or arm at index `at`.
 fn end_of_item(tokens: &[TokenTree], mut at: usize) -> usize {
     while let Some((_, _, next)) = attribute(tokens, at) {
         at = next;

@@ -1,4 +1,5 @@
-//! `cargo xtask lines`: how much code each crate of the workspace has, beside a baseline.
+//! `cargo xtask lines`: counts the code of each crate of the workspace, and shows the difference
+//! from a baseline.
 
 mod code;
 mod public;
@@ -130,8 +131,8 @@ fn parsed(text: &str) -> BTreeMap<String, Row> {
     rows
 }
 
-/// Returns each figure with its difference from the baseline, and their sums. A crate
-/// that is on one side only counts nothing on the other.
+/// Returns a table of all figures with their differences from the baseline, and the sums. A crate
+/// that one side lacks counts as 0 there.
 fn table(rows: &BTreeMap<String, Row>, before: &BTreeMap<String, Row>) -> String {
     let mut all: BTreeMap<&str, (Row, Row)> = BTreeMap::new();
     for (name, row) in rows {

@@ -1,13 +1,12 @@
-//! The public items of a crate, which are those that can be reached from its root.
+//! Finds the public items of a crate, which can be reached from its root.
 
 use super::source::{Tree, folder_of_modules, is_for_tests};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use syn::{Attribute, ImplItem, Item, Meta, Type, UseTree, Visibility};
 
-/// Returns each public item once, as a path, sorted: the path at which it is defined,
-/// which need not be public, or the path by which a `pub use` names what is defined
-/// elsewhere.
+/// Returns each public item once, as a path. This is the path of its definition, which need not be
+/// public, or of the `pub use` for an item of another crate or of a macro.
 pub(super) fn items(tree: &Tree) -> BTreeSet<String> {
     let mut krate = Crate { tree, modules: Vec::new(), definitions: Vec::new() };
     let root = Path::new("src/lib.rs");
@@ -45,28 +44,28 @@ struct Crate<'a> {
 #[derive(Default)]
 struct Module {
     path: String,
-    /// The module around it; the root's is itself.
+    /// Index of the module around this one; for the root, the root itself.
     parent: usize,
     /// Indices of definitions by name. A name may be a type, a value and a macro.
     names: BTreeMap<String, Vec<usize>>,
     uses: Vec<Use>,
-    /// The modules whose names it has by `*`.
+    /// Indices of the modules whose names are imported by `*`.
     globs: BTreeSet<usize>,
-    /// Public functions and constants of inherent impls, by the path of the type.
+    /// Paths of types that have inherent impls, each with its public functions and constants.
     members: Vec<(Vec<String>, Vec<String>)>,
 }
 
 struct Definition {
     path: String,
     public: bool,
-    /// Whether it is a macro that is exported at the root of the crate.
+    /// Whether the item is a macro that is exported at the root of the crate.
     exported: bool,
     module: Option<usize>,
 }
 
 struct Use {
     path: Vec<String>,
-    /// The name, or `None` for `*`.
+    /// Name of the import; `None` for `*`.
     name: Option<String>,
     public: bool,
 }
@@ -79,7 +78,7 @@ struct Found {
 }
 
 impl Crate<'_> {
-    /// Adds a module, and returns its number.
+    /// Adds a module, and returns its index.
     fn module(&mut self, path: String, parent: usize, items: Vec<Item>, folder: &Path) -> usize {
         let number = self.modules.len();
         self.modules.push(Module { path, parent, ..Module::default() });
@@ -151,7 +150,7 @@ impl Crate<'_> {
         })
     }
 
-    /// Resolves each `*` until nothing changes: it may depend on another `*`.
+    /// Resolves the imports by `*` until nothing changes, because one may depend on another.
     fn find_globs(&mut self) {
         loop {
             let mut is_new = false;
@@ -179,7 +178,7 @@ impl Crate<'_> {
         }
     }
 
-    /// Notes what is public in a module that is reachable.
+    /// Notes the public items of a module that is reachable.
     fn reach(&self, module: usize, found: &mut Found) {
         if !found.modules.insert(module) {
             return;
@@ -212,9 +211,9 @@ impl Crate<'_> {
         }
     }
 
-    /// Returns what a path means in a module; nothing if it is in another crate or in a
-    /// macro. `asked` has the names being looked up, since modules may import from each
-    /// other.
+    /// Returns the definitions that a path names in a module; none if they are in another crate or
+    /// in a macro. `asked` has the names that are being looked up, because modules may import from
+    /// each other.
     fn resolve(
         &self,
         module: usize,
@@ -233,8 +232,8 @@ impl Crate<'_> {
         modules.flat_map(|module| self.resolve(module, rest, asked)).collect()
     }
 
-    /// Returns the module at which a path begins, if it does not begin at a name, and
-    /// what comes after.
+    /// Returns the module that the beginning of a path means (`crate`, `self`, `super`), and the
+    /// rest of the path; `None` if it begins with a name.
     fn start<'p>(&self, module: usize, path: &'p [String]) -> Option<(usize, &'p [String])> {
         let (first, rest) = path.split_first()?;
         let start = match first.as_str() {
@@ -270,7 +269,7 @@ impl Crate<'_> {
     }
 }
 
-/// Lists the imports of a `use`, each with its path and its name.
+/// Adds the imports of a `use` to `uses`, each with its path and its name.
 fn imports(tree: &UseTree, before: &[String], public: bool, uses: &mut Vec<Use>) {
     let with = |name: &syn::Ident| -> Vec<String> {
         before.iter().cloned().chain([name.to_string()]).collect()

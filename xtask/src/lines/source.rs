@@ -1,4 +1,4 @@
-//! The sources of a crate as tokens, and which of them only its tests have.
+//! Reads the sources of a crate as tokens, and recognises test code.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{fs, io};
 
-/// The files of `src` and `tests` by their paths in the crate.
+/// Files of `src` and `tests` by their paths in the crate.
 pub(super) struct Tree(pub(super) BTreeMap<PathBuf, File>);
 
 pub(super) struct File {
@@ -64,13 +64,12 @@ pub(super) fn folder_of_modules(file: &Path) -> PathBuf {
     }
 }
 
-/// Returns whether the condition of a `cfg` leaves out its item when neither `test` nor
-/// `fuzzing` is set, whatever else is.
+/// Returns whether the condition of a `cfg` is false whenever neither `test` nor `fuzzing` is set.
 pub(super) fn is_for_tests(condition: &TokenStream) -> bool {
     holds(condition) == Some(false)
 }
 
-/// Evaluates a condition without `test` and `fuzzing`. Returns `None` if it depends on
+/// Evaluates a condition with `test` and `fuzzing` not set. Returns `None` if it depends on
 /// something else.
 fn holds(condition: &TokenStream) -> Option<bool> {
     let mut tokens = condition.clone().into_iter();
