@@ -14,6 +14,7 @@ use crate::model::{
     Filter, Folding, Frame, MemoryMap, Mode, Model, NameOptions, Profile, Resolved, SessionSpan,
     StackHandle, ThreadHandle, ThreadState, WaitFor,
 };
+use crate::report::increase;
 use crate::report::{guessed_of, shared_frames};
 use nettrace_parser::view::{ContentionStart, KnownProvider, Sample, View};
 use nettrace_parser::{Clock, Event};
@@ -247,8 +248,7 @@ impl ThreadStacks {
         for seen in self.threads.values_mut().filter(|seen| seen.session == self.session) {
             let key = (seen.stack, seen.mode);
             if seen.counts.len() < MAX_STACKS || seen.counts.contains_key(&key) {
-                let count = seen.counts.entry(key).or_default();
-                *count = count.saturating_add(1);
+                increase(seen.counts.entry(key).or_default(), 1);
             }
         }
     }

@@ -1,11 +1,12 @@
-//! Waits for locks: runtime 81 Contention/Start and 91 Contention/Stop.
+//! Waits for locks: events 81 Contention/Start and 91 Contention/Stop of the runtime.
 //!
-//! A thread that waits for a lock may start to wait for another before it gets the first.
-//! From .NET 5 on, the stop contains the duration; if another stop was lost, the duration
-//! shows which start this one belongs to.
+//! A thread that waits for a lock may begin to wait for another before it gets the first. From .NET
+//! 5 on, a stop contains the duration of the wait, which shows the start that it belongs to even if
+//! other stops were lost.
 
 use super::contract::{Moment, Recording, Report, ReportInput, SCHEMA};
-use super::counts::ThreadCount;
+use super::counts::{ThreadCount, increase};
+
 use super::deadlock::{Deadlock, deadlocks};
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{ShownFrames, StackRow, stack_rows};
@@ -19,24 +20,24 @@ use nettrace_parser::view::{ContentionStart, ContentionStop, KnownProvider, View
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Waits of threads for locks.
+/// Waits of threads for locks, by lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ContentionReport {
-    /// Version of this document.
+    /// Version of this document: [`SCHEMA`](super::SCHEMA).
     pub schema: u32,
-    /// Totals of all waits. In JSON these are members of the report itself.
+    /// Totals of all waits. In JSON they are members of the report itself.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub totals: WaitTotals,
-    /// Circles of threads that wait for each other.
+    /// Circles of threads that wait for each other's locks.
     pub deadlocks: Vec<Deadlock>,
-    /// Threads that still wait at the end of the trace, longest first: at most 100.
+    /// Threads that still wait at the end of the trace, longest wait first; at most 100.
     pub open: Vec<OpenLockWait>,
-    /// Further threads that wait for a lock, of which only their samples say so: the wait is
-    /// older than the session, or the events were not recorded. At most 100.
+    /// Threads whose samples alone show that they wait for a lock, at most 100: the wait began
+    /// before the session, or its events were not recorded.
     pub stuck: Vec<StuckThread>,
-    /// By lock, longest total first, waits that are not over included.
+    /// Waits by lock, longest total first, including waits that are not over.
     pub locks: Vec<Lock>,
 }
 
@@ -45,17 +46,19 @@ pub struct ContentionReport {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct OpenLockWait {
-    /// Who, where, and for how long. In JSON these are members of the row itself.
+    /// Thread, place and duration of the wait. In JSON they are members of the row itself.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub wait: OpenWait,
-    /// Identifies the lock, as in [`Lock::lock_id`].
+    /// Id of the lock, as in [`Lock::lock_id`].
     pub lock_id: Option<String>,
-    /// Address of the object that is the lock, when the wait began.
+    /// Address that the locked object had when the wait began, such as `0x7f1c2801d6e8`; `None` if
+    /// the runtime did not report it.
     pub object_id: Option<String>,
-    /// OS id of the thread that held the lock when the wait began.
+    /// OS id of the thread that held the lock when the wait began; `None` if unknown.
     pub owner_thread_id: Option<u64>,
-    /// That thread's managed id, if only this is known: .NET 11 and later write it, and the
-    /// thread was created before the session.
+    /// Managed id of the thread that held the lock when the wait began, if its OS id is unknown:
+    /// .NET 11 and later write the managed id, and a thread that was created before the session has
+    /// no OS id in the trace.
     pub owner_managed_id: Option<u64>,
 }
 
@@ -64,35 +67,37 @@ pub struct OpenLockWait {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Lock {
-    /// Identifies the lock, such as `0x7f9bd8001208`; `None` before .NET 6, and if the
-    /// start of the wait is unknown.
+    /// Id of the lock, such as `0x7f9bd8001208`; `None` before .NET 6, and if the start of the wait
+    /// is unknown.
     pub lock_id: Option<String>,
-    /// Whether it is a lock of the runtime's native code.
+    /// Whether the lock belongs to the runtime's native code.
     pub is_native: bool,
-    /// Completed waits.
+    /// Durations of completed waits.
     pub waits: Spread,
     /// Number of waits that are not over at the end of the trace.
     pub open: u64,
-    /// Their time until then, in nanoseconds.
+    /// Time that unfinished waits have taken at the end of the trace, in nanoseconds.
     pub open_ns: u64,
-    /// Threads that held it when a wait started, most frequent first.
+    /// Threads that held the lock when a wait began, most frequent first.
     pub owners: Vec<ThreadCount>,
-    /// Time that threads held the lock: from one waiter getting it to the next one getting it.
+    /// Times that threads held the lock: from the moment at which a waiting thread gets it until
+    /// the next waiting thread does.
     pub held: Spread,
-    /// What its owners did while others waited; `count` is in samples. Most frequent first.
+    /// Stacks of the lock's owners while others waited, most frequent first; `count` is a number of
+    /// samples.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub owner_stacks: Vec<StackRow>,
-    /// Number of further owners.
+    /// Number of owners beyond those in `owners`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub owners_left_out: u64,
-    /// Where threads waited; `count` is in nanoseconds. Longest first.
+    /// Stacks of the waiting threads, longest wait first; `count` is in nanoseconds.
     pub stacks: Vec<StackRow>,
-    /// Number of further stacks.
+    /// Number of stacks beyond those in `stacks`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub stacks_left_out: u64,
 }
 
-/// A lock, and where a thread waited for it.
+/// A lock, and the stack of a thread that waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct LockPlace {
     lock_id: Option<u64>,
@@ -103,36 +108,36 @@ struct LockPlace {
 /// Computes a [`ContentionReport`]. Memory is bounded by the number of locks and stacks.
 #[derive(Debug)]
 pub struct Contention {
-    /// With the number of times that each thread held the lock.
+    /// Waits by lock and stack; for each, how often each thread held the lock, by the owner's id in
+    /// the events.
     waits: Waiting<LockPlace, BTreeMap<u64, u64>>,
-    /// What each thread's newest wait is for.
     newest: HashMap<ThreadHandle, Newest>,
-    /// Locks that are waited for, by their id.
+    /// Locks that threads wait for now, by id.
     contended: HashMap<u64, Contended>,
     held: HashMap<u64, Distribution>,
-    /// What owners did: samples by lock and stack.
+    /// Number of samples of owners while others waited, by lock and stack.
     owner_stacks: HashMap<(u64, StackHandle), u64>,
     looks_at_owners: bool,
 }
 
-/// A lock that threads wait for.
+/// Lock that threads wait for now.
 #[derive(Debug, Default)]
 struct Contended {
     waiting: u64,
-    /// OS id of the thread that has it.
+    /// OS id of the thread that holds the lock.
     owner: Option<u64>,
-    /// When that thread got it, if it waited before.
+    /// Time at which the owner got the lock; `None` if it did not have to wait, as no event tells.
     since: Option<i64>,
 }
 
-/// Maximum number of locks that are waited for at a time whose owners are observed: each sample
-/// searches all of them.
+/// Maximum number of contended locks whose owners are observed at a time: each sample searches all
+/// of them.
 const MAX_CONTENDED: usize = 1_000;
-/// Maximum number of locks for which it is known how long they were held.
+/// Maximum number of locks with a distribution of the times that they were held.
 const MAX_HELD: usize = 10_000;
 const MAX_OWNER_STACKS: usize = 100_000;
 
-/// What is known of a wait besides its place.
+/// Newest wait of a thread.
 #[derive(Debug, Clone, Copy)]
 struct Newest {
     since_nanos: i64,
@@ -156,8 +161,8 @@ impl Default for Contention {
 }
 
 impl Contention {
-    /// Leaves out what owners did: samples are not wanted then, which are most events of many
-    /// traces.
+    /// Leaves out the stacks of owners, so that the report does not want samples, which are most
+    /// events of many traces.
     pub(crate) fn without_owner_stacks(mut self) -> Contention {
         self.looks_at_owners = false;
         self
@@ -174,8 +179,7 @@ impl Contention {
         let owners = self.waits.start(moment.edge(event), moment.is_selected.then_some(place));
         let owner = start.and_then(|start| start.owner_thread_id).filter(|owner| *owner != 0);
         if let Some((owners, owner)) = owners.zip(owner) {
-            let count = owners.entry(owner).or_default();
-            *count = count.saturating_add(1);
+            increase(owners.entry(owner).or_default(), 1);
         }
         let object_id = start.and_then(|start| start.object_id).filter(|object| *object != 0);
         let lock_id = start.and_then(|start| start.lock_id).filter(|id| *id != 0);
@@ -193,12 +197,13 @@ impl Contention {
         }
     }
 
-    /// Takes the moment at which a thread has got a lock for which it waited.
+    /// Notes that a thread has got the lock for which it waited.
     fn got(&mut self, moment: &Moment, model: &Model) {
         let Some(newest) = self.newest.get(&moment.thread) else { return };
         let Some(id) = newest.lock_id else { return };
         let Some(lock) = self.contended.get_mut(&id) else { return };
-        // Nobody else had it since the one before, or this thread would have got it then.
+        // The owner held the lock all the time: had it become free since this thread began to wait,
+        // this thread would have got it then.
         if let Some(since) = lock.since.filter(|since| newest.since_nanos <= *since)
             && moment.is_selected
             && (self.held.len() < MAX_HELD || self.held.contains_key(&id))
@@ -214,7 +219,7 @@ impl Contention {
         }
     }
 
-    /// Takes a sample of a thread, which may have a lock that others wait for.
+    /// Counts a sample of a thread for each contended lock that the thread holds.
     fn sampled(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         if self.contended.is_empty() || !moment.is_selected {
             return;
@@ -230,8 +235,7 @@ impl Contention {
         for lock in locks {
             let key = (lock, stack);
             if self.owner_stacks.len() < MAX_OWNER_STACKS || self.owner_stacks.contains_key(&key) {
-                let count = self.owner_stacks.entry(key).or_default();
-                *count = count.saturating_add(1);
+                increase(self.owner_stacks.entry(key).or_default(), 1);
             }
         }
     }
@@ -290,7 +294,7 @@ impl Report for Contention {
         let (newest, held) = (self.newest, self.held);
         let mut owner_stacks = by_lock(self.owner_stacks);
         let Waited { totals, sites, open } = self.waits.finish(passes);
-        // At the end: a thread's purpose may be reported after its waits.
+        // Names are looked up at the end, as a thread's purpose may be reported after its waits.
         let owners = LockOwners::new(resolved.model());
         let mut locks: BTreeMap<LockKey, LockSums> = BTreeMap::new();
         for (place, site) in sites {
@@ -306,8 +310,8 @@ impl Report for Contention {
             lock.open_ns = lock.open_ns.saturating_add(at_least_ns);
             lock.stacks.push((begun.place.stack, at_least_ns));
             let newest = newest.get(&begun.thread);
-            // Only the newest wait of a thread is kept with its owner. An older one, inside
-            // of which it waits, has another.
+            // `newest` is another wait if this one is older and the thread began to wait again
+            // inside of it.
             let newest = newest.filter(|newest| newest.since_nanos == begun.since_nanos);
             let owner = newest.and_then(|newest| newest.owner);
             let os_owner =
@@ -318,7 +322,7 @@ impl Report for Contention {
             if let (Some(thread), Some(owner)) = (thread, os_owner) {
                 waits_for.insert(thread, (owner, begun.since_nanos));
             }
-            // After it has counted for its lock and for deadlocks.
+            // Unlisted waits still count for their lock and for deadlocks.
             if still.len() >= MAX_OPEN {
                 continue;
             }
@@ -371,10 +375,10 @@ impl Report for Contention {
     }
 }
 
-/// A lock's id, if the runtime has told it, and whether it is one of the runtime's own.
+/// Id of a lock, if the runtime reported it, and whether the lock belongs to native code.
 type LockKey = (Option<u64>, bool);
 
-/// Returns what the owners of each lock did, and in how many samples.
+/// Returns the stacks of each lock's owners, with their number of samples.
 fn by_lock(
     owner_stacks: HashMap<(u64, StackHandle), u64>,
 ) -> HashMap<u64, Vec<(StackHandle, u64)>> {
@@ -396,13 +400,12 @@ fn longest_first(locks: BTreeMap<LockKey, LockSums>) -> Vec<(LockKey, LockSums)>
     locks
 }
 
-/// All waits for a lock.
+/// Sums of the waits for one lock.
 #[derive(Default)]
 struct LockSums {
     waits: Distribution,
     owners: BTreeMap<u64, u64>,
     stacks: Vec<(StackHandle, u64)>,
-    /// Waits that are not over, and their time.
     open: u64,
     open_ns: u64,
 }
@@ -412,12 +415,11 @@ impl LockSums {
         self.waits.merge(&site.waits);
         self.stacks.push((stack, site.waits.sum()));
         for (owner, count) in site.more {
-            let sum = self.owners.entry(owner).or_default();
-            *sum = sum.saturating_add(count);
+            increase(self.owners.entry(owner).or_default(), count);
         }
     }
 
-    /// Returns the threads that held the lock most often, and the number of the others.
+    /// Returns the threads that held the lock most often, and the number of further owners.
     fn owners(&self, owners: &LockOwners, top: usize) -> (Vec<ThreadCount>, u64) {
         let count = |(id, count): (&u64, &u64)| ThreadCount {
             thread_id: Some(*id),
@@ -432,9 +434,9 @@ impl LockSums {
     }
 }
 
-/// Threads that hold locks, which waits name as owners.
+/// Names of the threads that own locks.
 struct LockOwners {
-    /// By OS id.
+    /// Names by OS id.
     names: BTreeMap<u64, String>,
 }
 
@@ -446,7 +448,7 @@ impl LockOwners {
         LockOwners { names: model.threads().filter_map(named).collect() }
     }
 
-    /// Returns the OS id of the owner that a wait of a thread names.
+    /// Returns the OS id of an owner. `owner`: the id in the event of the waiting thread.
     fn os_id(model: &Model, waiting: ThreadHandle, owner: u64) -> Option<u64> {
         let thread = model.thread(waiting)?;
         let process = model.process(thread.process)?;

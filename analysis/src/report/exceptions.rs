@@ -1,4 +1,4 @@
-//! Exceptions: where they were thrown, and how they were handled.
+//! Exceptions: where they were thrown, and how they were handled. The events are:
 //!
 //! | event | meaning |
 //! |---|---|
@@ -8,14 +8,15 @@
 //! | 254, 255 ExceptionFilter | a filter started, ended |
 //! | 256 Exception/Stop | the exception was handled |
 //!
-//! The events are written by the throwing thread, and inner exceptions are nested in
-//! outer ones. A catch block that is left by another exception has no end event. The
-//! flags of an exception say if it was thrown while none was being handled; blocks that
-//! are still open then have ended. Timelines show the same blocks: [`Handlers`] tracks
-//! them for both.
+//! The throwing thread writes the events. An exception may be thrown and handled while another is
+//! handled; its events then lie between those of the outer exception. A catch block that another
+//! exception leaves has no end event. The flags of an exception say whether it was thrown while
+//! none was handled; blocks that are still open then have ended without an event. [`Handlers`]
+//! tracks the blocks, also for timelines.
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
-use super::counts::ThreadCount;
+use super::counts::{ThreadCount, increase, increase_all};
+
 use super::distribution::{Distribution, Spread};
 use super::message_group::group_of;
 use super::rate::{Rate, RateCounter};
@@ -31,26 +32,25 @@ use nettrace_parser::view::{self, KnownProvider, View};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-/// Maximum number of message groups per place; further ones share a group.
+/// Maximum number of message groups of one type and stack; further messages share a group.
 const MAX_MESSAGES: usize = 10_000;
 
-/// Exceptions, by type and thread.
+/// Exceptions of a trace, by type and by thread.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ExceptionsReport {
-    /// Version of this document.
+    /// Version of this document: [`SCHEMA`](super::SCHEMA).
     pub schema: u32,
-    /// Number of exceptions thrown, counting rethrows.
+    /// Number of exceptions thrown, including rethrown ones.
     pub count: u64,
-    /// Whether the trace contains how exceptions were handled: catch, filter and finally
-    /// blocks.
+    /// Whether the trace has the events of catch, filter and finally blocks.
     pub is_handling_traced: bool,
-    /// By type, most frequent first, then by name.
+    /// Exceptions by type, most frequent first, then by name.
     pub types: Vec<ExceptionType>,
-    /// By thread, most first.
+    /// Number of exceptions by thread, most first.
     pub threads: Vec<ThreadCount>,
-    /// The number over time.
+    /// Number of exceptions over time.
     pub rate: Rate,
 }
 
@@ -62,22 +62,21 @@ pub struct ExceptionType {
     /// Name of the type.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub type_name: String,
-    /// Number of exceptions thrown.
+    /// Number of exceptions thrown, including rethrown ones.
     pub count: u64,
-    /// Those rethrown by `throw;`.
+    /// Number of exceptions rethrown by `throw;`.
     pub rethrown: u64,
-    /// Those thrown while another was being handled.
+    /// Number of exceptions thrown while another was handled.
     pub nested: u64,
-    /// Those that were caught.
+    /// Number of exceptions that were caught.
     pub caught: u64,
-    /// Those whose catch block was left by another exception.
+    /// Number of exceptions whose catch block was left by another exception.
     pub left_by_exception: u64,
-    /// Time of the first one, in nanoseconds since the session's start.
+    /// Time of the first exception, in nanoseconds since the session's start.
     pub first_ns: i64,
-    /// Time of the last one.
+    /// Time of the last exception, in nanoseconds since the session's start.
     pub last_ns: i64,
-    /// Time from the throw until the catch block starts, including filters and finally
-    /// blocks.
+    /// Times from the throw until the catch block starts, including filters and finally blocks.
     pub to_catch: Spread,
     /// Times that catch blocks ran.
     pub in_catch: Spread,
@@ -85,33 +84,33 @@ pub struct ExceptionType {
     pub in_filter: Spread,
     /// Times that finally blocks ran while the exception propagated.
     pub in_finally: Spread,
-    /// Messages, with each number replaced by `#`, most frequent first.
+    /// Messages of the exceptions, with each number replaced by `#`, most frequent first.
     pub messages: Vec<MessageCount>,
-    /// Types of inner exceptions, if known: if an exception has an inner exception and
-    /// was thrown in a catch block, the one that the block had caught. Most frequent
-    /// first.
+    /// Types of inner exceptions, most frequent first. An exception with an inner exception that is
+    /// thrown in a catch block is assumed to wrap the exception that the block caught; other inner
+    /// exceptions are unknown.
     pub inner: Vec<TypeCount>,
-    /// Methods whose catch block caught it, most frequent first.
+    /// Methods whose catch blocks caught the exceptions, most frequent first.
     pub caught_in: Vec<MethodCount>,
-    /// Where it was thrown, most frequent first.
+    /// Stacks that threw the exceptions, most frequent first.
     pub stacks: Vec<StackRow>,
-    /// Number of further stacks.
+    /// Number of stacks beyond those in `stacks`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub stacks_left_out: u64,
 }
 
-/// A group of messages.
+/// Group of messages that differ only in numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct MessageCount {
-    /// The message, with each number replaced by `#`.
+    /// Message with each number replaced by `#`.
     pub message: String,
     /// Number of messages.
     pub count: u64,
 }
 
-/// A type, and how often it occurred.
+/// Type of an inner exception, with its number of occurrences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -123,7 +122,7 @@ pub struct TypeCount {
     pub count: u64,
 }
 
-/// A method, and how often it occurred.
+/// Method that caught exceptions, with its number of occurrences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -134,8 +133,8 @@ pub struct MethodCount {
     pub count: u64,
 }
 
-/// All exceptions of one type from one stack. Filters on frames are applied at the end,
-/// so nothing is aggregated further before.
+/// Exceptions of one type from one stack. Sites are merged at the end, because filters of frames
+/// need resolved stacks.
 #[derive(Debug, Default)]
 struct ThrowSite {
     count: u64,
@@ -146,7 +145,7 @@ struct ThrowSite {
     first: i64,
     last: i64,
     rate: RateCounter,
-    /// `None` until a handler is reported: each exception may have its own site.
+    /// `None` until a handler is reported, which saves memory if each exception has its own site.
     spreads: Option<Box<Spreads>>,
     messages: BTreeMap<TextHandle, u64>,
     inner: BTreeMap<TextHandle, u64>,
@@ -154,7 +153,7 @@ struct ThrowSite {
     threads: BTreeMap<ThreadHandle, u64>,
 }
 
-/// How long handlers ran, and how long it took to find them.
+/// Durations of handlers, and times until they were found.
 #[derive(Debug, Default)]
 struct Spreads {
     to_catch: Distribution,
@@ -167,15 +166,11 @@ impl ThrowSite {
     fn merge(&mut self, other: &ThrowSite) {
         self.first = if self.count == 0 { other.first } else { self.first.min(other.first) };
         self.last = if self.count == 0 { other.last } else { self.last.max(other.last) };
-        for (mine, count) in [
-            (&mut self.count, other.count),
-            (&mut self.rethrown, other.rethrown),
-            (&mut self.nested, other.nested),
-            (&mut self.caught, other.caught),
-            (&mut self.left, other.left),
-        ] {
-            *mine = mine.saturating_add(count);
-        }
+        increase(&mut self.count, other.count);
+        increase(&mut self.rethrown, other.rethrown);
+        increase(&mut self.nested, other.nested);
+        increase(&mut self.caught, other.caught);
+        increase(&mut self.left, other.left);
         self.rate.merge(&other.rate);
         if let Some(others) = &other.spreads {
             let mine = self.spreads.get_or_insert_default();
@@ -184,14 +179,14 @@ impl ThrowSite {
             mine.in_filter.merge(&others.in_filter);
             mine.in_finally.merge(&others.in_finally);
         }
-        add_all(&mut self.messages, &other.messages);
-        add_all(&mut self.inner, &other.inner);
-        add_all(&mut self.caught_in, &other.caught_in);
-        add_all(&mut self.threads, &other.threads);
+        increase_all(&mut self.messages, &other.messages);
+        increase_all(&mut self.inner, &other.inner);
+        increase_all(&mut self.caught_in, &other.caught_in);
+        increase_all(&mut self.threads, &other.threads);
     }
 }
 
-/// Identifies a site: the type and where it was thrown.
+/// Type of the exceptions of a site, and the stack that threw them.
 type SiteKey = (TextHandle, StackHandle);
 
 /// Computes an [`ExceptionsReport`]. Memory is bounded by the number of types, messages,
@@ -199,7 +194,8 @@ type SiteKey = (TextHandle, StackHandle);
 #[derive(Debug)]
 pub struct Exceptions {
     sites: HashMap<SiteKey, ThrowSite>,
-    /// `None` as site if the filter did not accept the throw.
+    /// Handlers in progress, with the site of their exception; `None` if the filter did not accept
+    /// the throw.
     threads: HashMap<ThreadHandle, Handlers<Option<SiteKey>, ()>>,
     is_handling_traced: bool,
     top: usize,
@@ -224,7 +220,7 @@ impl Exceptions {
         let flags = exception.map_or(0, |exception| exception.flags);
         let type_name = match exception {
             Some(exception) => model.texts_mut().intern_shown(exception.type_name),
-            // Version 0 has no fields.
+            // Version 0 of the event has no fields.
             None => model.texts_mut().intern("(unknown type)"),
         };
         let is_nested = exception.is_some_and(|exception| exception.is_nested());
@@ -232,8 +228,7 @@ impl Exceptions {
         let inner = if flags & 1 != 0 && is_nested { handlers.caught() } else { None };
         let inner = inner.flatten().map(|(type_name, _)| type_name);
         let key = (type_name, stack);
-        // The exception is tracked even if it is outside the filter: what it leaves or
-        // catches may be inside.
+        // A throw that the filter does not accept may leave a block whose exception it accepts.
         let thrown = moment.is_selected.then_some(key);
         handlers.thrown(moment.nanos, is_nested, thrown, note_left(&mut self.sites));
         if !moment.is_selected {
@@ -251,15 +246,14 @@ impl Exceptions {
         if let Some(exception) = exception {
             let group = group_of(&exception.message.to_string());
             let is_full = site.messages.len() >= MAX_MESSAGES;
-            // A message with a number or a name in it is another text each time, so their
-            // number has to be limited.
+            // Messages with names in them may all differ.
             let group = model.texts_mut().intern(if is_full { "(other messages)" } else { &group });
-            add_one(&mut site.messages, group);
+            increase(site.messages.entry(group).or_default(), 1);
         }
         if let Some(inner) = inner {
-            add_one(&mut site.inner, inner);
+            increase(site.inner.entry(inner).or_default(), 1);
         }
-        add_one(&mut site.threads, moment.thread);
+        increase(site.threads.entry(moment.thread).or_default(), 1);
     }
 
     fn clause_begins(
@@ -281,7 +275,7 @@ impl Exceptions {
             site.spreads.get_or_insert_default().to_catch.add(nanos_between(thrown, moment.nanos));
             if let Some(method) = event.field("MethodName").and_then(|value| value.to_text()) {
                 let method = model.texts_mut().intern(&method);
-                add_one(&mut site.caught_in, method);
+                increase(site.caught_in.entry(method).or_default(), 1);
             }
         }
     }
@@ -302,7 +296,7 @@ impl Exceptions {
     }
 }
 
-/// Counts catch blocks that were left by another exception.
+/// Returns a function that counts the catch blocks that another exception left.
 fn note_left(
     sites: &mut HashMap<SiteKey, ThrowSite>,
 ) -> impl FnMut(Interval<CatchBlock<Option<SiteKey>, ()>>) + use<'_> {
@@ -350,8 +344,8 @@ impl Report for Exceptions {
         let texts = resolved.model().texts();
         let mut types: BTreeMap<String, (ThrowSite, Vec<(StackHandle, u64)>)> = BTreeMap::new();
         let mut all = ThrowSite::default();
-        // The order of a hash map differs from run to run, and that of merging decides
-        // about ties.
+        // Sorted, because the order of merging decides ties, and a hash map's differs from run to
+        // run.
         let mut sites: Vec<(SiteKey, ThrowSite)> = self.sites.into_iter().collect();
         sites.sort_few_by_key(|(key, _)| *key);
         for ((stored, stack), site) in &sites {
@@ -363,7 +357,7 @@ impl Report for Exceptions {
             row.1.push((*stack, site.count));
             all.rate.merge(&site.rate);
             all.count = all.count.saturating_add(site.count);
-            add_all(&mut all.threads, &site.threads);
+            increase_all(&mut all.threads, &site.threads);
         }
         let mut types: Vec<_> = types.into_iter().collect();
         types.sort_few_by(|(one_name, (one, _)), (other_name, (other, _))| {
@@ -410,11 +404,10 @@ fn type_row(
 ) -> ExceptionType {
     let (texts, names) = (resolved.model().texts(), resolved.names());
     let named = |counts: &BTreeMap<TextHandle, u64>, shown: &dyn Fn(&str) -> String| {
-        // Names that are stored differently may be displayed the same way.
+        // Names that are stored differently may be shown as one text.
         let mut sums: BTreeMap<String, u64> = BTreeMap::new();
         for (text, count) in counts {
-            let sum = sums.entry(shown(texts.get(*text))).or_default();
-            *sum = sum.saturating_add(*count);
+            increase(sums.entry(shown(texts.get(*text))).or_default(), *count);
         }
         let mut rows: Vec<(String, u64)> = sums.into_iter().collect();
         rows.sort_few_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
@@ -452,8 +445,8 @@ fn type_row(
     }
 }
 
-/// Returns the method that caught an exception. What resumes async methods catches what they throw,
-/// and throws it again in the method that awaits them.
+/// Returns the shown name of a method that caught an exception. The code that resumes async methods
+/// catches exceptions only to throw them again in the awaiting method.
 fn catcher(reported: &str, names: NameOptions) -> String {
     let is_carrier = reported.contains("System.Runtime.CompilerServices.AsyncHelpers")
         && ["::DispatchContinuations", "::MoveNext"].iter().any(|name| reported.contains(name));
@@ -463,17 +456,5 @@ fn catcher(reported: &str, names: NameOptions) -> String {
     }
 }
 
-/// Instead of a method that caught an exception of an async method only to pass it on.
+/// Text shown for the code that carries an exception of an async method to the awaiting method.
 const CARRIED: &str = "(carried to the awaiting method)";
-
-fn add_one<K: Ord>(counts: &mut BTreeMap<K, u64>, key: K) {
-    let count = counts.entry(key).or_default();
-    *count = count.saturating_add(1);
-}
-
-fn add_all<K: Ord + Copy>(counts: &mut BTreeMap<K, u64>, others: &BTreeMap<K, u64>) {
-    for (key, count) in others {
-        let mine = counts.entry(*key).or_default();
-        *mine = mine.saturating_add(*count);
-    }
-}

@@ -89,6 +89,7 @@ pub use alloc::{
 pub use contention::{Contention, ContentionReport, Lock, OpenLockWait};
 pub use contract::{Moment, Recording, Report, ReportInput};
 pub use counters::{CounterKind, CounterPoint, CounterSeries, Counters, CountersReport};
+pub(crate) use counts::increase;
 pub use counts::{ReasonCount, ThreadCount};
 pub use deadlock::Deadlock;
 pub use distribution::Spread;

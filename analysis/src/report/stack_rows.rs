@@ -1,5 +1,6 @@
 //! The stacks in a report, by weight.
 
+use super::counts::increase;
 use crate::model::{Frame, FrameHandle, FrameKind, Resolved, StackHandle};
 use crate::sorted::SortFew;
 use std::collections::BTreeMap;
@@ -125,8 +126,7 @@ pub(crate) fn stack_rows(
 ) -> (Vec<StackRow>, u64) {
     let mut by_frames: BTreeMap<_, u64> = BTreeMap::new();
     for (stack, count) in stacks {
-        let sum = by_frames.entry(below(shown.resolved, stack, &skipped)).or_default();
-        *sum = sum.saturating_add(count);
+        increase(by_frames.entry(below(shown.resolved, stack, &skipped)).or_default(), count);
     }
     let mut rows: Vec<_> = by_frames.into_iter().collect();
     rows.sort_few_by_key(|(_, count)| std::cmp::Reverse(*count));

@@ -7,6 +7,7 @@
 
 use super::activities::{RequestStep, StepKind};
 use super::contract::Moment;
+use super::counts::increase;
 use super::logs::{Form, LogLevel, LoggedMessage};
 use super::requests::{HttpFacts, OpenRequests};
 use super::sql::{CommandEvent, CommandPhase};
@@ -379,8 +380,7 @@ impl Steps {
     pub(super) fn finish(self) -> (Vec<RequestStep>, u64) {
         let mut sources: HashMap<&str, u64> = HashMap::new();
         for found in self.steps.iter().filter(|found| found.step.kind == StepKind::Sql) {
-            let count = sources.entry(&found.source).or_default();
-            *count = count.saturating_add(1);
+            increase(sources.entry(&found.source).or_default(), 1);
         }
         let most = sources.into_iter().max_by_key(|(source, count)| (*count, Reverse(*source)));
         let most = most.map(|(source, _)| source.to_owned());

@@ -1,5 +1,6 @@
 //! Waits for tasks: blocking ones, and those of `await`.
 
+use super::counts::increase;
 use super::distribution::{Distribution, Spread};
 use super::each_task::{EachTask, TaskPlace, TaskTime, WAITED_FOR_BY};
 use super::stack_rows::{ShownFrames, below, is_of_task_library};
@@ -81,8 +82,7 @@ impl TaskWaits {
         let mut not_kept = None;
         self.open.start_inside(key, at, place, |wait| not_kept = wait.what);
         if let Some(place) = place {
-            let begun = &mut self.places.entry(place).or_default().1;
-            *begun = begun.saturating_add(1);
+            increase(&mut self.places.entry(place).or_default().1, 1);
         }
         // Too many are in progress. Where the end of this one belongs to will not be
         // known.

@@ -14,6 +14,7 @@
 
 use super::activities::Activities;
 use super::contract::{Moment, Recording, Report, SCHEMA};
+use super::counts::{increase, increase_all};
 use super::distribution::{Distribution, Spread};
 use super::each_task::{EachTask, SCHEDULED_BY, TaskName, TaskPlace, TaskTime};
 use super::occurrence::Occurrence;
@@ -203,8 +204,7 @@ impl Tasks {
             task.place = Some(place);
             let site = self.sites.entry(place).or_default();
             site.scheduled = site.scheduled.saturating_add(1);
-            let count = site.activities.entry(activity).or_default();
-            *count = count.saturating_add(1);
+            increase(site.activities.entry(activity).or_default(), 1);
         }
         let each = &mut self.each;
         let lost = |lost| add_queued(each, &lost, None);
@@ -444,20 +444,13 @@ fn add_ran(
 
 impl TaskSite {
     fn merge(&mut self, other: &TaskSite) {
-        for (mine, count) in [
-            (&mut self.scheduled, other.scheduled),
-            (&mut self.started, other.started),
-            (&mut self.completed, other.completed),
-            (&mut self.faulted, other.faulted),
-        ] {
-            *mine = mine.saturating_add(count);
-        }
+        increase(&mut self.scheduled, other.scheduled);
+        increase(&mut self.started, other.started);
+        increase(&mut self.completed, other.completed);
+        increase(&mut self.faulted, other.faulted);
         self.queued.merge(&other.queued);
         self.ran.merge(&other.ran);
-        for (activity, count) in &other.activities {
-            let mine = self.activities.entry(*activity).or_default();
-            *mine = mine.saturating_add(*count);
-        }
+        increase_all(&mut self.activities, &other.activities);
     }
 }
 

@@ -1,6 +1,7 @@
-//! The thread pool.
+//! Thread pool: workers, adjustments of their number, and queued work.
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
+use super::counts::increase;
 use super::distribution::{Distribution, Spread};
 use super::fields::Walk;
 use super::series::{Series, SeriesPoint};
@@ -24,8 +25,8 @@ use std::fmt;
 /// | runtime 61, 62 and FrameworkEventSource 30, 31 | a work item was enqueued, was dequeued |
 /// | runtime 63, 64 | the same for I/O, and for waits registered with the pool |
 ///
-/// The number of workers is kept in at most 512 intervals, waiting times in buckets, and
-/// at most 10,000 adjustments; waiting work items are identified by their id.
+/// Memory is bounded: the number of workers is kept for at most 512 intervals, waiting times are
+/// counted in buckets, and at most 10,000 adjustments are listed.
 #[derive(Debug, Default)]
 pub struct ThreadPool {
     workers: Series,
@@ -33,16 +34,16 @@ pub struct ThreadPool {
     adjustments: Vec<PoolAdjustment>,
     left_out: u64,
     reasons: BTreeMap<u64, u64>,
-    /// Adjustments because nothing went on.
+    /// Adjustments for the reason `Starvation`.
     starvation: Option<PoolStarvation>,
-    /// Adjustments for workers that wait for tasks.
+    /// Adjustments for the reason `CooperativeBlocking`.
     blocking: Option<PoolStarvation>,
     limits: Option<PoolLimits>,
     waiting: Matcher<(ProcessHandle, Queue, u64), ()>,
-    /// Number of work items waiting now, without I/O, and that number over time.
+    /// Number of work items waiting now, without I/O.
     queued: u64,
     queue: Series,
-    /// Number of work items that were not tracked because too many were waiting.
+    /// Number of waiting work items that are not in `waiting`, which was full.
     not_kept: u64,
     latency: Distribution,
     io_latency: Distribution,
@@ -58,74 +59,77 @@ enum Queue {
     Io,
 }
 
-/// The thread pool over time.
+/// Thread pool over time.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ThreadPoolReport {
-    /// Version of this document.
+    /// Version of this document: [`SCHEMA`](super::SCHEMA).
     pub schema: u32,
-    /// Limits, which the runtime reports when the process starts or they change.
+    /// Last reported limits of the pool; `None` if not reported, which the runtime does when the
+    /// process starts and when they change.
     pub limits: Option<PoolLimits>,
-    /// The lowest reported number of workers.
+    /// Lowest reported number of workers; `None` if none was reported.
     pub min_workers: Option<u64>,
-    /// The highest reported number of workers.
+    /// Highest reported number of workers; `None` if none was reported.
     pub max_workers: Option<u64>,
     /// Number of workers that started.
     pub started: u64,
     /// Number of workers that stopped.
     pub stopped: u64,
-    /// Whether the pool needed more workers because its own were blocked: work was waiting
-    /// and none was completed, or workers waited for tasks ten times or more.
+    /// Whether the pool added workers because others were blocked: work waited and none was
+    /// completed, or the pool added one ten times or more because a worker waited for a task.
     pub is_starved: bool,
-    /// Summary of the adjustments for these reasons.
+    /// Summary of the adjustments for blocked workers; `None` unless `is_starved`.
     pub starvation: Option<PoolStarvation>,
-    /// Adjustments by reason.
+    /// Number of adjustments by reason, most frequent first.
     pub reasons: Vec<PoolReasonCount>,
     /// Adjustments in time order, at most 10,000.
     pub adjustments: Vec<PoolAdjustment>,
-    /// Number of further adjustments.
+    /// Number of adjustments beyond those in `adjustments`.
     pub adjustments_left_out: u64,
     /// Number of workers over time.
     pub workers: Vec<SeriesPoint>,
-    /// Work items completed per second, over time.
+    /// Number of work items completed per second, over time.
     pub throughput: Vec<SeriesPoint>,
-    /// Number of work items waiting for a worker, over time; empty if that was not
+    /// Number of work items waiting for a worker, over time; empty if their events were not
     /// recorded.
     pub queue: Vec<SeriesPoint>,
-    /// Number of work items enqueued; 0 if that was not recorded.
+    /// Number of work items enqueued; 0 if their events were not recorded.
     pub enqueued: u64,
-    /// Times that work items waited until a worker dequeued them.
+    /// Times that work items waited until a worker dequeued them; `None` without such items.
     pub latency: Option<Spread>,
-    /// Times that completed I/O, and callbacks registered for a handle, waited likewise.
+    /// Times that completed I/O, and callbacks registered for a handle, waited until a worker
+    /// dequeued them; `None` without such items.
     pub io_latency: Option<Spread>,
     /// Number of work items still enqueued at the end of the trace.
     pub never_dequeued: u64,
 }
 
-/// Limits of the pool.
+/// Limits of the number of workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PoolLimits {
-    /// Number of workers up to which the pool adds workers without delay.
+    /// Number of workers below which the pool adds workers without delay.
     pub min_workers: u64,
     /// Maximum number of workers.
     pub max_workers: u64,
 }
 
-/// Adjustments for workers that are blocked: `Starvation`, and many of `CooperativeBlocking`.
+/// Summary of the adjustments for blocked workers: `Starvation`, and `CooperativeBlocking` if there
+/// are ten or more of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PoolStarvation {
     /// Number of adjustments.
     pub count: u64,
-    /// Time of the first one.
+    /// Time of the first adjustment, in nanoseconds since the session's start.
     pub first_ns: i64,
-    /// Time of the last one.
+    /// Time of the last adjustment, in nanoseconds since the session's start.
     pub last_ns: i64,
-    /// The highest target number of workers.
+    /// Highest target number of workers.
     pub most_workers: u64,
 }
 
@@ -134,7 +138,7 @@ impl PoolStarvation {
         PoolStarvation { count: 1, first_ns: at_ns, last_ns: at_ns, most_workers }
     }
 
-    /// Returns it together with what came before.
+    /// Returns the summary of these adjustments and of earlier ones.
     fn after(self, earlier: Option<PoolStarvation>) -> Option<PoolStarvation> {
         let Some(earlier) = earlier else { return Some(self) };
         Some(PoolStarvation {
@@ -146,19 +150,20 @@ impl PoolStarvation {
     }
 }
 
-/// An adjustment of the target number of workers.
+/// Adjustment of the target number of workers.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PoolAdjustment {
-    /// The time.
+    /// Time in nanoseconds since the session's start.
     pub ts_ns: i64,
-    /// The new target.
+    /// New target number of workers.
     pub workers: u64,
-    /// Work items completed per second before it.
+    /// Number of work items completed per second before the adjustment.
     pub throughput: f64,
-    /// In JSON: `Warmup`, `Initializing`, `RandomMove`, `ClimbingMove`, `ChangePoint`,
-    /// `Stabilizing`, `Starvation`, `ThreadTimedOut`, `CooperativeBlocking`, or a number.
+    /// Reason for the adjustment. In JSON: `Warmup`, `Initializing`, `RandomMove`, `ClimbingMove`,
+    /// `ChangePoint`, `Stabilizing`, `Starvation`, `ThreadTimedOut`, `CooperativeBlocking`, or a
+    /// number.
     pub reason: PoolReason,
 }
 
@@ -167,12 +172,12 @@ const FRAMEWORK: &str = "System.Diagnostics.Eventing.FrameworkEventSource";
 const STARVATION: u64 = 6;
 const COOPERATIVE_BLOCKING: u64 = 8;
 const ADJUSTMENT_ID: u32 = 55;
-/// Minimum number of adjustments for workers that wait for tasks to be a problem: a few are what
-/// the pool is for.
+/// Minimum number of adjustments of the reason `CooperativeBlocking` that are called starvation: a
+/// few are normal.
 const MIN_BLOCKING: u64 = 10;
 
-/// Returns whether an event of the runtime tells that the pool got a worker because the others were
-/// blocked: it noticed that nothing went on, or they wait for tasks.
+/// Returns whether an event of the runtime tells that the pool added a worker because others were
+/// blocked: no work was completed, or they wait for tasks.
 pub(crate) fn is_starvation(event: &Event<'_>) -> bool {
     event.id() == ADJUSTMENT_ID
         && Walk::new(event)
@@ -180,17 +185,17 @@ pub(crate) fn is_starvation(event: &Event<'_>) -> bool {
             .is_some_and(|reason| matches!(reason, STARVATION | COOPERATIVE_BLOCKING))
 }
 
-/// Why the pool has changed the number of workers that it aims at, as the runtime stores it.
+/// Reason for an adjustment of the target number of workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PoolReason(u64);
 
 impl PoolReason {
-    /// Nothing went on for a while, so a worker was added.
+    /// A worker was added because no work was completed for a while.
     pub const STARVATION: PoolReason = PoolReason(STARVATION);
-    /// Workers wait for tasks, so others were added.
+    /// Workers were added because others wait for tasks.
     pub const COOPERATIVE_BLOCKING: PoolReason = PoolReason(COOPERATIVE_BLOCKING);
 
-    /// Takes over the stored number.
+    /// Makes the reason from its number in the event.
     pub(crate) fn from_stored(stored: u64) -> PoolReason {
         PoolReason(stored)
     }
@@ -226,19 +231,15 @@ impl serde::Serialize for PoolReason {
     }
 }
 
-/// Number of adjustments for one reason.
+/// Row of a reason, with its number of adjustments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PoolReasonCount {
-    /// The reason.
+    /// Reason for the adjustments.
     pub reason: PoolReason,
     /// Number of adjustments.
     pub count: u64,
-}
-
-fn once(count: &mut u64) {
-    *count = count.saturating_add(1);
 }
 
 impl ThreadPool {
@@ -247,8 +248,8 @@ impl ThreadPool {
         if moment.is_selected {
             self.workers.add(moment.nanos, workers as f64);
             match event.id() {
-                50 => once(&mut self.started),
-                51 => once(&mut self.stopped),
+                50 => increase(&mut self.started, 1),
+                51 => increase(&mut self.stopped, 1),
                 _ => {}
             }
         }
@@ -263,7 +264,7 @@ impl ThreadPool {
         if !moment.is_selected {
             return Some(());
         }
-        once(self.reasons.entry(stored).or_default());
+        increase(self.reasons.entry(stored).or_default(), 1);
         let this = PoolStarvation::new(moment.nanos, workers);
         match stored {
             STARVATION => self.starvation = this.after(self.starvation),
@@ -279,7 +280,7 @@ impl ThreadPool {
                 reason: PoolReason(stored),
             });
         } else {
-            once(&mut self.left_out);
+            increase(&mut self.left_out, 1);
         }
         Some(())
     }
@@ -301,11 +302,10 @@ impl ThreadPool {
         })?;
         let (key, at) = ((process, queue, id), moment.edge(event));
         if is_in {
-            // An id that is reused without its end having been reported: the older work
-            // item is dropped.
+            // An id may be reused though the end of its older work item was not reported.
             let mut forgotten = 0;
             self.waiting.start_again(key, at, (), |lost| match lost.start == at {
-                // There is no room for this one. It waits all the same.
+                // The matcher is full and gives back the new work item, which waits all the same.
                 true => self.not_kept = self.not_kept.saturating_add(1),
                 false => forgotten = 1,
             });
@@ -315,7 +315,7 @@ impl ThreadPool {
         }
         let waited = self.waiting.stop(key, at, None, |_| {});
         if waited.is_none() {
-            // One that there was no room for, if there are any.
+            // The work item may be one that found no room.
             self.not_kept = self.not_kept.checked_sub(1)?;
         }
         self.queued(queue, moment, self.queued.saturating_sub(1));
@@ -328,10 +328,8 @@ impl ThreadPool {
         }
         Some(())
     }
-}
 
-impl ThreadPool {
-    /// Takes how much work waits from now on.
+    /// Sets the number of work items that wait from now on.
     fn queued(&mut self, queue: Queue, moment: &Moment, queued: u64) {
         if queue == Queue::Io {
             return;
@@ -424,7 +422,7 @@ impl Report for ThreadPool {
     }
 }
 
-/// Returns what the text says; `None` if it is empty.
+/// Returns the spread of a distribution; `None` if that is empty.
 fn spread(distribution: &Distribution) -> Option<Spread> {
     (distribution.count() > 0).then(|| distribution.spread())
 }

@@ -1,6 +1,7 @@
-//! The threads of a trace.
+//! Samples, states and events of each thread of a trace.
 
 use super::contract::{Recording, Report, ReportInput, SCHEMA};
+use super::counts::increase;
 use crate::document::percent;
 use crate::model::{FrameHandle, Kind, Resolved, SampleClock, ThreadHandle, ThreadState, Totals};
 use crate::sorted::SortFew;
@@ -21,7 +22,7 @@ impl Report for Threads {
     const INPUT: ReportInput = ReportInput::SamplesOfThreads;
 
     fn wants(&self, _: &Event<'_>) -> bool {
-        // The model counts them.
+        // The model counts the events of threads.
         false
     }
 
@@ -30,30 +31,28 @@ impl Report for Threads {
     }
 }
 
-/// The threads of a trace.
+/// Threads of a trace, with their samples and events.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ThreadsReport {
-    /// Version of this document.
+    /// Version of this document: [`SCHEMA`](super::SCHEMA).
     pub schema: u32,
     /// Number of CPU samples that pass the filter.
     pub samples: u64,
-    /// The median time between consecutive samples of a thread, in nanoseconds; 0 without
-    /// samples.
+    /// Median time between consecutive samples of a thread, in nanoseconds; 0 without samples.
     pub period_ns: u64,
-    /// Clock of the times: elapsed or CPU time.
+    /// Clock that measured the times: elapsed or CPU time.
     pub clock: SampleClock,
     /// Number of frames in the trace's distinct stacks whose name is a guess
     /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub guessed_frames: u64,
-    /// The threads, sorted by samples, most first, then in the order in which they
-    /// appeared.
+    /// Threads with the most samples first; among equals, the one that appeared first.
     pub threads: Vec<ThreadRow>,
 }
 
-/// Samples and wall time in one state.
+/// Number and time of the samples of a thread in one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -71,46 +70,46 @@ impl StateTotals {
     }
 }
 
-/// A thread.
+/// Thread of a [`ThreadsReport`].
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ThreadRow {
-    /// OS id.
+    /// OS id; `None` if the stream does not contain it.
     pub thread_id: Option<u64>,
-    /// OS id of its process.
+    /// OS id of the process; `None` if the stream does not contain it.
     pub process_id: Option<u64>,
-    /// Name: as stored by a recorder, or the purpose that the runtime reported.
+    /// Name that a recorder stored, or the purpose that the runtime reported, such as `Finalizer`.
     pub name: Option<String>,
-    /// Number of events about it, of all kinds, that filters of threads and times accept.
+    /// Number of events of all kinds about the thread that filters of threads and times accept.
     pub events: u64,
     /// Number of CPU samples.
     pub samples: u64,
-    /// Sum of their weights, in nanoseconds.
+    /// Time of the samples, in nanoseconds.
     pub total_ns: u64,
-    /// Percentage of the wall time of all samples.
+    /// Percentage of the time of all threads' samples.
     pub percent: f64,
-    /// Running managed code, or taking a lock.
+    /// Samples in which the thread ran managed code or took a lock.
     pub managed: StateTotals,
-    /// In a native call, which may have run or blocked.
+    /// Samples in a native call, which may have run or blocked.
     pub native: StateTotals,
-    /// Part of `managed` in which it took a lock and spun for it.
+    /// Samples of `managed` in which the thread took a lock, which includes spinning for it.
     pub taking_lock: StateTotals,
-    /// In a method that only waits.
+    /// Samples in a method that only waits.
     pub waiting: StateTotals,
-    /// Time of its first sample, in nanoseconds since the session's start.
+    /// Time of the first sample, in nanoseconds since the session's start; `None` without samples.
     pub first_ns: Option<i64>,
-    /// Time of its last sample.
+    /// Time of the last sample, in nanoseconds since the session's start; `None` without samples.
     pub last_ns: Option<i64>,
-    /// The most frequent innermost frame of its samples.
+    /// Innermost frame with the most time; `None` without samples.
     pub top_frame: Option<String>,
-    /// Whether that frame's name is a guess.
+    /// Whether the name of `top_frame` is a guess.
     #[cfg_attr(
         feature = "serde",
         serde(rename = "guessed", skip_serializing_if = "crate::document::is_false")
     )]
     pub is_guessed: bool,
-    /// Percentage of the thread's wall time with that frame.
+    /// Percentage of the thread's time with `top_frame` innermost.
     pub top_frame_percent: f64,
 }
 
@@ -122,8 +121,8 @@ struct ThreadSums {
 }
 
 impl ThreadsReport {
-    /// Lists the threads of a trace. Threads without samples are listed too, with their
-    /// events, if no filter is about stacks.
+    /// Lists the threads of a trace. Threads without samples are listed too, unless a filter of
+    /// stacks is set.
     fn new(resolved: &Resolved<'_>) -> ThreadsReport {
         let profile = resolved.profile();
         let mut sums: BTreeMap<ThreadHandle, ThreadSums> = BTreeMap::new();
@@ -137,8 +136,7 @@ impl ThreadsReport {
             state.samples = state.samples.saturating_add(totals.samples);
             state.ns = state.ns.saturating_add(totals.weight);
             if let Some(leaf) = frames.first() {
-                let leaf = row.leaves.entry(*leaf).or_default();
-                *leaf = leaf.saturating_add(totals.weight);
+                increase(row.leaves.entry(*leaf).or_default(), totals.weight);
             }
         }
         let model = resolved.model();

@@ -1,4 +1,4 @@
-//! The methods with the most time.
+//! Methods with the most time.
 
 use super::contract::{Recording, Report, ReportInput, SCHEMA};
 use super::running::{ProcessorLimit, RunningSamples, SampleSums};
@@ -13,7 +13,7 @@ use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-/// What rows represent.
+/// Kind of thing that a row of a [`TopN`] stands for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -30,20 +30,21 @@ pub enum GroupBy {
     Type,
 }
 
-/// Maximum number of threads that are listed as always in one call.
+/// Maximum number of threads in [`TopN::always_in`].
 const MAX_ALWAYS: usize = 20;
 
-/// What to list. As a [`Report`] it computes a [`TopN`].
+/// Options of a list of methods. As a [`Report`] it computes a [`TopN`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TopNOptions {
     /// Maximum number of rows.
     pub count: usize,
-    /// Sorts by total instead of self.
+    /// Sorts by the time in a method and in what it calls, instead of the time in the method
+    /// itself.
     pub is_inclusive: bool,
     /// Lists each thread separately.
     pub is_by_thread: bool,
-    /// What rows represent.
+    /// Kind of thing that a row stands for.
     pub group_by: GroupBy,
 }
 
@@ -77,127 +78,128 @@ impl Report for TopNOptions {
     }
 }
 
-/// The methods with the most time.
+/// Methods with the most time, or modules, namespaces or types.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TopN {
-    /// Version of this document.
+    /// Version of this document: [`SCHEMA`](super::SCHEMA).
     pub schema: u32,
     /// Number of CPU samples that pass the filter.
     pub samples: u64,
-    /// Sum of their weights, in nanoseconds.
+    /// Time of the samples, in nanoseconds.
     pub total_ns: u64,
-    /// The median time between consecutive samples of a thread, in nanoseconds; 0 without
-    /// samples.
+    /// Median time between consecutive samples of a thread, in nanoseconds; 0 without samples.
     pub period_ns: u64,
-    /// The states whose samples are counted.
+    /// States of threads whose samples are counted.
     pub state: CountedStates,
-    /// The samples that are counted, by how certain it is that their thread ran.
+    /// Number of counted samples, by how certain it is that their thread ran.
     pub running: RunningSamples,
-    /// Number of the samples that have lost their callers and did not get them back: the
-    /// runtime keeps 100 frames.
+    /// Number of counted samples whose stack lacks its outermost frames, because the runtime keeps
+    /// 100 frames.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub cut_off_samples: u64,
-    /// Number of the samples that had lost their callers and have got them from the thread's
-    /// stack before.
+    /// Number of counted samples whose stack lacked its outermost frames and got them from an
+    /// earlier stack of the thread.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub repaired_samples: u64,
-    /// Threads that were in one native call in all of their samples, which may have run or
-    /// blocked: at most 20.
+    /// Threads that were in one native call in all of their samples, at most 20. Such a call may
+    /// have run or blocked.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub always_in: Vec<StuckThread>,
-    /// Maximum time that the processors can have run meanwhile, if threads have more.
+    /// Upper limit of the time that the processors can have run; `None` if the samples' time is
+    /// below it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub processor_limit: Option<ProcessorLimit>,
-    /// Number of waiting samples that pass the rest of the filter, whether they are
-    /// counted or not.
+    /// Number of samples of waiting threads that the rest of the filter accepts, whether or not
+    /// they are counted.
     pub waiting_samples: u64,
-    /// Sum of their weights, in nanoseconds.
+    /// Time of the waiting samples, in nanoseconds.
     pub waiting_ns: u64,
-    /// The time range covered by the rows' `when`, in nanoseconds since the session's
-    /// start: from, to.
+    /// First and last time that [`MethodRow::when`] covers, in nanoseconds since the session's
+    /// start. `None` if the analysis does not keep the distribution over time.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub when_extent_ns: Option<(i64, i64)>,
-    /// Clock of the times: elapsed or CPU time.
+    /// Clock that measured the times: elapsed or CPU time.
     pub clock: SampleClock,
-    /// Number of samples without frames, which are included in `samples` but in no row.
+    /// Number of samples without frames. They count in `samples`, but in no row.
     pub samples_without_stack: u64,
     /// Number of frames in the trace's distinct stacks whose name is a guess
     /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub guessed_frames: u64,
-    /// The rows, heaviest first.
+    /// Rows, heaviest first.
     pub methods: Vec<MethodRow>,
-    /// Each thread separately, heaviest first, if that was requested.
+    /// Rows of each thread, thread with the most time first; empty unless
+    /// [`TopNOptions::is_by_thread`].
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub threads: Vec<ThreadTop>,
 }
 
-/// The rows of one thread. Percentages are relative to the thread's samples.
+/// Rows of one thread. Percentages are relative to the thread's samples.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ThreadTop {
-    /// OS id.
+    /// OS id of the thread; `None` if the stream does not contain it.
     pub thread_id: Option<u64>,
-    /// The thread's display name.
+    /// Name of the thread as it is shown: its own, or its OS id.
     pub thread: String,
-    /// Number of its samples.
+    /// Number of samples of the thread.
     pub samples: u64,
-    /// Sum of their weights, in nanoseconds.
+    /// Time of the samples, in nanoseconds.
     pub total_ns: u64,
-    /// The rows, heaviest first.
+    /// Rows, heaviest first.
     pub methods: Vec<MethodRow>,
 }
 
-/// A row. *Self* covers samples with the method as innermost frame; *total* covers
-/// samples with the method anywhere, each counted once, even if the method is recursive.
+/// Row of a [`TopN`]. *Self* counts samples with the method as innermost frame; *total* counts
+/// samples with the method anywhere on the stack, each once, even if the method is recursive.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct MethodRow {
-    /// Name: of the method in the chosen style, or of the module, namespace or type.
+    /// Name of the method, in the chosen style, or of the module, namespace or type.
     pub name: String,
-    /// The module's short name; empty if unknown.
+    /// Short name of the module; empty if unknown.
     pub module: String,
-    /// The endpoint of a web application that the method serves, such as `GET /cart`, if it is
-    /// the handler of only one.
+    /// Endpoint of a web application, such as `GET /cart`, of which the method is the handler.
+    /// `None` if the method handles none, or several.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub endpoint: Option<ServedEndpoint>,
-    /// Whether the name is a guess. Guesses of one method are merged, with the lowest and
-    /// the highest offset: `~Program.Run+0x10..0x1f`.
+    /// Whether the name is a guess. Guesses of one method are merged and show the lowest and the
+    /// highest offset: `~Program.Run+0x10..0x1f`.
     #[cfg_attr(
         feature = "serde",
         serde(rename = "guessed", skip_serializing_if = "crate::document::is_false")
     )]
     pub is_guessed: bool,
-    /// Number of addresses that the row represents, if they have no name. In a list of
-    /// methods, all of them are merged into one row, or one per module: `(no name: 12
-    /// addresses)`, `libcoreclr.so!0x… (12 addresses)`.
+    /// Number of addresses without a name that the row stands for; 0 if the row has a name. A list
+    /// of methods merges them into one row per module, such as `libcoreclr.so!0x… (12 addresses)`,
+    /// and one without a module: `(no name: 12 addresses)`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub addresses: u64,
-    /// Number of samples.
+    /// Number of samples in the method itself.
     pub self_samples: u64,
-    /// Number of samples.
+    /// Number of samples in the method and in what it calls.
     pub total_samples: u64,
-    /// Time in nanoseconds, by the report's `clock`.
+    /// Time in the method itself, in nanoseconds of [`TopN::clock`].
     pub self_ns: u64,
-    /// Time in nanoseconds, by the report's `clock`.
+    /// Time in the method and in what it calls, in nanoseconds of [`TopN::clock`].
     pub total_ns: u64,
-    /// Percentage of all time.
+    /// Percentage of all time that is `self_ns`.
     pub self_percent: f64,
-    /// Percentage of all time.
+    /// Percentage of all time that is `total_ns`.
     pub total_percent: f64,
-    /// Distribution of `total_ns` over time, if the analysis
-    /// [keeps](crate::AnalysisOptions::keeps_when) it: nanoseconds in each of 32 equal
-    /// parts of the time range. Empty in the rows of threads.
+    /// Distribution of `total_ns` over time: nanoseconds in each of 32 equal parts of
+    /// [`TopN::when_extent_ns`]. Empty in the rows of threads, and if the analysis does not
+    /// [keep](crate::AnalysisOptions::keeps_when) it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub when: Vec<u64>,
 }
 
 impl MethodRow {
-    /// Returns the name as it is shown: a handler of an endpoint is named after that.
+    /// Returns the name as it is shown: that of the endpoint, if the method handles one.
     pub fn shown(&self) -> &str {
         match &self.endpoint {
             Some(endpoint) => endpoint.shown(),
@@ -214,16 +216,15 @@ struct RowSums {
     total_ns: u64,
 }
 
-/// Totals of all rows.
+/// Sums of each row, by the row's number in [`Groups`].
 #[derive(Debug, Default)]
 struct Table {
     samples: u64,
     total_ns: u64,
     without_stack: u64,
     rows: HashMap<u32, RowSums>,
-    /// Frames without a name, by row.
+    /// Distinct frames of rows whose frames have no names.
     nameless: HashMap<u32, HashSet<FrameHandle>>,
-    /// Distribution over time, if it is known.
     when: HashMap<u32, Cells>,
 }
 
@@ -232,8 +233,8 @@ impl TopN {
     pub fn new(resolved: &Resolved<'_>, profile: &Profile, options: &TopNOptions) -> TopN {
         let groups = Groups::new(resolved, options.group_by);
         let mut all = Table::default();
-        // Handle one thread after the other and only keep the rows that are shown,
-        // because there may be very many threads.
+        // One thread after the other, keeping only the rows that are shown: there may be very many
+        // threads.
         let mut threads: Vec<(u64, ThreadHandle, ThreadTop)> = Vec::new();
         let mut at: Option<(ThreadHandle, Table)> = None;
         let done = |(thread, table): (ThreadHandle, Table)| {
@@ -252,14 +253,15 @@ impl TopN {
         let mut of_cpu: Vec<_> = rows.iter().filter(|(key, _)| key.kind == Kind::Cpu).collect();
         for (key, totals) in of_cpu.iter().filter(|_| options.is_by_thread) {
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
-            // Rows are sorted by thread, so another thread means that the one before is complete.
+            // Rows are sorted by thread, so a new thread completes the one before.
             if at.as_ref().is_some_and(|(thread, _)| *thread != key.thread) {
                 threads.extend(at.take().map(done));
             }
             let (_, table) = at.get_or_insert_with(|| (key.thread, Table::default()));
             table.add(&groups, frames, totals, &mut counted);
         }
-        // Many threads may have the same deep stack, so its frames are gone through once.
+        // Many threads may share a deep stack, so samples are added up by stack before its frames
+        // are read.
         let of_stack = |(key, _): &&(ProfileKey, Totals)| (key.stack, key.mode);
         of_cpu.sort_unstable_by_key(of_stack);
         let mut sums = SampleSums::default();
@@ -392,18 +394,19 @@ impl Table {
                 true => by_total(b).cmp(&by_total(a)),
                 false => by_self(b).cmp(&by_self(a)),
             };
-            // Rows come from a hash map: names give equal ones an order that is always the same.
+            // Names order rows with equal sums, as the order of the hash map differs from run to
+            // run.
             order.then_with(|| a.name.cmp(&b.name))
         });
         rows.truncate(options.count);
-        // The room of all rows would stay with each thread: of 100,000 threads a
-        // gigabyte.
+        // Otherwise each thread would keep the memory of all its rows: a gigabyte for 100,000
+        // threads.
         rows.shrink_to_fit();
         rows
     }
 }
 
-/// Which row each frame counts for.
+/// Assignment of frames to the rows that they count for.
 struct Groups {
     of_frame: Vec<u32>,
     rows: Vec<RowGroup>,
@@ -413,16 +416,14 @@ struct RowGroup {
     name: String,
     module: String,
     endpoint: Option<ServedEndpoint>,
-    /// The lowest and the highest offset of guesses.
+    /// Lowest and highest offset of the guessed names; `None` if the name is not guessed.
     offsets: Option<(u64, u64)>,
-    /// Whether its frames have no names.
     is_nameless: bool,
     is_guessed: bool,
 }
 
 impl RowGroup {
-    /// Returns the name as it is shown. `addresses`: the number of addresses that it represents, if
-    /// it has no name.
+    /// Returns the name as it is shown. `addresses`: number of addresses of a row without a name.
     fn shown(&self, addresses: u64) -> String {
         match self.offsets {
             None if self.is_nameless && self.module.is_empty() => {
@@ -441,12 +442,10 @@ impl Groups {
         let mut numbers = Numbering::default();
         let mut groups = Groups { of_frame: Vec::new(), rows: Vec::new() };
         for (at, frame) in resolved.all_frames().iter().enumerate() {
-            // A row represents a method, and its guesses with all their offsets are about
-            // one method. No method name begins with `~`, so they are not mixed with what
-            // is certain.
+            // Guesses with any offset of a method share a row. They do not mix with the method's
+            // certain row, because a guessed name begins with `~`.
             let guess = frame.guess().filter(|_| by == GroupBy::Method);
-            // An address alone means nothing, and the samples of one method are at many
-            // addresses.
+            // A bare address tells a reader nothing, and one method has samples at many addresses.
             let is_nameless = !frame.is_named() && by == GroupBy::Method;
             let name = match (guess, is_nameless, frame.module.is_empty()) {
                 (Some((name, _)), ..) => name.to_owned(),
@@ -502,7 +501,7 @@ fn group_name(frame: &Frame, by: GroupBy) -> String {
             format!("{}.{}", frame.namespace, frame.type_name)
         }
         GroupBy::Type if !frame.type_name.is_empty() => frame.type_name.clone(),
-        // Native code has neither.
+        // Native code has neither namespace nor type.
         GroupBy::Namespace | GroupBy::Type => unknown(),
     }
 }

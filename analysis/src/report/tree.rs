@@ -8,16 +8,16 @@ use crate::model::{
     ServedEndpoint, ThreadState,
 };
 
-/// Options for the tree. As a [`Report`] it computes a [`CallTree`].
+/// Options of a call tree. As a [`Report`] it computes a [`CallTree`].
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct TreeOptions {
-    /// Starts at the outermost frame whose text matches; with `is_callers`, at the
-    /// innermost.
+    /// Pattern of the root frames: a stack's path starts at the outermost frame whose text matches,
+    /// or at the innermost if `is_callers`. `None` for whole stacks.
     pub from: Option<Pattern>,
     /// Inverts the tree: the children of a method are its callers.
     pub is_callers: bool,
-    /// Omits nodes below this percentage of all wall time.
+    /// Minimum percentage of all time that a node must have to be listed.
     pub min_percent: f64,
 }
 
@@ -35,71 +35,71 @@ impl Report for TreeOptions {
     }
 }
 
-/// A call tree.
+/// Call tree of a trace's CPU samples.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct CallTree {
-    /// Version of this document.
+    /// Version of this document: [`SCHEMA`](super::SCHEMA).
     pub schema: u32,
     /// Number of CPU samples that pass the filter.
     pub samples: u64,
-    /// Sum of their weights, in nanoseconds, to which percentages are relative.
+    /// Time of the samples, in nanoseconds, to which percentages are relative.
     pub total_ns: u64,
-    /// The median time between consecutive samples of a thread, in nanoseconds; 0 without
-    /// samples.
+    /// Median time between consecutive samples of a thread, in nanoseconds; 0 without samples.
     pub period_ns: u64,
-    /// The states whose samples are counted.
+    /// States of threads whose samples are counted.
     pub state: CountedStates,
-    /// The samples that are counted, by how certain it is that their thread ran.
+    /// Number of counted samples, by how certain it is that their thread ran.
     pub running: RunningSamples,
-    /// Number of the samples that have lost their callers and did not get them back: the
-    /// runtime keeps 100 frames.
+    /// Number of counted samples whose stack lacks its outermost frames, because the runtime keeps
+    /// 100 frames.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub cut_off_samples: u64,
-    /// Number of the samples that had lost their callers and have got them from the thread's
-    /// stack before.
+    /// Number of counted samples whose stack lacked its outermost frames and got them from an
+    /// earlier stack of the thread.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub repaired_samples: u64,
-    /// Maximum time that the processors can have run meanwhile, if threads have more.
+    /// Upper limit of the time that the processors can have run; `None` if the samples' time is
+    /// below it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub processor_limit: Option<ProcessorLimit>,
-    /// Number of waiting samples that pass the rest of the filter, whether they are
-    /// counted or not.
+    /// Number of samples of waiting threads that the rest of the filter accepts, whether or not
+    /// they are counted.
     pub waiting_samples: u64,
-    /// Sum of their weights, in nanoseconds.
+    /// Time of the waiting samples, in nanoseconds.
     pub waiting_ns: u64,
-    /// Clock of the times: elapsed or CPU time.
+    /// Clock that measured the times: elapsed or CPU time.
     pub clock: SampleClock,
     /// Number of frames in the trace's distinct stacks whose name is a guess
     /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub guessed_frames: u64,
-    /// Number of samples that end at a node named `(deeper)`: a tree has at most 262,144
-    /// other nodes, and deeper calls are merged into these.
+    /// Number of samples that end at a node named `(deeper)`. A tree has at most 262,144 other
+    /// nodes; such a node stands for the calls below one of these that found no room.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub deeper_samples: u64,
-    /// Sum of their weights, in nanoseconds.
+    /// Time of the samples that end at a node named `(deeper)`, in nanoseconds.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub deeper_ns: u64,
-    /// The nodes, each followed by its children, heaviest first. A flat list instead of
-    /// nested objects, because stacks may be deeper than JSON parsers allow.
+    /// Nodes, each followed by its children, heaviest child first. The list is flat because stacks
+    /// may be deeper than JSON parsers allow objects to nest.
     pub nodes: Vec<TreeNode>,
 }
 
-/// A node of a call tree.
+/// Node of a [`CallTree`].
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TreeNode {
-    /// 0 for roots; otherwise one more than the parent's.
+    /// Number of callers above this node: 0 for a root.
     pub depth: u32,
-    /// The frame.
+    /// Name of the frame.
     pub name: String,
-    /// The module's short name; empty if unknown.
+    /// Short name of the module; empty if unknown.
     pub module: String,
-    /// The endpoint of a web application that the method serves, if it is the handler of only
-    /// one.
+    /// Endpoint of a web application, such as `GET /cart`, of which the method is the handler.
+    /// `None` if the method handles none, or several.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub endpoint: Option<ServedEndpoint>,
     /// Whether the name is a guess.
@@ -112,18 +112,18 @@ pub struct TreeNode {
     pub self_samples: u64,
     /// Number of samples that pass through here.
     pub total_samples: u64,
-    /// Wall time of the samples that end here, in nanoseconds.
+    /// Time of the samples that end here, in nanoseconds.
     pub self_ns: u64,
-    /// Wall time of the samples that pass through here, in nanoseconds.
+    /// Time of the samples that pass through here, in nanoseconds.
     pub total_ns: u64,
-    /// Percentage of all wall time.
+    /// Percentage of all time that is `self_ns`.
     pub self_percent: f64,
-    /// Percentage of all wall time.
+    /// Percentage of all time that is `total_ns`.
     pub total_percent: f64,
 }
 
 impl TreeNode {
-    /// Returns the name as it is shown: a handler of an endpoint is named after that.
+    /// Returns the name as it is shown: that of the endpoint, if the method handles one.
     pub fn shown(&self) -> &str {
         match &self.endpoint {
             Some(endpoint) => endpoint.shown(),
@@ -133,7 +133,6 @@ impl TreeNode {
 }
 
 impl CallTree {
-    /// Computes the tree of a trace's CPU samples.
     fn new(resolved: &Resolved<'_>, options: &TreeOptions) -> CallTree {
         let profile = resolved.profile();
         let wanted: Option<Vec<bool>> = options.from.as_ref().map(|from| {
@@ -142,7 +141,7 @@ impl CallTree {
         let is_wanted = |frame: &FrameHandle| {
             wanted.as_ref().is_none_or(|wanted| wanted.get(frame.index()).copied().unwrap_or(false))
         };
-        // Root first, whichever end is the root.
+        // Returns the frames of a stack from the root of the tree on.
         let path = |frames: &'_ [FrameHandle]| -> Option<Vec<Call>> {
             Some(match options.is_callers {
                 true => {
@@ -206,7 +205,7 @@ fn listed(
             _ => "",
         }
     }
-    // Lightest first, because the last one is processed first.
+    // Lightest first, because `waiting` is a stack, from which the last node is taken first.
     let below = calls.below(|a, b| {
         let rank = |node: &CallNode| (node.total_weight, node.total_samples);
         rank(a).cmp(&rank(b)).then_with(|| text(b, resolved).cmp(text(a, resolved)))

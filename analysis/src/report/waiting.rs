@@ -1,5 +1,6 @@
 //! Waits of threads for locks or handles: where, how often, how long.
 
+use super::counts::increase;
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::ShownFrames;
 use crate::model::intervals::{Edge, Interval, Matcher, nanos_between};
@@ -9,24 +10,24 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// Waits by place. `P` identifies the place of a wait, `X` is additional data for a
-/// place.
+/// Waits by place. `P` is the place of a wait; `X` is what a report adds up for a place besides the
+/// durations.
 #[derive(Debug)]
 pub(super) struct Waiting<P, X> {
     sites: HashMap<P, WaitSite<X>>,
-    /// `None` as place if the filter did not accept the start.
+    /// Waits in progress, with their place; `None` if the filter did not accept the start.
     open: Matcher<ThreadHandle, Option<P>>,
     totals: WaitTotals,
     last_nanos: i64,
-    /// Maximum number of rows in each list.
+    /// Maximum number of rows in each list of the report.
     pub(super) top: usize,
 }
 
-/// The waits at a place.
+/// Waits at one place.
 #[derive(Debug, Default)]
 pub(super) struct WaitSite<X> {
     pub(super) started: u64,
-    /// Waits with a known duration.
+    /// Durations of completed waits, as far as they are known.
     pub(super) waits: Distribution,
     pub(super) more: X,
 }
@@ -42,8 +43,8 @@ pub struct WaitTotals {
     pub stopped: u64,
     /// Number of waits still in progress at the end of the trace.
     pub still_waiting: u64,
-    /// Number of stops without a start in the trace. The lock is unknown; the duration is
-    /// known if the stop contains it.
+    /// Number of stops without a start in the trace. The lock or handle of such a wait is unknown;
+    /// the duration is known if the stop contains it.
     pub stops_without_start: u64,
     /// Number of starts whose stop was lost.
     pub starts_without_stop: u64,
@@ -57,20 +58,20 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
         Waiting { sites, open, totals, last_nanos: 0, top }
     }
 
-    /// Takes the start of a wait. Returns the additional data of its place, if the filter accepts it.
-    /// Waits that it does not accept are not counted as lost, either.
+    /// Adds the start of a wait. Returns the additional data of the place; `None` if `place` is
+    /// `None`, which says that the filter does not accept the start.
     pub(super) fn start(&mut self, at: Edge, place: Option<P>) -> Option<&mut X> {
         self.last_nanos = at.nanos;
         let lost = &mut self.totals.starts_without_stop;
         self.open.start_inside(at.thread, at, place, |wait| count_lost(lost, &wait));
         let site = self.sites.entry(place?).or_default();
-        once(&mut site.started);
+        increase(&mut site.started, 1);
         Some(&mut site.more)
     }
 
-    /// Takes the end of a wait. `reported`: the duration that the stop contains, if any;
-    /// `is_selected`: whether the filter accepts the stop; `alone`: the place if the
-    /// start is unknown. Returns the duration, and the additional data of the place.
+    /// Adds the end of a wait. Returns its duration and the additional data of its place.
+    /// `reported`: duration that the stop contains; `is_selected`: whether the filter accepts the
+    /// stop; `alone`: place of a wait whose start is unknown.
     pub(super) fn stop(
         &mut self,
         at: Edge,
@@ -84,7 +85,7 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
         let wait = match wait {
             Some(wait) => wait,
             None if is_selected => {
-                once(&mut self.totals.stops_without_start);
+                increase(&mut self.totals.stops_without_start, 1);
                 Interval::without_start(at, reported, alone())
             }
             None => return None,
@@ -95,8 +96,7 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
         Some((nanos, &mut site.more))
     }
 
-    /// Returns the accepted places in order, totals of all waits there, and those that are not
-    /// over, longest first.
+    /// Returns the waits at the places that pass.
     pub(super) fn finish(mut self, passes: impl Fn(&P) -> bool) -> Waited<P, X> {
         let (mut totals, open) = (self.totals, self.open.finish(self.last_nanos));
         let mut waits = Distribution::default();
@@ -118,18 +118,18 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
     }
 }
 
-/// All waits of a trace.
+/// Waits of a trace at the accepted places.
 #[derive(Debug)]
 pub(super) struct Waited<P, X> {
     pub(super) totals: WaitTotals,
-    /// By place, in order.
+    /// Places in order, with their waits.
     pub(super) sites: Vec<(P, WaitSite<X>)>,
-    /// Those that are not over at the end of the trace, longest first.
+    /// Waits that are not over at the end of the trace, longest first.
     pub(super) open: Vec<BegunWait<P>>,
 }
 
-/// Maximum number of waits that are not over and listed with their stacks: a thread costs a
-/// stream few bytes, and its stack may have thousands of frames. The totals count all.
+/// Maximum number of unfinished waits in a list. In a stream of few bytes, many threads may share a
+/// stack of thousands of frames, which each row of the list repeats. Totals count all waits.
 pub(super) const MAX_OPEN: usize = 100;
 
 /// A wait that is not over at the end of the trace.
@@ -147,23 +147,23 @@ pub(super) struct BegunWait<P> {
 pub struct OpenWait {
     /// OS id; `None` if the stream does not contain it.
     pub thread_id: Option<u64>,
-    /// Its name, if it has one.
+    /// Name; `None` if the thread has none.
     pub name: Option<String>,
-    /// When the wait began, in nanoseconds since the session's start.
+    /// Start of the wait, in nanoseconds since the session's start.
     pub since_ns: i64,
-    /// From there to the trace's end, in nanoseconds: it took at least as long.
+    /// Time from the start of the wait to the end of the trace, in nanoseconds.
     pub at_least_ns: u64,
-    /// What the thread waits for.
+    /// Kind of thing that the thread waits for.
     pub waits_for: WaitFor,
-    /// Whether it is a worker of the thread pool, which nothing else can use meanwhile.
+    /// Whether the thread is a worker of the thread pool, which then runs no other work.
     pub is_pool_worker: bool,
-    /// Where, innermost first.
+    /// Frames of the waiting stack, innermost first.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub frames: Vec<Arc<Frame>>,
 }
 
 impl<P> BegunWait<P> {
-    /// Returns the time from its beginning to the trace's end, in nanoseconds.
+    /// Returns the time from the start of the wait to the end of the trace, in nanoseconds.
     pub(super) fn at_least_ns(&self, model: &Model) -> u64 {
         let end = model.selected().last_nanos().unwrap_or(self.since_nanos);
         nanos_between(self.since_nanos, end)
@@ -171,7 +171,7 @@ impl<P> BegunWait<P> {
 }
 
 impl OpenWait {
-    /// Returns the row for a wait. `frames`: the frames of its stack that are shown.
+    /// Returns the row for a wait. `frames`: frames of its stack that are shown.
     pub(super) fn at<P>(
         wait: &BegunWait<P>,
         waits_for: WaitFor,
@@ -193,8 +193,8 @@ impl OpenWait {
     }
 }
 
-/// Returns whether a stack is that of a worker of the thread pool: one of the outermost frames is
-/// the pool's.
+/// Returns whether a stack is of a worker of the thread pool: one of its outermost frames runs work
+/// items.
 pub(crate) fn is_pool_worker(frames: &[FrameHandle], resolved: &Resolved<'_>) -> bool {
     frames
         .iter()
@@ -203,7 +203,7 @@ pub(crate) fn is_pool_worker(frames: &[FrameHandle], resolved: &Resolved<'_>) ->
         .any(|frame| resolved.frame(*frame).is_some_and(|frame| is_pool_frame(frame)))
 }
 
-/// Returns whether a worker of the thread pool runs work items below a frame.
+/// Returns whether a frame is a method of the thread pool from which a worker runs work items.
 pub(crate) fn is_pool_frame(frame: &Frame) -> bool {
     let is_worker = |(type_name, method): &(&str, &str)| {
         frame.type_name == *type_name && frame.bare_method().starts_with(method)
@@ -211,8 +211,8 @@ pub(crate) fn is_pool_frame(frame: &Frame) -> bool {
     POOL_WORKERS.iter().any(is_worker)
 }
 
-/// Types and beginnings of methods below which a worker of the thread pool runs work items, by
-/// runtime and platform.
+/// Methods from which a worker of the thread pool runs work items, of several runtimes and
+/// platforms: type, beginning of the method's name.
 const POOL_WORKERS: &[(&str, &str)] = &[
     ("ThreadPoolWorkQueue", "Dispatch"),
     ("PortableThreadPool", "WorkerThread"),
@@ -222,15 +222,11 @@ const POOL_WORKERS: &[(&str, &str)] = &[
     ("_ThreadPoolWaitCallback", ""),
 ];
 
-/// Number of outermost frames that may be the thread pool's.
+/// Number of outermost frames of a stack among which a frame of the thread pool is searched for.
 const OUTERMOST: usize = 6;
 
 fn count_lost<P>(count: &mut u64, wait: &Interval<Option<P>>) {
     if wait.what.is_some() {
-        once(count);
+        increase(count, 1);
     }
-}
-
-fn once(count: &mut u64) {
-    *count = count.saturating_add(1);
 }

@@ -1,8 +1,7 @@
-//! Waits for handles: runtime 301 WaitHandleWait/Start and 302 WaitHandleWait/Stop, from
-//! .NET 9 on.
+//! Waits for handles: events 301 WaitHandleWait/Start and 302 WaitHandleWait/Stop of the runtime,
+//! from .NET 9 on.
 //!
-//! The events do not contain what is waited for, except whether it is a monitor; the
-//! stack shows it.
+//! The events say only whether the handle is a monitor; the stack shows what the thread waits for.
 
 use super::contract::{Moment, Recording, Report, ReportInput, SCHEMA};
 use super::distribution::{Distribution, Spread};
@@ -17,79 +16,80 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Waits of threads for handles.
+/// Waits of threads for handles, by place and by thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct WaitsReport {
-    /// Version of this document.
+    /// Version of this document: [`SCHEMA`](super::SCHEMA).
     pub schema: u32,
-    /// Totals of all waits. In JSON these are members of the report itself.
+    /// Totals of all waits. In JSON they are members of the report itself.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub totals: WaitTotals,
-    /// Threads that still wait at the end of the trace, longest first, but for idle ones: at
+    /// Threads that still wait at the end of the trace and are not idle, longest wait first; at
     /// most 100.
     pub open: Vec<OpenWait>,
-    /// Number of threads that still wait and are idle: workers of the thread pool, timers.
+    /// Number of threads that still wait at the end of the trace because they have nothing to do,
+    /// such as workers of the thread pool and timers.
     pub idle: u64,
-    /// Further threads that wait for something but work, time and input, of which only their
-    /// samples say so: the wait is older than the session, or the events were not recorded.
-    /// At most 100.
+    /// Threads whose samples alone show that they wait for another thread or a task, at most 100:
+    /// the wait began before the session, or its events were not recorded.
     pub stuck: Vec<StuckThread>,
-    /// By kind and stack, longest total first; those of idle threads come last.
+    /// Waits by kind and stack, longest total first; places of idle threads come last.
     pub places: Vec<WaitPlace>,
-    /// By thread, longest total first.
+    /// Waits by thread, longest total first.
     pub threads: Vec<WaitThread>,
-    /// Number of all threads that waited, including those not listed.
+    /// Number of threads that waited, listed or not.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) waiting_threads: u64,
-    /// Time of the completed waits of idle threads.
+    /// Time of the completed waits of idle threads, in nanoseconds.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) idle_ns: u64,
 }
 
-/// Waits at one place.
+/// Waits of one kind at one place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct WaitPlace {
-    /// `MonitorWait`, or `Unknown` for all other handles, as in the event.
+    /// Kind of handle in the event's words: `MonitorWait`, or `Unknown` for all that are not
+    /// monitors.
     pub source: String,
-    /// Whether threads wait there that have nothing to do: workers of the thread pool, its
-    /// own threads, timers.
+    /// Whether the waiting threads have nothing to do, such as workers of the thread pool and
+    /// timers.
     pub is_idle: bool,
-    /// Completed waits.
+    /// Durations of completed waits.
     pub waits: Spread,
-    /// Names of the frames, innermost first. Empty if the trace has no stack.
+    /// Frames of the stack, innermost first; empty if the trace has no stack.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub frames: Vec<Arc<Frame>>,
-    /// Indices of the frames with guessed names, counting from 0.
+    /// Indices in `frames`, from 0, of frames with guessed names.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub guessed: Vec<usize>,
 }
 
-/// Waits of one thread.
+/// Completed waits of one thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct WaitThread {
     /// OS id; `None` if the stream does not contain it.
     pub thread_id: Option<u64>,
-    /// Its name, if it has one.
+    /// Name; `None` if the thread has none.
     pub name: Option<String>,
     /// Number of completed waits.
     pub count: u64,
-    /// Their total duration, in nanoseconds.
+    /// Total duration of the completed waits, in nanoseconds.
     pub total_ns: u64,
 }
 
-/// The kind of a wait, and where it happened.
+/// The event's number for the kind of handle, and the stack of the wait.
 type HandlePlace = (u64, StackHandle);
 
 /// Computes a [`WaitsReport`]. Memory is bounded by the number of stacks and threads.
 #[derive(Debug)]
 pub struct Waits {
-    /// With the number of waits of each thread, and their total duration.
+    /// Waits by place; for each place, the number and total nanoseconds of each thread's waits.
     waits: Waiting<HandlePlace, BTreeMap<ThreadHandle, (u64, u64)>>,
 }
 
@@ -127,7 +127,7 @@ impl Report for Waits {
                 self.waits.start(at, moment.is_selected.then_some(place));
             }
             302 => {
-                // It contains neither the duration nor the kind.
+                // The stop has neither the duration nor the kind of handle.
                 if let Some((nanos, threads)) =
                     self.waits.stop(at, None, moment.is_selected, || None)
                 {
@@ -164,7 +164,7 @@ impl Report for Waits {
         let mut places: BTreeMap<_, Distribution> = BTreeMap::new();
         let mut threads: BTreeMap<ThreadHandle, (u64, u64)> = BTreeMap::new();
         for ((source, stack), site) in &sites {
-            // Stacks with equal names are merged.
+            // Distinct stacks may have equal frames once addresses have names.
             let key = (is_idle(*stack), *source, resolved.frames(*stack));
             places.entry(key).or_default().merge(&site.waits);
             for (thread, (count, total)) in &site.more {
@@ -211,8 +211,7 @@ impl Report for Waits {
     }
 }
 
-/// Returns whether it is another thread, or a task, that ends such a wait, rather than time, input
-/// or new work.
+/// Returns whether a wait is ended by another thread or a task, not by time, input or new work.
 fn is_for_another(what: WaitFor) -> bool {
     matches!(
         what,

@@ -5,6 +5,7 @@
 //! inlined methods, such as `Thread.Join`. So a thread's samples together weigh as much as
 //! it ran: first those in managed code, then those in native code.
 
+use crate::report::increase;
 use std::collections::HashMap;
 
 /// What one sample weighs if its thread ran all the time.
@@ -24,8 +25,7 @@ pub(super) struct UsedTimes {
 impl UsedTimes {
     pub(super) fn add(&mut self, other: &UsedTimes) {
         for (thread, nanos) in &other.of_threads {
-            let sum = self.of_threads.entry(*thread).or_default();
-            *sum = sum.saturating_add(*nanos);
+            increase(self.of_threads.entry(*thread).or_default(), *nanos);
         }
         self.of_others = self.of_others.saturating_add(other.of_others);
         self.span = self.span.saturating_add(other.span);

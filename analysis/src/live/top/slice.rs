@@ -2,6 +2,7 @@
 
 use super::processor_time::UsedTimes;
 use crate::model::Mode;
+use crate::report::increase;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -110,8 +111,7 @@ impl Slice {
     pub(super) fn sample(&mut self, thread: u64, stack: &[u64], mode: Mode) {
         match self.stacks.number(stack, MAX_STACKS) {
             Some(stack) => {
-                let count = self.samples.entry((thread, stack, mode)).or_default();
-                *count = count.saturating_add(1);
+                increase(self.samples.entry((thread, stack, mode)).or_default(), 1);
             }
             None => self.left_out = self.left_out.saturating_add(1),
         }

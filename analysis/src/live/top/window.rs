@@ -5,6 +5,7 @@ use super::named_stack::NamedStack;
 use super::processor_time::{SampleWeights, Seen, UsedTimes};
 use super::slice::{CountedEvent, EventSum, Slice};
 use crate::model::{Frame, Mode, NameOptions, ThreadState, WaitFor, type_text};
+use crate::report::increase;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -69,8 +70,7 @@ impl Window {
         let mut samples: BTreeMap<u64, u64> = BTreeMap::new();
         for ((thread, stack, mode), count) in &slice.samples {
             let seen = (*count, *stack, *mode);
-            let all = samples.entry(*thread).or_default();
-            *all = all.saturating_add(*count);
+            increase(samples.entry(*thread).or_default(), *count);
             let row = most.entry(*thread).or_insert(seen);
             if (seen.0, Reverse(seen.1)) > (row.0, Reverse(row.1)) {
                 *row = seen;

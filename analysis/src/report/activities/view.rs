@@ -8,6 +8,7 @@ use super::parts::{PartTotals, PartTracker, Parts};
 use super::tree::ActivityTree;
 use crate::document::SCHEMA;
 use crate::model::{Mode, Resolved, StackHandle, TextHandle, ThreadHandle};
+use crate::report::counts::increase;
 use crate::report::distribution::Distribution;
 use crate::report::occurrence::Occurrence;
 use crate::sorted::SortFew;
@@ -113,8 +114,7 @@ impl ActivityStats {
         self.parts.merge(&slow.parts);
         self.durations.add(slow.duration);
         if let Some(status) = status {
-            let count = self.statuses.entry(status).or_default();
-            *count = count.saturating_add(1);
+            increase(self.statuses.entry(status).or_default(), 1);
         }
         let at = self.slowest.partition_point(|other| other.duration >= slow.duration);
         if at < top {
@@ -130,8 +130,7 @@ impl ActivityStats {
         self.parts.merge(&other.parts);
         self.calls.merge(&other.calls);
         for (status, count) in &other.statuses {
-            let mine = self.statuses.entry(*status).or_default();
-            *mine = mine.saturating_add(*count);
+            increase(self.statuses.entry(*status).or_default(), *count);
         }
     }
 }

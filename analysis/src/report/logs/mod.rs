@@ -23,6 +23,7 @@ pub use templates::LogTemplate;
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::flat_json;
 use crate::model::{Model, Pattern, Resolved, ThreadHandle, short};
+use crate::report::counts::increase;
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
@@ -281,12 +282,10 @@ impl Logs {
 
     fn add(&mut self, row: LogRow) {
         self.count = self.count.saturating_add(1);
-        let level = self.levels.entry(row.level).or_default();
-        *level = level.saturating_add(1);
+        increase(self.levels.entry(row.level).or_default(), 1);
         let is_full = self.loggers.len() >= MAX_LOGGERS && !self.loggers.contains_key(&row.logger);
         let logger = if is_full { "(other loggers)".to_owned() } else { row.logger.clone() };
-        let logger = self.loggers.entry(logger).or_default();
-        *logger = logger.saturating_add(1);
+        increase(self.loggers.entry(logger).or_default(), 1);
         self.rows.push(row);
     }
 

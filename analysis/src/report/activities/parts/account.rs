@@ -2,6 +2,7 @@
 
 use super::{At, Doing, Parts, ThreadWork, WorkPiece};
 use crate::model::{Resolved, StackHandle, ThreadHandle};
+use crate::report::counts::increase;
 use crate::sorted::SortFew;
 use std::collections::HashMap;
 
@@ -40,33 +41,26 @@ impl PartTotals {
             ThreadWork::Await => &mut self.awaited,
             ThreadWork::Silent | ThreadWork::Unknown => &mut self.unknown,
         };
-        *sum = sum.saturating_add(rest);
-        self.gc = self.gc.saturating_add(paused);
+        increase(sum, rest);
+        increase(&mut self.gc, paused);
     }
 
     pub(crate) fn merge(&mut self, other: &PartTotals) {
-        for (mine, theirs) in [
-            (&mut self.running, other.running),
-            (&mut self.waiting, other.waiting),
-            (&mut self.gc, other.gc),
-            (&mut self.lock, other.lock),
-            (&mut self.jit, other.jit),
-            (&mut self.awaited, other.awaited),
-            (&mut self.unknown, other.unknown),
-        ] {
-            *mine = mine.saturating_add(theirs);
-        }
+        increase(&mut self.running, other.running);
+        increase(&mut self.waiting, other.waiting);
+        increase(&mut self.gc, other.gc);
+        increase(&mut self.lock, other.lock);
+        increase(&mut self.jit, other.jit);
+        increase(&mut self.awaited, other.awaited);
+        increase(&mut self.unknown, other.unknown);
         for (stack, nanos) in &other.native {
-            let mine = self.native.entry(*stack).or_default();
-            *mine = mine.saturating_add(*nanos);
+            increase(self.native.entry(*stack).or_default(), *nanos);
         }
         for (stack, nanos) in &other.left {
-            let mine = self.left.entry(*stack).or_default();
-            *mine = mine.saturating_add(*nanos);
+            increase(self.left.entry(*stack).or_default(), *nanos);
         }
         for (stack, nanos) in &other.between {
-            let mine = self.between.entry(*stack).or_default();
-            *mine = mine.saturating_add(*nanos);
+            increase(self.between.entry(*stack).or_default(), *nanos);
         }
     }
 
