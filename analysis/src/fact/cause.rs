@@ -1,33 +1,33 @@
-//! What lies behind a finding: calls, callers, owners of locks, targets of requests.
+//! Causes behind findings: calls, callers, owners of locks, failed requests.
 
 use super::place::Place;
 
-/// Where exceptions of a type are thrown.
+/// The method in which most exceptions of a type are thrown.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ThrownBy {
-    /// The program's own method that throws them, or calls what does.
+    /// The program's own method that throws, or makes a call that throws.
     pub place: Place,
-    /// What it calls, if it does not throw them itself.
+    /// Call that throws; `None` if the method throws itself.
     pub call: Option<ThrowCall>,
-    /// Whether all exceptions of the type come from there.
+    /// Whether all exceptions of the type come from the method.
     pub is_all: bool,
 }
 
-/// What throws an exception for a method of the program.
+/// A call of a method of the program that throws an exception.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum ThrowCall {
-    /// An await, of what has failed before.
+    /// An await of a task that has failed.
     Await,
-    /// A method, by its public name.
+    /// A method, by its public name such as `int.Parse`.
     Method(String),
 }
 
-/// What calls a method, where that tells why it runs.
+/// Caller of a method, if it tells why the method runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -39,16 +39,16 @@ pub enum MethodCaller {
     Timer,
 }
 
-/// What a method calls, and how much of its time that takes.
+/// A call that takes much of its caller's time.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HotCall {
-    /// The call, by its public name.
+    /// Public name of the called method.
     pub name: String,
-    /// Part of the method's time, in percent.
+    /// Time of the call in percent of the caller's time.
     pub percent: f64,
-    /// Whether it is an example: the percentage is that of all calls.
+    /// Whether the call is only an example, and `percent` that of all calls together.
     pub is_example: bool,
 }
 
@@ -58,24 +58,24 @@ pub struct HotCall {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum LockOwner {
-    /// By the operating system's id.
+    /// Thread id of the operating system.
     Thread(u64),
-    /// By the runtime's id.
+    /// Managed thread id of the runtime.
     ManagedThread(u64),
 }
 
-/// How a process ended. In JSON it is its text.
+/// Exit of a process. JSON documents have its text, such as `exit status 134 (SIGABRT)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessEnd {
-    /// The exit status.
+    /// Exit status.
     pub exit_code: u8,
-    /// Name of the signal that ended it, as a shell would tell by the status.
+    /// Name of the signal that ended the process, such as `SIGABRT`; `None` if no known signal did.
     pub signal: Option<&'static str>,
 }
 
 impl ProcessEnd {
-    /// Signals that end processes which do not expect them, on Linux and macOS.
+    /// Numbers and names of signals that end a process without a handler, equal on Linux and macOS.
     const SIGNALS: [(u8, &str); 8] = [
         (1, "SIGHUP"),
         (2, "SIGINT"),
@@ -87,7 +87,8 @@ impl ProcessEnd {
         (15, "SIGTERM"),
     ];
 
-    /// Returns the end of a process with this exit status: a shell adds 128 to the number of a signal.
+    /// Returns the exit of a process with this status. As in shells, a status above 128 is 128 plus
+    /// the number of a signal.
     pub fn from_exit_code(exit_code: u8) -> ProcessEnd {
         let number = exit_code.checked_sub(128);
         let known = ProcessEnd::SIGNALS.iter().find(|(known, _)| Some(*known) == number);
@@ -95,13 +96,13 @@ impl ProcessEnd {
     }
 }
 
-/// Requests to one target that failed.
+/// Failed requests of one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ActivityFailures {
-    /// The target: `GET /boom`.
+    /// Target of the requests, such as `GET /boom`.
     pub target: String,
-    /// Number of those that failed.
+    /// Number of failed requests.
     pub failed: u64,
 }

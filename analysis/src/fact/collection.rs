@@ -1,27 +1,27 @@
-//! Why collections came, and which code is behind them.
+//! Reasons for collections, and the code behind them.
 
 use super::place::Place;
 
-/// Why collections came, or are dear.
+/// Reason why collections came or took long.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case", tag = "reason"))]
 #[non_exhaustive]
 pub enum CollectionReason {
-    /// The program asked for them.
+    /// The program asked for collections.
     #[non_exhaustive]
     Induced {
-        /// Number of those that were asked for.
+        /// Number of collections that the program asked for.
         induced: u64,
-        /// Number of all.
+        /// Number of all collections.
         of: u64,
-        /// The method that asks.
+        /// The method that asks for collections.
         by: Option<Place>,
     },
     /// The heap has holes between pinned objects.
     #[non_exhaustive]
     Holes {
-        /// Percentage of the heap that is holes.
+        /// Size of the holes in percent of the heap.
         percent: f64,
         /// Number of pinned objects.
         pinned_objects: u32,
@@ -29,39 +29,39 @@ pub enum CollectionReason {
     /// The heap only grew.
     #[non_exhaustive]
     Growth {
-        /// Size after the first collection, in bytes.
+        /// Size of the heap after the first collection, in bytes.
         from_bytes: u64,
-        /// Size after the last one.
+        /// Size of the heap after the last collection, in bytes.
         to_bytes: u64,
-        /// Growth a second; `None` if they came at one time.
+        /// Growth in bytes a second; `None` if all collections came at one time.
         bytes_per_second: Option<f64>,
     },
     /// Large objects were allocated.
     #[non_exhaustive]
     LargeObjects {
-        /// Number of collections for them.
+        /// Number of collections that large objects caused.
         collections: u64,
-        /// Number of all.
+        /// Number of all collections.
         of: u64,
-        /// Whether all of these were of generation 2.
+        /// Whether all collections that large objects caused were of generation 2.
         is_generation_2: bool,
-        /// What was allocated, if the trace says so.
+        /// The large objects; `None` if the trace has no allocations.
         objects: Option<LargeObjects>,
     },
-    /// Most of what is young survives.
+    /// Most young objects survive.
     #[non_exhaustive]
     Survival {
-        /// Number of collections that copied much.
+        /// Number of collections that most young objects survived.
         collections: u64,
-        /// What they copied, in bytes.
+        /// Size of the objects that these collections copied, in bytes.
         copied_bytes: u64,
-        /// What was allocated at least, if that is more.
+        /// Lower bound of the allocated bytes; `None` if `copied_bytes` is larger.
         allocated_bytes: Option<u64>,
     },
 }
 
 impl CollectionReason {
-    /// Returns whether it says where.
+    /// Returns whether the reason's sentence may name a method.
     pub(crate) fn names_place(&self) -> bool {
         match self {
             CollectionReason::Induced { by, .. } => by.is_some(),
@@ -71,20 +71,20 @@ impl CollectionReason {
     }
 }
 
-/// Large objects that were allocated.
+/// Large objects of a trace.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct LargeObjects {
-    /// Their size, in bytes.
+    /// Size of all large objects, in bytes.
     pub bytes: u64,
-    /// Number of them, as far as they were sampled.
+    /// Number of sampled allocations of large objects.
     pub allocations: u64,
-    /// Size of the largest object of the type, in bytes.
+    /// Size of the largest object of `type_name`, in bytes.
     pub max_object_bytes: Option<u64>,
-    /// The type that most of them have.
+    /// Type with most bytes of large objects.
     pub type_name: String,
-    /// The program's own method that allocates them.
+    /// The program's own method that allocates objects of `type_name`.
     pub place: Option<Place>,
 }
 
@@ -94,11 +94,11 @@ pub struct LargeObjects {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum CollectionPlace {
-    /// It allocates most.
+    /// Allocates most bytes.
     Allocates(AllocatedType),
-    /// Most collections begin in it.
+    /// Causes most collections.
     Begins(Place),
-    /// Most samples are in it.
+    /// Has most samples.
     Busiest(Place),
 }
 
@@ -107,10 +107,11 @@ pub enum CollectionPlace {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct AllocatedType {
-    /// The type.
+    /// Name of the type.
     pub type_name: String,
-    /// Its part of what was allocated, in percent, by the method; `None` without one.
+    /// Bytes of the type that `place` allocates, in percent of all allocated bytes; `None` if no
+    /// method is known.
     pub percent: Option<f64>,
-    /// The program's own method that allocates it.
+    /// The program's own method that allocates most of the type.
     pub place: Option<Place>,
 }

@@ -1,4 +1,4 @@
-//! The kinds of findings, each with its numbers and what they are about.
+//! The kinds of findings, each with its numbers, its method and further details.
 
 use super::cause::{ActivityFailures, HotCall, LockOwner, MethodCaller, ProcessEnd, ThrownBy};
 use super::collection::{AllocatedType, CollectionPlace, CollectionReason};
@@ -7,7 +7,7 @@ use super::place::Place;
 use crate::heap::{HeapHolder, HeapOwnType};
 use crate::model::{Coverage, MissingNames, WaitFor};
 
-/// A field that holds a number, or may hold one.
+/// A field of a fact that is a number, or an optional one.
 trait MayBeNumber {
     fn number(&self) -> Option<&Number>;
 }
@@ -24,8 +24,8 @@ impl MayBeNumber for Option<Number> {
     }
 }
 
-// One list of the kinds: a kind that lacks a name, a subject, a command or a headline does not
-// compile, and JSON documents cannot leave out a field.
+// The kinds are one list, so a kind without a name, subject, command or headline does not compile,
+// and JSON documents cannot lack a field.
 macro_rules! facts {
     ($(
         $(#[$about:meta])*
@@ -66,14 +66,15 @@ macro_rules! facts {
                 }
             }
 
-            /// Returns what the kind is about. Several kinds have one subject.
+            /// Returns the subject of the kind, such as `gc`. Several kinds may have one subject.
             pub const fn subject(self) -> &'static str {
                 match self {
                     $( FindingKind::$kind => $subject, )+
                 }
             }
 
-            /// Returns the command that shows more, without `nettrace` and the trace.
+            /// Returns the command that shows more, such as `report gc`, without `nettrace` and the
+            /// trace's name.
             pub const fn command(self) -> &'static str {
                 match self {
                     $( FindingKind::$kind => $command, )+
@@ -82,7 +83,7 @@ macro_rules! facts {
         }
 
         impl Fact {
-            /// Returns its kind.
+            /// Returns the kind of the fact.
             pub const fn kind(&self) -> FindingKind {
                 match self {
                     $( Fact::$kind { .. } => FindingKind::$kind, )+
@@ -100,7 +101,7 @@ macro_rules! facts {
                 }
             }
 
-            /// Writes what the numbers are about as members of a map.
+            /// Writes the fields of the `about` part, except for `place`, as members of a map.
             #[cfg(feature = "serde")]
             pub(crate) fn write_details<M: serde::ser::SerializeMap>(
                 &self,
@@ -108,7 +109,7 @@ macro_rules! facts {
             ) -> Result<(), M::Error> {
                 match self {
                     $( Fact::$kind { $( $detail, )* .. } => {
-                        // The method itself is a member of every finding.
+                        // `Finding` writes the place, because its member has another name.
                         $( if stringify!($detail) != "place" {
                             map.serialize_entry(stringify!($detail), $detail)?;
                         } )*
@@ -124,9 +125,9 @@ facts! {
     /// Events were lost, so counts are too low.
     LostEvents "lost_events" of "lost_events", see "info" {
         numbers {
-            /// Events that were lost.
+            /// Number of lost events.
             lost: Number,
-            /// Share of the running time, in percent.
+            /// Lost events in percent of all events.
             share: Number,
         }
         about {}
@@ -134,28 +135,28 @@ facts! {
     /// The recording ends in the middle.
     CutOff "cut_off" of "cut_off", see "info" {
         numbers {
-            /// Time from the beginning to the last event.
+            /// Time from the start of the session to the last event.
             after: Number,
         }
         about {
-            /// How the process ended, if that is known.
+            /// Exit of the process; `None` if it is not known.
             process_end: Option<ProcessEnd>,
-            /// Type of an exception that was thrown within the last second.
+            /// Type of the last exception, if it was thrown within the last second.
             last_exception: Option<String>,
-            /// Method of the program that was seen last.
+            /// Method of the program that samples saw last.
             last_method: Option<Place>,
         }
     }
     /// Frames of samples have no names.
     MissingNames "missing_names" of "missing_names", see "report topN" {
         numbers {
-            /// Share of the running time, in percent.
+            /// Frames without names in percent of all frames.
             share: Number,
         }
         about {
-            /// How many frames have names, and what the trace has to name others.
+            /// Number of frames with names, and which sources of names the trace has.
             coverage: Coverage,
-            /// Why the others have none.
+            /// Reason why the other frames have no names.
             why: MissingNames,
         }
     }
@@ -166,75 +167,75 @@ facts! {
             paused: Number,
             /// Number of collections.
             collections: Number,
-            /// Share of the running time, in percent.
+            /// Time of all pauses in percent of the trace.
             share: Number,
-            /// The longest pause.
+            /// Longest pause.
             longest: Number,
         }
         about {
-            /// Why they came or are dear, at most two.
+            /// Reasons why the collections came or took long, at most two.
             reasons: Vec<CollectionReason>,
-            /// The program's own method behind them.
+            /// The program's own method behind the collections.
             behind: Option<CollectionPlace>,
         }
     }
     /// Much was allocated.
     Allocations "allocations" of "alloc", see "report alloc" {
         numbers {
-            /// Bytes that were allocated.
+            /// Allocated bytes.
             allocated: Number,
-            /// Bytes a second.
+            /// Allocated bytes a second.
             rate: Number,
         }
         about {
-            /// What most of it is.
+            /// Type with most of the allocated bytes.
             largest: Option<AllocatedType>,
         }
     }
     /// Exceptions were thrown.
     Exceptions "exceptions" of "exceptions", see "report exceptions" {
         numbers {
-            /// Exceptions that were thrown.
+            /// Number of exceptions, rethrown ones included.
             exceptions: Number,
-            /// Those that were thrown before, and were caught and thrown again.
+            /// Number of exceptions that were caught and thrown again, such as by an await.
             rethrown: Option<Number>,
-            /// Exceptions a second, if they are many.
+            /// Exceptions a second; `None` below 10.
             rate: Option<Number>,
-            /// Part of the running time that throwing and catching takes, if it is much.
+            /// Time of throwing and catching in percent of the running time; `None` below 5 %.
             throwing: Option<Number>,
-            /// Exceptions of the most frequent type.
+            /// Number of exceptions of the most frequent type.
             of_type: Number,
         }
         about {
-            /// The most frequent type.
+            /// Name of the most frequent type.
             type_name: String,
-            /// Where most of that type were thrown.
+            /// Method that threw most exceptions of the most frequent type.
             thrown_by: Option<ThrownBy>,
         }
     }
-    /// Methods were compiled.
+    /// Compiling methods took time.
     Compilation "compilation" of "jit", see "report jit" {
         numbers {
-            /// Time for compiling, summed over threads.
+            /// Time of compiling, summed over threads.
             compiling: Number,
-            /// Methods that were compiled.
+            /// Number of compiled methods.
             methods: Number,
-            /// Share of the running time, in percent.
+            /// Time of compiling in percent of the trace.
             share: Number,
-            /// Methods that the program made while it ran, if these are many.
+            /// Number of compiled methods that the program made while it ran, if these are many.
             dynamic_methods: Option<Number>,
-            /// The time for these.
+            /// Time of compiling dynamic methods, if these are many.
             compiling_dynamic: Option<Number>,
         }
         about {
-            /// The program's own method that most dynamic methods were compiled for.
+            /// The program's own method for which most dynamic methods were compiled.
             asked_by: Option<Place>,
         }
     }
     /// A method has much of the running time by itself.
     HottestMethod "hottest_method" of "hottest_method", see "report topN" {
         numbers {
-            /// Time in which it ran, or may have run.
+            /// Time in which the method ran, or may have run.
             ran: Number,
             /// Share of the running time, in percent.
             share: Number,
@@ -242,54 +243,55 @@ facts! {
             samples: Number,
         }
         about {
-            /// The method.
+            /// Hottest method.
             place: Place,
         }
     }
-    /// A method of the program's own has much of the running time, with what it calls of others.
+    /// A method of the program has much of the running time, calls into other code included.
     OwnMethod "own_method" of "hottest_method", see "report topN --my-code" {
         numbers {
-            /// Time in which it ran, or may have run.
+            /// Time in which the method ran, or may have run.
             ran: Number,
             /// Share of the running time, in percent.
             share: Number,
-            /// Number of samples.
+            /// Number of samples in the method.
             samples: Number,
-            /// Samples in native calls, which may not have run, if these are most.
+            /// Number of samples in native calls, which may not have run, if these are most
+            /// samples.
             native_samples: Option<Number>,
-            /// The share if the spinning of idle workers is left out, where that is much.
+            /// Share of the running time without the spinning of idle workers, if they spin much.
             share_without_spinning: Option<Number>,
-            /// Dynamic methods of the program, if it spends its time on making them.
+            /// Number of dynamic methods of the program, if the method's time goes to making them.
             dynamic_methods: Option<Number>,
         }
         about {
-            /// The method.
+            /// Hottest method of the program.
             place: Place,
-            /// Whether the samples are few.
+            /// Whether fewer than 50 samples ran for certain.
             is_few: bool,
-            /// What calls the method, if that says something.
+            /// Caller of the method, if it is the finalizer's thread or a timer.
             called_by: Option<MethodCaller>,
-            /// What it calls.
+            /// Call that takes much of the method's time.
             call: Option<HotCall>,
         }
     }
-    /// A method of the program's own runs on the finalizer's thread.
+    /// A method of the program takes much time on the finalizer's thread.
     Finalizer "finalizer" of "finalizer", see "report topN --my-code" {
         numbers {
-            /// Time in which it ran, or may have run.
+            /// Time in which the method ran, or may have run.
             ran: Number,
             /// Share of the running time, in percent.
             share: Number,
         }
         about {
-            /// The method.
+            /// Method below the finalizer.
             place: Place,
         }
     }
     /// Threads spun to take a lock.
     LockSpinning "lock_spinning" of "lock_spinning", see "report topN" {
         numbers {
-            /// Time in which it ran, or may have run.
+            /// Time in which the method ran, or may have run.
             ran: Number,
             /// Share of the running time, in percent.
             share: Number,
@@ -297,41 +299,41 @@ facts! {
             samples: Number,
         }
         about {
-            /// The method.
+            /// Method that takes the lock.
             place: Place,
         }
     }
-    /// Threads waited for a lock, by samples alone.
+    /// Threads waited for a lock, as only samples show.
     SampledLockWaits "sampled_lock_waits" of "lock_waits", see "report topN --my-code --state waiting" {
         numbers {
             /// Total time of the waits, by samples.
             waited: Number,
-            /// Number of threads.
+            /// Number of threads that waited.
             threads: Number,
         }
         about {
-            /// The method.
+            /// Method in which threads waited most.
             place: Place,
-            /// Whether threads sleep in the same method, so that the holder of the lock may.
+            /// Whether threads sleep in the method, probably while they hold the lock.
             is_holder_asleep: bool,
         }
     }
-    /// Threads waited for locks, by events.
+    /// Threads waited for locks, as events show.
     LockContention "lock_contention" of "contention", see "report contention" {
         numbers {
             /// Total time of the waits.
             waited: Number,
             /// Number of waits that ended.
             waits: Number,
-            /// Median time for which the most wanted lock was held.
+            /// Median time for which the lock with the longest waits was held.
             held: Option<Number>,
         }
         about {
-            /// The method of the program where threads waited most for the most wanted lock.
+            /// Method in which threads waited most for the lock with the longest waits.
             place: Option<Place>,
         }
     }
-    /// Threads waited for handles, by events.
+    /// Threads waited for handles, as events show.
     HandleWaits "handle_waits" of "waits", see "report waits" {
         numbers {
             /// Total time of the waits.
@@ -340,7 +342,7 @@ facts! {
             waits: Number,
         }
         about {
-            /// The method.
+            /// Method in which threads waited most.
             place: Option<Place>,
         }
     }
@@ -349,47 +351,47 @@ facts! {
         numbers {
             /// Time of the longest wait up to the end of the trace.
             waited: Number,
-            /// Further threads that wait for these.
+            /// Number of threads outside the circle that wait for threads in the circle.
             victims: Number,
         }
         about {
-            /// The threads of the circle, by their ids.
+            /// Ids of the threads in the circle.
             thread_ids: Vec<u64>,
-            /// The method.
+            /// Method in which a thread of the circle waits.
             place: Option<Place>,
         }
     }
-    /// Threads still wait for a lock when the trace ends.
+    /// Threads still wait for locks when the trace ends.
     EndlessLockWait "endless_lock_wait" of "endless_wait", see "report contention" {
         numbers {
             /// Time of the longest wait up to the end of the trace.
             waited: Number,
-            /// Number of threads.
+            /// Number of waiting threads.
             threads: Number,
         }
         about {
-            /// The thread that has waited longest.
+            /// Id of the thread that has waited longest.
             thread_id: Option<u64>,
-            /// The thread that holds the lock, if that is known.
+            /// Thread that holds the lock; `None` if it is not known.
             owner: Option<LockOwner>,
-            /// The method.
+            /// Method in which the thread waits.
             place: Option<Place>,
         }
     }
-    /// Threads still wait for a lock when the trace ends, and only stacks say so.
+    /// Threads still wait for locks when the trace ends, as only their stacks show.
     StuckInLock "stuck_in_lock" of "endless_wait", see "report contention" {
         numbers {
-            /// Time that the thread was stuck, up to the end of the trace.
+            /// Time of the longest wait up to the end of the trace.
             waited: Number,
-            /// Number of threads.
+            /// Number of waiting threads.
             threads: Number,
         }
         about {
-            /// Whether the wait is as old as the session, or older.
+            /// Whether the wait began before the session, or at its start.
             is_from_start: bool,
-            /// The thread that has waited longest.
+            /// Id of the thread that has waited longest.
             thread_id: Option<u64>,
-            /// The method.
+            /// Method in which the thread waits.
             place: Option<Place>,
         }
     }
@@ -402,54 +404,55 @@ facts! {
             awaits: Number,
         }
         about {
-            /// The methods that await, at most three.
+            /// Methods that await, at most three.
             places: Vec<Place>,
         }
     }
     /// The thread pool added workers because others were blocked.
     StarvedPool "starved_pool" of "starvation", see "report threadpool" {
         numbers {
-            /// How often the pool added a worker for it.
+            /// Number of times that the pool added workers because of starvation.
             adjustments: Number,
-            /// Workers before.
+            /// Number of workers before the starvation.
             workers_before: Option<Number>,
-            /// Workers afterwards.
+            /// Largest number of workers.
             workers_after: Option<Number>,
-            /// Time for which workers were blocked in the call, all of them together.
+            /// Time for which workers were blocked in `call`, summed over workers.
             blocked: Option<Number>,
         }
         about {
-            /// The call that blocks, by its public name.
+            /// Public name of the call that blocks.
             call: Option<String>,
-            /// The own method that calls it.
+            /// The program's own method that makes the call.
             place: Option<Place>,
         }
     }
-    /// All workers of the thread pool wait, and have for long.
+    /// All workers of the thread pool have waited for long.
     BlockedPool "blocked_pool" of "starvation", see "report tasks" {
         numbers {
-            /// Number of workers.
+            /// Number of waiting workers.
             workers: Number,
-            /// The time for which each has waited at least.
+            /// Time of the shortest of their waits.
             waited: Number,
-            /// Work items that wait for a worker.
+            /// Number of work items that wait for a worker.
             queued: Option<Number>,
         }
         about {
-            /// What they wait for.
+            /// Object of most of the waits, such as a task.
             waits_for: WaitFor,
-            /// Whether the pool has added workers, or has work that waits for one.
+            /// Whether the pool has added workers, is at its limit, or has work that waits for a
+            /// worker.
             is_starved: bool,
-            /// Whether the pool may have no more workers.
+            /// Whether the pool has as many workers as it may have.
             is_at_limit: bool,
-            /// The method.
+            /// Method in which most workers wait.
             place: Option<Place>,
         }
     }
     /// The thread pool had a worker for all work.
     NoStarvation "no_starvation" of "no_starvation", see "report threadpool" {
         numbers {
-            /// Number of workers.
+            /// Largest number of workers.
             workers: Number,
         }
         about {}
@@ -457,24 +460,24 @@ facts! {
     /// Many threads were started.
     StartedThreads "started_threads" of "threads", see "report threads" {
         numbers {
-            /// Number of threads.
+            /// Number of threads with events.
             threads: Number,
-            /// Those that code has started.
+            /// Number of threads that were started.
             started: Number,
-            /// The time of the trace.
+            /// Time of the trace.
             elapsed: Number,
-            /// How long each was alive on average.
+            /// Mean life of a started thread.
             life: Option<Number>,
         }
         about {
-            /// The method that started most.
+            /// Method that started most threads.
             started_by: Option<Place>,
         }
     }
-    /// The process does nothing but wait for another one.
+    /// The process only waits for another one to end.
     WaitsForProcess "waits_for_process" of "child_process", see "report topN --state waiting" {
         numbers {
-            /// Number of samples.
+            /// Number of samples of the wait.
             samples: Number,
         }
         about {}
@@ -482,59 +485,59 @@ facts! {
     /// Requests came in, and none failed.
     Requests "requests" of "requests", see "report http" {
         numbers {
-            /// Number of requests.
+            /// Number of incoming requests.
             requests: Number,
-            /// Median duration of those that are slowest.
+            /// Median duration of requests to `slowest`.
             slowest_median: Option<Number>,
-            /// Time of those that took most together.
+            /// Total duration of requests to `heaviest`.
             heaviest_total: Option<Number>,
         }
         about {
-            /// The target of those that are slowest.
+            /// Target with the longest median duration.
             slowest: Option<String>,
-            /// The target of those that took most time together.
+            /// Target with the longest total duration, if it is not `slowest`.
             heaviest: Option<String>,
         }
     }
-    /// Requests that came in failed.
+    /// Incoming requests failed.
     FailedRequests "failed_requests" of "requests", see "report http" {
         numbers {
-            /// Number of those that failed.
+            /// Number of failed requests.
             failed: Number,
-            /// Number of requests.
+            /// Number of incoming requests.
             requests: Number,
-            /// Median duration of those that are slowest.
+            /// Median duration of requests to `slowest`.
             slowest_median: Option<Number>,
-            /// Time of those that took most together.
+            /// Total duration of requests to `heaviest`.
             heaviest_total: Option<Number>,
         }
         about {
-            /// The target of those that are slowest.
+            /// Target with the longest median duration.
             slowest: Option<String>,
-            /// The target of those that took most time together.
+            /// Target with the longest total duration, if it is not `slowest`.
             heaviest: Option<String>,
-            /// What failed, most often first, at most three.
+            /// The three targets with most failures.
             failures: Vec<ActivityFailures>,
-            /// Number of further targets that failed.
+            /// Number of further targets with failures.
             further_targets: u64,
         }
     }
-    /// Requests are slow because of one that they send.
+    /// Incoming requests are slow because of a request that they send.
     SlowCall "slow_call" of "slow_call", see "report http" {
         numbers {
-            /// The time of the requests.
+            /// Total duration of the incoming requests.
             total: Number,
-            /// Number of requests.
+            /// Number of incoming requests.
             requests: Number,
-            /// The mean time of a request.
+            /// Mean duration of an incoming request.
             mean: Number,
-            /// The call's part of the requests' time.
+            /// Time of the outgoing requests in percent of the incoming ones.
             share: Number,
         }
         about {
-            /// The requests.
+            /// Target of the incoming requests.
             target: String,
-            /// The request that they send.
+            /// Target of the outgoing requests.
             call: String,
         }
     }
@@ -543,28 +546,28 @@ facts! {
         numbers {
             /// Number of commands with the statement.
             commands: Number,
-            /// How often each unit of work ran it, on average.
+            /// Mean number of runs of the statement in a unit of work.
             in_each: Number,
             /// Number of units of work.
             units: Number,
         }
         about {
-            /// Whether each unit ran it as often.
+            /// Whether each unit of work ran the statement equally often.
             is_alike: bool,
-            /// Whether the units are requests; else they are uses of a connection.
+            /// Whether units of work are requests; if not, they are uses of a connection.
             is_request: bool,
-            /// The statement.
+            /// Text of the statement.
             statement: String,
-            /// The request or method that runs it; empty if it is not known.
+            /// Request or method that runs the statement; empty if it is not known.
             by: String,
         }
     }
     /// Activities failed.
     FailedActivities "failed_activities" of "activities", see "report activities" {
         numbers {
-            /// Number of those that failed.
+            /// Number of failed activities.
             failed: Number,
-            /// Number of activities.
+            /// Number of activities that started.
             activities: Number,
         }
         about {}
@@ -572,13 +575,13 @@ facts! {
     /// An activity took long.
     SlowActivity "slow_activity" of "slow_activity", see "report activities" {
         numbers {
-            /// Duration of the slowest one.
+            /// Duration of the slowest activity.
             slowest: Number,
-            /// Number of activities.
+            /// Number of activities that started.
             activities: Number,
         }
         about {
-            /// The name of the activity.
+            /// Name of the slowest activity.
             name: String,
         }
     }
@@ -590,42 +593,42 @@ facts! {
         }
         about {}
     }
-    /// Something keeps much of a heap alive.
+    /// An object, such as a static dictionary, keeps much of the heap alive.
     HeapHeld "heap_held" of "heap", see "heap --sort retained" {
         numbers {
-            /// Bytes that it keeps alive.
+            /// Bytes that the object keeps alive.
             retained: Number,
-            /// Bytes that roots reach.
+            /// Bytes of the heap that roots reach.
             reachable: Number,
-            /// Share of the running time, in percent.
+            /// Bytes that the object keeps alive in percent of the bytes that roots reach.
             share: Number,
         }
         about {
-            /// What holds them.
+            /// Object, and the root that holds it.
             holder: HeapHolder,
         }
     }
-    /// Types of the program's own keep much of a heap alive.
+    /// Types of the program keep much of the heap alive.
     HeapOwnTypes "heap_own_types" of "heap", see "heap --sort retained" {
         numbers {
-            /// Bytes that it keeps alive.
+            /// Bytes that objects of the first type keep alive.
             retained: Number,
         }
         about {
-            /// Those that keep most, at most three.
+            /// The three types that keep most alive.
             types: Vec<HeapOwnType>,
         }
     }
 }
 
 impl Fact {
-    /// Returns the headline.
+    /// Returns the most important number, which is the first.
     pub fn headline(&self) -> Number {
         let first = self.numbers().first().map(|(_, number)| **number);
         first.unwrap_or_else(|| Number::count(0, Unit::Events))
     }
 
-    /// Returns the method that the fact names, if it names one.
+    /// Returns the method that the fact names; `None` if it names none.
     pub fn place(&self) -> Option<&Place> {
         match self {
             Fact::HottestMethod { place, .. }
@@ -654,8 +657,8 @@ impl Fact {
         }
     }
 
-    /// Returns the method if all of the fact is about it: what it runs, and what is compiled for
-    /// it.
+    /// Returns the method if the whole fact is about the method, such as a hot one; `None` if the
+    /// method is only an example.
     #[cfg(any(feature = "serde", feature = "page"))]
     pub(crate) fn subject_place(&self) -> Option<&Place> {
         match self.kind() {
@@ -668,7 +671,7 @@ impl Fact {
         }
     }
 
-    /// Returns the kinds of findings that this one makes superfluous, as it says as much.
+    /// Returns the kinds of findings that this fact makes superfluous, because it tells as much.
     pub fn covers(&self) -> &'static [FindingKind] {
         match self {
             Fact::Collections { behind: Some(CollectionPlace::Allocates(_)), .. } => {
@@ -683,8 +686,7 @@ impl Fact {
         }
     }
 
-    /// Returns whether the fact is no fault, however large it is: what holds a heap, and what a
-    /// program waits for.
+    /// Returns whether the fact is no fault, however large its numbers are.
     pub(crate) fn is_neutral(&self) -> bool {
         matches!(
             self,

@@ -1,5 +1,5 @@
-//! Facts: what a trace shows, as data. Numbers, places and kinds, without a sentence; thresholds,
-//! order and severity are decided on them, and `words` alone turns them into English.
+//! Facts: what a trace shows, as data. A fact has a kind, numbers and methods, and no sentence:
+//! thresholds, order and severity are decided on facts, and only `words` turns them into English.
 
 mod advice;
 mod cause;

@@ -1,6 +1,6 @@
 //! A number of a finding, with what makes it comparable: unit, base, certainty and source.
 
-/// What a number counts or measures.
+/// Unit of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Unit {
@@ -32,7 +32,7 @@ pub enum Unit {
     Threads,
     /// Work items of the thread pool.
     WorkItems,
-    /// Changes of the number of threads that the pool aims at.
+    /// Changes of the number of workers that the thread pool aims at.
     Adjustments,
     /// Waits for a lock, a handle or a task.
     Waits,
@@ -73,33 +73,33 @@ impl Unit {
         }
     }
 
-    /// Returns whether its numbers have a fraction.
+    /// Returns whether numbers of the unit may have a fraction.
     pub const fn has_fraction(self) -> bool {
         matches!(self, Unit::Percent | Unit::BytesPerSecond | Unit::PerSecond)
     }
 }
 
-/// What 100 % of a percentage is.
+/// Whole of which a percentage is a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Base {
-    /// The time of the trace.
+    /// Time of the trace.
     Elapsed,
-    /// The time of all samples that are not known to have waited.
+    /// Time of all samples that are not known to have waited.
     Running,
-    /// The running time of the method that the finding is about.
+    /// Running time of the method that the finding is about.
     OfMethod,
-    /// The time of the requests that the finding is about.
+    /// Time of the requests that the finding is about.
     OfRequests,
-    /// All events, with those that were lost.
+    /// Events, lost ones included.
     Events,
-    /// The frames of all distinct stacks.
+    /// Frames of all distinct stacks.
     Frames,
-    /// All bytes that were allocated.
+    /// Allocated bytes.
     Allocated,
-    /// The bytes of the heap.
+    /// Bytes of the heap.
     Heap,
-    /// The bytes of the heap that roots reach.
+    /// Bytes of the heap that roots reach.
     Reachable,
 }
 
@@ -120,13 +120,13 @@ impl Base {
     }
 }
 
-/// How far a number can be trusted.
+/// Degree to which a number can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Certainty {
     /// Counted or timed by events, each of which is in the trace.
     Exact,
-    /// A lower bound: what it counts was not over when the trace ended.
+    /// A lower bound, such as the time of a wait that was not over when the trace ended.
     AtLeast,
     /// Read from the operating system.
     Measured,
@@ -146,31 +146,31 @@ impl Certainty {
     }
 }
 
-/// A number, and where it comes from.
+/// A number with its unit, certainty and source.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Number {
-    /// The value. Counts and times are whole numbers.
+    /// Value; a whole number if the unit has no fraction.
     pub value: f64,
-    /// What it counts or measures.
+    /// Unit of the value.
     pub unit: Unit,
-    /// What 100 % is, if it is a percentage.
+    /// Whole of a percentage; `None` for other units.
     pub base: Option<Base>,
-    /// How far it can be trusted.
+    /// Degree to which the value can be trusted.
     pub certainty: Certainty,
-    /// The place of the number, or of what it sums up, in the JSON document of the finding's
-    /// command: `totals.pause_ns`, or `methods[].total_ns` of the row that the finding is about.
-    /// Empty if the command does not show it.
+    /// Path of the number, or of its summands, in the JSON document of the finding's command, such
+    /// as `totals.pause_ns`, or `methods[].self_ns` for the row that the finding is about. Empty if
+    /// the document does not have it.
     pub member: &'static str,
 }
 
 impl Number {
-    /// Makes a number that is exact and that no report shows.
+    /// Makes an exact number that no report shows.
     pub(crate) fn new(value: f64, unit: Unit) -> Number {
         Number { value, unit, base: None, certainty: Certainty::Exact, member: "" }
     }
 
-    /// Makes an exact count, or a time or size in a whole unit.
+    /// Makes an exact whole number that no report shows.
     pub(crate) fn count(value: u64, unit: Unit) -> Number {
         Number::new(value as f64, unit)
     }
@@ -190,7 +190,7 @@ impl Number {
         Number { base: Some(base), ..Number::new(value, Unit::Percent) }
     }
 
-    /// Makes the share that a part has of a whole.
+    /// Makes the percentage that a part is of a whole.
     pub(crate) fn share(part: u64, whole: u64, base: Base) -> Number {
         Number::percent(crate::document::percent(part, whole), base)
     }
@@ -205,19 +205,19 @@ impl Number {
         Number { certainty: Certainty::Estimated, ..self }
     }
 
-    /// Says where the finding's command shows the number.
+    /// Sets the path of the number in the document of the finding's command.
     pub(crate) fn in_member(self, member: &'static str) -> Number {
         Number { member, ..self }
     }
 
-    /// Returns the value as a whole number.
+    /// Returns the value, rounded to a whole number.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
     pub fn whole(&self) -> u64 {
         self.value.round() as u64
     }
 }
 
-/// A number with the command that shows it.
+/// A number with the command that shows it, as JSON documents have it.
 #[cfg(feature = "serde")]
 pub(crate) struct ReportedNumber<'n> {
     pub(crate) number: &'n Number,

@@ -1,4 +1,4 @@
-//! A method that a fact is about.
+//! The method that a fact is about.
 
 use crate::model::Frame;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Place {
-    /// Its frame.
+    /// Frame of the method.
     pub frame: Arc<Frame>,
-    /// The endpoint of a web application that the method serves, `GET /cart`; `None` if it serves
-    /// several, or none that is known.
+    /// Endpoint of a web application that the method serves, such as `GET /cart`; `None` if none or
+    /// several are known.
     pub endpoint: Option<Box<str>>,
 }
 
 impl Place {
-    /// Makes the place of a method that serves no endpoint that is known.
+    /// Makes the place of a method that serves no known endpoint.
     pub fn new(frame: Arc<Frame>) -> Place {
         Place { frame, endpoint: None }
     }

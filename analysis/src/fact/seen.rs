@@ -1,6 +1,6 @@
-//! What the stacks of all threads of a running process say together.
+//! Facts about a running process that the stacks of all its threads show.
 
-/// What stands out in the stacks of all threads.
+/// A notable fact about a running process that the stacks of all its threads show.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case", tag = "kind"))]
@@ -9,11 +9,11 @@ pub enum SeenFact {
     /// Threads wait for locks.
     #[non_exhaustive]
     LockWaits {
-        /// The threads, by name or else by id.
+        /// Name of each waiting thread, or its id.
         threads: Vec<String>,
-        /// The program's own methods in which they wait, each once.
+        /// The program's own methods in which the threads wait, each once.
         methods: Vec<String>,
-        /// Whether several threads wait and no thread runs: it may be a deadlock.
+        /// Whether several threads wait and no thread runs, which may be a deadlock.
         is_nothing_running: bool,
     },
     /// All workers of the thread pool are blocked.
@@ -21,31 +21,31 @@ pub enum SeenFact {
     BlockedPool {
         /// Number of workers.
         workers: u64,
-        /// The call in which most are blocked.
+        /// Call in which most workers are blocked.
         call: Option<String>,
-        /// The program's own method that calls it.
+        /// The program's own method that makes the call.
         method: Option<String>,
-        /// Number of work items that wait for a worker; `None` if that is not known.
+        /// Number of work items that wait for a worker; `None` if it is not known.
         queued: Option<u64>,
     },
     /// A thread used much of a processor.
     #[non_exhaustive]
     BusyThread {
-        /// The thread, by name or else by id.
+        /// Name of the thread, or its id.
         thread: String,
-        /// Processor time that it used, as a percentage of the time of a whole core.
+        /// Processor time of the thread, in percent of one core.
         core_percent: f64,
-        /// Whether that counts as a whole core.
+        /// Whether the processor time counts as a whole core.
         is_whole_core: bool,
-        /// The program's own method that it was in, else the innermost one.
+        /// The innermost own method on the thread's stack, else the innermost method.
         method: Option<String>,
     },
 }
 
-/// What stands out, most important first.
+/// Notable facts about a running process.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Verdicts {
-    /// The facts.
+    /// Facts, most important first.
     pub facts: Vec<SeenFact>,
 }

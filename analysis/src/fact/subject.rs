@@ -1,4 +1,4 @@
-//! What the events of a trace are about.
+//! Subjects: what the events of a trace are about, such as collections.
 
 use crate::report::{
     Activities, Alloc, Contention, Counters, Exceptions, Gc, Jit, Logs, Report, Sql, Tasks,
@@ -8,7 +8,7 @@ use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::BTreeMap;
 
-/// What events are about, in the order in which answers are listed.
+/// Subject of events, in the order in which the summary lists reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TraceSubject {
     Cpu,
@@ -28,7 +28,7 @@ pub(crate) enum TraceSubject {
 }
 
 impl TraceSubject {
-    /// Returns the name of the report about it; `None` if there is no such report.
+    /// Returns the name of the report about the subject; `None` if there is no such report.
     pub(crate) fn report(self) -> Option<&'static str> {
         Some(match self {
             TraceSubject::Cpu => TopNOptions::NAME,
@@ -48,8 +48,8 @@ impl TraceSubject {
         })
     }
 
-    /// Returns the subject of events of this type; `None` if a report says which of its events
-    /// count.
+    /// Returns the subject of events of this type. Returns `None` if the events count for no
+    /// subject, or if a report counts them itself.
     pub(crate) fn for_event(event: &Event<'_>) -> Option<TraceSubject> {
         Some(match (event.known_provider(), event.id()) {
             (KnownProvider::Runtime, 1) => TraceSubject::Gc,
@@ -70,5 +70,5 @@ impl TraceSubject {
     }
 }
 
-/// How many events are about each subject.
+/// Number of events by subject.
 pub(crate) type Subjects = BTreeMap<TraceSubject, u64>;

@@ -1,4 +1,4 @@
-//! What a page contains only in part.
+//! Parts of a page that are incomplete because the trace has too many rows for it.
 
 use crate::model::{Category, Kind};
 use serde::Serialize;
@@ -7,53 +7,52 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "part", content = "name")]
 pub(crate) enum PagePart {
-    /// The document of a report.
+    /// Document of the named report.
     Report(&'static str),
     /// Samples.
     Samples(Kind),
     /// Spans.
     Spans(Category),
-    /// The list of events.
     Events,
-    /// Stacks of all samples.
     Stacks,
-    /// Stacks for which the runtime collected.
+    /// Stacks that caused collections.
     Triggers,
 }
 
-/// What became of rows of which there were too many.
+/// How too many rows were reduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "how")]
 pub(crate) enum Thinning {
-    /// A list has rows that are evenly spread over time.
+    /// The list has one of `step` rows, evenly spread over time.
     OneOf { list: &'static str, kept: u64, all: u64, step: u64 },
-    /// A list has its first rows.
+    /// The list has its first types.
     FirstTypes { kept: u64, all: u64 },
-    /// A list has its first rows.
+    /// The list has its first static variables.
     FirstStatics { kept: u64, all: u64 },
-    /// All rare types and some events of frequent ones are listed, the others counted.
+    /// The list has all events of rare types and some events of frequent types. The others are
+    /// counted.
     RareTypes { kept: u64, all: u64 },
-    /// The longest are listed, the others counted.
+    /// The list has the longest rows. The others are counted.
     Longest { kept: u64, left_out: u64 },
-    /// Rows are shown until a time.
+    /// The list ends at a time, in nanoseconds from the start.
     Until { nanos: i64 },
-    /// Values of a counter are joined.
+    /// Each point of a counter joins `step` values.
     Joined { step: u64 },
-    /// Samples are added up over bins of time.
+    /// Samples are added up over bins of time, except for `left_out` samples.
     AddedUp { bin_nanos: u64, left_out: u64 },
-    /// Samples with the rarest stacks are shown without them.
+    /// Samples with the rarest stacks are shown without their stacks.
     WithoutStack { samples: u64 },
-    /// Innermost calls are shown as one, where there are more different ones.
+    /// Innermost calls that do not fit into `max_calls` different ones are shown as one.
     Deeper { max_calls: u64 },
-    /// Exceptions whose type is one of many more.
+    /// Exceptions of all types after the first `kept` are shown as one type.
     ManyTypes { exceptions: u64, kept: u64 },
-    /// Exceptions whose message is one of many more.
+    /// Exceptions with all messages after the first `kept` are shown with one message.
     ManyMessages { exceptions: u64, kept: u64 },
-    /// Exceptions are counted by type alone.
+    /// Exceptions are counted by type, without messages and stacks.
     ByType { exceptions: u64 },
 }
 
-/// That a page contains only a part of something.
+/// A part of a page that is incomplete, and how it was reduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Thinned {
     #[serde(flatten)]

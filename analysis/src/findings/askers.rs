@@ -1,5 +1,5 @@
-//! Who asks the runtime for something: the stacks of events that it writes for that on the
-//! thread that asks.
+//! Finds the methods that cause collections, threads and dynamic methods, by the stacks of events
+//! that the runtime writes on the thread that asks for them.
 
 use super::own::OwnModules;
 use crate::model::{Frame, FrameHandle, Kind, Model, Moment, Resolved, StackHandle, ThreadHandle};
@@ -9,26 +9,26 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Minimum number of samples from which it is known how long threads lived.
+/// Minimum number of samples from which the life of threads is estimated.
 const MIN_SAMPLES: u64 = 50;
 /// Unit to which the life of a thread is rounded, in nanoseconds.
 const LIFE_UNIT_NANOS: u64 = 100_000;
 
-/// Counts collections, started threads and dynamic methods by the stack that requested them.
+/// Counts collections, started threads and dynamic methods by the stack that asked for them.
 ///
 /// | event | meaning |
 /// |---|---|
-/// | runtime 35 | a thread asks for a collection, or allocates what makes one necessary |
+/// | runtime 35 | a thread asks for a collection, or makes one necessary by allocating |
 /// | runtime 70 | a thread starts another one |
-/// | runtime 145 | a thread wants a method that is not compiled; here: a dynamic one |
-/// | runtime 71 | a thread that was started runs: its first event |
+/// | runtime 145 | a thread needs a method to be compiled; only dynamic methods count |
+/// | runtime 71 | a started thread begins to run |
 #[derive(Debug, Default)]
 pub(crate) struct Askers {
     collections: HashMap<StackHandle, u64>,
     threads: HashMap<StackHandle, u64>,
     dynamic_methods: HashMap<StackHandle, u64>,
     started: u64,
-    /// Threads that began to run.
+    /// Threads that began to run after the session began.
     began: BTreeSet<ThreadHandle>,
 }
 
@@ -61,12 +61,12 @@ impl Askers {
         *count = count.saturating_add(1);
     }
 
-    /// Returns the number of threads that code has started.
+    /// Returns the number of starts of threads.
     pub(super) fn started(&self) -> u64 {
         self.started
     }
 
-    /// Returns the own method in which most collections begin.
+    /// Returns the own method that causes most collections.
     pub(super) fn collector<'r>(
         &self,
         own: &OwnModules,
@@ -93,8 +93,8 @@ impl Askers {
         most_common_method(&self.dynamic_methods, own, resolved)
     }
 
-    /// Returns how long threads that were started lived on average, in nanoseconds: as many samples
-    /// as each has, times their distance. It is rounded, as it is an estimate.
+    /// Returns the mean life of the started threads in nanoseconds: their mean number of samples,
+    /// times the interval between samples. It is rounded because it is an estimate.
     pub(super) fn life_nanos(&self, resolved: &Resolved<'_>) -> Option<u64> {
         let rows = resolved.profile().rows();
         let of_started = rows
@@ -111,7 +111,7 @@ impl Askers {
     }
 }
 
-/// Returns the innermost own method of most stacks, if it is that of half of them.
+/// Returns the innermost own method of most stacks, if it is the method of at least half of them.
 fn most_common_method<'r>(
     stacks: &HashMap<StackHandle, u64>,
     own: &OwnModules,

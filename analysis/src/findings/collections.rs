@@ -1,4 +1,4 @@
-//! Findings about collections and allocations: why collections come, and why they are dear.
+//! Findings about collections and allocations: why collections came, and why they took long.
 
 use super::finding::{Finding, weight_of_lost_time};
 use super::own::OwnModules;
@@ -11,44 +11,44 @@ use crate::report::{AllocReport, Collection, GcReason, GcReport, ObjectKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Minimum time of pauses, in percent of the trace.
+/// Minimum time of pauses in a finding, in percent of the trace.
 const MIN_PAUSES_PERCENT: f64 = 1.0;
-/// Minimum number of collections if large objects caused them: these collect the whole heap,
-/// however short that is while it is small.
+/// Minimum number of collections that large objects caused. Two are enough, however short, because
+/// each collects the whole heap, and takes longer when the heap grows.
 const MIN_OF_LARGE_OBJECTS: u64 = 2;
-/// Minimum promoted size, and size of a heap that grows, in bytes: 50 MiB.
+/// Minimum size of promoted objects, or of a heap that grows, in bytes: 50 MiB.
 const MIN_PROMOTED_BYTES: u64 = 50 << 20;
-/// Minimum part that survives where little should, in percent.
+/// Minimum part of young objects that survives a collection to be too much, in percent.
 const MIN_SURVIVAL_PERCENT: f64 = 30.0;
 /// Minimum factor by which a heap that only grows is larger at the end.
 const MIN_GROWTH: u64 = 3;
-/// Minimum number of collections that show that a heap only grows.
+/// Minimum number of collections from which a trend is read.
 const MIN_COLLECTIONS: usize = 4;
-/// Minimum part of a heap that is holes, in percent.
+/// Minimum size of holes, in percent of the heap.
 const MIN_HOLES_PERCENT: f64 = 50.0;
-/// Minimum number of pinned objects between holes.
+/// Minimum number of pinned objects to which holes are attributed.
 const MIN_PINNED: u32 = 100;
-/// Minimum part of what is allocated that one type in one method has, in percent.
+/// Minimum bytes of one type in one method, in percent of all allocated bytes.
 const MIN_ALLOCATED_PERCENT: f64 = 20.0;
 /// Minimum rate of allocations, in bytes a second: 100 MiB.
 const MIN_ALLOCATED_PER_SECOND: f64 = 104_857_600.0;
-/// Maximum number of reasons of a finding.
+/// Maximum number of reasons that a finding gives.
 const MAX_REASONS: usize = 2;
 
-/// The program's own methods that are behind collections, as far as they are known.
+/// Own methods that may be behind collections.
 #[derive(Debug, Default)]
 pub(super) struct Places<'r> {
     /// The method that calls `GC.Collect`.
     pub(super) collector: Option<&'r Arc<Frame>>,
     /// The method in which most collections begin.
     pub(super) begins: Option<&'r Arc<Frame>>,
-    /// The method in which most samples are, if no other finding names it.
+    /// The method with most samples, if no other finding names it.
     pub(super) busiest: Option<&'r Arc<Frame>>,
-    /// What most of the allocations are, and where.
+    /// The type with most allocated bytes, and the method that allocates it.
     pub(super) allocates: Option<AllocatedType>,
 }
 
-/// Returns collections, and why they came or are dear.
+/// Returns the finding about collections, with why they came or took long.
 pub(super) fn collections(
     report: &GcReport,
     alloc: &AllocReport,
@@ -73,7 +73,7 @@ pub(super) fn collections(
     is_notable.then(|| Finding::new(fact, weight_of_lost_time(totals.pause_percent)))
 }
 
-/// Returns what was allocated; `most`: what most of it is, and in which method.
+/// Returns the finding about allocations. `most` is the type with most allocated bytes.
 pub(super) fn allocations(report: &AllocReport, most: Option<AllocatedType>) -> Option<Finding> {
     let source = report.sources.first()?;
     let rate = source
@@ -92,7 +92,7 @@ pub(super) fn allocations(report: &AllocReport, most: Option<AllocatedType>) -> 
     Some(Finding::new(fact, weight))
 }
 
-/// Returns the reasons that stand out, and the method behind them.
+/// Returns why collections came or took long, and the method behind them.
 fn reasons(
     report: &GcReport,
     alloc: &AllocReport,
@@ -101,7 +101,7 @@ fn reasons(
 ) -> (Vec<CollectionReason>, Option<CollectionPlace>) {
     let asked = induced(report, places.collector.map(|frame| own.place(frame)));
     let large = large_objects(&report.collections, || large_type(alloc, own));
-    // The sentence about large objects names their place itself.
+    // `GC.Collect` and large objects have a place of their own.
     let has_place = |reason: &CollectionReason| match reason {
         CollectionReason::LargeObjects { objects: Some(objects), .. } => objects.place.is_some(),
         _ => false,
@@ -116,14 +116,14 @@ fn reasons(
     let all =
         [asked, holes(&report.collections), growth(&report.collections), large, survival(report)];
     let mut reasons: Vec<CollectionReason> = all.into_iter().flatten().take(MAX_REASONS).collect();
-    // A place comes last.
+    // A reason with a place comes last, because the place may be long.
     reasons.sort_by_key(CollectionReason::names_place);
     (reasons, behind)
 }
 
 fn induced(report: &GcReport, by: Option<Place>) -> Option<CollectionReason> {
     let (induced, of) = (report.totals.induced, report.totals.count);
-    // The collection of a heap dump was asked for by whoever wanted the dump.
+    // A heap dump induces a collection or two, which are not the program's.
     (of >= MIN_COLLECTIONS as u64 && induced.saturating_mul(2) >= of)
         .then_some(CollectionReason::Induced { induced, of, by })
 }
@@ -132,7 +132,6 @@ fn large_objects(
     collections: &[Collection],
     objects: impl FnOnce() -> Option<LargeObjects>,
 ) -> Option<CollectionReason> {
-    // The runtime's names of reasons.
     let is_large = |row: &&Collection| row.reason == GcReason::AllocLarge;
     let large: Vec<&Collection> = collections.iter().filter(is_large).collect();
     if large.is_empty() || large.len().saturating_mul(2) < collections.len() {
@@ -141,7 +140,6 @@ fn large_objects(
     Some(CollectionReason::LargeObjects {
         collections: large.len() as u64,
         of: collections.len() as u64,
-        // Large objects are collected with generation 2.
         is_generation_2: large.iter().all(|row| row.generation >= 2),
         objects: objects(),
     })
@@ -151,7 +149,7 @@ fn large_type(alloc: &AllocReport, own: &OwnModules) -> Option<LargeObjects> {
     let source = alloc.sources.first()?;
     let kind = source.kinds.iter().find(|row| row.kind == ObjectKind::Large)?;
     let row = source.types.iter().max_by_key(|row| row.large_bytes)?;
-    // Of one type, the stack with most bytes is that of its large objects.
+    // Stacks come in order of their bytes, so a type's first stack allocates its large objects.
     let stack = source.stacks.iter().find(|stack| stack.type_name == row.type_name)?;
     Some(LargeObjects {
         bytes: kind.bytes,
@@ -162,8 +160,8 @@ fn large_type(alloc: &AllocReport, own: &OwnModules) -> Option<LargeObjects> {
     })
 }
 
-/// Returns what most of the allocated bytes are, and in which method, if samples of allocations
-/// say so.
+/// Returns the type with most allocated bytes, and the own method that allocates it; `None` if no
+/// type and method has [`MIN_ALLOCATED_PERCENT`].
 pub(super) fn most_allocated(alloc: &AllocReport, own: &OwnModules) -> Option<AllocatedType> {
     let source = alloc.sources.first()?;
     let mut places: BTreeMap<(&Arc<Frame>, &str), u64> = BTreeMap::new();
@@ -181,7 +179,8 @@ pub(super) fn most_allocated(alloc: &AllocReport, own: &OwnModules) -> Option<Al
     })
 }
 
-/// Returns young collections that copy what they should free: objects that live just long enough.
+/// Returns whether young collections copied objects that they should have freed, because these
+/// lived just long enough.
 fn survival(report: &GcReport) -> Option<CollectionReason> {
     let young = report.collections.iter().filter(|row| row.generation < 2);
     let copied: Vec<u64> = young
@@ -202,7 +201,7 @@ fn survival(report: &GcReport) -> Option<CollectionReason> {
 fn growth(collections: &[Collection]) -> Option<CollectionReason> {
     let sizes: Vec<u64> = collections.iter().filter_map(|row| row.heap_after_bytes).collect();
     let (first, last) = (*sizes.first()?, *sizes.last()?);
-    // Each of the later half is larger than each of the earlier one.
+    // The heap grows if each size of the later half is larger than each of the earlier half.
     let (early, late) = sizes.split_at_checked(sizes.len() / 2)?;
     let only_grows = sizes.len() >= MIN_COLLECTIONS
         && last >= first.saturating_mul(MIN_GROWTH)

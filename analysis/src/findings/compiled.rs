@@ -1,4 +1,4 @@
-//! The finding about methods that are compiled.
+//! The finding about the time of compiling methods.
 
 use super::finding::{Finding, weight_of_lost_time};
 use crate::document::percent;
@@ -7,13 +7,13 @@ use crate::report::JitReport;
 
 /// Minimum time of compilation, summed over threads, in percent of the trace.
 const MIN_JIT_PERCENT: f64 = 2.0;
-/// Maximum number of compiled methods per dynamic method for dynamic methods to be named.
+/// Maximum ratio of all compiled methods to dynamic ones for the finding to count the dynamic ones.
 const MAX_METHODS_PER_DYNAMIC: u64 = 5;
-/// Minimum number of dynamic methods that are named.
+/// Minimum number of dynamic methods for the finding to count them.
 const MIN_DYNAMIC: u64 = 20;
 
-/// Returns what was compiled. `asker`: the method of the program's own that most dynamic methods
-/// are compiled for.
+/// Returns the finding about compilation. `asker` is the own method for which most dynamic methods
+/// were compiled.
 pub(super) fn compilation(
     report: &JitReport,
     asker: Option<Place>,
@@ -24,9 +24,9 @@ pub(super) fn compilation(
     if share < MIN_JIT_PERCENT {
         return None;
     }
-    // Others wait for what is not compiled in the background.
+    // A thread waits for the method that it calls, unless that is compiled in the background.
     let waited = totals.duration_ns.saturating_sub(totals.background_duration_ns);
-    // Reflection makes some for its own sake.
+    // Reflection makes some dynamic methods of its own.
     let is_much = totals.dynamic >= MIN_DYNAMIC
         && totals.dynamic.saturating_mul(MAX_METHODS_PER_DYNAMIC) >= totals.methods;
     let dynamic = is_much.then_some((totals.dynamic, totals.dynamic_duration_ns));

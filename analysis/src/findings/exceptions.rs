@@ -1,4 +1,4 @@
-//! The finding about exceptions: how many were thrown, and how many again.
+//! The finding about exceptions: how many were thrown, and how many of these were rethrown.
 
 use super::finding::Finding;
 use super::own::OwnModules;
@@ -9,23 +9,24 @@ use crate::report::{ExceptionsReport, StackRow};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Minimum number of exceptions a second.
+/// Minimum number of exceptions a second for a finding.
 const MIN_PER_SECOND: f64 = 1.0;
-/// Minimum number of exceptions a second that the finding gives.
+/// Minimum number of exceptions a second for the finding to state the rate.
 const MIN_SHOWN_PER_SECOND: f64 = 10.0;
-/// Percentage of the time that an exception a second takes at least: 10 µs.
+/// Minimum cost of one exception a second in percent of the time: 10 µs.
 const EXCEPTION_PERCENT: f64 = 0.001;
 /// Weight of exceptions that take no time.
 const MIN_WEIGHT: f64 = 14.5;
-/// Methods that throw what was caught before.
+/// First words of the types of awaiters, which rethrow the exception of their task.
 const AWAITERS: [&str; 3] = ["TaskAwaiter", "Configured", "ValueTaskAwaiter"];
-/// What gives a method the result of what it awaits, if that is no task.
+/// Part of the name of methods that give the awaiting method the result of a `ValueTask` that is
+/// backed by no task.
 const SOURCE: &str = ".IValueTaskSource";
-/// Methods between the one that awaits and the task.
+/// Namespace of the methods between the awaiting method and the task.
 const SERVICES: &str = "System.Runtime.CompilerServices";
 
-/// Returns exceptions: how many were thrown, and how many again. `throwing`: the percentage of the
-/// running time that throwing and catching takes.
+/// Returns the finding about exceptions. `throwing` is the time of throwing and catching, in
+/// percent of the running time.
 pub(super) fn exceptions(
     report: &ExceptionsReport,
     own: &OwnModules,
@@ -33,7 +34,7 @@ pub(super) fn exceptions(
     trace_ns: u64,
 ) -> Option<Finding> {
     let first = report.types.first()?;
-    // A trace may last no time at all: a millisecond at least keeps the rate finite.
+    // A trace of one moment counts as a millisecond, so that the rate is finite.
     let rate = report.count as f64 / (trace_ns as f64 / 1e9).max(0.001);
     if rate < MIN_PER_SECOND {
         return None;
@@ -51,18 +52,18 @@ pub(super) fn exceptions(
         type_name: first.type_name.clone(),
         thrown_by: thrown_by(&first.stacks, own),
     };
-    // Samples do not tell where the runtime throws in native code.
+    // Samples do not show throwing that older runtimes do in native code.
     let cost = throwing.max(rate * EXCEPTION_PERCENT);
     Some(Finding::new(fact, MIN_WEIGHT + 0.8 * cost.min(100.0)))
 }
 
-/// Returns how many of a type's exceptions were thrown before: an awaiting method throws what its task
-/// has caught. But a task may be given an exception that nobody threw, and then the first that
-/// awaits it is the first that throws it.
+/// Returns the number of exceptions of a type that were rethrown, because an awaiting method throws
+/// what its task caught. A task may hold an exception that nobody threw; then the first method that
+/// awaits the task throws the exception for the first time.
 fn thrown_again(stacks: &[StackRow]) -> u64 {
     let (mut thrown, mut given) = (0_u64, 0_u64);
-    // By the method that awaits: what it threw again, and what it was given by a source of
-    // tasks, which throws it at the first await.
+    // For each awaiting method: how many it rethrew, and how many came from a source of tasks,
+    // which throws for the first time at the await.
     let mut awaits: BTreeMap<Option<&Arc<Frame>>, (u64, u64)> = BTreeMap::new();
     for stack in stacks {
         let first = stack.frames.first();
@@ -81,8 +82,8 @@ fn thrown_again(stacks: &[StackRow]) -> u64 {
         }
     }
     let all = awaits.values().fold(0_u64, |sum, (again, _)| sum.saturating_add(*again));
-    // An exception passes through a method once. What a method throws again was thrown
-    // elsewhere: if that is not enough, or nobody threw any, the rest begins there.
+    // An exception passes through a method once, so what a method rethrew was thrown elsewhere. If
+    // fewer were thrown elsewhere, the rest was first thrown in this method.
     let begun = awaits.values().filter(|(_, sources)| *sources > 0 || thrown == 0 && given == 0);
     let first = begun.map(|(again, sources)| {
         let elsewhere = thrown.saturating_add(given.saturating_sub(*sources));
@@ -91,14 +92,14 @@ fn thrown_again(stacks: &[StackRow]) -> u64 {
     all.saturating_sub(first.max().unwrap_or(0))
 }
 
-/// Returns whether a frame throws what was caught before.
+/// Returns whether a frame rethrows an exception that was caught.
 fn is_again(frame: &Frame) -> bool {
     (frame.namespace == SERVICES && AWAITERS.iter().any(|begin| frame.type_name.starts_with(begin)))
         || frame.namespace == "System.Runtime.ExceptionServices"
             && frame.type_name.starts_with("ExceptionDispatchInfo")
 }
 
-/// Returns whether a frame gives a method the result of what it awaits, if that is no task.
+/// Returns whether a frame gives an awaiting method the result of a source of tasks.
 fn is_source(frame: &Frame) -> bool {
     frame.method.contains(SOURCE)
 }
@@ -107,8 +108,8 @@ fn is_service(frame: &Frame) -> bool {
     frame.namespace == SERVICES
 }
 
-/// Returns where most exceptions of a type are thrown. Where the compiler has put the call into
-/// its caller, the call is that of the other stacks.
+/// Returns the own method in which most exceptions of a type are thrown, and its call that throws
+/// most of them.
 fn thrown_by(stacks: &[StackRow], own: &OwnModules) -> Option<ThrownBy> {
     let mut methods: BTreeMap<&Arc<Frame>, (u64, BTreeMap<ThrowCall, u64>)> = BTreeMap::new();
     let mut all = 0_u64;
@@ -162,10 +163,10 @@ mod tests {
 
     #[test]
     fn what_a_task_was_given_is_thrown_first_where_it_is_awaited() {
-        // Nobody threw it: the method that awaits it and then its caller.
+        // Nobody threw the exception before `Connect` awaited its task; `Send` rethrew it.
         let given = stacks(&[(4, &[AWAITER, "Connect"]), (4, &[AWAITER, "Send"])]);
         assert_eq!(thrown_again(&given), 4);
-        // Some came from a source of tasks, and some from tasks, to the same method.
+        // One method got some exceptions from a source of tasks, and some from tasks.
         let source = "Args::System.Threading.Tasks.Sources.IValueTaskSource.GetResult";
         let mixed = stacks(&[(2, &[source, "Connect"]), (1, &[AWAITER, "Connect"])]);
         assert_eq!(thrown_again(&mixed), 0);

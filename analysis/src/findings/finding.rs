@@ -1,4 +1,4 @@
-//! A finding: a fact, and how much it matters.
+//! A finding: a fact, with a weight that ranks it among others.
 
 #[cfg(feature = "serde")]
 use crate::fact::ReportedNumber;
@@ -13,19 +13,19 @@ const MIN_SEVERE_WEIGHT: f64 = 60.0;
 /// Minimum weight of a notable finding.
 const MIN_NOTABLE_WEIGHT: f64 = 30.0;
 
-/// How much a finding matters, in a word.
+/// Importance of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Severity {
-    /// The program is stuck or has died, or loses half of its time, or the trace misleads.
+    /// The program is stuck, has died, or loses half of its time; or the trace misleads.
     Severe,
-    /// It is worth a look.
+    /// Worth a look.
     Notable,
-    /// It may be worth a look.
+    /// Possibly worth a look.
     Minor,
-    /// It does not stand in the way.
+    /// A good sign: a common problem that the program does not have.
     Good,
 }
 
@@ -41,20 +41,20 @@ impl Severity {
     }
 }
 
-/// A notable fact about a trace, and how much it matters.
+/// A notable fact about a trace, with its weight.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Finding {
     /// The fact.
     pub fact: Fact,
-    /// How notable it is, from 0 to 100.
+    /// Importance from 0 to 100, by which findings are sorted.
     pub weight: f64,
-    /// The weight in a word.
+    /// Importance in a word, which follows from the weight and the kind of fact.
     pub severity: Severity,
 }
 
 impl Finding {
-    /// Makes a finding of a fact. What is no fault is at most notable.
+    /// Makes a finding. A fact that is no fault is at most [`Severity::Notable`].
     pub(super) fn new(fact: Fact, weight: f64) -> Finding {
         let weight = weight.clamp(0.0, 100.0);
         let severity = match weight {
@@ -66,25 +66,24 @@ impl Finding {
         Finding { fact, weight, severity }
     }
 
-    /// Returns the subject, which several kinds may share: `gc`, `hottest_method`.
+    /// Returns the subject, such as `gc`, which several kinds of findings may share.
     pub fn about(&self) -> &'static str {
         self.fact.kind().subject()
     }
 
-    /// Returns the sentence. If it names a place, that comes last, and is the only part of
-    /// unbounded length.
+    /// Returns the sentence. A place comes last in it, and is the only part of unbounded length.
     pub fn text(&self) -> String {
         words::findings::sentence(&self.fact)
     }
 
-    /// Returns the number that matters most. The command shows it in its first rows or its
-    /// totals.
+    /// Returns the most important number, which [`command`](Finding::command) shows in its first
+    /// rows or totals.
     pub fn headline(&self) -> Number {
         self.fact.headline()
     }
 
-    /// Returns the command that shows more, without `nettrace` and the trace, such as `report
-    /// exceptions`.
+    /// Returns the command that shows more, such as `report exceptions`, without `nettrace` and the
+    /// trace's name.
     pub fn command(&self) -> &'static str {
         self.fact.kind().command()
     }
@@ -92,8 +91,8 @@ impl Finding {
 
 #[cfg(feature = "serde")]
 impl serde::Serialize for Finding {
-    /// Writes the sentence with its subject and headline, and then the fact: kind, numbers by
-    /// name, the method, and what else belongs to the kind.
+    /// Writes the sentence, subject and headline, and then the fact: its kind, its numbers by name,
+    /// the method, and further members of the kind.
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
         let Finding { fact, weight, severity } = self;
@@ -124,7 +123,7 @@ impl serde::Serialize for Finding {
     }
 }
 
-/// The numbers of a fact by their names.
+/// The numbers of a fact, written as a map from names to numbers.
 #[cfg(feature = "serde")]
 struct Numbers<'f>(&'f Fact);
 
@@ -137,25 +136,25 @@ impl serde::Serialize for Numbers<'_> {
     }
 }
 
-/// Returns the weight of what takes this percentage of the time from those who want something
-/// else: pauses, waits, compilation.
+/// Returns the weight of a loss, such as pauses, waits or compilation, that takes this percentage
+/// of the time.
 pub(super) fn weight_of_lost_time(percent: f64) -> f64 {
     20.0 + 0.75 * percent.clamp(0.0, 100.0)
 }
 
-/// Returns the weight of what has this percentage of the running time: it may be what the
-/// program is for.
+/// Returns the weight of a method that has this percentage of the running time. It is lower than
+/// for lost time, because the method may be what the program is for.
 pub(super) fn weight_of_running_time(percent: f64) -> f64 {
     20.0 + 0.4 * percent
 }
 
-/// Keeps the most notable findings, and sorts them.
+/// Sorts findings by weight, and keeps the first [`MAX_FINDINGS`].
 pub(super) fn rank(findings: &mut Vec<Finding>) {
     findings.sort_few_by(|one, other| other.weight.total_cmp(&one.weight));
     findings.truncate(MAX_FINDINGS);
 }
 
-/// Leaves out what another finding says, too.
+/// Removes findings that another finding makes superfluous.
 pub(super) fn leave_out_covered(findings: &mut Vec<Finding>) {
     let covered: Vec<FindingKind> =
         findings.iter().flat_map(|finding| finding.fact.covers()).copied().collect();

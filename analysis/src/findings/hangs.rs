@@ -1,4 +1,5 @@
-//! Findings about what does not go on: deadlocks, waits without end, a starved thread pool.
+//! Findings about threads that make no progress: deadlocks, waits without end, a starved thread
+//! pool.
 
 use super::finding::Finding;
 use super::overview::Overviewed;
@@ -14,19 +15,18 @@ use crate::report::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Maximum number of places that a finding names.
+/// Maximum number of methods that a finding names.
 const MAX_PLACES: usize = 3;
 /// Minimum time of a wait for a lock that is not over, in percent of the trace.
 const MIN_OPEN_WAIT_PERCENT: f64 = 1.0;
-/// Minimum time of an `await` that is not over, in percent of the trace: most just go on later.
+/// Minimum time of an `await` that is not over, in percent of the trace; shorter ones are normal.
 const MIN_AWAIT_PERCENT: f64 = 20.0;
 /// Minimum time of an `await` that is not over, in nanoseconds.
 const MIN_AWAIT_NANOS: u64 = 1_000_000_000;
-/// Minimum time for which a worker of the thread pool is blocked, in nanoseconds.
+/// Minimum time of a wait that counts a pool worker as blocked, in nanoseconds.
 const MIN_BLOCKED_NANOS: u64 = 500_000_000;
-/// Maximum time that work waits for a worker without being a sign of starvation, in nanoseconds.
+/// Maximum 99th percentile of the time for which work items wait in a healthy pool, in nanoseconds.
 const MAX_NANOS_IN_QUEUE: u64 = 100_000_000;
-// Weights of findings about a program that is stuck, or was.
 const DEADLOCK_WEIGHT: f64 = 99.0;
 const STARVED_FOR_EVER_WEIGHT: f64 = 95.0;
 const ENDLESS_LOCK_WAIT_WEIGHT: f64 = 90.0;
@@ -35,10 +35,10 @@ const NO_FREE_WORKER_WEIGHT: f64 = 85.0;
 const STARVED_WEIGHT: f64 = 80.0;
 const ENDLESS_AWAITS_WEIGHT: f64 = 45.0;
 
-/// Returns that threads wait for each other and will do so for ever.
+/// Returns the finding about threads that wait for each other for ever.
 pub(super) fn deadlock(report: &ContentionReport, own: &OwnModules) -> Option<Finding> {
     let circle = report.deadlocks.first().filter(|circle| !circle.thread_ids.is_empty())?;
-    // The list has the longest waits.
+    // The list has only the longest waits, so the place may be unknown.
     let is_in = |row: &&OpenLockWait| {
         row.wait.thread_id.is_some_and(|thread| circle.thread_ids.contains(&thread))
     };
@@ -52,7 +52,8 @@ pub(super) fn deadlock(report: &ContentionReport, own: &OwnModules) -> Option<Fi
     Some(Finding::new(fact, DEADLOCK_WEIGHT))
 }
 
-/// Returns that a thread still waits for a lock, and has for long.
+/// Returns the finding about a thread that has waited long for a lock when the trace ends; `None`
+/// if there is a deadlock, which explains it.
 pub(super) fn endless_lock_wait(
     report: &ContentionReport,
     own: &OwnModules,
@@ -78,8 +79,8 @@ pub(super) fn endless_lock_wait(
         .then(|| Finding::new(fact, ENDLESS_LOCK_WAIT_WEIGHT))
 }
 
-/// Returns `await`s of the program's own code that are not over, and have lasted for long: of
-/// something that no code runs for, such as a semaphore.
+/// Returns the finding about long `await`s in own code that are not over when the trace ends. Only
+/// awaits count during which no code runs, such as of a semaphore.
 pub(super) fn endless_awaits(
     report: &TasksReport,
     own: &OwnModules,
@@ -87,8 +88,8 @@ pub(super) fn endless_awaits(
 ) -> Option<Finding> {
     let long = report.open.iter().filter_map(|row| {
         let (_, frame) = own.frame(&row.wait.frames)?;
-        // A method that awaits another one, or time, is not what is stuck; a program's main
-        // method waits for its end.
+        // A method that awaits another method or a delay is not the cause, and a program's main
+        // method always waits for its end.
         let is_cause = !row.is_blocking
             && !matches!(row.kind, TaskKind::AsyncMethod | TaskKind::Delay)
             && !frame.is_entry_point();
@@ -98,8 +99,8 @@ pub(super) fn endless_awaits(
     });
     let long: Vec<(&Arc<Frame>, u64)> = long.collect();
     let nanos = long.iter().map(|(_, nanos)| *nanos).max()?;
-    // One method with several overloads is one place. In reverse, as a map keeps the last of equal
-    // keys: here the overload that waits longest.
+    // Overloads of a method are one place. The order is reversed because `collect` keeps the last
+    // of equal keys, and the longest wait comes first.
     let places: BTreeMap<&str, &Arc<Frame>> =
         long.iter().rev().map(|(frame, _)| (frame.without_arguments(), *frame)).collect();
     let fact = Fact::EndlessAwaits {
@@ -110,7 +111,8 @@ pub(super) fn endless_awaits(
     Some(Finding::new(fact, ENDLESS_AWAITS_WEIGHT))
 }
 
-/// Returns that the thread pool has no worker that makes progress, or had none and added some.
+/// Returns the finding about a thread pool whose workers are all blocked, or were until the pool
+/// added more.
 pub(super) fn starvation(
     reports: &Overviewed,
     stuck: &StuckThreads,
@@ -135,8 +137,8 @@ pub(super) fn starvation(
     (adjustments > 0).then(|| Finding::new(fact, STARVED_WEIGHT))
 }
 
-/// Returns that the pool was recorded, added no worker because others were blocked, and left no
-/// work waiting.
+/// Returns the finding that the thread pool was never starved: it was recorded, added no worker for
+/// blocked ones, and left no work waiting.
 pub(super) fn no_starvation(pool: &ThreadPoolReport) -> Option<Finding> {
     let most = pool.max_workers.filter(|most| *most > 0)?;
     let grew = pool.reasons.iter().any(|row| row.reason.is_for_blocked_workers());
@@ -146,18 +148,19 @@ pub(super) fn no_starvation(pool: &ThreadPoolReport) -> Option<Finding> {
     (!grew && !has_waited).then(|| Finding::new(Fact::NoStarvation { workers }, 0.0))
 }
 
-/// Returns how many workers a pool had before it was starved, and how many afterwards.
+/// Returns the number of workers before the pool was starved and afterwards; `None` if it did not
+/// grow.
 fn grown(pool: &ThreadPoolReport) -> Option<(u64, u64)> {
     let mut targets = pool.adjustments.iter().filter(|row| row.reason.is_for_blocked_workers());
     let first = targets.next()?.workers;
     let most = targets.map(|row| row.workers).max().unwrap_or(first);
-    // The first workers of a process that starts, which reports its limits, say nothing.
+    // A trace with the pool's limits begins with the process, when the pool has no workers yet.
     let before = pool.min_workers.filter(|_| pool.limits.is_none()).unwrap_or(first);
     let after = pool.max_workers.unwrap_or(most);
     (after > before).then_some((before, after))
 }
 
-/// Returns threads that wait for a lock, of which only stacks say so.
+/// Returns the finding about threads that wait for a lock, as only their stacks show.
 fn stuck_in_lock(threads: &[StuckThread], own: &OwnModules) -> Option<Finding> {
     let longest = threads.first()?;
     let fact = Fact::StuckInLock {
@@ -170,17 +173,19 @@ fn stuck_in_lock(threads: &[StuckThread], own: &OwnModules) -> Option<Finding> {
     Some(Finding::new(fact, STUCK_WEIGHT))
 }
 
-/// Workers of the thread pool that waited: how long together, the call that waits, and the own
-/// method that calls it.
+/// Pool workers that waited in one method.
 #[derive(Debug)]
 pub(super) struct Blocked<'r> {
+    /// Time of the waits, summed over workers.
     pub(super) nanos: u64,
+    /// Public name of the call that waits.
     pub(super) call: Option<String>,
+    /// The own method that makes the call.
     pub(super) method: &'r Arc<Frame>,
 }
 
 impl<'r> Blocked<'r> {
-    /// Returns waits for tasks, by the events of waits: for traces without samples.
+    /// Returns the longest waits for tasks by the events of waits, for traces without samples.
     pub(super) fn by_events(report: &'r WaitsReport, own: &OwnModules) -> Option<Blocked<'r>> {
         let mut methods: BTreeMap<(&'r Arc<Frame>, String), u64> = BTreeMap::new();
         for place in &report.places {
@@ -195,15 +200,15 @@ impl<'r> Blocked<'r> {
     }
 }
 
-/// Returns whether a frame is a method of a task, or of what awaits one.
+/// Returns whether a frame is a method of a task or of its awaiter.
 fn is_of_task(frame: &Frame) -> bool {
     frame.namespace == "System.Threading.Tasks" && frame.type_name.starts_with("Task")
 }
 
-/// A blocked worker: for how long, what it waits for, and where.
+/// Time of a worker's wait, its kind, and the own method that waits.
 type BlockedWorker<'r> = (u64, WaitFor, Option<&'r Arc<Frame>>);
 
-/// Returns that all workers of the thread pool wait, and have for long.
+/// Returns the finding that all workers of the thread pool have waited for long.
 fn blocked_pool(
     reports: &Overviewed,
     stuck: &StuckThreads,
@@ -213,7 +218,7 @@ fn blocked_pool(
     let mut blocked: BTreeMap<u64, BlockedWorker<'_>> = BTreeMap::new();
     let mut add = |thread: Option<u64>, nanos: u64, what: WaitFor, frames| {
         if let Some(thread) = thread.filter(|_| nanos >= MIN_BLOCKED_NANOS) {
-            // The first is the most certain.
+            // Events are read before stacks, because they are more certain.
             blocked.entry(thread).or_insert((
                 nanos,
                 what,
@@ -241,7 +246,7 @@ fn blocked_pool(
     let by_events = pool.workers.last().map(|point| crate::model::rounded(point.last));
     let workers = if stuck.pool_workers > 0 { stuck.pool_workers } else { by_events? };
     let all = blocked.len() as u64;
-    // One worker that waits may be all the work there is.
+    // A single worker that waits may be all that the program needs, unless the pool wanted more.
     let at_limit = pool.limits.is_some_and(|limits| workers >= limits.max_workers);
     let has_grown = adjustments > 0
         || pool.reasons.iter().any(|row| row.reason == PoolReason::COOPERATIVE_BLOCKING)

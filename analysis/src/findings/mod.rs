@@ -1,9 +1,7 @@
-//! What is notable about a trace: findings, computed from finished reports, and the summary
-//! that lists them.
+//! Findings: what is notable about a trace, computed from finished reports. The summary lists them.
 //!
-//! A finding is a fact ([`Fact`](crate::fact::Fact)) and how much it matters. Every view that has
-//! findings computes them from the same reports (`overview`), so that a trace has the same ones
-//! in all of them.
+//! A finding is a [`Fact`](crate::fact::Fact) with a weight. The summary and the page compute
+//! findings from the same reports (`overview`), so a trace has the same findings in both.
 
 mod askers;
 mod collections;

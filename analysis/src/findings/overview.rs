@@ -1,4 +1,4 @@
-//! The reports that findings are made of.
+//! One pass of all reports from which findings are computed.
 
 use super::askers::Askers;
 use super::own_events::{EventCounts, OwnEvents, is_own};
@@ -15,13 +15,13 @@ use nettrace_parser::Event;
 /// Lists the reports; each becomes a field of the generated types.
 macro_rules! reports {
     ($($name:ident: $report:ident => $result:ident,)+) => {
-        /// The reports, each as detailed as its user needs it.
+        /// The reports, with details as the summary or the page needs them.
         #[derive(Debug)]
         pub(crate) struct OverviewReports {
             $(pub(crate) $name: $report,)+
         }
 
-        /// Which of the overview's parts want the events of a type.
+        /// Whether each part of the overview wants the events of a type.
         #[derive(Debug, Clone, Copy)]
         pub(crate) struct OverviewInterest {
             $($name: bool,)+
@@ -31,7 +31,7 @@ macro_rules! reports {
         }
 
         impl Overview {
-            /// Returns which of its parts want events of this type, `None` if none does.
+            /// Returns which parts want events of this type; `None` if no part does.
             pub(crate) fn interest(&self, event: &Event<'_>) -> Option<OverviewInterest> {
                 let interest = OverviewInterest {
                     $($name: self.reports.$name.wants(event),)+
@@ -58,7 +58,7 @@ macro_rules! reports {
             }
         }
 
-        /// The finished reports.
+        /// The documents of all reports, and counts of events.
         #[derive(Debug)]
         #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "some only the page shows"))]
         pub(crate) struct Overviewed {
@@ -98,10 +98,10 @@ reports! {
     sql: Sql => SqlReport,
 }
 
-/// Maximum number of stacks of each type of exception that a finding looks at.
+/// Maximum number of stacks of each type of exception that the report keeps for findings.
 const MAX_THROW_SITES: usize = 256;
 
-/// Computes the reports, and counts what events are about.
+/// Computes the reports, and counts events by subject and type.
 #[derive(Debug)]
 pub(crate) struct Overview {
     reports: OverviewReports,
@@ -120,7 +120,7 @@ impl Overview {
         }
     }
 
-    /// Reports that are as detailed as findings need them.
+    /// Returns reports that compute only what findings need.
     pub(crate) fn reports_for_findings() -> OverviewReports {
         OverviewReports {
             gc: Gc::default(),
@@ -162,13 +162,13 @@ impl Overview {
         }
     }
 
-    /// Takes the activities and requests that have ended since the last call.
+    /// Takes the activities and the requests that have ended since the last call.
     #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
     pub(crate) fn take_ended(&mut self) -> [Vec<Occurrence>; 2] {
         self.reports.activities.take_ended()
     }
 
-    /// Takes the tasks, and waits for these, that are over since the last call.
+    /// Takes the tasks, and the waits for tasks, that have ended since the last call.
     #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
     pub(crate) fn take_tasks(&mut self) -> [Vec<Occurrence>; 4] {
         self.reports.tasks.take_ended()
@@ -176,9 +176,9 @@ impl Overview {
 }
 
 impl Overviewed {
-    /// Adds the reports' counts to the subjects.
+    /// Adds counts of subjects of which the reports decide which events belong to them.
     fn count_subjects(&mut self) {
-        // The most accurate way of measuring.
+        // The first source is the most accurate one.
         let allocations = self.alloc.sources.first().map_or(0, |source| source.events);
         let counts = [
             (TraceSubject::Allocations, allocations),

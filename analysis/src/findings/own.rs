@@ -1,4 +1,4 @@
-//! Which code is the program's own.
+//! Tells the program's own code from the framework's and from packages.
 
 use crate::fact::Place;
 use crate::model::{
@@ -7,19 +7,19 @@ use crate::model::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Programs of Microsoft whose own modules have names of the framework.
+/// Microsoft's programs, whose own modules are named as the framework's are.
 const COMPILERS: [&str; 4] = ["csc", "vbc", "VBCSCompiler", "pwsh"];
 
-/// The code that a program brings: what the user says, else its main module, those of the
-/// same family (`Shop.Web` and `Shop.Data`) and, of a program that is itself Microsoft's,
-/// those that lie beside it.
+/// The program's own code: what `--my-code` selects, else the main module and the modules of its
+/// family, such as `Shop.Data` beside `Shop.Web`. A program of Microsoft owns all Microsoft modules
+/// in its folder, too.
 #[derive(Debug, Default)]
 pub(super) struct OwnModules {
     chosen: Option<Pattern>,
     modules: BTreeSet<String>,
-    /// Without a main module all that is not the framework's is own.
+    /// Whether the main module is known. If not, all code but the framework's is own.
     has_main: bool,
-    /// The endpoints of methods that serve one.
+    /// Endpoints by the method that serves each of them.
     endpoints: BTreeMap<Arc<Frame>, Box<str>>,
 }
 
@@ -54,7 +54,7 @@ impl OwnModules {
             .iter()
             .find(|module| module.name == main)
             .and_then(|module| folder(&module.il_path));
-        // A self-contained program has the framework in its folder, which then tells nothing.
+        // The folder of a self-contained program has the framework in it, too, so it tells nothing.
         let is_selfcontained = all.iter().any(|module| {
             module.name == "System.Private.CoreLib" && folder(&module.il_path) == main_folder
         });
@@ -93,8 +93,8 @@ impl OwnModules {
         }
     }
 
-    /// Returns the innermost own frame of a stack in a report, and its place. Without any, a compiled
-    /// handler stands in, or a package.
+    /// Returns the innermost own frame of a stack in a report, and its index. If the stack has
+    /// none, a compiled handler of an endpoint stands in, or else a frame of a package.
     pub(super) fn frame<'f>(&self, frames: &'f [Arc<Frame>]) -> Option<(usize, &'f Arc<Frame>)> {
         let find = |is: &dyn Fn(&Frame) -> bool| frames.iter().enumerate().find(|(_, it)| is(it));
         let is_of_module = |frame: &Frame| self.modules.contains(&frame.module);
@@ -108,7 +108,7 @@ impl OwnModules {
     }
 }
 
-/// Returns whether a frame is neither the framework's nor without a name.
+/// Returns whether a frame has a certain name and is not the framework's.
 pub(super) fn is_package(frame: &Frame) -> bool {
     frame.is_named() && !frame.is_guessed && Folding::is_own(frame)
 }

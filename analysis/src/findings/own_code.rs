@@ -1,5 +1,5 @@
-//! Which of the program's own methods ran, and what they call: a sample belongs to its
-//! innermost frame of own code, as what the framework does there was asked for there.
+//! CPU time of the program's own methods, and of what they call. A sample counts for the innermost
+//! own method on its stack, because that method caused what the framework does below it.
 
 use super::finding::{Finding, weight_of_lost_time, weight_of_running_time};
 use super::hangs::Blocked;
@@ -20,40 +20,40 @@ use std::sync::Arc;
 const MIN_SAMPLES: u64 = 50;
 /// Maximum ratio of all samples, waiting ones included, to those of a notable method.
 const MAX_SAMPLES_PER_NOTABLE: u64 = 100;
-/// Minimum part of the trace's time of a method that is notable whatever waits, in percent.
+/// Minimum time of a method, in percent of the trace, at which it is notable however many samples
+/// waited.
 const MIN_TRACE_PERCENT: f64 = 5.0;
-/// Minimum number of samples of the hottest method of a short run.
+/// Minimum number of samples of the hottest method of a short run that ran for certain.
 const MIN_CERTAIN_SAMPLES: u64 = 5;
-/// Minimum part of a method's time of a call that is named beside it, in percent.
+/// Minimum time of a call, in percent of its caller's time, for the finding to name the call.
 const MIN_CALL_PERCENT: f64 = 20.0;
-/// Minimum time of waits for a lock, by samples, in percent of the trace.
+/// Minimum time of sampled waits for a lock, in percent of the trace.
 const MIN_LOCK_WAITS_PERCENT: f64 = 5.0;
-/// Maximum factor between the longest other wait of workers and their waits for tasks, for the
-/// latter to be named.
+/// Maximum ratio of the longest wait of pool workers to their longest wait for tasks; up to it, the
+/// finding names the wait for tasks.
 const MAX_TIMES_LONGER: u64 = 10;
-/// Minimum part of the running time that spinning idle workers have to be named, in percent.
+/// Minimum time that idle workers spin, in percent of the running time, for the finding to say so.
 const MIN_SPINNING_PERCENT: f64 = 10.0;
-/// Minimum number of dynamic methods that are worth a word.
+/// Minimum number of dynamic methods for the finding to count them.
 const MIN_DYNAMIC: u64 = 100;
-/// Type of the methods that a program makes while it runs.
+/// Type name of dynamic methods: the ones that a program makes while it runs.
 const DYNAMIC: &str = "dynamicClass";
-/// Methods below which the finalizer's thread runs, by runtime.
+/// Outermost methods of the finalizer's thread, which depend on the runtime's version.
 const FINALIZERS: [&str; 2] = ["RunFinalizers", "Finalize"];
-/// Namespace of tasks.
 const TASKS: &str = "System.Threading.Tasks";
-/// Namespaces of input and output.
+/// First words of namespaces whose methods do input and output.
 const IO: [&str; 2] = ["System.Net", "System.IO"];
-/// Types of native calls for input and output.
+/// Types whose methods are native calls for input and output.
 const IO_TYPES: [&str; 2] = ["Interop.Sys", "Interop.Winsock"];
 
-/// Time of a method, by how certain it is that it ran.
+/// Time of one of the program's own methods, in nanoseconds where nothing else is said.
 #[derive(Debug, Default)]
 struct Method {
     nanos: u64,
     samples: u64,
-    /// Samples that ran for certain, those that took a lock among them.
+    /// Number of samples that ran for certain; taking a lock counts as running.
     certain: u64,
-    /// Time in the methods that it calls and that are not own.
+    /// Time of each method of other code that this method calls.
     calls: BTreeMap<FrameHandle, u64>,
     /// Time on the finalizer's thread.
     finalizing: u64,
@@ -65,7 +65,7 @@ struct Method {
     emitting: u64,
 }
 
-/// Waits of workers of the thread pool in a method of the program's own, for tasks.
+/// Waits of pool workers in one of the program's own methods.
 #[derive(Debug, Default)]
 struct PoolWait {
     nanos: u64,
@@ -73,9 +73,8 @@ struct PoolWait {
 }
 
 impl Method {
-    /// Returns the call into other code that takes most, by a method that a user may have written.
-    /// Where the compiler has put that into its caller, only helpers of it are seen there; then the
-    /// call that is seen elsewhere is an example.
+    /// Returns the call into other code that takes most time. If most is in a helper, whose caller
+    /// was inlined, the call is the most frequent one that is no helper, as an example.
     fn call(&self, resolved: &Resolved<'_>) -> Option<HotCall> {
         let calls = || {
             let calls = self.calls.iter();
@@ -100,7 +99,7 @@ impl Method {
     }
 }
 
-/// Returns whether a method is one that only the framework calls.
+/// Returns whether a frame is a method that only the framework calls, or stands for a native call.
 fn is_helper(frame: &Frame) -> bool {
     let type_name = frame.type_name.split('<').next().unwrap_or_default();
     let innermost = type_name.rsplit('.').next().unwrap_or(type_name);
@@ -116,7 +115,7 @@ fn is_thrower(frame: &Frame) -> bool {
     frame.bare_method().starts_with("Throw") && !Folding::is_own(frame)
 }
 
-/// Types whose methods stand behind others that users call.
+/// Framework types whose methods are called only by other framework methods.
 const INNER_TYPES: [&str; 11] = [
     "Buffer",
     "Number",
@@ -131,36 +130,37 @@ const INNER_TYPES: [&str; 11] = [
     "EH",
 ];
 
-/// The program's own methods.
+/// CPU samples, added up by the program's own methods.
 #[derive(Debug, Default)]
 pub(super) struct OwnCode {
     methods: BTreeMap<FrameHandle, Method>,
-    /// Time and samples that are not known to have waited.
+    /// Time of samples that are not known to have waited.
     nanos: u64,
+    /// Number of samples that are not known to have waited.
     samples: u64,
-    /// All samples.
+    /// Number of all samples.
     sampled: u64,
-    /// Methods in which threads waited for a lock: how long, and which threads.
+    /// Time of waits for a lock, and the waiting threads, by method.
     lock_waits: BTreeMap<FrameHandle, (u64, BTreeSet<ThreadHandle>)>,
-    /// Methods in which threads slept.
+    /// Time in which threads slept, by method.
     sleeps: BTreeMap<FrameHandle, u64>,
-    /// Methods in which `GC.Collect` and `Thread.Start` were called, by their samples.
+    /// Number of samples in `GC.Collect`, by the method that calls it.
     collects: BTreeMap<FrameHandle, u64>,
+    /// Number of samples in `Thread.Start`, by the method that calls it.
     starts: BTreeMap<FrameHandle, u64>,
-    /// Methods in which workers of the thread pool waited for something but work, and whether
-    /// that was for tasks.
+    /// Waits of pool workers for anything but work, by whether they wait for a task and by method.
     pool_waits: BTreeMap<(bool, FrameHandle), PoolWait>,
-    /// Time in which idle workers spun for work.
+    /// Time in which idle pool workers spun.
     spun_idly: u64,
-    /// Part of `nanos` that was throwing exceptions.
+    /// Time in which exceptions were thrown; a part of `nanos`.
     throwing: u64,
-    /// The latest sample in a method: when, and in which.
+    /// Time and method of the latest sample that has an own method.
     latest: Option<(i64, FrameHandle)>,
 }
 
 impl OwnCode {
     pub(super) fn new(resolved: &Resolved<'_>, own: &OwnModules) -> OwnCode {
-        // Names may be long and stacks deep, so each name is looked at once.
+        // Names are long and stacks share frames, so each frame is judged once.
         let all = (0_u32..).zip(resolved.all_frames());
         let facts: Vec<FrameFacts> =
             all.map(|(at, _)| FrameFacts::new(resolved, own, FrameHandle(at))).collect();
@@ -199,7 +199,7 @@ impl OwnCode {
             let Some(method) = place.method.filter(|_| !place.records) else { continue };
             let is_certain = place.compiles
                 || matches!(how, Certainty::Managed | Certainty::Computing | Certainty::TakingLock);
-            // A native call for input or output may well have waited.
+            // A native call for input or output probably waited.
             if !is_certain && place.does_io {
                 continue;
             }
@@ -260,9 +260,9 @@ impl OwnCode {
         }
     }
 
-    /// Returns where workers of the thread pool waited most for something but work.
+    /// Returns the method in which pool workers waited most for anything but work.
     pub(super) fn blocked_workers<'r>(&self, resolved: &'r Resolved<'_>) -> Option<Blocked<'r>> {
-        // What waits for tasks is what starves a pool, unless it hardly waits.
+        // Waits for tasks starve a pool, unless they are short beside other waits.
         let most = |is: &dyn Fn(bool) -> bool| {
             let rows = self.pool_waits.iter().filter(|((for_task, _), _)| is(*for_task));
             rows.max_by_key(|((_, method), row)| (row.nanos, Reverse(*method)))
@@ -280,13 +280,14 @@ impl OwnCode {
         })
     }
 
-    /// Returns the percentage of the running time in which exceptions were thrown and caught, as far
+    /// Returns the time of throwing and catching exceptions in percent of the running time, as far
     /// as stacks show it.
     pub(super) fn throwing_percent(&self) -> f64 {
         percent(self.throwing, self.nanos)
     }
 
-    /// Returns what the finalizer's thread ran most, unless that is the hottest method of all.
+    /// Returns the finding about the method that ran most on the finalizer's thread; `None` if the
+    /// method is the hottest of all, too.
     pub(super) fn finalizer(&self, own: &OwnModules, resolved: &Resolved<'_>) -> Option<Finding> {
         let most = self.methods.iter().max_by_key(|(it, row)| (row.finalizing, Reverse(**it)));
         let (method, row) = most.filter(|(_, row)| row.finalizing > 0)?;
@@ -304,7 +305,8 @@ impl OwnCode {
         Some(Finding::new(Fact::Finalizer { ran, share, place }, weight))
     }
 
-    /// Returns waits for a lock, by samples alone: for traces without the events of locks.
+    /// Returns the finding about waits for a lock that only samples show, for traces without events
+    /// of locks.
     pub(super) fn lock_waits(
         &self,
         own: &OwnModules,
@@ -324,8 +326,8 @@ impl OwnCode {
         (share >= MIN_LOCK_WAITS_PERCENT).then(|| Finding::new(fact, weight_of_lost_time(share)))
     }
 
-    /// Returns the method in which most of the running time is, with what it calls; `None` if
-    /// there are too few samples to say so.
+    /// Returns the finding about the method with most running time, and its heaviest call; `None`
+    /// if too few samples are in it.
     pub(super) fn hottest(
         &self,
         own: &OwnModules,
@@ -333,10 +335,11 @@ impl OwnCode {
         trace_ns: u64,
     ) -> Option<Finding> {
         let (method, row) = self.hottest_row()?;
-        // A server has many threads that wait, and all of them are sampled.
+        // Most samples of a server are of waiting threads, so a busy method may have few of all
+        // samples.
         let is_some_time = row.certain.saturating_mul(2) >= row.samples
             && percent(row.nanos, trace_ns) >= MIN_TRACE_PERCENT;
-        // Of an idle process there are a few samples, too.
+        // An idle process has a few running samples, too, and no hottest method.
         let is_much =
             is_some_time || row.samples.saturating_mul(MAX_SAMPLES_PER_NOTABLE) >= self.sampled;
         let is_enough = row.certain >= MIN_SAMPLES;
@@ -345,7 +348,7 @@ impl OwnCode {
             return None;
         }
         let native = row.samples.saturating_sub(row.certain);
-        // Spinning takes processors, too.
+        // Spinning takes processor time, too.
         let all = self.nanos.saturating_add(self.spun_idly);
         let is_spinning = percent(self.spun_idly, all) >= MIN_SPINNING_PERCENT;
         let share = |of: u64| Number::share(row.nanos, of, Base::Running).estimated();
@@ -378,46 +381,46 @@ impl OwnCode {
         Some(Finding::new(fact, weight_of_running_time(shown.value)))
     }
 
-    /// Returns the method with most time that ran for certain: what may only have waited in native
-    /// code leads nothing.
+    /// Returns the method with most time, of the methods with at least a tenth of their samples
+    /// running for certain. The others may only have waited in native code.
     fn hottest_row(&self) -> Option<(&FrameHandle, &Method)> {
         let ran =
             self.methods.iter().filter(|(_, row)| row.certain.saturating_mul(10) >= row.samples);
         ran.max_by_key(|(method, row)| (row.nanos, Reverse(**method)))
     }
 
-    /// Returns the method that most samples are in which are not known to have waited. Those in native
-    /// calls are among them: allocating is one.
+    /// Returns the method with most time that is not known to be waiting, native calls such as
+    /// allocating included.
     pub(super) fn busiest<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r Arc<Frame>> {
         let most = self.methods.iter().max_by_key(|(method, row)| (row.nanos, Reverse(**method)));
         let (method, _) = most.filter(|(_, row)| row.samples >= MIN_CERTAIN_SAMPLES)?;
         resolved.frame(*method)
     }
 
-    /// Returns the own method of the latest sample that has one.
+    /// Returns the own method that was seen last.
     pub(super) fn latest<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r Arc<Frame>> {
         self.latest.and_then(|(_, method)| resolved.frame(method))
     }
 
-    /// Returns the method that asks for collections.
+    /// Returns the own method with most samples in `GC.Collect`.
     pub(super) fn collector<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r Arc<Frame>> {
         most_sampled(&self.collects, resolved)
     }
 
-    /// Returns the method that starts threads.
+    /// Returns the own method with most samples in `Thread.Start`.
     pub(super) fn starter<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r Arc<Frame>> {
         most_sampled(&self.starts, resolved)
     }
 }
 
-/// Returns whether a frame is a dynamic method. It calls no native code itself: where it is in
-/// some, the runtime compiles it, at its first call. Stubs of native calls are such methods, too,
-/// and do.
+/// Returns whether a dynamic method that is innermost in native code is being compiled. Dynamic
+/// methods call no native code themselves, except for stubs of native calls; the runtime compiles
+/// them at their first call.
 fn is_being_compiled(frame: &Frame) -> bool {
     frame.type_name == DYNAMIC && !frame.bare_method().starts_with("IL_STUB")
 }
 
-/// Returns the number of dynamic methods of the program, if they are many.
+/// Returns the number of dynamic methods, if there are at least [`MIN_DYNAMIC`].
 fn dynamic_methods(resolved: &Resolved<'_>) -> Option<u64> {
     let texts = resolved.model().texts();
     let processes = resolved.model().processes();
@@ -426,7 +429,7 @@ fn dynamic_methods(resolved: &Resolved<'_>) -> Option<u64> {
     (count >= MIN_DYNAMIC).then_some(count)
 }
 
-/// Returns the method that was seen in most samples.
+/// Returns the method with most samples.
 fn most_sampled<'r>(
     callers: &BTreeMap<FrameHandle, u64>,
     resolved: &'r Resolved<'_>,
@@ -435,12 +438,12 @@ fn most_sampled<'r>(
     most.and_then(|(method, _)| resolved.frame(*method))
 }
 
-/// What a stack is about.
+/// What the frames of a stack tell together.
 #[derive(Debug, Clone, Copy, Default)]
 struct OwnPlace {
-    /// Its innermost own frame.
+    /// The innermost own frame.
     method: Option<FrameHandle>,
-    /// What that calls, if it is not own.
+    /// The frame of other code that `method` calls; `None` if `method` is innermost.
     calls: Option<FrameHandle>,
     records: bool,
     collects: bool,
@@ -455,7 +458,7 @@ struct OwnPlace {
     spins_idly: bool,
 }
 
-/// What the name of a frame says.
+/// What the names of a frame tell.
 #[derive(Debug, Clone, Copy, Default)]
 struct FrameFacts {
     is_own: bool,
@@ -524,9 +527,11 @@ impl OwnPlace {
             throws: inner.iter().any(|frame| fact(frame).throws),
             emits: inner.iter().any(|frame| fact(frame).emits),
             compiles: frames.first().is_some_and(|leaf| fact(leaf).compiles),
-            // Older runtimes call finalizers from native code.
+            // Older runtimes call finalizers from native code, so `Finalize` itself may be
+            // outermost.
             finalizes: frames.last().is_some_and(|root| fact(root).finalizes),
-            // An await of `Task.Delay` goes on below a timer, too.
+            // A method that awaits `Task.Delay` continues below a timer, too, but no timer called
+            // it.
             is_in_timer: frames.iter().any(|frame| fact(frame).is_timer)
                 && !frames.iter().any(|frame| fact(frame).is_of_tasks),
             is_in_pool: is_pool_worker(frames, resolved),

@@ -1,4 +1,4 @@
-//! Events that no report is made of: those of the program's own EventSources.
+//! Counts of events that no report uses, such as events of the program's own EventSources.
 
 use crate::sorted::SortFew;
 use nettrace_export::EventTypes;
@@ -7,12 +7,12 @@ use nettrace_parser::view::KnownProvider;
 
 /// Maximum number of event types that are counted.
 const MAX_TYPES: usize = 1 << 12;
-/// Maximum number of rows of the summary.
+/// Maximum number of event types in the summary.
 const MAX_ROWS: usize = 8;
-/// Maximum number of fields that a row names.
+/// Maximum number of field names of an event type.
 const MAX_FIELDS: usize = 16;
 
-/// The events of one type.
+/// Number and shape of the events of one type.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -25,7 +25,7 @@ pub struct OwnEvents {
     pub per_second: Option<f64>,
     /// Number of events with a stack.
     pub with_stack: u64,
-    /// The names of their fields, at most 16.
+    /// Names of the first 16 fields.
     pub fields: Vec<String>,
     #[cfg_attr(feature = "serde", serde(skip))]
     provider: Box<str>,
@@ -45,7 +45,7 @@ pub(super) struct EventCounts {
     counts: Vec<Counted>,
 }
 
-/// Returns whether an event is of a source that describes its events itself, and that nothing else is made of.
+/// Returns whether an event's type is described by the stream alone and is used by no report.
 pub(super) fn is_own(event: &Event<'_>) -> bool {
     event.known_provider() == KnownProvider::Other
         && event.catalog().is_none()
@@ -69,7 +69,7 @@ impl EventCounts {
         row.with_stack = row.with_stack.saturating_add(u64::from(!event.stack().is_empty()));
     }
 
-    /// Returns all types, most events first.
+    /// Returns all event types, the most frequent first.
     pub(super) fn finish(self) -> Vec<OwnEvents> {
         let types = self.types.rows().iter().zip(self.counts);
         let mut rows: Vec<OwnEvents> = types
@@ -87,8 +87,8 @@ impl EventCounts {
     }
 }
 
-/// Returns the rows of the summary. The framework's own sources are among them only if there is nothing
-/// else in the trace.
+/// Returns the event types of the program's own sources. If there are none and `is_alone` says that
+/// no report has events either, returns all types.
 pub(super) fn rows_of(all: &[OwnEvents], is_alone: bool, duration_ns: u64) -> Vec<OwnEvents> {
     let is_of_program = |row: &&OwnEvents| !is_framework(&row.provider);
     let mut rows: Vec<OwnEvents> = all.iter().filter(is_of_program).cloned().collect();
@@ -101,12 +101,12 @@ pub(super) fn rows_of(all: &[OwnEvents], is_alone: bool, duration_ns: u64) -> Ve
     rows
 }
 
-/// Keeps the rows that are shown.
+/// Keeps the rows that the summary shows.
 pub(super) fn keep_shown(rows: &mut Vec<OwnEvents>) {
     rows.truncate(MAX_ROWS);
 }
 
-/// Returns the sources of rows, each once.
+/// Returns the names of the rows' sources, each once.
 pub(super) fn sources(rows: &[OwnEvents]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for row in rows {

@@ -1,18 +1,18 @@
-//! The finding about SQL commands.
+//! The finding about an SQL statement that runs again and again in each request (N+1).
 
 use super::finding::Finding;
 use crate::fact::{Fact, Number, Unit};
 use crate::report::{SqlPlace, SqlReport, SqlStatement};
 
-/// Minimum number of times that each unit of work runs a statement that could be run once.
+/// Minimum mean number of runs of a statement in a unit of work.
 const MIN_REPEATS: u64 = 5;
-/// Minimum number of units of work: in fewer it may be chance.
+/// Minimum number of units of work that run the statement: in fewer it may be chance.
 const MIN_UNITS: u64 = 2;
-/// Weight of the finding: the mistake has a name, and a remedy.
+/// Weight of the finding, which is high because the mistake is well known and has a remedy.
 const WEIGHT: f64 = 75.0;
 
-/// Returns a statement that runs again and again in each request: once for each row of another
-/// one.
+/// Returns the finding about the most frequent statement that each request runs repeatedly, as
+/// programs do that run one statement for each row of another.
 pub(super) fn repeated_query(report: &SqlReport) -> Option<Finding> {
     let places = report
         .statements

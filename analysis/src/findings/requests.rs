@@ -1,19 +1,20 @@
-//! Findings about activities, and about HTTP requests among them.
+//! Findings about activities, HTTP requests among them.
 
 use super::finding::Finding;
 use crate::document::percent;
 use crate::fact::{ActivityFailures, Base, Fact, Number, Unit};
 use crate::report::{ActivitiesReport, ActivityRow};
 
-/// Minimum part of a request's time, in percent, that a call takes which makes it slow.
+/// Minimum time of an outgoing call, in percent of the request's time, that makes the request slow.
 const MIN_CALL_PERCENT: f64 = 50.0;
-/// Minimum median duration of requests that are slow, in nanoseconds.
+/// Minimum median duration of slow requests, in nanoseconds.
 const MIN_SLOW_NS: u64 = 50_000_000;
 /// Minimum duration of an activity, in percent of the trace.
 const MIN_ACTIVITY_PERCENT: f64 = 1.0;
 /// Maximum number of targets that a finding names.
 const MAX_TARGETS: usize = 3;
-/// What begins and ends, and is no request: a connection lasts as long as its client likes.
+/// First or last words of names of activities that are no operations, such as connections, which
+/// last as long as their client likes.
 const NO_REQUESTS: [&str; 6] = [
     "Microsoft-Extensions-Logging/",
     "/Connection",
@@ -23,7 +24,8 @@ const NO_REQUESTS: [&str; 6] = [
     "/Handshake",
 ];
 
-/// Returns what activities are about: requests that came in, else those that failed or took long.
+/// Returns the finding about incoming requests, or without them, about activities that failed or
+/// took long.
 pub(super) fn activities(report: &ActivitiesReport, trace_ns: u64) -> Option<Finding> {
     if let Some(finding) = report.http.as_ref().and_then(|http| requests(http)) {
         return Some(finding);
@@ -44,7 +46,7 @@ pub(super) fn activities(report: &ActivitiesReport, trace_ns: u64) -> Option<Fin
     (share >= MIN_ACTIVITY_PERCENT).then(|| Finding::new(fact, 12.0 + share * 0.1))
 }
 
-/// Returns requests that wait for another one.
+/// Returns the finding about requests that are slow because of a request that they send.
 pub(super) fn slow_call(report: &ActivitiesReport, trace_ns: u64) -> Option<Finding> {
     let slow = incoming(report).filter_map(|row| {
         let call = row.calls.first()?;
@@ -65,7 +67,7 @@ pub(super) fn slow_call(report: &ActivitiesReport, trace_ns: u64) -> Option<Find
     Some(Finding::new(fact, weight))
 }
 
-/// Returns requests that failed, or which took longest.
+/// Returns the finding about incoming requests: which failed, and which took longest.
 fn requests(report: &ActivitiesReport) -> Option<Finding> {
     let all = incoming(report).fold(0_u64, |sum, row| sum.saturating_add(row.started));
     if all == 0 {
@@ -74,7 +76,7 @@ fn requests(report: &ActivitiesReport) -> Option<Finding> {
     let failed = incoming(report).fold(0_u64, |sum, row| sum.saturating_add(row.errors));
     let slowest = incoming(report).max_by_key(|row| row.durations.p50_ns);
     let heaviest = incoming(report).max_by_key(|row| row.durations.total_ns);
-    // What is slowest and takes most is said once.
+    // A target that is both slowest and heaviest is named once.
     let heaviest = heaviest.filter(|row| slowest.is_none_or(|it| it.name != row.name));
     let slowest = slowest.filter(|row| row.durations.p50_ns > 0);
     let target = |row: Option<&ActivityRow>| row.map(|row| row.target().to_owned());

@@ -1,4 +1,5 @@
-//! Where threads ran, according to CPU samples.
+//! Findings that CPU samples alone give: the hottest method of any code, spinning for locks, and
+//! frames without names.
 
 use super::finding::{Finding, weight_of_running_time};
 use super::own::OwnModules;
@@ -13,18 +14,18 @@ use std::sync::Arc;
 
 /// Minimum number of samples of a notable method: 50 ms at the usual rate.
 const MIN_SAMPLES: u64 = 50;
-/// Maximum ratio of all samples, waiting ones included, to those of a notable method: an idle
+/// Maximum ratio of all samples, waiting ones included, to those of a notable method. An idle
 /// process has no hottest method.
 const MAX_SAMPLES_PER_NOTABLE: u64 = 100;
-/// Minimum part of the running time of a method that is a finding, in percent.
+/// Minimum time of a method that is a finding, in percent of the running time.
 pub(super) const MIN_METHOD_PERCENT: f64 = 5.0;
 /// Weight of the finding that frames have no names.
 const MISSING_NAMES_WEIGHT: f64 = 14.0;
 /// Weight of the finding that a process only waits for another one.
 const WAITING_WEIGHT: f64 = 70.0;
-/// `WaitForExit`, `WaitForExitCore`.
+/// First letters of the methods of `Process` that wait for its end, such as `WaitForExitCore`.
 const WAITS_FOR_PROCESS: &str = "WaitForExit";
-/// Namespace of what writes events.
+/// Namespace of EventSources, which write events.
 const TRACING: &str = "System.Diagnostics.Tracing";
 
 /// Returns whether a frame waits for another process to end.
@@ -34,21 +35,22 @@ fn is_wait_for_process(frame: &Frame) -> bool {
         && frame.bare_method().starts_with(WAITS_FOR_PROCESS)
 }
 
-/// The CPU samples with stacks that pass the filter.
+/// CPU samples that pass the filters on frames, added up by innermost frame and by thread.
 #[derive(Debug, Default)]
 pub(super) struct RunningFindings {
     /// Number of samples before filters on frames.
     pub(super) sampled: u64,
-    /// Time and number of samples that ran for certain, by innermost frame.
+    /// Time in nanoseconds and number of samples that ran for certain, by innermost frame.
     ran: BTreeMap<FrameHandle, (u64, u64)>,
-    /// Time and number of samples that were taking a lock, by innermost frame.
+    /// Time in nanoseconds and number of samples that were taking a lock, by innermost frame.
     taking_locks: BTreeMap<FrameHandle, (u64, u64)>,
-    /// Time of all samples that are not known to have waited.
+    /// Time of samples that are not known to have waited, in nanoseconds.
     all: u64,
-    /// Samples of each thread, and those that wait for another process to end.
+    /// Number of samples of each thread, and number of those that wait for another process to end.
     threads: BTreeMap<ThreadHandle, (u64, u64)>,
-    /// Number of frames of all distinct stacks, and of those with a name.
+    /// Number of frames of all distinct stacks.
     frames: u64,
+    /// Number of frames of all distinct stacks that have a name.
     named: u64,
 }
 
@@ -64,7 +66,8 @@ impl RunningFindings {
                 let (frames_here, named) = resolved.counted(key.stack);
                 running.frames = running.frames.saturating_add(frames_here);
                 running.named = running.named.saturating_add(named);
-                // On the main thread: others have been started for it, so that it goes on.
+                // Only the main thread counts: a program that goes on meanwhile waits on another
+                // thread.
                 let mut frames = frames.iter().filter_map(|frame| resolved.frame(*frame));
                 frames.clone().next_back().is_some_and(|root| root.is_entry_point())
                     && frames.any(|frame| is_wait_for_process(frame))
@@ -74,7 +77,7 @@ impl RunningFindings {
             *waiting = waiting.saturating_add(if waits { totals.samples } else { 0 });
             let Some(how) = resolved.running(key.stack, key.mode) else { continue };
             running.all = running.all.saturating_add(totals.weight);
-            // A native call may have blocked, so it is nobody's hottest method.
+            // A native call may have blocked, so it is never the hottest method.
             let leaves = match how {
                 Certainty::Managed | Certainty::Computing => &mut running.ran,
                 Certainty::TakingLock => &mut running.taking_locks,
@@ -89,18 +92,17 @@ impl RunningFindings {
         running
     }
 
-    /// Returns that frames of samples have no names.
+    /// Returns the finding about frames without names.
     pub(super) fn missing_names(&self, resolved: &Resolved<'_>) -> Option<Finding> {
         let (frames, named) = (self.frames, self.named);
         let coverage = Coverage { frames, named, ..resolved.coverage() };
         let (percent, why) = coverage.missing()?;
         let share = Number::percent(percent as f64, Base::Frames);
-        // It explains what other findings lack, and says nothing of the program.
         Some(Finding::new(Fact::MissingNames { share, coverage, why }, MISSING_NAMES_WEIGHT))
     }
 
-    /// Returns that a process does nothing but wait for another one to end, as one that starts
-    /// programs does.
+    /// Returns the finding about a process that only waits for another one to end, as a launcher
+    /// does.
     pub(super) fn waits_for_process(&self) -> Option<Finding> {
         let ran = self.ran.values().chain(self.taking_locks.values());
         let ran = ran.fold(0_u64, |sum, (_, samples)| sum.saturating_add(*samples));
@@ -114,8 +116,8 @@ impl RunningFindings {
         only_waits.then(|| Finding::new(Fact::WaitsForProcess { samples }, WAITING_WEIGHT))
     }
 
-    /// Returns the method that ran most, and the one that most often was taking a lock, if enough
-    /// samples say so.
+    /// Returns the findings about the method that ran most and about the method that spun most for
+    /// a lock, each `None` if too few samples are in the method.
     pub(super) fn hottest(
         &self,
         own: &OwnModules,
@@ -140,8 +142,9 @@ impl RunningFindings {
         [ran, took]
     }
 
-    /// Returns the first of the three heaviest methods that has a name, if enough samples are in
-    /// it. An address means nothing to a reader, and a method far below addresses is not notable.
+    /// Returns the first notable one of the three heaviest methods, with its time in nanoseconds
+    /// and its samples; `None` if these are few. Addresses are not notable because they mean
+    /// nothing to a reader, and a method after three addresses is not hot.
     fn first<'r>(
         &self,
         leaves: &BTreeMap<FrameHandle, (u64, u64)>,
@@ -151,7 +154,7 @@ impl RunningFindings {
         leaves.sort_unstable_by_key(|(leaf, (nanos, _))| (Reverse(*nanos), **leaf));
         let mut named = leaves.into_iter().take(3).filter_map(|(leaf, sums)| {
             let frame = resolved.frame(*leaf)?;
-            // Nor is what it takes to write events, or to record at all.
+            // Writing events and recording belong to the session, not to the program.
             let is_notable = frame.origin != NameOrigin::Address
                 && !frame.namespace.starts_with(TRACING)
                 && !is_recording(frame);

@@ -1,4 +1,4 @@
-//! What a trace is, what it can answer, and what is notable about it.
+//! The summary of a trace: what it contains, which reports it has events for, and its findings.
 
 use super::collections::{self, Places};
 use super::finding::{self, Finding, Severity};
@@ -17,62 +17,64 @@ use crate::report::{LogLevel, Recording, Report, ReportInput, StuckThreads};
 use crate::words;
 use nettrace_parser::{Event, Outcome};
 
-/// Whoever makes a dump wants to know what holds the heap: such findings come first.
+/// Weight below which findings of a heap dump start; they come first because a dump is made for
+/// them.
 const HEAP_WEIGHT: u8 = 99;
-/// Weight of a recording that ends in the middle: nothing after it is known.
+/// Weight of the finding that a recording ends in the middle.
 const CUT_OFF_WEIGHT: f64 = 100.0;
-/// Weight of errors that were logged.
+/// Weight of the finding about logged errors.
 const LOG_ERRORS_WEIGHT: f64 = 45.0;
-/// An exception within this time of the end may be why the process ended.
+/// Maximum time from an exception to the end of the trace, in nanoseconds, for the exception to be
+/// a possible cause of the end.
 const LAST_NANOS: u64 = 1_000_000_000;
-/// Modules of web servers.
+/// Modules that only web applications load.
 const WEB_SERVERS: [&str; 3] = [
     "Microsoft.AspNetCore.Server.Kestrel.Core",
     "Microsoft.AspNetCore.Server.IIS",
     "Microsoft.AspNetCore.Server.HttpSys",
 ];
-/// Minimum time of pauses, in percent of the trace, that are a question for whoever allocates.
+/// Minimum time of pauses, in percent of the trace, at which the busiest method is named as a
+/// likely cause.
 const MIN_DEAR_PAUSES_PERCENT: f64 = 10.0;
 
-/// What a trace is, what it can answer, and what is notable about it.
+/// The summary of a trace: what it contains, which reports it has events for, and its findings.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct SummaryReport {
     /// Version of this document.
     pub schema: u32,
-    /// What the trace is, in a few words, such as `CPU samples, exceptions and
-    /// activities`.
+    /// Contents in a few words, such as `CPU samples, exceptions and activities`.
     pub kind: String,
     /// The traced process, if it has a name.
     pub process: Option<String>,
-    /// Time from the session's start to the last event, in nanoseconds; if a filter
-    /// leaves out events, from the first to the last of the others.
+    /// Time from the session's start to the last event, in nanoseconds. With a filter on events, it
+    /// is the time from the first to the last event that passes.
     pub duration_ns: u64,
     /// Number of events.
     pub events: u64,
     /// Number of threads with events.
     pub threads: u64,
-    /// Whether it has the objects of a heap: see [`heap`](crate::heap), `nettrace heap`.
+    /// Whether the trace has a heap dump, which [`heap`](crate::heap) and `nettrace heap` read.
     pub has_heap_dump: bool,
-    /// What the trace can answer.
+    /// Reports that the trace has events for.
     pub answers: Vec<Answer>,
-    /// The events of the program's own EventSources, most frequent types first; at most
-    /// eight. If there are none, events of the framework's EventSources.
+    /// Event types of the program's own EventSources, the most frequent first, at most eight; of
+    /// the framework's EventSources if the trace has nothing else.
     pub own_events: Vec<OwnEvents>,
-    /// Number of their types.
+    /// Number of the event types of which `own_events` has the first eight.
     pub own_types: u64,
     /// Notable facts, most important first; at most seven.
     pub findings: Vec<Finding>,
-    /// What to record so that the trace tells more. In JSON a sentence, and beside it its kind as
-    /// `advice_kind`.
+    /// What to record so that the trace tells more. In JSON, `advice` is a sentence and
+    /// `advice_kind` the kind.
     #[cfg_attr(feature = "serde", serde(flatten, serialize_with = "advice_members"))]
     pub advice: Option<Advice>,
-    /// What was there last: it matters if the recording ends in the middle.
+    /// Last exception and method, which matter if the recording ends in the middle.
     pub last_seen: LastSeen,
 }
 
-/// What was there last before the end of a trace.
+/// Last exception and method before the end of a trace.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -83,16 +85,16 @@ pub struct LastSeen {
     pub method: Option<Place>,
 }
 
-/// A report that the trace has events for.
+/// A report for which the trace has events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Answer {
-    /// The name of the report.
+    /// Name of the report, such as `gc`.
     pub report: String,
-    /// What it shows.
+    /// What the report shows, such as `pauses and heap sizes`.
     pub about: String,
-    /// Number of events that it uses.
+    /// Number of events that the report uses.
     pub events: u64,
 }
 
@@ -103,7 +105,7 @@ pub struct Summary {
 }
 
 impl Default for Summary {
-    /// Knows nothing yet.
+    /// Makes a summary that has seen no event.
     fn default() -> Summary {
         Summary { overview: Overview::new(Overview::reports_for_findings()) }
     }
@@ -125,7 +127,7 @@ impl Report for Summary {
         if let Some(interest) = self.overview.interest(event) {
             self.overview.observe(event, moment, model, &interest);
         }
-        // It is about all events, also those that it does not see.
+        // The summary counts all events, of which it sees only some.
         false
     }
 
@@ -135,7 +137,7 @@ impl Report for Summary {
 }
 
 impl SummaryReport {
-    /// Makes the summary of finished reports. `resolved` must have the CPU samples.
+    /// Makes the summary from finished reports. `resolved` must have the CPU samples.
     pub(crate) fn from_reports(reports: &Overviewed, resolved: &Resolved<'_>) -> SummaryReport {
         let (model, selected) = (resolved.model(), resolved.model().selected());
         let duration_ns = model.selected_nanos();
@@ -172,7 +174,7 @@ impl SummaryReport {
         }
     }
 
-    /// Adds what holds most of the heap of a dump, which reports do not see.
+    /// Adds findings about a heap dump, which reports do not see.
     pub fn add_heap(&mut self, heap: &HeapReport) {
         let held = heap.holders.iter().map(|holder| Fact::HeapHeld {
             retained: Number::bytes(holder.retained_bytes).in_member("holders[].retained_bytes"),
@@ -186,16 +188,15 @@ impl SummaryReport {
             let retained = Number::bytes(bytes).in_member("types[].retained_bytes");
             Fact::HeapOwnTypes { retained, types }
         });
-        // Falling weights keep this order when all findings are ranked.
+        // Falling weights keep the order when all findings are ranked.
         let first = held.chain(own).zip((0..HEAP_WEIGHT).rev());
         self.findings.extend(first.map(|(fact, weight)| Finding::new(fact, f64::from(weight))));
         finding::rank(&mut self.findings);
     }
 
-    /// Adds what is missing from the trace, which reports do not see: that the recording ends in
-    /// the middle, and that events were lost. Where events are lost or damaged there are no good
-    /// signs: what is missing may have been the bad ones. `end`: how the process ended, if that
-    /// is known.
+    /// Adds findings about what the trace lacks: an end, and lost events. If events were lost or
+    /// damaged, findings that nothing is wrong are removed, because the evidence may be missing.
+    /// `end` is how the process ended, if that is known.
     pub fn add_outcome(&mut self, outcome: &Outcome, end: Option<ProcessEnd>) {
         if !outcome.is_complete {
             self.findings.push(self.cut_off(end));
@@ -225,7 +226,8 @@ impl SummaryReport {
     }
 }
 
-/// Returns what to record of a web application whose requests are not in the trace.
+/// Returns the advice to record requests, for a web application whose requests are not in the
+/// trace.
 fn advice(reports: &Overviewed, resolved: &Resolved<'_>) -> Option<Advice> {
     let mut processes = resolved.model().processes();
     let is_web = processes.any(|(_, process)| {
@@ -236,7 +238,7 @@ fn advice(reports: &Overviewed, resolved: &Resolved<'_>) -> Option<Advice> {
     (is_web && !has_requests && !is_dump).then_some(Advice::RecordRequests)
 }
 
-/// Writes advice as its sentence and its kind.
+/// Writes advice as two members: its sentence and its kind.
 #[cfg(feature = "serde")]
 fn advice_members<S: serde::Serializer>(advice: &Option<Advice>, to: S) -> Result<S::Ok, S::Error> {
     use serde::ser::SerializeMap;
@@ -248,7 +250,7 @@ fn advice_members<S: serde::Serializer>(advice: &Option<Advice>, to: S) -> Resul
     map.end()
 }
 
-/// Returns what is notable, most important first, and what was there last.
+/// Returns the findings, most important first, and the last exception and method.
 fn findings(
     reports: &Overviewed,
     running: &RunningFindings,
@@ -269,19 +271,18 @@ fn findings(
         busiest: if hottest.is_none() && is_dear { code.busiest(resolved) } else { None },
         allocates: collections::most_allocated(&reports.alloc, &own),
     };
-    // The pause of a heap dump is the recorder's.
+    // The collections of a heap dump are not the program's.
     let is_of_dump =
         reports.gc.totals.count <= 2 && reports.subjects.contains_key(&TraceSubject::Heap);
     let gc = collections::collections(&reports.gc, &reports.alloc, &places, &own);
     let contention = &reports.contention;
-    // Where the events of locks say something, samples need not.
+    // Events of locks are more certain than samples.
     let is_contention_known = contention.totals.stopped > 0
         || !contention.open.is_empty()
         || !contention.stuck.is_empty();
     let by_samples = code.lock_waits(&own, resolved, duration_ns);
     let asker = reports.askers.compiler(&own, resolved).map(|frame| own.place(frame));
     let found = [
-        // The program's own method, or without any the one that ran most.
         hottest,
         ran,
         took_lock,

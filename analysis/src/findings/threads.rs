@@ -12,7 +12,8 @@ const MIN_THREADS: u64 = 100;
 /// Minimum number of threads that were started in a second.
 const MIN_THREADS_PER_SECOND: f64 = 50.0;
 
-/// Returns threads that were started: by the events of that, else those with events.
+/// Returns the finding about started threads. They are counted by the events of their start, or
+/// without such events, as the threads that have any event.
 pub(super) fn started_threads(
     reports: &Overviewed,
     own: &OwnModules,

@@ -1,4 +1,4 @@
-//! Findings about waits for locks and handles, by their events.
+//! Findings about waits for locks and handles that events show.
 
 use super::finding::{Finding, weight_of_lost_time};
 use super::own::OwnModules;
@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 /// Minimum time of waits for locks, summed over threads, in percent of the trace.
 const MIN_LOCK_PERCENT: f64 = 1.0;
-/// Minimum time of waits for handles, in percent of the time of the threads that waited: most
-/// threads of most programs wait for work.
+/// Minimum time of waits for handles, in percent of the time of the waiting threads. It is high
+/// because most threads of most programs wait for work.
 const MIN_HANDLE_PERCENT: f64 = 25.0;
 
-/// Returns waits for locks.
+/// Returns the finding about waits for locks that are over.
 pub(super) fn lock_contention(
     report: &ContentionReport,
     own: &OwnModules,
@@ -34,7 +34,7 @@ pub(super) fn lock_contention(
     (share >= MIN_LOCK_PERCENT).then(|| Finding::new(fact, weight_of_lost_time(share)))
 }
 
-/// Returns waits for handles.
+/// Returns the finding about waits for handles, apart from those of idle threads.
 pub(super) fn handle_waits(
     report: &WaitsReport,
     own: &OwnModules,
@@ -53,8 +53,8 @@ pub(super) fn handle_waits(
     (share >= MIN_HANDLE_PERCENT).then(|| Finding::new(fact, 10.0 + share * 0.1))
 }
 
-/// Returns the program's own method of a stack, else the innermost one that does not wait
-/// itself; `None` without a stack, and if that has no name.
+/// Returns the own method of a stack, else the innermost method that is not part of waiting.
+/// Returns `None` if the stack is empty or the method has no name.
 pub(super) fn most_in(frames: &[Arc<Frame>], own: &OwnModules) -> Option<Place> {
     let other = || frames.iter().find(|frame| !is_waiting_code(frame)).or(frames.first());
     let frame = own.frame(frames).map(|(_, frame)| frame).or_else(other);
@@ -62,7 +62,7 @@ pub(super) fn most_in(frames: &[Arc<Frame>], own: &OwnModules) -> Option<Place> 
     Some(own.place(frame))
 }
 
-/// Returns whether a frame belongs to the library code that waits.
+/// Returns whether a frame belongs to library code that waits.
 fn is_waiting_code(frame: &Frame) -> bool {
     frame.namespace == "System.Threading"
         || frame.namespace.starts_with("System.Threading.")

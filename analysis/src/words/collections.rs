@@ -1,11 +1,11 @@
-//! Why collections come, in English.
+//! Parts of sentences about why collections came and what was allocated.
 
 use super::frames::{after, name};
 use crate::fact::{AllocatedType, CollectionPlace, CollectionReason, LargeObjects};
 use crate::model::rounded;
 use nettrace_export::units::{bytes, count, counted};
 
-/// Writes the reasons, and the place behind them, each after a semicolon.
+/// Writes the reasons and the method behind them, each after a semicolon.
 pub(super) fn reasons(reasons: &[CollectionReason], behind: Option<&CollectionPlace>) -> String {
     let place = behind.map(|place| match place {
         CollectionPlace::Allocates(most) => most_allocated(most),
@@ -16,7 +16,7 @@ pub(super) fn reasons(reasons: &[CollectionReason], behind: Option<&CollectionPl
     texts.map(|text| format!("; {text}")).collect()
 }
 
-/// Writes what most of the allocated bytes are: `43 % of what is allocated is System.Byte[] in
+/// Writes the type with most allocated bytes: `43 % of what is allocated is System.Byte[] in
 /// Blobs.MakeBlob`.
 pub(super) fn most_allocated(most: &AllocatedType) -> String {
     format!(

@@ -1,4 +1,4 @@
-//! What a comparison of traces found, could not compare, and doubts, in English.
+//! Sentences about a comparison of traces: its rows, verdict, gaps and doubts.
 
 use crate::fact::comparison::{
     DiffChange, DiffKey, DiffNote, DiffRuns, DiffVerdict, Doubt, Measure, NotCompared,
@@ -7,7 +7,7 @@ use crate::fact::comparison::{
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::fmt;
 
-/// Declares functions that write the sentence of facts as one member, and the facts beside it.
+/// Declares functions that write two members of a JSON document: a sentence, and its facts.
 macro_rules! sentence_beside_facts {
     ($($function:ident: $facts:ty, $sentence:literal, $fact:literal, $words:expr;)*) => {$(
         pub(crate) fn $function<S: Serializer>(facts: &$facts, to: S) -> Result<S::Ok, S::Error> {
@@ -73,7 +73,7 @@ impl fmt::Display for PerReason {
     }
 }
 
-/// Writes what a row is about, such as `collections of gen2`.
+/// Names the value that a row compares, such as `collections of gen2`.
 impl fmt::Display for DiffKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let DiffKey { subject, name, measure } = self;
@@ -119,7 +119,7 @@ impl fmt::Display for DiffKey {
     }
 }
 
-/// Writes the key's members, and `what`: the same in words.
+/// Writes the key's members, and its text as `what`.
 impl Serialize for DiffKey {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(Some(4))?;
@@ -131,7 +131,7 @@ impl Serialize for DiffKey {
     }
 }
 
-/// Writes which of the two sides lacks what, and why: `allocations: only in OLD`.
+/// Writes which side lacks a subject, and why: `allocations: only in OLD`.
 impl fmt::Display for NotCompared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let NotCompared { subject, side, reason } = self;
@@ -156,7 +156,7 @@ impl fmt::Display for NotCompared {
     }
 }
 
-/// Returns what must be recorded for the rows of a subject.
+/// Returns the name of what must be recorded to compare a subject.
 fn recorded(subject: Subject) -> &'static str {
     match subject {
         Subject::Elapsed => "the time of whole runs",
@@ -289,7 +289,7 @@ impl fmt::Display for DiffRuns {
     }
 }
 
-/// Returns how a time changed, such as `13.2 % longer`.
+/// Returns the change of a time, such as `13.2 % longer` or `5.0 % less time`.
 fn longer(change: &DiffChange) -> String {
     match change.change_percent {
         Some(change) if change >= 0.0 => format!("{change:.1} % longer"),

@@ -1,9 +1,9 @@
-//! What frames without names mean, and what names them.
+//! Sentences about frames without names, and how to name them.
 
 use crate::model::{NamesAdvice, NamesRemedy};
 
 impl NamesAdvice {
-    /// Returns the sentence.
+    /// Returns the sentence that says why frames have no names, and what would name them.
     pub fn text(&self) -> String {
         let missing = missing(self.percent);
         let what = match self.remedy {
@@ -42,7 +42,7 @@ impl NamesAdvice {
     }
 }
 
-/// Writes how many frames have no name.
+/// Writes the share of frames without names: `12 % of the frames have no name`.
 pub(super) fn missing(percent: u64) -> String {
     format!("{percent} % of the frames have no name")
 }

@@ -9,7 +9,7 @@ use nettrace_export::units;
 /// Maximum number of threads of a deadlock that its sentence names.
 const MAX_DEADLOCK_THREADS: usize = 8;
 
-/// Writes a count with digits in groups.
+/// Writes a count with digits in groups: `12,345`.
 pub(super) fn count(number: &Number) -> String {
     units::count(number.whole())
 }
@@ -19,12 +19,12 @@ pub(super) fn counted(number: &Number, noun: &str) -> String {
     units::counted(number.whole(), noun)
 }
 
-/// Writes a time in its unit.
+/// Writes a time in a fitting unit: `1.500 s`.
 pub(super) fn duration(number: &Number) -> String {
     units::duration(number.whole())
 }
 
-/// Writes a size in its unit.
+/// Writes a size in a fitting unit: `1.5 MiB`.
 pub(super) fn bytes(number: &Number) -> String {
     units::bytes(number.whole())
 }
@@ -216,7 +216,8 @@ pub(crate) fn sentence(fact: &Fact) -> String {
     }
 }
 
-/// Writes a share of the running time: `50.00 % of the running time (1,234 samples)`.
+/// Writes a share of the running time with its samples: `50.00 % of the running time (1,234
+/// samples)`.
 fn running(share: &Number, samples: &Number) -> String {
     format!("{:.2} % of the running time ({})", share.value, counted(samples, "sample"))
 }
@@ -432,7 +433,7 @@ fn activities(number: &Number) -> String {
     format!("{} {noun}", count(number))
 }
 
-/// Writes a request that goes out by its path before its host: `GET /downstream of
+/// Writes an outgoing request with its path before its host: `GET /downstream of
 /// http://127.0.0.1:5210`.
 fn called(target: &str) -> String {
     let (method, url) = target.split_once(' ').unwrap_or(("", target));

@@ -1,10 +1,11 @@
-//! How a sentence calls a method.
+//! Names of methods in sentences.
 
 use crate::fact::Place;
 use crate::model::{Frame, is_compiled_handler};
 
 /// Returns the name of a method without its arguments: `app!Program.Main` for
-/// `app!Program.Main(string[])`. A method that was compiled around a handler says what it is.
+/// `app!Program.Main(string[])`. A method that the compiler made for an endpoint is named as its
+/// handler.
 pub(crate) fn place_name(frame: &Frame) -> String {
     let call = frame.call_text();
     match is_compiled_handler(frame) {
@@ -13,11 +14,12 @@ pub(crate) fn place_name(frame: &Frame) -> String {
     }
 }
 
-/// Returns the name of a method without what it has called, or of the endpoint that it serves.
+/// Returns the name of a method, or of the endpoint that it serves, without the native call that
+/// the frame may stand for.
 pub(super) fn caller(place: &Place) -> String {
     let Place { frame, endpoint } = place;
     let is_compiled = is_compiled_handler(frame);
-    // The module of a compiled method says nothing.
+    // The module of such a method is generated, and means nothing to a reader.
     let name = if is_compiled { frame.qualified_name() } else { frame.without_arguments() };
     match endpoint {
         Some(endpoint) => format!("{endpoint} ({name})"),
@@ -35,7 +37,8 @@ pub(super) fn name(place: &Place) -> String {
     }
 }
 
-/// Returns `, by app!Program.Main`, with these words before the name; empty without a method.
+/// Returns `words` followed by the name of a method: `, by app!Program.Main`. Returns nothing
+/// without a method.
 pub(super) fn after(words: &str, place: Option<&Place>) -> String {
     place.map_or_else(String::new, |place| format!("{words}{}", name(place)))
 }

@@ -1,11 +1,11 @@
-//! What holds a heap, in English.
+//! Sentences about what holds a heap.
 
 use crate::heap::{HeapDiff, HeapHolder, HeapHolderGrowth, HeapOwnType, HeapReport};
 use nettrace_export::units::{bytes, count, counted};
 
 impl HeapReport {
-    /// Returns what a person would say first: what holds most, and which of the program's own
-    /// types keep most alive.
+    /// Returns the most important sentences: what holds most of the heap, and which of the
+    /// program's own types keep most alive.
     pub fn sentences(&self) -> Vec<String> {
         let own = self.own_types();
         let own = (!own.is_empty()).then(|| own_types(&own));
@@ -15,8 +15,8 @@ impl HeapReport {
 }
 
 impl HeapDiff {
-    /// Returns what a person would say first: what holds more, and of which of the program's own
-    /// types there is more.
+    /// Returns the most important sentences: what holds more than before, and which of the
+    /// program's own types have more objects.
     pub fn sentences(&self) -> Vec<String> {
         let types = self.grown_own_types().into_iter().map(|row| {
             format!(
@@ -56,7 +56,7 @@ fn held_more(growth: &HeapHolderGrowth) -> String {
     )
 }
 
-/// Writes `: a Dictionary<string, Order> of 20,000 entries`; nothing if what is held has no name.
+/// Writes `: a Dictionary<string, Order> of 20,000 entries`; nothing if the type has no name.
 fn after_colon(holder: &HeapHolder) -> String {
     let through = holder.through.as_ref();
     let through = through.map_or_else(String::new, |own| format!("{}, in it ", short(own)));
@@ -95,13 +95,13 @@ pub(super) fn own_types(types: &[HeapOwnType]) -> String {
     format!("of your types {}", texts.collect::<String>())
 }
 
-/// Writes a type's name with its article.
+/// Writes a type's name with its article: `an Order`.
 fn with_article(name: &str) -> String {
     let article = if name.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
     format!("{article} {name}")
 }
 
-/// Writes a type's name without namespaces: `Dictionary<string, Order>`.
+/// Writes a type's name without namespaces, its arguments' included: `Dictionary<string, Order>`.
 fn short(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut word = String::new();

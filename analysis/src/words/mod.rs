@@ -1,6 +1,6 @@
-//! The English of the analysis: the only module that makes sentences of facts, for the command,
-//! for pages and for the texts in JSON documents. Nothing is decided here, and nothing reads a
-//! sentence again.
+//! Sentences about facts, in English, for the command, for pages and for the texts in JSON
+//! documents. No other module makes sentences of facts; this one decides nothing, and no code reads
+//! a sentence.
 
 mod collections;
 #[cfg(feature = "page")]

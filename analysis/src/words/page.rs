@@ -1,16 +1,16 @@
-//! What a page says of its rows.
+//! Sentences of a page about its incomplete parts.
 
 use crate::fact::thinned::{PagePart, Thinned, Thinning};
 use crate::model::Call;
 use nettrace_export::units::count;
 
-/// What stands for stacks that a page does not keep.
+/// Name of the frame that replaces stacks for which a page has no room.
 pub(crate) const REST: &str = "(rest)";
-/// What stands for types and messages that a page does not keep.
+/// Text that replaces types and messages for which a page has no room.
 pub(crate) const MANY_MORE: &str = "(one of many more)";
 
 impl Thinned {
-    /// Returns the sentence.
+    /// Returns the sentence about the incomplete part.
     pub(crate) fn text(&self) -> String {
         let name = match self.about {
             PagePart::Report(name) => name,
@@ -24,7 +24,7 @@ impl Thinned {
     }
 }
 
-/// Writes what became of rows.
+/// Writes how rows were reduced.
 fn thinning(how: Thinning) -> String {
     let first =
         |kept, all, what| format!("the first {} of {} {what} are listed", count(kept), count(all));

@@ -1,4 +1,4 @@
-//! How a process ended, as messages and the file beside its trace have it.
+//! The exit of a process, as messages and the file beside its trace state it.
 
 use crate::fact::ProcessEnd;
 use std::fmt;

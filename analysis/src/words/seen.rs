@@ -1,11 +1,11 @@
-//! The sentences about the stacks of all threads of a running process.
+//! Sentences about what the stacks of all threads of a running process show.
 
 use crate::fact::SeenFact;
 #[cfg(feature = "serde")]
 use crate::fact::Verdicts;
 use nettrace_export::units;
 
-/// Maximum number of threads or places that a sentence names.
+/// Maximum number of threads or methods that a sentence names.
 const MAX_NAMES: usize = 4;
 
 #[cfg(feature = "serde")]
@@ -63,7 +63,6 @@ fn sentence(fact: &SeenFact) -> String {
         SeenFact::BusyThread { thread, core_percent, is_whole_core, method } => {
             let core = match is_whole_core {
                 true => "a whole core".to_owned(),
-                // Others may want the processors, too.
                 false => format!("{core_percent:.0} % of a core"),
             };
             let place = method.as_ref().map_or_else(String::new, |place| format!(", in {place}"));

@@ -1,9 +1,10 @@
-//! SQL statements in sentences.
+//! Short forms of SQL statements for sentences.
 
-/// Maximum number of characters of a statement, and of its condition.
+/// Maximum number of characters of a whole statement, and of the condition of a longer one.
 const MAX_STATEMENT_CHARS: usize = 80;
 
-/// Writes how a long statement begins, and its condition: `SELECT … WHERE "o"."CustomerId" = @id`.
+/// Shortens a long statement to its first word and its condition: `SELECT … WHERE "o"."CustomerId"
+/// = @id`.
 pub(super) fn shortened(statement: &str) -> String {
     if statement.chars().count() <= MAX_STATEMENT_CHARS {
         return statement.to_owned();

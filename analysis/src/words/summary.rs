@@ -1,12 +1,12 @@
-//! What a trace is, in a few words.
+//! Sentences of the summary: a trace's contents, and advice on what to record.
 
 use crate::fact::{Advice, TraceSubject};
 
-/// Maximum number of sources that a sentence names.
+/// Maximum number of EventSources that a sentence names.
 const MAX_NAMED_SOURCES: usize = 2;
 
-/// Writes what a trace is about: `CPU samples, exceptions and activities`. `sources`: those of
-/// the program's own events.
+/// Lists the contents of a trace: `CPU samples, exceptions and activities`. `sources` are the names
+/// of the program's own EventSources.
 pub(crate) fn contents(subjects: impl Iterator<Item = TraceSubject>, sources: &[&str]) -> String {
     let names = subjects.map(|subject| subject.text().0.to_owned());
     let names: Vec<String> = names.chain(own_events(sources)).collect();
@@ -29,12 +29,12 @@ fn own_events(sources: &[&str]) -> Option<String> {
 }
 
 impl TraceSubject {
-    /// Returns what its report shows.
+    /// Returns what the report about the subject shows.
     pub(crate) fn shown(self) -> &'static str {
         self.text().1
     }
 
-    /// Returns the name in a list, and what its report shows, if it has one.
+    /// Returns the subject's name in a list, and what its report shows (empty without a report).
     fn text(self) -> (&'static str, &'static str) {
         match self {
             TraceSubject::Cpu => ("CPU samples", "where time went"),
@@ -56,7 +56,7 @@ impl TraceSubject {
 }
 
 impl Advice {
-    /// Returns the sentence.
+    /// Returns the sentence that gives the advice.
     pub fn text(self) -> &'static str {
         match self {
             Advice::RecordRequests => {

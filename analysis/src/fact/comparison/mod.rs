@@ -1,4 +1,4 @@
-//! What a comparison of traces found, could not compare, and doubts.
+//! Results of a comparison of traces: its verdict, what could not be compared, and doubts.
 
 mod per;
 mod subject;
@@ -12,17 +12,17 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OldOrNew {
-    /// The traces before.
+    /// Traces from before the change.
     Old,
-    /// The traces after.
+    /// Traces from after the change.
     New,
 }
 
 impl OldOrNew {
-    /// Both sides, in their order.
+    /// Both groups, the old one first.
     pub const BOTH: [OldOrNew; 2] = [OldOrNew::Old, OldOrNew::New];
 
-    /// Returns the other side.
+    /// Returns the other group.
     #[must_use]
     pub const fn other(self) -> OldOrNew {
         match self {
@@ -32,106 +32,106 @@ impl OldOrNew {
     }
 }
 
-/// Something that is not compared, because one side lacks it.
+/// A subject that is not compared, because one side lacks it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct NotCompared {
-    /// What is not compared.
+    /// Subject that is not compared.
     pub subject: Subject,
-    /// The side that lacks it.
+    /// Side that lacks the subject.
     pub side: OldOrNew,
-    /// Why that side cannot be compared.
+    /// Reason why the side cannot be compared.
     #[serde(flatten)]
     pub reason: NotComparedReason,
 }
 
-/// Why a side cannot be compared with the other one.
+/// Reason why a side cannot be compared with the other one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NotComparedReason {
-    /// The other side alone recorded it.
+    /// Only the other side recorded the subject.
     NotRecorded {
-        /// Number of the other side's rows that have no partner.
+        /// Number of rows that only the other side has.
         rows: u64,
     },
-    /// Its methods have no names, so that threads that wait look busy.
+    /// The side's methods have no names, so its waiting threads look busy.
     MethodsWithoutNames,
-    /// The methods of a module have no names, so that the module is one row.
+    /// The side's methods of a module have no names, so the module is one row.
     ModuleWithoutNames {
-        /// The module.
+        /// Name of the module.
         module: String,
     },
 }
 
-/// Why the values of a row cannot be judged.
+/// Reason why the values of a row cannot be judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Doubt {
-    /// A side has too few values of a counter to be a sample of it.
+    /// A side has too few values of a counter.
     FewValues {
-        /// The number of values that are a sample.
+        /// Minimum number of values that can be judged.
         min_values: u64,
     },
-    /// A side does not have the method, but as much time in frames without a name.
+    /// A side lacks the method, but has as much time in frames without a name.
     MayBeUnnamed {
-        /// The side that does not have it.
+        /// Side that lacks the method.
         side: OldOrNew,
     },
-    /// A side lost as many events as would explain the difference.
+    /// A side lost so many events that these could explain the difference.
     EventsLost {
-        /// The side that lost them.
+        /// Side that lost events.
         side: OldOrNew,
         /// Number of lost events, of all kinds.
         events: u64,
     },
 }
 
-/// What limits a comparison.
+/// A limit of a comparison as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DiffNote {
     /// A side lost events, so some notable rows are not judged.
     EventsLost {
-        /// The side that lost them.
+        /// Side that lost events.
         side: OldOrNew,
-        /// How many it lost.
+        /// Number of lost events.
         events: u64,
         /// Number of notable rows that are not judged.
         rows: u64,
     },
-    /// Half of the running time is in a quarter of a trace.
+    /// Half of a trace's running time falls into a quarter of its time.
     UnevenLoad,
-    /// A total changed much, but most of it is a burst, and one trace of each side does not
-    /// show how long bursts usually are.
+    /// A total changed much, but most of it is a burst; one trace of each side does not show how
+    /// much bursts vary.
     Burst {
-        /// The total.
+        /// Key of the total.
         #[serde(flatten)]
         key: DiffKey,
     },
 }
 
-/// Why traces cannot show whether a condition holds.
+/// Reason why traces cannot show whether a condition holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Undecided {
-    /// One side lacks what the condition is about.
+    /// One side lacks the condition's subject.
     NotCompared(NotCompared),
-    /// Neither side has what the condition is about.
+    /// Neither side has the condition's subject.
     NoData,
-    /// The change is doubted.
+    /// The change is doubtful.
     Doubted {
-        /// Why.
+        /// Reason for the doubt.
         doubt: Doubt,
     },
     /// The condition limits a change in percent, and one run does not show how much runs differ.
     OneRun,
 }
 
-/// Why nobody should rely on a comparison.
+/// Reason why nobody should rely on a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -142,54 +142,53 @@ pub enum Unreliable {
     NotCompared(NotCompared),
 }
 
-/// What a comparison found, all in all.
+/// Verdict of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DiffVerdict {
-    /// One side has one run, and no difference is large by experience.
+    /// One side has a single run, and no difference is larger than runs usually differ.
     NothingLarge {
-        /// The change of the time that the program takes, if that is known.
+        /// Change of the program's duration; `None` if it is not known.
         elapsed: Option<DiffChange>,
     },
     /// The sides have no value in common.
     NothingCompared,
     /// No row is a finding.
     NothingChanged {
-        /// The smallest change in percent that these runs would have shown.
+        /// Smallest change in percent that the runs would have shown.
         detectable_percent: Option<f64>,
-        /// The runs.
+        /// Number of runs of each side.
         runs: DiffRuns,
     },
-    /// There are findings.
+    /// Some rows are findings.
     Changed {
-        /// The change of the time that the program takes if that is a finding, else the first
-        /// finding.
+        /// Change of the program's duration if that is a finding, else the first finding.
         first: DiffChange,
-        /// What the values are divided by.
+        /// Divisor of the values.
         per: Per,
         /// Number of other findings.
         more: u64,
-        /// The change of the time that the program takes, if that may be chance.
+        /// Change of the program's duration, if that may be chance.
         elapsed: Option<DiffChange>,
-        /// Whether both sides have several runs. If not, a finding is what is large by
-        /// experience.
+        /// Whether both sides have several runs. If not, a change is a finding if it is larger than
+        /// runs usually differ.
         has_runs: bool,
     },
 }
 
-/// The change of a value.
+/// Change of a value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DiffChange {
-    /// Which value changed.
+    /// Key of the value.
     #[serde(flatten)]
     pub key: DiffKey,
-    /// The change in percent of the old value; `None` if that is 0.
+    /// Change in percent of the old value; `None` if the old value is 0.
     pub change_percent: Option<f64>,
 }
 
-/// How often each side ran.
+/// Number of runs of each side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DiffRuns {

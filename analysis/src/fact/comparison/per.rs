@@ -1,13 +1,13 @@
-//! What sums are divided by, and why.
+//! The divisor of a comparison's sums, such as requests, and the reason for it.
 
 use serde::Serialize;
 
-/// What sums are divided by.
+/// Divisor of the sums of a trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Per {
-    /// Runs: each trace is one.
+    /// Runs of the program; each trace is one run.
     Run,
     /// Seconds of the trace.
     #[default]
@@ -20,12 +20,12 @@ pub enum Per {
     Sample,
 }
 
-/// Why sums are divided by what they are divided by.
+/// Reason for the choice of a divisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PerReason {
-    /// The user asked for it.
+    /// The user chose the divisor.
     AskedFor,
     /// BenchmarkDotNet measured an operation in each trace.
     Benchmark,

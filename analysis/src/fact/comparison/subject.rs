@@ -1,106 +1,106 @@
-//! What the rows of a comparison are about.
+//! Keys of the rows of a comparison: subject, name and measure.
 
 use serde::Serialize;
 
-/// The subject of a row. Rows of equal weight are sorted in this order.
+/// Subject of a row. Rows of equal weight are sorted by subject, in the order of the variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Subject {
-    /// Duration of a whole run; of a benchmark, that of an operation.
+    /// Duration of a whole run, or of a benchmark's operation.
     Elapsed,
-    /// A method's own running time: that of samples in which its thread did not wait.
+    /// Running time of a method itself, by samples in which its thread did not wait.
     Method,
-    /// A method's time including the methods that it calls.
+    /// Running time of a method and the methods that it calls.
     MethodTotal,
-    /// All time during which threads ran.
+    /// Running time of all threads.
     Cpu,
-    /// Bytes of a type.
+    /// Allocated bytes of a type.
     Type,
-    /// All bytes allocated.
+    /// Allocated bytes of all types.
     Alloc,
-    /// Number of collections, of all or of one generation.
+    /// Number of collections, of one generation or of all.
     GcCount,
-    /// The time of pauses, or a percentile of it.
+    /// Total time of pauses, or a percentile of single pauses.
     GcPause,
-    /// Exceptions of a type.
+    /// Number of exceptions of a type.
     Exception,
-    /// All exceptions.
+    /// Number of all exceptions.
     Exceptions,
-    /// Time waited for locks, in total or in one method.
+    /// Time of waits for locks, in one method or in all.
     Contention,
-    /// Waits for locks.
+    /// Number of waits for locks.
     ContentionCount,
-    /// Time waited for handles, in total or in one method.
+    /// Time of waits for handles, in one method or in all.
     Waits,
-    /// Waits for locks or handles, but those of idle threads, that are not over at the end
-    /// of the trace and had lasted for a second.
+    /// Number of waits for locks or handles that are not over at the end of the trace and had
+    /// lasted for at least a second, without waits of idle threads.
     OpenWaits,
-    /// Circles of threads that wait for each other's locks.
+    /// Number of circles of threads that wait for each other's locks.
     Deadlocks,
-    /// Requests: how many, how many failed.
+    /// All requests: their number, and the number that failed.
     Requests,
-    /// Requests of one path: how many, how many failed, percentiles of their duration.
+    /// Requests of one path: their number, the number that failed, percentiles of the duration.
     RequestPath,
-    /// All SQL commands.
+    /// Number of all SQL commands.
     Sql,
-    /// The commands of one statement: how many, percentiles of their duration.
+    /// SQL commands of one statement: their number, and percentiles of the duration.
     SqlStatement,
-    /// The largest number of workers of the thread pool.
+    /// Largest number of workers of the thread pool.
     PoolThreads,
-    /// Time spent compiling.
+    /// Time spent on compiling methods.
     Jit,
-    /// Methods compiled.
+    /// Number of compiled methods.
     JitMethods,
-    /// How long the program took to start, and what it did in its first second; only for
-    /// traces that begin with the start of their process.
+    /// Duration of the program's start, and work in its first second; only for traces that begin
+    /// with the process.
     Startup,
-    /// A counter's mean.
+    /// Mean of a counter's values.
     Counter,
 }
 
-/// What of its subject a row measures.
+/// Measure of a row's subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Measure {
-    /// What the subject says, such as bytes of a type.
+    /// Sum, number or mean that the subject names, such as bytes of a type.
     Value,
-    /// How many there were.
+    /// Number of occurrences.
     Count,
-    /// How many failed.
+    /// Number of failures.
     Errors,
-    /// The mean of single values.
+    /// Mean of single values.
     Mean,
-    /// The median.
+    /// Median of single values.
     P50,
-    /// The value below which 90 % lie.
+    /// 90th percentile of single values.
     P90,
-    /// The value below which 95 % lie.
+    /// 95th percentile of single values.
     P95,
-    /// The value below which 99 % lie.
+    /// 99th percentile of single values.
     P99,
-    /// The largest value.
+    /// Largest single value.
     Max,
-    /// The time until the program's own assembly was loaded.
+    /// Time from the process's start until the program's own assembly was loaded.
     Program,
-    /// The time until the first request was answered.
+    /// Time from the process's start until the first request was answered.
     FirstRequest,
-    /// Time spent compiling in the first second.
+    /// Time spent on compiling in the process's first second.
     Jit,
-    /// Methods compiled in the first second.
+    /// Number of methods compiled in the process's first second.
     JitMethods,
-    /// Assemblies loaded in the first second.
+    /// Number of assemblies loaded in the process's first second.
     Assemblies,
 }
 
 impl Measure {
-    /// Returns whether it is a percentile.
+    /// Returns whether the measure is a percentile.
     pub(crate) const fn is_percentile(self) -> bool {
         matches!(self, Measure::P50 | Measure::P90 | Measure::P95 | Measure::P99)
     }
 
-    /// Returns the word with which names of rows and conditions refer to it.
+    /// Returns the word for the measure in names of rows and in conditions, such as `p95`.
     pub const fn word(self) -> &'static str {
         match self {
             Measure::Value => "value",
@@ -121,19 +121,19 @@ impl Measure {
     }
 }
 
-/// The name of frames that have neither a name nor a module.
+/// Name of the row for frames that have neither a name nor a module.
 const NO_NAME: &str = "(no name)";
 
-/// Which value a row compares.
+/// Key of a row: the value that the row compares.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct DiffKey {
-    /// The subject.
+    /// Subject of the value.
     pub subject: Subject,
-    /// Method, type, exception, generation, path, percentile or counter; empty for the
-    /// total. Conditions refer to the row by it: `in GET /checkout p95`.
+    /// Method, type, exception, generation, path, percentile or counter; empty for the total.
+    /// Conditions refer to the row by its name, such as `in GET /checkout p95`.
     pub name: String,
-    /// What of the subject is measured.
+    /// Measure of the subject.
     pub measure: Measure,
 }
 
@@ -143,12 +143,12 @@ impl DiffKey {
         DiffKey::named(subject, String::new())
     }
 
-    /// Makes the key of a method, a type, a counter, …
+    /// Makes the key of a method, type, counter or the like.
     pub(crate) fn named(subject: Subject, name: impl Into<String>) -> DiffKey {
         DiffKey { subject, name: name.into(), measure: Measure::Value }
     }
 
-    /// Makes the key of a measure of the whole subject, which it is named after.
+    /// Makes the key of a measure of the whole subject, with the measure's word as its name.
     pub(crate) fn measure(subject: Subject, measure: Measure) -> DiffKey {
         DiffKey { subject, name: measure.word().to_owned(), measure }
     }
@@ -163,12 +163,12 @@ impl DiffKey {
         DiffKey::named(subject, NO_NAME)
     }
 
-    /// Returns whether it stands for frames that have neither a name nor a module.
+    /// Returns whether the key is that of frames that have neither a name nor a module.
     pub(crate) fn is_unnamed(&self) -> bool {
         self.name == NO_NAME
     }
 
-    /// Returns whether it is the subject's total.
+    /// Returns whether the key is the subject's total.
     pub(crate) fn is_total(&self) -> bool {
         self.name.is_empty()
     }
