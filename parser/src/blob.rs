@@ -1,5 +1,5 @@
-//! Headers of event blobs (spec V6: event rows), in every form they take on (FORMAT.md 5,
-//! 6.2, 6.3, 7.4).
+//! Decodes the headers of event blobs, which the specification of V6 calls event rows, in all
+//! five encodings (FORMAT.md 5, 6.2, 6.3, 7.4).
 
 mod careful;
 mod compressed;
@@ -21,21 +21,20 @@ use nettrace_guid::Guid;
 /// ([FORMAT.md 5](crate::format_guide#5), [6.2](crate::format_guide#6.2),
 /// [6.3](crate::format_guide#6.3), [7.4](crate::format_guide#7.4)).
 ///
-/// A compressed header stores only the differences to the header before it in the block,
-/// so headers are decoded in sequence: each starts as a copy of its predecessor. The
-/// first of a block starts from [`BlobHeader::default`], all zeros. Headers of fixed size
-/// store everything.
+/// A compressed header stores only what differs from the previous header of the block, so
+/// decoding starts with a copy of that header; with [`BlobHeader::default`], all zeros, for
+/// the first of a block. Headers of fixed size store every field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct BlobHeader {
     /// Id of the event's type. In version 3 a payload with id 0 defines a type.
     pub metadata_id: u32,
-    /// Sequence number of the event within its capture thread; 0 in version 3, which has
-    /// none.
+    /// Sequence number of the event within its capture thread; 0 in version 3, which stores
+    /// no sequence numbers.
     pub sequence: u32,
-    /// Thread id, or thread index in version 6.
+    /// Id of the thread that the event is about; in version 6 the thread's index.
     pub thread: u64,
-    /// Id, or index in version 6, of the thread that wrote the event.
+    /// Id of the thread that wrote the event; in version 6 the thread's index.
     pub capture_thread: u64,
     /// Processor; `u32::MAX` if unknown.
     pub processor: u32,
@@ -62,7 +61,7 @@ pub struct BlobHeader {
     pub has_reserved_flag: bool,
 }
 
-/// How the blobs of a block are encoded. All blobs of one block use the same encoding.
+/// Encoding of the blobs of a block. All blobs of one block have the same encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BlobEncoding {
@@ -111,9 +110,8 @@ impl<'a> Blob<'a> {
         after.get(..self.header.payload_size as usize).unwrap_or_default()
     }
 
-    /// Returns the addresses of the stack in version 3, innermost first. They follow
-    /// their size after the payload. Empty in other versions, which refer to a stack by
-    /// its id.
+    /// Returns the addresses of the stack in version 3, innermost first: their size and they
+    /// follow the payload. Empty in other versions, whose events refer to a stack by its id.
     pub fn stack(&self) -> &'a [u8] {
         let (header, size) = (self.header.header_size as usize, self.header.payload_size as usize);
         let stack = self.bytes.get(header.saturating_add(size).saturating_add(4)..);
@@ -126,14 +124,14 @@ impl<'a> Blob<'a> {
 /// [7.4](crate::format_guide#7.4)).
 ///
 /// `running` is the header of the previous blob, or the default at the beginning of a
-/// block: compressed headers inherit from it. It is updated to the header of this blob;
-/// it does not change if there is an error.
+/// block: compressed headers inherit from it. The header of this blob replaces it, unless
+/// there is an error.
 ///
 /// # Errors
 /// [`Fault::RowSize`](crate::Fault::RowSize),
 /// [`Fault::PayloadSize`](crate::Fault::PayloadSize) and
 /// [`Fault::StackSize`](crate::Fault::StackSize) if a size extends past its container;
-/// those of [`varuint64`](crate::raw::varuint64);
+/// the faults of [`varuint64`](crate::raw::varuint64);
 /// [`Fault::Truncated`](crate::Fault::Truncated). After an error, the rest of the block
 /// cannot be read.
 pub fn blob<'a, 's>(
@@ -154,16 +152,16 @@ pub fn blob<'a, 's>(
     }
 }
 
-/// The parts of a blob, in bytes from its start.
+/// Offsets within a blob, in bytes from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// Length of the header, which is the offset of the payload.
+    /// Offset of the payload, which is also the length of the header.
     pub(crate) payload_at: usize,
     /// Offset of the next blob.
     pub(crate) next_at: usize,
 }
 
-/// Returns a header's length in bytes, as `BlobHeader` stores it.
+/// Converts the length of a header in bytes to the type that `BlobHeader` stores.
 #[inline(always)]
 #[expect(
     clippy::cast_possible_truncation,
@@ -192,7 +190,7 @@ mod flag {
 mod tests {
     use super::*;
 
-    /// Returns bytes of every kind: small and large varuints, right and wrong ones.
+    /// Returns pseudo-random bytes, in which varuints are small, large or too long.
     fn input(seed: u64) -> [u8; WINDOW] {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         std::array::from_fn(|at| {

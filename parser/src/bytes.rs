@@ -1,27 +1,27 @@
-//! The functions that touch bytes: numbers, varints, text (FORMAT.md 2).
+//! Converts bytes to numbers, varints and texts (FORMAT.md 2).
 //!
-//! No other module makes numbers of bytes, so this one alone has to know in which order a
-//! stream stores them, and at which addresses they lie. Number parsers of nom shift byte by
-//! byte and are four times slower than a load, so these functions are our own.
+//! No other module makes numbers of bytes, so only this one deals with byte order and
+//! alignment. It does not use nom's number parsers, because these shift byte by byte and are
+//! four times slower than a load.
 
 use crate::error::{Fault, FaultAt};
 use bytemuck::{Pod, pod_read_unaligned, try_cast_slice};
 use nettrace_guid::Guid;
 
-/// Result of every parser in this crate: the rest of the input and a value, or a fault and
-/// where it is.
+/// Result of every parser in this crate: the rest of the input and a value, or a fault and its
+/// place in the input.
 pub type Parsed<'a, T> = nom::IResult<&'a [u8], T, FaultAt<'a>>;
 
-/// Returns the number of bytes of `whole` before `rest`, which is its end.
+/// Returns the number of bytes of `whole` before `rest`, where `rest` is the end of `whole`.
 #[inline]
 pub(crate) fn before(whole: &[u8], rest: &[u8]) -> usize {
     whole.len().saturating_sub(rest.len())
 }
 
-/// A number of fixed size, or several of one type. Streams store numbers with the lowest
-/// byte first, whatever the order of the machine is.
+/// Number of fixed size, or an array of such numbers. Streams store them in little-endian
+/// order.
 pub trait Number: Pod {
-    /// Converts a number as stored to the machine's order of bytes.
+    /// Converts a little-endian number to the byte order of the machine.
     fn from_le(stored: Self) -> Self;
 }
 
@@ -64,8 +64,8 @@ pub fn first<T: Number>(input: &[u8]) -> Option<T> {
     input.get(..size_of::<T>()).map(|bytes| T::from_le(pod_read_unaligned(bytes)))
 }
 
-/// Takes the number at the beginning of the input off. `None` if there are fewer bytes,
-/// which are left.
+/// Removes the number at the beginning of the input and returns it. `None`, and an unchanged
+/// input, if there are fewer bytes.
 #[inline(always)]
 pub fn take_first<T: Number>(input: &mut &[u8]) -> Option<T> {
     let (bytes, rest) = input.split_at_checked(size_of::<T>())?;
@@ -73,7 +73,7 @@ pub fn take_first<T: Number>(input: &mut &[u8]) -> Option<T> {
     Some(T::from_le(pod_read_unaligned(bytes)))
 }
 
-/// Returns numbers that lie one after the other. An incomplete one at the end is left out.
+/// Returns the numbers of an array. An incomplete number at the end is left out.
 #[inline(always)]
 pub fn numbers<T: Number>(
     bytes: &[u8],
@@ -81,14 +81,13 @@ pub fn numbers<T: Number>(
     bytes.chunks_exact(size_of::<T>()).map(|bytes| T::from_le(pod_read_unaligned(bytes)))
 }
 
-/// Returns 64-bit numbers as stored: pairs of words in the stream's order of bytes, low
-/// word first. `None` if the bytes do not begin at a multiple of four, or the last number is
-/// incomplete.
+/// Returns 64-bit numbers as pairs of little-endian words, low word first. `None` if the bytes
+/// do not begin at a multiple of four in memory, or the last number is incomplete.
 pub(crate) fn words(bytes: &[u8]) -> Option<&[[u32; 2]]> {
     try_cast_slice(bytes).ok()
 }
 
-/// Returns the guid that four numbers of a header contain.
+/// Returns the guid that four words of a header contain.
 #[inline(always)]
 pub(crate) fn guid_of(words: [u32; 4]) -> Guid {
     Guid::from_bytes(bytemuck::cast(words.map(u32::to_le)))
@@ -124,8 +123,7 @@ pub(crate) fn take(count: usize) -> impl Fn(&[u8]) -> Parsed<'_, &[u8]> {
 
 /// Reads a row of version 6 with its size ([FORMAT.md 7.3](crate::format_guide#7.3),
 /// [7.6](crate::format_guide#7.6)): a u16 number of bytes, not including itself, then
-/// that many bytes. Thanks to the size, the next row can be found even if a row cannot be
-/// decoded.
+/// that many bytes. Thanks to the size, rows after a broken row can be found.
 ///
 /// # Errors
 /// [`Fault::RowSize`] if the row extends past the input, [`Fault::Truncated`] if there is
@@ -151,9 +149,8 @@ pub(crate) fn guid(input: &[u8]) -> Parsed<'_, Guid> {
     }
 }
 
-/// Reads groups of 7 bits, least significant first; bit 7 is set on every byte but the
-/// last. There are at most `max_bytes`, the last of which may hold no more than `last`.
-/// Over-long forms such as `80 00` are accepted.
+/// Reads a varuint of at most `max_bytes` bytes ([`varuint32`] describes the encoding); the
+/// last possible byte is at most `last`.
 fn varuint(input: &[u8], max_bytes: usize, last: u8) -> Parsed<'_, u64> {
     let mut value = 0u64;
     let mut shift = 0u32;
@@ -203,7 +200,7 @@ pub fn varuint32(input: &[u8]) -> Parsed<'_, u32> {
 /// Reads a varuint64: like [`varuint32`], but 1 to 10 bytes, the tenth at most 0x01.
 ///
 /// # Errors
-/// Those of [`varuint32`].
+/// The errors of [`varuint32`].
 #[inline]
 pub fn varuint64(input: &[u8]) -> Parsed<'_, u64> {
     match input {
@@ -212,10 +209,10 @@ pub fn varuint64(input: &[u8]) -> Parsed<'_, u64> {
     }
 }
 
-/// Reads a varint64: a [`varuint64`] in zigzag form, 0, -1, 1, -2 …
+/// Reads a varint64: a [`varuint64`] in which 0, 1, 2, 3 … stand for 0, -1, 1, -2 … (zigzag).
 ///
 /// # Errors
-/// Those of [`varuint32`].
+/// The errors of [`varuint32`].
 #[inline]
 pub(crate) fn varint64(input: &[u8]) -> Parsed<'_, i64> {
     varuint64(input).map(|(rest, value)| (rest, zigzag(value)))
@@ -227,8 +224,8 @@ pub(crate) fn zigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ (value & 1).cast_signed().wrapping_neg()
 }
 
-/// Reads UTF-16LE units up to a zero unit, and returns the bytes of the text without it
-/// ([`Utf16`](crate::Utf16) shows them). They are not aligned, and possibly ill-formed.
+/// Reads UTF-16LE units up to a zero unit, and returns the bytes before it, which
+/// [`Utf16`](crate::Utf16) shows. They may be unaligned and ill-formed.
 ///
 /// # Errors
 /// [`Fault::Truncated`] if there is no zero unit.
@@ -263,8 +260,8 @@ pub(crate) fn utf16_end(input: &[u8]) -> Option<usize> {
     end_in_tail(tail, at)
 }
 
-/// Returns the byte offset of the first zero unit in a few bytes, which follow `at`
-/// others.
+/// Returns the byte offset of the first zero unit in the last bytes of a text, which begin at
+/// `at`.
 #[inline(always)]
 fn end_in_tail(tail: &[u8], at: usize) -> Option<usize> {
     let (words, units) = tail.as_chunks::<8>();
@@ -282,8 +279,8 @@ fn end_in_tail(tail: &[u8], at: usize) -> Option<usize> {
         .map(|index| at.wrapping_add(index.wrapping_mul(2)))
 }
 
-/// Returns the byte offset of the first zero unit of four. It is the first lane from
-/// which subtracting one borrows although the lane had no high bit.
+/// Returns the byte offset of the first zero unit of four: the first unit from which
+/// subtracting one borrows although its high bit is clear.
 #[inline]
 fn zero_unit(units: u64) -> Option<usize> {
     const ONES: u64 = 0x0001_0001_0001_0001;
@@ -304,7 +301,7 @@ pub(crate) fn utf16_to_string(bytes: &[u8]) -> String {
 /// number of bytes, then UTF-8 without a terminator, possibly ill-formed.
 ///
 /// # Errors
-/// Those of [`varuint32`]; [`Fault::Truncated`] also if there are fewer bytes than
+/// The errors of [`varuint32`]; [`Fault::Truncated`] also if there are fewer bytes than
 /// stated.
 pub fn string_v6(input: &[u8]) -> Parsed<'_, &[u8]> {
     let (rest, length) = varuint32(input)?;

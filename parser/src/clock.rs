@@ -1,14 +1,15 @@
-//! Ticks of the event clock, converted to nanoseconds and UTC (FORMAT.md 10).
+//! Converts ticks of the event clock to nanoseconds and UTC (FORMAT.md 10).
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const NANOS_PER_SECOND: i128 = 1_000_000_000;
 
-/// Converts timestamps. Differences are exact; UTC is as precise as the stream's start
-/// time, which is stored in milliseconds.
+/// Converts timestamps of a stream. Nanoseconds since its start are exact. UTC is as precise
+/// as the start time, which is stored in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
+    /// Ticks of the event clock at the session's start.
     sync_ticks: i64,
     /// Ticks per second; 0 if the stream's value is not usable.
     frequency: i64,
@@ -18,12 +19,12 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that converts nothing.
+    /// Clock of an unknown stream, which converts no timestamp.
     pub(crate) const UNKNOWN: Clock =
         Clock { sync_ticks: 0, frequency: 0, tick_nanos: 0, sync_unix_nanos: None };
 
-    /// Creates a clock. `start` and `sync_ticks` are the same instant; `tick_frequency`
-    /// is in ticks per second.
+    /// Creates a clock. `sync_ticks` is the tick count at `start`; `tick_frequency` is in ticks
+    /// per second.
     pub(crate) fn new(start: &DateTimeParts, sync_ticks: i64, tick_frequency: i64) -> Clock {
         let frequency = tick_frequency.max(0);
         let tick_nanos = match 1_000_000_000i64.checked_rem(frequency) {
@@ -54,13 +55,12 @@ impl Clock {
             return None;
         }
         let since = i128::from(ticks) - i128::from(self.sync_ticks);
-        // 64 bits times 10^9 fits 128 bits.
         Some((since * NANOS_PER_SECOND).div_euclid(i128::from(self.frequency)))
     }
 
     /// Returns UTC as nanoseconds since 1970-01-01, in steps of 100 ns. `None` if the
-    /// start date or the frequency is unusable, and for the two values that mean "no end
-    /// known" (`i64::MAX`, `u64::MAX`).
+    /// start date or the frequency is unusable, and for the ticks `i64::MAX` and `u64::MAX`,
+    /// which stand for an unknown end.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "64 bits times 10^9 fits 128 bits, with a date added"
@@ -79,8 +79,8 @@ fn clamped(nanos: i128) -> i64 {
     i64::try_from(nanos).unwrap_or(if nanos < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// A date as streams store it: eight i16 fields, UTC, with millisecond precision
-/// ([FORMAT.md 2](crate::format_guide#2), `systime`).
+/// Date and time in UTC as streams store it: eight i16 fields ([FORMAT.md
+/// 2](crate::format_guide#2), `systime`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DateTimeParts {
@@ -94,11 +94,11 @@ pub struct DateTimeParts {
     pub day: i16,
     /// Hour, 0 to 23.
     pub hour: i16,
-    /// Minute.
+    /// Minute, 0 to 59.
     pub minute: i16,
-    /// Second.
+    /// Second, 0 to 59.
     pub second: i16,
-    /// Millisecond.
+    /// Millisecond, 0 to 999.
     pub millisecond: i16,
 }
 
@@ -117,8 +117,8 @@ impl DateTimeParts {
     }
 }
 
-/// Returns the days from 1970-01-01 to a Gregorian date. Years are 1601 to 9999, the
-/// range of Windows' system time, from which the format took the type.
+/// Returns the days from 1970-01-01 to a Gregorian date. The year must be within 1601 to 9999,
+/// the range of Windows' system time, whose type the format uses.
 #[expect(clippy::arithmetic_side_effects, reason = "a year of four digits")]
 fn days_since_1970(year: i16, month: i16, day: i16) -> Option<i32> {
     if !(1601..=9999).contains(&year) || !(1..=12).contains(&month) {
@@ -144,20 +144,19 @@ fn days_since_1970(year: i16, month: i16, day: i16) -> Option<i32> {
     Some(days_before_year + days_before_month + day - 1 - 719_468)
 }
 
-/// Returns an instant as [`SystemTime`], if it can be represented.
+/// Converts an instant to [`SystemTime`]; `None` if its range does not contain the instant.
 pub(crate) fn system_time(unix_nanos: i128) -> Option<SystemTime> {
     let distance = u64::try_from(unix_nanos.unsigned_abs()).ok().map(Duration::from_nanos)?;
     if unix_nanos < 0 { UNIX_EPOCH.checked_sub(distance) } else { UNIX_EPOCH.checked_add(distance) }
 }
 
-/// Returns a UTC instant for display: `2026-11-20 14:37:46.896`.
+/// Returns a UTC instant for display, such as `2026-11-20 14:37:46.896`. `digits` is the
+/// number of decimals of the seconds, at most 9.
 ///
 /// ```
 /// # use nettrace_parser::utc_text;
 /// assert_eq!(utc_text(1_709_210_096_789_010_000, 6), "2024-02-29 12:34:56.789010");
 /// ```
-///
-/// `digits` is the number of decimals of the seconds, at most 9.
 pub fn utc_text(unix_nanos: i128, digits: usize) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -165,7 +164,7 @@ pub fn utc_text(unix_nanos: i128, digits: usize) -> String {
     text
 }
 
-/// Writes a UTC instant without allocating, with any character between date and time.
+/// Writes a UTC instant without allocating. `between` separates date and time.
 pub(crate) fn write_utc(
     out: &mut impl fmt::Write,
     unix_nanos: i128,
@@ -187,7 +186,7 @@ pub(crate) fn write_utc(
     write!(out, ".{:0digits$}", fraction.checked_div(unit).unwrap_or(0))
 }
 
-/// Returns year, month and day of a day number that counts from 1970-01-01.
+/// Returns year, month and day, given the number of days since 1970-01-01.
 #[expect(clippy::arithmetic_side_effects, reason = "the days of 128 bits of nanoseconds")]
 fn civil_date(days: i128) -> (i128, i128, i128) {
     let days = days + 719_468;

@@ -1,4 +1,4 @@
-//! The session and the tables that an event's ids refer to.
+//! Holds the session and the tables, to which the ids of events refer.
 
 use crate::blob::BlobHeader;
 use crate::block::trace::Trace;
@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::tables::{NO_SLOT, Slot, Tables};
 use crate::version::Version;
 
-/// The table slots of an event's ids.
+/// Slots of the tables to which an event's ids refer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Resolved {
     pub(crate) metadata: Slot,
@@ -16,7 +16,7 @@ pub(crate) struct Resolved {
     pub(crate) labels: Slot,
 }
 
-/// The session and the tables in their current state.
+/// Session and tables at the current position of the stream.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
     version: Option<Version>,
@@ -59,22 +59,21 @@ impl Context {
         matches!(self.version, Some(Version::V6 { .. }))
     }
 
-    /// Moves this state to another context, for a thread that reads the events of this
-    /// region, when a sequence point is about to discard stacks and labels. Takes over
-    /// the other's memory for the next region.
+    /// Moves this state to `other`, with which another thread reads the events of this region,
+    /// when a sequence point is about to discard stacks and labels. Takes over the memory of
+    /// `other` for the next region.
     pub(crate) fn move_to(&mut self, other: &mut Context) {
         self.copy_session_to(other);
         self.tables.move_to(&mut other.tables);
     }
 
-    /// Copies this state in the middle of a region.
+    /// Copies this state to `other` in the middle of a region.
     pub(crate) fn copy_to(&self, other: &mut Context) {
         self.copy_session_to(other);
         self.tables.copy_to(&mut other.tables);
     }
 
-    /// Copies the session. A stream has one session, so a context that already has one
-    /// has this one.
+    /// Copies the session to `other`, unless it has one: a stream has only one session.
     fn copy_session_to(&self, other: &mut Context) {
         if other.version.is_none() {
             (other.version, other.clock) = (self.version, self.clock);

@@ -1,4 +1,4 @@
-//! The position in a block of blobs, and the step to the next blob.
+//! Walks the blobs of a block.
 
 use crate::blob::{
     BlobEncoding, BlobHeader, Extent, WINDOW, Wrong, careful_blob_v4, careful_blob_v6,
@@ -15,8 +15,7 @@ use crate::work;
 /// Walks the blobs of one block. All positions are stream positions.
 #[derive(Debug)]
 pub(crate) struct Cursor {
-    /// The running header: the header of the current blob, from which the next one
-    /// inherits.
+    /// Header of the current blob, from which the next header inherits.
     pub(crate) header: BlobHeader,
     pub(crate) encoding: BlobEncoding,
     /// Position of the current blob.
@@ -28,35 +27,34 @@ pub(crate) struct Cursor {
     /// Position of the end of the blobs.
     pub(crate) end: u64,
     pub(crate) frame: Frame,
-    /// The times that the block's header states, to check rows against.
+    /// Times in the block's header, against which rows are checked.
     pub(crate) times: StatedTimes,
-    /// Whether a contradiction was found. The rows from here on may be made of any bytes:
-    /// their sequence numbers are ignored, and nothing more is reported about them.
+    /// Whether a contradiction was found. Rows from there on may not be rows at all, so their
+    /// sequence numbers are ignored, and nothing more is reported about them.
     pub(crate) is_contradicted: bool,
-    /// Number of undefined ids and flags in rows.
+    /// Number of undefined ids and flags in rows of the block.
     pub(super) odd_values: u32,
-    /// Number of all-zero rows that have followed each other.
+    /// Number of consecutive all-zero rows.
     pub(super) blank_rows: u32,
     /// Position of the end of the last all-zero row.
     pub(super) blank_to: u64,
-    /// Number of blocks that were walked to see whether rows are blocks that the size
-    /// covers.
+    /// Number of blocks walked in [`Cursor::is_covered_block`], over all calls.
     walked: u64,
 }
 
-/// The times that a block states, and the times that its rows had.
+/// Times that a block states, and times that its rows had.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StatedTimes {
-    /// The smallest stated time, in ticks.
+    /// Smallest stated time, in ticks.
     pub(crate) min: u64,
     /// Ticks from the smallest to the largest stated time; `u64::MAX` if the block states
     /// none.
     pub(crate) span: u64,
     /// Position of the first row, for a second pass.
     pub(super) rows_at: u64,
-    /// Ticks from the smallest stated time to the earliest one seen.
+    /// Ticks from the smallest stated time to the earliest time of a row.
     pub(super) earliest: u64,
-    /// Ticks from the smallest stated time to the latest one seen.
+    /// Ticks from the smallest stated time to the latest time of a row.
     pub(super) latest: u64,
 }
 
@@ -64,7 +62,7 @@ impl StatedTimes {
     const UNKNOWN: StatedTimes =
         StatedTimes { min: 0, span: u64::MAX, rows_at: 0, earliest: u64::MAX, latest: 0 };
 
-    /// Returns the times in a block's header. Test writers store 0, which states nothing.
+    /// Returns the times in a block's header. Some writers store 0, which states nothing.
     pub(super) fn stated(header: &EventBlockHeader, rows_at: u64) -> StatedTimes {
         let (min, most) = (header.min_ticks.cast_unsigned(), header.max_ticks.cast_unsigned());
         match most.checked_sub(min) {
@@ -96,8 +94,7 @@ impl Cursor {
         Cursor::new(frame, BlobEncoding::FixedV4, 0, 0)
     }
 
-    /// Creates a cursor before the first blob. Every header field is zero there; nothing
-    /// is inherited across blocks.
+    /// Creates a cursor before the first blob of a block, whose header inherits zeros.
     pub(crate) fn new(frame: Frame, encoding: BlobEncoding, at: u64, end: u64) -> Cursor {
         Cursor {
             header: BlobHeader::default(),
@@ -122,24 +119,24 @@ impl Cursor {
         self.at >= self.end
     }
 
-    /// Returns whether the current blob could in fact be an object's end tag and the next
-    /// object's begin tags. Read as a compressed header, the end tag 6 announces a
-    /// capture thread, whose id would then be a begin tag.
+    /// Returns whether the current blob may in fact be an object's end tag and the next
+    /// object's begin tags. As the flags of a compressed header, the end tag 6 announces a
+    /// capture thread, so the thread's id would be a begin tag.
     #[inline]
     pub(crate) fn may_be_object(&self) -> bool {
         matches!(self.header.capture_thread, 4 | 5) && self.encoding == BlobEncoding::CompressedV4
     }
 
-    /// Returns whether the current blob is an object, judged by all of its bytes.
+    /// Returns whether the current blob is in fact an end tag and the beginning of an object.
     pub(crate) fn is_object(&self, blob: &[u8]) -> bool {
         let after = blob.get(1..).unwrap_or_default();
         blob.first() == Some(&fastserial::TAG_END)
             && fastserial::find(after.get(..fastserial::FOUND_HEADER).unwrap_or(after)) == Some(0)
     }
 
-    /// Returns whether the current blob of version 6 is really the first of several
-    /// blocks that lead to the end of this one, whose wrong size covers them. If a row
-    /// only looks like a block's header, the bytes after it do not lead there.
+    /// Returns whether the current blob of version 6 is in fact the first of consecutive blocks
+    /// that lead to the end of this block, whose wrong size covers them. A row that only looks
+    /// like a block's header does not lead there.
     #[inline]
     pub(super) fn is_covered_block(&mut self, window: &[u8], start: u64) -> bool {
         if !matches!(self.encoding, BlobEncoding::CompressedV6 | BlobEncoding::FixedV6) {
@@ -159,8 +156,8 @@ impl Cursor {
         led.are_blocks()
     }
 
-    /// Steps to the next blob. `window` holds the stream from position `start` at min
-    /// to the block's end.
+    /// Steps to the next blob. `window` holds the stream from position `start` at least to the
+    /// block's end.
     #[inline(always)]
     pub(crate) fn advance(&mut self, window: &[u8], start: u64) -> Result<(), Fault> {
         work::count(1);
@@ -187,14 +184,14 @@ impl Cursor {
         fast: impl Fn(&mut BlobHeader, &[u8; WINDOW], &mut Wrong) -> usize,
         careful: impl for<'a> Fn(&mut BlobHeader, &'a [u8]) -> Parsed<'a, Extent>,
     ) -> Result<(), Fault> {
-        // The window may extend past the block; the size check below catches a blob that
-        // does. The end of a stream may be too short for a window.
+        // The window may extend past the block: the check of the size below rejects blobs that
+        // do. Near the end of a stream there may not be a whole window.
         let Some(window) = rest.first_chunk::<WINDOW>() else {
             return self.parsed(rest, limit, careful);
         };
         let mut wrong = Wrong::default();
         let size = fast(&mut self.header, window, &mut wrong);
-        // A wrong header gets a size larger than any block.
+        // A wrong header gets a size that no block has.
         let header_size = if wrong.0 { usize::MAX } else { size };
         let payload_size = self.header.payload_size as usize;
         match header_size.checked_add(payload_size) {
@@ -216,7 +213,7 @@ impl Cursor {
         self.at = self.at.wrapping_add(extent.next_at as u64);
     }
 
-    /// Returns why the blob at the beginning of `rest` is wrong.
+    /// Returns the fault of the blob at the beginning of `rest`.
     #[cold]
     fn diagnosed(
         &self,
@@ -229,7 +226,7 @@ impl Cursor {
         }
     }
 
-    /// Reads a blob whose bytes are all within the block, in any encoding.
+    /// Reads a blob with `parse`, which gets only bytes of the block.
     #[inline(always)]
     fn parsed(
         &mut self,

@@ -1,27 +1,27 @@
-//! Damage of a stream: every skipped range and every oddity, with its offset.
+//! Records the damage of a stream: every skipped range and every oddity, with its offset.
 
 use crate::error::Fault;
 use crate::frame::{BlockKind, Frame};
 use std::fmt;
 
-/// How much a fault cost ([FORMAT.md 13.2](crate::format_guide#13.2)).
+/// Loss that a fault caused ([FORMAT.md 13.2](crate::format_guide#13.2)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Class {
-    /// The position of the next object became unknown.
+    /// The position of the next object or block became unknown.
     FramingLost,
-    /// The content of one block was unusable; its end was known.
+    /// The content of one block was unusable, but its end was known.
     BlockLost,
-    /// A row was broken; the rows before it in the block were delivered.
+    /// A row was broken. Only the rows before it in the block were delivered.
     RestOfBlockLost,
-    /// A row that stores its own size was broken; the rows around it were delivered.
+    /// A row that stores its own size was broken. All other rows of the block were delivered.
     RowLost,
     /// The input ended inside an item.
     Incomplete,
-    /// Odd but harmless: nothing was lost.
+    /// Something odd, by which nothing was lost.
     Note,
-    /// Something that a correct writer cannot have written, although it can be read. The
-    /// events after it in the block are delivered, but may be made of other bytes
+    /// Something that can be read, but that no correct writer stores. The events after it in
+    /// the block are delivered, but may have been read from bytes that are no events
     /// ([FORMAT.md 13.6](crate::format_guide#13.6)).
     Contradiction,
 }
@@ -45,23 +45,24 @@ impl Class {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// How much the fault cost.
+    /// Loss that the fault caused.
     pub class: Class,
     /// Stream offset of the first affected byte.
     pub offset: u64,
     /// Number of bytes of the stream that were not delivered because of the fault. No
     /// byte is counted twice, and no delivered byte is counted.
     pub lost_bytes: u64,
-    /// Stream offset of the first lost byte. It is before [`Finding::offset`] if the
-    /// fault spoils the item around it. Meaningless if no bytes are lost.
+    /// Stream offset of the first lost byte, which is before [`Finding::offset`] if the fault
+    /// spoils the item around it. Meaningless if no bytes are lost.
     pub lost_offset: u64,
-    /// The block in which the fault lies; `None` between blocks.
+    /// Kind of the block with the fault; `None` between blocks.
     pub block: Option<BlockKind>,
-    /// Stream offset of that block's first byte; between blocks, that of the place.
+    /// Stream offset of the first byte of the block with the fault; between blocks equal to
+    /// [`Finding::offset`].
     pub block_offset: u64,
-    /// Name of the item that was being read.
+    /// Name of the item that was being read, such as `metadata row`.
     pub context: &'static str,
-    /// What is wrong.
+    /// Fault, with the wrong values.
     pub fault: Fault,
 }
 
@@ -101,19 +102,18 @@ impl fmt::Display for Finding {
 /// counted.
 const MAX_KEPT_PER_KIND: u64 = 64;
 
-/// Everything that was wrong so far. At most 64 findings of a kind are kept; all of them
-/// are counted.
+/// Faults of a stream up to the current position. All findings are counted, and at most 64 of
+/// a kind are kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Damage {
     findings: Vec<Finding>,
     kinds: Vec<FindingCount>,
     last_loss: Option<LastLoss>,
-    /// Stream offset before which all bytes were delivered, so a block that begins before
-    /// it does not lose them.
+    /// Stream offset up to which bytes were delivered, so that losses begin after it.
     delivered_to: u64,
 }
 
-/// The most recent loss. Reading may resume in the middle of it, which makes it smaller.
+/// Most recent loss, which becomes smaller if reading resumes in the middle of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct LastLoss {
     finding: Finding,
@@ -121,7 +121,7 @@ struct LastLoss {
     kept: Option<usize>,
 }
 
-/// Number of findings of one kind, and of the bytes that they lost.
+/// Number of findings of one kind, and of the bytes lost by them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FindingCount {
     class: Class,
@@ -147,12 +147,12 @@ impl Damage {
         self.findings.iter().filter(|finding| finding.class == Class::Note)
     }
 
-    /// Returns how many findings of a class there are, including those not kept.
+    /// Returns the number of findings of a class, including those not kept.
     pub fn count(&self, class: Class) -> u64 {
         self.kinds.iter().filter(|kind| kind.class == class).map(|kind| kind.count).sum()
     }
 
-    /// Returns how many findings other than notes there are, including those not kept.
+    /// Returns the number of findings other than notes, including those not kept.
     pub fn loss_count(&self) -> u64 {
         let losses = self.kinds.iter().filter(|kind| kind.class != Class::Note);
         losses.fold(0, |sum, kind| sum.saturating_add(kind.count))
@@ -168,8 +168,8 @@ impl Damage {
         self.kinds.iter().fold(0, |sum, kind| sum.saturating_add(kind.lost_bytes))
     }
 
-    /// Returns how many findings like this one there are: those with its class, context
-    /// and kind of fault.
+    /// Returns the number of findings with the class, the context and the kind of fault of this
+    /// finding.
     pub fn count_like(&self, finding: &Finding) -> u64 {
         self.kinds.iter().find(|kind| kind.is_of(finding)).map_or(0, |kind| kind.count)
     }
@@ -190,8 +190,8 @@ impl Damage {
         self.give_back(&finding, given_back);
     }
 
-    /// Ends the losses of the block at `block_offset` at `position`, where reading
-    /// resumes. That block was read last.
+    /// Ends the losses of the block at `block_offset`, which was read last, at `position`, where
+    /// reading resumes.
     pub(crate) fn shorten_losses(&mut self, block_offset: u64, position: u64) {
         if self.last_loss().is_some_and(|loss| loss.block_offset == block_offset) {
             self.shorten_last_loss(position);
@@ -208,16 +208,16 @@ impl Damage {
         }
     }
 
-    /// Returns where the loss in a block begins, if it extends to the block's end. The
-    /// block must be the one that was read last.
+    /// Returns the stream offset of the loss in the block that was read last, if the loss extends
+    /// to the block's end.
     pub(crate) fn lost_to_end_of(&self, block: Frame) -> Option<u64> {
         let loss = self.last_loss().filter(|loss| loss.block_offset == block.start)?;
         let end = loss.lost_offset.saturating_add(loss.lost_bytes);
         (end >= block.body_end()).then_some(loss.lost_offset)
     }
 
-    /// Excludes the bytes before `position` from later losses: their events were
-    /// delivered, and reading resumes before them.
+    /// Excludes the bytes before `position` from later losses: they were delivered, although
+    /// reading resumes before them.
     pub(crate) fn spare(&mut self, position: u64) {
         self.delivered_to = self.delivered_to.max(position);
     }
@@ -259,7 +259,7 @@ impl Damage {
         }
     }
 
-    /// Adds a finding between blocks.
+    /// Adds a finding between blocks at `offset`, which loses bytes from there on.
     pub(crate) fn add_outside(
         &mut self,
         class: Class,
@@ -271,7 +271,7 @@ impl Damage {
         self.add_between(class, offset, offset, lost_bytes, context, fault);
     }
 
-    /// Adds a finding between blocks at `offset` that loses bytes from `lost_offset` on.
+    /// Adds a finding between blocks at `offset`, which loses bytes from `lost_offset` on.
     pub(crate) fn add_between(
         &mut self,
         class: Class,
@@ -281,14 +281,13 @@ impl Damage {
         context: &'static str,
         fault: Fault,
     ) {
-        let block_offset = offset;
         self.add(Finding {
             class,
             offset,
             lost_bytes,
             lost_offset,
             block: None,
-            block_offset,
+            block_offset: offset,
             context,
             fault,
         });
@@ -321,8 +320,8 @@ impl Damage {
         BlockDamage { damage: self, frame, is_cut: false }
     }
 
-    /// Returns a collector for the findings in one block of which the input may contain
-    /// only the beginning.
+    /// Returns a collector for the findings in one block. `is_whole` says whether the input
+    /// contains all of it.
     pub(crate) fn in_part_of_block(&mut self, frame: Frame, is_whole: bool) -> BlockDamage<'_> {
         BlockDamage { damage: self, frame, is_cut: !is_whole }
     }
@@ -336,7 +335,7 @@ impl FindingCount {
     }
 }
 
-/// Collects the findings in one block; offsets are relative to its content.
+/// Collects the findings in one block. Offsets are relative to the block's content.
 pub(crate) struct BlockDamage<'d> {
     damage: &'d mut Damage,
     frame: Frame,
@@ -355,7 +354,7 @@ impl BlockDamage<'_> {
         self.add_spoiling(class, at, at, lost_bytes, context, fault);
     }
 
-    /// Adds a fault at `at` that loses `lost_bytes` from `lost_at` on.
+    /// Adds a fault at `at` with a loss of `lost_bytes` from `lost_at` on.
     fn add_spoiling(
         &mut self,
         class: Class,
@@ -387,8 +386,8 @@ impl BlockDamage<'_> {
         self.add(Class::Contradiction, at, 0, context, fault);
     }
 
-    /// Adds a thread index that nothing defines. It is a contradiction if all definitions
-    /// were read, as far as is known.
+    /// Adds a thread index that no row defines, as a contradiction or as a note: a note if its
+    /// definition may have been lost.
     pub(crate) fn add_undefined_thread(
         &mut self,
         is_contradiction: bool,
@@ -423,8 +422,7 @@ impl BlockDamage<'_> {
         self.add_spoiling(Class::RowLost, at, row_at, lost_bytes, context, fault);
     }
 
-    /// Adds a broken row at `at` that loses the `lost_bytes` up to the block's end, or a
-    /// row that the input's end cuts off.
+    /// Adds a broken row at `at` that makes the `lost_bytes` up to the block's end unreadable.
     pub(crate) fn add_lost_rest(
         &mut self,
         at: usize,
@@ -446,13 +444,13 @@ impl BlockDamage<'_> {
         self.add_loss(Class::BlockLost, at, lost_bytes, context, fault);
     }
 
-    /// Returns whether the input ends inside the block. Then wrong counts prove nothing.
+    /// Returns whether the input ends inside the block, so that rows may be missing.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// Adds a loss. If the block is cut off, the fault may only be caused by the missing
-    /// part.
+    /// Adds a loss. If the input ends inside the block and this explains the fault, the loss is
+    /// added as [`Class::Incomplete`].
     fn add_loss(
         &mut self,
         class: Class,
@@ -462,10 +460,11 @@ impl BlockDamage<'_> {
         fault: Fault,
     ) {
         let runs_out = match fault {
-            Fault::Truncated | Fault::RowSize(_) | Fault::PayloadSize(_) | Fault::StackSize(_) => {
-                true
-            }
-            Fault::Count { .. } => true,
+            Fault::Truncated
+            | Fault::RowSize(_)
+            | Fault::PayloadSize(_)
+            | Fault::StackSize(_)
+            | Fault::Count { .. } => true,
             Fault::HeaderSize(size) => usize::from(size) > lost_bytes,
             _ => false,
         };

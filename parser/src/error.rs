@@ -1,15 +1,14 @@
-//! Faults of a stream, and where they are.
+//! Errors and faults of a stream, with their place.
 //!
 //! [`Error`] ends reading: the stream is of another format, or the source failed. Every
 //! other fault is *damage*: it is recorded as a [`Finding`](crate::Finding) in
-//! [`Reader::damage`](crate::Reader::damage), and reading continues after it. Both
-//! consist of a [`Fault`], a stream offset and what was being read (FORMAT.md 13.2).
+//! [`Reader::damage`](crate::Reader::damage), and reading continues (FORMAT.md 13.2).
 
 use nom::error::{ContextError, ErrorKind, FromExternalError, ParseError};
 use std::fmt;
 use std::io;
 
-/// Why a stream cannot be read at all, or not further.
+/// Reason why a stream cannot be read at all, or not further.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -21,15 +20,15 @@ pub enum Error {
     Format {
         /// Stream offset, in bytes, of the faulty item.
         offset: u64,
-        /// What was being read.
+        /// Name of the item that was being read, such as `stream header`.
         context: &'static str,
-        /// What is wrong with it.
+        /// Fault of the item.
         fault: Fault,
     },
 }
 
 impl Error {
-    /// Returns whether the source just has no bytes *yet*; repeat the call later.
+    /// Returns whether the source has no bytes *yet*, so that the call can be repeated later.
     pub fn is_would_block(&self) -> bool {
         matches!(self, Error::Io(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
@@ -55,8 +54,8 @@ impl std::error::Error for Error {
     }
 }
 
-/// Converts for code in which every error is an [`io::Error`]. An error of the source is
-/// returned unchanged.
+/// Returns an error of the source unchanged, and other errors as
+/// [`InvalidData`](io::ErrorKind::InvalidData).
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         match error {
@@ -72,7 +71,7 @@ impl From<io::Error> for Error {
     }
 }
 
-/// What is wrong with one item. The values are those found in the stream.
+/// Fault of one item. Values are as found in the stream, unless they say otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
@@ -83,8 +82,7 @@ pub enum Fault {
     Foreign(Foreign),
     /// An unsupported version: 1, 2, or a major version above 6.
     UnsupportedVersion(u32),
-    /// A zero word after the magic, which announces version 6, but a smaller major
-    /// version.
+    /// A major version below 6 after a zero word, which announces version 6 or higher.
     MalformedVersion(u32),
     /// The text `!FastSerialization.1`, or its length, is wrong.
     FastSerializationHeader,
@@ -102,65 +100,62 @@ pub enum Fault {
     VarintOverflow,
 
     // -- framing
-    /// Another tag was expected here.
+    /// A tag that is not allowed here.
     Tag {
-        /// The tag that the format requires.
+        /// Tag that the format requires.
         expected: u8,
-        /// The tag that was found.
+        /// Tag that was found.
         found: u8,
     },
-    /// A type name of this length; 0 to 255 are possible.
+    /// A type name with this length in bytes, which is not within 0 to 255.
     NameLength(i32),
-    /// A block of this many bytes.
+    /// A block with this size in bytes, which is not possible here.
     BlockSize(i32),
-    /// A block of this size, larger than the limit; it was skipped.
+    /// A block with this size in bytes, which is above the limit; it was skipped.
     BlockLimit(u64),
     /// A minimum reader version that is not supported.
     MinimumVersion(i32),
     /// An object of an unknown type; it was skipped.
     UnknownObject,
-    /// A type name that differs from a known one in one letter. The object was read as
-    /// one of that type.
+    /// A type name that differs in one letter from a known name, as which it was read.
     TypeName,
     /// An object of an unknown type without a block's layout, so its end is unknown.
     UnknownLayout,
-    /// A block of an unknown kind (version 6); it was skipped by its size.
+    /// A block of this unknown kind (version 6); it was skipped.
     UnknownBlock(u8),
-    /// A block of this unknown kind has the rows of an event block, and is read as one.
+    /// A block of this kind whose rows are those of another kind, as which it was read.
     ChangedKind(u8),
     /// This many bytes follow the end of the stream.
     TrailingBytes(u64),
-    /// More than this many bytes follow the end of the stream; the others were not
-    /// examined.
+    /// More than this many bytes follow the end of the stream; only so many were examined.
     MoreTrailingBytes(u64),
-    /// A second Trace object or block.
+    /// A second Trace object or block, which was skipped.
     SecondTrace,
-    /// Padding that does not match the stream's positions: bytes before it are missing,
-    /// or there are too many. Content is this many bytes later than its position implies,
-    /// modulo 4.
+    /// Padding that does not match its position, because bytes before it are missing or too
+    /// many. The value is the number of bytes, modulo 4, by which content lies too late.
     Padding(u8),
 
     // -- rows
-    /// A block header of this size; the minimum is 20.
+    /// A block header with this size in bytes, which is below 20 or beyond the block.
     HeaderSize(u16),
-    /// A row of this size does not fit its content, or extends past its block.
+    /// A row with this size in bytes, which its content exceeds or which extends past its block.
     RowSize(u64),
-    /// A payload of this size extends past its block.
+    /// A payload with this size in bytes, which extends past its block.
     PayloadSize(u32),
-    /// A payload size of version 6 that takes in the rows after the payload.
+    /// A payload with this size in bytes, which includes the rows after it (version 6).
     RowsInPayload(u32),
-    /// A stack of this size extends past its block.
+    /// A stack with this size in bytes, which extends past its block.
     StackSize(u32),
-    /// A stack size that is not a multiple of the pointer size.
+    /// A stack with this size in bytes, which is not a multiple of the pointer size.
     PartialAddress(u32),
     /// A stated count that differs from the number of rows found.
     Count {
-        /// The count in the header.
+        /// Count in the header.
         stated: u64,
-        /// The rows found.
+        /// Number of rows found.
         found: u64,
     },
-    /// An entry of an unknown kind, whose size is therefore unknown.
+    /// An entry of this unknown kind, whose size is therefore unknown.
     UnknownEntry(u8),
     /// A flag that has no meaning in this version.
     ReservedFlag(u8),
@@ -176,38 +171,36 @@ pub enum Fault {
     UndefinedLabels(u32),
     /// An id that cannot be defined, such as metadata id 0.
     DefinesNothing(u64),
-    /// An id that was defined before, differently. The new definition is used from there
-    /// on.
+    /// An id that had another definition before. The new definition is used from there on.
     Redefined(u64),
-    /// A sequence number that is lower than the one before (version 6).
+    /// A sequence number that is lower than the previous number of its thread (version 6).
     NumberFell(u32),
 
     // -- contradictions
-    /// A row's time that is outside the times that its block states.
+    /// A row's time in ticks that is outside the times in its block's header.
     TimeOutside(u64),
-    /// The smallest (`false`) or largest (`true`) time that a block states, if none of
-    /// its rows has it.
+    /// A smallest or largest time in a block's header that none of its rows has.
     TimeUnmet {
-        /// Whether it is the largest.
+        /// Whether the time is the largest.
         is_largest: bool,
-        /// The time that the block states.
+        /// Time in the header, in ticks.
         stated: u64,
     },
-    /// An event that is older than the previous one of the same capture thread.
+    /// An event at this time in ticks, older than the previous event of its capture thread.
     TimeFalls(u64),
-    /// Rows of all zeros.
+    /// Consecutive rows that consist of zeros.
     Zeros,
     /// A processor number that the machine does not have.
     Processor(u32),
-    /// A thread whose sequence numbers are exactly those that another thread lacks: its
-    /// id is wrong.
+    /// A thread whose sequence numbers are exactly those that another thread lacks, so its id
+    /// is wrong.
     StrayThread(u64),
-    /// Sequence numbers that jump here and later return.
+    /// A sequence number to which the numbers of a thread jump, and from which they return.
     NumbersJump(u32),
 
     // -- field descriptions
-    /// A type code that is unknown or not allowed here. The payload is opaque from this
-    /// field on.
+    /// A type code that is unknown or not allowed here. Payloads cannot be read from this field
+    /// on.
     TypeCode(i32),
     /// Types nested more deeply than the limit.
     TypeDepth,
@@ -215,9 +208,9 @@ pub enum Fault {
     FieldLimit,
     /// A field list that does not fit its row.
     FieldList,
-    /// A second field list after a non-empty version 1 list; the second is used.
+    /// A second field list, which is used, after a version 1 list that is not empty.
     BothFieldLists,
-    /// A tag of this size extends past its row.
+    /// A tag with this size in bytes, which extends past its row.
     TagSize(i32),
 
     // -- payloads
@@ -226,9 +219,9 @@ pub enum Fault {
     /// A RelLoc or DataLoc that points outside the payload, or whose size is not a
     /// multiple of the element size.
     Location {
-        /// The position it stores.
+        /// Stored position, in bytes.
         position: u16,
-        /// The size it stores, in bytes.
+        /// Stored size, in bytes.
         size: u16,
     },
 
@@ -241,23 +234,23 @@ pub enum Fault {
     // -- limits
     /// A table was full; its oldest rows were discarded.
     TableLimit,
-    /// More events or bytes were queued for time order than the limit allows: the order
-    /// is not guaranteed.
+    /// More events or bytes waited for their turn in time order than the limit allows, so the
+    /// order is not guaranteed.
     QueueLimit,
     /// Stacks or labels were discarded because a lost block must have contained a
     /// sequence point.
     StaleTable,
 
     // -- combinators
-    /// Not a fault of the format: a combinator around a function of [`raw`](crate::raw),
-    /// such as nom's `verify`, rejected the bytes. A reader never reports it.
+    /// Bytes that a combinator around a function of [`raw`](crate::raw), such as nom's `verify`,
+    /// rejected. [`Reader`](crate::Reader) never reports this fault.
     Refused,
 }
 
 impl std::error::Error for Fault {}
 
 impl Fault {
-    /// Returns the fault in words, if it has no values.
+    /// Returns the description of a fault without values; `None` for other faults.
     fn text(self) -> Option<&'static str> {
         Some(match self {
             Fault::HeaderTruncated => "the input ends inside the stream's header",
@@ -373,15 +366,15 @@ pub enum Foreign {
     PerfData,
     /// A Zstandard file.
     Zstd,
-    /// An ETLX file: what TraceEvent and PerfView make of a trace.
+    /// An ETLX file, to which TraceEvent and PerfView convert traces.
     Etlx,
     /// A heap graph of dotnet-gcdump or PerfView.
     GcDump,
     /// A profile of speedscope, or of a tool that writes its format.
     Speedscope,
-    /// JSON text of another kind.
+    /// JSON text that is no speedscope profile.
     Json,
-    /// An unknown format; the value is its first bytes.
+    /// An unknown format, which begins with these bytes.
     Unknown([u8; 8]),
 }
 
@@ -411,10 +404,8 @@ impl fmt::Display for Foreign {
     }
 }
 
-/// A fault and the input at which it occurred: the error type of the functions of
-/// [`raw`](crate::raw).
-///
-/// [`FaultAt::offset_in`] computes the offset, so that parsers need not track positions.
+/// Fault and the input at which it occurred: the error type of the functions of
+/// [`raw`](crate::raw). [`FaultAt::offset_in`] computes the fault's offset.
 ///
 /// ```
 /// use nettrace_parser::Fault;
@@ -427,18 +418,17 @@ impl fmt::Display for Foreign {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FaultAt<'a> {
-    /// The input from the faulty item on.
+    /// Input from the faulty item on.
     pub rest: &'a [u8],
-    /// What is wrong.
+    /// Fault of the item.
     pub fault: Fault,
     /// Name of the item that was being read; empty if unknown.
     pub context: &'static str,
 }
 
 impl<'a> FaultAt<'a> {
-    /// Returns the offset of the fault in `whole`, the input of the outermost parser.
-    /// This also works if the fault is in a part that does not extend to the end of
-    /// `whole`, such as a row with a size.
+    /// Returns the offset of the fault in `whole`, the input of the outermost parser. `rest`
+    /// need not extend to the end of `whole`: it may end with a row, for example.
     pub fn offset_in(&self, whole: &[u8]) -> usize {
         offset(whole, self.rest)
     }
@@ -487,15 +477,14 @@ impl<'a> FromExternalError<&'a [u8], Fault> for FaultAt<'a> {
     }
 }
 
-/// Returns the offset of `part` in `whole`. If it is not part of `whole`, returns the
-/// offset it would have at the end of `whole`.
+/// Returns the offset of `part` in `whole`. If `part` lies elsewhere, returns the offset at
+/// which a slice of its length would end where `whole` does.
 pub(crate) fn offset(whole: &[u8], part: &[u8]) -> usize {
     let from = part.as_ptr().addr().wrapping_sub(whole.as_ptr().addr());
     if from <= whole.len() { from } else { whole.len().saturating_sub(part.len()) }
 }
 
-/// Returns the offset of an error in `whole`, the slice that was passed to the parser,
-/// and the fault.
+/// Returns an error of a parser with its offset in `whole`, the input of the parser.
 pub(crate) fn located<'a>(whole: &[u8], error: nom::Err<FaultAt<'a>>) -> Located {
     match error {
         nom::Err::Error(at) | nom::Err::Failure(at) => {
@@ -507,7 +496,7 @@ pub(crate) fn located<'a>(whole: &[u8], error: nom::Err<FaultAt<'a>>) -> Located
     }
 }
 
-/// A fault with its offset inside the slice that was parsed.
+/// Fault with its offset in the input of the parser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Located {
     pub(crate) at: usize,

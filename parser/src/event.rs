@@ -1,4 +1,4 @@
-//! An event: a blob whose references are resolved.
+//! Shows a blob as an event, with type, time, thread, stack and payload.
 
 use crate::blob::BlobHeader;
 use crate::block::label_list::{Label, Labels, TraceId};
@@ -15,25 +15,24 @@ use crate::tables::{NO_SLOT, Slot};
 use nettrace_guid::Guid;
 use std::fmt;
 
-/// One event, borrowed from the reader: its data stays in the stream's bytes and the
-/// reader's tables. Nothing is copied.
+/// One event. Its data is borrowed from the stream's bytes and the reader's tables.
 #[derive(Clone, Copy)]
 pub struct Event<'r> {
     pub(crate) header: &'r BlobHeader,
-    /// The rows to which the header's ids referred when the event was read; `None` to
-    /// look them up in the current tables.
+    /// Slots to which the header's ids referred when the event was read; `None` to look the ids
+    /// up in the current tables.
     pub(crate) resolved: Option<Resolved>,
-    /// The type of the event, if `resolved` is set.
+    /// Type of the event, if `resolved` is set.
     pub(crate) row: Option<&'r Metadata>,
     pub(crate) context: &'r Context,
-    /// The stream's bytes from the payload on.
+    /// Bytes of the stream from the payload on.
     pub(crate) rest: &'r [u8],
     pub(crate) payload_at: u64,
 }
 
 impl<'r> Event<'r> {
-    /// Creates an event from its header. Its bytes are in the window, which begins at
-    /// position `start`. Without `resolved`, ids are looked up when needed.
+    /// Creates an event from its header. `window` holds the stream from position `start` on.
+    /// Without `resolved`, ids are looked up when needed.
     #[inline(always)]
     pub(crate) fn new(
         context: &'r Context,
@@ -48,7 +47,7 @@ impl<'r> Event<'r> {
         Event { header, resolved, row, context, rest, payload_at }
     }
 
-    /// Creates an event whose type's row is known.
+    /// Creates an event whose type was looked up before.
     #[inline(always)]
     pub(crate) fn with_row(
         context: &'r Context,
@@ -73,7 +72,7 @@ impl<'r> Event<'r> {
         metadata.row(metadata.slot(u64::from(self.header.metadata_id)))
     }
 
-    /// Returns the metadata id that the stream uses for the type.
+    /// Returns the id by which the stream refers to the event's type.
     #[inline]
     pub fn metadata_id(&self) -> u32 {
         self.header.metadata_id
@@ -85,7 +84,7 @@ impl<'r> Event<'r> {
         self.metadata().map_or("", |metadata| &metadata.provider)
     }
 
-    /// Returns the provider, if it has [views](crate::view).
+    /// Returns the provider, as far as [views](crate::view) distinguish providers.
     #[inline]
     pub fn known_provider(&self) -> KnownProvider {
         self.metadata().map_or(KnownProvider::Other, |metadata| metadata.known_provider)
@@ -104,7 +103,7 @@ impl<'r> Event<'r> {
         self.metadata().map_or(0, |metadata| metadata.event_id)
     }
 
-    /// Returns the event's version: from its label if it has one, else from its type.
+    /// Returns the event's version from its label, or else from its type.
     #[inline]
     pub fn version(&self) -> u32 {
         self.version_label()
@@ -115,8 +114,8 @@ impl<'r> Event<'r> {
         self.label_place().and_then(|place| version_label(self.context, place))
     }
 
-    /// Returns the level, from 0 (log always) to 5 (verbose): from the event's label if
-    /// it has one, else from its type.
+    /// Returns the level, from 0 (log always) to 5 (verbose), from the event's label, or else
+    /// from its type.
     #[inline]
     pub fn level(&self) -> u32 {
         let label = self.labels().last(|label| match label {
@@ -126,7 +125,7 @@ impl<'r> Event<'r> {
         label.unwrap_or_else(|| self.metadata().map_or(0, |metadata| metadata.level))
     }
 
-    /// Returns the keywords: from the event's label if it has one, else from its type.
+    /// Returns the keywords from the event's label, or else from its type.
     #[inline]
     pub fn keywords(&self) -> u64 {
         let label = self.labels().last(|label| match label {
@@ -136,8 +135,8 @@ impl<'r> Event<'r> {
         label.unwrap_or_else(|| self.metadata().map_or(0, |metadata| metadata.keywords))
     }
 
-    /// Returns the opcode as stored: from the event's label if it has one, else from its
-    /// type. `None` if the stream does not store one; see [`Event::implied_opcode`].
+    /// Returns the opcode from the event's label, or else from its type. `None` if the stream
+    /// stores no opcode; see [`Event::implied_opcode`].
     #[inline]
     pub fn opcode(&self) -> Option<u8> {
         let label = self.labels().last(|label| match label {
@@ -147,9 +146,8 @@ impl<'r> Event<'r> {
         label.or_else(|| self.metadata().and_then(|metadata| metadata.opcode))
     }
 
-    /// Returns the opcode that the name implies if none is stored: 1 if the name ends in
-    /// `Start`, 2 for `Stop`, ignoring case; else 0 ([FORMAT.md
-    /// 15](crate::format_guide#15)).
+    /// Returns the opcode that the event's name implies: 1 if it ends in `Start`, 2 if it ends
+    /// in `Stop`, in upper or lower case; else 0 ([FORMAT.md 15](crate::format_guide#15)).
     #[inline]
     pub fn implied_opcode(&self) -> u8 {
         let name = self.name().as_bytes();
@@ -192,23 +190,22 @@ impl<'r> Event<'r> {
         self.header.capture_thread
     }
 
-    /// Returns the OS id of the process that the event is about: the thread's process,
-    /// else the traced process.
+    /// Returns the OS id of the thread's process, or else of the traced process.
     #[inline]
     pub fn process_id(&self) -> Option<u64> {
         let of_thread = self.thread().and_then(|thread| thread.process_id);
         of_thread.or(self.context.trace.process_id.map(u64::from))
     }
 
-    /// Returns the processor on which the event was written; `None` if unknown, as it is
-    /// with runtimes on Linux.
+    /// Returns the number of the processor on which the event was written; `None` if unknown,
+    /// as with runtimes on Linux.
     #[inline]
     pub fn processor(&self) -> Option<u32> {
         (self.header.processor != u32::MAX).then_some(self.header.processor)
     }
 
-    /// Returns the event's sequence number within its capture thread; 0 in version 3,
-    /// which has none.
+    /// Returns the event's sequence number within its capture thread; 0 in version 3, which
+    /// stores no sequence numbers.
     #[inline]
     pub fn sequence_number(&self) -> u32 {
         self.header.sequence
@@ -260,9 +257,9 @@ impl<'r> Event<'r> {
         (!id.is_zero()).then_some(id)
     }
 
-    /// Returns a number that identifies the event's stack until the next sequence point;
-    /// 0 if there is none, and in version 3. In file order it is the stream's stack id,
-    /// and usually in time order too, because runtimes number stacks from 1.
+    /// Returns a number that identifies the event's stack until the next sequence point; 0
+    /// without a stack, and in version 3. It is the stream's stack id in file order, and
+    /// usually in time order too, because runtimes number stacks from 1.
     #[inline]
     pub fn stack_id(&self) -> u32 {
         match self.resolved {
@@ -271,14 +268,14 @@ impl<'r> Event<'r> {
         }
     }
 
-    /// Returns the id (versions 3 to 5) or index (version 6) of the thread that the event
-    /// is about, as stored; [`Event::thread_id`] has its OS id.
+    /// Returns the stored id (versions 3 to 5) or index (version 6) of the thread that the event
+    /// is about. [`Event::thread_id`] returns its OS id.
     #[inline]
     pub fn raw_thread(&self) -> u64 {
         self.header.thread
     }
 
-    /// Returns the id of the label list as stored (version 6); 0 if there is none.
+    /// Returns the id of the event's label list (version 6); 0 without a list.
     #[inline]
     pub fn label_list_id(&self) -> u32 {
         self.header.label_list
@@ -314,7 +311,7 @@ impl<'r> Event<'r> {
         self.label_place().map_or_else(Labels::default, |place| labels_at(self.context, place))
     }
 
-    /// Returns where the labels are, if the event has any.
+    /// Returns the place of the event's labels; `None` without labels.
     #[inline(always)]
     fn label_place(&self) -> Option<LabelPlace> {
         match self.resolved {
@@ -351,10 +348,9 @@ impl<'r> Event<'r> {
         self.rest.get(..self.header.payload_size as usize).unwrap_or_default()
     }
 
-    /// Returns the payload's schema: from the catalog for events that the stream does not
-    /// describe, else from the stream (see [`crate::catalog`]). `None` if nothing
-    /// describes the payload. All events of a type share one schema, except for
-    /// GCDynamicEvent ([`CatalogEvent::has_records`]).
+    /// Returns the payload's schema, from the stream or from the [catalog](crate::catalog).
+    /// `None` if the event's type is not defined. All events of a type share one schema,
+    /// except for GCDynamicEvent ([`CatalogEvent::has_records`]).
     #[inline(always)]
     pub fn schema(&self) -> Option<&'r Schema> {
         let metadata = self.metadata()?;
@@ -366,7 +362,7 @@ impl<'r> Event<'r> {
         Some(catalog.map_or(&metadata.schema, |known| known.schema_of(self.payload())))
     }
 
-    /// Returns the event's row in the built-in catalog, if its layout comes from there.
+    /// Returns the event's row in the catalog, if the catalog describes the payload.
     #[inline]
     pub fn catalog(&self) -> Option<&'static CatalogEvent> {
         let metadata = self.metadata()?;
@@ -394,18 +390,18 @@ impl<'r> Event<'r> {
         }
     }
 
-    /// Returns the value of a field. `None` if there is no such field, or it is broken.
+    /// Returns the value of a field. `None` if the field does not exist or is broken.
     ///
-    /// A field whose offset is the same in all events of the type costs a comparison and
-    /// a read; a field after a text costs a walk to it. To get several fields of one
-    /// event, see [`Fields::find`].
+    /// A field whose offset is equal in all events of the type is read directly; for a field
+    /// after a text, all fields before it are walked. [`Fields::find`] reads several fields of
+    /// one event in one walk.
     #[inline]
     pub fn field(&self, name: &str) -> Option<Value<'r>> {
         payload::field(self.schema()?, self.payload(), self.context.trace.pointer_size, name)?.ok()
     }
 
-    /// Returns the value of a field as a Rust type: numbers, booleans, text, GUIDs,
-    /// dates, arrays; see [`FromValue`].
+    /// Returns the value of a field as a Rust type that implements [`FromValue`]: numbers,
+    /// booleans, texts, GUIDs, dates and arrays.
     ///
     /// ```
     /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -441,24 +437,23 @@ impl<'r> Event<'r> {
         self.payload_at
     }
 
-    /// Returns the facts about the session.
+    /// Returns the session of the stream: start time, process, pointer size and clock.
     #[inline]
     pub fn session(&self) -> &'r Trace {
         &self.context.trace
     }
 }
 
-/// The place of an event's labels.
+/// Place of an event's labels.
 #[derive(Clone, Copy)]
 enum LabelPlace {
     Slot(Slot),
-    /// In the list with this id.
+    /// Id of a label list.
     List(u32),
 }
 
-/// Returns the labels at a place. A separate function that is not given the event: most
-/// events have no labels, and in a loop over a block the event should not need a place in
-/// memory.
+/// Returns the labels at a place. This function does not take the event, so that a loop over
+/// a block can keep the event in registers: most events have no labels.
 #[inline(never)]
 fn labels_at(context: &Context, place: LabelPlace) -> Labels<'_> {
     let slot = match place {
@@ -475,7 +470,7 @@ fn version_label(context: &Context, place: LabelPlace) -> Option<u32> {
     })
 }
 
-/// Returns the catalog's row for a type, in the version that a label may state.
+/// Returns the catalog's row for a type, in the version that the label states, if any.
 #[cold]
 #[inline(never)]
 fn labelled_catalog(

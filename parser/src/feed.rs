@@ -1,4 +1,4 @@
-//! Reading without blocking: the caller pushes bytes as they arrive, and takes events
+//! Reads a stream without blocking: the caller pushes bytes as they arrive, and takes events
 //! out.
 
 use crate::error::Error;
@@ -12,10 +12,9 @@ use std::io;
 
 /// Reads a stream whose bytes are pushed: by an async runtime, an event loop, a browser.
 ///
-/// Nothing here blocks. [`Feed::push`] accepts pieces of any size; [`Feed::next_event`]
-/// returns the events that they complete, then `None` until there are more bytes.
-/// [`Feed::end`] marks the end of the input. Damage, losses and everything else work as
-/// they do with a [`Reader`].
+/// [`Feed::push`] accepts pieces of any size. [`Feed::next_event`] returns the events that are
+/// complete, then `None` until more bytes are pushed. [`Feed::end`] marks the end of the
+/// input. [`Feed::reader`] returns the [`Reader`], which has damage, losses and all other facts.
 ///
 /// ```
 /// use nettrace_parser::Feed;
@@ -39,8 +38,7 @@ use std::io;
 ///
 /// # With an async runtime
 ///
-/// A feed is a plain value: the task that reads the socket owns it, and no lock is
-/// needed. With tokio, `read` below is `AsyncReadExt::read`; for a timeout, use
+/// The task that reads the socket owns the feed, so no lock is needed. With tokio, `read` below is `AsyncReadExt::read`; for a timeout, use
 /// `tokio::time::timeout`:
 ///
 /// ```
@@ -79,10 +77,9 @@ use std::io;
 ///
 /// # Memory
 ///
-/// If all events are taken after each push, a feed holds the block that is being read and
-/// the piece that was pushed last. A block may be as large as
-/// [`Limits::block_bytes`](crate::Limits::block_bytes); those that .NET writes are below
-/// 100 KiB. In time order, the blocks of all queued events are held too, up to
+/// If all events are taken after each push, a feed holds the last piece and the block that is
+/// being read, of at most [`Limits::block_bytes`](crate::Limits::block_bytes); blocks of
+/// .NET are below 100 KiB. In time order, it also holds the blocks of all queued events, up to
 /// [`Limits::queue_bytes`](crate::Limits::queue_bytes).
 #[derive(Debug)]
 pub struct Feed {
@@ -112,20 +109,20 @@ impl Feed {
         Feed { order: FeedOrder::Time(Box::new(Reader::new(Pushed::default()).time_ordered())) }
     }
 
-    /// Appends the next bytes of the stream; they are copied. Bytes pushed after
-    /// [`Feed::end`] are ignored.
+    /// Appends a copy of the next bytes of the stream. Bytes pushed after [`Feed::end`] are
+    /// ignored.
     pub fn push(&mut self, bytes: &[u8]) {
         self.source_mut().push(bytes);
     }
 
-    /// Marks the end of the input. The events that were waiting for more bytes, or for
-    /// their turn, are returned next.
+    /// Marks the end of the input. [`Feed::next_event`] then returns the events that are still
+    /// queued.
     pub fn end(&mut self) {
         self.source_mut().is_ended = true;
     }
 
-    /// Releases all queued events, if the feed is in time order: for example when no
-    /// bytes have arrived for a while, as [`TimeOrdered::release`] does.
+    /// Makes a feed in time order return all queued events, for example when no bytes have
+    /// arrived for a while. See [`TimeOrdered::release`].
     pub fn release(&mut self) {
         if let FeedOrder::Time(ordered) = &mut self.order {
             ordered.release();
@@ -136,8 +133,8 @@ impl Feed {
     /// [`Feed::is_ended`], if there are no more events.
     ///
     /// # Errors
-    /// [`Error::Format`] if the beginning of the stream cannot be read. Every further
-    /// call returns the same error.
+    /// [`Error::Format`] if the beginning of the stream cannot be read. All further calls
+    /// return this error, too.
     #[inline]
     pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
         let event = match &mut self.order {
@@ -188,12 +185,11 @@ impl Feed {
     }
 }
 
-/// Bytes that were pushed and are still needed.
+/// Source of the bytes that were pushed and are still needed.
 #[derive(Debug, Default)]
 struct Pushed {
     held: Held,
-    /// Position before which bytes are no longer needed, even if they have not arrived
-    /// yet.
+    /// Position before which bytes are not needed; it may lie after the bytes pushed so far.
     wanted_from: u64,
     is_ended: bool,
 }
@@ -237,8 +233,6 @@ impl Source for Pushed {
         }
     }
 
-    /// Examines bytes that are pushed after the end mark when they arrive; until then the
-    /// feed has ended.
     fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
         self.fill(end)
     }

@@ -1,4 +1,4 @@
-//! Clearing maps that are cleared often: every sequence point may require it.
+//! Clears maps that every sequence point may clear.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -6,9 +6,9 @@ use std::hash::BuildHasher;
 /// Maximum capacity, in entries, that a map keeps however few entries it has.
 const MAX_KEPT_CAPACITY: usize = 1024;
 
-/// Removes everything from a map. That takes time in proportion to the map's capacity, so
-/// a map that was large once and is nearly empty now gives up its capacity. Otherwise a
-/// stream could demand that much work over and over, for a few bytes each time.
+/// Removes all entries of a map. This takes time in proportion to the map's capacity, so a map
+/// with far more capacity than entries gives it up. Otherwise a stream could cause that work
+/// again and again, with a few bytes each time.
 pub(crate) fn all<K, V, S: BuildHasher + Default>(map: &mut HashMap<K, V, S>) {
     if map.capacity() > MAX_KEPT_CAPACITY.max(map.len().saturating_mul(8)) {
         *map = HashMap::default();
@@ -26,11 +26,7 @@ mod tests {
         let mut map: HashMap<u64, u64> = (0..100_000).map(|id| (id, id)).collect();
         let room = map.capacity();
         all(&mut map);
-        assert_eq!(
-            (map.len(), map.capacity()),
-            (0, room),
-            "it was full: the next ones may be as many"
-        );
+        assert_eq!((map.len(), map.capacity()), (0, room), "a full map keeps its capacity");
         map.insert(1, 1);
         all(&mut map);
         assert!(map.is_empty() && map.capacity() <= MAX_KEPT_CAPACITY);
@@ -39,6 +35,6 @@ mod tests {
         map.clear();
         map.insert(1, 1);
         all(&mut map);
-        assert_eq!(map.capacity(), room, "little room costs little");
+        assert_eq!(map.capacity(), room, "a small map keeps its capacity");
     }
 }

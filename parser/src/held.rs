@@ -1,11 +1,9 @@
-//! The bytes of a stream that were read and are still needed: a window in a reusable
-//! buffer.
+//! Keeps the bytes of a stream that were read and are still needed in a reusable buffer.
 
-/// The bytes between the last released position and the newest byte.
+/// Window of the stream, from the last released position to the newest byte.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
-    /// The bytes that were read are `buffer[..filled]`; the rest is initialised room for
-    /// more.
+    /// Bytes that were read, up to `filled`, then initialised room for more.
     buffer: Vec<u8>,
     filled: usize,
     /// Index in `buffer` of the window's first byte.
@@ -15,7 +13,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Returns the stream position of the first byte.
+    /// Returns the stream position of the window's first byte.
     #[inline]
     pub(crate) fn start(&self) -> u64 {
         self.start
@@ -40,10 +38,9 @@ impl Held {
         self.filled.saturating_sub(self.begin)
     }
 
-    /// Returns room for bytes up to position `end`, at least `min_bytes`.
-    ///
-    /// The size does not depend on `end` alone: a stream that announces a huge block and
-    /// then ends costs no memory.
+    /// Returns room for bytes up to position `end`, but not much more than is held already, so
+    /// that a stream that announces a huge block and then ends costs no memory. Returns at
+    /// least `min_bytes`.
     pub(crate) fn room_towards(&mut self, end: u64, min_bytes: usize) -> &mut [u8] {
         let missing = usize::try_from(end.saturating_sub(self.end())).unwrap_or(usize::MAX);
         let wanted = missing.min(MAX_TRUSTED_BYTES.max(self.len())).max(min_bytes);
@@ -51,13 +48,12 @@ impl Held {
         self.buffer.get_mut(self.filled..).unwrap_or_default()
     }
 
-    /// Adds bytes that were written to the room. A source that claims more than the
-    /// room's size is clamped.
+    /// Adds the first `count` bytes of the room, at most all of it, to the window.
     pub(crate) fn add_written(&mut self, count: usize) {
         self.filled = self.filled.saturating_add(count).min(self.buffer.len());
     }
 
-    /// Discards the held bytes before a position.
+    /// Discards the bytes before a position.
     pub(crate) fn release(&mut self, before: u64) {
         let count = before.saturating_sub(self.start).min(self.len() as u64);
         self.start = self.start.saturating_add(count);
@@ -68,14 +64,14 @@ impl Held {
         }
     }
 
-    /// Discards all bytes; the next byte is the one at `position`, which lies after them.
+    /// Discards all bytes, and continues the window at `position`, which lies after them.
     #[cfg(any(unix, windows))]
     pub(crate) fn skip_to(&mut self, position: u64) {
         (self.begin, self.filled, self.start) = (0, 0, position);
     }
 
     /// Makes room for at least `wanted` more bytes. Moves the window to the front of the
-    /// buffer if the unused part before it is at least as large.
+    /// buffer if it fits the unused part there.
     fn make_room(&mut self, wanted: usize) {
         if self.begin > 0 && self.begin >= self.len() {
             self.buffer.copy_within(self.begin..self.filled, 0);
@@ -84,8 +80,8 @@ impl Held {
         }
         let needed = self.filled.saturating_add(wanted);
         if self.buffer.len() < needed {
-            // Doubling would waste up to as much memory again; adding a quarter moves the
-            // bytes rarely enough.
+            // Doubling could waste half of the memory. Growth by a quarter copies the bytes
+            // rarely enough.
             let room = needed.max(self.buffer.len().saturating_add(self.buffer.len() / 4));
             if self.buffer.is_empty() {
                 // The allocator provides zeroed memory.
@@ -97,5 +93,5 @@ impl Held {
     }
 }
 
-/// Maximum room, in bytes, for an announced size, unless more is already held.
+/// Maximum room in bytes for bytes that are only announced, unless more bytes are held.
 const MAX_TRUSTED_BYTES: usize = 256 * 1024;

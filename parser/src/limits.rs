@@ -1,29 +1,28 @@
-//! Limits for the resources that a stream may make its reader use.
+//! Limits the resources that a stream may make its reader use.
 
-/// Limits of a reader ([FORMAT.md 13.4](crate::format_guide#13.4)). The defaults suit
-/// every real stream; anything above a limit is skipped or discarded, and reported.
-/// `Limits { queue_events: 1 << 16, ..Limits::default() }` sets one.
+/// Limits of a reader ([FORMAT.md 13.4](crate::format_guide#13.4)). The defaults suit every
+/// real stream. What exceeds a limit is skipped or discarded, and reported. Example:
+/// `Limits { queue_events: 1 << 16, ..Limits::default() }`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum size of a block's content in bytes. Larger blocks are skipped. Default 64
-    /// MiB, at most 512 MiB; runtimes stay below 102,420 bytes.
+    /// Maximum size in bytes of a block's content. Larger blocks are skipped. Default 64 MiB,
+    /// at most 512 MiB; blocks of .NET are below 102,420 bytes.
     pub block_bytes: u32,
     /// Maximum number of event types, and of threads, that are defined at a time. Default
     /// 1,048,576 each.
     pub table_rows: usize,
-    /// Maximum memory in bytes for stacks, and for labels, between two sequence points;
-    /// and for the event types, and the threads, that are defined at a time. Default 256
-    /// MiB each.
-    pub table_bytes: usize,
-    /// Maximum number of events queued for time order, 32 bytes each. Default 1,048,576;
-    /// at most 4,194,304.
-    pub queue_events: usize,
-    /// Maximum number of bytes of the stream between the first and the last queued event.
+    /// Maximum memory in bytes of each of these: stacks between two sequence points, labels
+    /// between two sequence points, event types and threads that are defined at a time.
     /// Default 256 MiB.
+    pub table_bytes: usize,
+    /// Maximum number of events that wait for their turn in time order, 32 bytes each. Default
+    /// 1,048,576, at most 4,194,304.
+    pub queue_events: usize,
+    /// Maximum number of bytes of the stream between the first and the last event that wait for
+    /// their turn in time order. Default 256 MiB.
     pub queue_bytes: u64,
-    /// Maximum number of bytes after the end mark that are examined, to report how many
-    /// there are and whether the end mark comes from damage. Default 1 MiB. Only bytes
-    /// that are available at once are examined, except by [`check`](crate::check).
+    /// Maximum number of bytes after the end mark that are examined, because damage may have
+    /// caused the end mark. Default 1 MiB. Only [`check`](crate::check) waits for these bytes.
     pub tail_bytes: u64,
 }
 
@@ -51,7 +50,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Returns the limits with a block's size within what a reader can handle.
+    /// Returns the limits with a block size that a reader can handle.
     pub(crate) fn bounded(self) -> Limits {
         Limits { block_bytes: self.block_bytes.min(MAX_BLOCK_BYTES), ..self }
     }

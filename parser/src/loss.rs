@@ -1,23 +1,20 @@
-//! Lost events: gaps in the numbers that each capture thread gives its events (FORMAT.md
+//! Counts lost events by the gaps in the sequence numbers of each capture thread (FORMAT.md
 //! 12).
 //!
-//! All arithmetic wraps at 32 bits, and differences are interpreted as signed.
+//! Arithmetic wraps at 32 bits, and differences are signed. These facts make counting hard:
 //!
-//! Counting losses takes more than a subtraction:
-//!
-//! - Versions 4 and 5 identify threads by OS ids, which are reused. Only the next
-//!   sequence point, which no longer lists it, shows that a thread has ended. So a state
-//!   remembers after how many points the thread last wrote, and a number that falls belongs
-//!   to a new thread with an old id and does not mean 2^32 lost events. Version 6
-//!   identifies threads by indices that rows define and remove, and there a falling number
-//!   is damage.
-//! - One changed byte can make a number that says that billions of events were lost. A
-//!   later number, or a sequence point, may show that it was wrong. So gaps are remembered
-//!   until the next point, and can be taken back ([`gaps`]).
-//! - Several threads read a stream in regions whose order is only known afterwards. They
-//!   record what they see, and one thread counts it in stream order ([`Losses::replay`]).
-//! - A stream may claim any number of threads, so all maps here have a limit, and
-//!   forgotten threads must not count as evidence.
+//! - Versions 4 and 5 identify threads by OS ids, which are reused. A thread is known to have
+//!   ended when the next sequence point does not list it. So [`ThreadNumbers`] has the number
+//!   of sequence points before the thread's last event. A number that falls belongs to a new
+//!   thread with an old id, and does not mean 2^32 lost events. Version 6 identifies threads by
+//!   indexes that rows define and remove, so a number that falls is damage.
+//! - One damaged byte can make it look as if billions of events were lost. A later number or a
+//!   sequence point may show that a number was wrong. So gaps are kept until the next sequence
+//!   point, and their losses can be taken back ([`gaps`]).
+//! - When several threads read a stream, each records [`Observation`]s of its region, and one
+//!   thread counts them in stream order ([`Losses::replay`]).
+//! - A stream may claim any number of threads, so all maps here have a limit. Nothing is
+//!   concluded from threads that were forgotten for that reason.
 
 mod gaps;
 mod lists;
@@ -29,30 +26,30 @@ use gaps::{Gap, Gaps, Jump};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// Maximum capacity, in entries, that is kept for the next sequence point: 64 KiB.
+/// Maximum capacity, in entries of 16 bytes, that the list of a sequence point keeps for the
+/// next one.
 const MAX_KEPT_ENTRIES: usize = 1 << 12;
 
-/// Maximum number of threads that are known at a time, and of entries of a sequence
-/// point. If a stream has more, the losses are a lower bound.
+/// Maximum number of threads that are tracked at a time, and of entries of a sequence point.
+/// If a stream has more, the losses are a lower bound.
 const MAX_THREADS: usize = 1 << 16;
 
-/// Number of threads from which on those that have ended are forgotten.
+/// Maximum number of threads up to which threads that have ended are kept.
 const MAX_THREADS_WITH_ENDED: usize = 1 << 10;
 
-/// Number of complete lists in a row that a thread is missing from before it counts as
-/// gone for good. It ended before the first of them.
+/// Minimum number of consecutive sequence points without a thread after which the thread is
+/// forgotten.
 const MIN_LISTS_WITHOUT: u32 = 16;
 
-/// What is known about a thread's numbers.
+/// Sequence numbers of a thread, as far as they are known.
 #[derive(Debug, Clone, Copy)]
 struct ThreadNumbers {
     last: u32,
-    /// Number of sequence points that had passed when the thread last wrote. If the
-    /// latest point does not list a thread, it has ended; if its id appears again, that
-    /// is another thread.
+    /// Number of sequence points before the thread's last event or entry. If it is not the
+    /// current number, the thread has ended, and its id stands for another thread if it appears
+    /// again.
     seen: u32,
-    /// Whether the next number is accepted as it is, because the ones before it are
-    /// unknown.
+    /// Whether any next number is accepted, because the previous number is unknown.
     takes_any: bool,
     /// Time of the thread's last event (versions 4 and 5).
     ticks: u64,
@@ -61,63 +58,62 @@ struct ThreadNumbers {
 /// Events that are missing according to the stream's sequence numbers.
 #[derive(Debug, Clone, Default)]
 pub struct Losses {
-    // The counts.
+    // Counts.
     total: u64,
     restarts: u64,
     by_thread: HashMap<u64, u64>,
     is_at_least: bool,
     longest_gap: u32,
 
-    // What is known about threads.
+    // Threads.
     states: HashMap<u64, ThreadNumbers>,
-    /// Number of sequence points that had passed when threads were last forgotten,
-    /// because there were too many or a block contradicted itself. Until the next but
-    /// one, numbers of unknown threads prove nothing: the next point lists the threads
-    /// that are still there, but an unknown id may mean one that ended before it.
+    /// Number of sequence points before threads were last forgotten, because there were too many
+    /// or a block contradicted itself. Until the second sequence point after that, numbers of
+    /// unknown threads prove nothing, because the threads may be forgotten ones.
     forgot: Option<u32>,
-    /// The thread of the last event. Threads write many events in a row, so most events
-    /// need no lookup in the map.
+    /// Current numbers of the thread of the last event. Threads write many events in a row, so
+    /// most events need no lookup in `states`.
     run: Option<NumberRun>,
 
-    // Sequence points of versions 4 and 5. Their entries take effect together, because an
-    // id may be listed several times.
-    /// Number of points passed so far.
+    // Sequence points of versions 4 and 5. All entries take effect together, because an id may
+    // be listed several times.
+    /// Number of sequence points so far.
     points: u32,
-    /// The entries of the point that is being read.
+    /// Entries of the sequence point that is being read.
     list: Vec<(u64, u32)>,
-    /// Whether that point had more entries.
+    /// Whether the sequence point has more entries than `list` may hold.
     list_is_cut: bool,
 
-    // What may be taken back.
+    // Losses that may be taken back.
     gaps: Gaps,
     /// Number of restarts counted before the block that is being read.
     restarts_before: u64,
     /// The last sequence point of versions 4 and 5.
     point: Option<RowPlace>,
-    /// Numbers by thread that only that point says were written. If the thread goes on
-    /// with the first of them, the point was wrong.
+    /// Lost numbers by thread, according to the sequence point `point`. If the thread continues
+    /// with the first lost number, the sequence point was wrong.
     ahead: HashMap<u64, Gap>,
-    /// Contradictions that only became visible later, until they are reported.
+    /// Contradictions that are not reported yet.
     contradictions: Vec<(Option<RowPlace>, Fault)>,
 
-    /// If set, observations are recorded here instead of being counted.
+    /// Recorded observations; `None` if they are counted at once.
     log: Option<Vec<Observation>>,
     /// Number of recorded observations other than runs.
     others: usize,
 }
 
-/// Consecutive numbers of a thread, with the times of the first and the last of them.
+/// Consecutive sequence numbers of a thread, with the times of the first and the last event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NumberRun {
     thread: u64,
     first: u32,
-    /// The number that the thread's next event must have.
+    /// Number that the thread's next event must have.
     next: u32,
     first_ticks: u64,
     ticks: u64,
 }
 
-/// A fact that the count depends on, recorded to be counted later.
+/// Part of a stream that the count depends on, recorded to be counted later.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Observation {
     NumberRun(NumberRun),
@@ -145,11 +141,11 @@ pub(crate) enum Observation {
     },
     Forget,
     PassPoint,
-    /// More observations than are recorded.
+    /// Mark after which further observations were not recorded.
     TooMany,
 }
 
-/// Compares the counts, no matter how they came about.
+/// Compares only the counts.
 impl PartialEq for Losses {
     fn eq(&self, other: &Self) -> bool {
         (self.total, self.restarts) == (other.total, other.restarts)
@@ -160,33 +156,31 @@ impl PartialEq for Losses {
 impl Eq for Losses {}
 
 impl Losses {
-    /// Returns the number of lost events, at most `u64::MAX`. Numbers that contradict
-    /// others, and those of blocks that [contradict
-    /// themselves](crate::format_guide#13.6), are not counted.
+    /// Returns the number of lost events. Gaps at sequence numbers that prove to be wrong, and
+    /// gaps in blocks that [contradict themselves](crate::format_guide#13.6), do not count.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Returns how often the OS gave a thread's id to a new thread before the old one was
-    /// known to have ended (versions 4 and 5).
+    /// Returns the number of times that a new thread had the id of a thread that was not known
+    /// to have ended (versions 4 and 5).
     pub fn restarts(&self) -> u64 {
         self.restarts
     }
 
-    /// Returns the number of lost events by capture thread: its OS id, or its index in
-    /// version 6. Unordered.
+    /// Returns pairs of a capture thread (OS id, or index in version 6) and the number of its
+    /// lost events, in no order.
     pub fn by_thread(&self) -> impl ExactSizeIterator<Item = (u64, u64)> + '_ {
         self.by_thread.iter().map(|(thread, lost)| (*thread, *lost))
     }
 
-    /// Returns whether there may be more losses than were counted, and more threads that
-    /// lost events: the stream has more than the 65,536 threads that are known at a time.
+    /// Returns whether the counts are lower bounds, because the stream has more than the 65,536
+    /// threads that are tracked at a time.
     pub fn is_at_least(&self) -> bool {
         self.is_at_least
     }
 
-    /// Returns the largest number of events that a thread lost in a row, as far as is
-    /// known.
+    /// Returns the largest number of consecutive events that a thread lost.
     pub fn longest_gap(&self) -> u32 {
         self.longest_gap
     }
@@ -198,8 +192,7 @@ impl Losses {
         Losses { total, restarts, is_at_least, longest_gap, by_thread, ..Losses::default() }
     }
 
-    /// Creates an instance that records what happens, to be replayed by
-    /// [`Losses::replay`].
+    /// Creates an instance that records observations for [`Losses::replay`].
     pub(crate) fn deferred() -> Losses {
         Losses { log: Some(Vec::new()), ..Losses::default() }
     }
@@ -211,8 +204,8 @@ impl Losses {
         self.log.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Counts recorded observations. Returns `false` if there is a contradiction; to
-    /// report it, the events must be read again in their place in the stream.
+    /// Counts recorded observations. Returns `false` if there is a contradiction: to report its
+    /// place, the events must be read again.
     pub(crate) fn replay(&mut self, steps: &[Observation], is_v6: bool, limit: usize) -> bool {
         let mut is_regular = true;
         for step in steps {
@@ -244,7 +237,7 @@ impl Losses {
         is_regular && self.contradictions.is_empty()
     }
 
-    /// Records an observation if this instance only records. Returns whether it does.
+    /// Records an observation if this instance records, and returns whether it does.
     fn defer(&mut self, step: Observation) -> bool {
         if self.log.is_none() {
             return false;
@@ -261,8 +254,8 @@ impl Losses {
         true
     }
 
-    /// Counts an event if it is the next of its thread. Returns whether it is; there is
-    /// nothing else to do then.
+    /// Counts an event if it is the next event of the current run. Returns whether it is; if
+    /// not, the event still has to be counted.
     #[inline(always)]
     pub(crate) fn count_if_next(&mut self, thread: u64, number: u32, ticks: u64) -> bool {
         match &mut self.run {
@@ -275,15 +268,14 @@ impl Losses {
         }
     }
 
-    /// Returns the thread of the last event, and the number that its next event must
+    /// Returns the thread of the last event, and the number that the thread's next event must
     /// have.
     #[inline]
     pub(crate) fn current_run(&self) -> Option<(u64, u32)> {
         self.run.map(|run| (run.thread, run.next))
     }
 
-    /// Continues the run up to the number before `next`, and to this time if there are
-    /// new numbers.
+    /// Continues the run up to the number before `next`, whose event has this time.
     #[inline]
     pub(crate) fn advance_run(&mut self, next: u32, ticks: u64) {
         if let Some(run) = &mut self.run
@@ -313,9 +305,8 @@ impl Losses {
         self.restarts_before = self.restarts;
     }
 
-    /// Takes back the losses that the numbers of the current block suggest, because it
-    /// contradicts itself and its numbers may be any. The next number of each thread is
-    /// accepted.
+    /// Takes back the losses counted in the current block, because it contradicts itself. Any
+    /// next number of each thread is accepted.
     #[cold]
     pub(crate) fn distrust_block(&mut self) {
         self.end_run();
@@ -323,12 +314,12 @@ impl Losses {
         for gap in self.gaps.take_of_block() {
             self.take_back(gap);
         }
-        // Which threads wrote in the block is unknown, too, so none is kept.
+        // The threads that wrote in the block are unknown, too, so no thread is kept.
         forget::all(&mut self.states);
         self.forgot = Some(self.points);
     }
 
-    /// Takes back a gap: its events were not lost after all.
+    /// Subtracts the events of a gap, which were not lost after all.
     fn take_back(&mut self, gap: Gap) {
         let count = u64::from(gap.lost);
         self.total = self.total.saturating_sub(count);
@@ -340,13 +331,13 @@ impl Losses {
         }
     }
 
-    /// Takes the contradictions that became visible later and have not been reported yet.
+    /// Takes the contradictions that are not reported yet.
     pub(crate) fn take_contradictions(&mut self) -> Vec<(Option<RowPlace>, Fault)> {
         std::mem::take(&mut self.contradictions)
     }
 
-    /// Takes back a thread's jump, which was not a loss: its number, or the thread's id,
-    /// is wrong.
+    /// Reports a thread's jump as a contradiction, and takes its loss back, because its number
+    /// or the thread's id is wrong.
     #[cold]
     fn contradict(&mut self, thread: u64, jump: Jump, fault: Fault) {
         if let Some(gap) = self.gaps.take_gap(thread, &jump) {
@@ -362,7 +353,7 @@ impl Losses {
         self.run = Some(NumberRun { thread, first: number, next, first_ticks: ticks, ticks });
     }
 
-    /// Counts `count` missing numbers, starting with `from`. Returns the gap's index.
+    /// Counts a gap of `count` numbers, starting with `from`. Returns its index in `gaps`.
     fn lose(&mut self, thread: u64, from: u32, count: u32, limit: usize) -> usize {
         if count == 0 {
             return usize::MAX;
@@ -396,15 +387,15 @@ impl Losses {
             return true;
         }
         let state = self.states.get(&thread).copied();
-        // A thread that ended and appears again is a new one, whose numbers start at 1.
+        // If the thread had ended, this is a new one, whose numbers start at 1.
         let from = state
             .filter(|state| state.seen == self.points)
             .map_or(1, |state| state.last.wrapping_add(1));
-        let count_if_next = state.is_some_and(|state| state.last.wrapping_add(1) == number)
+        let is_next = state.is_some_and(|state| state.last.wrapping_add(1) == number)
             || number == from
             || state.is_none() && self.forgot == Some(self.points)
             || self.was_listed_wrong(thread, number);
-        if !count_if_next {
+        if !is_next {
             self.jump(thread, from, number, place, limit);
         }
         self.begin_run(thread, number, ticks);
@@ -415,11 +406,11 @@ impl Losses {
     /// Counts a jump: a thread's number is `to` where `from` was expected.
     fn jump(&mut self, thread: u64, from: u32, to: u32, place: Option<RowPlace>, limit: usize) {
         let step = to.wrapping_sub(from);
-        // A first number above 2^31 is a loss, and what follows may have wrapped since.
+        // A first number above 2^31 is a loss, and later numbers may have wrapped.
         let came_back = |jump: &Jump| jump.from != 1 || jump.to.cast_signed() > 0 || from > jump.to;
-        // Numbers 7, 900, 9: the way back is as long as the jump, so 900 was an 8, and
-        // nothing was lost. Without this rule 37 instead of 26 of 8,469 mutants are wrong
-        // without a sign (docs/decisions/05-recovery.md).
+        // In the numbers 7, 900, 9 the second jump undoes the first, so 900 was an 8, and
+        // nothing was lost. This rule reduces the mutants that are wrong without a sign from 37
+        // to 26 of 8,469 (docs/decisions/05-recovery.md).
         if let Some(before) = self.gaps.jump_of(thread).filter(came_back)
             && before.to.wrapping_sub(before.from).wrapping_add(step) == 0
         {
@@ -427,7 +418,7 @@ impl Losses {
         }
         let is_restart = from != 1 && step.cast_signed() < 0;
         self.restarts = self.restarts.saturating_add(u64::from(is_restart));
-        // A number that falls belongs to a new thread with this id, which began with 1.
+        // A number that falls belongs to a new thread with this id, whose numbers start at 1.
         let (first, lost) = match step.cast_signed() {
             ..0 => (1, to.saturating_sub(1)),
             _ => (from, step),
@@ -448,7 +439,7 @@ impl Losses {
         }
         self.limit_threads(limit);
         match state {
-            // An undefined index: its first number is unknown.
+            // The index is undefined, so the thread's previous number is unknown.
             None => true,
             Some(state) if state.takes_any => true,
             Some(state) => {
@@ -462,8 +453,8 @@ impl Losses {
         }
     }
 
-    /// Defines a thread of version 6. `is_replaced` says that the index was in use;
-    /// nothing is counted across the two threads.
+    /// Defines a thread of version 6. If its index was in use (`is_replaced`), any first number
+    /// is accepted.
     pub(crate) fn define_thread(&mut self, thread: u64, is_replaced: bool, limit: usize) {
         if self.defer(Observation::Define { thread, is_replaced }) {
             return;
@@ -482,8 +473,7 @@ impl Losses {
         self.states.remove(&thread);
     }
 
-    /// Counts an entry of a sequence point, which says that the thread's last number is
-    /// at least this.
+    /// Counts an entry of a sequence point: the thread's last number is at least `number`.
     pub(crate) fn count_listed(&mut self, thread: u64, number: u32, limit: usize) {
         if self.defer(Observation::Listed { thread, number }) {
             return;
@@ -493,9 +483,9 @@ impl Losses {
         let last = self.last_listable(thread);
         let step = number.wrapping_sub(last);
         let jump = self.gaps.jump_of(thread);
-        // No known thread begins with numbers of 2^31 and more. If such a thread is then
-        // listed with a small number, a wrong begin is more likely than numbers that have
-        // wrapped around.
+        // No known thread begins with a number above 2^31. If such a thread is then listed with
+        // a small number, its first number was more likely wrong than that its numbers have
+        // wrapped.
         let began_wrong = jump.is_some_and(|jump| {
             jump.from == 1 && jump.to.cast_signed() < 0 && number.cast_signed() >= 0
         });
@@ -504,8 +494,7 @@ impl Losses {
         if is_ahead && !is_forgotten && !state.is_some_and(|state| state.takes_any) {
             self.lose(thread, last.wrapping_add(1), step, limit);
         }
-        // The thread wrote no more than this. Higher numbers, seen after a jump, did not
-        // belong to it.
+        // Numbers above the listed one, after a jump, did not belong to the thread.
         let jump = jump.filter(|_| step.cast_signed() < 0 || began_wrong);
         if let Some(jump) = jump {
             self.contradict(thread, jump, Fault::NumbersJump(jump.to));
@@ -517,9 +506,9 @@ impl Losses {
         self.limit_threads(limit);
     }
 
-    /// Returns the last number of the thread that has this id, as a sequence point counts
-    /// from it: 0 if the previous point did not list it, because then this is another
-    /// thread.
+    /// Returns the number from which an entry of a sequence point counts: the last number of the
+    /// thread, or 0 if the previous sequence point did not list the thread, because the entry
+    /// is then about another thread.
     fn last_listable(&self, thread: u64) -> u32 {
         let state = self.states.get(&thread);
         state.filter(|state| self.is_listable(state)).map_or(0, |state| state.last)
@@ -529,16 +518,15 @@ impl Losses {
         !state.takes_any && state.seen.wrapping_add(1) >= self.points
     }
 
-    /// Forgets the gaps before a version 6 sequence point, after its entries. They are
-    /// not searched any more, and leave room for those after it.
+    /// Forgets all gaps, after the entries of a version 6 sequence point. They are not needed
+    /// any more, and make room for later gaps.
     pub(crate) fn pass_point_v6(&mut self) {
         if !self.defer(Observation::PassPoint) {
             self.gaps.forget();
         }
     }
 
-    /// Forgets all threads: flag 1 of a version 6 sequence point, applied after its
-    /// entries.
+    /// Forgets all threads, after the entries of a version 6 sequence point with flag 1.
     pub(crate) fn forget_threads(&mut self) {
         if self.defer(Observation::Forget) {
             return;
@@ -547,14 +535,13 @@ impl Losses {
         forget::all(&mut self.states);
     }
 
-    /// Returns whether a thread that was there at the previous sequence point may be
-    /// unknown.
+    /// Returns whether a thread that the previous sequence point listed may have been
+    /// forgotten.
     fn has_forgotten(&self) -> bool {
         self.forgot.is_some_and(|forgot| forgot.wrapping_add(1) >= self.points)
     }
 
-    /// Forgets threads that ended long ago. A live view reads sessions of days, in which
-    /// threads come and go.
+    /// Forgets threads that ended long ago, because a session may last for days.
     fn forget_ended(&mut self) {
         let points = self.points;
         if self.states.len() > MAX_THREADS_WITH_ENDED && points.is_multiple_of(MIN_LISTS_WITHOUT) {
@@ -562,17 +549,16 @@ impl Losses {
         }
     }
 
-    /// Keeps the number of threads within the limit: removes ended threads first, then
-    /// all.
+    /// Forgets ended threads if there are more threads than the limit, and all threads if that
+    /// is not enough.
     fn limit_threads(&mut self, limit: usize) {
         let limit = limit.min(MAX_THREADS);
         if self.states.len() > limit {
             let points = self.points;
             self.states.retain(|_, state| state.seen == points);
             if self.states.len() > limit / 2 {
-                // All are forgotten, not the oldest: if only some were known, an unknown
-                // id could be a new thread or a forgotten one, so its numbers would have
-                // to be accepted just the same.
+                // To forget only some would gain nothing: numbers of unknown ids would have to
+                // be accepted just the same, because each may be a forgotten thread's.
                 self.states.clear();
                 (self.forgot, self.is_at_least) = (Some(points), true);
             }
@@ -589,8 +575,8 @@ mod tests {
         let mut losses = Losses::default();
         let mut most = 0;
         for point in 0..2_000u64 {
-            // Two threads stay, the second of them silent, and 50 end. Each loses an
-            // event.
+            // 50 threads end. Thread 1 stays, thread 2 stays but never writes. Each thread that
+            // writes loses an event.
             for thread in [1].into_iter().chain(1_000 + point * 50..1_050 + point * 50) {
                 let number = if thread == 1 { 2 * point as u32 + 2 } else { 2 };
                 assert!(losses.count_event_v4(thread, number, point, None, usize::MAX));
@@ -602,6 +588,6 @@ mod tests {
         }
         assert_eq!((losses.total(), losses.restarts()), (2_000 * 51, 0));
         assert!(most < 3 * MAX_THREADS_WITH_ENDED, "{most} threads are known");
-        assert!(losses.states.contains_key(&2), "a thread that is count_listed is there");
+        assert!(losses.states.contains_key(&2), "a thread that is listed is known");
     }
 }

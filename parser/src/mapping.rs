@@ -1,4 +1,4 @@
-//! Memory-mapped files: the only `unsafe` code in this crate.
+//! Maps files into memory, with the only `unsafe` code of this crate.
 
 use crate::source::{Source, Span, look_at_lines, part};
 use std::fs::File;
@@ -6,9 +6,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Number of bytes that are mapped at a time. Mapped pages count as this process's
-/// memory, so a file of any size costs no more than this plus the bytes that the reader
-/// holds.
+/// Minimum number of bytes that are mapped at a time. Mapped pages count as memory of this
+/// process, so the file is not mapped as a whole.
 const WINDOW_BYTES: u64 = 8 << 20;
 /// Alignment of mappings in bytes, a multiple of the page size of every system.
 const ALIGNMENT: u64 = 64 << 10;
@@ -31,7 +30,7 @@ impl Piece {
     }
 }
 
-/// A file that is mapped piece by piece: the fastest way to read large files on one
+/// File that is mapped piece by piece, which is the fastest way to read large files on one
 /// thread. [`PositionedFile`](crate::PositionedFile) is the safe alternative.
 ///
 /// ```no_run
@@ -53,17 +52,14 @@ impl MappedFile {
     /// Maps a regular file.
     ///
     /// # Safety
-    /// A mapping shows the current contents of the file. As long as it lives, the file
-    /// must not change, neither by this process nor by another: a write changes bytes
-    /// behind a `&[u8]`, which is undefined behaviour, and after truncation an access
-    /// beyond the new end kills this process (SIGBUS on Unix); the file's length is
-    /// checked again for each piece, but not in between. The operating system does not
-    /// prevent either, so the caller must know that it cannot happen: for example because
-    /// no other process can open the file, or because the file system is mounted
-    /// read-only.
+    /// As long as the [`MappedFile`] lives, no process may change the file. A write changes
+    /// bytes behind a `&[u8]`, which is undefined behaviour. After a truncation, an access
+    /// beyond the new end kills this process (SIGBUS on Unix). The operating system prevents
+    /// neither, so the caller must know that the file cannot change, for example because no
+    /// other process can open it, or because its file system is mounted read-only.
     ///
-    /// If you cannot know that, read the file: [`PositionedFile`](crate::PositionedFile)
-    /// and [`Buffered`](crate::Buffered) just see an early end of file.
+    /// Otherwise use [`PositionedFile`](crate::PositionedFile) or
+    /// [`Buffered`](crate::Buffered), for which a truncated file only ends early.
     ///
     /// # Errors
     /// Errors of opening; [`io::ErrorKind::InvalidInput`] for anything other than a
@@ -80,8 +76,8 @@ impl MappedFile {
         Ok(MappedFile { file: Arc::new(file), piece: None, start: 0 })
     }
 
-    /// Returns a view of the open file that reads at positions, starting at its
-    /// beginning. It is meant for several threads, whose mappings would block each other.
+    /// Returns a [`PositionedFile`](crate::PositionedFile) of the open file, at its beginning.
+    /// It is meant for reading with several threads, whose mappings would block each other.
     #[cfg(any(unix, windows))]
     pub fn positioned(&self) -> crate::positioned::PositionedFile {
         crate::positioned::PositionedFile::from_file(Arc::clone(&self.file))
@@ -113,14 +109,13 @@ impl Source for MappedFile {
         }
         let length = self.file.metadata()?.len();
         let map_start = self.start.saturating_sub(self.start % ALIGNMENT);
-        // If the reader holds on to a lot, the piece grows in proportion, so that held
-        // bytes are not mapped again, and their pages faulted in again, too often.
+        // The piece grows with the number of bytes that the reader holds, so that these are not
+        // mapped again too often.
         let held = end.saturating_sub(self.start);
         let ahead = WINDOW_BYTES.max(held.saturating_add(held / 2));
         let map_end = self.start.saturating_add(ahead).min(length);
         if map_end > self.piece_end() {
-            // The old piece is unmapped first, so that both do not count as memory at one
-            // time.
+            // Unmapped first, so that never both pieces count as memory.
             self.piece = None;
             self.piece = Some(Piece::new(&self.file, map_start, map_end)?);
         }
@@ -146,7 +141,7 @@ impl Source for MappedFile {
     }
 }
 
-/// Maps a part of a file that the unsafe function opened.
+/// Maps a part of a file that [`MappedFile::open`] opened.
 #[expect(unsafe_code, reason = "mapping a file has no safe form; see SAFETY")]
 fn map(file: &File, offset: u64, length: u64) -> io::Result<memmap2::Mmap> {
     let length = usize::try_from(length).map_err(|_| {

@@ -1,5 +1,5 @@
-//! The result of reading a stream: whether its end was reached, and what was missing or
-//! damaged.
+//! Summarises the result of reading a stream: whether its end was reached, and what was missing
+//! or damaged.
 
 use crate::block::trace::Trace;
 use crate::damage::Damage;
@@ -12,10 +12,10 @@ use crate::statistics::Statistics;
 use crate::version::Version;
 use std::fmt;
 
-/// The result of reading a stream.
+/// Result of reading a stream.
 ///
 /// Damaged or truncated streams are read as far as possible, without an error. Code that
-/// reports totals must check this, or it silently reports too little.
+/// reports totals must check the outcome, or it silently reports too little.
 ///
 /// ```
 /// use nettrace_parser::Reader;
@@ -33,21 +33,21 @@ use std::fmt;
 pub struct Outcome {
     /// Facts about the session.
     pub trace: Trace,
-    /// The stream's version.
+    /// Version of the stream; `None` if its header was not read.
     pub version: Option<Version>,
     /// Events that are known to be missing.
     pub losses: Losses,
-    /// What was wrong.
+    /// Faults of the stream, and what each cost.
     pub damage: Damage,
-    /// What was read.
+    /// Number of blocks and bytes that were read.
     pub statistics: Statistics,
-    /// Whether the end mark was read. It is missing if the process was killed, or the
+    /// Whether the end mark was read. Streams lack it if the traced process was killed or the
     /// file truncated.
     pub is_complete: bool,
-    /// Where the stream ended, or where reading was stopped.
+    /// Stream offset at which the stream ended, or at which reading was stopped.
     pub end_offset: u64,
-    /// Number of bytes that are missing from the block in which the stream ends,
-    /// according to its header. What would follow it is unknown.
+    /// Number of bytes that are missing from the block in which the stream ends, according to
+    /// the block's header. Further blocks may be missing.
     pub missing_bytes: u64,
     /// Number of events that arrived too late for their place in time order.
     pub out_of_order: u64,
@@ -75,14 +75,14 @@ impl Outcome {
         self.is_complete && !self.damage.is_damaged() && self.losses.total() == 0
     }
 
-    /// Returns whether `losses` is meaningful: events of version 3 have no sequence
+    /// Returns whether `losses` means anything: not in version 3, which stores no sequence
     /// numbers.
     pub fn losses_known(&self) -> bool {
         self.version.is_some_and(|version| version.major() != 3)
     }
 }
 
-/// Writes `complete`, or everything that is missing, in one line.
+/// Writes one line, such as `complete; 1 event lost`.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.is_complete {

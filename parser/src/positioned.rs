@@ -1,5 +1,5 @@
-//! Files read at positions: several readers can share an open file, and ranges that are
-//! not needed are never read.
+//! Reads files at positions, so that several readers can share an open file, and ranges that
+//! are not needed are never read.
 
 use crate::held::Held;
 use crate::source::Source;
@@ -8,13 +8,12 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A regular file, read piece by piece into a reusable buffer.
+/// Regular file that is read piece by piece into a reusable buffer, whose size depends on the
+/// largest block.
 ///
-/// This is the best way to read a file that must not be mapped: it needs no `unsafe`, and
-/// memory is bounded by the largest block. It is also the way to read with several
-/// threads: each has its own position and buffer, and they do not block each other in the
-/// operating system. If the file is truncated while it is read, the stream ends early, as
-/// with [`Buffered`](crate::Buffered).
+/// Use it for files that must not be mapped, and to read with several threads, each with its
+/// own position and buffer. If the file is truncated while it is read, the stream ends early,
+/// as with [`Buffered`](crate::Buffered).
 ///
 /// ```no_run
 /// use nettrace_parser::{PositionedFile, Reader};
@@ -26,15 +25,15 @@ use std::sync::Arc;
 pub struct PositionedFile {
     file: Arc<File>,
     held: Held,
-    /// Number of bytes to read even if fewer are requested.
+    /// Minimum number of bytes to read at a time.
     ahead: usize,
 }
 
-/// Minimum read-ahead in bytes, used after a range was skipped, because another skip may
-/// follow.
+/// Minimum number of bytes to read at a time, used after a skipped range, because another skip
+/// may follow.
 const MIN_AHEAD: usize = 1024;
-/// Maximum read-ahead in bytes, used if everything is requested. Blocks are larger, and
-/// are read in one piece.
+/// Maximum number of bytes to read at a time beyond those requested, used if nothing is
+/// skipped.
 const MAX_AHEAD: usize = 64 * 1024;
 
 impl PositionedFile {
@@ -59,8 +58,7 @@ impl PositionedFile {
         PositionedFile { file, held: Held::default(), ahead: MAX_AHEAD }
     }
 
-    /// Returns another view of the same open file, starting at its beginning, for another
-    /// thread.
+    /// Returns a source that reads the open file from its beginning, for another thread.
     pub fn reopened(&self) -> PositionedFile {
         PositionedFile::from_file(Arc::clone(&self.file))
     }
@@ -80,11 +78,10 @@ impl Source for PositionedFile {
     fn fill(&mut self, end: u64) -> io::Result<bool> {
         while self.held.end() < end {
             let (position, ahead) = (self.held.end(), self.ahead);
-            // Usually a block's content is requested. The header of the next block is
-            // read along with it.
+            // Usually a block's content is requested. This adds the header of the next block.
             let end = end.saturating_add(MIN_AHEAD as u64);
             let missing = usize::try_from(end.saturating_sub(position)).unwrap_or(usize::MAX);
-            // The room that larger reads have left over is not filled.
+            // Larger reads may have left more room than is wanted.
             let room = self.held.room_towards(end, ahead);
             let wanted = room.len().min(missing.max(ahead));
             let room = room.get_mut(..wanted).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Careful decoding of compressed headers: nom parsers that accept any number of bytes
-//! and report what is wrong.
+//! Slow decoding of compressed headers: nom parsers that accept input of any length and
+//! report the fault. `compressed.rs` has the fast decoder.
 
 use super::{BlobHeader, Extent, flag, size_of_header};
 use crate::bytes::{Parsed, before, guid, u8, varuint32, varuint64};
@@ -7,9 +7,9 @@ use crate::error::{Fault, FaultAt};
 use nom::Parser;
 use nom::combinator::cond;
 
-/// Reads a compressed header: flags, the fields that they announce, and the timestamp.
-/// `middle` reads the fields just before the payload size, where versions differ. Fields
-/// that the flags do not announce keep their value from `before`.
+/// Reads a compressed header. Fields that its flags do not announce keep their value from
+/// `before`. `middle` reads the fields just before the payload size, which depend on the
+/// version; `apply` stores them.
 fn compressed<'a, T>(
     before: &BlobHeader,
     input: &'a [u8],
@@ -46,7 +46,7 @@ fn compressed<'a, T>(
     Ok((rest, header))
 }
 
-/// Reads a compressed header of versions 4 and 5, which updates `before`.
+/// Reads a compressed header of versions 4 and 5, given the header before it.
 pub(crate) fn careful_compressed_v4<'a>(
     before: &BlobHeader,
     input: &'a [u8],
@@ -61,7 +61,7 @@ pub(crate) fn careful_compressed_v4<'a>(
     })
 }
 
-/// Reads a compressed header of version 6, which updates `before`.
+/// Reads a compressed header of version 6, given the header before it.
 pub(crate) fn careful_compressed_v6<'a>(
     before: &BlobHeader,
     input: &'a [u8],
@@ -73,12 +73,12 @@ pub(crate) fn careful_compressed_v6<'a>(
     })
 }
 
-/// Reads a blob of versions 4 and 5 with a compressed header. It must lie within `input`.
+/// Reads a blob of versions 4 and 5 with a compressed header. The blob must lie within `input`.
 pub(crate) fn careful_blob_v4<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'a, Extent> {
     with_payload(header, input, careful_compressed_v4)
 }
 
-/// Reads a blob of version 6 with a compressed header. It must lie within `input`.
+/// Reads a blob of version 6 with a compressed header. The blob must lie within `input`.
 pub(crate) fn careful_blob_v6<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'a, Extent> {
     with_payload(header, input, careful_compressed_v6)
 }

@@ -2,9 +2,8 @@
 //!
 //! This is the hot path of the whole crate: one function per version that allocates
 //! nothing and updates the block's running header in place. It reads from a window of 128
-//! bytes, which is longer than any header, so no single read needs a bounds check. A
-//! header near the end of the input, or one that turns out to be wrong, is decoded again
-//! by its careful twin, which reports what is wrong.
+//! bytes, which is longer than any header, so no single read needs a bounds check. If a
+//! header turns out to be wrong, `careful.rs` decodes it again and reports the fault.
 
 use super::{BlobHeader, flag};
 use crate::bytes::first;
@@ -13,8 +12,8 @@ use nettrace_guid::Guid;
 /// Size in bytes of the window that the fast decoder may read. The longest header has 88.
 pub(crate) const WINDOW: usize = 128;
 
-/// Returns the window for a blob too close to the block's end to fill it; the rest is
-/// zeros. A header that reaches into the zeros would leave the block, so it is wrong.
+/// Returns a window that begins with `rest`, the end of a block, and is filled with zeros. A
+/// header that reaches into the zeros leaves the block, so it is wrong.
 #[cold]
 #[inline(never)]
 pub(crate) fn at_end(rest: &[u8]) -> [u8; WINDOW] {
@@ -23,8 +22,8 @@ pub(crate) fn at_end(rest: &[u8]) -> [u8; WINDOW] {
     window
 }
 
-/// Returns `window[at]`, where `at` is always below 128 because field lengths are capped
-/// by their type.
+/// Returns `window[at]`. `at` is always below 128, because the type of each field limits its
+/// length.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "masked to the window's size, checked by the compiler")]
 fn byte(window: &[u8; WINDOW], at: usize) -> u8 {
@@ -109,15 +108,14 @@ fn long(
     (value, at + (length & 15))
 }
 
-/// Returns the value and its length, or length 0 if the varuint is wrong. Not inlined,
-/// and indices are passed by value, so that the caller keeps its state in registers.
+/// Returns a varuint and its length, or length 0 if the varuint is wrong. The function is
+/// not inlined and takes indices by value, so that the caller keeps its state in registers.
 #[inline(never)]
 #[expect(clippy::arithmetic_side_effects, reason = "`at` is below 128, and so is what is added")]
 fn long_varuint(window: &[u8; WINDOW], at: usize, max_bytes: usize, last: u8) -> (u64, usize) {
     if let Some(bytes) = window.get(at..).and_then(first) {
         let (value, length) = joined(bytes);
-        // The last allowed byte has a limit of its own, so a varuint of that length is
-        // left to the loop, as wrong ones are.
+        // The loop below checks the limit of the last allowed byte.
         if length < max_bytes.min(9) {
             return (value, length);
         }
@@ -149,14 +147,14 @@ fn joined(bytes: u64) -> (u64, usize) {
     (value, ends.trailing_zeros() as usize / 8 + 1)
 }
 
-/// Returns whether a header with these flags stores a sequence number. Otherwise the
-/// event has the next number.
+/// Returns whether a header with these flags stores a sequence number. Without one, the
+/// event has the number after the previous event's.
 pub(crate) fn stores_number(flags: u8) -> bool {
     flags & flag::CAPTURE != 0
 }
 
-/// Returns whether a header with these flags may change a sticky field: one that usually
-/// stays the same for many events of a thread (processor, activities, labels).
+/// Returns whether a header with these flags may change the processor, the activities or the
+/// labels. They are called sticky because they usually stay the same for many events.
 #[inline(always)]
 pub(crate) fn changes_sticky_fields(flags: u8) -> bool {
     // In version 6 the label list uses the activity's bit.
@@ -165,10 +163,10 @@ pub(crate) fn changes_sticky_fields(flags: u8) -> bool {
 
 /// Observes the fields that a header stores, and maintains the sequence number.
 pub(crate) trait Watch {
-    /// Advances the sequence number for an event of this type whose header stores none.
+    /// Advances the sequence number for an event whose header does not store one.
     fn on_next(&mut self, sequence: &mut u32, metadata_id: u32);
-    /// Advances the sequence number by `step` skipped numbers and one, and notes the
-    /// capture thread.
+    /// Advances the sequence number by `step + 1`, where `step` is the number of events left
+    /// out, and notes the capture thread.
     fn on_capture(&mut self, sequence: &mut u32, thread: u64, step: u32);
     /// Notes a new type.
     fn on_metadata(&mut self, id: u32);
@@ -187,7 +185,7 @@ pub(crate) trait Watch {
 pub(crate) struct Wrong(pub(crate) bool);
 
 impl Watch for Wrong {
-    /// Advances the number, unless the metadata id is 0, which uses none.
+    /// Advances the number, unless the metadata id is 0: such blobs have no numbers.
     #[inline(always)]
     fn on_next(&mut self, sequence: &mut u32, metadata_id: u32) {
         *sequence = sequence.wrapping_add(u32::from(metadata_id != 0));

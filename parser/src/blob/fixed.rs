@@ -1,7 +1,7 @@
-//! Headers of fixed size, which are read at once as words of 32 bits.
+//! Decodes headers of fixed size, all words of 32 bits at once.
 //!
-//! The next blob is found by the blob's size field, never by adding header and payload:
-//! the runtime pads blobs, the reference reader's test writer does not (FORMAT.md 6.2).
+//! The next blob is found by the blob's size field, never by adding header and payload,
+//! because the runtime pads blobs and other writers do not (FORMAT.md 6.2).
 
 use super::{BlobHeader, Extent, size_of_header};
 use crate::bytes::{Parsed, first, guid_of, take_first};
@@ -17,12 +17,12 @@ const V4_WORDS: usize = 20;
 /// 7.4](crate::format_guide#7.4)).
 const V6_WORDS: usize = 13;
 
-/// Returns the number of bytes of a header.
+/// Returns the size in bytes of this many words.
 const fn bytes_of(words: usize) -> usize {
     words.saturating_mul(4)
 }
 
-/// Returns the number whose words these are.
+/// Joins two words to a number of 64 bits.
 #[inline(always)]
 fn long(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
@@ -35,8 +35,8 @@ fn long(low: u32, high: u32) -> u64 {
 /// Q2](crate::format_guide#Q2)).
 const NOT_SORTED: u32 = 0x8000_0000;
 
-/// Returns where the next blob begins, given the number of bytes of this blob after its
-/// first field. `None` if the blob would leave `input`.
+/// Returns the offset of the next blob, given this blob's size field, which does not count
+/// itself. `None` if the blob would leave `input`.
 fn blob_end(input: &[u8], size: u32) -> Option<usize> {
     let end = usize::try_from(size).ok()?.checked_add(4)?;
     (end <= input.len()).then_some(end)
@@ -176,7 +176,7 @@ fn fixed<'a, const WORDS: usize>(header: &mut BlobHeader, input: &'a [u8]) -> Pa
     }
 }
 
-/// Returns why a blob that was read into `header` is wrong.
+/// Returns the fault of a blob that `quick` rejected.
 #[cold]
 fn fault_of(header: &BlobHeader, input: &[u8], header_size: usize) -> Fault {
     match first(input) {

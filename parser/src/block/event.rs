@@ -1,15 +1,4 @@
-//! Header of event and metadata blocks, versions 4 to 6 (FORMAT.md 6.1).
-//!
-//! | offset | bytes | | |
-//! |---|---|---|---|
-//! | 0 | 2 | header size, this field included | u16, at least 20; more is skipped |
-//! | 2 | 2 | flags: bit 0, compressed blob headers | u16 |
-//! | 4 | 8 | smallest timestamp in the block | i64, ticks |
-//! | 12 | 8 | largest timestamp in the block | i64, ticks |
-//! | size | … | blobs, to the block's end | |
-//!
-//! The two timestamps are reported, but no event is left out because of them: test
-//! writers store 0.
+//! Reads the header of event and metadata blocks, versions 4 to 6 (FORMAT.md 6.1).
 
 use crate::bytes::{Parsed, i64, u16};
 use crate::error::{Fault, FaultAt};
@@ -38,10 +27,10 @@ const FLAG_COMPRESSED: u16 = 1;
 ///
 /// | offset | size | field |
 /// |---|---|---|
-/// | 0 | 2 | u16 size of this header, itself included, at least 20; what is more is skipped |
+/// | 0 | 2 | u16 size of this header, with this field, at least 20; further bytes are skipped |
 /// | 2 | 2 | u16 flags; bit 0: compressed blobs |
-/// | 4 | 8 | i64 first timestamp, 0 from some writers |
-/// | 12 | 8 | i64 last timestamp |
+/// | 4 | 8 | i64 smallest timestamp in ticks, 0 from some writers |
+/// | 12 | 8 | i64 largest timestamp in ticks, 0 from some writers |
 ///
 /// # Errors
 /// [`Fault::HeaderSize`] if the size is below 20, or larger than the input;
@@ -63,8 +52,8 @@ pub fn header(input: &[u8]) -> Parsed<'_, EventBlockHeader> {
     }
 }
 
-/// Returns whether a block content of `len` bytes can begin with these bytes. No writer
-/// stores a longer header, or flags other than the first.
+/// Returns whether the content of an event block, `len` bytes long, can begin with these
+/// bytes. No writer stores a longer header, or flags other than the first.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((_, (size, flags, min_ticks, max_ticks))) = (u16, u16, i64, i64).parse(content) else {
         return false;

@@ -1,5 +1,5 @@
-//! The table of block kinds: what framing, rows, recovery, statistics and checks need to
-//! know about each kind.
+//! Table of block kinds, with the facts about each that framing, rows, recovery, statistics
+//! and checks need.
 
 use super::{event, label_list, metadata, sequence_point, stack, thread, trace};
 use crate::bytes::Parsed;
@@ -17,28 +17,28 @@ pub(crate) struct KindRow {
     pub(crate) object: Option<ObjectKind>,
     /// The section of `FORMAT.md` that describes the kind in version 6.
     pub(crate) section_v6: &'static str,
-    /// How to walk the rows in version 6.
+    /// Way to walk the rows in version 6.
     pub(crate) rows: RowWalk,
-    /// Whether a version 6 block content of this length can begin with these bytes. The
-    /// slice holds at most [`SIGN_BYTES`] bytes.
+    /// Returns whether the content of a version 6 block, `len` bytes long, can begin with
+    /// `content`, which has at most [`SIGN_BYTES`] bytes.
     pub(crate) begins: fn(len: usize, content: &[u8]) -> bool,
-    /// Maximum size in bytes of a content that recovery accepts as plausible. Longer
-    /// blocks are read normally, but a corrupt length is usually larger than this.
+    /// Maximum size in bytes of a content that recovery accepts: corrupt lengths are usually
+    /// larger. Outside of recovery, longer blocks are read as well.
     pub(crate) max_bytes: u32,
     /// Whether [`KindRow::begins`] is specific enough that unrelated bytes rarely pass
     /// it.
     pub(crate) is_telling: bool,
-    /// Whether recovery may resume at a block of this kind. It may not at `Trace`, which
-    /// is the first block of a stream and has been read by then.
+    /// Whether recovery may resume at a block of this kind.
     pub(crate) is_searched: bool,
 }
 
 /// An object type of versions 3 to 5.
 pub(crate) struct ObjectKind {
     pub(crate) name: &'static [u8],
-    /// The type versions that writers use.
+    /// Versions of the type that writers use.
     pub(crate) versions: RangeInclusive<i32>,
-    /// Maximum minimum reader version that this reader satisfies.
+    /// Version of a reader of this type that this crate is: it reads objects whose minimum
+    /// reader version is not above it.
     pub(crate) reader: i32,
     /// The sections of `FORMAT.md` for version 3 and for versions 4 and 5.
     pub(crate) sections: [&'static str; 2],
@@ -47,18 +47,18 @@ pub(crate) struct ObjectKind {
 /// A function that steps over a row.
 pub(crate) type StepOver = fn(&[u8]) -> Parsed<'_, ()>;
 
-/// How to walk the rows of a version 6 block.
+/// Way to walk the rows of a version 6 block.
 pub(crate) enum RowWalk {
-    /// Headers inherit from each other, so a cursor walks them.
+    /// A cursor walks the rows, whose headers inherit from each other.
     Blobs,
     /// The content is one row.
     Whole(StepOver),
-    /// Each row is read by `next`, which steps over it. `first` reads the part before the
-    /// first row, including the number of rows if it is stated.
+    /// `first` reads the bytes before the first row and returns the stated number of rows, if
+    /// any; `next` steps over a row.
     Each { first: fn(&[u8]) -> Parsed<'_, Option<u32>>, next: StepOver },
 }
 
-/// Reads nothing before the first row, which starts at once.
+/// Reads nothing, for blocks that begin with their first row.
 fn at_once(content: &[u8]) -> Parsed<'_, Option<u32>> {
     Ok((content, None))
 }
@@ -72,10 +72,12 @@ impl ObjectKind {
 /// Number of bytes of content that [`KindRow::begins`] examines.
 pub(crate) const SIGN_BYTES: usize = 40;
 
-const MIB: u32 = 1 << 20;
+/// Maximum size in bytes of blocks other than event blocks. The format allows larger ones, but
+/// no writer makes them.
+pub(crate) const MAX_OTHER_BYTES: u32 = 1 << 20;
 
-/// All known kinds. A new kind is a file beside this one, a row here, and an arm where it
-/// takes effect (`reader/apply.rs`).
+/// All known kinds. A new kind needs a file beside this one, a row here, and an arm in
+/// `reader/apply.rs`.
 pub(crate) static KINDS: [KindRow; 8] = [
     KindRow {
         kind: BlockKind::Trace,
@@ -90,8 +92,9 @@ pub(crate) static KINDS: [KindRow; 8] = [
         section_v6: "7.2",
         rows: RowWalk::Whole(trace::skip_v6),
         begins: |_, content| trace::begins_v6(content),
-        max_bytes: MIB,
+        max_bytes: MAX_OTHER_BYTES,
         is_telling: false,
+        // It is the first block of a stream: recovery begins after it.
         is_searched: false,
     },
     KindRow {
@@ -102,7 +105,7 @@ pub(crate) static KINDS: [KindRow; 8] = [
         section_v6: "7.4",
         rows: RowWalk::Blobs,
         begins: event::begins,
-        max_bytes: 4 * MIB,
+        max_bytes: 4 << 20,
         is_telling: true,
         is_searched: true,
     },
@@ -114,7 +117,7 @@ pub(crate) static KINDS: [KindRow; 8] = [
         section_v6: "7.3",
         rows: RowWalk::Each { first: metadata::first_row_v6, next: metadata::next_row_v6 },
         begins: metadata::begins_v6,
-        max_bytes: MIB,
+        max_bytes: MAX_OTHER_BYTES,
         is_telling: false,
         is_searched: true,
     },
@@ -129,7 +132,7 @@ pub(crate) static KINDS: [KindRow; 8] = [
             next: sequence_point::next_entry_v6,
         },
         begins: sequence_point::begins_v6,
-        max_bytes: MIB,
+        max_bytes: MAX_OTHER_BYTES,
         is_telling: true,
         is_searched: true,
     },
@@ -141,7 +144,7 @@ pub(crate) static KINDS: [KindRow; 8] = [
         section_v6: "7.5",
         rows: RowWalk::Each { first: stack::first_row, next: stack::next_row },
         begins: stack::begins,
-        max_bytes: MIB,
+        max_bytes: MAX_OTHER_BYTES,
         is_telling: true,
         is_searched: true,
     },
@@ -153,7 +156,7 @@ pub(crate) static KINDS: [KindRow; 8] = [
         section_v6: "7.6",
         rows: RowWalk::Each { first: at_once, next: thread::next_row },
         begins: thread::begins,
-        max_bytes: MIB,
+        max_bytes: MAX_OTHER_BYTES,
         is_telling: false,
         is_searched: true,
     },
@@ -165,7 +168,7 @@ pub(crate) static KINDS: [KindRow; 8] = [
         section_v6: "7.7",
         rows: RowWalk::Each { first: at_once, next: sequence_point::next_entry_v6 },
         begins: sequence_point::begins_removals,
-        max_bytes: MIB,
+        max_bytes: MAX_OTHER_BYTES,
         is_telling: false,
         // Any two numbers form a valid row, so this kind proves nothing.
         is_searched: false,
@@ -178,7 +181,7 @@ pub(crate) static KINDS: [KindRow; 8] = [
         section_v6: "7.8",
         rows: RowWalk::Each { first: stack::first_row, next: label_list::next_list },
         begins: label_list::begins,
-        max_bytes: MIB,
+        max_bytes: MAX_OTHER_BYTES,
         is_telling: false,
         is_searched: true,
     },
@@ -191,6 +194,13 @@ impl BlockKind {
     /// Returns the kind's row in the table; `None` for unknown kinds.
     pub(crate) fn row(self) -> Option<&'static KindRow> {
         KINDS.iter().find(|row| row.kind == self)
+    }
+
+    /// Returns whether the content of a version 6 block of this kind, `len` bytes long, can begin
+    /// with `content`: its first [`SIGN_BYTES`] bytes, or all of it if it is shorter (FORMAT.md
+    /// 13.3). `false` for unknown kinds.
+    pub(crate) fn can_begin(self, len: u32, content: &[u8]) -> bool {
+        self.row().is_some_and(|row| len <= row.max_bytes && (row.begins)(len as usize, content))
     }
 
     /// Returns the kind with this number in version 6; `None` for 0, which ends the
@@ -206,8 +216,7 @@ impl BlockKind {
         KINDS.iter().find(is_of).map_or(BlockKind::UNKNOWN_OBJECT, |row| row.kind)
     }
 
-    /// Returns all kinds that are distinguished: the known ones, then one that stands for
-    /// every unknown kind.
+    /// Returns all known kinds, then one that stands for every unknown kind.
     pub fn all() -> impl Iterator<Item = BlockKind> + Clone {
         KINDS.iter().map(|row| row.kind).chain([BlockKind::UNKNOWN_OBJECT])
     }

@@ -3,12 +3,13 @@
 //!
 //! | offset | bytes | |
 //! |---|---|---|
-//! | 0 | 4 | id of the first list, u32, at least 1; each next is one more |
+//! | 0 | 4 | id of the first list, u32, at least 1; the ids of further lists rise by one |
 //! | 4 | 4 | number of lists, u32 |
 //! | 8 | … | lists of labels: u8 kind, bit 7 set on the last label of a list, then its content |
 
 use super::rows;
-use crate::bytes::{Parsed, before, guid, string_v6, u8, u32, u64, varuint64, zigzag};
+use super::stack::header;
+use crate::bytes::{Parsed, before, guid, string_v6, u8, u64, varuint64, zigzag};
 use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt};
 use crate::work;
@@ -30,30 +31,30 @@ pub enum Label<'r> {
     SpanId(u64),
     /// A key with a text.
     Text {
-        /// The key; UTF-8, unless the writer made a mistake.
+        /// Key, in UTF-8 unless the writer made a mistake.
         key: &'r [u8],
-        /// The text.
+        /// Text, in UTF-8 unless the writer made a mistake.
         value: &'r [u8],
     },
     /// A key with a number.
     Number {
-        /// The key.
+        /// Key, in UTF-8 unless the writer made a mistake.
         key: &'r [u8],
-        /// The number, zigzag-decoded as the format requires.
+        /// Number, zigzag-decoded as the format requires.
         value: i64,
-        /// The number without zigzag decoding.
+        /// Number without zigzag decoding.
         ///
         /// Quirk: one-collect does not zigzag-encode, so its 4 decodes as 2 ([FORMAT.md
-        /// Q14](crate::format_guide#Q14)). Use this field for its traces.
+        /// Q14](crate::format_guide#Q14)). Use this field for traces of one-collect.
         raw: u64,
     },
-    /// Overrides the metadata's opcode.
+    /// Opcode of the event, instead of its type's.
     Opcode(u8),
-    /// Overrides the metadata's keywords.
+    /// Keywords of the event, instead of its type's.
     Keywords(u64),
-    /// Overrides the metadata's level.
+    /// Level of the event, instead of its type's.
     Level(u8),
-    /// Overrides the metadata's version.
+    /// Version of the event, instead of its type's.
     Version(u8),
 }
 
@@ -73,8 +74,8 @@ const LAST: u8 = 0x80;
 /// 7.8](crate::format_guide#7.8)). Version 6.
 ///
 /// # Errors
-/// [`Fault::UnknownEntry`]: the size of an unknown kind is unknown, so the rest of the
-/// block cannot be read. Errors of the content.
+/// [`Fault::UnknownEntry`]: labels of unknown kinds have an unknown size, so the rest of the
+/// block cannot be read. Also the errors of reading the label's value.
 pub fn label(input: &[u8]) -> Parsed<'_, (Label<'_>, bool)> {
     let (rest, kind) = u8(input)?;
     let (rest, label) = match kind & !LAST {
@@ -95,11 +96,10 @@ pub fn label(input: &[u8]) -> Parsed<'_, (Label<'_>, bool)> {
     Ok((rest, (label, kind & LAST != 0)))
 }
 
-/// Reads a list of labels, up to the one marked as the last, and returns the bytes of its
-/// labels.
+/// Reads a list of labels, up to the label marked as the last, and returns its bytes.
 ///
 /// # Errors
-/// Those of [`label`].
+/// The errors of [`label`].
 pub fn list(input: &[u8]) -> Parsed<'_, &[u8]> {
     let mut rest = input;
     loop {
@@ -118,23 +118,22 @@ pub(crate) fn next_list(input: &[u8]) -> Parsed<'_, ()> {
     list(input).map(|(rest, _)| (rest, ()))
 }
 
-/// Maximum size in bytes of a list that is walked on every access to one of an event's
-/// labels.
+/// Maximum size in bytes of a list that every access to one of its labels walks.
 const MAX_WALKED_BYTES: usize = 256;
-/// Byte after the labels of a short list.
+/// Byte that the table stores after the labels of a list that is walked.
 const IS_SHORT: u8 = u8::MAX;
 
-/// The bytes that the table stores after the labels of a list. For a long list these are
-/// a second copy of the labels that are effective if a kind occurs twice, and the length
-/// of that copy in one byte.
+/// Bytes that the table stores after the labels of a list: for a short list [`IS_SHORT`]. For
+/// a long list a copy of the last label of each kind that does not accumulate, and the length
+/// of that copy in one byte, so that these labels are found without a walk.
 #[derive(Debug)]
 pub(crate) struct Counting {
     bytes: [u8; MAX_COUNTING_BYTES],
     length: usize,
 }
 
-/// Maximum size in bytes: three kinds of 16 bytes, two of 8 and three of one, each with
-/// its kind byte, plus the length byte.
+/// Maximum size in bytes of [`Counting`]: three kinds of labels have 16 bytes, two 8 and
+/// three one, each with its kind byte; the length byte follows.
 const MAX_COUNTING_BYTES: usize = 76;
 
 impl Counting {
@@ -178,8 +177,7 @@ pub(crate) fn counting(labels: &[u8]) -> Counting {
 /// The labels of one event. Most events have none.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Labels<'r> {
-    /// Labels that were validated when they were read, followed by the [`Counting`]
-    /// bytes.
+    /// Valid labels, followed by their [`Counting`] bytes.
     row: &'r [u8],
 }
 
@@ -188,7 +186,8 @@ impl<'r> Labels<'r> {
         Labels { row }
     }
 
-    /// Returns all labels, and the labels that are effective if a kind occurs twice.
+    /// Returns the bytes of all labels, and bytes that contain at least the last label of each
+    /// kind that does not accumulate.
     fn parts(&self) -> (&'r [u8], &'r [u8]) {
         let Some((length, bytes)) = self.row.split_last() else { return Default::default() };
         if *length == IS_SHORT {
@@ -203,14 +202,13 @@ impl<'r> Labels<'r> {
         self.row.is_empty()
     }
 
-    /// Returns the labels in stored order. If a kind occurs more than once, the last
-    /// label is effective, except for texts and numbers, which accumulate.
+    /// Returns the labels in stored order. If a kind occurs more than once, its last label
+    /// holds; texts and numbers accumulate instead.
     pub fn iter(&self) -> impl Iterator<Item = Label<'r>> + use<'r> {
         labels_in(self.parts().0)
     }
 
-    /// Returns the last value that `pick` finds. It is meant for kinds that do not
-    /// accumulate.
+    /// Returns the last value that `pick` finds. `pick` must not look for texts or numbers.
     pub(crate) fn last<T>(&self, pick: impl Fn(Label<'r>) -> Option<T>) -> Option<T> {
         if self.row.is_empty() {
             return None;
@@ -219,7 +217,7 @@ impl<'r> Labels<'r> {
     }
 }
 
-/// Returns the labels in bytes that were validated when they were read.
+/// Returns the labels that these bytes, which must be valid, contain.
 pub(crate) fn labels_in<'r>(bytes: &'r [u8]) -> impl Iterator<Item = Label<'r>> + use<'r> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -236,12 +234,8 @@ impl fmt::Debug for Labels<'_> {
     }
 }
 
-/// Reads the header of a label list block: first id and count.
-pub(crate) fn header(content: &[u8]) -> Parsed<'_, (u32, u32)> {
-    (u32, u32).parse(content)
-}
-
-/// Returns whether a block content of `len` bytes can begin with these bytes.
+/// Returns whether the content of a label list block, `len` bytes long, can begin with these
+/// bytes.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((rest, (first_id, count))) = header(content) else { return false };
     let lists = len.saturating_sub(8);
@@ -252,8 +246,8 @@ pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     first_id != 0 && has_room && rest.first().is_some_and(|kind| (1..=10).contains(&(kind & !LAST)))
 }
 
-/// Reads the lists of a block and passes each on with its id. A label of unknown kind has
-/// no known size: lists before it are kept, the rest of the block is lost.
+/// Reads the lists of a block and passes each on with its id. A label of unknown kind has an
+/// unknown size, so only the lists before it are kept.
 pub(crate) fn block<'a>(
     content: &'a [u8],
     damage: &mut BlockDamage<'_>,
@@ -281,8 +275,8 @@ pub(crate) fn block<'a>(
 mod tests {
     use super::*;
 
-    /// Labels of all kinds over and over, each with different values; the last one is
-    /// marked.
+    /// Returns labels that run through all kinds again and again, with different values; the
+    /// last label is marked.
     fn labels(count: u8) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut last_at = 0;

@@ -1,4 +1,4 @@
-//! Descriptions of event types (FORMAT.md 6.4, 7.3): provider, id, name, level and
+//! Reads descriptions of event types (FORMAT.md 6.4, 7.3): provider, id, name, level and
 //! fields.
 //!
 //! Versions 3 to 5 store one description as the payload of a blob; version 5 may append
@@ -26,7 +26,7 @@ use nom::error::context;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metadata {
-    /// The id by which events refer to this type.
+    /// Id by which events refer to this type.
     pub id: u32,
     /// Provider name.
     pub provider: Box<str>,
@@ -45,20 +45,20 @@ pub struct Metadata {
     pub opcode: Option<u8>,
     /// The payload's fields.
     pub schema: Schema,
-    /// Optional parts that only some writers of version 6 store.
+    /// Facts that only some writers of version 6 store; `None` if there are none.
     pub extra: Option<Box<MetadataExtra>>,
-    /// The catalog's row, if the payload's fields come from there and not from
-    /// [`Metadata::schema`].
+    /// Row of the catalog that describes the payload; `None` if [`Metadata::schema`] does.
     pub(crate) catalog: Option<&'static CatalogEvent>,
-    /// The schema of that row, if every payload has it.
+    /// Schema of the catalog's row; `None` without a row, and if the schema depends on the
+    /// payload.
     pub(crate) catalog_schema: Option<&'static Schema>,
-    /// The provider, if it has [views](crate::view).
+    /// Provider, as far as [views](crate::view) distinguish providers.
     pub(crate) known_provider: KnownProvider,
     pub(crate) serial: Serial,
 }
 
 impl Metadata {
-    /// Creates a description with only an identity.
+    /// Creates the description of an event type about which nothing else is known.
     fn named(id: u32, provider: Box<str>, event_id: u32, name: Box<str>) -> Metadata {
         Metadata {
             id,
@@ -78,21 +78,21 @@ impl Metadata {
         }
     }
 
-    /// Decides once which schema the type's events have, so that no event has to.
+    /// Decides once for all events of the type which schema they have.
     pub(crate) fn settle_schema(&mut self) {
         self.catalog = self.known(self.version);
         self.catalog_schema = self.catalog.filter(|row| !row.has_records).map(CatalogEvent::schema);
     }
 
-    /// Returns the provider's GUID: the one that the stream stores (version 6), or else
-    /// the one that follows from the name.
+    /// Returns the provider's GUID as stored in the stream (version 6), or else the GUID that
+    /// follows from the provider's name.
     pub fn provider_guid(&self) -> Guid {
         let given = self.extra.as_ref().and_then(|extra| extra.provider_guid);
         given.unwrap_or_else(|| catalog::provider_guid(&self.provider))
     }
 
-    /// Returns the catalog's row for events of this version, if the catalog describes
-    /// their payload. In version 6 an event may have another version than its type.
+    /// Returns the catalog's row for events of this type with this version, if the catalog
+    /// describes their payload. In version 6 an event may differ in version from its type.
     pub(crate) fn known(&self, version: u32) -> Option<&'static CatalogEvent> {
         catalog::row_for(&catalog::Described {
             provider: &self.provider,
@@ -103,15 +103,14 @@ impl Metadata {
         })
     }
 
-    /// Returns a number unique to this description within the process. Use it as the key
-    /// for anything derived from an event type: a stream may reuse [`Metadata::id`], but
-    /// this number is never reused.
+    /// Returns a number that no other description in this process has. Use it as the key for
+    /// anything derived from an event type, because a stream may reuse [`Metadata::id`].
     #[inline]
     pub fn serial(&self) -> u64 {
         self.serial.number()
     }
 
-    /// Returns the catalog's row, if the payload's layout comes from there and not from
+    /// Returns the catalog's row, if the catalog describes the payload and not
     /// [`Metadata::schema`]. An event with a version of its own (version 6) may have a
     /// different row: see [`Event::catalog`](crate::Event::catalog).
     pub fn catalog(&self) -> Option<&'static CatalogEvent> {
@@ -119,7 +118,7 @@ impl Metadata {
     }
 }
 
-/// Optional parts of a version 6 description. Writers may omit all of them.
+/// Optional facts of a version 6 description.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct MetadataExtra {
@@ -129,7 +128,7 @@ pub struct MetadataExtra {
     pub description: Option<Box<str>>,
     /// The provider's GUID.
     pub provider_guid: Option<Guid>,
-    /// Other keys and values, in stored order.
+    /// Further keys and values, in stored order.
     pub pairs: Vec<(Box<str>, Box<str>)>,
 }
 
@@ -146,7 +145,7 @@ fn text_utf8(bytes: &[u8]) -> Box<str> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetadataPayload<'a> {
-    /// The id by which events refer to the type.
+    /// Id by which events refer to the type.
     pub id: u32,
     /// Provider name.
     pub provider: Utf16<'a>,
@@ -176,8 +175,8 @@ pub fn payload(input: &[u8]) -> Parsed<'_, MetadataPayload<'_>> {
     Ok((rest, MetadataPayload { id, provider, event_id, name, keywords, version, level }))
 }
 
-/// Reads a description in versions 3 to 5: the payload of a metadata blob. Oddities are
-/// reported to `damage`; `at` is the payload's offset in its block.
+/// Reads a description of versions 3 to 5, which is the payload of a metadata blob, and
+/// reports broken fields and tags to `damage`. `at` is the payload's offset in its block.
 pub(crate) fn payload_v5<'a>(
     input: &'a [u8],
     at: usize,
@@ -209,10 +208,10 @@ pub(crate) fn payload_v5<'a>(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetadataTag<'a> {
-    /// 1: the opcode, a u8; further bytes are ignored. 2: a version 2 field list, which
-    /// replaces the version 1 list. Others are skipped.
+    /// Kind of the payload: 1 for the opcode, a u8; 2 for a version 2 field list, which
+    /// replaces the version 1 list. Tags of other kinds are skipped.
     pub kind: u8,
-    /// The payload.
+    /// Payload without its size and kind.
     pub payload: &'a [u8],
 }
 
@@ -261,8 +260,8 @@ fn apply_tag(
     }
 }
 
-/// Reads the rows of a version 6 metadata block. Each row stores its size, so a broken
-/// row does not affect the next; a size that leaves the block loses the rest.
+/// Reads the rows of a version 6 metadata block. Each row stores its size, so the rows after
+/// a broken row can be read, unless its size leaves the block.
 pub(crate) fn block_v6(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
@@ -286,7 +285,8 @@ pub(crate) fn block_v6(
     });
 }
 
-/// Returns whether a version 6 block content of `len` bytes can begin with these bytes.
+/// Returns whether the content of a version 6 metadata block, `len` bytes long, can begin
+/// with these bytes.
 pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
     let Ok((rest, size)) = u16(content) else { return false };
     let rows_at = usize::from(size).saturating_add(2);
@@ -305,8 +305,8 @@ pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
     }
 }
 
-/// Returns whether a row of `size` bytes can begin with these bytes: an id and the
-/// provider's name.
+/// Returns whether a row of `size` bytes can begin with these bytes, which must contain an id
+/// and the provider's name.
 pub(crate) fn begins_row_v6(row: &[u8], size: usize) -> bool {
     let Ok((rest, (id, length))) = (varuint32, varuint32).parse(row) else { return false };
     let (length, room) = (length as usize, size.saturating_sub(before(row, rest)));
@@ -330,13 +330,12 @@ pub fn header_v6(input: &[u8]) -> Parsed<'_, ()> {
     }
 }
 
-/// Reads the header; rows follow up to the end of the content.
+/// Reads the header, which does not state the number of rows.
 pub(crate) fn first_row_v6(content: &[u8]) -> Parsed<'_, Option<u32>> {
     header_v6(content).map(|(rest, ())| (rest, None))
 }
 
-/// Steps over a row. Since any two bytes can be a size, the row's beginning is checked,
-/// too.
+/// Steps over a row and checks how it begins, because any two bytes can be a size.
 pub(crate) fn next_row_v6(input: &[u8]) -> Parsed<'_, ()> {
     match sized_row(input)? {
         (rest, row) if begins_row_v6(row, row.len()) => Ok((rest, ())),
@@ -349,7 +348,7 @@ pub(crate) fn next_row_v6(input: &[u8]) -> Parsed<'_, ()> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetadataRow<'a> {
-    /// The id by which events refer to the type.
+    /// Id by which events refer to the type.
     pub id: u32,
     /// Provider name.
     pub provider: &'a [u8],
@@ -364,7 +363,7 @@ pub struct MetadataRow<'a> {
 /// [sized](sized_row) list of [optional metadata](OptionalMetadata).
 ///
 /// # Errors
-/// Those of [`varuint32`] and [`string_v6`].
+/// The errors of [`varuint32`] and [`string_v6`].
 pub fn row_begin_v6(row: &[u8]) -> Parsed<'_, MetadataRow<'_>> {
     let (rest, (id, provider, event_id, name)) =
         (varuint32, string_v6, varuint32, string_v6).parse(row)?;
@@ -441,8 +440,8 @@ pub enum OptionalMetadata<'a> {
 /// Reads an entry of a version 6 row's optional metadata.
 ///
 /// # Errors
-/// [`Fault::UnknownEntry`]: the size of an unknown kind is unknown, so the remaining
-/// entries cannot be read. Also errors of reading the entry's value.
+/// [`Fault::UnknownEntry`]: entries of unknown kinds have an unknown size, so the remaining
+/// entries cannot be read. Also the errors of reading the entry's value.
 pub fn optional_entry(input: &[u8]) -> Parsed<'_, OptionalMetadata<'_>> {
     let (rest, kind) = u8(input)?;
     match kind {

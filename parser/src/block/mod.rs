@@ -1,5 +1,5 @@
-//! Blocks: one file per kind. Each function reads complete content only; framing has
-//! already found its end.
+//! Reads the content of blocks, in one file per kind. Functions here get the whole content,
+//! because framing has already found its end.
 
 pub(crate) mod event;
 pub(crate) mod kinds;
@@ -7,7 +7,6 @@ pub(crate) mod label_list;
 pub(crate) mod metadata;
 mod rows;
 pub(crate) mod sequence_point;
-pub(crate) mod signs;
 pub(crate) mod stack;
 pub(crate) mod thread;
 pub(crate) mod trace;
@@ -21,16 +20,15 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Block<'r> {
-    /// Kind of the block.
+    /// Kind of the block, such as `BlockKind::Event`.
     pub kind: BlockKind,
-    /// Stream offset of the block's first byte: of the object's begin tag, or of the
-    /// block header.
+    /// Stream offset of the block's first byte, which is the begin tag of an object or the
+    /// first byte of a version 6 block header.
     pub offset: u64,
-    /// Where the content lies according to the header.
+    /// Part of the stream in which the content lies, according to the header.
     pub span: Span,
-    /// Content of the block. Shorter than `span` if the stream ends inside the block;
-    /// empty if the block was skipped, because its kind is unknown, it is a second Trace,
-    /// or it is larger than the limit.
+    /// Content of the block. Shorter than `span` if the stream ends inside the block. Empty if
+    /// the block was skipped because of an unknown kind, as a second Trace, or for its size.
     pub content: &'r [u8],
 }
 

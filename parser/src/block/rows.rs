@@ -4,7 +4,7 @@ use crate::bytes::{Parsed, before};
 use crate::damage::BlockDamage;
 use crate::error::{Fault, located};
 
-/// Reads the part before the rows; without it, the block is lost.
+/// Reads the bytes before the rows. If they cannot be read, the whole block is lost.
 pub(super) fn read_header<'a, T>(
     content: &'a [u8],
     context: &'static str,
@@ -16,9 +16,9 @@ pub(super) fn read_header<'a, T>(
     read(content).map_err(lost).ok()
 }
 
-/// Reads the rows from `rest` to the end of `content`, and passes on each with its
-/// offset. If a row cannot be read, the next one cannot be found, so the rest of the
-/// block is lost. Returns the number of rows, if all could be read.
+/// Reads the rows from `rest` to the end of `content`, and passes each to `take` with its
+/// offset. If a row cannot be read, the next row cannot be found, so the rest of the block is
+/// lost. Returns the number of rows, if all could be read.
 pub(super) fn read_each<'a, T>(
     content: &'a [u8],
     mut rest: &'a [u8],
@@ -45,8 +45,8 @@ pub(super) fn read_each<'a, T>(
     Some(found)
 }
 
-/// Reports a stated number of rows that differs from the number found. If the input ends
-/// inside the block, rows are missing anyway.
+/// Reports a stated number of rows that differs from the number found, unless the input ends
+/// inside the block.
 pub(super) fn check_count(
     stated: u32,
     found: u64,
@@ -59,9 +59,9 @@ pub(super) fn check_count(
     }
 }
 
-/// Reads the entries of a row, which lies at `row_at`, and passes on each with its
-/// offset. An entry of unknown kind has no known size, so the entries after it are
-/// skipped; a broken entry loses them.
+/// Reads the entries of a row, which lies at `row_at`, and passes each to `take` with its
+/// offset. Entries after one of unknown kind, whose size is unknown, are skipped; entries
+/// after a broken one are lost.
 pub(super) fn read_entries<'a, T>(
     row: &'a [u8],
     row_at: usize,

@@ -1,5 +1,5 @@
-//! Sequence points: every later event is at least as new, and each thread's last sequence
-//! number is listed (FORMAT.md 6.9, 7.9).
+//! Reads sequence points, which promise that no later event is older, and list each thread's
+//! last sequence number (FORMAT.md 6.9, 7.9).
 //!
 //! | offset | bytes | V4, V5 | V6 |
 //! |---|---|---|---|
@@ -14,11 +14,11 @@ use crate::damage::BlockDamage;
 use crate::error::{Fault, located};
 use nom::Parser;
 
-/// The content of a sequence point before its entries.
+/// Content of a sequence point before its entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SequencePoint {
-    /// Ticks of the event clock: no later event is older.
+    /// Time in ticks of the event clock; no later event is older.
     pub timestamp: u64,
     /// Whether the reader must forget all threads here (version 6).
     pub forgets_threads: bool,
@@ -31,8 +31,7 @@ pub struct SequencePoint {
 const FLAG_THREADS: u32 = 1;
 const FLAG_METADATA: u32 = 2;
 
-/// Returns the timestamp of a sequence point in ticks. It comes first in the content in
-/// all versions.
+/// Returns the timestamp of a sequence point in ticks, given its content in any version.
 pub(crate) fn timestamp_of(content: &[u8]) -> Option<u64> {
     u64(content).ok().map(|(_, timestamp)| timestamp)
 }
@@ -80,12 +79,12 @@ pub fn entry_v4(input: &[u8]) -> Parsed<'_, (u64, u32)> {
 /// index of a thread, and the varuint32 sequence number of its last event.
 ///
 /// # Errors
-/// Those of [`varuint64`].
+/// The errors of [`varuint64`].
 pub fn entry_v6(input: &[u8]) -> Parsed<'_, (u64, u32)> {
     (varuint64, varuint32).parse(input)
 }
 
-/// Reads the header of version 6, and returns the number of entries it states.
+/// Reads the header of version 6, and returns the stated number of entries.
 pub(crate) fn first_entry_v6(content: &[u8]) -> Parsed<'_, Option<u32>> {
     header_v6(content).map(|(rest, point)| (rest, Some(point.thread_count)))
 }
@@ -95,8 +94,8 @@ pub(crate) fn next_entry_v6(input: &[u8]) -> Parsed<'_, ()> {
     entry_v6(input).map(|(rest, _)| (rest, ()))
 }
 
-/// Reads the content of versions 4 and 5, and passes on each thread id with its last
-/// sequence number and its offset.
+/// Reads the content of versions 4 and 5, and passes each thread id to `entry` with the
+/// thread's last sequence number and the entry's offset. Returns what [`payload`] returns.
 pub(crate) fn payload_v4(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
@@ -112,7 +111,8 @@ pub(crate) fn is_whole_v4(content: &[u8]) -> bool {
     u64::from(point.thread_count).checked_mul(12) == Some(rest.len() as u64)
 }
 
-/// Returns whether a version 6 block content of `len` bytes can begin with these bytes.
+/// Returns whether the content of a version 6 sequence point, `len` bytes long, can begin
+/// with these bytes.
 pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
     let Ok((_, point)) = header_v6(content) else { return false };
     let has_known_flags =
@@ -124,20 +124,21 @@ pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
     has_known_flags && fits
 }
 
-/// Returns whether a RemoveThread block of `len` bytes can begin with these bytes.
+/// Returns whether the content of a RemoveThread block, `len` bytes long, can begin with these
+/// bytes.
 pub(crate) fn begins_removals(len: usize, content: &[u8]) -> bool {
     let mut rest = content;
     while let Ok((after, _)) = entry_v6(rest) {
         rest = after;
     }
-    // There are few threads. The available bytes may end within a pair.
+    // A block removes few threads. The available bytes may end within a pair.
     len <= 4096
         && !content.is_empty()
         && (rest.is_empty() || (len > content.len() && rest.len() < 15))
 }
 
-/// Reads the content of version 6, and passes on each thread index with its last sequence
-/// number.
+/// Reads the content of version 6, and passes each thread index to `entry` with the thread's
+/// last sequence number and the entry's offset. Returns what [`payload`] returns.
 pub(crate) fn payload_v6(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
@@ -146,9 +147,9 @@ pub(crate) fn payload_v6(
     payload(content, damage, header_v6, entry_v6, entry)
 }
 
-/// Reads the content of any version. Also returns where the entries end, if more bytes
-/// follow: no writer stores any, so they may belong to other blocks. `None` if even the
-/// header could not be read.
+/// Reads the content of any version. Also returns the offset after the entries if more bytes
+/// follow; no writer stores any, so they may belong to other blocks. `None` if even the header
+/// could not be read.
 fn payload<'a>(
     content: &'a [u8],
     damage: &mut BlockDamage<'_>,
@@ -181,7 +182,8 @@ fn payload<'a>(
     Some((point, (!rest.is_empty()).then(|| before(content, rest))))
 }
 
-/// Reads the content of a RemoveThread block (version 6): pairs up to the block's end.
+/// Reads the content of a RemoveThread block (version 6), which consists of pairs, and passes
+/// each thread index to `take` with the thread's last sequence number and the pair's offset.
 pub(crate) fn removals(
     content: &[u8],
     damage: &mut BlockDamage<'_>,

@@ -1,8 +1,8 @@
-//! Stack blocks, and stacks as events show them (FORMAT.md 6.8, 7.5).
+//! Reads stack blocks, and gives access to the addresses of a stack (FORMAT.md 6.8, 7.5).
 //!
 //! | offset | bytes | |
 //! |---|---|---|
-//! | 0 | 4 | id of the first stack, u32; each next is one more |
+//! | 0 | 4 | id of the first stack, u32; the ids of further stacks rise by one |
 //! | 4 | 4 | number of stacks, u32 |
 //! | 8 | … | stacks: u32 size in bytes, then addresses of the trace's pointer size, innermost first |
 
@@ -14,10 +14,8 @@ use crate::work;
 use nom::Parser;
 use std::fmt;
 
-/// The addresses of one stack, innermost frame first, borrowed from where they are
-/// stored.
-///
-/// Frame 0 is the current instruction of the thread; the others are return addresses.
+/// Borrowed addresses of one stack, innermost frame first. Frame 0 is the current instruction
+/// of the thread; further frames are return addresses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Stack<'r> {
     bytes: &'r [u8],
@@ -36,25 +34,23 @@ impl<'r> Stack<'r> {
         Addresses { bytes: self.bytes, is_narrow: self.pointer_size == 4 }.size_hint().0
     }
 
-    /// Returns whether there are no frames. Streams use an empty stack for "no stack".
+    /// Returns whether there are no frames, as for an event without a stack.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the addresses as stored.
+    /// Returns the bytes of the addresses as stored.
     pub fn bytes(&self) -> &'r [u8] {
         self.bytes
     }
 
-    /// Returns addresses of 8 bytes as one slice, innermost first. Each is the two words that
-    /// are stored, low one first, in the stream's order of bytes: [`u32::from_le`] makes
-    /// a number of a word. Nothing is copied.
+    /// Returns addresses of 8 bytes as a slice, innermost first, without copying. Each address
+    /// is two little-endian words, low word first, which [`u32::from_le`] converts. Words
+    /// replace numbers of 64 bits because streams align stacks to 4 bytes, not to 8.
     ///
-    /// `None` if addresses have 4 bytes, or if the first one does not lie at a multiple of
-    /// four in memory. The stacks of events of versions 4 to 6 do, and about 9 of 10 of version
-    /// 3, whose stacks follow payloads of any size. They are words and not numbers of 64 bits
-    /// because blocks align stacks to four bytes, so only half of them lie at a multiple of
-    /// eight. [`Stack::addresses`] returns the addresses of every stack.
+    /// `None` if addresses have 4 bytes, or if the slice would not be aligned to 4 bytes. The
+    /// stacks of versions 4 to 6 are aligned, and about 9 of 10 of version 3, whose stacks
+    /// follow payloads of any size. [`Stack::addresses`] works for every stack.
     ///
     /// ```
     /// use nettrace_parser::Reader;
@@ -80,8 +76,8 @@ impl<'r> Stack<'r> {
     }
 }
 
-/// The remaining addresses. Unlike `chunks`, this iterator does not divide by a width
-/// that is only known at run time.
+/// Iterator over addresses. Unlike `chunks`, it does not divide by a width that is only known
+/// at run time.
 struct Addresses<'r> {
     bytes: &'r [u8],
     is_narrow: bool,
@@ -132,10 +128,10 @@ impl fmt::Debug for Stack<'_> {
 
 /// Reads a stack ([FORMAT.md 6.8](crate::format_guide#6.8),
 /// [7.5](crate::format_guide#7.5)): a u32 size, and that many bytes of addresses,
-/// innermost first. [`Stack::new`] decodes them.
+/// innermost first. [`Stack::new`] decodes the addresses.
 ///
 /// # Errors
-/// [`Fault::StackSize`] if it extends past the input, [`Fault::Truncated`].
+/// [`Fault::StackSize`] if the stack extends past the input, [`Fault::Truncated`].
 pub fn row(input: &[u8]) -> Parsed<'_, &[u8]> {
     work::count(1);
     let (rest, size) = u32(input)?;
@@ -145,9 +141,9 @@ pub fn row(input: &[u8]) -> Parsed<'_, &[u8]> {
     }
 }
 
-/// Reads the header of stack blocks, and of label list blocks (7.8): the u32 id of the
-/// first row and the u32 number of rows, whose ids are consecutive. A reader reads rows
-/// up to the block's end, and reports a different number.
+/// Reads the header of stack blocks, and of label list blocks ([FORMAT.md
+/// 7.8](crate::format_guide#7.8)): the u32 id of the first row and the u32 number of rows,
+/// whose ids are consecutive. The number may be wrong: rows fill the block up to its end.
 ///
 /// # Errors
 /// [`Fault::Truncated`].
@@ -155,7 +151,7 @@ pub fn header(content: &[u8]) -> Parsed<'_, (u32, u32)> {
     (u32, u32).parse(content)
 }
 
-/// Reads the header, and returns the number of rows it states.
+/// Reads the header, and returns the stated number of rows.
 pub(crate) fn first_row(content: &[u8]) -> Parsed<'_, Option<u32>> {
     header(content).map(|(rest, (_, count))| (rest, Some(count)))
 }
@@ -165,7 +161,7 @@ pub(crate) fn next_row(input: &[u8]) -> Parsed<'_, ()> {
     row(input).map(|(rest, _)| (rest, ()))
 }
 
-/// Returns whether a block content of `len` bytes can begin with these bytes.
+/// Returns whether the content of a stack block, `len` bytes long, can begin with these bytes.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((rest, (_, count))) = header(content) else { return false };
     let rows = len.saturating_sub(8);
@@ -190,7 +186,7 @@ pub(crate) fn is_whole(content: &[u8]) -> bool {
 }
 
 /// Reads the rows of a stack block up to the end of its content, as the reference reader
-/// does, and passes on each with its id and offset.
+/// does, and passes each to `define` with its id and offset.
 pub(crate) fn block<'a>(
     content: &'a [u8],
     pointer_size: u8,

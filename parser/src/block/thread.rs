@@ -1,8 +1,8 @@
-//! Thread blocks of version 6 (FORMAT.md 7.6).
+//! Reads thread blocks of version 6 (FORMAT.md 7.6).
 //!
-//! Rows to the block's end: u16 size (not counting itself), varuint64 index, then entries
-//! of a u8 kind: 1 name (string), 2 process id (varuint64), 3 OS thread id (varuint64), 4
-//! key and value (two strings). All are optional, in any order.
+//! Rows fill the block up to its end. A row is a u16 size (not counting itself), a varuint64
+//! index, and any number of entries in any order: a u8 kind, then 1 name (string), 2 process
+//! id (varuint64), 3 OS thread id (varuint64), 4 key and value (two strings).
 
 use super::rows;
 use crate::bytes::{Parsed, before, sized_row, string_v6, u8, u16, varuint64};
@@ -10,20 +10,20 @@ use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt, located};
 use nom::Parser;
 
-/// A thread of version 6: anything that emits events, identified by the index that events
-/// use.
+/// Thread of version 6, which may be anything that emits events.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Thread {
-    /// The index by which events refer to the thread.
+    /// Index by which events refer to the thread.
     pub index: u64,
-    /// Name of the thread.
+    /// Name of the thread; `None` if the stream does not store one.
     pub name: Option<Box<str>>,
-    /// OS process id.
+    /// OS process id; `None` if the stream does not store one.
     pub process_id: Option<u64>,
-    /// OS thread id. Several indices may have one id.
+    /// OS thread id, which threads with different indexes may share. `None` if the stream does
+    /// not store one.
     pub os_thread_id: Option<u64>,
-    /// Other keys and values, in stored order.
+    /// Further keys and values, in stored order.
     pub pairs: Vec<(Box<str>, Box<str>)>,
 }
 
@@ -58,8 +58,8 @@ impl Thread {
 /// a [sized row](sized_row) of a varuint64 index and entries.
 ///
 /// # Errors
-/// [`Fault::UnknownEntry`]: the size of an unknown kind is unknown, so the rest of the row
-/// cannot be read. Errors of the content.
+/// [`Fault::UnknownEntry`]: entries of unknown kinds have an unknown size, so the rest of the
+/// row cannot be read. Also the errors of reading the entry's value.
 pub fn entry(input: &[u8]) -> Parsed<'_, ThreadEntry<'_>> {
     let (rest, kind) = u8(input)?;
     match kind {
@@ -79,7 +79,7 @@ pub(crate) fn next_row(input: &[u8]) -> Parsed<'_, ()> {
     }
 }
 
-/// Returns whether a block content of `len` bytes can begin with these bytes.
+/// Returns whether the content of a thread block, `len` bytes long, can begin with these bytes.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((rest, size)) = u16(content) else { return false };
     let size = usize::from(size);

@@ -1,10 +1,10 @@
-//! The Trace object of versions 3 to 5 and the Trace block of version 6: facts about the
-//! session (FORMAT.md 4, 7.2).
+//! Reads the Trace object of versions 3 to 5 and the Trace block of version 6, which hold
+//! facts about the session (FORMAT.md 4, 7.2).
 //!
 //! | offset | bytes | | |
 //! |---|---|---|---|
 //! | 0 | 16 | start | systime, UTC, ms |
-//! | 16 | 8 | the same instant on the event clock | i64, ticks |
+//! | 16 | 8 | start on the event clock | i64, ticks |
 //! | 24 | 8 | tick frequency | i64, ticks/s |
 //! | 32 | 4 | pointer size | i32, bytes |
 //! | 36 | 4 | V3–V5: process id. V6: number of pairs | i32 |
@@ -20,11 +20,11 @@ use crate::work;
 use nom::Parser;
 use nom::error::context;
 
-/// The facts about a session that its stream stores.
+/// Facts about a session that its stream stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Trace {
-    /// When the session started, as stored.
+    /// Date and time at which the session started, in UTC.
     pub start: DateTimeParts,
     /// Tick count of the event clock at `start`.
     pub sync_ticks: i64,
@@ -33,23 +33,22 @@ pub struct Trace {
     pub tick_frequency: i64,
     /// Size of an address in bytes: 4 or 8.
     pub pointer_size: u8,
-    /// Id of the traced process. Version 6: the value of the key `ProcessId`, if it is a
-    /// number.
+    /// Id of the traced process; in version 6 the value of the key `ProcessId`.
     pub process_id: Option<u32>,
-    /// Number of processors. Version 6: the value of the key `HardwareThreadCount`.
+    /// Number of processors; in version 6 the value of the key `HardwareThreadCount`.
     pub processors: Option<u32>,
-    /// Nanoseconds between two CPU samples. Version 6: the value of the key
+    /// Nanoseconds between two CPU samples; in version 6 the value of the key
     /// `ExpectedCPUSamplingRate`.
     pub sampling_period_nanos: Option<u32>,
-    /// Size of a memory page in bytes. Version 6 only: the value of the key
-    /// `SystemPageSize`.
+    /// Size of a memory page in bytes: in version 6 the value of the key `SystemPageSize`,
+    /// otherwise `None`.
     pub page_bytes: Option<u32>,
-    /// All keys and values of version 6, in stored order.
+    /// All keys and values of version 6, in stored order; empty in other versions.
     pub pairs: Vec<(String, String)>,
 }
 
 impl Trace {
-    /// The facts about a session of which nothing is known.
+    /// Session about which nothing is known.
     pub(crate) const UNKNOWN: Trace = Trace {
         start: DateTimeParts {
             year: 0,
@@ -83,22 +82,12 @@ fn system_time(input: &[u8]) -> Parsed<'_, DateTimeParts> {
     Ok((rest, DateTimeParts { year, month, day_of_week, day, hour, minute, second, millisecond }))
 }
 
-/// Reads the fields that all versions have, and the i32 after them.
+/// Reads the fields that all versions have, and the i32 after these fields.
 fn common(input: &[u8]) -> Parsed<'_, (Trace, i32)> {
     let (rest, (start, sync_ticks, tick_frequency)) = (system_time, i64, i64).parse(input)?;
     let (rest, pointer_size) = pointer_size(rest)?;
     let (rest, last) = i32(rest)?;
-    let trace = Trace {
-        start,
-        sync_ticks,
-        tick_frequency,
-        pointer_size,
-        process_id: None,
-        processors: None,
-        sampling_period_nanos: None,
-        page_bytes: None,
-        pairs: Vec::new(),
-    };
+    let trace = Trace { start, sync_ticks, tick_frequency, pointer_size, ..Trace::UNKNOWN };
     Ok((rest, (trace, last)))
 }
 
@@ -113,9 +102,9 @@ fn pointer_size(input: &[u8]) -> Parsed<'_, u8> {
     }
 }
 
-/// Returns a copy of the content with a pointer size of 8, and the fault, if its pointer
-/// size is impossible. Nearly all processes have 64 bits, and most of a trace does not
-/// depend on the size.
+/// Returns a copy of the content with a pointer size of 8, and the fault, if the stored size
+/// is impossible. Nearly all processes have 64 bits, and most of a trace does not depend on
+/// the pointer size.
 fn with_pointer_size(content: &[u8]) -> Option<(Vec<u8>, Fault)> {
     let (before, rest) = content.split_at_checked(POINTER_SIZE_AT)?;
     let (after, stated) = i32(rest).ok()?;
@@ -124,7 +113,7 @@ fn with_pointer_size(content: &[u8]) -> Option<(Vec<u8>, Fault)> {
 }
 
 /// Reads the content of a Trace object or block with `read`. An impossible pointer size
-/// is reported, and read as 8.
+/// is reported, and replaced by 8.
 pub(crate) fn read_sized(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
@@ -178,13 +167,13 @@ impl Trace {
     }
 }
 
-/// The pairs that a Trace block states but does not contain.
+/// Pairs that a Trace block states but does not contain.
 struct Missing<'a> {
     /// Number of pairs that the block states.
     stated: u64,
     /// Number of pairs that could be read.
     found: u64,
-    /// Why the next pair cannot be read.
+    /// Reason why the next pair cannot be read.
     error: nom::Err<FaultAt<'a>>,
 }
 
@@ -214,8 +203,8 @@ fn pairs_v6(input: &[u8]) -> Parsed<'_, (Trace, Option<Missing<'_>>)> {
 /// 7.2](crate::format_guide#7.2)).
 ///
 /// # Errors
-/// Those of [`object`], and those of a pair that cannot be read. (A reader keeps the
-/// pairs before it.)
+/// The errors of [`object`] and of reading a pair. ([`Reader`](crate::Reader) keeps the pairs
+/// before a broken one.)
 pub fn whole_v6(input: &[u8]) -> Parsed<'_, Trace> {
     match pairs_v6(input)? {
         (rest, (trace, None)) => Ok((rest, trace)),
@@ -223,8 +212,8 @@ pub fn whole_v6(input: &[u8]) -> Parsed<'_, Trace> {
     }
 }
 
-/// Reads the content of a Trace block, version 6. If pairs do not fit, this is reported
-/// and the session is kept.
+/// Reads the content of a Trace block, version 6. Pairs that cannot be read are reported, and
+/// the rest of the session is kept.
 pub(crate) fn block_v6<'a>(input: &'a [u8], damage: &mut BlockDamage<'_>) -> Parsed<'a, Trace> {
     let (rest, (trace, missing)) = pairs_v6(input)?;
     if let Some(Missing { stated, found, .. }) = missing {
@@ -250,7 +239,7 @@ pub(crate) fn begins_v6(content: &[u8]) -> bool {
         .is_ok_and(|(_, (trace, count))| count >= 0 && trace.start.unix_nanos().is_some())
 }
 
-/// Notes values with which the stream can be read, but not dated.
+/// Reports a date or a frequency with which times cannot be converted.
 pub(crate) fn note_oddities(trace: &Trace, damage: &mut BlockDamage<'_>) {
     if trace.start.unix_nanos().is_none() {
         damage.note(0, "session start", Fault::Date);

@@ -1,6 +1,5 @@
-//! `Microsoft-Diagnostics-DiagnosticSource` as sent by runtimes before .NET 5 (FORMAT.md
-//! 15): their metadata names the event but describes no fields. Later runtimes describe
-//! them.
+//! Events of `Microsoft-Diagnostics-DiagnosticSource` as runtimes before .NET 5 write them
+//! (FORMAT.md 15): with a name, but without a description of the fields.
 
 use super::event::{CatalogEvent, event, sent_by_others};
 use super::provider::{CatalogProvider, Key, Use};

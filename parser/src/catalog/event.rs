@@ -15,11 +15,11 @@ pub struct CatalogEvent {
     pub id: u32,
     /// Event version.
     pub version: u32,
-    /// Name as the reference tools show it, such as `GC/Start`. Empty for the single row
-    /// of `Universal.Events` that serves every name.
+    /// Name as the reference tools show it, such as `GC/Start`. Empty for the row of
+    /// `Universal.Events` that describes events of any name.
     pub name: &'static str,
-    /// Name in the manifest, such as `GCStart_V2`; the event's own name for providers
-    /// whose events are identified by name.
+    /// Name in the manifest, such as `GCStart_V2`. For providers whose events are identified
+    /// by name, the name that the stream stores.
     pub symbol: &'static str,
     /// Name of the manifest's task, such as `GarbageCollection`; empty if there is no
     /// manifest.
@@ -27,25 +27,23 @@ pub struct CatalogEvent {
     /// Opcode in the newest manifest.
     pub opcode: u8,
     /// Level in the newest manifest: 0 log always, 1 critical, 2 error, 3 warning, 4
-    /// informational, 5 verbose. The level that was actually sent is in the trace and may
-    /// differ.
+    /// informational, 5 verbose. The level in the trace may differ.
     pub level: u8,
-    /// Keywords in the newest manifest. The keywords that were actually sent are in the
-    /// trace and may differ.
+    /// Keywords in the newest manifest. The keywords in the trace may differ.
     pub keywords: u64,
-    /// Whether payloads of this event can differ in their fields. GCDynamicEvent (event
-    /// 39 of the runtime) carries a record in its field `Data`, which its field `Name`
-    /// names. If the record has the expected size,
-    /// [`Event::fields`](crate::Event::fields) shows its fields in place of `Data`.
+    /// Whether the fields depend on the payload, as for GCDynamicEvent (event 39 of the
+    /// runtime): its field `Data` carries a record whose type the field `Name` names. If the
+    /// record has the size of that type, [`Event::fields`](crate::Event::fields) shows the
+    /// record's fields in place of `Data`.
     pub has_records: bool,
     rows: &'static [FieldRow],
-    /// Whether its writer, up to .NET 5, writes nothing at all for a null text
-    /// ([FORMAT.md Q11](crate::format_guide#Q11)).
+    /// Whether runtimes up to .NET 5 write nothing at all for a null text ([FORMAT.md
+    /// Q11](crate::format_guide#Q11)).
     omits_null_texts: bool,
     schema: OnceLock<Schema>,
 }
 
-/// How an event is sent, according to the manifest.
+/// Facts about an event in the manifest, besides its name and fields.
 pub(super) struct Sent {
     pub(super) task: &'static str,
     pub(super) opcode: u8,
@@ -54,13 +52,13 @@ pub(super) struct Sent {
     omits_null_texts: bool,
 }
 
-/// Describes how an event of the native runtime is sent.
+/// Describes an event of the native runtime.
 pub(super) const fn sent(task: &'static str, opcode: u8, level: u8, keywords: u64) -> Sent {
     Sent { task, opcode, level, keywords, omits_null_texts: true }
 }
 
-/// Describes how an event of another provider is sent: it has no task, and null texts are
-/// written like others.
+/// Describes an event of another provider, which has no task and writes a null text like any
+/// other text.
 pub(super) const fn sent_by_others(opcode: u8, level: u8, keywords: u64) -> Sent {
     Sent { omits_null_texts: false, ..sent("", opcode, level, keywords) }
 }
@@ -108,8 +106,7 @@ impl CatalogEvent {
         self.schema.get_or_init(|| row::schema(self.rows, self.omits_null_texts))
     }
 
-    /// Returns the fields of one payload. If it carries a record, the payload tells which
-    /// one.
+    /// Returns the fields of one payload, including the fields of a record in it.
     #[inline(always)]
     pub(crate) fn schema_of(&'static self, payload: &[u8]) -> &'static Schema {
         if self.has_records
@@ -120,8 +117,9 @@ impl CatalogEvent {
         self.schema()
     }
 
-    /// Returns whether `typed` names this event, ignoring case: the shown name with or
-    /// without its slash, or the symbol with or without its version.
+    /// Returns whether `typed`, a name that a user entered in upper or lower case, names this
+    /// event: it may be the shown name with or without its slash, or the symbol with or
+    /// without its version.
     ///
     /// ```
     /// use nettrace_parser::catalog;
@@ -148,7 +146,7 @@ impl CatalogEvent {
     }
 }
 
-/// Returns `GCStart_V2` without `_V2`.
+/// Returns a symbol without its version: `GCStart` for `GCStart_V2`.
 fn without_version(symbol: &str) -> &str {
     match symbol.rsplit_once("_V") {
         Some((stem, version))

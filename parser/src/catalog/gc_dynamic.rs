@@ -1,14 +1,14 @@
-//! The records that GCDynamicEvent (runtime 39) carries.
+//! Records that GCDynamicEvent (event 39 of the runtime) carries.
 //!
-//! | bytes | what |
+//! | bytes | field |
 //! |---|---|
 //! | text | `Name`: zero-terminated UTF-16; identifies the record |
-//! | 4 | `DataSize`: bytes of the record |
+//! | 4 | `DataSize`: size of the record in bytes |
 //! | `DataSize` | `Data`: the record |
 //! | 2 | `ClrInstanceID` |
 //!
-//! The fields of a known record replace `Data`. A record with an unknown name, or a known
-//! name but another size, stays bytes: the runtime that wrote it changed its meaning.
+//! The fields of a known record replace `Data`. A record with an unknown name, or of another
+//! size than expected, remains bytes, because its runtime gave it another meaning.
 
 use super::event::{CatalogEvent, event, sent};
 use super::generated;
@@ -33,9 +33,9 @@ const fn record(
     event("Microsoft-Windows-DotNETRuntime", ID, 0, symbol, name, sent, rows)
 }
 
-/// Records that no manifest describes: .NET 10 writes them when it adapts the number of
-/// heaps to the program. The names are those of the collector's own analysis tools; sizes
-/// and values were checked against an ASP.NET Core trace.
+/// Records that no manifest describes. .NET 10 writes them when it adapts the number of heaps
+/// to the program. The collector's own analysis tools use these names; sizes and values were
+/// checked against an ASP.NET Core trace.
 static BY_HAND: [CatalogEvent; 2] = [
     record(
         "SizeAdaptationSample",
@@ -43,7 +43,7 @@ static BY_HAND: [CatalogEvent; 2] = [
         &[
             u16("Version"),
             u64("GCIndex"),
-            // Microseconds, like the waits for more space further down.
+            // Times here are in microseconds.
             u32("ElapsedTimeBetweenGCs"),
             u32("GCPauseTime"),
             u32("SOHMSLWaitTime"),
@@ -106,13 +106,13 @@ pub(super) fn schema(carrier: &'static CatalogEvent, payload: &[u8]) -> Option<&
     carrying.get_or_init(|| Some(Schema::from_catalog(joined(carrier, record)))).as_ref()
 }
 
-/// Returns the size of a record in bytes.
+/// Returns the size of a record in bytes; `None` if its size is not fixed.
 fn bytes_of(schema: &Schema) -> Option<usize> {
     let mut sizes = schema.fields.iter().map(|field| field.kind.fixed_size());
     sizes.try_fold(0usize, |sum, size| sum.checked_add(usize::try_from(size?).ok()?))
 }
 
-/// Returns the carrier's fields with those of the record in place of its bytes.
+/// Returns the carrier's fields, with the fields of the record in place of `Data`.
 fn joined(carrier: &CatalogEvent, record: &CatalogEvent) -> Vec<Field> {
     let mut fields = Vec::new();
     // Offsets are recomputed for the joined schema, and nothing counts elements any more.

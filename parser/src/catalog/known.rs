@@ -1,7 +1,7 @@
 //! Providers that have typed views.
 
-/// A provider whose events have typed views. It is determined once per event type, so
-/// that testing an event only compares two numbers.
+/// Provider whose events have typed views. It is determined once per event type, so that a
+/// test of an event's provider only compares two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KnownProvider {

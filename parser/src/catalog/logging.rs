@@ -1,6 +1,5 @@
-//! Scopes of `Microsoft-Extensions-Logging` as sent by .NET Core 3.1 (FORMAT.md 15): its
-//! metadata names their events but describes no fields, because one of them is a list.
-//! Later runtimes describe them.
+//! Scopes of `Microsoft-Extensions-Logging` as .NET Core 3.1 writes them (FORMAT.md 15): with a
+//! name, but without a description of the fields, because one field is a list.
 
 use super::event::{CatalogEvent, event, sent_by_others};
 use super::provider::{CatalogProvider, Key, Use};

@@ -1,30 +1,28 @@
-//! Facts that the stream does not contain: layouts and names of well-known events
-//! (FORMAT.md 14, 15).
+//! Names and fields of well-known events that streams do not describe (FORMAT.md 14, 15).
 //!
-//! Events of the native runtime arrive without names and fields. Both are in the
-//! runtime's manifest, and `generated` is a copy of it. The rows for `Universal.*`, for
-//! old `Microsoft-Diagnostics-DiagnosticSource` and `Microsoft-Extensions-Logging`, and for
-//! records of GCDynamicEvent that the manifest lacks were entered by hand.
+//! Events of the native runtime arrive without names and descriptions of fields. `generated`
+//! takes both from the runtime's manifest. Tables for `Universal.*`, for old versions of
+//! `Microsoft-Diagnostics-DiagnosticSource` and `Microsoft-Extensions-Logging`, and for records
+//! of GCDynamicEvent that the manifest lacks were entered by hand.
 //!
 //! # Which description is used
 //! | provider | the catalog is used | otherwise |
 //! |---|---|---|
-//! | those of the native runtime | when the metadata has neither name nor fields | the stream's |
+//! | native runtime | when the metadata has neither name nor fields | the stream's |
 //! | `Universal.System` | always: its metadata is wrong about text (FORMAT.md Q12) | – |
 //! | `Universal.Events` | when the metadata has no fields | the stream's |
 //! | `Microsoft-Diagnostics-DiagnosticSource`, `Microsoft-Extensions-Logging` | when the metadata has no fields | the stream's |
 //! | all others | never | the stream's |
 //!
-//! - Managed providers describe their own events, even if they use the native provider's
-//!   name (the thread pool of NativeAOT and Mono). Then the stream's description is used.
+//! - The thread pool of NativeAOT and Mono is managed code that uses the native provider's
+//!   name. It describes its events, and the stream's description is used.
 //! - Recorders that read the runtime's events from Linux user_events write version 6,
-//!   which requires a name, so event 10 is called `Unknown(10)`. That counts as no name.
+//!   which requires a name, so they call event 10 `Unknown(10)`, which counts as no name.
 //!   They store the event's version with each event, as a label, not with the type.
-//! - A version above the newest known one is read as the newest one: new versions only
-//!   append fields, and the rest of the payload is surplus. Other unknown versions are
-//!   left undescribed.
-//! - Levels and keywords have changed within a version, names and fields never have. Take
-//!   levels and keywords from the trace.
+//! - Versions above the newest known version are read like it, because new versions only
+//!   append fields; the rest of the payload is surplus. Other unknown versions have no row.
+//! - Names and fields never change within a version, but levels and keywords do: take these
+//!   from the trace.
 
 mod diagnostic_source;
 mod event;
@@ -74,9 +72,8 @@ pub fn keywords(provider_name: &str) -> &'static [(u64, &'static str)] {
 }
 
 /// Returns the row for an event of a provider whose events are identified by id and
-/// version. If `version` is above the newest known version, the newest row is returned.
-/// `None` for other unknown versions, and for providers whose events are identified by
-/// name.
+/// version: the newest row if `version` is above all known versions. `None` for other unknown
+/// versions, and for providers whose events are identified by name.
 ///
 /// ```
 /// use nettrace_parser::catalog::find;
@@ -89,7 +86,7 @@ pub fn find(provider_name: &str, id: u32, version: u32) -> Option<&'static Catal
     provider(provider_name).filter(|provider| provider.key == Key::Id)?.version_of(id, version)
 }
 
-/// The facts about an event type that a stream stores.
+/// Facts about an event type that its stream stores.
 pub(crate) struct Described<'a> {
     pub(crate) provider: &'a str,
     pub(crate) event_id: u32,
@@ -98,26 +95,20 @@ pub(crate) struct Described<'a> {
     pub(crate) has_fields: bool,
 }
 
-/// Returns the row that describes events of a type, if the catalog's description is the
-/// one to use: see the [module](self).
+/// Returns the row that describes events of a type, if the [rules above](self) choose the
+/// catalog over the stream.
 pub(crate) fn row_for(described: &Described<'_>) -> Option<&'static CatalogEvent> {
     let provider = provider(described.provider)?;
     let counts = match provider.used {
         Use::Always => true,
-        Use::WithoutName => !described.has_fields && described.is_unnamed(),
+        Use::WithoutName => {
+            !described.has_fields && shown::is_unnamed(described.name, described.event_id)
+        }
         Use::WithoutFields => !described.has_fields,
     };
     match provider.key {
         _ if !counts => None,
         Key::Id => provider.version_of(described.event_id, described.version),
         Key::Name => provider.named(described.name),
-    }
-}
-
-impl Described<'_> {
-    /// Returns whether there is no usable name: it is empty, or `Unknown(ID)`.
-    fn is_unnamed(&self) -> bool {
-        let id = self.name.strip_prefix("Unknown(").and_then(|rest| rest.strip_suffix(')'));
-        self.name.is_empty() || id.is_some_and(|id| id.parse() == Ok(self.event_id))
     }
 }

@@ -1,9 +1,8 @@
-//! How the catalog's tables describe fields: as constants, from which a [`Schema`] is
-//! built on first use.
+//! Describes fields in the catalog's tables by constants, from which a [`Schema`] is built on
+//! first use.
 //!
-//! A count refers to a register instead of a field name, so nothing has to be looked up:
-//! `u32("Count").kept(0)` stores the value that `record("Values", 0, …)` uses. Registers
-//! are numbered per event, including inner records.
+//! A count is passed on in a register: `u32("Count").kept(0)` stores the value that
+//! `records("Values", 0, …)` uses. An event and its inner records share the registers.
 
 use crate::schema::{Count, Field, FieldType, Register, Schema, Unit, ValueMap};
 
@@ -19,37 +18,59 @@ pub(super) struct FieldRow {
     register: Option<Register>,
 }
 
-/// How often a value occurs in the payload.
+/// Number of times that a value occurs in the payload.
 #[derive(Debug, Clone, Copy)]
 enum Times {
     Once,
-    /// As often as the value in this register says.
+    /// The value of an earlier field, in this register.
     Kept(Register),
-    /// As often as the u16 before it says.
+    /// A u16 just before the values.
     CountedHere,
 }
 
-/// The types that the tables use.
-#[derive(Debug, Clone, Copy)]
-enum RowType {
-    U8,
-    U16,
-    U32,
-    U64,
-    I32,
-    I64,
-    F32,
-    F64,
-    Boolean8,
-    Boolean32,
-    Pointer,
-    Guid,
-    Utf16Text,
-    AnsiText,
-    CountedUtf8,
-    VarUInt,
-    Padding(u8),
-    Record(&'static [FieldRow]),
+/// Defines the types that the tables use, and for each a function that describes a field of it.
+macro_rules! row_types {
+    ($($function:ident $kind:ident)*) => {
+        #[derive(Debug, Clone, Copy)]
+        enum RowType {
+            $($kind,)*
+            Padding(u8),
+            Record(&'static [FieldRow]),
+        }
+
+        impl RowType {
+            fn field_type(self) -> FieldType {
+                match self {
+                    $(RowType::$kind => FieldType::$kind,)*
+                    RowType::Padding(bytes) => FieldType::Padding(bytes),
+                    RowType::Record(rows) => FieldType::Object(fields(rows)),
+                }
+            }
+        }
+
+        $(pub(super) const fn $function(name: &'static str) -> FieldRow {
+            row(name, RowType::$kind)
+        })*
+    };
+}
+
+row_types! {
+    u8 U8
+    u16 U16
+    u32 U32
+    u64 U64
+    i32 I32
+    i64 I64
+    f32 F32
+    f64 F64
+    boolean8 Boolean8
+    boolean32 Boolean32
+    pointer Pointer
+    guid Guid
+    utf16 Utf16Text
+    ansi AnsiText
+    counted_utf8 CountedUtf8
+    var_uint VarUInt
 }
 
 const fn row(name: &'static str, kind: RowType) -> FieldRow {
@@ -62,71 +83,6 @@ const fn row(name: &'static str, kind: RowType) -> FieldRow {
         map: None,
         register: None,
     }
-}
-
-pub(super) const fn u8(name: &'static str) -> FieldRow {
-    row(name, RowType::U8)
-}
-
-pub(super) const fn u16(name: &'static str) -> FieldRow {
-    row(name, RowType::U16)
-}
-
-pub(super) const fn u32(name: &'static str) -> FieldRow {
-    row(name, RowType::U32)
-}
-
-pub(super) const fn u64(name: &'static str) -> FieldRow {
-    row(name, RowType::U64)
-}
-
-pub(super) const fn i32(name: &'static str) -> FieldRow {
-    row(name, RowType::I32)
-}
-
-pub(super) const fn i64(name: &'static str) -> FieldRow {
-    row(name, RowType::I64)
-}
-
-pub(super) const fn f32(name: &'static str) -> FieldRow {
-    row(name, RowType::F32)
-}
-
-pub(super) const fn f64(name: &'static str) -> FieldRow {
-    row(name, RowType::F64)
-}
-
-/// Describes a boolean of one byte.
-pub(super) const fn boolean8(name: &'static str) -> FieldRow {
-    row(name, RowType::Boolean8)
-}
-
-pub(super) const fn boolean32(name: &'static str) -> FieldRow {
-    row(name, RowType::Boolean32)
-}
-
-pub(super) const fn pointer(name: &'static str) -> FieldRow {
-    row(name, RowType::Pointer)
-}
-
-pub(super) const fn guid(name: &'static str) -> FieldRow {
-    row(name, RowType::Guid)
-}
-
-pub(super) const fn utf16(name: &'static str) -> FieldRow {
-    row(name, RowType::Utf16Text)
-}
-
-pub(super) const fn ansi(name: &'static str) -> FieldRow {
-    row(name, RowType::AnsiText)
-}
-
-pub(super) const fn counted_utf8(name: &'static str) -> FieldRow {
-    row(name, RowType::CountedUtf8)
-}
-
-pub(super) const fn var_uint(name: &'static str) -> FieldRow {
-    row(name, RowType::VarUInt)
 }
 
 /// Describes unused bytes between fields.
@@ -185,26 +141,7 @@ impl FieldRow {
     }
 
     fn field(&self) -> Field {
-        let once = match self.kind {
-            RowType::U8 => FieldType::U8,
-            RowType::U16 => FieldType::U16,
-            RowType::U32 => FieldType::U32,
-            RowType::U64 => FieldType::U64,
-            RowType::I32 => FieldType::I32,
-            RowType::I64 => FieldType::I64,
-            RowType::F32 => FieldType::F32,
-            RowType::F64 => FieldType::F64,
-            RowType::Boolean8 => FieldType::Boolean8,
-            RowType::Boolean32 => FieldType::Boolean32,
-            RowType::Pointer => FieldType::Pointer,
-            RowType::Guid => FieldType::Guid,
-            RowType::Utf16Text => FieldType::Utf16Text,
-            RowType::AnsiText => FieldType::AnsiText,
-            RowType::CountedUtf8 => FieldType::CountedUtf8,
-            RowType::VarUInt => FieldType::VarUInt,
-            RowType::Padding(bytes) => FieldType::Padding(bytes),
-            RowType::Record(rows) => FieldType::Object(fields(rows)),
-        };
+        let once = self.kind.field_type();
         let kind = match self.count {
             Times::Once => once,
             Times::Kept(register) => {

@@ -3,23 +3,17 @@
 use super::CatalogEvent;
 use std::borrow::Cow;
 
-/// Returns the display name of an event type, without its provider; all outputs use it.
-/// For the runtime's own events it is the catalog's name, such as `GC/Start`. For others
-/// it is the stream's name; a name that ends in Start or Stop is split there
-/// (`RequestStart` becomes `Request/Start`), unless its opcode says otherwise. `None` if
-/// the stream has no name, or only `Unknown(ID)`, and the catalog has none.
-///
-/// `opcode` is the opcode that the stream stores with the type.
+/// Returns the display name of an event type, without its provider: the stream's name, or the
+/// catalog's (such as `GC/Start`) if the stream has no usable name. `None` if neither has
+/// one. A stream's name that ends in Start or Stop is split there (`RequestStart` becomes
+/// `Request/Start`), unless `opcode`, which the stream stores with the type, contradicts.
 pub fn event_name<'n>(
     name: &'n str,
     id: u32,
     opcode: Option<u8>,
     catalog: Option<&'static CatalogEvent>,
 ) -> Option<Cow<'n, str>> {
-    // Version 6 requires a name. Writers that only know the id use `Unknown(10)`.
-    let number = name.strip_prefix("Unknown(").and_then(|rest| rest.strip_suffix(')'));
-    if name.is_empty() || catalog.is_some() && number.is_some_and(|number| number.parse() == Ok(id))
-    {
+    if name.is_empty() || catalog.is_some() && is_unnamed(name, id) {
         return catalog.map(|known| known.name).filter(|name| !name.is_empty()).map(Cow::Borrowed);
     }
     for (ending, implied) in [("Start", 1), ("Stop", 2)] {
@@ -35,4 +29,11 @@ pub fn event_name<'n>(
         }
     }
     Some(Cow::Borrowed(name))
+}
+
+/// Returns whether a stream's name for an event type says nothing: it is empty or, because
+/// version 6 requires a name, `Unknown(10)` for event 10.
+pub(super) fn is_unnamed(name: &str, id: u32) -> bool {
+    let number = name.strip_prefix("Unknown(").and_then(|rest| rest.strip_suffix(')'));
+    name.is_empty() || number.is_some_and(|number| number.parse() == Ok(id))
 }

@@ -1,10 +1,9 @@
-//! The two providers of Linux recorders that write version 6 (FORMAT.md 15).
+//! Events of the two providers of Linux recorders that write version 6 (FORMAT.md 15).
 //!
-//! Their metadata declares text as type 23, one UTF-8 code unit, but the payload has a
-//! u16 length and UTF-8 (FORMAT.md Q12). So this table is used for `Universal.System`,
-//! and the stream's description is not. Events of `Universal.Events` all begin with one
-//! field, which may be followed by fields that the recorder copied from elsewhere and
-//! described correctly; the table is used for them only if the stream has no description.
+//! For `Universal.System` these tables replace the stream's description, which declares text
+//! as type 23, one UTF-8 code unit, although payloads hold a u16 length and UTF-8 (FORMAT.md
+//! Q12). Events of `Universal.Events` begin with the field `Value`; recorders describe it and
+//! the fields after it correctly, or describe no fields.
 
 use super::event::{CatalogEvent, event, sent_by_others};
 use super::provider::{CatalogProvider, Key, Use};
@@ -44,8 +43,7 @@ static SYSTEM_EVENTS: [CatalogEvent; 6] = [
     system(0, "ExistingProcess", PROCESS),
     system(1, "ProcessCreate", PROCESS),
     system(2, "ProcessExit", &[]),
-    // Two more texts may follow, those of ProcessMappingMetadata (FORMAT.md Q13). They
-    // are treated as surplus.
+    // The two texts of ProcessMappingMetadata may follow (FORMAT.md Q13), as surplus bytes.
     system(
         3,
         "ProcessMapping",
@@ -80,10 +78,11 @@ const fn named(name: &'static str) -> CatalogEvent {
     event(EVENTS, 0, 0, name, name, sent_by_others(0, 0, 0), VALUE)
 }
 
-/// The weight of a sample, or the number of ticks that a thread was switched out.
+/// Fields of events of `Universal.Events`. `Value` is the weight of a sample, or the number of
+/// ticks for which a thread was switched out.
 const VALUE: &[FieldRow] = &[var_uint("Value")];
 
 static NAMED_EVENTS: [CatalogEvent; 2] = [named("cpu"), named("cswitch")];
 
-/// The layout of `Universal.Events` under any other name.
+/// Row for events of `Universal.Events` with any other name.
 static OTHER_EVENT: CatalogEvent = named("");

@@ -1,16 +1,10 @@
-//! Checks whether a stream conforms to the format: for authors of writers, and for
-//! anybody who wants to know what is wrong with a trace.
+//! Checks whether a stream conforms to the format, for authors of writers and for anybody who
+//! wants to know what is wrong with a trace.
 //!
-//! The reader reports the parts that it could not read ([`Damage`]). A check also
-//! verifies rules that a reader can do without: times and sequence points rise as
+//! A [`Reader`] reports only the parts that it could not read ([`Damage`]). A check also
+//! verifies rules that a reader does not depend on: times and sequence points rise as
 //! promised, payloads match their fields, no event is missing. Every breach is a
 //! [`Violation`] that cites the section of `FORMAT.md` with the rule.
-//!
-//! | severity | meaning |
-//! |---|---|
-//! | [`Severity::Damage`] | something could not be read |
-//! | [`Severity::Note`] | everything could be read, but a rule is broken, or events are
-//! missing |
 
 mod order;
 mod rule;
@@ -29,7 +23,7 @@ use std::fmt;
 /// counted.
 const MAX_KEPT_PER_KIND: u64 = 64;
 
-/// How bad a [`Violation`] is.
+/// Severity of a [`Violation`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Severity {
@@ -56,16 +50,16 @@ impl Severity {
 pub struct Violation {
     /// Machine-readable name of the rule, such as `row_size`.
     pub kind: &'static str,
-    /// How bad the violation is.
+    /// Whether the violation cost something.
     pub severity: Severity,
     /// Stream offset of the first byte concerned.
     pub offset: u64,
-    /// The kind of block in which it lies; `None` between blocks, and if it concerns the
-    /// whole stream.
+    /// Kind of the block with the violation; `None` between blocks, and if the whole stream is
+    /// concerned.
     pub block: Option<BlockKind>,
-    /// The section of `FORMAT.md` with the rule, such as `6.3`.
+    /// Section of `FORMAT.md` with the rule, such as `6.3`.
     pub section: &'static str,
-    /// What was found, in words.
+    /// English description of the violation, such as `row: size 99 (10 bytes lost)`.
     pub message: String,
 }
 
@@ -82,7 +76,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// The result of a check.
+/// Result of a check.
 ///
 /// ```
 /// use nettrace_parser::check::Findings;
@@ -108,11 +102,11 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Reads a stream to its end and checks it. Waits for bytes after the end mark, and
-    /// examines them up to [`Limits::tail_bytes`](crate::Limits::tail_bytes).
+    /// Reads a stream to its end and checks it, including bytes after the end mark, up to
+    /// [`Limits::tail_bytes`](crate::Limits::tail_bytes).
     ///
     /// # Errors
-    /// Those of [`Reader::next_event`]. After [`Error::Io`], start again with a reader at
+    /// The errors of [`Reader::next_event`]. After [`Error::Io`], start again with a reader at
     /// the stream's beginning.
     pub fn from_reader<S: Source>(reader: &mut Reader<S>) -> Result<Findings, Error> {
         let mut findings = Findings::default();
@@ -121,8 +115,8 @@ impl Findings {
         let mut order = TimeRules::new(reader.version().map_or(0, |version| version.major()));
         loop {
             let step = reader.item_step()?;
-            // The reader has reported the contradiction. The times after it in the block
-            // prove nothing.
+            // The reader has reported the contradiction. Later times in the block prove
+            // nothing.
             let is_contradicted = reader.state().cursor.is_contradicted;
             match reader.item(step) {
                 Some(Item::Block(block)) => order.check_block(&block, &mut findings),
@@ -147,8 +141,8 @@ impl Findings {
         &self.violations
     }
 
-    /// Returns the total number of violations of each kind, including those not kept,
-    /// sorted by kind.
+    /// Returns the kinds of violations, sorted, with their total number, which includes
+    /// violations beyond the first 64.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         self.counts.iter().map(|(kind, count)| (*kind, *count))
     }
@@ -252,7 +246,7 @@ impl Findings {
         }
     }
 
-    /// Counts findings beyond those that the reader keeps in full.
+    /// Counts findings that the reader counted but did not keep.
     fn count_unkept(&mut self, damage: &Damage) {
         let is_like = |a: &Finding, b: &Finding| {
             let of = std::mem::discriminant::<Fault>;
@@ -270,7 +264,8 @@ impl Findings {
         }
     }
 
-    /// Adds the events that the writer numbered but that are missing (section 12).
+    /// Adds a violation for each capture thread whose events have gaps in their sequence numbers
+    /// (section 12).
     fn take_losses<S: Source>(&mut self, reader: &Reader<S>) {
         let mut threads: Vec<(u64, u64)> = reader.losses().by_thread().collect();
         threads.sort_unstable();

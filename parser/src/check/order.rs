@@ -1,11 +1,11 @@
-//! Rules about time on which readers may rely (`FORMAT.md` 11), and the times in block
-//! headers.
+//! Checks the rules about time on which readers may rely (`FORMAT.md` 11), and the times in
+//! block headers.
 //!
 //! | kind | rule |
 //! |---|---|
 //! | `thread_time` | timestamps of a capture thread never fall |
-//! | `sorted_time` | no event is older than a sorted one before it |
-//! | `sequence_point_time` | sequence points rise; no event after one is older than it, no event before one is newer |
+//! | `sorted_time` | no event is older than a sorted event before it |
+//! | `sequence_point_time` | sequence points rise; no event before a sequence point is newer than it, no event after it older |
 //! | `block_time` | a block's events lie between the times in its header, unless these are 0 |
 
 use super::Findings;
@@ -15,18 +15,19 @@ use crate::event::Event;
 use crate::{Block, BlockKind};
 use std::collections::HashMap;
 
-/// Maximum number of capture threads that are tracked at a time. Only hostile streams
-/// have more; then tracking starts over.
+/// Maximum number of capture threads that are tracked at a time. Only hostile streams have
+/// more. When it is reached, all threads are forgotten.
 const MAX_THREADS: usize = 1 << 16;
 
-/// Timestamp from which on the value means "time unknown" (10), in ticks.
+/// Timestamp in ticks from which on the time is unknown (`FORMAT.md` 10).
 const NO_TIME: u64 = i64::MAX as u64;
 
 /// Checks the times of a stream, in ticks.
 #[derive(Debug)]
 pub(super) struct TimeRules {
-    /// Whether event blocks have headers; those of version 3 do not.
+    /// Whether event blocks have headers: in all versions but 3.
     has_block_headers: bool,
+    /// Time of the last event of each capture thread.
     by_thread: HashMap<u64, u64>,
     /// Time of the newest event that was marked sorted.
     sorted: u64,
@@ -34,16 +35,15 @@ pub(super) struct TimeRules {
     point: u64,
     /// Time of the newest event since the last sequence point.
     youngest: u64,
-    /// The times in the current block's header, if it states any.
+    /// Smallest and largest time in the current block's header; `None` if it states none.
     block: Option<(u64, u64)>,
 }
 
 impl TimeRules {
     pub(super) fn new(major: u32) -> TimeRules {
-        let by_thread = HashMap::new();
         TimeRules {
             has_block_headers: major > 3,
-            by_thread,
+            by_thread: HashMap::new(),
             sorted: 0,
             point: 0,
             youngest: 0,

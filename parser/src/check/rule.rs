@@ -1,5 +1,4 @@
-//! Maps each fault to the rule it breaks: a machine-readable name, and the section of
-//! `FORMAT.md`.
+//! Names the rule that a fault breaks, and its section of `FORMAT.md`.
 
 use crate::BlockKind;
 use crate::error::Fault;
@@ -63,7 +62,7 @@ pub(super) fn kind(fault: Fault) -> &'static str {
     }
 }
 
-/// Returns the section that contains the rule, for a stream of this major version.
+/// Returns the section with the rule that a fault breaks, for a stream of this major version.
 pub(super) fn section(fault: Fault, block: Option<BlockKind>, major: u32) -> &'static str {
     let is_v6 = major >= 6;
     match fault {
@@ -125,7 +124,7 @@ pub(super) fn section(fault: Fault, block: Option<BlockKind>, major: u32) -> &'s
     }
 }
 
-/// Returns the section about a kind of block, or about framing if there is none.
+/// Returns the section about a kind of block; without a kind, the section about framing.
 fn block_section(block: Option<BlockKind>, major: u32) -> &'static str {
     let row = block.and_then(BlockKind::row);
     let object = row.and_then(|row| row.object.as_ref());

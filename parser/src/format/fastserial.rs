@@ -1,4 +1,4 @@
-//! Framing of versions 3 to 5: FastSerialization objects (FORMAT.md 3).
+//! Frames the blocks of versions 3 to 5, which are FastSerialization objects (FORMAT.md 3).
 //!
 //! | offset | bytes | |
 //! |---|---|---|
@@ -10,7 +10,7 @@
 //! | 11 | 4 | name length *n*, i32 |
 //! | 15 | n | name |
 //! | 15+n | 1 | 6, end of the type |
-//! | 16+n | | Trace: 48 bytes. Others: i32 size, 0 to 3 bytes of padding to a multiple of 4 of the *stream* position, content |
+//! | 16+n | | Trace: 48 bytes. Other types: i32 size, 0 to 3 bytes of padding so that the content begins at a multiple of 4 in the *stream*, content |
 //! | | 1 | 6, end of the object; tagged values may come before it |
 
 use super::Framed;
@@ -29,7 +29,7 @@ const TAG_BEGIN: u8 = 4;
 const TAG_BEGIN_PRIVATE: u8 = 5;
 pub(crate) const TAG_END: u8 = 6;
 
-/// Maximum length in bytes of a type name; the known names have at most 13.
+/// Maximum length in bytes of a type name. Known names have at most 13.
 const MAX_NAME_BYTES: i32 = 255;
 /// Size in bytes of a Trace object's content, which has no size field.
 const TRACE_SIZE: u32 = 48;
@@ -39,11 +39,11 @@ const TRACE_SIZE: u32 = 48;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ObjectType<'a> {
-    /// Version of the type: 3 or 4 for `Trace`, 1 or 2 for the others.
+    /// Version of the type: 3 or 4 for `Trace`, 1 or 2 for other known types.
     pub version: i32,
     /// Minimum version of a reader that understands the type.
     pub minimum_version: i32,
-    /// The name, such as `EventBlock`; UTF-8, unless the writer made a mistake.
+    /// Name, such as `EventBlock`, in UTF-8 unless the writer made a mistake.
     pub name: &'a [u8],
 }
 
@@ -54,7 +54,8 @@ impl ObjectType<'_> {
     }
 
     /// Returns whether this crate can read objects of the type: the type is known and its
-    /// minimum version is supported (`Trace` 4, others 2). Its version does not matter.
+    /// minimum version supported (at most 4 for `Trace`, 2 for other types). Its version does
+    /// not matter.
     pub fn is_readable(&self) -> bool {
         let object = self.kind().row().and_then(|row| row.object.as_ref());
         object.is_some_and(|object| self.minimum_version <= object.reader)
@@ -101,10 +102,10 @@ fn block_size(input: &[u8]) -> Parsed<'_, u32> {
 }
 
 /// Reads an object of versions 3 to 5 up to its content ([FORMAT.md
-/// 3](crate::format_guide#3)), and returns its type and where its content lies in the
-/// stream. The input begins at this position of the stream as it was written: content is
-/// padded to a multiple of 4 of that. The remaining input begins with the padding; a byte
-/// 6 follows the content.
+/// 3](crate::format_guide#3)), and returns its type and the part of the stream with its
+/// content. `position` is the input's offset in the stream as it was written, because content
+/// begins at a multiple of 4 there. The remaining input begins with the padding; a byte 6
+/// follows the content.
 ///
 /// # Errors
 /// [`Fault::Tag`], [`Fault::NameLength`], [`Fault::BlockSize`] for a negative size,
@@ -122,9 +123,9 @@ pub fn object_header<'a>(position: u64) -> impl Fn(&'a [u8]) -> Parsed<'a, (Obje
     }
 }
 
-/// Reads the frame of the object at `position`. `input` is the window from there on.
-/// `shift` is the number of bytes, modulo 4, that were lost before it: the writer padded
-/// for a position that much further on. It is 0 if nothing was lost.
+/// Reads the frame of the object at `position`, where `input` begins. `shift` is the number of
+/// bytes, modulo 4, that were lost before the object: the writer added its padding at a
+/// position that was larger by `shift`.
 pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
     match input.first() {
         None => return Framed::Need(1),
@@ -143,8 +144,6 @@ pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
     if let Some(kind) = near_kind(&object) {
         Framed::Odd(Frame { kind, ..frame }, Fault::TypeName)
     } else if object.is_readable() || frame.kind == BlockKind::UNKNOWN_OBJECT {
-        // A type can be read if its minimum version is supported, whatever its version
-        // is.
         Framed::Block(frame)
     } else if object.minimum_version > object.version && has_known_version(&object) {
         // No writer requires a newer reader than the version it writes.
@@ -154,10 +153,9 @@ pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
     }
 }
 
-/// Returns the frame of a known object whose begin tag is the byte at `position`,
-/// whatever its value. `rest` begins after it.
+/// Returns the frame of a known object at `position` whose begin tag is damaged. `rest` begins
+/// after that tag.
 pub(crate) fn frame_without_tag(rest: &[u8], position: u64, shift: u8) -> Option<Frame> {
-    // Holds the header and the size of the content.
     let mut header = [TAG_BEGIN_PRIVATE; FOUND_HEADER + 4];
     header.get_mut(1..)?.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
     let header = header.get(..rest.len().saturating_add(1)).unwrap_or(&header);
@@ -172,8 +170,8 @@ fn has_known_version(object: &ObjectType<'_>) -> bool {
     known.is_some_and(|known| known.versions.contains(&object.version))
 }
 
-/// Returns the kind whose name differs from an unknown name in a single letter, as it
-/// would after damage.
+/// Returns the kind whose name differs in a single letter from the object's, which damage
+/// would explain.
 fn near_kind(object: &ObjectType<'_>) -> Option<BlockKind> {
     if object.kind() != BlockKind::UNKNOWN_OBJECT {
         return None;
@@ -191,8 +189,7 @@ fn near_kind(object: &ObjectType<'_>) -> Option<BlockKind> {
     KINDS.iter().find(is_near).map(|row| row.kind)
 }
 
-/// Returns the fault of an object, or asks for more bytes if the only fault is that the
-/// window is too short.
+/// Returns the fault of an object, or a request for more bytes if the input ends too early.
 fn broken<'a>(input: &'a [u8], error: nom::Err<FaultAt<'a>>) -> Framed {
     let located = located(input, error);
     if located.fault == Fault::Truncated {
@@ -201,22 +198,21 @@ fn broken<'a>(input: &'a [u8], error: nom::Err<FaultAt<'a>>) -> Framed {
     Framed::Broken { at: located.at, fault: located.fault, context: located.context }
 }
 
-/// Maximum number of tagged values after one content. All of them are held until the end
-/// tag arrives, and are parsed again whenever more bytes arrive.
+/// Maximum number of tagged values in an object. All of them are kept until the end tag
+/// arrives, and are parsed again whenever more bytes arrive.
 const MAX_TAGGED_VALUES: usize = 256;
 /// Maximum size in bytes of all tagged values of an object together.
 const MAX_TAGGED_BYTES: usize = 1 << 20;
 
-/// The bytes after an object's content.
+/// Result of reading the bytes after an object's content.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ObjectEnd {
-    /// The end tag follows, at this distance in bytes from the end of the content. Tagged
-    /// values may come before it.
+    /// The object ends this many bytes after its content; they hold tagged values and the end
+    /// tag.
     At(usize),
-    /// Undecided until this many bytes are available.
+    /// This many bytes after the content are needed.
     Need(usize),
-    /// A byte that is not allowed here, at a distance in bytes from the end of the
-    /// content.
+    /// The byte `at` bytes after the content is not allowed there.
     Broken { at: usize, fault: Fault },
 }
 
@@ -255,7 +251,7 @@ pub(crate) fn object_end(input: &[u8]) -> ObjectEnd {
             break;
         }
     }
-    // There are too many values, or they are too long. The bytes after the last one may
+    // Too many values, or too long. The fault is the last value's, because bytes after it may
     // not be available.
     ObjectEnd::Broken { at: last, fault: Fault::Tag { expected: TAG_END, found } }
 }
@@ -268,8 +264,8 @@ pub(crate) fn may_begin(byte: u8) -> bool {
 /// Number of bytes that [`goes_on`] examines.
 pub(crate) const NEXT_HEADER: usize = 32;
 
-/// Returns whether these bytes begin an object or end the stream. `is_all` says that the
-/// input ends with them.
+/// Returns whether these bytes begin an object or end the stream. `is_all` is set if the
+/// input ends with these bytes.
 pub(crate) fn goes_on(bytes: &[u8], is_all: bool) -> bool {
     match bytes.first() {
         None => is_all,
@@ -295,7 +291,7 @@ pub(crate) fn not_the_end() -> Fault {
 /// Size in bytes of the longest object header that [`find`] recognises.
 pub(crate) const FOUND_HEADER: usize = 29;
 
-/// The object that [`find_any`] found, and its offset.
+/// Object that [`find_any`] found, with its offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     /// A block.
@@ -305,8 +301,8 @@ pub(crate) enum Found {
 }
 
 /// Searches for the beginning of an object after framing was lost ([FORMAT.md
-/// 13.3](crate::format_guide#13.3)): begin tags, a known name of a known version, end
-/// tag. 23 to 29 bytes must match, so there are no false positives in practice.
+/// 13.3](crate::format_guide#13.3)): begin tags, a known type with a known version, end tag.
+/// 23 to 29 bytes must match, so there are no false positives in practice.
 pub(crate) fn find(bytes: &[u8]) -> Option<usize> {
     (0..bytes.len()).find(|at| matches!(found_at(bytes, *at), Some(Found::Block(_))))
 }
@@ -316,8 +312,7 @@ pub(crate) fn find_any(bytes: &[u8]) -> Option<Found> {
     (0..bytes.len()).find_map(|at| found_at(bytes, at))
 }
 
-/// Searches for the beginning of an object in a few bytes that probably contain none. It
-/// is fast if they do not.
+/// Searches for the beginning of an object in a few bytes; fast if there is none.
 #[inline]
 pub(crate) fn find_in_short(bytes: &[u8]) -> Option<usize> {
     let seconds = bytes.get(1..).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Versions: how a stream begins, and how its blocks are framed (FORMAT.md 1, 3, 7.1).
+//! Recognises the version of a stream, and finds where its blocks begin and end (FORMAT.md 1,
+//! 3, 7.1).
 //!
 //! The versions differ in these points, each of which is in one function or module:
 //!
@@ -25,21 +26,22 @@ use crate::version::Version;
 use nom::Parser;
 use nom::error::context;
 
-/// The result of looking for a block at a place where one should begin.
+/// Result of looking for a block at a place where one should begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framed {
     /// A block.
     Block(Frame),
-    /// A block with one field that contradicts the others: it is reported, then the block
-    /// is read.
+    /// A block with one field that contradicts the other fields. The fault is reported, and the
+    /// block is read.
     Odd(Frame, Fault),
-    /// A block that must not be read; its content can be skipped.
+    /// A block that must not be read, such as one for newer readers. Its content can be
+    /// skipped.
     Refused(Frame, Fault),
-    /// The end of the stream, which has this many bytes.
+    /// The end mark of the stream, which has this many bytes.
     End(u64),
-    /// More bytes are needed: this many, counted from the block's beginning.
+    /// This many bytes from the block's beginning are needed.
     Need(usize),
-    /// Not a block; `at` is the offset of the fault from where the block should begin.
+    /// Not a block; `at` is the offset of the fault from the place where a block should begin.
     Broken { at: usize, fault: Fault, context: &'static str },
 }
 
@@ -52,9 +54,8 @@ pub(crate) enum Framed {
 /// | 4, 5 | `Nettrace`, u32 20, `!FastSerialization.1` |
 /// | 6 | `Nettrace`, u32 0, u32 major, u32 minor |
 ///
-/// Versions 3 and 4 differ in the type of the first object, which must be
-/// available and is not consumed. Version 5 is reported as 4, because streams do not
-/// distinguish the two.
+/// Versions 3 and 4 differ in the type of the first object, which must be available and is
+/// not consumed. Version 5 is reported as 4, because nothing in a stream tells them apart.
 ///
 /// ```
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -66,7 +67,7 @@ pub(crate) enum Framed {
 ///
 /// # Errors
 /// [`Fault::Foreign`], [`Fault::UnsupportedVersion`] and other faults of the beginning of
-/// a stream; [`Fault::Truncated`] if more of it is needed.
+/// a stream; [`Fault::Truncated`] if more bytes are needed.
 pub fn stream_header(input: &[u8]) -> Parsed<'_, Version> {
     let (rest, framing) = context("stream header", framing).parse(input)?;
     match framing {
@@ -78,13 +79,16 @@ pub fn stream_header(input: &[u8]) -> Parsed<'_, Version> {
     }
 }
 
-/// How a stream is framed.
+/// Framing of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Framing {
-    /// Version 6.
-    V6 { minor: u32 },
+    V6 {
+        minor: u32,
+    },
     /// Versions 1 to 5. Version 4 begins with [`MAGIC`].
-    Objects { with_magic: bool },
+    Objects {
+        with_magic: bool,
+    },
 }
 
 /// Distinguishes versions 1 to 4 by the type of the first object. Consumes nothing.
@@ -102,7 +106,7 @@ fn version_of_objects(first: &[u8], with_magic: bool) -> Parsed<'_, Version> {
     match (object.name, object.version) {
         (b"Trace", 4..) => Ok((first, Version::V4)),
         (b"Trace", 3) if !with_magic => Ok((first, Version::V3)),
-        // The version follows the three tags.
+        // The three tags come before the version.
         (b"Trace", _) => {
             let rest = first.get(3..).unwrap_or_default();
             Err(nom::Err::Error(FaultAt { rest, fault: unsupported, context: "Trace object" }))
@@ -144,11 +148,11 @@ fn framing_v6(input: &[u8]) -> Parsed<'_, Framing> {
     }
 }
 
-/// Reads the text with which streams of objects begin, and its length before it.
+/// Reads the length and the text with which streams of objects begin.
 fn objects(input: &[u8], with_magic: bool) -> Parsed<'_, Framing> {
     let known = input.len().min(FAST_SERIALIZATION.len());
-    // The available bytes are compared before more are requested: a wrong beginning
-    // should not be reported as "truncated".
+    // Compares the available bytes before it asks for more, so that a wrong beginning is not
+    // reported as truncated.
     if input.get(..known) != FAST_SERIALIZATION.get(..known) {
         return FaultAt::error(input, Fault::FastSerializationHeader);
     }
@@ -170,16 +174,16 @@ fn foreign(bytes: &[u8], first: [u8; 8]) -> Foreign {
     }
 }
 
-/// Returns the number of bytes that are needed to recognise another format, if more than
-/// these.
+/// Returns the number of bytes that are needed to recognise another format; `None` if these
+/// are enough.
 pub(crate) fn needed_to_name(bytes: &[u8]) -> Option<usize> {
     let is_json = bytes.first() == Some(&b'{') && bytes.len() < JSON_BYTES;
     let is_etl = is_etl_size(bytes) && bytes.len() < ETL_BYTES;
     is_json.then_some(JSON_BYTES).or(is_etl.then_some(ETL_BYTES))
 }
 
-/// Number of bytes of a JSON text that are searched for the schema that it names: writers
-/// put it first.
+/// Number of bytes of a JSON text that are searched for the name of its schema, which writers
+/// put first.
 const JSON_BYTES: usize = 256;
 
 fn is_speedscope(bytes: &[u8]) -> bool {
@@ -195,9 +199,9 @@ fn is_etl_size(bytes: &[u8]) -> bool {
     u32(bytes).is_ok_and(|(_, size)| size % 1024 == 0 && (1024..=0x100_0000).contains(&size))
 }
 
-/// Returns whether these are the first bytes of an ETL file. It begins with a
-/// WMI_BUFFER_HEADER: buffer size, saved offset and current offset of one buffer, and
-/// after its 72 bytes a system trace header (marker 0xC001 or 0xC002, and version).
+/// Returns whether these are the first bytes of an ETL file: a WMI_BUFFER_HEADER of 72 bytes,
+/// which begins with the buffer's size, then a system trace header, whose marker 0xC001 or
+/// 0xC002 follows its version.
 fn is_etl(bytes: &[u8]) -> bool {
     let marker = bytes.get(74..ETL_BYTES);
     is_etl_size(bytes) && (marker == Some(&[0x01, 0xc0]) || marker == Some(&[0x02, 0xc0]))

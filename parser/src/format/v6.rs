@@ -1,16 +1,15 @@
-//! Framing of version 6: a 4-byte block header (FORMAT.md 7.1).
+//! Frames the blocks of version 6, which have a header of 4 bytes (FORMAT.md 7.1).
 //!
 //! | bits | |
 //! |---|---|
 //! | 0–23 | size of the content in bytes, at most 16,777,215 |
 //! | 24–31 | kind |
 //!
-//! There is no padding, no alignment and no trailer: only the content of blocks reveals
-//! where they begin.
+//! There is no padding, no alignment and no trailer, so recovery recognises blocks by their
+//! content.
 
 use super::Framed;
-use crate::block::kinds::KINDS;
-use crate::block::signs::{SIGN_BYTES, begins_as};
+use crate::block::kinds::{KINDS, SIGN_BYTES};
 use crate::bytes::{Parsed, u32};
 use crate::frame::{BlockKind, Frame};
 use crate::source::Span;
@@ -32,7 +31,7 @@ pub fn header(input: &[u8]) -> Parsed<'_, (u8, u32)> {
     Ok((rest, kind_and_size(word)))
 }
 
-/// Returns the two numbers of a block header.
+/// Splits the word of a block header.
 fn kind_and_size(word: u32) -> (u8, u32) {
     let [kind, ..] = word.to_be_bytes();
     (kind, word & 0x00ff_ffff)
@@ -44,12 +43,12 @@ pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
     let start = position.saturating_add(HEADER as u64);
     match BlockKind::from_number(code) {
         Some(kind) => Framed::Block(Frame { kind, start: position, body: Span { start, len } }),
-        // A future end mark may have content; it is part of the end.
+        // A future end mark may have content, which is part of the end.
         None => Framed::End((HEADER as u64).saturating_add(u64::from(len))),
     }
 }
 
-/// The result of looking for a block at a place where one may begin.
+/// Result of looking for a block at a place where one may begin.
 enum Sign {
     /// A block of a known kind, with its length in bytes, including the header.
     Block(usize),
@@ -73,7 +72,7 @@ fn sign(input: &[u8]) -> Sign {
         return Sign::Nothing;
     }
     match after.get(..len.min(SIGN_BYTES)) {
-        Some(content) if begins_as(frame.kind, frame.body.len, content) => {
+        Some(content) if frame.kind.can_begin(frame.body.len, content) => {
             Sign::Block(len.saturating_add(HEADER))
         }
         Some(_) => Sign::Nothing,
@@ -81,7 +80,7 @@ fn sign(input: &[u8]) -> Sign {
     }
 }
 
-/// Returns whether the content of blocks of this kind has few recognisable features.
+/// Returns whether a block is of a kind whose content has few recognisable features.
 fn is_weak(block: &[u8]) -> bool {
     !KINDS.iter().any(|row| row.is_telling && block.get(3) == Some(&row.number))
 }
@@ -98,18 +97,17 @@ pub(crate) fn leads_on(input: &[u8], is_ended: bool) -> Chain {
     }
 }
 
-/// Whether a chain of blocks begins at a place.
+/// Result of looking for consecutive blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Chain {
     Yes,
     No,
-    /// Undecided until this many bytes are available.
+    /// Undecided without this many bytes.
     Need(usize),
 }
 
-/// Returns whether a chain of at least `min_blocks` blocks begins at `input`. Fewer are
-/// enough if they end exactly where the input does. `is_ended` says that no more input
-/// will come.
+/// Returns whether at least `min_blocks` consecutive blocks begin at `input`. Fewer are enough
+/// if the last ends where the input does. `is_ended` is set if no more input will come.
 pub(crate) fn chain(input: &[u8], min_blocks: u32, is_ended: bool) -> Chain {
     let (mut at, mut count, mut min_blocks) = (0usize, 0u32, min_blocks);
     let mut is_all_weak = true;
@@ -151,23 +149,23 @@ pub(crate) fn chain(input: &[u8], min_blocks: u32, is_ended: bool) -> Chain {
 /// Consecutive blocks, as [`leads_to`] found them.
 pub(crate) struct Led {
     pub(crate) count: u64,
-    /// Whether one of them is of a kind with enough recognisable features.
+    /// Whether the kind of one of the blocks has enough recognisable features.
     pub(crate) has_telling: bool,
     /// Whether the last block ends at the expected position.
     pub(crate) leads_there: bool,
 }
 
 impl Led {
-    /// Returns whether the blocks lead to the expected position, and are not there by
-    /// chance. One or two count only if their kind has enough recognisable features:
-    /// blocks of threads, for example, easily occur in payloads.
+    /// Returns whether the blocks lead to the expected position, and not by chance: payloads
+    /// easily contain what looks like, for example, a thread block. So one or two blocks count
+    /// only if a kind has enough recognisable features.
     pub(crate) fn are_blocks(&self) -> bool {
         self.leads_there && (self.count > 2 || self.has_telling)
     }
 }
 
-/// Returns whether a header may be that of a block of a known kind other than Trace,
-/// which has at most `max_bytes` bytes with its header.
+/// Returns whether a header states a known kind other than Trace, and at most `max_bytes`
+/// bytes with the header itself.
 #[inline]
 pub(crate) fn may_be_known(header: u32, max_bytes: u64) -> bool {
     let (kind, size) = kind_and_size(header);
@@ -175,8 +173,8 @@ pub(crate) fn may_be_known(header: u32, max_bytes: u64) -> bool {
         && u64::from(size).saturating_add(HEADER as u64) <= max_bytes
 }
 
-/// Returns the consecutive blocks of known kinds from the beginning of `input` to `to`.
-/// Gives up after `max_blocks` blocks, and treats them as not leading there.
+/// Returns the consecutive blocks of known kinds from the beginning of `input` to `to`. More
+/// than `max_blocks` blocks count as not leading there.
 pub(crate) fn leads_to(input: &[u8], to: usize, max_blocks: u64) -> Led {
     let mut led = Led { count: 0, has_telling: false, leads_there: false };
     let mut at = 0usize;
@@ -200,7 +198,7 @@ pub(crate) fn leads_to(input: &[u8], to: usize, max_blocks: u64) -> Led {
 pub(crate) enum Found {
     /// A chain of blocks begins here.
     At(usize),
-    /// Offset `at` is undecided until `bytes` bytes from there are available.
+    /// Offset `at` is undecided without `bytes` bytes from there.
     Need {
         at: usize,
         bytes: usize,
@@ -208,8 +206,8 @@ pub(crate) enum Found {
     Nothing,
 }
 
-/// Returns the first offset in `from..to` at which a chain of three blocks begins, or of
-/// as many as the input has left.
+/// Returns the first offset in `from..to` at which three consecutive blocks begin; fewer if
+/// the input ends after them.
 pub(crate) fn find(input: &[u8], from: usize, to: usize, is_ended: bool) -> Found {
     let places = input.get(from..).unwrap_or_default().windows(HEADER).enumerate();
     for (place, header) in places {
@@ -236,7 +234,8 @@ mod tests {
     use super::*;
     use nettrace_testdata::{corpus, synth::tiny_v6};
 
-    /// Offsets of blocks that do not begin as their kind does.
+    /// Returns the offsets of blocks that do not begin as their kind does, and the number of
+    /// blocks.
     fn odd_blocks(bytes: &[u8]) -> (Vec<usize>, usize) {
         let (mut at, mut count, mut odd) = (20, 0, Vec::new());
         while let Framed::Block(block) = frame(&bytes[at..], at as u64) {

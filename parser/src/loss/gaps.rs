@@ -1,9 +1,9 @@
-//! Gaps in sequence numbers since the last sequence point, remembered as long as it may
-//! turn out that other numbers were wrong.
+//! Keeps the gaps in sequence numbers since the last sequence point, because their losses may
+//! have to be taken back.
 //!
-//! A damaged thread id looks like a thread that lost its first events; a damaged number
-//! looks like a loss and a restart. The next sequence point decides: it lists every
-//! thread that wrote, with its last number.
+//! A damaged thread id looks like a thread that lost its first events. A damaged number looks
+//! like a loss and a restart. The next sequence point decides, because it lists every thread
+//! that wrote, with its last number.
 
 use crate::frame::Frame;
 use crate::work;
@@ -13,21 +13,21 @@ use std::collections::HashMap;
 #[path = "../../tests/steps/gaps.rs"]
 mod steps;
 
-/// The place of a row in a block.
+/// Place of a row in a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowPlace {
     pub(crate) frame: Frame,
     pub(crate) position: u64,
 }
 
-/// A number that does not follow the previous one of its thread.
+/// Sequence number that does not follow the previous number of its thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Jump {
-    /// The number that was expected.
+    /// Number that was expected.
     pub(super) from: u32,
-    /// The first missing number.
+    /// First missing number.
     pub(super) first: u32,
-    /// The number that was found.
+    /// Number that was found.
     pub(super) to: u32,
     pub(super) is_restart: bool,
     /// Index of the gap that the jump caused.
@@ -35,8 +35,8 @@ pub(super) struct Jump {
     pub(super) place: Option<RowPlace>,
 }
 
-/// Sequence numbers of a thread for which there is no event. A gap that was take has a
-/// `lost` of 0.
+/// Consecutive sequence numbers of a thread without events. `lost` is 0 after the gap was
+/// taken.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gap {
     pub(super) thread: u64,
@@ -44,18 +44,18 @@ pub(super) struct Gap {
     pub(super) lost: u32,
 }
 
-/// Maximum number of gaps, and of jumps, that are remembered; further ones are accepted
-/// without verification.
+/// Maximum number of gaps, and of jumps, that are kept. Losses of further gaps cannot be taken
+/// back.
 const MAX_GAPS: usize = 4096;
 
-/// Maximum number of threads missing from a sequence point that are searched for in other
-/// threads' gaps. Each takes a walk over all gaps, so this bounds the work of a sequence
-/// point: 2^20 steps, which take at least 4,096 rows to provoke.
+/// Maximum number of threads, for each sequence point, that are compared with the gaps of other
+/// threads. Each thread takes a walk over all gaps, so a sequence point costs at most 2^20
+/// steps, which take at least 4,096 rows to provoke.
 pub(super) const MAX_STRAYS: usize = 256;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Gaps {
-    /// The last jump of each thread.
+    /// Last jump of each thread.
     jumps: HashMap<u64, Jump>,
     gaps: Vec<Gap>,
     /// Index of the first gap that was found in the current block.
@@ -91,7 +91,7 @@ impl Gaps {
         self.jumps.get(&thread).copied()
     }
 
-    /// Forgets a thread's jump, which is confirmed or was reported.
+    /// Forgets a thread's jump, which was confirmed or reported.
     pub(super) fn settle(&mut self, thread: u64) {
         if !self.jumps.is_empty() {
             self.jumps.remove(&thread);
@@ -103,9 +103,8 @@ impl Gaps {
         let place = self.gaps.get_mut(jump.gap)?;
         let is_its_own = (place.thread, place.from) == (thread, jump.first) && place.lost > 0;
         let gap = is_its_own.then(|| Self::take(place))?;
-        // Only gaps at the end are removed, so that others keep their indices. Without
-        // this, a stream of jumps that are all take back would fill the list, and later
-        // gaps would not be remembered.
+        // Removes gaps at the end, where no index changes. Otherwise jumps that are all taken
+        // back would fill the list, and later gaps would not be kept.
         while self.gaps.len() > self.block_from && self.gaps.last().is_some_and(|gap| gap.lost == 0)
         {
             self.gaps.pop();
@@ -113,8 +112,7 @@ impl Gaps {
         Some(gap)
     }
 
-    /// Takes the last gap, of any thread, that consists of `count` numbers from `from`
-    /// on.
+    /// Takes the last gap of any thread that consists of `count` numbers from `from` on.
     pub(super) fn take_gap_of(&mut self, from: u32, count: u32) -> Option<Gap> {
         let is_in = |gap: &&mut Gap| {
             work::count(1);
@@ -127,7 +125,8 @@ impl Gaps {
         std::mem::replace(place, Gap { lost: 0, ..*place })
     }
 
-    /// Passes a sequence point. Returns the jumps of threads that it did not list.
+    /// Takes the jumps that are left after a sequence point, which are those of threads that it
+    /// did not list.
     pub(super) fn pass_point(&mut self) -> Vec<(u64, Jump)> {
         let mut left: Vec<(u64, Jump)> = self.jumps.drain().collect();
         left.sort_unstable_by_key(|(_, jump)| jump.place.map(|place| place.position));

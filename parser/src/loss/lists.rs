@@ -1,13 +1,12 @@
-//! The lists of threads in sequence points of versions 4 and 5 (FORMAT.md 12). They take
-//! effect when they end, because an id may be listed more than once.
+//! Counts the lists of threads in sequence points of versions 4 and 5 (FORMAT.md 12). A list
+//! takes effect when it ends, because an id may be listed more than once.
 
 use super::gaps::{Gap, MAX_STRAYS, RowPlace};
 use super::{Losses, MAX_KEPT_ENTRIES, MAX_THREADS, Observation};
 use crate::error::Fault;
 
 impl Losses {
-    /// Adds an entry of a version 4 or 5 sequence point. It takes effect when the list
-    /// ends.
+    /// Adds an entry to the list of a version 4 or 5 sequence point.
     pub(crate) fn add_list_entry_v4(&mut self, thread: u64, number: u32) {
         if self.defer(Observation::Entry { thread, number }) {
             return;
@@ -18,13 +17,13 @@ impl Losses {
         }
     }
 
-    /// Begins the list of the sequence point of versions 4 and 5 at `place`.
+    /// Begins the list of the version 4 or 5 sequence point at `place`.
     pub(crate) fn begin_list_v4(&mut self, place: RowPlace) {
         self.point = Some(place);
     }
 
-    /// Discards the list of a version 4 or 5 sequence point, which is damaged. The next
-    /// number of each thread is accepted.
+    /// Discards the list of a damaged version 4 or 5 sequence point. Any next number of each
+    /// thread is accepted.
     #[cold]
     pub(crate) fn distrust_list_v4(&mut self) {
         self.list.clear();
@@ -36,9 +35,8 @@ impl Losses {
     /// Ends the list of a version 4 or 5 sequence point. Returns `false` if there may be
     /// damaged ids.
     ///
-    /// `is_whole` says that all stated entries were read, so threads that are not among
-    /// them have ended. `has_all` says that no events were lost since the last point, as
-    /// far as is known.
+    /// `is_whole` is set if all stated entries were read, so that other threads have ended.
+    /// `has_all` is set if all blocks since the last sequence point could be read.
     pub(crate) fn end_list_v4(&mut self, mut is_whole: bool, has_all: bool, limit: usize) -> bool {
         if self.defer(Observation::EndList { is_whole, has_all }) {
             return true;
@@ -67,8 +65,6 @@ impl Losses {
             }
         }
         list.clear();
-        // The next list is about as long. A list of 65,536 entries is not kept for the
-        // rest of the stream.
         list.shrink_to(MAX_KEPT_ENTRIES);
         self.list = list;
         if is_whole {
@@ -79,14 +75,12 @@ impl Losses {
         is_regular
     }
 
-    /// Counts the entries of an id that a version 4 or 5 list has more than once, with
-    /// their numbers in ascending order: threads that ended, and the thread that has the
-    /// id now. Runtimes list an ended thread as long as its buffers exist, in no
-    /// particular order.
+    /// Counts the entries of an id that is listed more than once, sorted by number. They are of
+    /// threads that ended, which runtimes list as long as their buffers exist, and of the
+    /// thread that has the id now.
     ///
-    /// The thread that wrote last has the next number at or after its last one. The
-    /// others prove nothing: they may be losses of a thread that ended, or all of its
-    /// events.
+    /// The entry of the thread that wrote last is the first at or above its last number. Other
+    /// entries prove nothing: a thread that ended may have lost events or not.
     fn count_listed_repeatedly(&mut self, entries: &[(u64, u32)], limit: usize) {
         let Some(&(thread, _)) = entries.first() else { return };
         let last = self.last_listable(thread);
@@ -98,11 +92,11 @@ impl Losses {
 
     /// Finds threads whose ids are damaged. Returns `false` if there may be damaged ids.
     ///
-    /// A thread that wrote since the last point, and whose first number was not 1, should
-    /// be listed. If it is not, and another thread lacks exactly its numbers, there is no
-    /// such thread: the id is damaged. Otherwise the thread may have lost its beginning
-    /// and have ended. Runtimes since .NET 11 list no thread that has ended, and where
-    /// many events are lost its numbers lie in other threads' gaps by chance.
+    /// A thread that wrote since the last sequence point, with a first number other than 1,
+    /// should be listed. If it is not, and another thread lacks exactly its numbers, its id is
+    /// damaged. Otherwise it may have lost its first events and then ended, because runtimes
+    /// since .NET 11 do not list threads that have ended. Numbers that only lie within a gap of
+    /// another thread do so by chance where many events are lost.
     fn find_strays(&mut self) -> bool {
         let strays = self.gaps.pass_point();
         for (thread, jump) in strays.iter().take(MAX_STRAYS) {
@@ -116,10 +110,9 @@ impl Losses {
         strays.is_empty()
     }
 
-    /// Returns whether the last sequence point was wrong about a thread: it says that the
-    /// thread wrote numbers from this one on, but this is its next number. If so, takes
-    /// the loss back. Number 1 does not show it: a new thread may have got the id of one
-    /// that ended and lost all its events.
+    /// Returns whether the last sequence point was wrong about a thread, because the thread's
+    /// next event has the first number that was counted as lost. If so, takes the loss back.
+    /// Number 1 does not count, because it may belong to a new thread with this id.
     pub(super) fn was_listed_wrong(&mut self, thread: u64, number: u32) -> bool {
         let gap = self.ahead.remove(&thread);
         let Some(gap) = gap.filter(|gap| gap.from == number && number != 1) else {

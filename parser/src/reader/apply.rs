@@ -179,7 +179,7 @@ impl State {
     fn read_labels(&mut self, frame: Frame, content: &[u8]) {
         let limit = self.limits.table_bytes;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
-        if let Ok((_, (first_id, _))) = label_list::header(content)
+        if let Ok((_, (first_id, _))) = stack::header(content)
             && self.blocks_were_lost
             && self.context.tables.labels.is_defined(first_id)
         {

@@ -12,7 +12,7 @@ use super::rows;
 use super::{AfterMark, Expects, GROWN_BYTES, Need, Verdict, Window};
 use crate::blob::BlobHeader;
 use crate::block::kinds::{KINDS, KindRow};
-use crate::block::signs::{MAX_OTHER_BYTES, SIGN_BYTES, begins_as};
+use crate::block::kinds::{MAX_OTHER_BYTES, SIGN_BYTES};
 use crate::format::Framed;
 use crate::format::MAGIC;
 use crate::format::v6::{self, Chain, Found, SHOWN};
@@ -129,7 +129,7 @@ impl Blocks<'_> {
             // A larger block is read, too.
             _ => frame.body.len.min(MAX_OTHER_BYTES),
         };
-        begins_as(frame.kind, len, content.get(..SIGN_BYTES).unwrap_or(content))
+        frame.kind.can_begin(len, content.get(..SIGN_BYTES).unwrap_or(content))
     }
 
     /// Returns the block as one of another kind, if it has the rows of that kind. A
@@ -212,7 +212,7 @@ impl Blocks<'_> {
         let content = self.window.content(&frame);
         // Any length is accepted: the length may be what is wrong.
         let len = frame.body.len.min(MAX_OTHER_BYTES);
-        let has_signs = begins_as(frame.kind, len, content.get(..SIGN_BYTES).unwrap_or(content));
+        let has_signs = frame.kind.can_begin(len, content.get(..SIGN_BYTES).unwrap_or(content));
         let from = if has_signs { start } else { self.earliest_start(frame.start) };
         // Streams of killed processes end anywhere. Then the only evidence against the
         // size is a chain of blocks that leads to the input's end.

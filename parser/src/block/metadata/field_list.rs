@@ -1,30 +1,31 @@
-//! Field lists in their three forms: version 1 (V3 to V5), version 2 (tag of V5), and
-//! version 6 (FORMAT.md 6.5, 6.7, 7.3).
+//! Reads field lists in their three forms: version 1 (V3 to V5), version 2 (in a tag of V5)
+//! and version 6 (FORMAT.md 6.5, 6.7, 7.3).
 //!
-//! | form | a field is | its size |
+//! | form | content of a field | size of the field |
 //! |---|---|---|
 //! | V1 | i32 type code, nested list if an object, utf16z name | not stored |
 //! | V2 | i32 size, utf16z name, i32 type code, element code or nested list | counts itself |
 //! | V6 | u16 size, string name, u8 type code, element type or nested list | does not count itself |
 //!
-//! If a description cannot be decoded, the payload is opaque *from that field on*: the
-//! fields before it are usable. The same holds for the members of an object, but there
-//! the fields after the object are lost as well, because the object's length is unknown.
+//! If a field cannot be decoded, the fields before it remain usable and the payload is opaque
+//! *from that field on*. A field that is an object cannot be decoded if one of its members
+//! cannot, because the object's length is then unknown.
 
 use crate::bytes::{Parsed, i32, string_v6, u8, u16, utf16_to_string, utf16z};
 use crate::error::{Fault, FaultAt, located};
 use crate::schema::{Field, FieldType, MAX_FIELDS, MAX_TYPE_DEPTH};
 use std::cell::Cell;
 
-/// The result of reading a field list.
+/// Result of reading a field list.
 pub(crate) struct FieldList<'a> {
-    /// The fields that could be decoded.
+    /// Fields that could be decoded.
     pub(crate) fields: Vec<Field>,
-    /// Why the remaining fields could not be decoded.
+    /// Reason why the remaining fields could not be decoded; `None` if all could.
     pub(crate) opaque: Option<Fault>,
-    /// Where reading stopped: after the list, or at the field that could not be decoded.
+    /// Input from the place at which reading stopped: after the list, or at the field that
+    /// could not be decoded.
     pub(crate) stopped_at: &'a [u8],
-    /// The input after the list, if the list's end is known.
+    /// Input after the list, if the list's end is known.
     pub(crate) after: Option<&'a [u8]>,
 }
 
@@ -36,7 +37,7 @@ const CODE_REL_LOC: i32 = 24;
 const CODE_DATA_LOC: i32 = 25;
 
 impl<'a> FieldList<'a> {
-    /// Reads the fields, if all of them could be decoded.
+    /// Returns the fields if all could be decoded, else the fault.
     pub(crate) fn whole(self) -> Parsed<'a, Vec<Field>> {
         match (self.opaque, self.after) {
             (None, Some(after)) => Ok((after, self.fields)),
@@ -110,8 +111,7 @@ fn unreadable(input: &[u8], fault: Fault) -> FieldList<'_> {
     FieldList { fields: Vec::new(), opaque: Some(fault), stopped_at: input, after: None }
 }
 
-/// Reads an i32 count. A count larger than the bytes can hold costs nothing, because
-/// reading ends with the bytes.
+/// Reads an i32 count, which must not be negative.
 fn count_i32(input: &[u8]) -> Parsed<'_, u64> {
     let (rest, count) = i32(input)?;
     match u64::try_from(count) {
@@ -120,8 +120,20 @@ fn count_i32(input: &[u8]) -> Parsed<'_, u64> {
     }
 }
 
-/// Converts a nested list to a type. The list must be decoded completely, or the object's
-/// length is unknown.
+/// Reads a list of versions 1 and 2: i32 count, then fields.
+fn list<'a, 'r>(
+    input: &'a [u8],
+    allowance: Allowance<'r>,
+    field: fn(&'a [u8], Allowance<'r>) -> Parsed<'a, Field>,
+) -> FieldList<'a> {
+    match count_i32(input) {
+        Ok((rest, count)) => fields(rest, count, allowance, |input| field(input, allowance)),
+        Err(_) => unreadable(input, Fault::FieldList),
+    }
+}
+
+/// Converts the list of an object's members to a type. All of them must be decoded, or the
+/// object's length is unknown.
 fn object(list: FieldList<'_>) -> Parsed<'_, FieldType> {
     let (rest, fields) = list.whole()?;
     Ok((rest, FieldType::Object(fields.into())))
@@ -131,14 +143,13 @@ fn name_utf16(input: &[u8]) -> Parsed<'_, String> {
     utf16z(input).map(|(rest, name)| (rest, utf16_to_string(name)))
 }
 
-/// Reads a field list of versions 3 to 5 ([FORMAT.md 6.5](crate::format_guide#6.5)). If a
-/// field cannot be decoded, a reader keeps the fields before it; this function rejects
-/// the list.
+/// Reads a field list of versions 3 to 5 ([FORMAT.md 6.5](crate::format_guide#6.5)). Unlike
+/// [`Reader`](crate::Reader), which keeps the fields before a broken field, this function
+/// rejects the list.
 ///
 /// # Errors
-/// [`Fault::TypeCode`], [`Fault::TypeDepth`] and [`Fault::FieldLimit`] beyond the limits
-/// of [FORMAT.md 13.4](crate::format_guide#13.4), [`Fault::FieldList`],
-/// [`Fault::Truncated`].
+/// [`Fault::TypeCode`]; [`Fault::TypeDepth`] and [`Fault::FieldLimit`] beyond the limits of
+/// [FORMAT.md 13.4](crate::format_guide#13.4); [`Fault::FieldList`]; [`Fault::Truncated`].
 pub fn whole_v1(input: &[u8]) -> Parsed<'_, Vec<Field>> {
     v1(input).whole()
 }
@@ -147,7 +158,7 @@ pub fn whole_v1(input: &[u8]) -> Parsed<'_, Vec<Field>> {
 /// 6.7](crate::format_guide#6.7)).
 ///
 /// # Errors
-/// Those of [`whole_v1`].
+/// The errors of [`whole_v1`].
 pub fn whole_v2(input: &[u8]) -> Parsed<'_, Vec<Field>> {
     v2(input).whole()
 }
@@ -155,7 +166,7 @@ pub fn whole_v2(input: &[u8]) -> Parsed<'_, Vec<Field>> {
 /// Reads a field list of version 6 ([FORMAT.md 7.3](crate::format_guide#7.3)).
 ///
 /// # Errors
-/// Those of [`whole_v1`].
+/// The errors of [`whole_v1`].
 pub fn whole_v6(input: &[u8]) -> Parsed<'_, Vec<Field>> {
     v6(input).whole()
 }
@@ -164,21 +175,14 @@ pub fn whole_v6(input: &[u8]) -> Parsed<'_, Vec<Field>> {
 
 /// Reads the list of versions 3 to 5: i32 count, then fields, type first.
 pub(crate) fn v1(input: &[u8]) -> FieldList<'_> {
-    described(|allowance| list_v1(input, allowance))
-}
-
-fn list_v1<'a>(input: &'a [u8], allowance: Allowance<'_>) -> FieldList<'a> {
-    match count_i32(input) {
-        Ok((rest, count)) => fields(rest, count, allowance, |input| field_v1(input, allowance)),
-        Err(_) => unreadable(input, Fault::FieldList),
-    }
+    described(|allowance| list(input, allowance, field_v1))
 }
 
 fn field_v1<'a>(input: &'a [u8], allowance: Allowance<'_>) -> Parsed<'a, Field> {
     let (rest, code) = i32(input)?;
     let (rest, kind) = if code == CODE_OBJECT {
         match allowance.deeper() {
-            Some(allowance) => object(list_v1(rest, allowance))?,
+            Some(allowance) => object(list(rest, allowance, field_v1))?,
             None => return FaultAt::error(input, Fault::TypeDepth),
         }
     } else {
@@ -196,14 +200,7 @@ fn field_v1<'a>(input: &'a [u8], allowance: Allowance<'_>) -> Parsed<'a, Field> 
 
 /// Reads the list of a V2Params tag: i32 count, then fields with sizes.
 pub(crate) fn v2(input: &[u8]) -> FieldList<'_> {
-    described(|allowance| list_v2(input, allowance))
-}
-
-fn list_v2<'a>(input: &'a [u8], allowance: Allowance<'_>) -> FieldList<'a> {
-    match count_i32(input) {
-        Ok((rest, count)) => fields(rest, count, allowance, |input| field_v2(input, allowance)),
-        Err(_) => unreadable(input, Fault::FieldList),
-    }
+    described(|allowance| list(input, allowance, field_v2))
 }
 
 fn field_v2<'a>(input: &'a [u8], allowance: Allowance<'_>) -> Parsed<'a, Field> {
@@ -229,7 +226,7 @@ fn type_v2<'a>(input: &'a [u8], allowance: Allowance<'_>) -> Parsed<'a, FieldTyp
             let (rest, element) = type_v2(rest, allowance)?;
             Ok((rest, FieldType::Array(Box::new(element))))
         }
-        CODE_OBJECT => object(list_v2(rest, allowance)),
+        CODE_OBJECT => object(list(rest, allowance, field_v2)),
         code => match FieldType::scalar(code) {
             Some(kind) => Ok((rest, kind)),
             None => FaultAt::error(input, Fault::TypeCode(code)),
@@ -239,10 +236,8 @@ fn type_v2<'a>(input: &'a [u8], allowance: Allowance<'_>) -> Parsed<'a, FieldTyp
 
 // -- version 6
 
-/// Reads the list of version 6: u16 count, then fields with sizes.
-///
-/// Because of the sizes, the list's end, and the optional metadata after it, can be found
-/// even if a field cannot be decoded.
+/// Reads the list of version 6: u16 count, then fields with sizes. Thanks to the sizes, the
+/// list's end can be found even if a field cannot be decoded.
 pub(crate) fn v6(input: &[u8]) -> FieldList<'_> {
     let mut list = described(|allowance| list_v6(input, allowance));
     if list.opaque.is_some() {
@@ -260,7 +255,7 @@ fn list_v6<'a>(input: &'a [u8], allowance: Allowance<'_>) -> FieldList<'a> {
     }
 }
 
-/// Returns the input after a list, found by the sizes of its fields alone.
+/// Returns the input after a list. Only the sizes of its fields are read.
 fn skip_v6(input: &[u8]) -> Option<&[u8]> {
     let (mut rest, count) = u16(input).ok()?;
     for _ in 0..count {
@@ -305,8 +300,8 @@ fn type_v6<'a>(input: &'a [u8], allowance: Allowance<'_>) -> Parsed<'a, FieldTyp
     }
 }
 
-/// Reads the type of a RelLoc or DataLoc. These store the size of their elements in
-/// bytes, so the size of one element must be known.
+/// Reads the type of a RelLoc or DataLoc. Their values state a size in bytes, so the elements
+/// must have a fixed size.
 fn located_type<'a>(
     input: &'a [u8],
     allowance: Allowance<'_>,
