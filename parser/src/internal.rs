@@ -1,12 +1,10 @@
-//! Items that the other crates of this project need and no other code should use:
-//! filtering events before they are queued for time order (`nettrace-analysis` reads
-//! samples that way), names of fields (`nettrace-export` shows them), and reading numbers
-//! from bytes.
+//! Items for the other crates of this project: filters for events before they are put in time
+//! order (`nettrace-analysis`), names of fields (`nettrace-export`), and numbers from bytes.
 //!
-//! **Do not depend on this module.** It may change or disappear without a changelog
-//! entry. Releases that Cargo considers compatible keep it, so that a published
-//! `nettrace-analysis` continues to build; nothing else is guaranteed. If you need
-//! something from it, open an issue, so that it can become public.
+//! **Do not depend on this module.** It may change without a changelog entry, although
+//! releases that Cargo considers compatible keep it, so that a published `nettrace-analysis`
+//! continues to build. If you need something from it, open an issue, so that it can become
+//! public.
 
 pub use crate::bytes::{Number, first, numbers, take_first};
 pub use crate::order::{Candidate, FilteredEvents, PendingFilter, Watermark};

@@ -1,10 +1,9 @@
-//! The parsers of the format as functions of [nom](https://docs.rs/nom/8)'s shape: for
-//! reading a part of a stream, or for streams with custom kinds of blocks.
+//! Parsers of the format as [nom](https://docs.rs/nom/8) functions, for reading a part of a
+//! stream, or streams with custom kinds of blocks.
 //!
-//! To read events, use a [`Reader`](crate::Reader) instead: it resolves ids, and
-//! continues after damage. These are the functions that it is made of, all but the fast
-//! path through event headers; tests verify that both give the same rows, or reject them
-//! at the same offset for the same reason.
+//! To read events, use a [`Reader`](crate::Reader) instead: it resolves ids, and continues
+//! after damage. A reader is made of these functions, except for a faster way to decode event
+//! headers; tests verify that both ways give equal rows, or the same fault at the same offset.
 //!
 //! # The blobs of a block
 //!
@@ -19,7 +18,7 @@
 //! fn blobs(version: Version, content: &[u8]) -> Parsed<'_, Vec<Blob<'_>>> {
 //!     let (rest, header) = raw::event_block_header(content)?;
 //!     let encoding = BlobEncoding::for_version(version, header.is_compressed);
-//!     // A compressed header inherits the fields that it does not store from the blob before.
+//!     // A compressed header inherits fields from the previous blob.
 //!     let mut running = BlobHeader::default();
 //!     all_consuming(many0(raw::blob(encoding, &mut running))).parse(rest)
 //! }
@@ -82,17 +81,16 @@
 //! # Errors
 //!
 //! The error type is [`FaultAt`]: the fault and its offset. All errors are recoverable
-//! (`nom::Err::Error`), so `alt`, `many0` and `opt` continue after them. Where the input
-//! ends too early, the fault is [`Fault::Truncated`](crate::Fault::Truncated), whether
-//! more of the stream is to come or not.
+//! (`nom::Err::Error`), so `alt`, `many0` and `opt` continue after them. If the input ends too
+//! early, the fault is [`Fault::Truncated`](crate::Fault::Truncated), even if more of the
+//! stream will come.
 //!
 //! # Hostile input
 //!
-//! Nothing panics, whatever the bytes are, and no count or size in the input decides how
-//! much memory is allocated. Only field lists and the pairs of a Trace block are
-//! collected, one by one, and field lists within the limits of FORMAT.md 13.4; everything
-//! else borrows from the input. No function relies on the number of rows in a header:
-//! read rows up to the end of the block with `many0`, as readers do, and compare.
+//! No input makes a function panic, and no count or size in it decides how much memory is
+//! allocated. Only field lists, within the limits of FORMAT.md 13.4, and the pairs of a Trace
+//! block are collected, one by one; everything else borrows from the input. Do not rely on the
+//! number of rows in a header either: read rows up to the end of the block with `many0`.
 
 pub use crate::blob::{Blob, BlobEncoding, BlobHeader, blob};
 pub use crate::block::event::{EventBlockHeader, header as event_block_header};

@@ -1,36 +1,35 @@
-//! Field descriptions: how to interpret the bytes of a payload (FORMAT.md 8).
+//! Describes the fields of payloads (FORMAT.md 8).
 //!
-//! One type tree represents the three encodings in streams (the field list of versions 3
-//! to 5, the tagged list of version 5, the rows of version 6) and the built-in
-//! [catalog](crate::catalog).
+//! [`FieldType`] represents the types of all three field lists in streams (versions 3 to 5, tag
+//! of version 5, version 6) and of the [catalog](crate::catalog).
 
 use crate::error::Fault;
 use std::borrow::Cow;
 
-/// Maximum nesting of types; the payload is opaque where they are nested more deeply. A
-/// hostile description needs only one byte per level.
+/// Maximum number of levels of nested types. A payload is opaque from a field with more levels
+/// on. A hostile description needs only one byte for each level.
 pub(crate) const MAX_TYPE_DEPTH: usize = 32;
 
-/// Maximum number of fields of a type, including nested ones; the payload is opaque after
-/// them. Real event types have a hundred at most. Each event has work for each field of
-/// its type, and a field takes about ten times as much memory as its description.
+/// Maximum number of fields of an event type, including nested fields. A payload is opaque
+/// after them. Real event types have at most a hundred. The limit bounds the work for each
+/// event, and the memory, which is about ten times the size of a description.
 pub(crate) const MAX_FIELDS: usize = 1024;
 
-/// The fields of one event type, in payload order.
+/// Fields of an event type, in payload order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Schema {
-    /// The fields that could be decoded.
+    /// Fields whose description could be decoded.
     pub fields: Box<[Field]>,
-    /// Why the description cannot be decoded after [`Schema::fields`]. The rest of such a
-    /// payload is opaque bytes.
+    /// Reason why the description of fields after [`Schema::fields`] cannot be decoded, so that
+    /// the rest of a payload is opaque bytes; `None` if there is no such field.
     pub opaque: Option<Fault>,
-    /// Types in the schema whose payloads may be stored differently than described.
+    /// Types in the schema whose values may be stored in another way than described.
     pub(crate) ambiguity: Ambiguity,
-    /// The size of the fields before each text and after the last text, if there are only
-    /// texts and fields of fixed size.
+    /// Sizes of the fields before each text and after the last text; `None` if there are fields
+    /// other than texts and fields of fixed size.
     pub(crate) runs: Option<Box<[FixedSize]>>,
-    /// Whether some values must be remembered because other fields use them as counts.
+    /// Whether later fields use values of earlier ones as counts.
     pub(crate) keeps_counts: bool,
 }
 
@@ -46,14 +45,14 @@ impl Schema {
         } else {
             found.without(Ambiguity::DATE).without(Ambiguity::UTF8_UNIT)
         };
-        // An incomplete description has no exact end; neither has one with data elsewhere
-        // in the payload.
+        // Ambiguities are resolved by the payload's size, which proves nothing for an
+        // incomplete description, or with data at other places of the payload.
         let is_open = opaque.is_some() || fields.iter().any(|field| has_location(&field.kind));
         Schema::compiled(fields, opaque, if is_open { Ambiguity::NONE } else { ambiguity })
     }
 
-    /// Creates a schema of the catalog. Native writers follow it exactly, but may omit
-    /// null texts.
+    /// Creates a schema of the catalog for a native writer, which follows it exactly, but may
+    /// omit null texts.
     pub(crate) fn from_catalog(fields: Vec<Field>) -> Schema {
         let has_text = fields
             .iter()
@@ -88,9 +87,8 @@ impl Schema {
         self.ambiguity != Ambiguity::NONE
     }
 
-    /// Returns the fields to present to users. Self-describing events wrap their fields
-    /// in one nameless object, an artefact of how they are written ([FORMAT.md
-    /// 15](crate::format_guide#15)); this function unwraps it.
+    /// Returns the fields to present to users: [`Schema::fields`] without the nameless object in
+    /// which self-describing events wrap all fields ([FORMAT.md 15](crate::format_guide#15)).
     #[inline]
     pub fn payload_fields(&self) -> &[Field] {
         match &*self.fields {
@@ -100,7 +98,7 @@ impl Schema {
     }
 }
 
-/// A number of bytes, part of which depends on the trace's pointer size.
+/// Size in bytes plus a number of pointers, whose size depends on the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct FixedSize {
     bytes: u32,
@@ -126,7 +124,7 @@ impl FixedSize {
         })
     }
 
-    /// Returns the number of bytes for a pointer size.
+    /// Returns the size in bytes, given the size of a pointer.
     #[inline]
     pub(crate) fn bytes(self, pointer_size: u8) -> usize {
         let pointers = (self.pointers as usize).saturating_mul(usize::from(pointer_size));
@@ -134,14 +132,14 @@ impl FixedSize {
     }
 }
 
-/// The position of a field, if it is the same in every payload.
+/// Position of a field that is equal in every payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Offset {
-    /// Distance from the payload's beginning, in the usual interpretation.
+    /// Distance from the payload's beginning if all values are stored as described.
     pub(crate) start: FixedSize,
-    /// Size of the field, if that is fixed, too.
+    /// Size of the field; `None` if it depends on the payload.
     pub(crate) size: Option<FixedSize>,
-    /// Whether `start` and `size` hold in every interpretation.
+    /// Whether `start` and `size` are right in spite of all [`Ambiguity`].
     pub(crate) is_certain: bool,
 }
 
@@ -160,6 +158,7 @@ fn set_offsets(fields: &mut [Field], ambiguity: Ambiguity) {
     }
 }
 
+/// Computes [`Schema::runs`].
 fn runs(fields: &[Field]) -> Option<Box<[FixedSize]>> {
     let mut runs = Vec::new();
     let mut run = FixedSize::default();
@@ -173,8 +172,7 @@ fn runs(fields: &[Field]) -> Option<Box<[FixedSize]>> {
     Some(runs.into())
 }
 
-/// The types in a schema whose encoding can only be determined by the payload's size
-/// ([FORMAT.md Q1](crate::format_guide#Q1), [Q9](crate::format_guide#Q9) to
+/// Set of types whose encoding can only be determined by the payload's size ([FORMAT.md Q1](crate::format_guide#Q1), [Q9](crate::format_guide#Q9) to
 /// [Q12](crate::format_guide#Q12)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ambiguity(u8);
@@ -185,7 +183,7 @@ impl Ambiguity {
     pub(crate) const DECIMAL: Ambiguity = Ambiguity(2);
     pub(crate) const DATE: Ambiguity = Ambiguity(4);
     pub(crate) const UTF8_UNIT: Ambiguity = Ambiguity(8);
-    /// Texts that may be omitted completely.
+    /// Null texts, which may be omitted completely.
     pub(crate) const NULL_TEXT: Ambiguity = Ambiguity(16);
 
     pub(crate) fn contains(self, other: Ambiguity) -> bool {
@@ -204,7 +202,8 @@ impl Ambiguity {
         Ambiguity(self.0 & other.0)
     }
 
-    /// Returns the alternative interpretations, the ones that change least first.
+    /// Returns the subsets without the empty set, smallest first: each is an interpretation in
+    /// which these types are stored in another way than described.
     pub(crate) fn subsets(self) -> impl Iterator<Item = Ambiguity> {
         (1..=4u32).flat_map(move |count| {
             (1..16u8)
@@ -241,33 +240,30 @@ fn ambiguity_of_type(kind: &FieldType) -> Ambiguity {
     }
 }
 
-/// One field: a name and a type.
+/// Field of a payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Field {
-    /// The name, possibly empty.
+    /// Name, which may be empty.
     pub name: Cow<'static, str>,
-    /// The type.
+    /// Type of the field's value.
     pub kind: FieldType,
-    /// Whether the field's numbers are customarily shown in hexadecimal: addresses,
-    /// flags.
+    /// Whether the field's numbers are shown in hexadecimal, such as addresses and flags.
     pub is_hex: bool,
-    /// The unit of the field's numbers, if the catalog knows it. Streams do not describe
-    /// units.
+    /// Unit of the field's numbers; `None` if the catalog does not know it. Streams do not
+    /// describe units.
     pub unit: Option<Unit>,
-    /// Names of the field's values.
+    /// Names of the field's values; `None` if they have none.
     pub map: Option<&'static ValueMap>,
-    /// The register that stores the field's value for a later [`FieldType::Repeated`] in
-    /// the same payload.
+    /// Register that stores the field's value as the count of a later field.
     pub(crate) register: Option<Register>,
-    /// Where the field lies, if all fields before it have a fixed size.
+    /// Position of the field, if all fields before it have a fixed size.
     pub(crate) offset: Option<Offset>,
 }
 
 impl Field {
-    /// Returns the register that stores the field's value for a later
-    /// [`FieldType::Repeated`] in the same payload, as referenced by [`Count::Earlier`].
-    /// It is for code that walks payloads itself.
+    /// Returns the register in which code that walks payloads must store the field's value: a
+    /// [`Count::Earlier`] of a later field refers to it. `None` if no field does.
     pub fn register(&self) -> Option<u8> {
         self.register
     }
@@ -286,7 +282,7 @@ impl Field {
     }
 }
 
-/// The unit of a field's numbers.
+/// Unit of a field's numbers.
 ///
 /// ```
 /// use nettrace_parser::{Unit, catalog};
@@ -309,7 +305,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Returns the unit's symbol after a number: `B`, `ns`, `s`.
+    /// Returns the symbol to write after a number: `B`, `ns` or `s`.
     pub const fn symbol(self) -> &'static str {
         match self {
             Unit::Bytes => "B",
@@ -319,22 +315,22 @@ impl Unit {
     }
 }
 
-/// Number of a register, which holds a value that the walk through a payload remembers.
+/// Number of a register, which holds the value of a field while a payload is walked.
 pub(crate) type Register = u8;
 
 /// Names of a field's values.
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ValueMap {
-    /// The map's name in the manifest.
+    /// Name of the map in the manifest.
     pub name: &'static str,
-    /// Whether values are bit sets, rather than one of a list.
+    /// Whether a value is a set of bits, each with a name.
     pub is_bitmap: bool,
-    /// Values, or bits, with their names.
+    /// Values, or bits, and their names.
     pub entries: &'static [(u64, &'static str)],
 }
 
-/// The number of elements of a [`FieldType::Repeated`].
+/// Number of elements of a [`FieldType::Repeated`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Count {
@@ -343,21 +339,21 @@ pub enum Count {
     /// The value of an earlier field of the payload.
     #[non_exhaustive]
     Earlier {
-        /// The register with that field's value.
+        /// Register with the value of the earlier field.
         register: u8,
     },
 }
 
-/// A type, and how many bytes it takes in a payload. Nothing is aligned or padded.
+/// Type of a field. Payloads store values without alignment or padding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldType {
-    /// The fields, one after the other.
+    /// Fields, one after the other.
     Object(Box<[Field]>),
-    /// Four bytes, 0 is false. Some writers store one byte under this code ([FORMAT.md
+    /// Four bytes, of which 0 is false. Some writers store only one byte ([FORMAT.md
     /// Q9](crate::format_guide#Q9)).
     Boolean32,
-    /// A boolean of one byte.
+    /// One byte, of which 0 is false.
     Boolean8,
     /// One UTF-16 code unit, 2 bytes.
     Utf16CodeUnit,
@@ -392,19 +388,19 @@ pub enum FieldType {
     Guid,
     /// UTF-16 code units up to a zero unit.
     Utf16Text,
-    /// Zigzag varint, 1 to 10 bytes.
+    /// Signed number in 1 to 10 bytes: a varuint64 in zigzag form.
     VarInt,
-    /// Varint, 1 to 10 bytes.
+    /// Unsigned number in 1 to 10 bytes: a varuint64.
     VarUInt,
     /// A u16 number of elements, then the elements.
     Array(Box<FieldType>),
     /// A fixed number of elements, without a count in the payload.
     FixedArray(Box<FieldType>, u16),
-    /// Four bytes: u16 position, relative to the byte after them, and u16 size of the
-    /// elements in bytes.
+    /// Four bytes that refer to elements elsewhere in the payload: u16 position, relative to the
+    /// byte after these four, and u16 size of the elements in bytes.
     RelLoc(Box<FieldType>),
-    /// Four bytes like those of `RelLoc`, but with a position relative to the payload's
-    /// first byte.
+    /// Four bytes like [`FieldType::RelLoc`], with a position relative to the payload's first
+    /// byte.
     DataLoc(Box<FieldType>),
     /// An address: 4 or 8 bytes, depending on the trace's pointer size. Catalog only.
     Pointer,
@@ -413,15 +409,15 @@ pub enum FieldType {
     /// A u16 number of bytes, then UTF-8. Catalog, and older one-collect ([FORMAT.md
     /// Q12](crate::format_guide#Q12)).
     CountedUtf8,
-    /// Elements that are not preceded by a count. Catalog only.
+    /// Elements whose number is fixed or the value of an earlier field. Catalog only.
     Repeated(Box<FieldType>, Count),
     /// Unused bytes. Catalog only.
     Padding(u8),
 }
 
 impl FieldType {
-    /// Returns the type for a code that needs no further description, or `None` for
-    /// another code.
+    /// Returns the type for a code; `None` if more than the code describes the type, and for
+    /// unknown codes.
     pub(crate) fn scalar(code: i32) -> Option<FieldType> {
         Some(match code {
             3 => FieldType::Boolean32,
@@ -444,8 +440,8 @@ impl FieldType {
         })
     }
 
-    /// Returns the type for a code of version 6 that needs no further description, or
-    /// `None` for another code.
+    /// Returns the type for a code of version 6; `None` if more than the code describes the type,
+    /// and for unknown codes.
     pub(crate) fn scalar_v6(code: i32) -> Option<FieldType> {
         Some(match code {
             20 => FieldType::VarInt,
@@ -456,8 +452,8 @@ impl FieldType {
         })
     }
 
-    /// Returns the size of a value in bytes, if it is the same for every value. `None`
-    /// also for a pointer, and if the size does not fit 32 bits.
+    /// Returns the size of a value in bytes, if it depends neither on the value nor on the
+    /// pointer size. `None` also if it does not fit 32 bits.
     pub(crate) fn fixed_size(&self) -> Option<u32> {
         self.fixed().filter(|size| size.pointers == 0).map(|size| size.bytes)
     }

@@ -1,11 +1,11 @@
-//! Unique numbers for rows, independent of their ids and slots.
+//! Gives event types numbers that are unique in the process.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that no other row read by this process has. Copies of a row keep it. It is
-/// not part of the row's content, so all serials compare equal. A row that no stream
-/// defined has 0.
+/// Number that no other event type in this process has, except copies of the type; 0 for a type
+/// that no stream defined. All serials compare equal, because they are no part of a type's
+/// description.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Serial(u64);
 
@@ -29,7 +29,7 @@ impl PartialEq for Serial {
 
 impl Eq for Serial {}
 
-/// Hides the number, so that rows with equal content look equal.
+/// Hides the number, so that equal descriptions look equal.
 impl fmt::Debug for Serial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("_")

@@ -1,7 +1,5 @@
-//! Serde support for events (feature `serde`): produces the objects that `nettrace events
-//! --format ndjson` writes.
-//!
-//! Nothing is copied first: the serializer walks the payload in the stream's bytes.
+//! Serde support for events (feature `serde`), which serialize to the objects that `nettrace
+//! events --format ndjson` writes.
 
 use crate::block::label_list::Label;
 use crate::catalog;
@@ -44,9 +42,9 @@ impl Serialize for Decimal {
     }
 }
 
-/// Serializes finite numbers to numbers, addresses to strings such as `"0x7f00"`, bytes
-/// to hexadecimal digits, arrays and objects to their kind, and everything else to text.
-/// Absent values and broken fields become null.
+/// Serializes finite numbers to numbers, addresses to strings such as `"0x7f00"`, bytes to
+/// strings of hexadecimal digits, arrays to arrays, objects to objects, absent values to null,
+/// and everything else to strings. Broken fields of an object become null.
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Shown {
@@ -59,18 +57,19 @@ impl Serialize for Value<'_> {
     }
 }
 
-/// Serializes to an object with the following members. Those in brackets are omitted if
-/// they would be empty.
+/// Serializes to an object with the following members. Members in brackets are omitted if
+/// empty.
 ///
 /// | member | |
 /// |---|---|
 /// | `ts_ns` | nanoseconds since the session's start; null without a clock |
 /// | `tid` | OS id of the thread; -1 if it is not known |
-/// | `provider`, `id`, `version`, `event`, `level` | the type; `event` is its name, `GC/Start` |
-/// | \[`pid`\], \[`activity`\], \[`related`\] | process, activities |
-/// | `payload` | the payload's fields by name, like [`Value`]; flags in hexadecimal |
-/// | \[`payload_rest`\] | the bytes of the payload after its fields, in hexadecimal |
-/// | \[`payload_faults`\] | what is wrong with fields: `field`, `offset`, `fault` |
+/// | `provider`, `id`, `version`, `event`, `level` | event type; `event` is its name, such as `GC/Start` |
+/// | \[`pid`\], \[`activity`\], \[`related`\] | process id, activity id, related activity id |
+/// | \[`labels`\] | other labels of version 6, by key |
+/// | `payload` | fields by name, serialized like [`Value`]; flags in hexadecimal |
+/// | \[`payload_rest`\] | bytes after the last field, in hexadecimal |
+/// | \[`payload_faults`\] | faults of fields: `field`, `offset` in the payload, `fault` in words |
 ///
 /// ```
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -114,7 +113,6 @@ impl Serialize for Event<'_> {
             "payload",
             &Members { fields: &fields, described, outer: None, faults: &faults },
         )?;
-        // Writing the fields has walked them, so their end is known only now.
         let mut after = fields;
         after.by_ref().for_each(drop);
         if let Some(fault) = after.opaque() {
@@ -131,7 +129,6 @@ impl Serialize for Event<'_> {
     }
 }
 
-/// The faults of fields.
 #[derive(Default)]
 struct Faults(Cell<Vec<FaultRow>>);
 
@@ -166,7 +163,7 @@ impl Serialize for FaultRow {
 
 type Within<'a> = FieldPath<'a, &'a str>;
 
-/// The fields of a payload or of an object.
+/// Fields of a payload or of an object.
 struct Members<'a, 'r> {
     fields: &'a Fields<'r>,
     described: &'r [Field],
@@ -203,10 +200,10 @@ impl Members<'_, '_> {
 /// Maximum number of names that are compared pairwise; more are put in a set.
 const MAX_PAIRWISE: usize = 24;
 
-/// Returns the names of fields, none of which is empty or equal to another: `field_2`,
-/// `Name_2`.
+/// Returns the names of fields. An empty or repeated name is replaced, for example by
+/// `field_2` or `Name_2`.
 fn names(fields: &[Field]) -> Box<dyn Iterator<Item = Cow<'_, str>> + '_> {
-    // The parser skips padding silently, so it is not shown either.
+    // `Fields` skips padding.
     let shown = fields.iter().filter(|field| !matches!(field.kind, FieldType::Padding(_)));
     let mut seen = HashSet::new();
     let mut before = shown.clone().enumerate();
@@ -222,7 +219,7 @@ fn names(fields: &[Field]) -> Box<dyn Iterator<Item = Cow<'_, str>> + '_> {
     Box::new(distinct_names(fields).map(Cow::Owned))
 }
 
-/// A value, and how its field wants it to be shown.
+/// Value of a field, serialized as its field requires.
 struct Shown<'a, 'r> {
     value: Value<'r>,
     within: Within<'a>,
@@ -299,7 +296,7 @@ impl Serialize for Hexadecimal<'_> {
     }
 }
 
-/// The value of a label that the event's own members do not show.
+/// Value of a label in the member `labels`.
 enum LabelValue<'r> {
     Text(Cow<'r, str>),
     Number(i64),
@@ -314,8 +311,7 @@ impl Serialize for LabelValue<'_> {
     }
 }
 
-/// Returns the labels that no other member shows, grouped by key, in stored order for
-/// each key.
+/// Returns the labels that no other member shows, sorted by key, and by place for each key.
 fn labels_of<'r>(event: &Event<'r>) -> Vec<(&'r [u8], LabelValue<'r>)> {
     let value_of = |label: Label<'r>| -> Option<(&'r [u8], LabelValue<'r>)> {
         Some(match label {
@@ -331,7 +327,7 @@ fn labels_of<'r>(event: &Event<'r>) -> Vec<(&'r [u8], LabelValue<'r>)> {
     labels
 }
 
-/// Labels by key. A key that occurs several times has an array of its values.
+/// Sorted labels, serialized to a map. The values of a repeated key become an array.
 struct Grouped<'a, 'r>(&'a [(&'r [u8], LabelValue<'r>)]);
 
 impl Serialize for Grouped<'_, '_> {
@@ -354,9 +350,8 @@ impl Serialize for Grouped<'_, '_> {
     }
 }
 
-/// Returns the name for display, such as `GC/Start` or `Request/Start`, like
-/// [`event_name`](catalog::event_name). `Provider/7` for an event with id 7 and no name,
-/// `(undefined)` if the type is not defined.
+/// Returns the [`event_name`](catalog::event_name), such as `GC/Start`; without one, provider
+/// and id, such as `Provider/7`. `(undefined)` if the event's type is not defined.
 fn shown_name<'r>(event: &Event<'r>) -> Cow<'r, str> {
     let Some(metadata) = event.metadata() else { return Cow::Borrowed("(undefined)") };
     let shown =

@@ -1,5 +1,5 @@
-//! Serde support for findings (feature `serde`). The keys are those of `nettrace --json`,
-//! so that one program can read your documents and those of the command.
+//! Serde support for findings (feature `serde`), with the keys of `nettrace --json`, so that a
+//! program can read both.
 
 use crate::check::{Severity, Violation};
 use crate::damage::{Class, Finding};
@@ -22,7 +22,7 @@ macro_rules! by_name {
 
 by_name!(BlockKind Class Severity);
 
-/// Serializes a value as `Display` writes it.
+/// Wrapper that serializes a value to the text that `Display` writes.
 struct AsText<'a, T>(&'a T);
 
 impl<T: fmt::Display> Serialize for AsText<'_, T> {
@@ -32,7 +32,7 @@ impl<T: fmt::Display> Serialize for AsText<'_, T> {
 }
 
 /// Serializes to a map of `offset`, `block` (null between blocks), `context`, `fault` in
-/// words, `class` and `lost_bytes`: a row of `outcome.damage` in the command's documents.
+/// words, `class` and `lost_bytes`, as in `outcome.damage` of the command's documents.
 impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(6))?;
@@ -80,7 +80,7 @@ impl Serialize for Outcome {
 }
 
 /// Serializes to a map of `kind`, `severity`, `offset`, `block` (null between blocks),
-/// `section` and `message`: a row of `findings` in `nettrace check --json`.
+/// `section` and `message`, as in `findings` of `nettrace check --json`.
 impl Serialize for Violation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(6))?;

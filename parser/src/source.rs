@@ -1,19 +1,18 @@
-//! Sources of bytes: a whole stream in memory, or anything that can be read.
+//! Provides the bytes of a stream, from memory or from anything that can be read.
 //!
-//! All code after the source works with stream *positions*, never pointers. So the same
-//! code reads a mapped file and a socket, and a window of bytes may move in memory while
-//! it grows.
+//! All code outside of sources works with stream *positions*, never pointers, so that it can
+//! read mapped files and sockets, and a window of bytes may move in memory while it grows.
 
 use crate::held::Held;
 use crate::work;
 use std::io::{self, Read};
 
-/// A range of a stream: where it begins and how long it is, in bytes.
+/// Range of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// Stream position of the first byte.
     pub start: u64,
-    /// Number of bytes.
+    /// Length in bytes.
     pub len: u32,
 }
 
@@ -24,23 +23,22 @@ impl Span {
     }
 }
 
-/// Converts a position to an index in bytes that begin at stream position `start`. A
-/// position before them gives an index beyond any slice. Positions have 64 bits, indices
-/// may have 32.
+/// Converts a position to an index in a window that begins at stream position `start`. For a
+/// position before the window, or too far away for `usize`, the index is beyond any slice.
 #[inline(always)]
 pub(crate) fn index(position: u64, start: u64) -> usize {
     usize::try_from(position.wrapping_sub(start)).unwrap_or(usize::MAX)
 }
 
-/// Returns the bytes of a span, as far as they are in a window that begins at stream
-/// position `start`.
+/// Returns the bytes of a span, as far as the window, which begins at stream position `start`,
+/// contains them.
 pub(crate) fn part(window: &[u8], start: u64, span: Span) -> &[u8] {
     let rest = window.get(index(span.start, start)..).unwrap_or_default();
     rest.get(..span.len as usize).unwrap_or(rest)
 }
 
-/// A window of consecutive bytes of a stream. It grows at its end on demand, and may drop
-/// bytes at its beginning.
+/// Window of consecutive bytes of a stream, which grows at its end on demand, and may drop bytes
+/// at its beginning.
 pub trait Source {
     /// Returns the stream position, in bytes, of the first byte of the window.
     fn start(&self) -> u64;
@@ -48,42 +46,40 @@ pub trait Source {
     /// Returns the bytes in the window.
     fn bytes(&self) -> &[u8];
 
-    /// Extends the window to stream position `end`. Returns `false` if the stream ends
-    /// before it; the window then holds everything that was left.
+    /// Extends the window to stream position `end`. Returns `false` if the stream ends before
+    /// that position; the window then extends to the stream's end.
     ///
     /// # Errors
-    /// Errors of the input, including [`io::ErrorKind::WouldBlock`]: the window then
-    /// keeps what it has, and the call can be repeated later. `Interrupted` is retried
-    /// internally.
+    /// Errors of the input, except for `Interrupted`, after which the source tries again. After
+    /// [`io::ErrorKind::WouldBlock`] the call can be repeated later.
     fn fill(&mut self, end: u64) -> io::Result<bool>;
 
-    /// Extends the window to stream position `end` if that is possible without waiting:
-    /// the bytes of a file are available, those of a pipe may never arrive. It is called
-    /// for bytes after the stream's end mark, where there need not be any. Returns
-    /// `false` if the window does not reach `end`. The default implementation reads
-    /// nothing and only uses the window's current bytes.
+    /// Extends the window to stream position `end` if this is possible without waiting, as for
+    /// a file, but not for a pipe. Returns `false` if the window does not reach `end`. Readers
+    /// call it for bytes after the stream's end mark, which may not exist. The default
+    /// implementation does not extend the window.
     ///
     /// # Errors
-    /// Those of [`Source::fill`]. After [`io::ErrorKind::WouldBlock`] it is called again.
+    /// The errors of [`Source::fill`].
     fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
         Ok(end <= self.start().saturating_add(self.bytes().len() as u64))
     }
 
-    /// Drops the bytes before a stream position, as far as the source likes: they will
-    /// not be requested again.
+    /// Allows the source to drop the bytes before a stream position, which are not needed any
+    /// more.
     fn release(&mut self, before: u64);
 
-    /// Prefetches bytes of the window that are about to be read in order, if they may not
-    /// be in the processor's caches. The default implementation does nothing.
+    /// Loads bytes of the window that will be read next into the processor's caches. The default
+    /// implementation does nothing, which suits bytes that were just written.
     fn approach(&self, _span: Span) {}
 }
 
 /// Size of a cache line in bytes.
 const LINE_BYTES: usize = 64;
 
-/// Touches a byte of each cache line. The position of each event's header depends on the
-/// header before it, so walking from header to header would wait for memory again and
-/// again; these accesses do not depend on each other.
+/// Reads a byte of each cache line, which loads all lines at the same time. Without this, a walk
+/// from header to header would wait for memory at each step, because each header's position
+/// depends on the previous header.
 pub(crate) fn look_at_lines(bytes: &[u8]) {
     let mut seen = 0;
     work::count(bytes.len() / LINE_BYTES);
@@ -96,7 +92,7 @@ pub(crate) fn look_at_lines(bytes: &[u8]) {
     std::hint::black_box(rest.iter().step_by(LINE_BYTES).fold(seen, |seen, byte| seen ^ byte));
 }
 
-/// A whole stream in memory: a slice, a vector or a mapped file.
+/// Source for a whole stream in memory, such as a slice or a vector.
 ///
 /// ```
 /// use nettrace_parser::{Source, Whole};
@@ -108,7 +104,7 @@ pub(crate) fn look_at_lines(bytes: &[u8]) {
 pub struct Whole<B>(B);
 
 impl<B: AsRef<[u8]>> Whole<B> {
-    /// Reads from `bytes`, which begin with the stream's first byte.
+    /// Creates a source for `bytes`, which begin with the stream's first byte.
     pub fn new(bytes: B) -> Self {
         Whole(bytes)
     }
@@ -139,34 +135,32 @@ impl<B: AsRef<[u8]>> std::fmt::Debug for Whole<B> {
     }
 }
 
-/// Bytes that are requested at once: enough to amortise calls, few enough for the L2
+/// Number of bytes that are read at a time: enough to make calls cheap, few enough for the L2
 /// cache.
 const READ_BYTES: usize = 256 * 1024;
 
-/// A stream from any [`Read`]: a pipe, a socket, a file that should not be mapped.
+/// Source for any [`Read`], such as a pipe, a socket or a file.
 ///
-/// It holds the bytes between the last released position and the newest byte. Released
-/// bytes are dropped when they are the larger half, so each byte is moved about once at
-/// most.
+/// It keeps the bytes from the last released position on in a buffer. Each byte is moved about
+/// once at most.
 #[derive(Debug)]
 pub struct Buffered<R> {
     input: R,
     held: Held,
     is_ended: bool,
-    /// Whether all bytes are available, so that reading never waits.
+    /// Whether reading never waits, because all bytes are available.
     is_at_rest: bool,
 }
 
 impl<R: Read> Buffered<R> {
-    /// Reads from `input`, which may be a pipe or a socket; its next byte is the first of
-    /// the stream. Nothing is read from it after the stream's end mark, so an input that
-    /// is kept open does not block the reader.
+    /// Creates a source for `input`, whose next byte is the first byte of the stream. Nothing is
+    /// read after the stream's end mark, so a socket that is kept open does not block.
     pub fn new(input: R) -> Self {
         Buffered { input, held: Held::default(), is_ended: false, is_at_rest: false }
     }
 
-    /// Reads from an input whose bytes are all available, such as a file: bytes after the
-    /// end mark are examined, up to [`Limits::tail_bytes`](crate::Limits::tail_bytes).
+    /// Creates a source for an input whose bytes are all available, such as a file. Bytes after
+    /// the end mark are read, up to [`Limits::tail_bytes`](crate::Limits::tail_bytes).
     pub fn at_rest(input: R) -> Self {
         Buffered { is_at_rest: true, ..Buffered::new(input) }
     }

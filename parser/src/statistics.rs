@@ -1,4 +1,4 @@
-//! What was read: numbers of blocks, bytes and rows.
+//! Counts the blocks, bytes and rows that were read.
 
 use crate::block::kinds::COUNT;
 use crate::frame::BlockKind;
@@ -20,14 +20,13 @@ struct KindCounts {
 }
 
 impl Statistics {
-    /// Returns the number of blocks of a kind; all unknown kinds are counted together.
+    /// Returns the number of blocks of a kind. All unknown kinds are counted together.
     pub fn blocks(&self, kind: BlockKind) -> u64 {
         self.kind(kind).blocks
     }
 
-    /// Returns the number of bytes of the blocks of a kind, including framing. Missing
-    /// and skipped bytes are not counted, for example if a block's size is wrong and
-    /// another block begins in the middle of it.
+    /// Returns the number of bytes of the blocks of a kind, including framing. Bytes that the
+    /// stream lacks, or that belong to another block because a size is wrong, are not counted.
     pub fn bytes(&self, kind: BlockKind) -> u64 {
         self.kind(kind).bytes
     }
@@ -49,15 +48,14 @@ impl Statistics {
         }
     }
 
-    /// Adds bytes to a kind's last block, such as its end tag.
+    /// Adds bytes, such as an end tag, to a kind without counting a block.
     pub(crate) fn add_bytes(&mut self, kind: BlockKind, bytes: u64) {
         if let Some(entry) = self.kinds.get_mut(kind.index()) {
             entry.bytes = entry.bytes.saturating_add(bytes);
         }
     }
 
-    /// Subtracts bytes that turned out to belong to another block than the one they were
-    /// counted for.
+    /// Subtracts bytes that turned out to belong to another block.
     pub(crate) fn take_bytes(&mut self, kind: BlockKind, bytes: u64) {
         if let Some(entry) = self.kinds.get_mut(kind.index()) {
             entry.bytes = entry.bytes.saturating_sub(bytes);

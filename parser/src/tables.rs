@@ -1,9 +1,8 @@
-//! The rows that ids refer to, and when they are forgotten (FORMAT.md 9).
+//! Stores the rows to which ids refer, until they are forgotten (FORMAT.md 9).
 //!
-//! Rows are stored in arenas and are referenced by *slots*, which never change their
-//! meaning: a queued event keeps its type, thread and labels even if their ids are reused
-//! before it is delivered. Arenas are only emptied at sequence points, when no events are
-//! queued.
+//! Rows lie in arenas at *slots*. An event that waits for its turn in time order refers to its
+//! type, thread and labels by slots, because their ids may be reused before the event is
+//! delivered. Arenas are only emptied at sequence points, when no events wait.
 
 mod id_table;
 mod weight;
@@ -16,17 +15,17 @@ use id_table::{IdRange, IdTable};
 use std::sync::Arc;
 pub(crate) use weight::Weigh;
 
-/// Reference to a row in an arena.
+/// Number of a row in an arena.
 pub(crate) type Slot = u32;
 
-/// The slot of no row.
+/// Slot of no row.
 pub(crate) const NO_SLOT: Slot = Slot::MAX;
 
-/// The result of a definition.
+/// Result of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Defined {
     New,
-    /// The id was defined before; the new row is used from here on.
+    /// The id was defined before. The new row replaces the old row for later events.
     Again,
 }
 
@@ -48,7 +47,7 @@ impl<T> Default for Table<T> {
 }
 
 impl<T: Weigh> Table<T> {
-    /// Returns the slot that an id currently refers to, or [`NO_SLOT`].
+    /// Returns the slot to which an id currently refers, or [`NO_SLOT`].
     #[inline]
     pub(crate) fn slot(&self, id: u64) -> Slot {
         self.ids.get(id)
@@ -60,12 +59,12 @@ impl<T: Weigh> Table<T> {
         self.rows.get(slot.wrapping_sub(self.first) as usize)
     }
 
-    /// Returns the row that an id currently refers to.
+    /// Returns the row to which an id currently refers.
     pub(crate) fn get(&self, id: u64) -> Option<&T> {
         self.row(self.slot(id))
     }
 
-    /// Returns the rows that ids currently refer to, in order of definition.
+    /// Returns the rows to which ids currently refer, in order of definition.
     pub(crate) fn live(&self) -> impl Iterator<Item = &T> {
         let mut slots: Vec<Slot> =
             self.ids.slots().map(|slot| slot.wrapping_sub(self.first)).collect();
@@ -73,8 +72,8 @@ impl<T: Weigh> Table<T> {
         slots.into_iter().filter_map(|index| self.rows.get(index as usize))
     }
 
-    /// Gives `id` a new row. Returns `true` if there was no room: the oldest half of the
-    /// rows was removed, repeatedly until the new one fits.
+    /// Gives `id` a new row. If there is no room for it, removes the older half of the rows until
+    /// there is, and returns `true`.
     pub(crate) fn define(&mut self, id: u64, row: T, room: TableRoom) -> bool {
         let bytes = weight(&row);
         let mut is_full = false;
@@ -83,8 +82,7 @@ impl<T: Weigh> Table<T> {
                 || self.bytes.saturating_add(bytes) > room.bytes)
         {
             is_full = true;
-            // Half is removed at a time: one row at a time would move all rows for each
-            // definition.
+            // To remove one row at a time would move all rows for each definition.
             let gone = (self.rows.len() / 2).max(1);
             let freed =
                 self.rows.drain(..gone).fold(0usize, |sum, row| sum.saturating_add(weight(&row)));
@@ -104,7 +102,7 @@ impl<T: Weigh> Table<T> {
     fn append(&mut self, id: u64, row: T, bytes: usize) {
         let mut slot = self.first.wrapping_add(slots(self.rows.len()));
         if slot == NO_SLOT {
-            // After 2^32 rows, skip the slot that means "none".
+            // After 2^32 rows, skips `NO_SLOT`.
             self.first = self.first.wrapping_add(1);
             self.ids.shift_by_one();
             slot = self.first.wrapping_add(slots(self.rows.len()));
@@ -114,17 +112,17 @@ impl<T: Weigh> Table<T> {
         self.ids.insert(id, slot);
     }
 
-    /// Undefines an id. Its row stays for events that hold its slot.
+    /// Undefines an id. Its row stays for events that refer to its slot.
     pub(crate) fn remove(&mut self, id: u64) -> bool {
         self.ids.remove(id)
     }
 
-    /// Undefines all ids. Their rows stay for events that hold their slots.
+    /// Undefines all ids. Their rows stay for events that refer to their slots.
     pub(crate) fn forget_ids(&mut self) {
         self.ids.clear();
     }
 
-    /// Removes everything. Slots from before must not be used any more.
+    /// Removes all ids and rows. Older slots must not be used any more.
     pub(crate) fn clear(&mut self) {
         self.ids.clear();
         self.rows.clear();
@@ -132,20 +130,20 @@ impl<T: Weigh> Table<T> {
         self.first = 0;
     }
 
-    /// Returns whether most rows have no id any more, and there are enough of them to
-    /// make removing them worthwhile.
+    /// Returns whether [`Table::compact`] is worth its cost: at least half of the rows have no id
+    /// any more, and there are many rows.
     fn is_sparse(&self) -> bool {
-        // A few are left alone, because renaming touches every id.
+        // Compacting takes a walk over all ids.
         let enough = 1024.max(self.ids.room() / 8);
         self.rows.len() >= enough && self.rows.len() / 2 >= self.ids.len()
     }
 
-    /// Returns the size of a copy of the table in bytes.
+    /// Returns the size in bytes of a copy of the table.
     fn weight(&self) -> usize {
         self.bytes.saturating_add(self.ids.room().saturating_mul(size_of::<Slot>()))
     }
 
-    /// Removes rows without an id. Slots from before must not be used any more.
+    /// Removes rows without an id. Older slots must not be used any more.
     fn compact(&mut self) {
         let mut live = vec![false; self.rows.len()];
         for slot in self.ids.slots() {
@@ -172,14 +170,14 @@ impl<T: Weigh> Table<T> {
     }
 }
 
-/// Maximum size of a [`ByteTable`] in bytes: its positions have 32 bits.
+/// Maximum size in bytes of a [`ByteTable`], whose positions have 32 bits.
 const MAX_BYTES: usize = u32::MAX as usize;
 
 fn span_part(bytes: usize) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
-/// Returns a number of rows as a distance between slots, which wrap.
+/// Converts a number of rows to a distance between slots, which wrap.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "an arena of 2^32 rows would not fit in memory"
@@ -193,10 +191,10 @@ fn weight<T: Weigh>(row: &T) -> usize {
     size_of::<T>().saturating_add(row.bytes_elsewhere())
 }
 
-/// Byte strings by id that are discarded together: stacks and label lists.
+/// Byte strings by id, which are all discarded together: stacks and label lists.
 #[derive(Debug, Default)]
 pub(crate) struct ByteTable {
-    /// Where each string is in `bytes`.
+    /// Position and length in `bytes` of each string.
     spans: Table<(u32, u32)>,
     bytes: Vec<u8>,
 }
@@ -228,14 +226,14 @@ impl ByteTable {
         self.bytes.get(at as usize..)?.get(..length as usize)
     }
 
-    /// Gives `id` a copy of `row`. Because of the copy, the window of bytes can move on:
-    /// stacks are needed until the next sequence point, megabytes away. The second result
-    /// is `true` if the limit was reached and everything before this row was removed.
+    /// Gives `id` a copy of `row`, because rows are needed until the next sequence point, but the
+    /// window with their bytes is not kept. If the limit of bytes is reached, removes all other
+    /// rows, and returns `true` as the second result.
     pub(crate) fn define(&mut self, id: u32, row: &[u8], limit: usize) -> (Defined, bool) {
         self.define_joined(id, row, &[], limit)
     }
 
-    /// Gives `id` a row that consists of two pieces, as [`ByteTable::define`] does.
+    /// Gives `id` a row that consists of two pieces. See [`ByteTable::define`].
     #[inline]
     pub(crate) fn define_joined(
         &mut self,
@@ -251,8 +249,7 @@ impl ByteTable {
         let is_full =
             held.saturating_add(length) > limit.min(MAX_BYTES) && !self.spans.rows.is_empty();
         if is_full {
-            // No slot may refer to the old contents of `bytes`, so slots continue after
-            // them.
+            // Slots continue, because old ones must not refer to the new contents of `bytes`.
             let next = self.spans.first.wrapping_add(slots(self.spans.rows.len()));
             self.spans.clear();
             self.spans.first = next;
@@ -285,36 +282,34 @@ impl ByteTable {
 
 /// All tables of a stream.
 ///
-/// Tables that outlive the region between two sequence points are shared, so that other
-/// threads can keep them unchanged while reading continues. They are copied only if they
-/// change while shared.
+/// Tables that outlive a sequence point are shared with threads that read other regions, for
+/// which they stay as they are. They are copied only if they change while shared.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tables {
     pub(crate) metadata: Arc<Table<Metadata>>,
     pub(crate) stacks: ByteTable,
-    /// Rows of threads (version 6).
+    /// Threads (version 6).
     pub(crate) threads: Arc<Table<Thread>>,
     /// Lists of labels (version 6).
     pub(crate) labels: ByteTable,
     pub(crate) covered: Covered,
 }
 
-/// Ids that are certainly defined, so that most events need no lookup. Id 0 of stacks and
-/// label lists, which means "none", counts as defined.
+/// Ranges of ids that are certainly defined, so that most events need no lookup. Id 0, for an
+/// event without a stack or labels, counts as defined.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Covered {
     pub(crate) metadata: IdRange,
     pub(crate) stacks: IdRange,
     pub(crate) threads: IdRange,
     pub(crate) labels: IdRange,
-    /// Whether [`IdRange::slot`] is valid for types, stacks and threads. For stack 0 it
-    /// returns [`NO_SLOT`], because between two sequence points all writers number stacks
-    /// from 1.
+    /// Whether [`IdRange::slot`] is valid for types, stacks and threads, and returns [`NO_SLOT`]
+    /// for stack 0. It does for real writers, which number stacks from 1.
     pub(crate) has_slots_in_order: bool,
 }
 
 impl Covered {
-    /// Returns whether all ids of an event are certainly defined. `false` proves nothing.
+    /// Returns whether all ids of an event are certainly defined. If not, they may still be.
     pub(crate) fn covers(&self, header: &BlobHeader, has_thread_rows: bool) -> bool {
         self.metadata.contains(u64::from(header.metadata_id))
             && (header.stack == 0 || self.stacks.contains(u64::from(header.stack)))
@@ -327,7 +322,7 @@ impl Covered {
 }
 
 impl Tables {
-    /// Updates the ranges of defined ids. Must be called after definitions have changed.
+    /// Updates [`Tables::covered`], after definitions have changed.
     pub(crate) fn update_covered(&mut self) {
         let stacks = self.stacks.spans.ids.gapless().with_zero();
         self.covered = Covered {
@@ -342,9 +337,8 @@ impl Tables {
         };
     }
 
-    /// Forgets the tables that a sequence point clears ([FORMAT.md
-    /// 9.4](crate::format_guide#9.4), steps 3 and 4). No events may be queued at this
-    /// point.
+    /// Clears the tables that a sequence point clears ([FORMAT.md 9.4](crate::format_guide#9.4),
+    /// steps 3 and 4). No events may wait for their turn then.
     pub(crate) fn pass_sequence_point(&mut self, forget_threads: bool, forget_metadata: bool) {
         self.stacks.clear();
         self.labels.clear();
@@ -360,9 +354,9 @@ impl Tables {
         }
     }
 
-    /// Moves these tables to another instance, for a thread that reads the events of this
-    /// region. Stacks and labels are moved, because a sequence point is about to discard
-    /// them.
+    /// Gives these tables to another instance, with which a thread reads the events of this
+    /// region. Stacks and labels are not copied, because a sequence point is about to discard
+    /// them here.
     pub(crate) fn move_to(&mut self, other: &mut Tables) {
         self.share_with(other);
         std::mem::swap(&mut self.stacks, &mut other.stacks);
@@ -378,13 +372,13 @@ impl Tables {
         other.labels.clone_from(&self.labels);
     }
 
-    /// Returns how many bytes [`Tables::copy_to`] copies.
+    /// Returns the number of bytes that [`Tables::copy_to`] copies.
     pub(crate) fn copied_bytes(&self) -> u64 {
         self.stacks.weight().saturating_add(self.labels.weight()) as u64
     }
 
-    /// Returns the identity of each shared table, which changes when it is copied, and
-    /// its size in bytes.
+    /// Returns the address of each shared table, which changes when the table is copied, and the
+    /// table's size in bytes.
     pub(crate) fn shared(&self) -> [(usize, u64); 2] {
         [
             (Arc::as_ptr(&self.metadata).addr(), self.metadata.weight() as u64),
@@ -392,7 +386,7 @@ impl Tables {
         ]
     }
 
-    /// Shares the shareable tables and the ranges of defined ids.
+    /// Shares event types and threads with another instance, and copies the ranges of ids.
     pub(crate) fn share_with(&self, other: &mut Tables) {
         if !Arc::ptr_eq(&self.metadata, &other.metadata) {
             other.metadata = Arc::clone(&self.metadata);
@@ -404,7 +398,7 @@ impl Tables {
     }
 }
 
-/// Empties a table, or leaves it to the others who share it.
+/// Empties a table, or replaces it by an empty one if it is shared.
 fn forget<T: Weigh>(table: &mut Arc<Table<T>>) {
     match Arc::get_mut(table) {
         Some(table) => table.clear(),
@@ -464,8 +458,7 @@ mod tests {
             assert!(table.bytes <= 10_000 && table.get(id).is_some());
         }
         assert!(table.rows.len() < 10 && table.get(0).is_none());
-        // A single row above the limit is kept all the same, because it has already been
-        // read.
+        // A single row above the limit is kept.
         let heavy = "x".repeat(20_000);
         assert!(table.define(100, heavy.as_str(), room));
         assert_eq!((table.rows.len(), table.get(100).is_some()), (1, true));

@@ -1,17 +1,17 @@
 //! Versions of the format.
 
-/// A stream's version, as determined from its first bytes.
+/// Version of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Version {
     /// NetPerf (`.netperf`): .NET Core 2.1 and 2.2, and later versions on request.
     V3,
-    /// .NET Core 3.0 and later. Version 5 streams are not marked as such: they are
-    /// version 4 with metadata that may have tags.
+    /// Versions 4 and 5: .NET Core 3.0 and later. Streams do not distinguish the two; only in
+    /// version 5, metadata may have tags.
     V4,
-    /// Written by one-collect: `dotnet-trace collect-linux`, `record-trace`.
+    /// Version 6, which one-collect writes (`dotnet-trace collect-linux`, `record-trace`).
     V6 {
-        /// Minor version; all are readable.
+        /// Minor version, of which all are readable.
         minor: u32,
     },
 }

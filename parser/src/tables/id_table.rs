@@ -1,22 +1,22 @@
-//! Maps ids to slots: an array for dense ids, which every real writer uses, and a map for
-//! the rest.
+//! Maps ids to slots, with an array for dense ids, which every real writer uses, and a map for
+//! other ids.
 
 use super::{NO_SLOT, Slot};
 use crate::forget;
 use std::collections::HashMap;
 
-/// Maximum number of undefined ids that the array bridges; ids further away go to the
-/// map. So a hostile id cannot make the array grow by more than its own row is worth.
+/// Maximum number of undefined ids between two ids of the array. Ids further away go to the map,
+/// so that a hostile id cannot make the array grow much.
 const MAX_BRIDGED: u64 = 64;
 /// Maximum length of the array, in ids after the first.
 const MAX_DENSE: u64 = 1 << 22;
 
-/// A range of ids.
+/// Range of ids.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct IdRange {
     first: u64,
     count: u64,
-    /// Number to add to an id to get its slot, if slots are in the order of ids.
+    /// Distance from an id to its slot, if slots are in the order of ids.
     shift: Slot,
 }
 
@@ -27,8 +27,8 @@ impl IdRange {
     }
 
     /// Returns the slot of an id in the range, if [slots are in
-    /// order](IdTable::has_slots_in_order). For an id 0 that was added by
-    /// [`IdRange::with_zero`], returns the slot before the first, or [`NO_SLOT`].
+    /// order](IdTable::has_slots_in_order). For an id 0 that [`IdRange::with_zero`] added, this
+    /// is the slot before the first one, which is [`NO_SLOT`] if the first one is 0.
     #[inline(always)]
     pub(crate) fn slot(self, id: u32) -> Slot {
         id.wrapping_add(self.shift)
@@ -46,13 +46,13 @@ impl IdRange {
 
 #[derive(Debug, Default)]
 pub(super) struct IdTable {
-    /// The first id that was inserted, which is that of `dense[0]`.
+    /// Id of `dense[0]`, which was inserted first.
     base: u64,
     dense: Vec<Slot>,
-    /// Number of ids from `base` on that are defined without a gap.
+    /// Number of consecutive ids from `base` on that are defined.
     gapless: u64,
-    /// Whether some slot in the array is not as far from the first slot as its id is from
-    /// the first id.
+    /// Whether the distance between a slot in the array and the first slot differs from the
+    /// distance between their ids.
     is_bent: bool,
     sparse: HashMap<u64, Slot>,
     count: usize,
@@ -65,7 +65,7 @@ impl Clone for IdTable {
         other
     }
 
-    /// Copies into memory that is already allocated.
+    /// Reuses the memory of `self`.
     fn clone_from(&mut self, other: &IdTable) {
         (self.base, self.gapless, self.count) = (other.base, other.gapless, other.count);
         self.is_bent = other.is_bent;
@@ -95,7 +95,7 @@ impl IdTable {
         }
     }
 
-    /// Returns the ids that are defined without a gap.
+    /// Returns the range of consecutive ids from the first one on that are defined.
     pub(super) fn gapless(&self) -> IdRange {
         let first = self.dense.first().copied().unwrap_or_default();
         IdRange {
@@ -105,7 +105,7 @@ impl IdTable {
         }
     }
 
-    /// Returns whether consecutive ids have consecutive slots: false once an id was redefined.
+    /// Returns whether consecutive ids have consecutive slots, which ends when an id is redefined.
     pub(super) fn has_slots_in_order(&self) -> bool {
         !self.is_bent
     }
@@ -114,8 +114,7 @@ impl IdTable {
         self.count
     }
 
-    /// Returns the cost of walking or copying all ids: more than the number of ids if
-    /// most were removed.
+    /// Returns the number of places for ids, which a walk over all ids visits.
     pub(super) fn room(&self) -> usize {
         self.dense.len().saturating_add(self.sparse.capacity())
     }
@@ -132,8 +131,8 @@ impl IdTable {
         self.insert_anywhere(id, slot);
     }
 
-    /// Returns whether the id is one more than all defined ids; all real writers number
-    /// stacks and types like this.
+    /// Returns whether the id follows all defined ids without a gap, as the ids of all real
+    /// writers do.
     #[inline]
     pub(super) fn is_next(&self, id: u64) -> bool {
         let next = self.dense.len() as u64;
@@ -158,7 +157,7 @@ impl IdTable {
             if index >= self.dense.len() {
                 self.dense.resize(index.saturating_add(1), NO_SLOT);
             }
-            // If the first id was redefined, all other slots are out of order.
+            // A new slot for the first id puts all other slots out of order.
             self.is_bent |= match self.dense.first() {
                 Some(first) if index > 0 => first.wrapping_add(low_bits(index as u64)) != slot,
                 _ => self.dense.len() > 1,
@@ -169,8 +168,7 @@ impl IdTable {
             if index as u64 == self.gapless {
                 self.gapless = self.gapless.wrapping_add(1);
             }
-            // An id that was put in the map when it was far away must not be found there
-            // any more.
+            // The id may have been far away from the array before.
             if !self.sparse.is_empty() {
                 self.sparse.remove(&id);
             }
@@ -221,7 +219,7 @@ impl IdTable {
         self.count = self.slots().count();
     }
 
-    /// Renumbers all slots.
+    /// Replaces each slot by the slot that `name` returns for it.
     pub(super) fn rename(&mut self, name: impl Fn(Slot) -> Slot) {
         for slot in self.dense.iter_mut().filter(|slot| **slot != NO_SLOT) {
             *slot = name(*slot);
@@ -239,7 +237,7 @@ impl IdTable {
     }
 }
 
-/// Returns an id, or an index, truncated to the width of slots.
+/// Truncates an id, or an index, to the width of slots.
 #[expect(clippy::cast_possible_truncation, reason = "slots wrap")]
 fn low_bits(id: u64) -> Slot {
     id as Slot
@@ -249,7 +247,7 @@ fn low_bits(id: u64) -> Slot {
 mod tests {
     use super::*;
 
-    /// Checks what is derived from an id alone against the table.
+    /// Asserts that [`IdRange::slot`] agrees with the table if slots are in order.
     fn assert_told(table: &IdTable, is_in_order: bool) {
         assert_eq!(table.has_slots_in_order(), is_in_order);
         let range = table.gapless();

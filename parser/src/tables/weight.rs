@@ -1,12 +1,12 @@
-//! The memory that a row uses, so that tables can be bounded in bytes.
+//! Computes the memory that rows use, so that tables can be limited in bytes.
 
 use crate::block::metadata::Metadata;
 use crate::block::thread::Thread;
 use crate::schema::{Field, FieldType};
 
-/// Something that is stored in a table.
+/// Row of a table, whose memory can be computed.
 pub(crate) trait Weigh {
-    /// Returns the approximate number of heap bytes that it owns.
+    /// Returns the approximate number of heap bytes that the row owns.
     fn bytes_elsewhere(&self) -> usize;
 }
 
@@ -47,8 +47,8 @@ fn field_bytes(fields: &[Field]) -> usize {
     })
 }
 
-/// Returns the heap bytes of a type. The recursion ends because the nesting of types is
-/// limited.
+/// Returns the number of heap bytes that a type owns. The recursion ends, because the nesting
+/// of types is limited.
 fn type_bytes(kind: &FieldType) -> usize {
     match kind {
         FieldType::Object(fields) => field_bytes(fields),
