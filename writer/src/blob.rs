@@ -31,8 +31,8 @@ pub mod flag {
     pub const PAYLOAD_SIZE: u8 = 0x80;
 }
 
-/// One event: a payload, and a header with the fields of all versions. Each layout writes
-/// the fields that it has. `None` means the correct value.
+/// One event: a payload, and a header with the fields of all versions. Each layout writes only the
+/// fields that exist in it. A field that is `None` is written with the correct value.
 ///
 /// [FORMAT.md 5] (version 3), 6.2 (versions 4 and 5), 7.4 (version 6):
 ///
@@ -50,8 +50,8 @@ pub mod flag {
 /// | 60 | StackSize i32, stack, padding | RelatedActivityId guid | |
 /// | 76 | | PayloadSize u32, payload, padding | |
 ///
-/// Compressed (V4 to V6), a blob is one byte of flags, then only what differs from the
-/// blob before: see [`Compressor`].
+/// A compressed blob (V4 to V6) is one byte of flags, then the fields that differ from the
+/// previous blob: see [`Compressor`].
 ///
 /// ```
 /// use nettrace_writer::{Blob, Sink, Value, payload};
@@ -66,20 +66,20 @@ pub mod flag {
 /// [FORMAT.md 5]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#5
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
-    /// Event type; 0 defines metadata.
+    /// Id of the event type; 0 for a blob that defines an event type.
     pub metadata_id: u32,
     /// Number of the event on its capture thread.
     pub sequence_number: u32,
-    /// Thread that the event is about: OS id (V3: its low 32 bits), in version 6 an
-    /// index.
+    /// Thread that the event is about: OS id (V3: its low 32 bits); in version 6 the index of a
+    /// row of a [`ThreadBlock`](super::ThreadBlock).
     pub thread_id: u64,
     /// Thread that wrote the event.
     pub capture_thread_id: u64,
     /// Processor, or [`NO_PROCESSOR`].
     pub processor: u32,
-    /// Stack id.
+    /// Id of a stack of a [`StackBlock`](super::StackBlock); 0 for no stack.
     pub stack_id: u32,
-    /// Timestamp.
+    /// Timestamp in ticks of [`Trace::tick_frequency`](super::Trace::tick_frequency).
     pub ticks: u64,
     /// Activity (versions 3–5).
     pub activity_id: GuidBytes,
@@ -93,15 +93,16 @@ pub struct Blob {
     pub payload: Vec<u8>,
     /// The stack as bytes (version 3).
     pub stack: Vec<u8>,
-    /// Bytes after the payload (V3: the stack) that EventSize counts (uncompressed).
+    /// Bytes to append after the payload (V3: after the stack); EventSize includes them
+    /// (uncompressed).
     pub extra: Vec<u8>,
-    /// Flags of the compressed header, if not [`Compressor::needed_flags`].
+    /// Flags of the compressed header; `None` for [`Compressor::needed_flags`].
     pub flags: Option<u8>,
-    /// EventSize, if not the correct one (uncompressed).
+    /// EventSize to write instead of the correct one (uncompressed).
     pub event_size: Option<u32>,
-    /// PayloadSize, if not that of the payload.
+    /// PayloadSize to write instead of the correct one.
     pub payload_size: Option<u32>,
-    /// StackSize, if not that of the stack (version 3).
+    /// StackSize to write instead of the correct one (version 3).
     pub stack_size: Option<u32>,
 }
 
@@ -158,8 +159,8 @@ impl Blob {
         sink.raw(&self.extra).fill(0, padding);
     }
 
-    /// Writes the uncompressed layout of versions 4 and 5; `padded` to a multiple of 4 as
-    /// the runtime does.
+    /// Writes the uncompressed layout of versions 4 and 5. `padded` fills the blob up to a multiple
+    /// of 4 bytes, as the runtime does.
     pub fn encode_v4(&self, sink: &mut Sink, padded: bool) {
         let unpadded = 76 + self.payload.len() + self.extra.len();
         let padding = if padded { unpadded.wrapping_neg() % 4 } else { 0 };
@@ -186,8 +187,8 @@ impl Blob {
     }
 }
 
-/// Writes the compressed blobs of one block. It keeps the fields of the last blob, which
-/// the next one inherits.
+/// Writes the compressed blobs of one block. A header stores only the fields that differ from the
+/// previous blob, so the compressor keeps those of the last blob.
 ///
 /// [FORMAT.md 6.3], in version 6 7.4:
 ///
@@ -220,8 +221,7 @@ impl Compressor {
         Compressor { version, before, payload_size: 0, overlong: 0 }
     }
 
-    /// Adds `extra` needless bytes to every varuint, as far as its type's 5 or 10 bytes
-    /// allow.
+    /// Adds `extra` needless bytes to every varuint, up to 5 bytes for 32 bits and 10 for 64.
     pub fn with_overlong_varuints(mut self, extra: usize) -> Self {
         self.overlong = extra;
         self
@@ -233,7 +233,8 @@ impl Compressor {
         self.before.sequence_number.wrapping_add(u32::from(counts))
     }
 
-    /// Returns the flags with which a reader gets all of `blob`'s fields right.
+    /// Returns the flags of the fields that have to be stored, because a reader would otherwise
+    /// take other values for `blob`.
     pub fn needed_flags(&self, blob: &Blob) -> u8 {
         let before = &self.before;
         let capture_differs = blob.sequence_number != self.number_without_flag(blob.metadata_id)

@@ -1,5 +1,4 @@
-//! The byte sink that every encoder writes to. It knows the primitives of the format and
-//! nothing else.
+//! The byte sink that every encoder writes to: the primitives of the format, and nothing else.
 
 use bytemuck::cast_slice;
 
@@ -13,7 +12,7 @@ use bytemuck::cast_slice;
 /// [FORMAT.md 2]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#2
 pub type GuidBytes = [u8; 16];
 
-/// A growing run of bytes. All methods append and return the sink, so that calls chain.
+/// A buffer of bytes. Methods that append return the sink, so that calls can be chained.
 ///
 /// The primitives of the format ([FORMAT.md 2]):
 ///
@@ -109,7 +108,7 @@ impl Sink {
         self
     }
 
-    /// Appends an unsigned varuint in the shortest form.
+    /// Appends a varuint in its shortest form.
     pub fn varuint(&mut self, value: u64) -> &mut Self {
         self.varuint_overlong(value, 0)
     }
@@ -174,7 +173,8 @@ pub fn zigzag(value: i64) -> u64 {
 /// Returns a length as a 32-bit count.
 ///
 /// # Panics
-/// If the length does not fit; write such streams with an explicit count instead.
+/// If the length does not fit. A stream with such a count can be written with the `Option` field
+/// for it.
 pub(crate) fn count32(length: usize) -> u32 {
     u32::try_from(length).expect("a length of more than 32 bits cannot be stored")
 }
@@ -182,7 +182,8 @@ pub(crate) fn count32(length: usize) -> u32 {
 /// Returns a length as a 16-bit count.
 ///
 /// # Panics
-/// If the length does not fit; write such streams with an explicit count instead.
+/// If the length does not fit. A stream with such a count can be written with the `Option` field
+/// for it.
 pub(crate) fn count16(length: usize) -> u16 {
     u16::try_from(length).expect("a length of more than 16 bits cannot be stored")
 }

@@ -1,5 +1,4 @@
-//! Damage to finished bytes. Every operation is defined for all positions and lengths,
-//! because positions after the end are ignored. So random damage is always valid.
+//! Damage to finished bytes. Positions after the end are ignored, so any random damage is valid.
 
 use std::ops::Range;
 
@@ -30,7 +29,7 @@ pub enum Damage {
     },
     /// Inserts bytes.
     Insert {
-        /// Position of the byte before which they are inserted.
+        /// Position of the first inserted byte.
         at: usize,
         /// The inserted bytes.
         bytes: Vec<u8>,

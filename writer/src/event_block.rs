@@ -4,26 +4,26 @@ use crate::blob::{Blob, Compressor};
 use crate::bytes::{Sink, count16};
 use crate::layout::{Content, Version};
 
-/// How blobs are written ([FORMAT.md 6.2] and 6.3).
+/// Layout of blobs ([FORMAT.md 6.2] and 6.3).
 ///
 /// [FORMAT.md 6.2]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.2
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BlobLayout {
-    /// Flags and differences (versions 4–6), as every runtime writes.
+    /// A byte of flags and the fields that differ from the previous blob (versions 4–6). All
+    /// runtimes write this layout.
     #[default]
     Compressed,
-    /// Like `Compressed`, with that many needless bytes in every varuint, as far as its
-    /// maximum length allows.
+    /// Like `Compressed`, with up to this number of needless bytes in every varuint.
     Overlong(usize),
-    /// All fields; versions 4 and 5 padded to a multiple of 4.
+    /// All fields; in versions 4 and 5 padded to a multiple of 4 bytes.
     Uncompressed,
-    /// All fields, without padding (as the reference reader's test writer does).
+    /// All fields, without padding. The tests of the reference reader write this layout.
     UncompressedUnpadded,
 }
 
-/// Content of an event block, and of a metadata block of versions 3 to 5. `None` means
-/// the correct value.
+/// Content of an event block, and of a metadata block of versions 3 to 5. A field that is `None`
+/// is written with the correct value.
 ///
 /// [FORMAT.md 6.1] and 7.4:
 ///
@@ -47,15 +47,15 @@ pub enum BlobLayout {
 /// [FORMAT.md 6.1]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.1
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventBlock {
-    /// How the blobs are written; version 3 has one layout only.
+    /// Layout of the blobs. It has no effect in version 3, which has one layout only.
     pub layout: BlobLayout,
-    /// HeaderSize, if not 20 plus the length of `header_extra`.
+    /// HeaderSize to write instead of 20 plus the length of `header_extra`.
     pub header_size: Option<u16>,
-    /// Flags, if not the ones that the layout needs.
+    /// Flags to write instead of those of `layout`.
     pub flags: Option<u16>,
-    /// MinTimestamp, if not the smallest of the blobs.
+    /// MinTimestamp to write instead of the smallest timestamp of the blobs.
     pub min_ticks: Option<u64>,
-    /// MaxTimestamp, if not the largest of the blobs.
+    /// MaxTimestamp to write instead of the largest timestamp of the blobs.
     pub max_ticks: Option<u64>,
     /// Header bytes after the known ones.
     pub header_extra: Vec<u8>,
@@ -63,14 +63,13 @@ pub struct EventBlock {
     pub rows: Vec<Row>,
 }
 
-/// A blob, or bytes where one should be.
+/// A blob, or bytes in the place of a blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Row {
     /// A blob.
     Blob(Blob),
-    /// Bytes as they are. A compressor does not see them: blobs after them continue
-    /// from the state before them.
+    /// Bytes as they are. They do not change which fields the next compressed blob stores.
     Raw(Vec<u8>),
 }
 
@@ -101,8 +100,7 @@ impl EventBlock {
 
     fn header(&self) -> Sink {
         let is_compressed = matches!(self.layout, BlobLayout::Compressed | BlobLayout::Overlong(_));
-        // Over all rows, not the first and the last: events of one block need not be in
-        // time order.
+        // All blobs are compared, because the events of a block need not be in time order.
         let min_ticks = self.blobs().map(|blob| blob.ticks).min().unwrap_or(0);
         let max_ticks = self.blobs().map(|blob| blob.ticks).max().unwrap_or(0);
         let mut header = Sink::new();

@@ -1,4 +1,4 @@
-//! Two small whole streams, which are also files in `traces/`, with the events in them.
+//! Two small complete streams, which are also files in `testdata/traces/`.
 //!
 //! | stream | bytes | what it has |
 //! |---|---|---|

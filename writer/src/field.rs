@@ -1,19 +1,17 @@
-//! Fields of an event type, and their description in the three forms that metadata knows.
+//! Fields of an event type, and the three forms of field lists in metadata.
 
 use crate::bytes::{Sink, count16, count32};
 
-/// A field of an event type: name and type. `None` means the correct value.
-///
-/// How it is described in metadata depends on the version: see [`FieldForm`].
+/// A field of an event type. [`FieldForm`] has the forms in which metadata describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Name, may be empty.
     pub name: String,
     /// Type.
     pub field_type: FieldType,
-    /// Size before the description (V2, V6), if not the correct one.
+    /// Size to write before the description, instead of the correct one (V2, V6).
     pub size: Option<u32>,
-    /// Bytes after the known description (V2, V6).
+    /// Bytes to append to the description (V2, V6).
     pub extra: Vec<u8>,
 }
 
@@ -24,8 +22,8 @@ impl Field {
     }
 }
 
-/// Type of a field ([FORMAT.md 8]). Types of version 6 cannot be described before it:
-/// [`FieldType::is_allowed_in`].
+/// Type of a field ([FORMAT.md 8]). [`FieldType::is_allowed_in`] says which field lists can
+/// describe it; those marked V6 exist only in version 6.
 ///
 /// [FORMAT.md 8]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#8
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,9 +79,9 @@ pub enum FieldType {
     DataLoc(Box<FieldType>),
     /// Code 26 (V6), a boolean of one byte.
     Boolean8,
-    /// Any code, without anything after it.
+    /// This type code, with nothing after it.
     Code(u8),
-    /// Bytes where the type should be.
+    /// Bytes in the place of the type.
     Raw(Vec<u8>),
 }
 
@@ -153,7 +151,7 @@ impl FieldType {
         }
     }
 
-    /// Returns whether a field list of that form may hold this type.
+    /// Returns whether a field list of form `form` can describe this type.
     pub fn is_allowed_in(&self, form: FieldForm) -> bool {
         match self {
             FieldType::Object(fields) => {
@@ -211,7 +209,7 @@ impl FieldType {
     }
 }
 
-/// Writes a field list: its count (`count` or the correct one) and its fields.
+/// Writes a field list: the number of fields, or `count` instead of it, and the fields.
 pub fn encode_fields(sink: &mut Sink, fields: &[Field], count: Option<u32>, form: FieldForm) {
     match (form, count) {
         (FieldForm::V6, Some(count)) => sink.u16(count as u16),

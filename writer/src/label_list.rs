@@ -3,8 +3,8 @@
 use crate::bytes::{GuidBytes, Sink, count32};
 use crate::layout::Content;
 
-/// A label list block (version 6, [FORMAT.md 7.8]): u32 first index, u32 count, then
-/// lists of labels. `None` means the correct value.
+/// A label list block (version 6, [FORMAT.md 7.8]): u32 first index, u32 count, then lists of
+/// labels.
 ///
 /// ```
 /// use nettrace_writer::{Label, LabelListBlock};
@@ -18,9 +18,9 @@ use crate::layout::Content;
 pub struct LabelListBlock {
     /// Index of the first list; each following list has the next index.
     pub first_index: u32,
-    /// Number before the lists, if not the correct one.
+    /// Count to write instead of the number of `lists`.
     pub count: Option<u32>,
-    /// The lists. A list without labels cannot be stored and writes nothing.
+    /// The lists. An empty list cannot be stored, so it writes nothing.
     pub lists: Vec<Vec<Label>>,
     /// Bytes after the last list.
     pub trailing: Vec<u8>,
@@ -53,13 +53,13 @@ pub enum Label {
     Level(u8),
     /// Kind 10.
     Version(u8),
-    /// Any kind below 0x80 with these bytes.
+    /// Any kind below 0x80, with its content as bytes.
     Raw(u8, Vec<u8>),
 }
 
 impl Label {
-    /// Returns the maximum size of the label in bytes: a kind, 5 bytes before each text,
-    /// 10 for a number.
+    /// Returns the maximum size of the label in bytes: a byte for the kind, 5 for the length of a
+    /// text, 10 for a number.
     pub(crate) fn max_bytes(&self) -> usize {
         match self {
             Label::Text(key, value) => 11 + key.len() + value.len(),
@@ -69,7 +69,7 @@ impl Label {
         }
     }
 
-    /// Writes the label. `last` marks the end of its list.
+    /// Writes the label. `last` is set for the last label of a list.
     pub fn encode(&self, sink: &mut Sink, last: bool) {
         let end = if last { 0x80 } else { 0 };
         match self {
@@ -89,12 +89,12 @@ impl Label {
 }
 
 impl LabelListBlock {
-    /// Creates a block with these lists.
+    /// Creates a block of lists, with the correct count.
     pub fn new(first_index: u32, lists: Vec<Vec<Label>>) -> Self {
         LabelListBlock { first_index, count: None, lists, trailing: Vec::new() }
     }
 
-    /// Returns the content.
+    /// Returns the content of the block, with one row for each list.
     pub fn content(&self) -> Content {
         let mut header = Sink::new();
         header.u32(self.first_index).u32(self.count.unwrap_or(count32(self.lists.len())));

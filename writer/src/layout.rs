@@ -1,4 +1,4 @@
-//! Where everything lies in a finished stream, so that a test can aim at it.
+//! Positions of the parts of a finished stream, so that a test can damage a chosen one.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ pub enum Version {
     V3,
     /// Nettrace 4: objects with block headers; metadata without tags.
     V4,
-    /// Like 4, with tags in metadata. The stream header is that of version 4.
+    /// Nettrace 4 with tags in metadata. Its stream header says 4.
     V5,
     /// Nettrace 6: blocks with 4-byte headers.
     V6,
@@ -29,7 +29,7 @@ impl Version {
     }
 }
 
-/// What a part of the stream is.
+/// Kind of a part of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PartKind {
@@ -37,13 +37,13 @@ pub enum PartKind {
     StreamHeader,
     /// The `Trace` object or Trace block.
     Trace,
-    /// `EventBlock`, Event block.
+    /// The `EventBlock` object, or the Event block.
     Event,
-    /// `MetadataBlock`, Metadata block.
+    /// The `MetadataBlock` object, or the Metadata block.
     Metadata,
-    /// `StackBlock`, Stack block.
+    /// The `StackBlock` object, or the Stack block.
     Stack,
-    /// `SPBlock`, SequencePoint block.
+    /// The `SPBlock` object, or the SequencePoint block.
     SequencePoint,
     /// Thread block (version 6).
     Thread,
@@ -58,8 +58,7 @@ pub enum PartKind {
 }
 
 impl PartKind {
-    /// Returns the type name of the object that holds such a part, if objects have this
-    /// part.
+    /// Returns the type name of an object of this kind; `None` if there is no such object.
     pub fn object_name(self) -> Option<&'static str> {
         match self {
             PartKind::Trace => Some("Trace"),
@@ -71,7 +70,7 @@ impl PartKind {
         }
     }
 
-    /// Returns the kind of the part in an object of that type name.
+    /// Returns the kind of an object with the type name `name`.
     pub fn from_object_name(name: &[u8]) -> PartKind {
         match name {
             b"Trace" => PartKind::Trace,
@@ -83,7 +82,7 @@ impl PartKind {
         }
     }
 
-    /// Returns the number of such a block in version 6, if version 6 has it.
+    /// Returns the number that version 6 has for a block of this kind; `None` if it has none.
     pub fn block_kind(self) -> Option<u8> {
         match self {
             PartKind::End => Some(0),
@@ -99,7 +98,7 @@ impl PartKind {
         }
     }
 
-    /// Returns the kind of the part in a version 6 block of that number.
+    /// Returns the kind of a version 6 block with the number `kind`.
     pub fn from_block_kind(kind: u8) -> PartKind {
         match kind {
             0 => PartKind::End,
@@ -116,8 +115,7 @@ impl PartKind {
     }
 }
 
-/// One part of a finished stream. All positions are counted from the first byte of the
-/// stream.
+/// One part of a finished stream. Positions are counted from the first byte of the stream.
 ///
 /// ```
 /// use nettrace_writer::{PartKind, tiny_v6};
@@ -139,10 +137,9 @@ pub struct Part {
     /// block (size in the low 24 bits). `None` for the stream header, a `Trace` object
     /// and raw bytes.
     pub size_field: Option<usize>,
-    /// The content; for an object without the padding before it.
+    /// Positions of the content. The padding of an object lies before it.
     pub content: Range<usize>,
-    /// Rows in the content: blobs, metadata rows, stacks, thread rows, label lists,
-    /// entries.
+    /// Positions of the rows in the content, such as blobs, stacks or label lists.
     pub rows: Vec<Range<usize>>,
     /// Position of the EndObject tag (objects only).
     pub end_tag: Option<usize>,
@@ -150,18 +147,18 @@ pub struct Part {
     pub end: usize,
 }
 
-/// Content of a block, with the positions of its rows counted from the content's start.
+/// Content of a block, and the positions of its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Content {
-    /// The bytes.
+    /// Bytes of the content.
     pub bytes: Vec<u8>,
-    /// Rows, in order.
+    /// Positions of the rows in `bytes`, in order.
     pub rows: Vec<Range<usize>>,
 }
 
 impl Content {
-    /// Creates content without a map of rows.
+    /// Creates content without positions of rows.
     pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
         Content { bytes: bytes.into(), rows: Vec::new() }
     }

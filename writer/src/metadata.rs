@@ -1,10 +1,9 @@
-//! Metadata of versions 3 to 5: the payload of a blob with metadata id 0.
+//! Metadata of versions 3 to 5.
 
 use crate::bytes::{Sink, count32};
 use crate::field::{Field, FieldForm, encode_fields};
 
-/// A definition of an event type in versions 3 to 5: the payload of a blob with metadata
-/// id 0. `None` means the correct value.
+/// A definition of an event type in versions 3 to 5: the payload of a blob with metadata id 0.
 ///
 /// [FORMAT.md 6.4] to 6.7:
 ///
@@ -36,13 +35,13 @@ use crate::field::{Field, FieldForm, encode_fields};
 /// [FORMAT.md 6.4]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.4
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Definition {
-    /// The id that is defined.
+    /// Metadata id that events of this type refer to.
     pub metadata_id: u32,
     /// Provider.
     pub provider: String,
     /// Event id.
     pub event_id: u32,
-    /// Event name, may be empty.
+    /// Event name; may be empty.
     pub name: String,
     /// Keywords.
     pub keywords: u64,
@@ -50,24 +49,24 @@ pub struct Definition {
     pub version: u32,
     /// Level, 0 to 5.
     pub level: u32,
-    /// V1 field list. It is left out if `ends_after_level` is set.
+    /// V1 field list.
     pub fields: Vec<Field>,
-    /// Count before the list, if not the correct one.
+    /// Count to write instead of the number of `fields`.
     pub field_count: Option<u32>,
-    /// Leaves out everything after the level, including the count of fields.
+    /// Leaves out everything after the level: `fields`, their count and `tags`.
     pub ends_after_level: bool,
     /// Tags.
     pub tags: Vec<Tag>,
 }
 
-/// A tag after a definition (version 5, [FORMAT.md 6.6]). `None` means the correct value.
+/// A tag after a definition (version 5, [FORMAT.md 6.6]).
 ///
 /// [FORMAT.md 6.6]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.6
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// Size before the kind; it counts the payload only. `None`: the payload's length.
+    /// Size to write instead of the length of `payload`.
     pub size: Option<u32>,
-    /// 1 OpCode, 2 V2Params.
+    /// Kind of the tag: 1 for OpCode, 2 for V2Params.
     pub kind: u8,
     /// The payload.
     pub payload: Vec<u8>,

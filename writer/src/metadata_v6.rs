@@ -4,15 +4,15 @@ use crate::bytes::{GuidBytes, Sink, count16};
 use crate::field::{Field, FieldForm, encode_fields};
 use crate::layout::Content;
 
-/// A metadata block of version 6 ([FORMAT.md 7.3]): u16 header size, not counting itself,
-/// reserved bytes, rows. `None` means the correct value.
+/// A metadata block of version 6 ([FORMAT.md 7.3]): u16 header size, which does not count itself,
+/// reserved bytes, rows.
 ///
 /// [FORMAT.md 7.3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.3
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MetadataBlock {
-    /// Header size, if not the length of `header`.
+    /// Header size to write instead of the length of `header`.
     pub header_size: Option<u16>,
-    /// Reserved header bytes; none are defined.
+    /// Header bytes. The format defines none yet.
     pub header: Vec<u8>,
     /// The rows.
     pub rows: Vec<MetadataRow>,
@@ -20,8 +20,7 @@ pub struct MetadataBlock {
     pub trailing: Vec<u8>,
 }
 
-/// A definition of an event type in version 6. `None` means the correct value, unless
-/// stated otherwise.
+/// A definition of an event type in version 6.
 ///
 /// [FORMAT.md 7.3]:
 ///
@@ -52,9 +51,9 @@ pub struct MetadataBlock {
 /// [FORMAT.md 7.3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.3
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MetadataRow {
-    /// Row size, if not the correct one.
+    /// Row size to write instead of the correct one.
     pub size: Option<u16>,
-    /// The id that is defined.
+    /// Metadata id that events of this type refer to.
     pub metadata_id: u32,
     /// Provider.
     pub provider: String,
@@ -64,15 +63,15 @@ pub struct MetadataRow {
     pub name: String,
     /// Fields.
     pub fields: Vec<Field>,
-    /// Count before the fields, if not the correct one.
+    /// Count to write instead of the number of `fields`.
     pub field_count: Option<u16>,
-    /// Ends the row before the size of the optional metadata.
+    /// Leaves out the optional metadata and its size.
     pub ends_after_fields: bool,
-    /// Size of the optional metadata, if not the correct one.
+    /// Size of the optional metadata to write instead of the correct one.
     pub optional_size: Option<u16>,
     /// Optional metadata, in order.
     pub optional: Vec<Optional>,
-    /// Row bytes after the known parts.
+    /// Bytes to append to the row.
     pub extra: Vec<u8>,
 }
 
@@ -99,7 +98,7 @@ pub enum Optional {
     Level(u8),
     /// Kind 9.
     Version(u8),
-    /// Bytes as they are, kind included.
+    /// Bytes as they are; the first is the kind.
     Raw(Vec<u8>),
 }
 
@@ -147,7 +146,7 @@ impl MetadataBlock {
         MetadataBlock { rows, ..MetadataBlock::default() }
     }
 
-    /// Returns the content.
+    /// Returns the content of the block.
     pub fn content(&self) -> Content {
         let mut header = Sink::new();
         header

@@ -3,9 +3,9 @@
 use crate::bytes::{Sink, count32};
 use crate::layout::{Content, Version};
 
-/// A sequence point: `SPBlock` in versions 4 and 5, a SequencePoint block in version 6.
-/// No later event is older than it, its numbers show which events were lost, and it makes
-/// readers forget stacks and label lists. `None` means the correct value.
+/// A sequence point: `SPBlock` in versions 4 and 5, a SequencePoint block in version 6. No later
+/// event is older than the point. Its sequence numbers show which events were lost. A reader
+/// forgets all stacks and label lists at the point.
 ///
 /// [FORMAT.md 6.9] and 7.9; 9.4 says what a reader does:
 ///
@@ -30,9 +30,9 @@ pub struct SequencePoint {
     pub ticks: u64,
     /// Flags (version 6).
     pub flags: u32,
-    /// Number before the threads, if not the correct one.
+    /// Count to write instead of the number of `threads`.
     pub thread_count: Option<u32>,
-    /// Thread id or index, and the last sequence number of that thread.
+    /// Id (version 6: index) and last sequence number of each thread.
     pub threads: Vec<(u64, u32)>,
     /// Bytes after the list.
     pub extra: Vec<u8>,

@@ -3,8 +3,8 @@
 use crate::bytes::{Sink, count32};
 use crate::layout::Content;
 
-/// A stack block, the same in versions 4 to 6 ([FORMAT.md 6.8] and 7.5): u32 first id,
-/// u32 count, then the stacks. `None` means the correct value.
+/// A stack block, with one layout for versions 4 to 6 ([FORMAT.md 6.8] and 7.5): u32 first id, u32
+/// count, then the stacks.
 ///
 /// ```
 /// use nettrace_writer::StackBlock;
@@ -17,7 +17,7 @@ use crate::layout::Content;
 pub struct StackBlock {
     /// Id of the first stack; each following stack has the next id.
     pub first_id: u32,
-    /// Number written before the stacks; `None`: the correct one.
+    /// Count to write instead of the number of `stacks`.
     pub count: Option<u32>,
     /// The stacks.
     pub stacks: Vec<Stack>,
@@ -25,18 +25,17 @@ pub struct StackBlock {
     pub trailing: Vec<u8>,
 }
 
-/// One stack: u32 size in bytes, then the addresses, leaf first. `None` means the correct
-/// value.
+/// One stack: u32 size in bytes, then the addresses, innermost first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stack {
     /// The addresses as bytes.
     pub bytes: Vec<u8>,
-    /// Size before the bytes, if not their length.
+    /// Size to write instead of the length of `bytes`.
     pub size: Option<u32>,
 }
 
 impl Stack {
-    /// Creates a stack of addresses of `pointer_size` bytes; anything but 4 means 8.
+    /// Creates a stack of addresses as [`addresses`] stores them.
     pub fn new(pointer_size: i32, frames: &[u64]) -> Self {
         Stack { bytes: addresses(pointer_size, frames), size: None }
     }
@@ -50,7 +49,7 @@ impl StackBlock {
         StackBlock { first_id, count: None, stacks, trailing: Vec::new() }
     }
 
-    /// Returns the content, the same in versions 4 to 6.
+    /// Returns the content of the block.
     pub fn content(&self) -> Content {
         let mut content = Content::default();
         let mut header = Sink::new();
@@ -66,8 +65,8 @@ impl StackBlock {
     }
 }
 
-/// Returns addresses as they are stored: in 4 bytes each (the low ones) if `pointer_size`
-/// is 4, else in 8.
+/// Returns addresses as they are stored. If `pointer_size` is 4, an address takes its low 4 bytes,
+/// otherwise 8.
 pub fn addresses(pointer_size: i32, frames: &[u64]) -> Vec<u8> {
     let mut sink = Sink::new();
     if pointer_size == 4 {

@@ -1,4 +1,4 @@
-//! Proptest strategies for sessions. They shrink to sessions in which less happens.
+//! Proptest strategies for sessions. A failing session shrinks to one with fewer steps.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -10,7 +10,7 @@ use crate::{
     Session, SessionEvent, SessionThread, Step, Trace, Value, Version,
 };
 
-/// Generates all versions. They shrink to the oldest.
+/// Generates versions. They shrink to the oldest.
 ///
 /// ```
 /// use nettrace_writer::strategy::{sessions, versions};
@@ -113,9 +113,8 @@ fn options(version: Version) -> impl Strategy<Value = Session> {
         })
 }
 
-/// Generates types that some field list of the version can describe. No type has size
-/// zero, because an empty object at the end of a payload cannot be distinguished from a
-/// missing one.
+/// Generates types that a field list of the version can describe. No type has size zero, because an
+/// empty object at the end of a payload cannot be distinguished from a missing one.
 pub fn field_types(version: Version) -> impl Strategy<Value = FieldType> {
     use FieldType::*;
     let mut leaves = vec![
@@ -149,8 +148,7 @@ pub fn field_types(version: Version) -> impl Strategy<Value = FieldType> {
     })
 }
 
-/// Generates any text, as `any` does, but parses the regular expression behind it only
-/// once.
+/// Generates any text. It is faster than `any`, because the regular expression is parsed only once.
 fn names() -> &'static RegexGeneratorStrategy<String> {
     static NAMES: LazyLock<RegexGeneratorStrategy<String>> =
         LazyLock::new(|| string_regex("\\PC*").expect("an expression"));
@@ -158,7 +156,7 @@ fn names() -> &'static RegexGeneratorStrategy<String> {
 }
 
 fn field((name, field_type): (String, FieldType)) -> Field {
-    // A zero unit would end the name.
+    // A NUL would end the name.
     Field::new(&name.replace('\0', ""), field_type)
 }
 

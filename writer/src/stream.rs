@@ -13,13 +13,12 @@ use crate::stack::StackBlock;
 use crate::thread::{RemoveThreadBlock, ThreadBlock};
 use crate::trace::Trace;
 
-/// Text ([FORMAT.md 1]) after the magic of versions 4 and 5, and at the very start of
-/// version 3.
+/// Text ([FORMAT.md 1]) after the magic of versions 4 and 5, and at the start of version 3.
 ///
 /// [FORMAT.md 1]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#1
 pub const FAST_SERIALIZATION: &str = "!FastSerialization.1";
 
-/// A stream under construction, and the map of what lies where in it.
+/// A stream under construction, and the positions of its parts.
 ///
 /// ```
 /// use nettrace_writer::{PartKind, Stream, Trace, Version};
@@ -30,7 +29,7 @@ pub const FAST_SERIALIZATION: &str = "!FastSerialization.1";
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream {
-    /// How parts are framed and laid out.
+    /// Version of the format, which decides framing and layouts.
     pub version: Version,
     /// Value of the padding bytes of objects that [`Stream::part`] writes.
     pub padding_byte: u8,
@@ -38,8 +37,7 @@ pub struct Stream {
     pub bytes: Vec<u8>,
     /// The parts so far, in file order.
     pub parts: Vec<Part>,
-    /// Number of bytes before the first of `bytes`: those that [`Stream::flush_to`] has
-    /// written and removed.
+    /// Number of bytes that [`Stream::flush_to`] has written and removed from `bytes`.
     flushed: u64,
 }
 
@@ -47,7 +45,7 @@ impl Stream {
     /// Creates a stream with the header of its version.
     pub fn new(version: Version) -> Self {
         let mut header = Sink::new();
-        // Streams of version 3 begin with the name of FastSerialization.
+        // Version 3 has no magic.
         if version != Version::V3 {
             header.raw(b"Nettrace");
         }
@@ -59,7 +57,7 @@ impl Stream {
         Self::with_header(version, header.as_slice())
     }
 
-    /// Creates a stream with a header of your own.
+    /// Creates a stream that begins with the bytes of `header`.
     pub fn with_header(version: Version, header: &[u8]) -> Self {
         let mut stream =
             Stream { version, padding_byte: 0, bytes: Vec::new(), parts: Vec::new(), flushed: 0 };
@@ -189,18 +187,16 @@ impl Stream {
         self.parts.iter().filter(|part| part.kind == kind).count()
     }
 
-    /// Returns the length of the stream so far in bytes, including those that
-    /// [`Stream::flush_to`] has written and removed.
+    /// Returns the length of the stream so far in bytes, including bytes that [`Stream::flush_to`]
+    /// has removed.
     pub fn position(&self) -> u64 {
         self.flushed.saturating_add(self.bytes.len() as u64)
     }
 
-    /// Writes `bytes` to `out`, then clears them and the map of their parts. The stream
-    /// goes on where it stopped: places of later parts are still counted from its
-    /// beginning.
+    /// Writes `bytes` to `out`, then clears `bytes` and `parts`. Positions of later parts are still
+    /// counted from the beginning of the stream.
     ///
-    /// A stream that is flushed after every few blocks can be as long as you like, in the
-    /// memory of these few blocks.
+    /// A stream that is flushed after every few blocks needs memory for these blocks only.
     ///
     /// ```
     /// use nettrace_writer::{Blob, Definition, EventBlock, Stream, Trace, Version};
@@ -222,8 +218,8 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// Those of `out`. It is then unknown how much of `bytes` was written, so the stream
-    /// cannot go on.
+    /// Errors of `out`. The stream cannot be continued then, because it is unknown how much of
+    /// `bytes` was written.
     pub fn flush_to(&mut self, mut out: impl Write) -> io::Result<()> {
         out.write_all(&self.bytes)?;
         self.flushed = self.position();
@@ -232,20 +228,19 @@ impl Stream {
         Ok(())
     }
 
-    /// Returns the place at which the next part begins, for the map and for padding. If
-    /// `usize` has 32 bits, places start again from 0 after 2 GiB.
+    /// Returns the position at which the next part begins. If `usize` has 32 bits, positions start
+    /// again from 0 after 2 GiB.
     fn place(&self) -> usize {
         (self.position() & (usize::MAX as u64 >> 1)) as usize
     }
 
-    /// Returns the bytes that have not been written by [`Stream::flush_to`].
+    /// Returns the bytes that [`Stream::flush_to`] has not written.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// An object of versions 3 to 5, with all its parts as fields. `None` means the correct
-/// value.
+/// An object of versions 3 to 5, with all its parts as fields.
 ///
 /// [FORMAT.md 3], where *n* is the length of the type name:
 ///
@@ -272,7 +267,7 @@ pub struct Object {
     pub version: i32,
     /// Minimum reader version.
     pub minimum_version: i32,
-    /// Length before the name, if not the name's own.
+    /// Name length to write instead of the length of `name`.
     pub name_length: Option<i32>,
     /// Type name.
     pub name: Vec<u8>,
@@ -280,23 +275,22 @@ pub struct Object {
     pub type_end_tag: u8,
     /// False for `Trace`: no block size, no padding.
     pub is_sized: bool,
-    /// Block size, if not that of the content.
+    /// Block size to write instead of the length of `content`.
     pub size: Option<i32>,
     /// Value of the padding bytes.
     pub padding_byte: u8,
-    /// Number of padding bytes, if not up to the next multiple of 4.
+    /// Number of padding bytes; `None` pads to the next multiple of 4.
     pub padding: Option<usize>,
     /// The content.
     pub content: Content,
     /// Tagged values between the content and the end tag.
     pub tagged: Vec<TaggedValue>,
-    /// End tag of the object: 6. None leaves it out.
+    /// End tag of the object: 6. `None` leaves it out.
     pub end_tag: Option<u8>,
 }
 
 impl Object {
-    /// Creates an ordinary object: tags, type version and minimum as the runtimes write
-    /// them.
+    /// Creates an object with the tags and versions that the runtimes write.
     pub fn new(version: Version, name: &str, content: Content) -> Self {
         let is_trace = name == "Trace";
         let (begin_tag, type_version, minimum_version) = match (version, is_trace) {
@@ -323,8 +317,8 @@ impl Object {
         }
     }
 
-    /// Returns the bytes of the object when it begins at `position` of the stream, and
-    /// the map of its parts. Padding depends on the position.
+    /// Returns the bytes of the object and the positions of its parts. Its padding depends on
+    /// `position`, at which the object begins in the stream.
     pub fn encode(&self, position: usize) -> (Vec<u8>, Part) {
         let mut sink = Sink::new();
         sink.raw(&self.begin_tags).u8(self.type_tag).i32(self.version).i32(self.minimum_version);
@@ -335,8 +329,8 @@ impl Object {
         if self.is_sized {
             size_field = Some(position + sink.len());
             sink.i32(self.size.unwrap_or(count32(self.content.bytes.len()) as i32));
-            // Content begins at a multiple of 4 of the stream, not of the object, which is
-            // why an object cannot be written without its position.
+            // Content begins at a multiple of 4, counted from the start of the stream, not of the
+            // object.
             let padding = self.padding.unwrap_or((position + sink.len()).wrapping_neg() % 4);
             sink.fill(self.padding_byte, padding);
         }
@@ -365,8 +359,7 @@ impl Object {
     }
 }
 
-/// A tagged value, as later versions may put after the content of an object ([FORMAT.md
-/// 3]).
+/// A tagged value ([FORMAT.md 3]). Later versions of an object may have some after its content.
 ///
 /// [FORMAT.md 3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#3
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -384,7 +377,7 @@ pub enum TaggedValue {
     String(String),
     /// Tag 14: i32 length, bytes.
     Blob(Vec<u8>),
-    /// Bytes as they are, tag included.
+    /// Bytes as they are; the first is the tag.
     Raw(Vec<u8>),
 }
 
@@ -403,31 +396,31 @@ impl TaggedValue {
     }
 }
 
-/// A block of version 6 ([FORMAT.md 7.1]): u32 with the size in the low 24 bits and the
-/// kind in the high 8, then the content. `None` means the correct value.
+/// A block of version 6 ([FORMAT.md 7.1]): u32 with the size in the low 24 bits and the kind in the
+/// high 8, then the content.
 ///
 /// [FORMAT.md 7.1]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.1
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Kind, in the high 8 bits of the header.
     pub kind: u8,
-    /// Size in the header, of which 24 bits are kept, if not that of the content.
+    /// Size to write instead of the length of `content`; only its low 24 bits are written.
     pub size: Option<u32>,
     /// The content.
     pub content: Content,
 }
 
 impl Block {
-    /// Creates a block with its content's size.
+    /// Creates a block with the correct size.
     pub fn new(kind: u8, content: Content) -> Self {
         Block { kind, size: None, content }
     }
 
-    /// Returns the bytes of the block when it begins at `position` of the stream, and the
-    /// map of its parts.
+    /// Returns the bytes of a block that begins at `position` of the stream, and the positions of
+    /// its parts.
     ///
     /// # Panics
-    /// If the content is 16 MiB or more and `size` does not say what to write instead.
+    /// If the content is 16 MiB or more and `size` is `None`.
     pub fn encode(&self, position: usize) -> (Vec<u8>, Part) {
         let size = self.size.map_or_else(
             || {

@@ -22,11 +22,10 @@ pub struct ThreadBlock {
     pub trailing: Vec<u8>,
 }
 
-/// One thread: u16 size of the rest, varuint64 index, then entries. `None` means the
-/// correct value.
+/// One thread: u16 size of the rest, varuint64 index, then entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadRow {
-    /// Row size, if not the correct one.
+    /// Row size to write instead of the correct one.
     pub size: Option<u16>,
     /// Index that events refer to.
     pub index: u64,
@@ -48,7 +47,7 @@ pub enum ThreadEntry {
     OsThreadId(u64),
     /// Kind 4, two strings.
     KeyValue(String, String),
-    /// Bytes as they are, kind included.
+    /// Bytes as they are; the first is the kind.
     Raw(Vec<u8>),
 }
 
@@ -91,7 +90,7 @@ impl ThreadBlock {
         ThreadBlock { rows, trailing: Vec::new() }
     }
 
-    /// Returns the content.
+    /// Returns the content of the block.
     pub fn content(&self) -> Content {
         let mut content = Content::default();
         for row in &self.rows {
@@ -113,7 +112,7 @@ impl ThreadBlock {
 /// [FORMAT.md 7.7]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.7
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RemoveThreadBlock {
-    /// Index of a thread, and the last sequence number that it used.
+    /// Index and last sequence number of each removed thread.
     pub threads: Vec<(u64, u32)>,
     /// Bytes after the last pair.
     pub trailing: Vec<u8>,
@@ -125,7 +124,7 @@ impl RemoveThreadBlock {
         RemoveThreadBlock { threads, trailing: Vec::new() }
     }
 
-    /// Returns the content.
+    /// Returns the content of the block.
     pub fn content(&self) -> Content {
         let mut content = Content::default();
         for (index, number) in &self.threads {

@@ -50,8 +50,8 @@ impl SysTime {
     }
 }
 
-/// Content of the Trace object (versions 3 to 5) or the Trace block (version 6). Each
-/// version writes the fields it has.
+/// Content of the Trace object (versions 3 to 5) or the Trace block (version 6). Only the fields of
+/// the stream's version are written.
 ///
 /// [FORMAT.md 4] and 7.2:
 ///
@@ -91,7 +91,7 @@ pub struct Trace {
     pub sampling_nanos: i32,
     /// Key/value pairs (version 6).
     pub key_values: Vec<(String, String)>,
-    /// Number before the pairs, if not the correct one (version 6).
+    /// Count to write instead of the number of `key_values` (version 6).
     pub key_value_count: Option<i32>,
     /// Bytes after the known content.
     pub extra: Vec<u8>,
@@ -118,8 +118,8 @@ impl Default for Trace {
 }
 
 impl Trace {
-    /// Puts process id, processors and sampling rate into the key/value pairs that
-    /// version 6 has for them.
+    /// Adds the key/value pairs with which version 6 stores process id, number of processors and
+    /// sampling rate.
     pub fn with_known_keys(mut self) -> Self {
         for (key, value) in [
             ("ProcessId", self.process_id),

@@ -1,8 +1,7 @@
-//! Implements `arbitrary::Arbitrary` for sessions and damage: a fuzzer's bytes become the
-//! steps of a process.
+//! Implementations of `arbitrary::Arbitrary` for sessions and damage, for fuzzing.
 //!
-//! Small changes of the bytes are small changes of the session, so that a fuzzer that is
-//! guided by coverage makes progress. When the bytes are used up the session ends.
+//! A small change of the fuzzer's bytes makes a small change of the session, so that a fuzzer
+//! guided by coverage makes progress. The session ends when the bytes are used up.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use std::ops::ControlFlow;
@@ -26,8 +25,7 @@ impl<'a> Arbitrary<'a> for Version {
 }
 
 impl<'a> Arbitrary<'a> for Session {
-    /// Creates a session of any version, as [`Session::arbitrary_of`] does for one of
-    /// them.
+    /// Creates a session of any version with [`Session::arbitrary_of`].
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         let version = u.arbitrary()?;
         Session::arbitrary_of(version, u)
@@ -117,9 +115,8 @@ fn fields(
 }
 
 impl FieldType {
-    /// Creates a type that some field list of the version can describe. No type has size
-    /// zero, because an empty object at the end of a payload cannot be distinguished from
-    /// a missing one.
+    /// Creates a type that a field list of the version can describe. No type has size zero, because
+    /// an empty object at the end of a payload cannot be distinguished from a missing one.
     ///
     /// # Errors
     /// None now; later versions may return errors of `u`.
@@ -178,8 +175,8 @@ fn field_type(version: Version, depth: u32, u: &mut Unstructured<'_>) -> Result<
 }
 
 impl Value {
-    /// Creates a value that agrees with `field_type`. Arrays have 0 to 3 elements, texts
-    /// up to 20 bytes without a zero; no number is a NaN, so that values can be compared.
+    /// Creates a value of type `field_type`. Arrays have 0 to 3 elements, texts up to 20 bytes
+    /// without a NUL. No number is a NaN, so that values can be compared.
     ///
     /// # Errors
     /// None now; later versions may return errors of `u`.
@@ -235,7 +232,7 @@ impl Value {
     }
 }
 
-/// Returns up to 20 bytes of text. Zeros are removed, because they would end it.
+/// Returns up to 20 bytes of text, without NULs, because these would end the text.
 fn text(u: &mut Unstructured<'_>) -> Result<String> {
     let length = u.int_in_range(0..=20)?.min(u.len());
     Ok(String::from_utf8_lossy(u.bytes(length)?).replace('\0', ""))
@@ -258,7 +255,7 @@ fn step(types: &[EventType], u: &mut Unstructured<'_>) -> Result<Step> {
 fn event(types: &[EventType], u: &mut Unstructured<'_>) -> Result<SessionEvent> {
     let event_type = u.choose_index(types.len())?;
     let thread = u.int_in_range(0..=3)?;
-    // Most events of real traces have none of what follows.
+    // Most events of real traces have neither stack, activities nor labels.
     let is_rich = u.int_in_range(0..=3)? == 3;
     let mut event = SessionEvent {
         event_type,
@@ -317,9 +314,8 @@ impl<'a> Arbitrary<'a> for Damage {
 }
 
 impl Damage {
-    /// Creates damage somewhere in the first `length` bytes. At most 255 bytes are
-    /// inserted, removed or replaced, so that much damage does not make a stream much
-    /// longer.
+    /// Creates damage in the first `length` bytes. At most 255 bytes are inserted, removed or
+    /// replaced, so that streams with many damages stay short.
     ///
     /// # Errors
     /// None now; later versions may return errors of `u`.
@@ -341,7 +337,7 @@ impl Damage {
             3 => Damage::Delete { range: stretch(u)? },
             4 => Damage::Duplicate { range: stretch(u)? },
             5 => Damage::Swap { first: stretch(u)?, second: stretch(u)? },
-            // Numbers at the ends of the ranges of i32 and u32.
+            // The limits of i32 and u32 are likely to break length arithmetic.
             6 => Damage::u32(at(u)?, *u.choose(&[0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff])?),
             _ => Damage::Overwrite { at: at(u)?, bytes: bytes(u)? },
         })

@@ -1,4 +1,4 @@
-//! Payloads: values one after the other, without alignment.
+//! Payloads: values in the order of the fields, without alignment.
 
 use std::collections::VecDeque;
 
@@ -8,8 +8,8 @@ use crate::trace::SysTime;
 
 /// A value and the way it is stored ([FORMAT.md 8]).
 ///
-/// A value determines by itself how it is stored, so a payload may match its field list
-/// or not. [`Value::sample`] makes one that agrees with a type.
+/// The variant alone decides how a value is stored, so a payload need not agree with the fields of
+/// its event type. [`Value::sample`] creates a value that agrees with a type.
 ///
 /// ```
 /// use nettrace_writer::{Step, Value, payload};
@@ -57,7 +57,7 @@ pub enum Value {
     SysTime(SysTime),
     /// 16 bytes.
     Guid(GuidBytes),
-    /// UTF-16 with a zero unit at its end.
+    /// UTF-16 with a zero code unit at its end.
     Text(String),
     /// UTF-16 code units without a terminator.
     Units(Vec<u16>),
@@ -69,13 +69,13 @@ pub enum Value {
     VarInt(i64),
     /// A varuint.
     VarUInt(u64),
-    /// A u32 of size and place counted from after itself; the elements lie after all
-    /// other values.
-    RelLoc(Vec<Value>),
-    /// A u32 of size and place counted from the payload's start; the elements lie after
+    /// A u32 of size and place, the place counted from the end of the u32. The elements lie after
     /// all other values.
+    RelLoc(Vec<Value>),
+    /// A u32 of size and place, the place counted from the start of the payload. The elements lie
+    /// after all other values.
     DataLoc(Vec<Value>),
-    /// A u16 count of bytes, then UTF-8: how one-collect writes text.
+    /// A u16 count of bytes, then UTF-8, as one-collect writes text.
     CountedText(String),
     /// Bytes as they are.
     Raw(Vec<u8>),
@@ -185,11 +185,8 @@ impl Value {
         };
     }
 
-    /// Creates a value that agrees with `field_type`, another one for every `seed`.
-    /// Arrays have 0 to 3 elements.
-    ///
-    /// Types without values ([`FieldType::Code`], [`FieldType::Raw`]) give a value
-    /// without bytes.
+    /// Creates a value of type `field_type` that depends on `seed`. Arrays have 0 to 3 elements.
+    /// For [`FieldType::Code`] and [`FieldType::Raw`] the value is empty.
     pub fn sample(field_type: &FieldType, seed: u64) -> Value {
         let mut state = seed;
         Self::sample_with(field_type, &mut state)
@@ -239,7 +236,7 @@ impl Value {
         }
     }
 
-    /// Creates values that agree with all of `fields`.
+    /// Creates a value for each of `fields`.
     pub fn samples(fields: &[Field], seed: u64) -> Vec<Value> {
         let mut state = seed;
         Self::samples_with(fields, &mut state)
@@ -250,8 +247,8 @@ impl Value {
     }
 }
 
-/// Returns the payload that holds `values`: one after the other without alignment, the
-/// located data of RelLoc and DataLoc at the end.
+/// Returns the payload of `values`: one after the other without alignment, and the elements of
+/// RelLoc and DataLoc at the end.
 ///
 /// ```
 /// use nettrace_writer::{Value, payload};
@@ -259,8 +256,8 @@ impl Value {
 /// ```
 ///
 /// # Panics
-/// If an array has more than 65,535 elements, or located data begins after byte 65,535 or
-/// is longer than that.
+/// If an array has more than 65,535 elements, or if the elements of a RelLoc or DataLoc begin after
+/// byte 65,535 or take more than 65,535 bytes.
 pub fn payload(values: &[Value]) -> Vec<u8> {
     let mut sink = Sink::new();
     let mut located = Vec::new();
@@ -277,13 +274,13 @@ pub fn payload(values: &[Value]) -> Vec<u8> {
     sink.into_vec()
 }
 
-/// Data of a RelLoc or DataLoc whose place in the payload is not decided yet.
+/// Elements of a RelLoc or DataLoc whose place in the payload is not decided yet.
 struct Located {
-    /// Place of the u32, counted from the start of the surrounding data.
+    /// Place of the u32, counted from the start of the data that contains it.
     at: usize,
     is_relative: bool,
     data: Vec<u8>,
-    /// Located data of the elements.
+    /// RelLocs and DataLocs among the elements.
     inner: Vec<Located>,
 }
 

@@ -1,5 +1,5 @@
-//! Tests of the whole crate, in one program: each program of its own costs seconds to
-//! build and to link. `memory` has an allocator of its own.
+//! Tests of the whole crate, in one program, because each program costs seconds to build and to
+//! link. `memory` is separate, because it replaces the allocator.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod arbitrary;

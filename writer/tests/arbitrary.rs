@@ -1,11 +1,11 @@
-//! Any bytes become a session that can be written, and they decide everything in it.
+//! Tests that a fuzzer's bytes become sessions that can be written.
 
 use std::collections::HashSet;
 
 use arbitrary::{Arbitrary, Unstructured};
 use nettrace_writer::{Damage, FieldForm, Session, Step, Value, Version};
 
-/// Returns bytes that depend on the seed, of different lengths.
+/// Returns pseudo-random bytes; content and length depend on `seed`.
 fn bytes(seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     (0..seed * 37 % 4000)
@@ -60,7 +60,7 @@ fn any_bytes_are_a_session_that_can_be_written_and_whose_payloads_agree_with_the
         }
         let recording = session.record();
         events += recording.events.len();
-        // Version 3 gives types by their first event, and no version leaves an event out.
+        // No version leaves an event out.
         let event_steps =
             session.steps.iter().filter(|step| matches!(step, Step::Event(_))).count();
         assert_eq!(recording.events.len(), event_steps);

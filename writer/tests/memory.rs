@@ -1,4 +1,4 @@
-//! The memory of a stream that is written while it is made does not grow with its length.
+//! Test that the memory of a session written step by step does not grow with its length.
 #![allow(unsafe_code)]
 #![allow(clippy::restriction, clippy::pedantic)]
 
@@ -23,8 +23,7 @@ fn note(more: usize, less: usize) {
     HELD_BYTES.fetch_sub(less, Relaxed);
 }
 
-// SAFETY: every call goes to the system's allocator unchanged; counting allocates nothing
-// itself.
+// SAFETY: every call goes to the system's allocator unchanged, and counting does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(layout.size(), 0);
@@ -45,8 +44,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Writes `rounds` of events, losses, stacks and threads that come and go to `out`.
-/// Returns the length of the stream and the maximum number of bytes held meanwhile.
+/// Writes a session of `rounds` × 1,000 events to `out`, with losses, new stacks and ending
+/// threads. Returns the length of the stream and the maximum number of bytes allocated meanwhile.
 fn written(version: Version, rounds: u32, payload_bytes: usize, out: impl Write) -> (u64, usize) {
     let before = HELD_BYTES.load(Relaxed);
     MAX_HELD_BYTES.store(before, Relaxed);
@@ -69,8 +68,7 @@ fn written(version: Version, rounds: u32, payload_bytes: usize, out: impl Write)
                 capture_thread: threads[n as usize % 8],
                 ticks_later: 3,
                 lost_before: u16::from(n == 7),
-                // A new stack in each round, because a sequence point forgets the old
-                // ones.
+                // New stacks in each round: a writer that kept all of them would grow.
                 stack: vec![u64::from(round) << 20, u64::from(n)],
                 values: vec![Value::Raw(vec![b'x'; payload_bytes])],
                 ..SessionEvent::default()
@@ -87,8 +85,7 @@ fn written(version: Version, rounds: u32, payload_bytes: usize, out: impl Write)
     (written.bytes, MAX_HELD_BYTES.load(Relaxed) - before)
 }
 
-/// Writes through a pipe that another thread reads, with a buffer of its own. Returns
-/// what [`written`] does.
+/// Calls [`written`] with a pipe that another thread reads.
 fn piped(version: Version, rounds: u32, payload_bytes: usize) -> (u64, usize) {
     let (mut reader, writer) = io::pipe().unwrap();
     let mut buffer = vec![0; 1 << 16];
@@ -108,12 +105,11 @@ fn piped(version: Version, rounds: u32, payload_bytes: usize) -> (u64, usize) {
     })
 }
 
-// The only test of this program, because others that ran at the same time would be
-// counted too.
+// The only test of this program: the allocations of a parallel test would be counted too.
 #[test]
 fn memory_does_not_grow_with_the_stream() {
     for version in Version::ALL {
-        // A first run, because threads and pipes keep some memory.
+        // The first run is not measured, because threads and pipes keep some memory.
         piped(version, 2, 300);
         let (short, most_short) = piped(version, 8, 300);
         let (long, most_long) = piped(version, 80, 300);

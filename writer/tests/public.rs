@@ -15,9 +15,8 @@ fn sources(folder: &Path, found: &mut Vec<String>) {
     }
 }
 
-/// Enums may get more variants, so they are `#[non_exhaustive]`. Structs that users fill
-/// in may not be, because no literal of them could be written then: they have a `Default`
-/// or a `new`.
+/// Checks that public enums are `#[non_exhaustive]`, so that they can get more variants. Structs
+/// are not, because users write literals of them.
 #[test]
 fn public_enums_may_grow() {
     let mut found = Vec::new();
@@ -66,7 +65,7 @@ fn there_are_several_hundred_malformed_streams() {
     assert!((300..1000).contains(&malformed().len()), "{}", malformed().len());
 }
 
-/// Checks that sections which the documentation names are links to an existing section.
+/// Checks that every section of FORMAT.md in a comment is a link to an existing section.
 #[test]
 fn named_sections_of_the_format_are_links_to_one() {
     let format =

@@ -1,5 +1,5 @@
-//! Compares recorded sessions with the guarantees of the format, and their bytes with the
-//! events that they should hold.
+//! Tests that recorded sessions keep the guarantees of the format, and that their bytes contain the
+//! expected events.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ fn assert_guarantees(session: &Session, recording: &Recording) {
             );
             continue;
         }
-        // Indices of version 6 come back for other threads, but time does not go back.
+        // In version 6 another thread may have the index later, but time does not go back.
         let last = last_of_thread.insert(blob.capture_thread_id, blob.ticks);
         assert!(
             last.is_none_or(|last| last <= blob.ticks),
@@ -36,8 +36,7 @@ fn assert_guarantees(session: &Session, recording: &Recording) {
     }
 }
 
-/// Reads the blobs in the event blocks of the stream. This reading shares nothing with
-/// the writer but the positions of rows.
+/// Reads the blobs of all event blocks. Only the positions of the rows come from the writer.
 fn stored_blobs(session: &Session, recording: &Recording) -> Vec<Blob> {
     let stream = &recording.stream;
     let mut blobs = Vec::new();
@@ -111,7 +110,7 @@ fn read_uncompressed(version: Version, bytes: &[u8]) -> Blob {
     blob
 }
 
-/// The blob before, and the size of its payload.
+/// The previous blob, and the size of its payload.
 struct Before(Blob, usize);
 
 impl Default for Before {
@@ -176,7 +175,7 @@ fn varuint(bytes: &mut &[u8]) -> u64 {
     panic!("a varuint of more than ten bytes");
 }
 
-/// Returns the losses, counted from the numbers in the stream by the rules for readers.
+/// Returns the number of lost events, counted from the stream by the rules for readers.
 fn counted_losses(recording: &Recording, version: Version) -> u64 {
     let stream = &recording.stream;
     let mut events = recording.events.iter().map(|event| &event.blob);
@@ -189,8 +188,8 @@ fn counted_losses(recording: &Recording, version: Version) -> u64 {
                     let blob = events.next().expect("as many events as rows");
                     let last = last.entry(blob.capture_thread_id).or_default();
                     let gap = blob.sequence_number.wrapping_sub(*last).wrapping_sub(1);
-                    // A number that falls belongs to a new thread with the same id; its
-                    // numbers begin at 1.
+                    // A number that falls belongs to a new thread with the same id, whose numbers
+                    // begin at 1.
                     assert!(gap as i32 >= 0 || blob.sequence_number == 1);
                     lost += u64::from(if (gap as i32) < 0 { 0 } else { gap });
                     *last = blob.sequence_number;

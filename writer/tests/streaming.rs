@@ -1,4 +1,4 @@
-//! A stream that is written while it is made has the same bytes as one that is kept.
+//! Tests that a session written step by step has the bytes of a recorded one.
 
 use nettrace_writer::{
     EventType, ExpectedEvent, FieldType, Session, SessionThread, SessionWriter, Step, Stream,

@@ -1,5 +1,4 @@
-//! Compares the writer's output with blobs and places that were written out by hand, byte
-//! by byte.
+//! Compares the writer's output with blobs and positions that were worked out by hand.
 
 use nettrace_writer::{Blob, PartKind, Sink, Value, payload, tiny_v4, tiny_v6};
 

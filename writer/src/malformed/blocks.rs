@@ -1,4 +1,4 @@
-//! Headers of event and metadata blocks, blobs, and their order and numbers.
+//! Malformed headers of event and metadata blocks, and malformed blobs.
 
 use super::{Cases, event};
 use crate::{

@@ -1,4 +1,4 @@
-//! Stream headers, objects, version 6 blocks, and how streams end.
+//! Malformed stream headers, objects, version 6 blocks and ends of streams.
 
 use super::{Cases, begun, event};
 use crate::{

@@ -1,4 +1,4 @@
-//! Definitions of event types: V4 payloads, tags, V6 rows, types.
+//! Malformed definitions of event types: payloads of version 4, tags, rows of version 6.
 
 use super::{Cases, define, define_v4, definition, event, row};
 use crate::{

@@ -1,9 +1,8 @@
-//! Small streams that are broken or odd, one for each way in which a stream can be. They
-//! are seeds for fuzzing, and a list that every reader has to survive.
+//! Small malformed or odd streams, each with one fault. They are seeds for fuzzing, and every
+//! reader has to survive them.
 //!
-//! Unless the beginning itself is broken, each stream has a good event before the bad
-//! place and one after it, so that a test can tell how much of the rest a reader still
-//! finds.
+//! Each stream has a good event before the fault and one after it, so that a test can tell whether
+//! a reader goes on. Streams with a fault in the beginning are the exception.
 
 mod blocks;
 mod framing;
@@ -17,8 +16,8 @@ use super::{
     StackBlock, Stream, ThreadBlock, ThreadRow, Trace, Value, Version, payload,
 };
 
-/// Returns all malformed and odd streams: a unique name, such as
-/// `v4/block-size-negative`, and the bytes.
+/// Returns all malformed and odd streams. Each has a unique name, such as `v4/block-size-negative`,
+/// and its bytes.
 pub fn malformed() -> Vec<(String, Vec<u8>)> {
     let mut cases = Cases(Vec::new());
     framing::headers(&mut cases);
@@ -44,7 +43,7 @@ pub fn malformed() -> Vec<(String, Vec<u8>)> {
     cases.0
 }
 
-/// Sequence number of the good event at the end, larger than those of the events between.
+/// Sequence number of the good event at the end; events before it have smaller numbers.
 const LAST_NUMBER: u32 = 10;
 
 /// The names and bytes of the streams made so far.
@@ -61,8 +60,7 @@ impl Cases {
         self.0.push((format!("{folder}/{name}"), bytes));
     }
 
-    /// Adds a stream with a good event before and one after the parts that `write`
-    /// writes.
+    /// Adds a stream in which the parts written by `write` lie between two good events.
     fn between(&mut self, version: Version, name: &str, write: impl FnOnce(&mut Stream)) {
         let mut stream = begun(version);
         stream.event_block(&EventBlock::new([event(version, 1)]));
@@ -71,7 +69,7 @@ impl Cases {
         self.add(version, name, stream.bytes);
     }
 
-    /// Adds a good stream of three event blocks, with damage.
+    /// Adds a stream of three event blocks, to which `damage` is applied.
     fn damaged(&mut self, version: Version, name: &str, damage: impl FnOnce(&Stream) -> Damage) {
         let mut stream = begun(version);
         for number in 1..4 {
@@ -82,7 +80,7 @@ impl Cases {
         self.add(version, name, bytes);
     }
 
-    /// Adds a stream with an event of its own type between two good events.
+    /// Adds a stream in which an event with these fields and values lies between two good events.
     fn typed(&mut self, version: Version, name: &str, fields: Vec<Field>, values: &[Value]) {
         let payload = payload(values);
         let event = Blob { metadata_id: 2, payload, ..event(version, 2) };
@@ -93,8 +91,8 @@ impl Cases {
     }
 }
 
-/// Begins a stream with header, Trace, metadata 1 (an Int32), in version 6 threads 1 and
-/// 9, and stack 1.
+/// Begins a stream: header, Trace, metadata 1 with an Int32 field, stack 1, and in version 6
+/// threads 1 and 9.
 fn begun(version: Version) -> Stream {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());
@@ -111,8 +109,8 @@ fn begun(version: Version) -> Stream {
     stream
 }
 
-/// Defines a type with these fields. Before version 6 they are in the first field list,
-/// even if it may not hold them.
+/// Defines an event type with these fields. Before version 6 its V1 field list has all of them,
+/// even types that such a list may not contain.
 fn define(stream: &mut Stream, metadata_id: u32, fields: Vec<Field>) {
     if stream.version == Version::V6 {
         stream.metadata_rows(&MetadataBlock::new(vec![row(metadata_id, fields)]));

@@ -1,5 +1,5 @@
-//! Streams of writers that differ from the documents, and those of the reference reader's
-//! tests.
+//! Streams like those of writers that deviate from the format: EventSources, one-collect, and the
+//! tests of the reference reader.
 
 use super::{Cases, define, event};
 use crate::{
@@ -14,7 +14,7 @@ pub(super) fn quirks(cases: &mut Cases) {
     one_collect(cases);
 }
 
-/// Adds values that EventSources store otherwise than they describe them.
+/// Adds values that EventSources store in another form than their metadata says.
 fn self_describing(cases: &mut Cases) {
     let number = || Field::new("n", FieldType::Int32);
     for version in [Version::V3, Version::V4, Version::V6] {
@@ -66,9 +66,9 @@ fn test_writers(cases: &mut Cases) {
     });
 }
 
-/// Adds a stream like those of one-collect: each batch with a sequence point that forgets
-/// the threads, everything sorted, numbers from 1 in each block, version and opcode as
-/// number labels without zigzag, texts with a u16 length.
+/// Adds a stream like those of one-collect. A sequence point that forgets the threads begins each
+/// batch, all events are sorted, and sequence numbers begin at 1 in each block. Version and opcode
+/// are number labels without zigzag; texts have a u16 length.
 fn one_collect(cases: &mut Cases) {
     let mut stream = Stream::new(Version::V6);
     stream.trace(&Trace::default().with_known_keys());

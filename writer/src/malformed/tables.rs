@@ -1,4 +1,4 @@
-//! Stacks, sequence points, threads and label lists.
+//! Malformed stacks, sequence points, threads and label lists.
 
 use super::{Cases, event};
 use crate::{

@@ -7,8 +7,8 @@ use crate::{
 };
 
 impl<'s> Recorder<'s> {
-    /// Gives ids to the batch's types that have none. Returns the indices in the batch at
-    /// which these types occur first.
+    /// Gives ids to the types of the batch that have none. Returns the indices in the batch of the
+    /// first event of each such type.
     pub(super) fn define_types(&mut self, batch: &[Queued<'s>]) -> Vec<usize> {
         let mut first_met = Vec::new();
         for (at, queued) in batch.iter().enumerate() {
@@ -115,7 +115,7 @@ impl<'s> Recorder<'s> {
         if self.described_form(event_type).is_some() { &event_type.fields } else { &[] }
     }
 
-    /// Returns the form in which the stream's version describes all fields, if it can.
+    /// Returns the form in which the stream's version can describe all fields; `None` if it cannot.
     fn described_form(&self, event_type: &EventType) -> Option<FieldForm> {
         let forms: &[FieldForm] = match self.session.version {
             Version::V3 | Version::V4 => &[FieldForm::V1],

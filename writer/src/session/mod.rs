@@ -1,5 +1,5 @@
-//! Sessions: describe what happened, and get the stream that a runtime would have
-//! written, with the events in it.
+//! Sessions: a description of what happened becomes the stream that a runtime would write, and the
+//! list of its events.
 
 mod describe;
 mod expected;
@@ -17,14 +17,14 @@ use record::Recorder;
 
 use crate::{BlobLayout, Field, FieldType, GuidBytes, Label, Optional, Trace, Value, Version};
 
-/// What happened in a session, as plain data: any values make a legal stream.
+/// A recording session as plain data. Any values make a legal stream.
 ///
-/// Indices of types and threads are taken modulo their number, so that random ones are
-/// always valid. Without types or threads there are no events.
+/// Indices of types and threads are taken modulo their number, so that random indices are valid.
+/// Without types or threads there are no events.
 ///
-/// The parts of the stream, batch by batch. A batch ends at [`Step::Flush`], after
-/// [`Session::events_per_batch`] events, before a sequence point, before a removal and at
-/// the end.
+/// The stream consists of batches. A batch ends at [`Step::Flush`], after
+/// [`Session::events_per_batch`] events, before a sequence point, before the removal of a thread and
+/// at the end. The table has the parts of a batch in their order.
 ///
 /// | versions 4, 5 | version 6 | version 3 |
 /// |---|---|---|
@@ -34,9 +34,9 @@ use crate::{BlobLayout, Field, FieldType, GuidBytes, Label, Optional, Trace, Val
 /// | | label lists not yet written | |
 /// | event blocks | same | |
 ///
-/// Ids of metadata and stacks count from 1, thread indices from 0. They start again when
-/// a sequence point (or, for indices, a removal) has made them free, so that a reader has
-/// to cope with ids that come back ([FORMAT.md 9]).
+/// Ids of metadata and stacks count from 1, thread indices from 0. An id is used again after a
+/// sequence point (for a thread index: or a removal) has made it free, so a reader meets ids that
+/// change their meaning ([FORMAT.md 9]).
 ///
 /// ```
 /// use nettrace_writer::*;
@@ -72,35 +72,35 @@ use crate::{BlobLayout, Field, FieldType, GuidBytes, Label, Optional, Trace, Val
 pub struct Session {
     /// Version of the stream.
     pub version: Version,
-    /// Facts about the session. `sync_ticks` is the time of the first step.
+    /// Content of the Trace block. Its `sync_ticks` is the time of the first step.
     pub trace: Trace,
-    /// How blobs are written.
+    /// Layout of the blobs.
     pub layout: BlobLayout,
-    /// Order in which a batch is written.
+    /// Order of the events in a batch.
     pub order: BatchOrder,
     /// Event types.
     pub types: Vec<EventType>,
-    /// Threads. In versions 3 to 5 two with one OS id are one thread.
+    /// Threads. In versions 3 to 5 entries with the same OS id are one thread.
     pub threads: Vec<SessionThread>,
     /// What happened, in time order.
     pub steps: Vec<Step>,
-    /// Maximum number of events in a block; 0: no limit but the 8 MiB of a block.
+    /// Maximum number of events in a block; with 0 only the limit of 8 MiB applies.
     pub events_per_block: usize,
-    /// Number of events after which a batch is written even without a [`Step::Flush`], as
-    /// a runtime does when its buffers are full; 0: no limit.
+    /// Maximum number of events in a batch, as a runtime flushes when its buffers are full; 0 for
+    /// no limit.
     pub events_per_batch: usize,
-    /// Number of extra bytes in every header that may be longer than known: event and
-    /// metadata blocks, the version 6 Trace block.
+    /// Number of unknown bytes in headers that a later version may extend: of event and metadata
+    /// blocks, and of the version 6 Trace block.
     pub header_extra: usize,
-    /// Number of bytes to add wherever readers must skip unknown bytes: metadata rows,
-    /// fields, tags, uncompressed blobs, sequence points.
+    /// Number of unknown bytes wherever else a reader must skip such bytes: in metadata rows,
+    /// fields, tags, uncompressed blobs and sequence points.
     pub row_extra: usize,
     /// Value of the padding bytes in front of block contents.
     pub padding_byte: u8,
-    /// Gives events without frames the id of an empty stack, as runtimes do, instead of
+    /// Gives an event without frames the id of an empty stack, as runtimes do. Otherwise it gets
     /// id 0.
     pub interns_empty_stacks: bool,
-    /// Writes an end mark.
+    /// Whether the stream has an end mark.
     pub has_end: bool,
 }
 
@@ -141,19 +141,19 @@ impl Session {
     }
 }
 
-/// Order in which the events of a batch are written, and which of them are marked sorted.
-/// Version 3 always has time order, and no marks.
+/// Order of the events in a batch, and which of them are marked as sorted. Version 3 always has time
+/// order and no marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BatchOrder {
-    /// Like the runtimes: all events of the capture thread with the oldest event, then of
-    /// the next thread; the first event of each thread is marked.
+    /// All events of a capture thread before those of the next, beginning with the thread that has
+    /// the oldest event. The first event of each thread is marked. The runtimes write this order.
     #[default]
     ThreadRuns,
-    /// Like one-collect: by time, all events marked.
+    /// Time order, all events marked, as one-collect writes.
     ByTime,
-    /// Like `ThreadRuns` without marks: readers can release events only at sequence
-    /// points and at the end.
+    /// Like `ThreadRuns` without marks. Readers can deliver events only at sequence points and at
+    /// the end.
     Unmarked,
 }
 
@@ -164,7 +164,7 @@ pub struct EventType {
     pub provider: String,
     /// Event id.
     pub event_id: u32,
-    /// Event name, may be empty.
+    /// Event name; may be empty.
     pub name: String,
     /// Keywords.
     pub keywords: u64,
@@ -174,7 +174,7 @@ pub struct EventType {
     pub level: u8,
     /// OpCode. Versions 3 and 4 cannot store it.
     pub opcode: Option<u8>,
-    /// Fields. If a version cannot describe one of them, it describes none.
+    /// Fields. A version that cannot describe one of them describes none.
     pub fields: Vec<Field>,
     /// More optional metadata (version 6), written after opcode, keywords, level and
     /// version.
@@ -211,7 +211,7 @@ impl EventType {
 pub struct SessionThread {
     /// OS thread id; version 3 keeps 32 bits of it.
     pub os_thread_id: u64,
-    /// Process id (version 6; before, the only process is that of the trace).
+    /// Process id (version 6). Earlier versions have only the process of the trace.
     pub process_id: u64,
     /// Name (version 6).
     pub name: Option<String>,
@@ -224,13 +224,13 @@ impl SessionThread {
     }
 }
 
-/// One thing that happens in a session.
+/// One step of a session.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Step {
     /// An event is written.
     Event(SessionEvent),
-    /// Sequence numbers are used up by events that were dropped (not in version 3).
+    /// Events are dropped: their sequence numbers are skipped (not in version 3).
     Lose {
         /// The capture thread.
         thread: usize,
@@ -248,15 +248,14 @@ pub enum Step {
         /// Forgets all metadata (version 6).
         forgets_metadata: bool,
     },
-    /// A thread ends. Version 6 flushes and writes a RemoveThread block. In versions 4
-    /// and 5 the next sequence point is the last that lists the thread, unless it writes
-    /// an event before; then its numbers start at 1 again.
+    /// A thread ends. Version 6 flushes and writes a RemoveThread block. In versions 4 and 5 the next
+    /// sequence point is the last that lists the thread, and its numbers start again at 1. An event
+    /// of the thread before that point revokes the end.
     RemoveThread(usize),
 }
 
 impl Step {
-    /// Creates an event without stack, activities and labels, written by the thread that
-    /// it is about.
+    /// Creates an event without stack, activities and labels, captured by `thread` itself.
     pub fn event(
         event_type: usize,
         thread: usize,
@@ -288,21 +287,21 @@ pub struct SessionEvent {
     pub thread: usize,
     /// Index of the thread that writes the event.
     pub capture_thread: usize,
-    /// Number of ticks since the event before, of any thread.
+    /// Ticks since the previous event of the session.
     pub ticks_later: u32,
-    /// Number of events of the capture thread that were dropped right before it (not in
-    /// version 3).
+    /// Number of events of the capture thread that were dropped immediately before this event (not
+    /// in version 3).
     pub lost_before: u16,
     /// Processor, if known.
     pub processor: Option<u16>,
     /// Frames, leaf first.
     pub stack: Vec<u64>,
-    /// Activity; zero: none. Version 6 stores it as a label.
+    /// Activity; zero for none. Version 6 stores it as a label.
     pub activity_id: GuidBytes,
-    /// Related activity; zero: none. Version 6 stores it as a label.
+    /// Related activity; zero for none. Version 6 stores it as a label.
     pub related_activity_id: GuidBytes,
-    /// Labels after those of the activities (version 6).
+    /// Labels besides the two activities (version 6).
     pub labels: Vec<Label>,
-    /// The payload. It may disagree with the type's fields.
+    /// Values of the payload. They need not agree with the fields of the type.
     pub values: Vec<Value>,
 }

@@ -1,4 +1,4 @@
-//! Turns the steps of a session into the blocks of a stream.
+//! Recorder: turns the steps of a session into the blocks of a stream.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -7,28 +7,28 @@ use std::ops::Range;
 use super::{BatchOrder, ExpectedEvent, Session, SessionEvent, SessionThread, Step};
 use crate::{Blob, EventBlock, Label, LabelListBlock, Row, StackBlock, Stream, Version};
 
-/// Value of extra bytes, which no reader knows.
+/// Value of the unknown bytes that [`Session::header_extra`] and [`Session::row_extra`] add.
 pub(super) const EXTRA: u8 = 0xee;
 
-/// Maximum size of a block's rows in bytes; a larger single row makes a larger block. A
-/// block of version 6 has to be smaller than 16 MiB.
+/// Maximum size of a block's rows in bytes, unless a single row is larger. A block of version 6 has
+/// to be smaller than 16 MiB.
 const MAX_ROW_BYTES: usize = 8 << 20;
 
 /// Sequence numbers of one capture thread.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
-    /// Last number used.
+    /// Last number that an event, written or dropped, has used.
     pub(super) last: u32,
-    /// Count of numbers up to `last` that no written event has.
+    /// Number of dropped events that neither a later event nor a sequence point has shown yet.
     pub(super) unreported: u64,
-    /// The thread has ended, and the next sequence point is the last that lists it.
+    /// Whether the thread has ended, so that the next sequence point is the last that lists it.
     pub(super) has_ended: bool,
-    /// The thread has ended and left the list: its next number is 1, whatever the session
-    /// says is lost.
+    /// Whether the thread has ended and is no longer listed. The next number is 1 then, even if the
+    /// session drops events before it.
     pub(super) starts_again: bool,
-    /// Last number of the earlier thread with this id, at the latest sequence point.
+    /// Last number of an ended thread with this id, until the next sequence point.
     pub(super) last_of_ended: u32,
-    /// How far below the expected number the latest unexpected one was, since that point.
+    /// Difference by which a number fell below the expected one since the latest sequence point.
     pub(super) fell_by: u32,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Queued<'s> {
 
 #[derive(Debug)]
 pub(super) struct Recorder<'s> {
-    /// Types, threads and settings. Steps are passed one by one.
+    /// Types, threads and settings; its `steps` are not used.
     pub(super) session: Cow<'s, Session>,
     pub(super) stream: Stream,
     pub(super) events: Vec<ExpectedEvent>,
@@ -53,17 +53,17 @@ pub(super) struct Recorder<'s> {
     pub(super) undone: Vec<u64>,
     pub(super) clock: u64,
     pub(super) batch: Vec<Queued<'s>>,
-    /// Threads that lost events in this batch; version 6 has to define them so that a
-    /// sequence point can list them.
+    /// Threads with dropped events in this batch. Version 6 has to define them, because a sequence
+    /// point lists them.
     pub(super) mentioned: Vec<usize>,
-    /// Numbers by [`Recorder::key`] of the capture thread.
+    /// Sequence numbers by [`Recorder::key`] of the capture thread.
     pub(super) numbers: BTreeMap<u64, Numbers>,
     pub(super) metadata_ids: HashMap<usize, u32>,
     pub(super) stack_ids: HashMap<Vec<u64>, u32>,
     pub(super) label_list_ids: HashMap<Vec<Label>, u32>,
-    /// Index of a session's thread in the stream (version 6).
+    /// Index in the stream by index in the session (version 6).
     pub(super) thread_indices: HashMap<usize, u64>,
-    /// Indices that a removal has made free.
+    /// Thread indices of the stream that a removal has made free.
     pub(super) free_indices: BTreeSet<u64>,
 }
 
@@ -114,8 +114,8 @@ impl<'s> Recorder<'s> {
         &self.session.threads[at]
     }
 
-    /// Returns the key by which a thread's numbers are counted: the OS id, or in version
-    /// 6 the thread itself.
+    /// Returns the key of a thread in `numbers`: its OS id, or in version 6 its index in the
+    /// session.
     pub(super) fn key(&self, thread_at: usize) -> u64 {
         if self.is_v6() { thread_at as u64 } else { self.thread(thread_at).os_thread_id }
     }
@@ -238,14 +238,13 @@ impl<'s> Recorder<'s> {
         self.events.append(&mut written);
     }
 
-    /// Takes the batch, sorted into the order in which it is written.
+    /// Takes the batch and sorts it into file order.
     fn in_file_order(&mut self) -> Vec<Queued<'s>> {
         let mut batch = std::mem::take(&mut self.batch);
         if self.is_v3() || self.session.order == BatchOrder::ByTime {
             return batch;
         }
-        // The batch is in time order, so that threads in order of their first events are
-        // threads in order of their oldest events.
+        // The batch is in time order, so the first event of a thread is its oldest.
         let mut runs: HashMap<u64, usize> = HashMap::new();
         for queued in &batch {
             let next = runs.len();
@@ -277,16 +276,14 @@ impl<'s> Recorder<'s> {
             0 => usize::MAX,
             count => count,
         };
-        // Maximum size of a header with its padding in any layout, and the rest of the
-        // event.
+        // 96 bytes are enough for the header and the padding of every layout.
         let size = |event: &ExpectedEvent| {
             96 + event.blob.payload.len() + event.blob.stack.len() + self.session.row_extra
         };
         for place in pieces(written, max_events, size) {
             let mut blobs = Vec::new();
             for (at, event) in place.clone().zip(&written[place]) {
-                // `new_types` is sorted, because the types were found in the order of the
-                // batch.
+                // `new_types` is sorted, because it follows the order of the batch.
                 if self.is_v3() && new_types.binary_search(&at).is_ok() {
                     blobs.push(self.definition(&batch[at]));
                 }
@@ -298,8 +295,7 @@ impl<'s> Recorder<'s> {
     }
 }
 
-/// Splits the rows of one kind of block into blocks of at most `max_rows` rows and
-/// [`MAX_ROW_BYTES`].
+/// Splits rows into blocks of at most `max_rows` rows and [`MAX_ROW_BYTES`].
 pub(super) fn pieces<T>(
     rows: &[T],
     max_rows: usize,
@@ -329,7 +325,7 @@ mod tests {
     fn a_block_ends_at_its_number_of_things_or_bytes() {
         assert_eq!(pieces(&[0; 5], 2, |size| *size), [0..2, 2..4, 4..5]);
         assert_eq!(pieces(&[MAX_ROW_BYTES / 2; 5], 9, |size| *size), [0..2, 2..4, 4..5]);
-        // What is larger than a block by itself stands alone.
+        // A row that is larger than a block gets a block of its own.
         assert_eq!(pieces(&[1, MAX_ROW_BYTES + 1, 1], 9, |size| *size), [0..1, 1..2, 2..3]);
         assert_eq!(pieces(&[] as &[usize], 9, |size| *size), [] as [Range<usize>; 0]);
     }

@@ -1,4 +1,4 @@
-//! Events: the ids of their stacks and label lists, and all that a reader will find.
+//! Events: ids of their stacks and label lists, and the [`ExpectedEvent`] of each.
 
 use super::record::{Queued, Recorder};
 use super::{ExpectedEvent, SessionEvent};

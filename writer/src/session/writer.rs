@@ -1,4 +1,4 @@
-//! Sessions of any length: written step by step, in the memory of one batch.
+//! Writer of sessions of any length, step by step, in the memory of one batch.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -9,10 +9,9 @@ use super::{EventType, ExpectedEvent, Session, SessionThread, Step};
 /// Writes a session step by step to a file, a pipe or a socket. The bytes are those of
 /// [`Session::record`].
 ///
-/// It keeps one batch of events ([`Session::events_per_batch`]), and what a runtime
-/// keeps, too: the types, the threads, and the distinct stacks and label lists since the
-/// last sequence point. None of these grows with the length of the stream, so a trace can
-/// have any size.
+/// Memory holds one batch of events ([`Session::events_per_batch`]), the types, the threads, and
+/// the distinct stacks and label lists since the last sequence point. None of these grows with the
+/// length of the stream.
 ///
 /// ```
 /// use nettrace_writer::{EventType, FieldType, Session, SessionThread, SessionWriter, Step, Value, Version};
@@ -44,26 +43,24 @@ pub struct SessionWriter<W> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Written<W> {
-    /// The output that was passed to [`SessionWriter::new`].
+    /// Output that was passed to [`SessionWriter::new`].
     pub out: W,
-    /// The events that were written since the last call of [`SessionWriter::step`].
+    /// Events that were written since the last call of [`SessionWriter::step`].
     pub events: Vec<ExpectedEvent>,
-    /// Number of events that the sequence numbers show to be lost, as in
-    /// [`Recording::lost`](super::Recording::lost).
+    /// Number of lost events, as [`Recording::lost`](super::Recording::lost) counts them.
     pub lost: u64,
     /// Length of the stream in bytes.
     pub bytes: u64,
 }
 
 impl<W: Write> SessionWriter<W> {
-    /// Begins the stream of `session` and writes its steps. More steps can follow with
-    /// [`SessionWriter::step`].
+    /// Begins the stream of `session` and writes its steps. [`SessionWriter::step`] adds more.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     ///
     /// # Panics
-    /// If [`Session::record`] does.
+    /// On the conditions of [`Session::record`].
     pub fn new(mut session: Session, out: W) -> io::Result<Self> {
         let steps = std::mem::take(&mut session.steps);
         let mut writer = SessionWriter { recorder: Recorder::new(Cow::Owned(session)), out };
@@ -91,14 +88,14 @@ impl<W: Write> SessionWriter<W> {
         threads.len() - 1
     }
 
-    /// Writes one more step. Returns the events that were written since the last call, in
-    /// file order: none while a batch fills, then the whole batch.
+    /// Writes one more step. Returns the events of the batches that the step completed, in file
+    /// order; none while a batch fills.
     ///
     /// # Errors
-    /// Those of `out`. The stream cannot go on after an error.
+    /// Errors of `out`. The stream cannot be continued after an error.
     ///
     /// # Panics
-    /// If [`Session::record`] does.
+    /// On the conditions of [`Session::record`].
     pub fn step(&mut self, step: Step) -> io::Result<Vec<ExpectedEvent>> {
         self.recorder.step(Cow::Owned(step));
         self.pass_on()?;
@@ -113,10 +110,10 @@ impl<W: Write> SessionWriter<W> {
     /// Writes the last batch and the end of the stream, and flushes `out`.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     ///
     /// # Panics
-    /// If [`Session::record`] does.
+    /// On the conditions of [`Session::record`].
     pub fn finish(mut self) -> io::Result<Written<W>> {
         self.recorder.end();
         self.pass_on()?;
