@@ -1,6 +1,6 @@
-//! A GUID's 16 bytes as two numbers, the lowest byte first.
+//! Conversion between the 16 bytes of a GUID and two little-endian numbers.
 
-/// Returns the numbers that 16 bytes are.
+/// Returns 16 bytes as two numbers.
 #[inline]
 pub(crate) const fn halves(bytes: [u8; 16]) -> [u64; 2] {
     let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;

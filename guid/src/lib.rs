@@ -12,8 +12,7 @@ use core::cmp::Ordering;
 use core::fmt;
 use core::str::FromStr;
 
-/// A GUID: 16 bytes, of which the first eight are a u32 and two u16 in little-endian
-/// order ([FORMAT.md
+/// A GUID: 16 bytes. The first eight are a u32 and two u16 in little-endian order ([FORMAT.md
 /// 2](https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#2)).
 ///
 /// ```
@@ -22,20 +21,20 @@ use core::str::FromStr;
 /// let guid = Guid::from_bytes(bytes);
 /// assert_eq!(guid.to_string(), "33221100-5544-7766-8899-aabbccddeeff");
 /// assert_eq!("{33221100-5544-7766-8899-AABBCCDDEEFF}".parse(), Ok(guid));
-/// // A GUID can be compared with bytes as stored, too.
+/// // A GUID can also be compared with bytes as stored.
 /// assert_eq!(guid, bytes);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Guid {
-    /// Bytes 0 to 7 as stored, least significant first. Two numbers instead of 16 bytes,
-    /// so that they stay in registers.
+    /// Bytes 0 to 7 as stored, least significant first. Two numbers stay in registers, 16 bytes do
+    /// not.
     low: u64,
     /// Bytes 8 to 15 as stored, least significant first.
     high: u64,
 }
 
 impl Guid {
-    /// A GUID of zeros: represents "none" wherever a stream stores a GUID.
+    /// A GUID of zeros. It means "none" wherever a stream stores a GUID.
     pub const ZERO: Guid = Guid { low: 0, high: 0 };
 
     /// Creates a GUID from its 16 bytes as stored.

@@ -1,5 +1,5 @@
-//! The blobs of one block, from nothing but its bytes: `gzip -dc FILE.gz | cargo run
-//! --example raw_blobs`.
+//! Reads the blobs of one block from its bytes alone: `gzip -dc FILE.gz | cargo run --example
+//! raw_blobs`.
 
 use nettrace_parser::raw::nom::{Parser, combinator::all_consuming, multi::many0};
 use nettrace_parser::raw::{self, Blob, BlobEncoding, BlobHeader, Parsed};
@@ -15,7 +15,7 @@ fn blobs(version: Version, content: &[u8]) -> Parsed<'_, Vec<Blob<'_>>> {
             (rest, header.is_compressed)
         }
     };
-    // What a compressed header leaves out is taken from the blob before it.
+    // A compressed header omits fields that have the value of the previous blob.
     let mut running = BlobHeader::default();
     let encoding = BlobEncoding::for_version(version, is_compressed);
     all_consuming(many0(raw::blob(encoding, &mut running))).parse(rest)

@@ -1,8 +1,7 @@
-//! A kind of block that the format does not know, read among those that it does: `cargo
-//! run --example raw_own_block`.
+//! Reads a kind of block that the format does not define: `cargo run --example raw_own_block`.
 //!
-//! Readers skip blocks of unknown kinds, so a writer may add its own: here one of kind
-//! 200 that holds remarks, each with a time.
+//! Readers skip blocks of unknown kinds, so a writer may add kinds of its own. Here a block of kind
+//! 200 has remarks, each with a time.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_parser::raw::nom::{Parser, bytes::take, combinator::all_consuming, multi::many0};
@@ -11,12 +10,12 @@ use nettrace_parser::raw::{self, FaultAt, Parsed};
 /// A remark's time in ticks, and its text.
 type Remark<'a> = (u64, &'a [u8]);
 
-/// Reads our block's content: ticks and a text each, to its end.
+/// Reads the content of a block of remarks: ticks and a text for each.
 fn remarks(content: &[u8]) -> Parsed<'_, Vec<Remark<'_>>> {
     all_consuming(many0((raw::varuint64, raw::string_v6))).parse(content)
 }
 
-/// Reads the remarks of a whole stream, and how many other blocks it has.
+/// Reads a stream. Returns its remarks, and the number of other blocks.
 fn read(stream: &[u8]) -> Parsed<'_, (Vec<Remark<'_>>, usize)> {
     let (mut rest, _) = raw::stream_header(stream)?;
     let (mut found, mut others) = (Vec::new(), 0);
@@ -40,7 +39,7 @@ fn block(kind: u8, content: &[u8]) -> Vec<u8> {
 
 fn main() {
     let header = [&b"Nettrace"[..], &[0; 4], &[6, 0, 0, 0], &[0; 4]].concat();
-    // Of the session only the size of its addresses is known.
+    // The Trace block is zero, except for an address size of 8.
     let session = [&[0; 32][..], &[8, 0, 0, 0], &[0; 4]].concat();
     let remarks = b"\x64\x05begin\xc8\x01\x03end";
     let stream = [header, block(1, &session), block(200, remarks), block(0, &[])].concat();

@@ -1,5 +1,5 @@
-//! Prints the exceptions in a stream from standard input, by time: `gzip -dc FILE.gz |
-//! cargo run --example read`.
+//! Prints the exceptions of a stream from standard input, in time order: `gzip -dc FILE.gz | cargo
+//! run --example read`.
 
 use nettrace_parser::Reader;
 use nettrace_parser::view::{Exception, View};

@@ -1,4 +1,4 @@
-//! Reads live bytes from a socket that may have none for a while: `cargo run --example
+//! Reads a live stream from a socket on which no bytes may arrive for a while: `cargo run --example
 //! socket -- ADDRESS`.
 
 use nettrace_parser::Reader;
@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         match events.next_event() {
             Ok(Some(event)) => println!("{:?} {}/{}", event.nanos(), event.provider(), event.id()),
             Ok(None) => break,
-            // Nothing came for a while: show what waits to be put in order, and go on.
+            // No bytes arrived for a while, so events that wait for older ones are shown now.
             Err(error) if error.is_would_block() => events.release(),
             Err(error) => return Err(error.into()),
         }

@@ -1,7 +1,7 @@
-//! How many random cases a test tries.
+//! Number of random cases of a test.
 
-/// Returns how many cases a test tries: `usual`, scaled by `PROPTEST_CASES` / 256 if that
-/// variable is set. So one variable makes all random tests more thorough.
+/// Returns the number of random cases of a test: `usual`, or `usual` × `PROPTEST_CASES` / 256 if
+/// that variable is set. One variable thus makes all random tests more thorough.
 ///
 /// ```
 /// # if std::env::var_os("PROPTEST_CASES").is_none() {

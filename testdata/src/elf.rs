@@ -1,7 +1,7 @@
-//! ELF files with symbols, like those whose mappings a trace lists.
+//! ELF files with symbols, as a trace lists in its mappings.
 
-/// Returns a 64-bit shared library with one segment (file offset 0x1000 at address
-/// 0x2000), functions (name, address, size), and a build id.
+/// Returns a 64-bit shared library with a build id and `functions`, each a name, an address and a
+/// size. Its only segment maps file offset 0x1000 to address 0x2000.
 ///
 /// # Panics
 /// If the texts are longer than 4 GiB.
@@ -51,7 +51,7 @@ pub fn small_elf(functions: &[(&str, u64, u64)], build_id: &[u8]) -> Vec<u8> {
     file.extend([0u64, 64, 64 + 56 + body.len() as u64].map(u64::to_le_bytes).concat());
     file.extend(0u32.to_le_bytes());
     file.extend([64u16, 56, 1, 64, 6, 5].map(u16::to_le_bytes).concat());
-    // The segment that is loaded.
+    // Program header of the segment.
     file.extend([1u32, 5].map(u32::to_le_bytes).concat());
     file.extend([0x1000u64, 0x2000, 0x2000, 0x1000, 0x1000, 0x1000].map(u64::to_le_bytes).concat());
     file.extend(body);

@@ -4,9 +4,9 @@ use std::io::{Write, stderr};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Waits until `is_so` returns true. There is no limit, since how long something takes
-/// depends on the machine: the test runner ends a test that hangs. After a minute the
-/// function prints what it waits for.
+/// Waits until `is_so` returns true, without a limit, because times depend on the machine and the
+/// test runner ends a test that hangs. After a minute the function prints `what`, the reason for
+/// the wait.
 pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     const PAUSE: Duration = Duration::from_millis(5);
     const PAUSES_OF_A_MINUTE: u32 = 12_000;
@@ -15,8 +15,7 @@ pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
         sleep(PAUSE);
         pauses = pauses.saturating_add(1);
         if pauses == PAUSES_OF_A_MINUTE {
-            // Not by `eprintln!`: the harness keeps what that prints until the test has
-            // ended.
+            // The harness would keep the output of `eprintln!` until the test has ended.
             let _ = writeln!(stderr(), "still waiting: {what}");
         }
     }

@@ -1,9 +1,8 @@
-//! Inputs that fuzzing found worth keeping: one archive for each fuzz target,
-//! `parser/fuzz/corpus/TARGET.tar.gz`.
+//! Corpus of the fuzz targets, in one archive for each: `parser/fuzz/corpus/TARGET.tar.gz`.
 //!
-//! An archive, because eight thousand files of fifty bytes each would clutter every
-//! search by file name. Tests read the archives; `cargo xtask corpus unpack` makes
-//! folders of them for a fuzzer.
+//! Eight thousand files of fifty bytes would clutter every search by file name, so they are
+//! archived. Tests read the archives; `cargo xtask corpus unpack` makes folders of them for a
+//! fuzzer.
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -39,7 +38,7 @@ pub fn targets() -> io::Result<Vec<String>> {
 /// Returns the inputs of a target with their names, sorted by name.
 ///
 /// # Errors
-/// When the archive is missing, damaged or empty: a replay of no inputs would check
+/// When the archive is missing or damaged, or empty, because a replay of no inputs would check
 /// nothing.
 pub fn inputs(target: &str) -> io::Result<Vec<(String, Vec<u8>)>> {
     let path = archive(target);
@@ -61,7 +60,7 @@ pub fn inputs(target: &str) -> io::Result<Vec<(String, Vec<u8>)>> {
     Ok(inputs)
 }
 
-/// Writes the inputs of a target as files into a folder, and returns how many there are.
+/// Writes the inputs of a target as files into a folder, and returns their number.
 ///
 /// # Errors
 /// When the archive cannot be read or a file not be written.
@@ -74,8 +73,8 @@ pub fn unpack(target: &str, to: &Path) -> io::Result<usize> {
     Ok(inputs.len())
 }
 
-/// Makes a target's archive from the files of a folder, and returns how many there are.
-/// Equal files give equal bytes.
+/// Makes the archive of a target from the files of a folder, and returns their number. Equal files
+/// give equal archives.
 ///
 /// # Errors
 /// When a file cannot be read or the archive not be written.

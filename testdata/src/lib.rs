@@ -1,14 +1,14 @@
 //! Test data of the project.
 //!
-//! - [`synth`]: the crate `nettrace-writer`, under the name that our tests know it by.
-//! - [`corpus`]: real traces, and the events that the reference reader saw in them.
+//! - [`synth`]: the crate `nettrace-writer`, under the name that tests use.
+//! - [`corpus`]: real traces, and the events that the reference reader found in them.
 //! - [`peers`]: real runtimes.
-//! - [`fuzz_corpus`]: inputs that fuzzing found worth keeping.
+//! - [`fuzz_corpus`]: the corpus of the fuzz targets.
 //! - [`requests`]: the metrics that a web server publishes about its requests.
 //! - [`layers`]: checks which module of a crate imports which.
-//! - [`one_type`]: the beginning of a stream that a test goes on writing.
+//! - [`one_type`]: a stream that defines one event type, to which a test adds events.
 //! - [`small_elf`]: an ELF file with symbols.
-//! - [`cases`] says how many random cases a test tries; [`eventually`] waits.
+//! - [`cases`]: number of random cases of a test; [`eventually`]: waiting for a condition.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod cases;
@@ -34,8 +34,7 @@ pub use program_database::program_database;
 pub use public_types::{assert_all_listed, public_types};
 use skipped::skipped;
 
-/// Returns the CRC-32 (IEEE) of the bytes, as the lists of the reference reader have it
-/// for payloads and stacks.
+/// Returns the CRC-32 (IEEE) of the bytes, which the goldens have for payloads and stacks.
 ///
 /// ```
 /// assert_eq!(nettrace_testdata::crc32(b"123456789"), 0xcbf4_3926);

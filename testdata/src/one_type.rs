@@ -1,12 +1,12 @@
-//! The beginning of a stream that a test goes on writing.
+//! A stream that defines one event type.
 
 use crate::synth::{
     Blob, Definition, EventBlock, MetadataBlock, MetadataRow, Stream, ThreadBlock, ThreadRow,
     Trace, Version,
 };
 
-/// Returns a stream that has defined type 1 (event 7 of provider `Demo`, without fields)
-/// and in version 6 also thread 1. The caller adds events and the end mark.
+/// Returns a stream that defines type 1 (event 7 of provider `Demo`, without fields) and in version
+/// 6 thread 1. The caller adds events and the end mark.
 pub fn one_type(version: Version) -> Stream {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());

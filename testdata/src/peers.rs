@@ -1,10 +1,9 @@
-//! Real .NET runtimes to test against: 3.1, 8, 9 and 10, each with a program whose
-//! scenario the test chooses.
+//! Real .NET runtimes for tests: 3.1, 8, 9 and 10, each with a program whose scenario the test
+//! chooses.
 //!
-//! `.ci/peers` makes them ready and prints their folder, which `NETTRACE_PEERS` names. A
-//! test that needs them is `#[ignore = "needs NETTRACE_PEERS"]` in a module
-//! `with_runtime`, so that each run counts what it left out.
-//! `NETTRACE_RUNTIMES=net10` selects some of the runtimes.
+//! `.ci/peers` prepares the runtimes and prints the value for `NETTRACE_PEERS`, their folder. A
+//! test that needs a runtime is `#[ignore = "needs NETTRACE_PEERS"]` in a module `with_runtime`, so
+//! that a run counts it as ignored. `NETTRACE_RUNTIMES=net10` selects some of the runtimes.
 //!
 //! ```no_run
 //! for peer in nettrace_testdata::peers::all() {
@@ -24,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A runtime with the program that it runs.
+/// A runtime and the program that it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
     /// Major version: 3, 8, 9 or 10.
@@ -46,8 +45,8 @@ pub fn folder() -> PathBuf {
 /// `net8,net10`.
 ///
 /// # Panics
-/// If `NETTRACE_PEERS` is not set, if `NETTRACE_RUNTIMES` names one that is not there, or
-/// if there is none.
+/// If `NETTRACE_PEERS` is not set, if `NETTRACE_RUNTIMES` names a missing runtime, or if there is
+/// none.
 pub fn all() -> Vec<Peer> {
     let folder = folder();
     let wanted = std::env::var("NETTRACE_RUNTIMES").ok();
@@ -80,8 +79,7 @@ pub fn all() -> Vec<Peer> {
     peers
 }
 
-/// Returns the runtimes that have the Process command set and diagnostic ports: all but
-/// 3.1.
+/// Returns the runtimes with diagnostic ports and the Process command set: 8, 9 and 10.
 pub fn modern() -> Vec<Peer> {
     all().into_iter().filter(|peer| peer.major >= 8).collect()
 }
@@ -90,7 +88,7 @@ pub fn modern() -> Vec<Peer> {
 /// `dotnet-trace/dotnet-trace.dll`.
 ///
 /// # Panics
-/// If `NETTRACE_PEERS` is not set, or if the tool or .NET 10, which runs it, is not there.
+/// If `NETTRACE_PEERS` is not set, or if the tool or .NET 10, which runs it, is missing.
 pub fn tool(path: &str) -> Command {
     let folder = folder();
     let (host, tool) = (folder.join("net10/dotnet"), folder.join("tools").join(path));
@@ -104,8 +102,8 @@ pub fn tool(path: &str) -> Command {
 }
 
 impl Peer {
-    /// Returns the command that runs a scenario for that many seconds, or until its
-    /// standard input ends if `seconds` is 0. `TMPDIR` of the program is `folder`.
+    /// Returns the command that runs a scenario for `seconds` seconds; with 0 until its standard
+    /// input ends. `TMPDIR` of the program is `folder`.
     pub fn command(&self, folder: &Path, scenario: &str, seconds: u32) -> Command {
         let mut command = Command::new(&self.program);
         command.args(self.words(scenario, seconds).get(1..).unwrap_or_default());
@@ -115,38 +113,38 @@ impl Peer {
         command
     }
 
-    /// Returns that command as words: the program, then its arguments.
+    /// Returns the command that runs a scenario as words: the program, then its arguments.
     pub fn words(&self, scenario: &str, seconds: u32) -> Vec<String> {
         let paths = std::iter::once(&self.program).chain(&self.arguments);
         let paths = paths.map(|path| path.display().to_string());
         paths.chain([scenario.to_owned(), seconds.to_string()]).collect()
     }
 
-    /// Returns that command as a line for a shell.
+    /// Returns the command that runs a scenario as a line for a shell.
     pub fn shell(&self, scenario: &str, seconds: u32) -> String {
         let words: Vec<String> =
             self.words(scenario, seconds).iter().map(|word| format!("'{word}'")).collect();
         words.join(" ")
     }
 
-    /// Starts a scenario and waits until it prints that it is ready.
+    /// Starts a scenario and waits until its program prints that it is ready.
     ///
     /// # Panics
-    /// If it ends before that.
+    /// If the program ends before.
     pub fn start(&self, folder: &Folder, scenario: &str, seconds: u32) -> Target {
         self.ready(folder, self.command(folder.path(), scenario, seconds))
     }
 
-    /// Starts a scenario in a program that also holds the objects of
-    /// `programs/KnownGraph.cs`, and waits until it is ready.
+    /// Starts a scenario in a program with the objects of `programs/KnownGraph.cs`, and waits until
+    /// it is ready.
     ///
     /// If [`Peer::start`] does.
     pub fn start_with_known_graph(&self, folder: &Folder, scenario: &str, seconds: u32) -> Target {
         self.start_with_hook(folder, "KnownGraph.dll", scenario, seconds)
     }
 
-    /// Starts a program whose thread pool `programs/Starved.cs` keeps starved, and waits
-    /// until it is ready.
+    /// Starts a program whose thread pool is starved by `programs/Starved.cs`, and waits until it is
+    /// ready.
     ///
     /// If [`Peer::start`] does.
     pub fn start_starved(&self, folder: &Folder) -> Target {
@@ -170,8 +168,8 @@ impl Peer {
     }
 }
 
-/// A temporary folder of a test, removed on drop. Its path is short, because the path of
-/// a Unix socket in it is limited to about 100 bytes.
+/// A temporary folder of a test, removed on drop. Its path is short, because the path of a Unix socket
+/// is limited to about 100 bytes.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
@@ -194,7 +192,7 @@ impl Folder {
         &self.0
     }
 
-    /// Returns the path of a file in it, as text.
+    /// Returns the path of a file in the folder, as text.
     pub fn file(&self, name: &str) -> String {
         self.0.join(name).display().to_string()
     }
@@ -217,18 +215,18 @@ pub struct Target {
 }
 
 impl Target {
-    /// Returns its process id.
+    /// Returns the process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Returns how many sockets and files it has open: clients may leak these.
+    /// Returns the number of open sockets and files, which a client of the runtime may leak.
     pub fn descriptor_count(&self) -> usize {
         self.held().len()
     }
 
-    /// Returns its [`descriptors`] without those that a runtime opens for its own use
-    /// over time: pipes for its threads, devices, files of `/proc`.
+    /// Returns the [`descriptors`] without pipes, devices and files of `/proc`, because a runtime
+    /// opens more of these for its own use over time.
     fn held(&self) -> Vec<String> {
         let own = ["pipe:", "anon_inode:", "/dev/", "/proc/", "/memfd:"];
         let mut held = descriptors(self.pid());
@@ -236,7 +234,7 @@ impl Target {
         held
     }
 
-    /// Returns whether it is still running.
+    /// Returns whether the program is still running.
     ///
     /// # Panics
     /// If the system cannot tell.
@@ -244,7 +242,7 @@ impl Target {
         self.child.try_wait().expect("it can be asked").is_none()
     }
 
-    /// Sends it a signal, given by its name without `SIG`.
+    /// Sends the process a signal, named without `SIG`.
     ///
     /// # Panics
     /// If it cannot be sent.
@@ -252,11 +250,11 @@ impl Target {
         signal(self.pid(), name);
     }
 
-    /// Stops it (SIGSTOP), and returns when every thread stands still. The signal `CONT`
+    /// Stops the process (SIGSTOP), and returns when every thread has stopped. The signal `CONT`
     /// resumes it.
     ///
     /// # Panics
-    /// If it cannot be stopped.
+    /// If the process cannot be stopped.
     pub fn freeze(&self) {
         self.signal("STOP");
         let tasks = format!("/proc/{}/task", self.pid());
@@ -269,18 +267,18 @@ impl Target {
         });
     }
 
-    /// Waits until it has no more descriptors than `before`, because a runtime closes
-    /// some of them a moment after it has answered.
+    /// Waits until the process has at most `before` descriptors. A runtime closes some of them only
+    /// a moment after its answer.
     ///
     /// # Panics
-    /// If it has ended.
+    /// If the process has ended.
     pub fn assert_no_more_descriptors_than(&mut self, before: usize) {
         let what = format!(".NET {}: {before} descriptors, after {:#?}", self.major, self.held());
         eventually(&what, || self.descriptor_count() <= before || !self.is_running());
         assert!(self.is_running(), ".NET {} has ended", self.major);
     }
 
-    /// Closes its standard input, which ends a program that runs without a time limit.
+    /// Closes the program's standard input, which ends a program that runs without a time limit.
     pub fn close_input(&mut self) {
         drop(self.child.stdin.take());
     }
@@ -293,7 +291,7 @@ impl Target {
         self.child.wait().expect("it can be waited for")
     }
 
-    /// Closes its standard input and waits until the process ends.
+    /// Closes the program's standard input and waits until the process ends.
     ///
     /// # Panics
     /// If the system cannot tell.
@@ -314,9 +312,9 @@ impl Drop for Target {
     }
 }
 
-/// Returns what the open file descriptors of a process stand for, or nothing if there is
-/// no such process. The assemblies of a .NET program are left out: it opens more of them
-/// over time, whatever its clients do.
+/// Returns the targets of the open file descriptors of a process, such as `socket:[1234]`; empty if
+/// there is no such process. Assemblies are left out, because a .NET program opens more of them over
+/// time.
 pub fn descriptors(pid: u32) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
     // A descriptor that was closed meanwhile has no link.
@@ -324,7 +322,7 @@ pub fn descriptors(pid: u32) -> Vec<String> {
     links.map(|link| link.display().to_string()).filter(|link| !link.ends_with(".dll")).collect()
 }
 
-/// Returns how many [`descriptors`] a process has.
+/// Returns the number of [`descriptors`] of a process.
 pub fn descriptor_count(pid: u32) -> usize {
     descriptors(pid).len()
 }
@@ -334,7 +332,7 @@ pub fn thread_count(pid: u32) -> usize {
     std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
 }
 
-/// Sends a process a signal, given by its name without `SIG`.
+/// Sends a process a signal, named without `SIG`.
 ///
 /// # Panics
 /// If it cannot be sent.

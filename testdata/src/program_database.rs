@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-/// Returns the symbols of `programs/App.rs`; that file says which they are.
+/// Returns the program database of `programs/App.rs`, which lists its symbols.
 ///
 /// # Panics
 /// If the file is damaged.

@@ -1,14 +1,13 @@
-//! Finds the public types of a crate, for tests that check something of each.
+//! Public types of a crate, for tests that check a property of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Returns the names of a crate's public types, and how many types have each name.
+/// Returns the names of a crate's public types, and the number of types with each name.
 ///
-/// They are read from its sources: types that are defined as `pub struct` or `pub enum`
-/// (the lint `unreachable_pub` ensures that these really are public), and names that are
-/// re-exported, which a macro may have defined.
+/// The sources are searched for `pub struct` and `pub enum`, which the lint `unreachable_pub`
+/// ensures are public, and for re-exported names, which a macro may have defined.
 ///
 /// # Panics
 /// When the folder cannot be read.
@@ -31,9 +30,9 @@ pub fn public_types(sources: &Path) -> BTreeMap<String, usize> {
 struct Found {
     defined: BTreeMap<String, usize>,
     re_exported: BTreeSet<String>,
-    /// From names in the crate to the names that users see.
+    /// Name that users see, by name in the crate.
     renamed: BTreeMap<String, String>,
-    /// Names that are not types: traits and type aliases.
+    /// Names of traits and type aliases.
     others: BTreeSet<String>,
 }
 
@@ -55,7 +54,7 @@ fn look_at(text: &str, found: &mut Found) {
         let Some(item) = line.strip_prefix("pub ") else { continue };
         let (kind, rest) = item.split_once(' ').unwrap_or((item, ""));
         match kind {
-            // The name is a parameter of a macro.
+            // Skips a name that is a parameter of a macro.
             _ if rest.starts_with('$') => {}
             "struct" | "enum" | "union" => *found.defined.entry(first_name(rest)).or_default() += 1,
             "trait" | "type" => drop(found.others.insert(first_name(rest))),
@@ -84,7 +83,7 @@ fn first_name(text: &str) -> String {
     text.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
 }
 
-/// Returns whether this is the name of a type: `Name`, unlike `function`, `module` and
+/// Returns whether a name is that of a type, such as `Name`; not `function`, `module` or
 /// `CONSTANT`.
 fn is_type_name(name: &str) -> bool {
     name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)

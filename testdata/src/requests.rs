@@ -1,10 +1,10 @@
-//! Metrics of ASP.NET Core as System.Diagnostics.Metrics publishes them. They are written
-//! here, because ASP.NET Core is not among the runtimes to test against.
+//! Metrics of ASP.NET Core as System.Diagnostics.Metrics publishes them. The trace is synthetic,
+//! because the runtimes for tests have no ASP.NET Core.
 
 use crate::synth::{EventType, Field, FieldType, Session, SessionThread, Step, Value, Version};
 
-/// Returns a trace of what ASP.NET Core publishes about its requests every five seconds:
-/// 600 requests to `/buy`, of which the slowest percent takes 750 ms.
+/// Returns a trace of the metrics that ASP.NET Core publishes every five seconds, with 600 requests
+/// to `/buy`. The slowest percent of the requests takes 750 ms.
 pub fn requests() -> Vec<u8> {
     let text = |name: &str| Field::new(name, FieldType::String);
     let event_type = |event_id, name: &str, fields: Vec<Field>| EventType {

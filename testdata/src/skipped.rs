@@ -1,20 +1,18 @@
-//! Notes of what tests leave out because something is missing.
+//! Messages about parts of tests that are left out.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::{Write, stderr};
 use std::sync::Mutex;
 
-/// Prints on stderr what a test leaves out and what is missing, once in a program.
-///
-/// The harness shows the output of print macros only for tests that fail, so this does
-/// not use them.
+/// Prints a message on stderr, once in a program. It does not use the print macros, because the
+/// harness shows their output only for tests that fail.
 pub(crate) fn skipped(what: impl Display) {
     static PRINTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let line = format!("SKIPPED: {what}\n");
     let mut printed = PRINTED.lock().expect("nothing panics while it is held");
     if !printed.contains(&line) {
-        // A test does not fail because nobody reads this.
+        // A closed stderr is no reason to fail a test.
         let _ = stderr().write_all(line.as_bytes());
         printed.insert(line);
     }

@@ -1,5 +1,4 @@
-//! Compares the writer's output with the two streams that were written out by hand, byte
-//! by byte.
+//! Compares the writer's output with the two streams that were worked out by hand.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use std::io::Read;

@@ -1,5 +1,5 @@
-//! A format of one's own: every event as a line of CSV, and every frame with its time on
-//! top.
+//! A converter to a format of one's own: a line of CSV for each event, and for each frame its time
+//! as the innermost frame.
 
 use nettrace_analysis::convert::{Convert, ConvertError};
 use nettrace_analysis::model::ThreadHandle;
@@ -47,7 +47,7 @@ impl<W: Write + Send> Convert for Csv<W> {
     }
 }
 
-/// Converts a trace. Returns whether all of it was there.
+/// Converts a trace. Returns whether the trace was complete.
 pub fn convert(trace: &[u8], out: impl Write + Send) -> Result<bool, AnalysisError> {
     let mut analysis = Analysis::new(AnalysisOptions::default());
     analysis.add(Box::new(Csv(out)));

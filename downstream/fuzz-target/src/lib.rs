@@ -2,7 +2,7 @@
 
 use nettrace_parser::{Error, Reader};
 
-/// A line for each event: when, what, and its fields.
+/// Returns a line for each event: time, name and fields.
 pub fn convert(trace: &[u8]) -> Result<Vec<String>, Error> {
     let mut events = Reader::from_slice(trace);
     let mut lines = Vec::new();

@@ -1,12 +1,11 @@
-//! The fuzz target without a fuzzer: the same steps on some thousand inputs, with the
-//! compiler that everybody has.
+//! The fuzz target without a fuzzer: a test on stable Rust runs its steps on some thousand inputs.
 
 use arbitrary::{Arbitrary, Unstructured};
 use fuzz_target::convert;
 use nettrace_writer::{Damage, Session, Version};
 
-/// What the fuzz target does. Returns the version, the events of the session and the
-/// lines that damage has left.
+/// Runs the steps of the fuzz target. Returns the version, the number of events of the session, and
+/// the number of lines after damage.
 fn run(input: &[u8]) -> (Version, usize, usize) {
     let (session, damages) =
         <(Session, Vec<Damage>)>::arbitrary_take_rest(Unstructured::new(input)).unwrap();
@@ -45,7 +44,7 @@ fn thousands_of_inputs_are_converted_whole_and_damaged() {
     println!("{events} events, {left} of them after damage");
 }
 
-/// The README of the writer shows this target, but for the name of the crate.
+/// Checks that the README of the writer shows this target. Only the name of the crate differs.
 #[test]
 fn the_readme_shows_the_target_as_it_is() {
     let target =

@@ -1,4 +1,4 @@
-//! Exceptions of a running process, as they are thrown.
+//! Exceptions of a running process, reported when they are thrown.
 
 use nettrace_ipc::{Level, Provider, Providers, Runtime, SessionConfig, StopHandle};
 use nettrace_parser::Reader;
@@ -6,18 +6,18 @@ use nettrace_parser::view::{Exception, View};
 
 pub type Error = Box<dyn std::error::Error>;
 
-/// The result of watching, when it is over.
+/// Result of [`watch`].
 #[derive(Debug, PartialEq)]
 pub struct Watched {
     pub exceptions: u64,
-    /// Number of events that the runtime had no room for.
+    /// Number of events that the runtime dropped because its buffers were full.
     pub lost: u64,
-    /// Whether the runtime marked the end.
+    /// Whether the stream had its end mark.
     pub is_complete: bool,
 }
 
-/// Calls `thrown` with the type and the message of each exception, until the process ends
-/// or somebody stops the session.
+/// Calls `thrown` with type and message of each exception, until the process ends or the session is
+/// stopped.
 pub fn watch(
     runtime: &Runtime,
     mut thrown: impl FnMut(&str, &str, &StopHandle) -> Result<(), Error>,

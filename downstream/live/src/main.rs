@@ -1,5 +1,5 @@
-//! `live PID [COUNT]`: prints exceptions as they are thrown, and stops after COUNT. Those
-//! that are on their way then are printed too.
+//! `live PID [COUNT]`: prints exceptions when they are thrown, and stops after COUNT. Exceptions
+//! that arrive before the session has ended are printed too.
 
 fn main() -> Result<(), live::Error> {
     let mut arguments = std::env::args().skip(1);

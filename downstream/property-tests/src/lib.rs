@@ -1,8 +1,8 @@
-//! The converter of the writer's README, and the tests that it shows.
+//! The converter of the writer's README, with the tests shown there.
 
 use nettrace_parser::{Error, Reader};
 
-/// Converts a trace to a line for each event, by time: provider and id.
+/// Converts a trace to a line of provider and id for each event, in time order.
 pub fn convert(trace: &[u8]) -> Result<Vec<String>, Error> {
     let mut events = Reader::from_slice(trace).time_ordered();
     let mut lines = Vec::new();

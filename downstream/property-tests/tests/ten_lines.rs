@@ -25,8 +25,8 @@ fn damage_makes_no_converter_panic() {
     }
 }
 
-/// Checks that the property can fail: a converter that forgets every seventh event is
-/// found out, and the reported session has few events.
+/// Checks that the property can fail, with a converter that forgets every seventh event. The
+/// reported session has few events.
 #[test]
 fn a_converter_that_forgets_events_is_found_out() {
     use proptest::test_runner::{TestCaseError, TestError, TestRunner};
@@ -74,7 +74,7 @@ fn a_reader_at_the_other_end_of_a_pipe_sees_what_was_written() {
 #[test]
 fn damage_can_be_aimed() {
     let stream = nettrace_writer::tiny_v4();
-    // The third event is gone, with all that follow it.
+    // The cut removes the third event and all later ones.
     let third = stream.nth(PartKind::Event, 0).rows[2].start;
     assert_eq!(
         convert(&Damage::Cut { at: third }.applied(&stream.bytes)).unwrap(),

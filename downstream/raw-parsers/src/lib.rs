@@ -1,4 +1,4 @@
-//! Parts of a stream with nom, and a kind of block of our own.
+//! Parsers for parts of a stream, made with nom, and for a kind of block of our own.
 
 use nettrace_parser::Version;
 use nettrace_parser::raw::nom::Parser;
@@ -20,21 +20,21 @@ fn blobs(version: Version, content: &[u8]) -> Parsed<'_, Vec<Blob<'_>>> {
     all_consuming(many0(blob)).parse(rest)
 }
 
-/// Parses the number and payload of each event of an event block.
+/// Parses an event block. Returns the sequence number and the payload of each event.
 pub fn events(version: Version, content: &[u8]) -> Parsed<'_, Vec<(u32, &[u8])>> {
     let (rest, blobs) = blobs(version, content)?;
     Ok((rest, blobs.iter().map(|blob| (blob.header.sequence, blob.payload())).collect()))
 }
 
-/// Parses the stacks of a stack block: an id, and addresses as bytes.
+/// Parses a stack block. Returns the id of each stack, and its addresses as bytes.
 pub fn stacks(content: &[u8]) -> Parsed<'_, Vec<(u32, &[u8])>> {
     let (rest, (first, _)) = raw::id_range(content)?;
     let (rest, stacks) = all_consuming(many0(raw::stack_row)).parse(rest)?;
     Ok((rest, (first..).zip(stacks).collect()))
 }
 
-/// Parses the event types that a metadata block describes: the id that events use,
-/// provider and event id.
+/// Parses a metadata block. Returns the metadata id of each event type, and a text of provider and
+/// event id.
 pub fn types(version: Version, content: &[u8]) -> Parsed<'_, Vec<(u32, String)>> {
     if let Version::V6 { .. } = version {
         let row = map(map_parser(raw::sized_row, raw::metadata_row_v6), |row| {
@@ -51,8 +51,8 @@ pub fn types(version: Version, content: &[u8]) -> Parsed<'_, Vec<(u32, String)>>
     Ok((rest, types))
 }
 
-/// The content of blocks of kind 200, which our own recorder writes: a u32 and a text.
-/// Readers that do not know the kind skip it.
+/// Content of a block of kind 200, which our own recorder writes: a u32 and a text. Other readers
+/// skip blocks of this kind.
 #[derive(Debug, PartialEq)]
 pub struct Note<'a> {
     pub number: u32,

@@ -1,4 +1,4 @@
-//! `raw-parsers TRACE`: how many blocks of each kind there are, and bytes of payloads in
+//! `raw-parsers TRACE`: prints the number of blocks of each kind, and the bytes of payloads in
 //! event blocks.
 
 use nettrace_parser::{BlockKind, Reader};

@@ -3,7 +3,7 @@ use nettrace_parser::{BlockKind, Reader, Version};
 use nettrace_writer::{Block, Content, PartKind, Sink, Stream, tiny_v4, tiny_v6};
 use raw_parsers::{Note, events, notes, stacks, types};
 
-/// Returns the version of a stream, and the content of its first block of a kind.
+/// Returns the version of a stream, and the content of its first block of kind `kind`.
 fn first(stream: &Stream, kind: BlockKind) -> (Version, Vec<u8>) {
     let mut reader = Reader::from_slice(&stream.bytes);
     reader.trace().unwrap();
@@ -50,7 +50,7 @@ fn what_is_wrong_is_said_with_its_place() {
     let (version, content) = first(&stream, BlockKind::Metadata);
     let cut = &content[..content.len() - 70];
     let Err(nom::Err::Error(fault)) = types(version, cut) else { panic!("it is cut") };
-    // The second description begins after the header and the first.
+    // The second definition begins after the header and the first definition.
     let part = stream.nth(PartKind::Metadata, 0);
     let offset = fault.offset_in(cut) + part.content.start;
     assert!(offset >= part.rows[1].start, "{fault} at {offset}");

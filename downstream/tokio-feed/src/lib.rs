@@ -1,19 +1,19 @@
-//! A trace from a socket, read by a task among others: nothing waits except at `.await`.
+//! A trace from a socket, read by an asynchronous task: it never blocks its thread.
 
 use nettrace_parser::{Event, Feed};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::timeout;
 
-/// The numbers of a stream that has ended.
+/// Result of [`watch`].
 #[derive(Debug, PartialEq)]
 pub struct Watched {
     pub lost: u64,
     pub is_complete: bool,
 }
 
-/// Passes events on by time as they come. When nothing has come for `patience`, events
-/// that wait for older ones are passed on.
+/// Passes events on in time order as they arrive. If no bytes arrive for `patience`, the events
+/// that still wait for older ones are passed on, too.
 pub async fn watch(
     mut socket: impl AsyncRead + Unpin,
     patience: Duration,

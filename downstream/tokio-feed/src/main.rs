@@ -1,5 +1,5 @@
-//! `tokio-feed ADDRESS`: prints the events of a trace that somebody sends, such as `nc -l
-//! 4711 < TRACE`.
+//! `tokio-feed ADDRESS`: prints the events of a trace that another program sends, such as
+//! `nc -l 4711 < TRACE`.
 
 use std::time::Duration;
 

@@ -65,7 +65,7 @@ fn two_sockets_are_read_by_one_thread_while_their_bytes_come_in_pieces() {
 fn events_that_wait_for_older_ones_are_given_when_nothing_comes() {
     let recording = recording();
     let bytes = recording.stream.bytes;
-    // All but the sequence point and the end, which would say that nothing older comes.
+    // Without the sequence point and the end: both would say that no older event follows.
     let most = recording.stream.parts[recording.stream.parts.len() - 2].start;
     run(async {
         let (mut to, from) = tokio::io::duplex(1 << 20);

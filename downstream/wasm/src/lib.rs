@@ -1,5 +1,5 @@
-//! A trace in a browser: events, losses and the frames with the most time, from bytes
-//! that JavaScript has put into memory.
+//! A trace in a browser: JavaScript puts the bytes into memory and gets the number of events, lost
+//! events and the methods with the most time.
 
 use nettrace_analysis::live::{Live, LiveCounters};
 use nettrace_analysis::{Analysis, AnalysisOptions, TopN, TopNOptions};
@@ -13,7 +13,7 @@ pub fn events(trace: &[u8]) -> Option<(u64, bool)> {
     Some((count, reader.is_complete() && reader.losses().total() == 0))
 }
 
-/// Returns a line for each of the methods with the most time of their own.
+/// Returns a line for each of the methods with the most exclusive time.
 pub fn top(trace: &[u8]) -> Option<String> {
     let mut analysis = Analysis::new(AnalysisOptions::default());
     let outcome = analysis.read(&mut Reader::from_slice(trace).time_ordered()).ok()?;
@@ -30,8 +30,8 @@ pub fn top(trace: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// Returns the number of series of counters: a live view, which has no clock in a
-/// browser.
+/// Returns the number of series of counters. It shows that a live view works in a browser, where
+/// there is no clock.
 pub fn series(trace: &[u8]) -> Option<usize> {
     let mut live = Live::new(LiveCounters::default());
     let mut events = Reader::from_slice(trace).time_ordered();
@@ -41,7 +41,7 @@ pub fn series(trace: &[u8]) -> Option<usize> {
     Some(live.snapshot().series.len())
 }
 
-/// The functions that JavaScript calls.
+/// Functions that JavaScript calls.
 #[cfg(target_arch = "wasm32")]
 mod exports {
     use std::cell::RefCell;
@@ -51,7 +51,7 @@ mod exports {
         static TEXT: RefCell<String> = const { RefCell::new(String::new()) };
     }
 
-    /// Makes room for a trace of that many bytes, and returns its address.
+    /// Allocates `bytes` bytes for a trace, and returns their address.
     #[unsafe(no_mangle)]
     pub extern "C" fn room(bytes: usize) -> *mut u8 {
         TRACE.with_borrow_mut(|trace| {
@@ -76,7 +76,7 @@ mod exports {
         TRACE.with_borrow(|trace| super::series(trace)).map_or(-1.0, |count| count as f64)
     }
 
-    /// Writes the text about the methods, and returns its length in bytes.
+    /// Writes the lines of [`super::top`] to memory, and returns their length in bytes.
     #[unsafe(no_mangle)]
     pub extern "C" fn top() -> usize {
         let text = TRACE.with_borrow(|trace| super::top(trace)).unwrap_or_default();
@@ -84,7 +84,7 @@ mod exports {
         TEXT.with_borrow(|text| text.len())
     }
 
-    /// Returns the address of the text.
+    /// Returns the address of the lines that `top` wrote.
     #[unsafe(no_mangle)]
     pub extern "C" fn text() -> *const u8 {
         TEXT.with_borrow(|text| text.as_ptr())

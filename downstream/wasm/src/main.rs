@@ -1,4 +1,4 @@
-//! `wasm TRACE`: the lines that `run.mjs` prints about a trace, without a browser.
+//! `wasm TRACE`: prints the lines that `run.mjs` prints about a trace, but without a browser.
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: wasm TRACE")?;

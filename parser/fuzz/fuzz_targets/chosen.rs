@@ -1,5 +1,6 @@
-//! A program has several targets, so that few are linked: the name of the file by which it was
-//! started says which. `build` and `oss-fuzz/build.sh` make a link for each target.
+//! Choice of the fuzz target. Several targets share a program, because linking is slow, and the
+//! file name by which it is started chooses one. `build` and `oss-fuzz/build.sh` make a link for
+//! each target.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;

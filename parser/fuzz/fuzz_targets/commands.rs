@@ -1,4 +1,4 @@
-//! The targets of converters and commands.
+//! Fuzz targets of converters and commands.
 #![no_main]
 
 mod chosen;

@@ -1,4 +1,4 @@
-//! The targets of the parser, each with questions that the input draws.
+//! Fuzz targets of the parser. The input decides which of the checks are made.
 #![no_main]
 
 mod chosen;

@@ -1,8 +1,7 @@
-//! What the reference reader (Microsoft's TraceEvent) saw in the traces.
+//! Goldens: the events that the reference reader (Microsoft's TraceEvent) found in the traces.
 //!
-//! The files lie in `$NETTRACE_SHARED/golden` and are not part of the repository. They
-//! hold facts to compare with, not a standard to copy. Their README tells where the
-//! reference reader makes values up:
+//! The files lie in `$NETTRACE_SHARED/golden` and are not part of the repository. Some values are
+//! made up by the reference reader, as their README says:
 //!
 //! - process and processor where the format stores none; level and keywords of the
 //!   metadata even where labels say otherwise;
@@ -14,24 +13,24 @@
 use super::{TraceFile, decompressed, shared, traces};
 use crate::synth::GuidBytes;
 
-/// The events of a trace, in order of time; events with one timestamp are in any order.
+/// Events of a trace, in time order. Events with equal timestamps are in any order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoldenEvents {
     /// Events, one for each line of the file.
     pub events: Vec<GoldenEvent>,
-    /// The lines after the events, without their `#`: `lost\t0`, `count\t4\tName`.
+    /// Lines after the events, without their `#`, such as `lost\t0` or `count\t4\tName`.
     pub trailer: Vec<String>,
 }
 
 impl GoldenEvents {
-    /// Returns what the trailer says for a key: `events`, `lost`, `error`, `pointer`,
-    /// `processors`, `start`, `end`.
+    /// Returns the value of a key of the trailer: `events`, `lost`, `error`, `pointer`,
+    /// `processors`, `start` or `end`.
     pub fn trailer_value(&self, key: &str) -> Option<&str> {
         self.trailer.iter().find_map(|line| line.strip_prefix(key)?.strip_prefix('\t'))
     }
 
-    /// Returns the number of events of each type, as the trailer counts them. A type is
-    /// provider, event id and name with slashes between.
+    /// Returns the number of events of each type according to the trailer. A type is provider,
+    /// event id and name, separated by slashes.
     pub fn counts(&self) -> impl Iterator<Item = (&str, usize)> {
         self.trailer.iter().filter_map(|line| {
             let (count, event_type) = line.strip_prefix("count\t")?.split_once('\t')?;
@@ -44,14 +43,14 @@ impl GoldenEvents {
         self.trailer_value("lost")?.parse().ok()
     }
 
-    /// Returns the message of the exception that the reference reader threw, if it did.
+    /// Returns the message of the exception that the reference reader threw; `None` if it threw
+    /// none.
     pub fn error(&self) -> Option<&str> {
         self.trailer_value("error").filter(|error| *error != "none")
     }
 }
 
-/// An event as the reference reader saw it. The fields are in the order of the file's
-/// columns.
+/// An event as the reference reader found it. The fields have the order of the file's columns.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GoldenEvent {
     /// Timestamp as in the stream.
@@ -86,12 +85,12 @@ pub struct GoldenEvent {
     pub frame_count: u64,
     /// [`crc32`](crate::crc32) of the frames' addresses as stored.
     pub stack_crc32: u32,
-    /// The reference reader's name of the event.
+    /// Name that the reference reader gives the event.
     pub name: String,
 }
 
-/// Shared traces without a list of events from the reference reader. One has 842,152
-/// events; the others were recorded to measure a profiling tool.
+/// Shared traces without a golden. One has 842,152 events; the others were recorded to measure a
+/// profiling tool.
 const TRACES_WITHOUT_EVENTS: [&str; 8] = [
     "aspnet-net10-linux-x64/web.nettrace",
     "benchmarkdotnet/Join.nettrace",
@@ -114,21 +113,20 @@ pub fn traces_with_goldens() -> Vec<TraceFile> {
     found
 }
 
-/// Returns the events that the reference reader saw in the trace `name`.
+/// Returns the events that the reference reader found in the trace `name`.
 ///
 /// # Panics
-/// If `NETTRACE_SHARED` is not set or has no such list, or if the file has a line that is
-/// not as described above.
+/// If `NETTRACE_SHARED` is not set or has no such golden, or if a line of it cannot be parsed.
 pub fn golden_events(name: &str) -> GoldenEvents {
     parse_events(&golden_text(name, ".events.tsv.gz"))
 }
 
-/// Returns names and values of the first 20 events of each type in the trace `name`, one
-/// JSON object a line: `index` (line in the events), `ts`, `tid`, `provider`, `id`,
-/// `version`, `name`, `fields`.
+/// Returns the fields of the first 20 events of each type in the trace `name`, one JSON object for
+/// each: `index` (line in the golden's events), `ts`, `tid`, `provider`, `id`, `version`, `name`,
+/// `fields`.
 ///
 /// # Panics
-/// If `NETTRACE_SHARED` is not set or has no such list.
+/// If `NETTRACE_SHARED` is not set or has no such golden.
 pub fn golden_fields(name: &str) -> Vec<String> {
     golden_text(name, ".fields.jsonl.gz").lines().map(str::to_owned).collect()
 }
@@ -194,9 +192,8 @@ fn parse_event(line: &str) -> Option<GoldenEvent> {
     })
 }
 
-/// Parses `33221100-5544-7766-8899-aabbccddeeff` into the bytes `00 11 22 … ff`. The
-/// outer option is `None` if the text is neither a GUID nor `-`; the inner one is `None`
-/// for `-`, no GUID.
+/// Parses `33221100-5544-7766-8899-aabbccddeeff` into the bytes `00 11 22 … ff`, and `-` into
+/// `Some(None)`. Any other text is `None`.
 fn parse_guid(text: &str) -> Option<Option<GuidBytes>> {
     if text == "-" {
         return Some(None);

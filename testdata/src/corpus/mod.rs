@@ -1,9 +1,7 @@
-//! Real traces: those of the repository, and those of the folder that `NETTRACE_SHARED`
-//! names, if it is set.
+//! Real traces, from the repository and from the folder that `NETTRACE_SHARED` names, if it is set.
 //!
-//! A function that looks for one recording panics where there is none. A test that needs
-//! what the repository does not have is `#[ignore = "needs NETTRACE_SHARED"]` in a module
-//! `with_shared`, so that each run counts what it left out.
+//! A test that needs a file of that folder is `#[ignore = "needs NETTRACE_SHARED"]` in a module
+//! `with_shared`, so that a run counts it as ignored.
 //!
 //! A trace's name is its path below the folder `traces` without `.gz`, with `/` on every
 //! system: `net10-linux-x64/all.nettrace`, `net3.1-linux-x64/all.netperf`.
@@ -55,8 +53,8 @@ impl TraceFile {
     }
 }
 
-/// Large traces of the repository: 27 of 45 MB. Other traces have the kinds of events
-/// that they have.
+/// Traces that make up 27 of the 45 MB in the repository. Smaller traces have all of their kinds of
+/// events.
 const LARGE: [&str; 4] = [
     "net10-linux-x64/metrics.nettrace",
     "net10-linux-x64/startup.nettrace",
@@ -64,9 +62,9 @@ const LARGE: [&str; 4] = [
     "net9-linux-x64/all.nettrace",
 ];
 
-/// Returns the traces for tests that read many whole traces, sorted by name: with
-/// `NETTRACE_SHARED` all there are, otherwise those of the repository without the four
-/// large ones, which a line on stderr says.
+/// Returns the traces for tests that read many whole traces, sorted by name. With `NETTRACE_SHARED`
+/// these are all traces, otherwise the traces of the repository except the four large ones, which a
+/// line on stderr names.
 ///
 /// # Panics
 /// If [`of_repository`] or [`shared_folder`] does.
@@ -79,10 +77,10 @@ pub fn traces() -> Vec<TraceFile> {
     found
 }
 
-/// Returns the repository's own traces, sorted by name.
+/// Returns the traces of the repository, sorted by name.
 ///
 /// # Panics
-/// If there are none: a test over no traces would check nothing.
+/// If there are none, because a test over no traces would check nothing.
 pub fn of_repository() -> Vec<TraceFile> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces");
     let mut found = BTreeMap::new();
@@ -91,8 +89,8 @@ pub fn of_repository() -> Vec<TraceFile> {
     listed(found)
 }
 
-/// Returns all traces of the repository and, with `NETTRACE_SHARED`, of that folder,
-/// sorted by name. A trace that is in both is listed once.
+/// Returns the traces of the repository and of the folder that `NETTRACE_SHARED` names, sorted by
+/// name. A trace in both is listed once.
 ///
 /// # Panics
 /// If [`of_repository`] or [`shared_folder`] does.
@@ -109,7 +107,7 @@ fn listed(found: BTreeMap<String, PathBuf>) -> Vec<TraceFile> {
     found.into_iter().map(|(name, path)| TraceFile { name, path }).collect()
 }
 
-/// Returns the trace of that name.
+/// Returns the trace `name`.
 ///
 /// # Panics
 /// If there is none.
@@ -118,9 +116,9 @@ pub fn trace(name: &str) -> TraceFile {
     found.unwrap_or_else(|| lacking(&format!("traces/{name}.gz")))
 }
 
-/// Returns a recording of a program whose right answer is known by construction. The name
-/// is that of a recording in `testdata/known` or, with `NETTRACE_SHARED`, in its folders
-/// `known` (folder and file: `async/shop-full`) and `reports`.
+/// Returns a recording of a program whose right answers are known by construction. It lies in
+/// `testdata/known` or, with `NETTRACE_SHARED`, in the folder `known` there (with its subfolder, such
+/// as `async/shop-full`) or in `reports`.
 ///
 /// # Panics
 /// If there is none.
@@ -130,8 +128,8 @@ pub fn known(name: &str) -> TraceFile {
     recording(name, &format!("known/{file}"), &of_shared)
 }
 
-/// Returns a recording that is a file of this crate or, with `NETTRACE_SHARED`, one of
-/// the files of that folder.
+/// Returns a recording: the file `own` of this crate or, with `NETTRACE_SHARED`, one of the files
+/// `of_shared` there.
 fn recording(name: &str, own: &str, of_shared: &[String]) -> TraceFile {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(own);
     let places = shared_folder()
@@ -147,7 +145,7 @@ fn recording(name: &str, own: &str, of_shared: &[String]) -> TraceFile {
     }
 }
 
-/// Fails a test that needs a file.
+/// Fails a test whose recording is missing.
 fn lacking(name: &str) -> ! {
     match shared_folder() {
         Some(folder) => panic!("neither testdata nor {} has {name}", folder.display()),
@@ -167,8 +165,8 @@ pub fn known_of_repository() -> Vec<TraceFile> {
     listed(found)
 }
 
-/// Returns all recordings of the folder that `NETTRACE_SHARED` names whose answer is
-/// known or that somebody else made, by folder and name: `web/dt-default`.
+/// Returns the recordings of the folder that `NETTRACE_SHARED` names whose answers are known or that
+/// another tool made, named by folder and file, such as `web/dt-default`.
 ///
 /// # Panics
 /// If [`shared`] does.
@@ -181,8 +179,7 @@ pub fn of_shared() -> Vec<TraceFile> {
     listed(found)
 }
 
-/// Returns a recording of `testdata/ab`, such as `base1`: a program that was run many
-/// times, and variants of it.
+/// Returns a recording of `testdata/ab`, such as `base1`: runs of one program and of variants of it.
 ///
 /// # Panics
 /// If there is none.
@@ -199,8 +196,8 @@ pub fn web(name: &str) -> TraceFile {
     recording(name, &format!("web/{name}"), &[format!("web/traces/{name}")])
 }
 
-/// Returns what the clients of the web application and its runtime counted while a
-/// recording of [`web`] was made, a JSON document.
+/// Returns the counts that the clients and the runtime of the web application kept during a recording
+/// of [`web`], as JSON.
 ///
 /// # Panics
 /// If there is no such file.
@@ -213,8 +210,7 @@ pub fn web_truth(name: &str) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns a file that lies beside the recordings of [`known`] in the folder that
-/// `NETTRACE_SHARED` names, decompressed.
+/// Returns a file of the folder `known` below `NETTRACE_SHARED`, decompressed.
 ///
 /// # Panics
 /// If there is no such file.
@@ -222,8 +218,8 @@ pub fn known_file(name: &str) -> Vec<u8> {
     decompressed(&shared().join("known").join(name))
 }
 
-/// Returns the traces that were recorded while dotnet-counters looked at the same process, each
-/// with the CSV file that it wrote, sorted by name.
+/// Returns the traces that were recorded while dotnet-counters watched the process, sorted by name,
+/// each with the CSV file of dotnet-counters.
 ///
 /// # Panics
 /// If there are fewer than two.
@@ -242,9 +238,8 @@ pub fn recorded_beside_dotnet_counters() -> Vec<(TraceFile, String)> {
     files.iter().map(pair).collect()
 }
 
-/// Returns the folder that `NETTRACE_SHARED` names, with more traces in `traces` and what
-/// the reference reader saw in them in `golden`. A test that calls this one fails where
-/// the variable is not set.
+/// Returns the folder that `NETTRACE_SHARED` names, with more traces in `traces` and their goldens in
+/// `golden`.
 ///
 /// # Panics
 /// If the variable is not set, or names a folder without traces.
@@ -252,8 +247,8 @@ pub fn shared() -> &'static Path {
     shared_folder().expect("NETTRACE_SHARED=FOLDER names the folder of shared recordings")
 }
 
-/// Returns the folder that `NETTRACE_SHARED` names, or `None` if the variable is not set:
-/// then tests use the repository's own traces, the same everywhere.
+/// Returns the folder that `NETTRACE_SHARED` names, or `None` if the variable is not set. Tests use
+/// the traces of the repository alone then.
 ///
 /// # Panics
 /// If it names a folder without traces.

@@ -1,11 +1,11 @@
-//! Finds which module of a crate names which other module.
+//! Imports between the modules of a crate.
 
 use super::tokens::{Token, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A place where one module names another.
+/// A place at which one module names another.
 #[derive(Debug)]
 pub(super) struct Import {
     /// Path of the file below the folder of sources.
@@ -16,14 +16,14 @@ pub(super) struct Import {
     pub imported: String,
 }
 
-/// The modules of a crate and their imports of each other, without those of tests.
+/// Modules of a crate and their imports of each other, without modules and imports of tests.
 #[derive(Debug)]
 pub(super) struct Tree {
     pub modules: BTreeSet<String>,
     pub imports: Vec<Import>,
 }
 
-/// A source file: where it lies, which module it is, and its tokens without tests.
+/// A source file: its path, its module, and its tokens without tests.
 struct Source {
     file: String,
     module: Vec<String>,
@@ -32,8 +32,7 @@ struct Source {
 
 pub(super) fn read(src: &Path) -> Tree {
     let mut sources = sources(src);
-    // Modules that are declared for tests only; the modules below them are for tests,
-    // too.
+    // A module below one that is declared for tests is for tests, too.
     let mut for_tests = Vec::new();
     for source in &sources {
         let all = tokens(&source.text);
@@ -162,8 +161,7 @@ fn end_of_item(tokens: &[Token<'_>], begin: usize) -> usize {
     at
 }
 
-/// Adds the names that the crate's root re-exports to `exported`, with the paths that
-/// they stand for.
+/// Adds the names that the crate's root re-exports to `exported`, with their paths.
 fn exports(text: &str, modules: &BTreeSet<String>, exported: &mut BTreeMap<String, Vec<String>>) {
     let all = tokens(text);
     let kept = without_tests(&all);
@@ -181,8 +179,8 @@ fn exports(text: &str, modules: &BTreeSet<String>, exported: &mut BTreeMap<Strin
     }
 }
 
-/// Returns all paths from `crate`, `super`, `self` or a child module: for each the module
-/// that names it, its parts from the crate's root, and the line.
+/// Returns all paths that begin with `crate`, `super`, `self` or a child module. Each has the
+/// module that names it, its parts from the crate's root, and its line.
 fn paths(
     tokens: &[Token<'_>],
     file_module: &[String],
@@ -207,7 +205,7 @@ fn paths(
             }
             "mod" if tokens.get(at + 2).is_some_and(|token| token.text == "{") => {
                 inside.push((after.to_owned(), depth + 1));
-                // Skips the name, so that it is not taken for a path.
+                // The name is not a path.
                 at += 1;
             }
             "use" => at = use_tree(tokens, at + 1, &[], &mut tree) - 1,
@@ -226,8 +224,8 @@ fn paths(
     found
 }
 
-/// Returns a path as parts from the crate's root, or `None` if it leads to another crate
-/// or to a name of the module's own.
+/// Returns the parts of a path from the crate's root, or `None` if it names another crate or an
+/// item of the module itself.
 fn from_root(here: &[String], path: &[String], modules: &BTreeSet<String>) -> Option<Vec<String>> {
     let mut base = here.to_vec();
     let mut parts = path.iter().peekable();
@@ -253,8 +251,8 @@ fn from_root(here: &[String], path: &[String], modules: &BTreeSet<String>) -> Op
     Some(base)
 }
 
-/// Reads a path or a tree of paths, `a::{b, c::d as e}`, from `at`, and returns the index
-/// after it. Adds each path with the name that it is known by, and its line.
+/// Reads a path or a tree of paths, such as `a::{b, c::d as e}`, from `at`, and returns the index
+/// after it. Adds each path with the name that it gets in the module, and its line.
 fn use_tree(
     tokens: &[Token<'_>],
     at: usize,
@@ -272,7 +270,6 @@ fn use_tree(
                 at += 1;
                 while at + 1 < end {
                     at = use_tree(tokens, at, &path, found);
-                    // Skips the comma, or the brace that closes.
                     at += 1;
                 }
                 return end.max(at);
@@ -303,8 +300,8 @@ fn is_name(text: &str) -> bool {
     text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// Returns the module that a path from the root ends in, or `lib` if the root itself
-/// defines the name.
+/// Returns the module in which a path from the root ends, or `lib` if the root itself defines the
+/// name.
 fn lies_in(
     path: &[String],
     modules: &BTreeSet<String>,

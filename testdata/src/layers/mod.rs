@@ -1,9 +1,8 @@
-//! Checks that the modules of a crate keep to an order of imports.
+//! A check that the modules of a crate keep to an order of imports.
 //!
-//! The order is a list of layers, lowest first. A module may import modules of lower
-//! layers only; two modules of one layer do not know each other. What the compiler does
-//! not mind (two modules that import each other), a reader does: neither can be
-//! understood, tested or moved without the other.
+//! The order is a list of layers, lowest first. A module may import modules of lower layers only,
+//! and none of its own layer. The compiler accepts two modules that import each other, but neither
+//! can be understood, tested or moved without the other.
 //!
 //! ```
 //! # let dir = std::env::temp_dir().join(format!("layers-example-{}", std::process::id()));
@@ -26,13 +25,13 @@ use std::path::Path;
 /// A violation that [`check`] found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// A module imports one that is not below it in the order.
+    /// A module imports a module that is not below it in the order.
     Import {
         /// Path of the file below the folder of sources, and the line.
         place: (String, usize),
-        /// Name in the order of the module that imports.
+        /// Importing module, as named in the order.
         importer: String,
-        /// Name in the order of the module that is imported.
+        /// Imported module, as named in the order.
         imported: String,
     },
     /// The order does not name this module.
@@ -56,12 +55,11 @@ impl fmt::Display for Fault {
 /// Returns the imports that are against `order` (lowest layer first), in the crate whose
 /// sources lie in `src`.
 ///
-/// Names in the order are paths from the crate's root, such as `reader` or
-/// `model::stacks`; a module belongs to the longest of them that it lies in. What counts
-/// are `use` lines and paths inside code that begin with `crate::`, `super::`, `self::`
-/// or a child module. An import of something that the crate's root re-exports counts as
-/// an import of the module that it comes from. What the root itself defines is the module
-/// `lib`. Code under `#[cfg(test)]` may import anything, and so may `lib.rs` and
+/// Names in the order are paths from the crate's root, such as `reader` or `model::stacks`. A module
+/// that is not named belongs to the nearest named module around it. Imports are `use` lines, and paths
+/// in code that begin with `crate::`, `super::`, `self::` or a child module. The import of a name that
+/// the crate's root re-exports is an import of the module that defines it. Items of the root itself
+/// belong to the module `lib`. Code under `#[cfg(test)]` may import anything, and so may `lib.rs` and
 /// `main.rs`, which join the modules.
 ///
 /// # Panics
@@ -97,7 +95,7 @@ pub fn check(src: &Path, order: &[&[&str]]) -> Vec<Fault> {
     faults.into_iter().collect()
 }
 
-/// Returns the name in the order that a module belongs to, and its layer.
+/// Returns the name under which a module is in the order, and its layer.
 fn layer_of<'n>(module: &str, level: &BTreeMap<&'n str, usize>) -> Option<(&'n str, usize)> {
     let mut path = module;
     loop {
@@ -108,12 +106,11 @@ fn layer_of<'n>(module: &str, level: &BTreeMap<&'n str, usize>) -> Option<(&'n s
     }
 }
 
-/// Asserts that a crate keeps to an order, except for the imports in `not_yet`, which are
-/// still to be mended: pairs of the importing and the imported module. A listed pair that
-/// is not found is a fault, too, so that the list only shrinks.
+/// Asserts that a crate keeps to an order. Exceptions in `not_yet` are pairs of the importing and the
+/// imported module. An exception that is no longer needed is a fault, too, so that the list shrinks.
 ///
 /// # Panics
-/// With the faults that [`check`] found, or with a listed import that is no longer there.
+/// With the faults that [`check`] found, or with an exception that is no longer needed.
 pub fn assert_order(src: &Path, order: &[&[&str]], not_yet: &[(&str, &str)]) {
     let mut listed: BTreeSet<(&str, &str)> = not_yet.iter().copied().collect();
     let faults = check(src, order);
@@ -139,7 +136,7 @@ pub fn assert_order(src: &Path, order: &[&[&str]], not_yet: &[(&str, &str)]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns the order as documents quote it: one line a layer, lowest first.
+/// Returns the order as the documents quote it: one line for each layer, lowest first.
 pub fn as_text(order: &[&[&str]]) -> String {
     order.iter().map(|layer| layer.join(", ") + "\n").collect()
 }
@@ -254,7 +251,7 @@ mod tests {
         ] {
             assert_eq!(faults_of_mid(text), [""; 0], "{text}");
         }
-        // What comes after the tests counts again.
+        // Code after the tests counts again.
         assert_eq!(faults_of_mid("#[cfg(test)]\nmod tests {}\nuse crate::high::A;"), upwards(3));
         assert_eq!(
             faults_of_mid("fn f<'a>(a: &'a str, b: char) { b == '\\''; crate::high::f() }"),

@@ -1,6 +1,5 @@
-//! Splits a Rust source into words and signs, without comments, texts and characters. A
-//! path in the text of an attribute, such as `serialize_with = "crate::a::b"`, counts as
-//! code.
+//! Tokens of a Rust source, without comments, strings and characters. A path in a string of an
+//! attribute, such as `serialize_with = "crate::a::b"`, counts as code.
 
 /// A word or sign, and its line, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,7 +8,7 @@ pub(super) struct Token<'t> {
     pub line: usize,
 }
 
-/// Returns the words, each `::`, and all other signs one by one.
+/// Returns words, `::`, and any other sign as a token of its own.
 pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut rest = text;
     let mut found = Vec::new();
@@ -41,7 +40,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     found
 }
 
-/// Returns whether a text after these tokens is a path that serde's macros call.
+/// Returns whether a string after these tokens is a path that a macro of serde calls.
 fn names_a_function(before: &[Token<'_>]) -> bool {
     let names = ["serialize_with", "deserialize_with", "skip_serializing_if", "with"];
     matches!(before, [.., name, sign] if sign.text == "=" && names.contains(&name.text))
@@ -51,8 +50,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Returns the length of the block comment at the start of the text, in bytes; such
-/// comments nest.
+/// Returns the length in bytes of the block comment at the start of the text. Block comments nest.
 fn comment(text: &str) -> usize {
     let mut depth = 0;
     let mut at = 0;
@@ -83,8 +81,8 @@ fn string(text: &str) -> usize {
     text.len()
 }
 
-/// Returns the number of hashes of a raw text that begins here (`r"`, `r#"`, `br##"` and
-/// so on), and where its content begins.
+/// Returns the number of hashes of the raw string at the start of the text (`r"`, `r#"`, `br##"`),
+/// and the index of its content.
 fn raw_hashes(text: &str) -> Option<(usize, usize)> {
     let after = text.trim_start_matches(['b', 'c']);
     let after = after.strip_prefix('r')?;
@@ -98,8 +96,8 @@ fn raw_string(text: &str) -> usize {
     text[begin..].find(&end).map_or(text.len(), |at| begin + at + end.len())
 }
 
-/// Returns the length of the character at the start of the text, such as `'a'`; a
-/// lifetime, such as `'a`, is none.
+/// Returns the length of the character at the start of the text, such as `'a'`; 1 for a lifetime,
+/// such as `'a`.
 fn character(text: &str) -> usize {
     let mut chars = text.char_indices().skip(1);
     match chars.next() {

@@ -1,10 +1,10 @@
-//! Runtimes that get stuck through no fault of our code.
+//! Repetition of tests whose runtime got stuck because of its own fault.
 //!
-//! .NET Core 3.1 gets stuck while it stops a session, about once in 300 times on a busy
-//! machine. Its server thread waits in `EventPipeBufferManager::SuspendWriteEvent` for a
-//! thread that writes an event, and that thread waits for ever for a lock in
-//! `EventPipeBufferManager::AllocateBufferForThread` (seen with 3.1.23). The runtime then
-//! answers no request.
+//! .NET Core 3.1 gets stuck while it stops a session, about once in 300 times on a busy machine.
+//! Its server thread waits in `EventPipeBufferManager::SuspendWriteEvent` for a thread that writes
+//! an event, and this thread waits for ever for a lock in
+//! `EventPipeBufferManager::AllocateBufferForThread` (seen with 3.1.23). The runtime then answers
+//! no request.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -21,8 +21,8 @@ thread_local! {
     static WAS_STUCK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a test with each of the runtimes, and again with a new process if .NET Core 3.1
-/// got stuck.
+/// Runs a test with each of the runtimes. If .NET Core 3.1 gets stuck, the test runs again with a
+/// new process.
 ///
 /// ```no_run
 /// use nettrace_testdata::peers;
@@ -33,7 +33,7 @@ thread_local! {
 /// ```
 ///
 /// # Panics
-/// If the test does.
+/// If the test panics.
 pub fn each(peers: Vec<Peer>, test: impl Fn(&Peer)) {
     for peer in &peers {
         for left in (0..TRIES).rev() {
@@ -49,12 +49,11 @@ pub fn each(peers: Vec<Peer>, test: impl Fn(&Peer)) {
     }
 }
 
-/// Notes whether a target is stuck. To be called when a test drops its target; does
-/// nothing unless the test failed.
+/// Records whether the target of a failed test is stuck. Called when a target is dropped.
 pub(super) fn note(target: &Target) {
     if std::thread::panicking() && target.major == 3 {
-        // A process that a test has stopped answers after SIGCONT. It may have ended,
-        // too.
+        // A process that the test has stopped answers only after SIGCONT. `kill` fails if it has
+        // ended.
         let _ = Command::new("kill").args(["-CONT", &target.pid().to_string()]).status();
         WAS_STUCK.set(!answers(target));
     }

@@ -1,5 +1,5 @@
-//! Small streams of what real traces hold: a few events of each type, with the methods on
-//! their stacks.
+//! Excerpts of real traces: small streams with a few events of each type and the methods on their
+//! stacks.
 
 use nettrace_parser::{Event, FieldType, Reader};
 use nettrace_testdata::synth::{
@@ -7,16 +7,17 @@ use nettrace_testdata::synth::{
 };
 use std::collections::BTreeMap;
 
-/// Events of each type that are kept. More samples are kept, because each is weighed by
-/// the next one.
+/// Number of events of each type that are kept.
 const EVENTS_OF_TYPE: usize = 2;
+/// Number of samples that are kept: more, because the time of a sample ends with the next one.
 const SAMPLES: usize = 8;
-/// Methods that are kept on the stacks of the kept events.
+/// Number of methods that are kept of the stacks of kept events.
 const METHODS: usize = 12;
-/// Frames of a stack, and bytes of a payload, that are kept.
+/// Maximum number of frames of a stack.
 const FRAMES: usize = 6;
+/// Maximum size of a payload, in bytes.
 const PAYLOAD_BYTES: usize = 500;
-/// Event types in one stream.
+/// Maximum number of event types in one stream.
 const TYPES: usize = 8;
 
 struct Kept {
@@ -26,12 +27,12 @@ struct Kept {
 
 #[derive(Default)]
 struct Excerpt {
-    /// Event types by id, with how many events of it are kept.
+    /// Event types by metadata id, with the number of events that are kept.
     definitions: BTreeMap<u32, (Definition, usize)>,
     events: Vec<Kept>,
 }
 
-/// Excerpts of a trace, each of some event types of one provider and all with the same
+/// Returns excerpts of a trace. Each has some event types of one provider, and all have the same
 /// samples.
 pub(crate) fn excerpts(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut whole = Excerpt::default();
@@ -135,7 +136,7 @@ fn definition(event: &Event<'_>) -> Definition {
         name: event.name().to_owned(),
         ..Definition::default()
     };
-    // What the catalog knows needs no fields.
+    // Events that the catalog knows are stored without fields.
     if let (None, Some(metadata)) = (event.catalog(), event.metadata()) {
         let fields = fields(&metadata.schema.fields);
         match fields.iter().any(|field| matches!(field.field_type, synth::FieldType::Array(_))) {

@@ -1,6 +1,6 @@
-//! Writes the seeds of the corpus: every odd and malformed stream, the worked examples,
-//! small traces, and for the other targets the parts of those. Each seed's name is the
-//! hash of its bytes, as libFuzzer's are.
+//! Writes the seeds of the corpus: every odd and malformed stream, the worked examples, small
+//! traces, and parts of these for the targets that do not read streams. The name of a seed is the
+//! hash of its bytes, as with libFuzzer.
 
 mod excerpt;
 
@@ -9,12 +9,12 @@ use nettrace_testdata::{corpus, crc32};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The size of the largest trace that becomes a seed, in bytes.
+/// Maximum size of a trace that becomes a seed, in bytes.
 const MAX_BYTES: usize = 24 << 10;
 
-/// First bytes of inputs of the target `raw`: what follows is rows, a stream, or any of
-/// the things that it reads.
+/// First byte of an input of the target `raw` that goes on with rows of an event block.
 const AS_ROWS: u8 = 0;
+/// First byte of an input of the target `raw` that goes on with a stream.
 const AS_STREAM: u8 = 1;
 const AS_ANYTHING: u8 = 2;
 
@@ -55,7 +55,7 @@ fn main() {
     }
 }
 
-/// Contents of blocks as seeds of the targets that supply the framing themselves.
+/// Writes contents of blocks as seeds of the targets that add the framing themselves.
 fn parts(folder: &Path, name: &str, bytes: &[u8]) {
     let version = match name.as_bytes().get(1) {
         Some(b'3') => 0u32,
