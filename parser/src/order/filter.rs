@@ -1,9 +1,8 @@
-//! A filter in front of the queue of time order.
+//! Lets a caller take events in file order, before they are queued for time order.
 //!
-//! Queuing an event costs more than reading it did: a record of 32 bytes, a merge, and
-//! finding the payload again. A caller that needs only a few numbers of an event, or
-//! nothing at all, can take them as the event is read, in file order. The filter defers
-//! the other events, which are delivered in time order as usual.
+//! Queuing an event costs more than reading it. A caller that needs only a few numbers of an
+//! event, or nothing, can take them as the event is read, and defer all other events, which
+//! are delivered in time order as usual.
 
 use super::queue::Queue;
 use crate::blob::BlobHeader;
@@ -16,26 +15,25 @@ use crate::tables::{Covered, NO_SLOT};
 
 /// Decides which events are deferred and delivered in time order.
 pub trait PendingFilter {
-    /// Decides whether an event is deferred. Called for each event, in file order.
-    /// Returns `true` to defer it to its turn in time order; `false` if the caller is
-    /// done with it. Mark short implementations `#[inline(always)]`.
+    /// Returns `true` to defer an event to its turn in time order, `false` if the caller is
+    /// done with it. Called for each event, in file order. Mark short implementations
+    /// `#[inline(always)]`.
     fn is_deferred(&mut self, candidate: &Candidate<'_>) -> bool;
 
-    /// Returns whether the caller has taken enough for [`FilteredEvents::advance`] to
-    /// return as soon as it can.
+    /// Returns whether [`FilteredEvents::advance`] should return as soon as it can.
     fn is_full(&self) -> bool {
         false
     }
 
-    /// Returns the newest time in the taken data if the data should not grow any further:
-    /// everything up to that time then counts as complete, although an older event may
-    /// still arrive. Returns `None` if there is room for more.
+    /// Returns the newest time of the taken events if no more should be taken before they are
+    /// used. Everything up to this time then counts as complete, although an older event may
+    /// still arrive. Returns `None` if more can be taken.
     fn flush_up_to(&self) -> Option<u64> {
         None
     }
 }
 
-/// An event that was just read and may be deferred.
+/// Event that was just read, for the filter to take or to defer.
 #[derive(Debug, Clone, Copy)]
 pub struct Candidate<'e> {
     pub(super) event: Event<'e>,
@@ -49,8 +47,7 @@ impl<'e> Candidate<'e> {
         &self.event
     }
 
-    /// Returns whether newer events may have been delivered already, which makes this one
-    /// out of order.
+    /// Returns whether the event is out of order, because newer events may have been delivered.
     #[inline(always)]
     pub fn is_late(&self) -> bool {
         self.is_late
@@ -65,9 +62,9 @@ impl<'e> Candidate<'e> {
         (slot != NO_SLOT).then_some(slot)
     }
 
-    /// Returns a number that identifies the event's stack, for [`FilteredEvents::stack`];
-    /// 0 if it has none. It equals the [`Event::stack_id`] of an event in time order.
-    /// `None` in version 3, where stacks have no ids.
+    /// Returns the number of the event's stack for [`FilteredEvents::stack`], which is also the
+    /// [`Event::stack_id`] of an event in time order; 0 without a stack. `None` in version 3,
+    /// where stacks have no ids.
     #[inline(always)]
     pub fn stack_number(&self) -> Option<u32> {
         if self.event.context.is_v3() {
@@ -80,13 +77,13 @@ impl<'e> Candidate<'e> {
     }
 }
 
-/// The time up to which all events have been read, in ticks.
+/// Time in ticks up to which all events have been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Watermark {
-    /// Everything up to and including this time.
+    /// All events up to and including this time.
     UpTo(u64),
-    /// Everything read so far. The numbers of stacks and types become invalid, because a
-    /// sequence point or the end comes next.
+    /// All events so far, because a sequence point or the stream's end comes next. Numbers of
+    /// stacks and types become invalid.
     All,
 }
 
@@ -100,7 +97,7 @@ impl PendingFilter for DeferAll {
     }
 }
 
-/// Shows the events of a run to the filter, and queues those that it defers.
+/// Passes the events of a block to the filter, and queues the events that it defers.
 pub(super) struct Filtered<'a, F> {
     pub(super) filter: &'a mut F,
     pub(super) queue: &'a mut Queue,
@@ -126,19 +123,18 @@ impl<F: PendingFilter> Take for Filtered<'_, F> {
         if self.filter.is_deferred(&Candidate { event, is_late }) {
             self.queue.append(context, header, payload_at, form)
         } else {
-            // Which events are out of order must not depend on those that the filter
-            // takes.
+            // Events must not become out of order, or stop being it, because of the filter.
             self.queue.note_passed(header);
             !self.filter.is_full()
         }
     }
 }
 
-/// Events in time order that pass a filter first.
+/// Delivers events in time order after a filter has seen them in file order.
 pub trait FilteredEvents {
-    /// Reads on, passing events to `filter`, until some are complete: no older event can
-    /// follow. Take the deferred ones among them with [`FilteredEvents::ready`]; until
-    /// all are taken, this call does nothing. Returns `None` if there are no more events.
+    /// Reads on, passing events to `filter`, until no older event can follow for some of them.
+    /// [`FilteredEvents::ready`] returns the deferred events among these; while it has events
+    /// left, this call does nothing. Returns `None` if there are no more events.
     ///
     /// Events that `filter` does not defer also count towards
     /// [`TimeOrdered::out_of_order`](super::TimeOrdered::out_of_order).
@@ -170,17 +166,17 @@ pub trait FilteredEvents {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Reader::next_event`](crate::Reader::next_event).
+    /// The errors of [`Reader::next_event`](crate::Reader::next_event).
     fn advance(&mut self, filter: &mut impl PendingFilter) -> Result<Option<Watermark>, Error>;
 
-    /// Takes the next deferred event that is complete, in time order.
+    /// Takes the next deferred event, in time order; `None` if an older event may still follow.
     fn ready(&mut self) -> Option<Event<'_>>;
 
-    /// Returns the timestamp and [offset](Event::payload_offset) of the event that
-    /// [`FilteredEvents::ready`] would return next.
+    /// Returns timestamp and [offset](Event::payload_offset) of the event that
+    /// [`FilteredEvents::ready`] returns next.
     fn peek(&self) -> Option<(u64, u64)>;
 
-    /// Returns the stack with a [number](Candidate::stack_number); empty for 0, and for a
-    /// number that has become invalid.
+    /// Returns the stack with a [number](Candidate::stack_number); empty for 0, and for a number
+    /// that is not valid any more.
     fn stack(&self, number: u32) -> Stack<'_>;
 }

@@ -1,20 +1,19 @@
-//! The first times of all runs, in a heap.
+//! Keeps the first times of all runs in a heap.
 
-/// The time of a run's first event combined with the run's number in the low bits: if
-/// runs have equal times, the first in the stream comes first. Times are relative to a
-/// common base.
+/// Time of a run's first event, relative to a base, with the run's number in the low bits, so
+/// that of equal times the run that comes first in the stream is smaller.
 pub(super) trait Head: Copy + Ord {
-    /// A head that is greater than every other.
+    /// Head that is greater than every other head.
     const NONE: Self;
     /// Maximum time that can be represented, in ticks.
     const MAX_TIME: u64;
-    /// A number that no run has. Its head sorts after those of all runs with its time.
+    /// Number that no run has, and that is greater than all numbers of runs.
     const NO_RUN: usize;
 
     fn new(time: u64, run: usize) -> Self;
     fn run(self) -> usize;
-    /// Returns the time up to which this run can deliver events before it is the turn of
-    /// `next`, which is greater.
+    /// Returns the time up to which this run can deliver events before the run of `next`, which
+    /// is greater, must deliver its first.
     fn goes_up_to(self, next: Self) -> u64;
 }
 
@@ -64,13 +63,12 @@ impl Head for u128 {
     }
 }
 
-/// A binary heap that stores siblings as pairs, so that both children are in the same
-/// cache line.
+/// Binary heap that stores siblings as pairs, which lie in one cache line.
 #[derive(Debug)]
 pub(super) struct Heads<H> {
     first: H,
-    /// Pair 0 holds the children of the first element; pair 2n + 1 + side holds the
-    /// children of side `side` of pair n. No child is less than its parent.
+    /// Pair 0 holds the children of `first`. Pair 2n + 1 + side holds the children of that side
+    /// of pair n. No child is less than its parent.
     pairs: Vec<[H; 2]>,
     count: usize,
 }
@@ -81,7 +79,7 @@ impl<H: Head> Default for Heads<H> {
     }
 }
 
-/// Converts an index into pairs laid side by side to a pair and a side.
+/// Converts the index of an element to its pair and its side.
 #[inline(always)]
 fn pair_and_side(place: usize) -> (usize, usize) {
     (place / 2, place % 2)
@@ -100,7 +98,7 @@ impl<H: Head> Heads<H> {
         self.first
     }
 
-    /// Returns the smallest of the other elements.
+    /// Returns the second smallest element.
     #[inline(always)]
     pub(super) fn second(&self) -> H {
         self.pairs.first().map_or(H::NONE, |[one, other]| *one.min(other))
@@ -138,13 +136,12 @@ impl<H: Head> Heads<H> {
     pub(super) fn replace_first(&mut self, head: H) {
         let mut hole = &mut self.first;
         let mut number = 0usize;
-        // The pairs from the one below the hole on. A slice that gets shorter needs one
-        // bounds check a level; indexing the whole of it would need two.
+        // The pairs from the children of the hole on. A slice that gets shorter needs one bounds
+        // check a level, indexing all pairs would need two.
         let mut rest = self.pairs.as_mut_slice();
         while let Some((pair, after)) = rest.split_first_mut() {
             let [one, other] = pair;
-            // It is unpredictable which of two runs is older, so this must not become a
-            // branch.
+            // No branch, because no processor can predict which of two runs is older.
             let is_other = *other < *one;
             let smallest = if is_other { other } else { one };
             if head <= *smallest {

@@ -1,4 +1,4 @@
-//! Events in time order (FORMAT.md 11).
+//! Delivers events in time order (FORMAT.md 11).
 //!
 //! ```text
 //!   events, in file order   1 3 4 8   2 5 9   *7 10     (* marked sorted)
@@ -6,24 +6,24 @@
 //!   heap of first times     1a 2b 7c  →  2b 3a 7c  →  3a 5b 7c  →  5b 7c 8a  →  7c 8a 9b  →  8a 9b 10c
 //!   delivered               1            2            3 4          5            7            (up to the watermark, 7)
 //! ```
-//! Between two sequence points (the code calls them barriers: no event moves across one),
-//! a writer flushes the events of each thread in turn, so times ascend and then start
+//! Between two sequence points (in the code also *barriers*, because no event moves across
+//! one), a writer flushes the events of each thread in turn, so times ascend and then start
 //! over with the next thread. Such an ascending sequence is a *run*. An event that is
-//! marked *sorted* promises that no later event is older, so all queued events that are
-//! not newer can be delivered. The newest such timestamp is the *watermark*.
+//! marked *sorted* promises that no later event is older, so all queued events up to its time
+//! can be delivered. The newest time up to which events can be delivered is the *watermark*.
 //!
 //! Events are queued in file order as records of 32 bytes; values that many consecutive
 //! events share are stored in *segments*. Nothing is sorted. A run begins at each event
-//! that is older than the one before it. From time to time, and at every sequence point,
-//! the runs are merged: the run with the oldest first event delivers its events as long
-//! as none is newer than the first event of another run; of equal times, the earlier run
-//! goes first. Events newer than the watermark stay where they are until more have been
-//! delivered than remain; then the rest moves to the front.
+//! that is older than the previous event. From time to time, and at every sequence point,
+//! the runs are merged: the run with the oldest first event delivers its events up to the time
+//! of the first event of another run. Of equal times, the earlier run goes first. Events newer
+//! than the watermark move to the front of the queue when more events have been delivered than
+//! remain.
 //!
 //! An event older than the watermark is *out of order*. It is queued as if it had the
-//! watermark's time (its own timestamp does not change), so it comes right after the
-//! events already delivered. So the order does not depend on when runs are merged, unless
-//! a limit or [`TimeOrdered::release`] delivers events before the watermark allows it.
+//! watermark's time (its own timestamp does not change), so that the order does not depend on
+//! the moment at which runs are merged, unless a limit or [`TimeOrdered::release`] delivers
+//! events before the watermark allows it.
 
 mod filter;
 mod heads;

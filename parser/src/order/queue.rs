@@ -1,4 +1,4 @@
-//! Events queued for time order, in file order, and how they are delivered.
+//! Queues events in file order, and delivers them in time order.
 
 use super::queued_event::{Ids, QueuedEvent, Segment, Segments, low_bits};
 use super::runs::Runs;
@@ -11,15 +11,14 @@ use crate::work;
 
 /// Minimum capacity, in events.
 const MIN_CAPACITY: usize = 256;
-/// Minimum number of delivered events whose space is reclaimed: moving the rest for the
-/// sake of a few would cost more than their 32 bytes each.
+/// Minimum number of delivered events whose space is reclaimed by moving the other events.
 const MIN_RECLAIMED: usize = 4096;
 
-/// A sentinel that matches the upper half of no thread id.
+/// Value that is the upper half of no thread id.
 const UNSETTLED: u64 = u64::MAX;
 
-/// When to check whether events can be delivered: at this number of queued events, or of
-/// bytes from the first to the last of them.
+/// Number of queued events, and number of bytes from the first to the last of them, at which
+/// the queue counts as full.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fill {
     pub(super) events: usize,
@@ -28,20 +27,20 @@ pub(super) struct Fill {
 
 /// Queued events, as in the diagram in [the module](super).
 ///
-/// Why not simply a heap of events? Queuing costs more than reading does, and nearly all
-/// of its cost is memory: a record of 32 bytes is written for an event and read again
-/// soon after. So records do not move until they are delivered, values that events share
-/// lie in segments, and values that can be found again (the payload, the type's row) are
-/// not stored. Events of a run come in the order of their times, so comparing the runs'
-/// first events is enough, and the usual event is compared with the one before it only.
+/// Queuing costs more than reading does, and nearly all of its cost is memory: for each event,
+/// a record of 32 bytes is written and soon read again. So records do not move until they are
+/// delivered, values that events share lie in segments, and values that can be found again
+/// (the payload, the type's row) are not stored. Times within a run ascend, so a heap needs
+/// only the first event of each run, and the usual event is compared only with the previous
+/// event.
 #[derive(Debug)]
 pub(super) struct Queue {
-    /// The first `count` records are in file order; the queued ones are those that a run
-    /// still contains. The records after them are spare capacity: assigning to an
-    /// existing record is a store, while `push` would check and update the length.
+    /// The first `count` records, in file order, are queued as long as a run contains them.
+    /// Records after them are spare capacity, because assigning to a record is cheaper than
+    /// `push`, which checks and updates the length.
     events: Vec<QueuedEvent>,
     count: usize,
-    /// Number of delivered events that are still included in `count`.
+    /// Number of delivered events among the first `count` records.
     gone: usize,
     runs: Runs,
     segments: Segments,
@@ -49,34 +48,33 @@ pub(super) struct Queue {
     segment: u32,
     /// Base of the newest segment.
     base: u64,
-    /// Upper half of the newest segment's thread id. [`UNSETTLED`] if the next event may
-    /// need another segment, although its header does not say so. A value that no thread
-    /// has does this without a second comparison.
+    /// Upper half of the newest segment's thread id; [`UNSETTLED`] if the next event may need
+    /// another segment for another reason, which makes the comparison with its id fail.
     high: u64,
     /// Processor of the newest segment.
     processor: u32,
     /// Whether the newest segment has activities or labels.
     has_extra: bool,
-    /// The ids defined for the events of a run.
+    /// Ranges of ids that are defined for the events of the current block.
     covered: Covered,
-    /// Stream position of the end of their block.
+    /// Stream position of the end of the current block.
     block_end: u64,
     is_v6: bool,
-    /// Maximum index up to which a run fills the queue.
+    /// Number of records at which the events of a block must pause.
     stop: usize,
-    /// Time from which on an event continues the newest run and is not late.
+    /// Minimum time of an event that continues the newest run and is not late.
     last: u64,
-    /// The newest time of any queued or delivered event outside the newest run.
+    /// Newest time of any queued or delivered event outside the newest run.
     newest: u64,
-    /// The newest time that may have been delivered.
+    /// Newest time that may have been delivered.
     watermark: u64,
-    /// The newest time of an event that was not queued and was not marked sorted. It
-    /// raises the watermark at the next sequence point, as if the event had been queued:
-    /// which events are out of order must not depend on the filter.
+    /// Newest time of an event that the filter took and that was not marked sorted. It raises
+    /// the watermark at the next sequence point, as if the event had been queued, so that the
+    /// number of events out of order does not depend on the filter.
     newest_passed: u64,
     pub(super) out_of_order: u64,
     next: Fill,
-    /// Stream position of the payload that lies `next.bytes` after the first.
+    /// Stream position `next.bytes` after the first queued event's payload.
     full_at: u64,
 }
 
@@ -107,7 +105,7 @@ impl Queue {
         }
     }
 
-    /// Discards everything but the allocated memory.
+    /// Discards all events and times, but keeps the allocated memory.
     pub(super) fn begin_again(&mut self, next: Fill) {
         self.clear();
         (self.watermark, self.newest_passed, self.out_of_order) = (0, 0, 0);
@@ -123,7 +121,7 @@ impl Queue {
         self.high = UNSETTLED;
     }
 
-    /// Sets when to check whether events can be delivered.
+    /// Sets the numbers at which the queue counts as full.
     pub(super) fn plan(&mut self, next: Fill) {
         self.next = next;
         self.full_at = self.first().map_or(0, |first| first.saturating_add(next.bytes));
@@ -190,23 +188,23 @@ impl Queue {
         self.stop = self.max_index().min(self.events.len());
     }
 
-    /// Returns the index up to which events may be queued; leaves room for at least one.
+    /// Returns the number of records up to which events may be queued, with room for at least
+    /// one event.
     fn max_index(&self) -> usize {
         self.gone.saturating_add(self.next.events).max(self.count.saturating_add(1))
     }
 
     fn make_room(&mut self) {
         if self.count >= self.events.len() {
-            // Allocating capacity writes to memory, so allocate no more than is going to
-            // be used.
+            // New capacity is written to, so no more than will be used.
             let room = self.count.saturating_mul(2).max(MIN_CAPACITY);
             let room = room.min(self.max_index()).max(self.count.saturating_add(1));
             self.events.resize(room, QueuedEvent::NOTHING);
         }
     }
 
-    /// Allocates capacity if a run only ended for lack of it. Returns `true` if the run
-    /// can go on.
+    /// Allocates capacity if the events of a block had to pause only for lack of it. Returns
+    /// `true` if they can go on.
     pub(super) fn grow(&mut self) -> bool {
         let is_out_of_room = self.count >= self.events.len() && !self.is_full();
         if is_out_of_room {
@@ -215,10 +213,9 @@ impl Queue {
         is_out_of_room
     }
 
-    /// Queues any event.
+    /// Queues an event that may have undefined ids or an unusual header.
     pub(super) fn push(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) {
-        // The ids of this event may be undefined or its header unusual, so nothing is
-        // inherited from the event before.
+        // No value is taken over from the previous event.
         self.begin(payload_at, &context.tables.covered);
         self.settle(context, header, payload_at);
         self.put(context, header, payload_at, ids(context, header));
@@ -226,8 +223,8 @@ impl Queue {
         self.high = UNSETTLED;
     }
 
-    /// Queues an event of a run, whose ids are all defined. Returns `false` if the run
-    /// must pause after it.
+    /// Queues the next event of a block, whose ids are all defined. Returns `false` if the block
+    /// must pause after this event.
     #[inline(always)]
     pub(super) fn append(
         &mut self,
@@ -266,9 +263,9 @@ impl Queue {
         }
     }
 
-    /// Queues an event of a run that differs from the one before only in its processor or
-    /// its activity ids, before version 6. In the trace of a server that handles many
-    /// requests at a time, most events are like this.
+    /// Queues the next event of a block, before version 6, if it differs from the previous event
+    /// in its processor or its activity ids, but not in its thread. In the trace of a server
+    /// that handles many requests at a time, most events are like this.
     #[inline(never)]
     fn append_changed(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> bool {
         let extra = self.segments.intern_extra(header);
@@ -279,7 +276,7 @@ impl Queue {
         self.put(context, header, payload_at, ids)
     }
 
-    /// Queues an event of a run that may need another segment than the one before.
+    /// Queues the next event of a block, which may need another segment than the previous event.
     #[inline(never)]
     fn append_unsettled(
         &mut self,
@@ -293,11 +290,9 @@ impl Queue {
 
     #[inline(always)]
     fn put(&mut self, context: &Context, header: &BlobHeader, payload_at: u64, ids: Ids) -> bool {
-        // The usual event continues its run, so it is only stored. Starting a run, and
-        // finding out whether the event is late, is left to the rare case: `last` is
-        // never below the watermark, so one comparison finds both. A late event is queued
-        // with the time of the watermark, so that it comes next; its segment knows by how
-        // much it is late.
+        // The usual event continues its run, and is only stored. `last` is never below the
+        // watermark, so one comparison finds an event that begins a run or is late. A late event
+        // is queued with the time of the watermark; its segment stores the difference.
         let mut time = header.timestamp;
         if time < self.last {
             time = self.turn_back(context, header, payload_at);
@@ -320,8 +315,8 @@ impl Queue {
         self.count < self.stop && payload_at < self.full_at
     }
 
-    /// Finds the segment of an event. The first event of all starts a run and determines
-    /// the end of the range to queue.
+    /// Sets the segment of the next event. If the queue is empty, the event also determines the
+    /// position at which the queue is full; if no run is open, it starts one.
     #[inline(never)]
     fn settle(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) {
         if self.is_empty() {
@@ -329,8 +324,7 @@ impl Queue {
         }
         if !self.runs.is_open() {
             self.runs.begin(self.count);
-            // The new run has no event yet, but an event older than the watermark must
-            // still be noticed: it is late.
+            // Any event continues the new run, unless it is late.
             self.last = self.watermark;
         }
         self.is_v6 = context.is_v6();
@@ -338,7 +332,7 @@ impl Queue {
         let has_thread_row = self.is_v6 && resolved.thread != NO_SLOT;
         let segment = Segment {
             capture_thread: header.capture_thread,
-            // The base is kept as long as possible, for the rest of the block, too.
+            // The base is kept if it suits the rest of the block.
             base: match self.segments.newest().base {
                 base if payload_at >= base
                     && self.block_end.saturating_sub(base) <= u64::from(u32::MAX) =>
@@ -354,8 +348,8 @@ impl Queue {
                 (true, false) => header.thread,
             },
             processor: header.processor,
-            // Numbers of a thread's events increase as their indices do, so the segment
-            // stores the number that an event at index 0 would have.
+            // Sequence numbers of a thread increase as indices do, so the segment stores the
+            // number that an event at index 0 would have.
             sequence: if context.is_v3() {
                 0
             } else {
@@ -367,8 +361,8 @@ impl Queue {
         self.segment = self.segments.intern(segment);
         (self.base, self.processor) = (segment.base, segment.processor);
         self.has_extra = segment.extra != NO_SLOT;
-        // The next event does not inherit that this one is late or has no type. And if
-        // slots cannot be computed from ids, each event must be looked up.
+        // The next event needs its own segment if this one is late or has no type. It must be
+        // looked up if slots cannot be computed from ids.
         let is_unsettled = segment.late_by != 0
             || resolved.metadata == NO_SLOT
             || !self.covered.has_slots_in_order;
@@ -379,8 +373,8 @@ impl Queue {
         };
     }
 
-    /// Handles an event that is older than the one before: it starts a run, or is late.
-    /// Returns the time by which it is ordered.
+    /// Handles an event that is older than the previous one or late. Starts a run if necessary,
+    /// and returns the time by which the event is ordered.
     #[inline(never)]
     fn turn_back(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> u64 {
         if self.is_late(header) {
@@ -401,7 +395,7 @@ impl Queue {
         header.timestamp < self.watermark
     }
 
-    /// Accounts for an event that is not queued but affects the order.
+    /// Accounts for an event that the filter took: its time affects the order.
     #[inline(always)]
     pub(super) fn note_passed(&mut self, header: &BlobHeader) {
         self.out_of_order = self.out_of_order.wrapping_add(u64::from(self.is_late(header)));
@@ -410,8 +404,8 @@ impl Queue {
         } else {
             self.newest_passed = self.newest_passed.max(header.timestamp);
         }
-        // The thread's number advanced and the index in the queue did not, so the next
-        // event does not fit the segment.
+        // The sequence number advanced and the index in the queue did not, so the next event
+        // needs another segment.
         self.high = UNSETTLED;
     }
 
@@ -434,8 +428,8 @@ impl Queue {
         Some((event.time, self.segments.segment_of(event).payload_at(event)))
     }
 
-    /// Removes the next event that is ready: writes its header, and returns its
-    /// references and the stream position of its payload.
+    /// Removes the next event that is ready. Writes its header to `header`, and returns its slots
+    /// and the stream position of its payload.
     #[inline]
     pub(super) fn pop(
         &mut self,
@@ -535,9 +529,8 @@ impl Queue {
         self.runs.begin_delivery(limit, count, self.newest.max(self.last), events);
     }
 
-    /// Makes everything up to the watermark ready. With `at_least`, makes exactly that
-    /// many of the oldest events ready if the watermark allows fewer; returns `true` if
-    /// that was necessary.
+    /// Makes all events up to the watermark ready. If these are fewer than `at_least`, makes
+    /// exactly this number of the oldest events ready, and returns `true`.
     #[inline(never)]
     pub(super) fn release_to_watermark(&mut self, at_least: usize) -> bool {
         let forced = self.time_of(at_least).filter(|time| *time > self.watermark);
@@ -553,8 +546,8 @@ impl Queue {
         forced.is_some()
     }
 
-    /// Returns the time of the last of the `at_least` oldest events. Only called when a
-    /// limit is reached, so it may be slow.
+    /// Returns the time of the newest of the `at_least` oldest events. It is slow, but only
+    /// called when a limit is reached.
     fn time_of(&self, at_least: usize) -> Option<u64> {
         let place = at_least.min(self.waiting()).checked_sub(1)?;
         let mut times = self.runs.times(self.events.get(..self.count)?);
@@ -562,7 +555,7 @@ impl Queue {
         (place < times.len()).then(|| *times.select_nth_unstable(place).1)
     }
 
-    /// Makes everything ready.
+    /// Makes all events ready.
     #[inline(never)]
     pub(super) fn release_all(&mut self) {
         if !self.is_empty() {
@@ -572,8 +565,8 @@ impl Queue {
         self.raise_watermark(self.newest_passed);
     }
 
-    /// Discards the delivered events once all that were ready have been delivered.
-    /// Returns `false` if none were ready.
+    /// Discards delivered events if events were ready and all of them have been delivered.
+    /// Otherwise returns `false`.
     pub(super) fn finish(&mut self) -> bool {
         if !self.runs.is_delivering() || self.has_ready() {
             return false;
@@ -582,14 +575,13 @@ impl Queue {
         true
     }
 
-    /// Stops delivering for now.
+    /// Discards delivered events, as far as this is worth its cost.
     fn stop_delivering(&mut self) {
         let count = self.runs.end_delivery();
         let waiting = self.waiting();
         if waiting == 0 {
             self.clear();
         } else {
-            // The delivered events at the end are gone.
             self.count = count;
             self.gone = count.saturating_sub(waiting);
             if self.gone > waiting.saturating_add(MIN_RECLAIMED) || self.segments.are_many() {
@@ -633,7 +625,7 @@ fn low_bits_of_thread(thread: u64) -> u32 {
     thread as u32
 }
 
-/// Returns a distance that is known to be below 4 GiB.
+/// Returns the distance of a payload from the base of its segment, which is below 4 GiB.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "a segment has another base if not")]
 fn within_4_gib(payload_at: u64, base: u64) -> u32 {

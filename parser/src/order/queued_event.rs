@@ -1,4 +1,4 @@
-//! A queued event, and the values that it shares with the events around it.
+//! Stores a queued event, and the values that it shares with the events around it.
 
 use crate::blob::BlobHeader;
 use crate::block::metadata::Metadata;
@@ -6,13 +6,11 @@ use crate::context::{Context, Resolved};
 use crate::tables::{NO_SLOT, Slot};
 use nettrace_guid::Guid;
 
-/// The part of a queued event that differs from event to event. Two of them fill a cache
-/// line.
+/// Values of a queued event that differ from event to event, in half a cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(32))]
 pub(super) struct QueuedEvent {
-    /// The time used for ordering: the event's own, or the watermark if the event was
-    /// late.
+    /// Time for the order: the event's own time, or the watermark if the event was late.
     pub(super) time: u64,
     /// Position of the payload, relative to the segment's base.
     payload_at: u32,
@@ -27,7 +25,7 @@ pub(super) struct QueuedEvent {
     packed: u32,
 }
 
-/// The references of an event, in stored form.
+/// References of an event, as [`QueuedEvent`] stores them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ids {
     pub(super) metadata: Slot,
@@ -40,18 +38,18 @@ const SEGMENT_MASK: u32 = (1 << SEGMENT_BITS) - 1;
 const HEADER_SIZE_MASK: u32 = 0x7f;
 const SORTED: u32 = 1 << 31;
 
-/// Values shared by many consecutive events, mostly because they come from one thread.
+/// Values that consecutive events share, mostly because they come from one thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) capture_thread: u64,
     /// Stream position to which payload positions are relative.
     pub(super) base: u64,
-    /// Number of ticks between a late event's own time and the one used for ordering.
+    /// Number of ticks from a late event's own time to its time for the order.
     pub(super) late_by: u64,
     /// High bits of the thread's id; in version 6, the id of a thread without a row.
     pub(super) thread: u64,
     pub(super) processor: u32,
-    /// Sequence number of the event at index 0, if the segment had begun there.
+    /// Sequence number that an event of this segment at index 0 would have.
     pub(super) sequence: u32,
     /// Index of the activity ids (versions 3 to 5), or slot of the labels (version 6).
     pub(super) extra: u32,
@@ -59,17 +57,17 @@ pub(super) struct Segment {
     pub(super) metadata_id: u32,
 }
 
-/// The segments that queued events refer to.
+/// Segments to which queued events refer.
 #[derive(Debug, Default)]
 pub(super) struct Segments {
     list: Vec<Segment>,
-    /// Pairs of activity ids that segments refer to.
+    /// Pairs of activity ids to which segments refer.
     activities: Vec<[Guid; 2]>,
-    /// The previous contents, while those still in use are copied over.
+    /// Previous contents, from which [`Segments::carry`] copies what is still in use.
     before: (Vec<Segment>, Vec<[Guid; 2]>),
 }
 
-/// Returns an index as sequence numbers count: they wrap, so the index may, too.
+/// Converts an index to the width of sequence numbers, which wrap.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "only differences count, and they wrap")]
 pub(super) fn low_bits(place: usize) -> u32 {
@@ -120,8 +118,8 @@ impl QueuedEvent {
         self.packed >> SEGMENT_BITS & HEADER_SIZE_MASK
     }
 
-    /// Restores the header of the event at index `place` and returns its references. `V`
-    /// is the stream's version, a constant so that the compiler can specialise.
+    /// Restores the header of the event at index `place`, and returns its slots. `V` is the
+    /// stream's version, for which the compiler specialises the code.
     #[inline(always)]
     pub(super) fn recall<const V: u8>(
         &self,
@@ -178,7 +176,7 @@ impl Segment {
         self.base.wrapping_add(u64::from(event.payload_at))
     }
 
-    /// Returns the id of an event without a type. It is kept out of the common path.
+    /// Returns the metadata id of an event without a type, which is rare.
     #[cold]
     fn id_without_type(&self) -> u32 {
         self.metadata_id
@@ -191,8 +189,8 @@ impl Segment {
 }
 
 impl Segments {
-    /// Maximum number of queued events. Each may have its own segment, and twice as many
-    /// segment numbers exist because segments of delivered events remain for a while.
+    /// Maximum number of queued events. Each may have its own segment, and segments of delivered
+    /// events remain for a while, so the number of segments may be several times as large.
     pub(super) const MAX_EVENTS: usize = 1 << (SEGMENT_BITS - 2);
 
     /// Returns the segment of an event.
@@ -211,7 +209,7 @@ impl Segments {
         self.list.last().unwrap_or(&Segment::NOTHING)
     }
 
-    /// Returns the number of a segment, which becomes the newest if it is not already.
+    /// Returns the number of a segment, after adding it if it is not the newest.
     pub(super) fn intern(&mut self, segment: Segment) -> u32 {
         if self.list.last() != Some(&segment) {
             self.list.push(segment);
@@ -228,8 +226,7 @@ impl Segments {
         self.intern_activities([header.activity, header.related_activity])
     }
 
-    /// Returns the index of a pair of activity ids, which is added if it is not the
-    /// newest. Consecutive events share theirs.
+    /// Returns the index of a pair of activity ids, after adding it if it is not the newest.
     #[inline]
     fn intern_activities(&mut self, pair: [Guid; 2]) -> u32 {
         if self.activities.last() != Some(&pair) {
@@ -243,21 +240,20 @@ impl Segments {
         self.activities.clear();
     }
 
-    /// Returns whether there are enough segments to make removing unused ones worthwhile.
+    /// Returns whether segments that are not in use must be removed.
     pub(super) fn are_many(&self) -> bool {
         self.list.len() > 2 * Self::MAX_EVENTS
     }
 
-    /// Starts over with no segments; [`Segments::carry`] adds those still in use.
+    /// Starts over without segments. [`Segments::carry`] adds the segments still in use.
     pub(super) fn begin_carrying(&mut self) {
         std::mem::swap(&mut self.list, &mut self.before.0);
         std::mem::swap(&mut self.activities, &mut self.before.1);
         self.clear();
     }
 
-    /// Copies over the segments of a group of events that moved to the front by
-    /// `moved_by`. `has_activities` is `false` in version 6, where segments refer to
-    /// labels.
+    /// Adds the segments of events that moved to the front by `moved_by`. `has_activities` is
+    /// `false` in version 6, where segments refer to labels.
     pub(super) fn carry(
         &mut self,
         events: &mut [QueuedEvent],

@@ -1,11 +1,11 @@
-//! Runs (events in file order whose times never decrease) and the order in which they
-//! take turns; an example is in [`super`].
+//! Merges runs, which are events in file order whose times never decrease. [`super`] has an
+//! example.
 
 use super::heads::{Head, Heads};
 use super::queued_event::QueuedEvent;
 use crate::work;
 
-/// The part of a run that has not been delivered: indices `next..end` of the queue.
+/// Part of a run that has not been delivered: indexes `next..end` of the queue.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     next: usize,
@@ -25,35 +25,33 @@ impl Stretch {
     }
 }
 
-/// Number of stretches that are computed at a time, in a tight loop. If each were
-/// computed just before it is delivered, the heap's state could not stay in registers
-/// across the visitor's code.
+/// Number of stretches that are computed at a time, so that the state of the heap can stay in
+/// registers, which it could not across the visitor's code.
 const AHEAD_STRETCHES: usize = 64;
 
-/// The runs, in file order.
+/// Runs, in file order.
 #[derive(Debug)]
 pub(super) struct Runs {
     list: Vec<Run>,
     /// Index of the first run that has not been delivered completely.
     oldest: usize,
-    /// Whether the newest run can still grow; it has no end until
-    /// [`Runs::begin_delivery`] is called.
+    /// Whether the newest run can still grow. It has no end until [`Runs::begin_delivery`].
     is_open: bool,
     /// Whether events are being delivered: from [`Runs::begin_delivery`] to
     /// [`Runs::end_delivery`].
     is_delivering: bool,
     /// Number of events that may still be delivered.
     left: usize,
-    /// First time of each run since `base`, and the time up to which events may be
+    /// First time of each run, relative to `base`, and the time up to which events may be
     /// delivered.
     heads: Heads<u64>,
-    /// Heads that are used instead of `heads` if times are too far apart for 64 bits.
+    /// Replacement for `heads` if times are too far apart for 64 bits (`is_wide`).
     wide_heads: Heads<u128>,
     is_wide: bool,
-    /// The earliest first time of all runs.
+    /// Earliest first time of all runs.
     base: u64,
-    /// Stretches in the order of delivery. `ahead[next..filled]` have not been delivered,
-    /// but their events no longer belong to a run of `list`.
+    /// Stretches in the order of delivery. Those at `next..filled` have not been delivered, but
+    /// their events no longer belong to a run of `list`.
     ahead: [Stretch; AHEAD_STRETCHES],
     next: usize,
     filled: usize,
@@ -106,15 +104,15 @@ impl Runs {
         self.is_open = true;
     }
 
-    /// Records where the newest run ends, if it is open.
+    /// Sets the end of the newest run, if it is open.
     fn close(&mut self, end: usize) {
         if let Some(run) = self.list.last_mut().filter(|_| self.is_open) {
             run.end = end;
         }
     }
 
-    /// Begins to deliver up to `count` events with times up to and including `limit`.
-    /// `events` is the whole queue; no time in it is later than `newest`.
+    /// Begins to deliver up to `count` events with times up to and including `limit`. `events` is
+    /// the whole queue, and `newest` at least its newest time.
     pub(super) fn begin_delivery(
         &mut self,
         limit: u64,
@@ -122,8 +120,7 @@ impl Runs {
         newest: u64,
         events: &[QueuedEvent],
     ) {
-        // While events are delivered none is added, so the newest run has an end like all
-        // others.
+        // No event is added while events are delivered, so the newest run has an end.
         self.close(events.len());
         (self.is_delivering, self.left) = (true, count);
         let runs = self.list.get(self.oldest..).unwrap_or_default();
@@ -133,14 +130,13 @@ impl Runs {
         self.heads.clear();
         self.wide_heads.clear();
         let Some(limit) = limit.checked_sub(self.base) else { return };
-        // Only corrupt times are further apart than 2^40 ticks. Streams without such
-        // times have heads of 64 bits, which compare faster.
+        // Only corrupt times are further apart than 2^40 ticks. Heads of 64 bits compare faster.
         self.is_wide = newest.saturating_sub(self.base) > <u64 as Head>::MAX_TIME;
         let times = (self.oldest..).zip(runs);
         let times =
             times.filter_map(|(number, run)| Some((first(run)?.wrapping_sub(self.base), number)));
-        // The limit is one more head, which names no run: runs stop before it as they
-        // stop before each other, so nothing is compared with the limit itself.
+        // The limit is one more head, without a run. Runs stop before it as they stop before
+        // each other, so events are not compared with the limit.
         if self.is_wide {
             times.for_each(|(time, number)| self.wide_heads.add(Head::new(time, number)));
             self.wide_heads.add(Head::new(limit, u128::NO_RUN));
@@ -176,7 +172,7 @@ impl Runs {
         self.ahead.get(self.next..self.filled).unwrap_or_default()
     }
 
-    /// Marks all stretches ahead as delivered and computes the next ones. Returns the
+    /// Marks all stretches ahead as delivered, and computes the next stretches. Returns the
     /// number of delivered events.
     #[inline(always)]
     pub(super) fn mark_ahead_delivered(&mut self, events: &[QueuedEvent]) -> usize {
@@ -186,8 +182,8 @@ impl Runs {
         delivered
     }
 
-    /// Marks the events ahead as delivered up to, but not including, the event at
-    /// `place`, which must be ahead. Returns the number of delivered events.
+    /// Marks the events ahead of the event at `place`, which must lie in a stretch ahead, as
+    /// delivered. Returns their number.
     pub(super) fn mark_delivered_before(&mut self, place: usize) -> usize {
         let mut delivered = 0usize;
         for stretch in self.ahead.get_mut(self.next..self.filled).unwrap_or_default() {
@@ -222,18 +218,17 @@ impl Runs {
         waiting.flatten().map(|event| event.time).collect()
     }
 
-    /// Ends delivering; only called when nothing is ready. Removes delivered runs at the
-    /// end and returns the new length of the queue, which includes delivered events
-    /// before the last queued one. The first queued event is at [`Runs::first`].
+    /// Ends the delivery when nothing is ready. Removes delivered runs, and returns the new
+    /// length of the queue, which ends with the last queued event. The first queued event is at
+    /// [`Runs::first`].
     pub(super) fn end_delivery(&mut self) -> usize {
         self.is_delivering = false;
-        // New events go where the last run ends, so delivered events after the last
-        // queued one are dropped first.
+        // Drops delivered runs at the end, so that new events follow the last queued event.
         while let Some(run) = self.list.last() {
             if run.next < run.end {
                 break;
             }
-            // The run lost its last event: the next event begins a new one.
+            // The next event begins a new run.
             self.is_open = false;
             self.list.pop();
         }
@@ -253,8 +248,8 @@ impl Runs {
         self.list.get(self.oldest).map_or(0, |run| run.next)
     }
 
-    /// Moves the queued events to the front. `moved` is called for each run with its new
-    /// place and the distance moved. Returns the new number of events.
+    /// Moves the queued events to the front. `moved` gets the events of each run at their new
+    /// place, and the distance by which they moved. Returns the number of queued events.
     pub(super) fn compact(
         &mut self,
         events: &mut [QueuedEvent],
@@ -262,8 +257,7 @@ impl Runs {
     ) -> usize {
         let all = events.len();
         let mut count = 0usize;
-        // Runs move in file order, and always towards the front: no run is overwritten
-        // before it has moved.
+        // Runs move in file order and towards the front, so none is overwritten.
         self.list.retain_mut(|run| {
             let (from, to) = (run.next, run.end.min(all));
             let length = to.saturating_sub(from);
@@ -296,13 +290,11 @@ fn take_turns<H: Head>(
     let mut filled = 0usize;
     for stretch in ahead {
         let first = heads.first();
-        // If the limit is first, or there is no head, nothing more may be delivered.
+        // No run comes first if the limit does, or if no head is left.
         let Some(run) = runs.get_mut(first.run()) else { break };
-        // As long as no event is newer than the first event of the next run, the heap
-        // need not be touched: in recorded streams that is hundreds of events at a time.
+        // Up to this time, in recorded streams for hundreds of events, the heap does not change.
         let bound = base.wrapping_add(first.goes_up_to(heads.second()));
-        // The first event of the head's run is delivered in any case, so each turn makes
-        // progress.
+        // The first event is delivered in any case, so each turn makes progress.
         let place = run.next;
         let mut end = place.wrapping_add(1);
         let mut next = H::NONE;

@@ -1,5 +1,4 @@
-//! The reader's events in time order: fills the queue, and returns the events that are
-//! complete.
+//! Fills the queue with a reader's events, and returns them in time order.
 
 use super::filter::{Candidate, DeferAll, Filtered, FilteredEvents, PendingFilter, Watermark};
 use super::queue::{Fill, Queue};
@@ -14,16 +13,16 @@ use crate::limits::Limits;
 use crate::reader::{Reader, RunEnd, Step, TryEach, Visit};
 use crate::source::{Source, index};
 
-/// Number of queued events at which runs are merged, in addition to twice the number that
-/// the last merge left over.
+/// Number of queued events at which runs are merged. Twice the number of events that the last
+/// merge left over is added.
 const BATCH_EVENTS: usize = 8192;
-/// Number of bytes spanned by queued events at which runs are merged, in addition to
-/// twice the number that the last merge left over.
+/// Number of bytes spanned by queued events at which runs are merged. Twice the number of bytes
+/// that the last merge left over is added.
 const BATCH_BYTES: u64 = 1 << 20;
 
-/// Delivers a reader's events in time order: by timestamp, and by position in the file if
-/// timestamps are equal. An event that arrives too late to be delivered in order comes
-/// after newer ones, and is counted by [`out_of_order`](Self::out_of_order).
+/// Delivers a reader's events by timestamp, and by position in the file if timestamps are equal.
+/// An event that arrives too late for its place comes after newer events, and is counted by
+/// [`out_of_order`](Self::out_of_order).
 ///
 /// The queue is bounded by the stream's sequence points and sorted marks, and by
 /// [`Limits::queue_events`](crate::Limits::queue_events) and
@@ -45,16 +44,15 @@ const BATCH_BYTES: u64 = 1 << 20;
 pub struct TimeOrdered<S> {
     reader: Reader<S>,
     queue: Queue,
-    /// Whether [`release`](Self::release) was called: everything queued is delivered
-    /// next.
+    /// Whether [`release`](Self::release) was called, so that all queued events come next.
     is_released: bool,
-    /// Whether events were read since the stream was last known to be complete.
+    /// Whether events were read since the last sequence point.
     has_read: bool,
     /// Header of the most recently returned event.
     header: BlobHeader,
 }
 
-/// Returns when to merge runs for the first time.
+/// Returns the fill of the queue at which runs are merged for the first time.
 fn first_fill(limits: Limits) -> Fill {
     Fill {
         events: BATCH_EVENTS.min(max_events(limits)),
@@ -68,7 +66,7 @@ fn max_events(limits: Limits) -> usize {
 }
 
 impl<S: Source> Reader<S> {
-    /// Returns the events in time order.
+    /// Converts the reader to one that returns events in time order.
     pub fn time_ordered(self) -> TimeOrdered<S> {
         TimeOrdered::new(self)
     }
@@ -84,7 +82,7 @@ impl<S: Source> TimeOrdered<S> {
     /// Returns the next event in time order, or `None` at the end.
     ///
     /// # Errors
-    /// Those of [`Reader::next_event`].
+    /// The errors of [`Reader::next_event`].
     #[inline]
     pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
         while !self.queue.has_ready() {
@@ -98,18 +96,18 @@ impl<S: Source> TimeOrdered<S> {
     /// Passes all remaining events to `take`, in time order.
     ///
     /// # Errors
-    /// Those of [`Reader::for_each`].
+    /// The errors of [`Reader::for_each`].
     #[inline]
     pub fn for_each(&mut self, mut take: impl FnMut(Event<'_>)) -> Result<(), Error> {
         self.visit(&mut take)
     }
 
-    /// Passes all remaining events to a visitor, like [`Reader::visit`]. This is the
-    /// fastest way to read a stream in time order: a short visitor is inlined, so its
-    /// [`Event`] is never assembled in memory.
+    /// Passes the remaining events to a visitor, like [`Reader::visit`]. This is the fastest way
+    /// to read a stream in time order, because a short visitor is inlined, so that no [`Event`]
+    /// is built in memory.
     ///
     /// # Errors
-    /// Those of [`Reader::for_each`].
+    /// The errors of [`Reader::for_each`].
     #[inline]
     pub fn visit(&mut self, visitor: &mut impl Visit) -> Result<(), Error> {
         while visitor.wants_more() {
@@ -126,7 +124,7 @@ impl<S: Source> TimeOrdered<S> {
     /// like [`Reader::try_for_each`].
     ///
     /// # Errors
-    /// Errors of `take`, and those of [`Reader::for_each`].
+    /// The errors of `take` and of [`Reader::for_each`].
     #[inline]
     pub fn try_for_each<E: From<Error>>(
         &mut self,
@@ -137,14 +135,13 @@ impl<S: Source> TimeOrdered<S> {
         each.result
     }
 
-    /// Keeps reading until events can be delivered. Returns `false` if there are no more.
+    /// Reads on until events can be delivered. Returns `false` if there are no more events.
     #[inline(never)]
     fn fill(&mut self) -> Result<bool, Error> {
         Ok(self.read_on(&mut DeferAll)?.is_some())
     }
 
-    /// Reads on, passing events to `filter`, until some are complete. Returns `None` if
-    /// there are no more. Only called when nothing is ready.
+    /// Implements [`FilteredEvents::advance`] when no event is ready.
     #[inline(always)]
     fn read_on(&mut self, filter: &mut impl PendingFilter) -> Result<Option<Watermark>, Error> {
         if self.queue.finish() {
@@ -175,8 +172,7 @@ impl<S: Source> TimeOrdered<S> {
                         return Ok(Some(self.complete()));
                     }
                 }
-                // Queued events keep all bytes after them in memory, so they must not
-                // wait forever.
+                // All bytes after a queued event are kept in memory.
                 Step::Block(_) | Step::Skipped(_) | Step::Passed if self.spans_too_much() => {
                     self.queue.release_all();
                     self.note_limit();
@@ -197,7 +193,7 @@ impl<S: Source> TimeOrdered<S> {
         Watermark::UpTo(self.queue.watermark())
     }
 
-    /// Shows the event at the cursor to the filter.
+    /// Passes the event at the cursor to the filter.
     #[inline(always)]
     fn filter_current(&mut self, filter: &mut impl PendingFilter) {
         let state = self.reader.state();
@@ -213,7 +209,7 @@ impl<S: Source> TimeOrdered<S> {
         }
     }
 
-    /// Shows the remaining events of the current block to the filter, as long as there is
+    /// Passes the remaining events of the current block to the filter, as long as the queue has
     /// room.
     #[inline(always)]
     fn filter_block(&mut self, filter: &mut impl PendingFilter) {
@@ -227,7 +223,7 @@ impl<S: Source> TimeOrdered<S> {
         }
     }
 
-    /// Makes the events ready that can be delivered. Returns `true` if there are any.
+    /// Makes events ready that can be delivered, and returns whether there are any.
     fn merge_batch(&mut self) -> bool {
         let limits = self.reader.state().limits;
         let waiting = self.queue.waiting();
@@ -245,8 +241,7 @@ impl<S: Source> TimeOrdered<S> {
         may_go
     }
 
-    /// Returns whether the stream has gone on for too long without an event that releases
-    /// others.
+    /// Returns whether the bytes from the first queued event on exceed the limit.
     fn spans_too_much(&self) -> bool {
         let limit = self.reader.state().limits.queue_bytes;
         self.queue
@@ -264,12 +259,10 @@ impl<S: Source> TimeOrdered<S> {
         damage.in_block(frame).add(Class::Note, at, 0, "time order", Fault::QueueLimit);
     }
 
-    /// Plans the next merge. It is worthwhile when the number of queued events has
-    /// doubled.
+    /// Plans the next merge for when the number of queued events has about doubled.
     fn plan_next(&mut self) {
         let limits = self.reader.state().limits;
-        // The range begins where the reader has read to: the events just delivered may
-        // have been the last.
+        // The queue may be empty, so the range ends at the position of the reader.
         let reached = self.reader.reached().max(self.reader.state().cursor.at);
         let span = self.queue.position().map_or(0, |first| reached.saturating_sub(first));
         self.queue.plan(Fill {
@@ -283,9 +276,9 @@ impl<S: Source> TimeOrdered<S> {
         });
     }
 
-    /// Lets the next calls of [`next_event`](Self::next_event) deliver everything that is
-    /// queued, for live streams that are idle. If an older event arrives later, it is
-    /// still delivered, and counted by [`out_of_order`](Self::out_of_order).
+    /// Makes the next calls of [`next_event`](Self::next_event) return all queued events, for
+    /// live streams that are idle. Older events that arrive later are still delivered, and
+    /// counted by [`out_of_order`](Self::out_of_order).
     pub fn release(&mut self) {
         self.is_released = true;
     }
@@ -295,8 +288,8 @@ impl<S: Source> TimeOrdered<S> {
         self.queue.waiting()
     }
 
-    /// Returns the number of events that arrived too late to be delivered in order: they
-    /// came after newer ones.
+    /// Returns the number of events that arrived too late for their place, and were delivered
+    /// after newer events.
     pub fn out_of_order(&self) -> u64 {
         self.queue.out_of_order
     }
@@ -314,16 +307,16 @@ impl<S: Source> TimeOrdered<S> {
         &mut self.reader
     }
 
-    /// Restarts on another region of the stream, keeping the allocated memory.
+    /// Starts over with another region of the stream, but keeps the allocated memory.
     pub(crate) fn begin_again(&mut self) {
         self.queue.begin_again(first_fill(self.reader.state().limits));
         (self.is_released, self.has_read) = (false, false);
     }
 
-    /// Returns the facts about the session, like [`Reader::trace`].
+    /// Returns the session, like [`Reader::trace`].
     ///
     /// # Errors
-    /// Those of [`Reader::next_event`].
+    /// The errors of [`Reader::next_event`].
     pub fn trace(&mut self) -> Result<&Trace, Error> {
         self.reader.trace()
     }
@@ -363,21 +356,13 @@ mod tests {
     use super::*;
     use nettrace_testdata::synth::{Blob, EventBlock, SequencePoint, Stream, Trace, Version};
 
-    /// Takes every event, and notes which are late.
+    /// Filter that takes all events, and notes for each whether it is late.
     struct Taking(Vec<bool>);
 
     impl PendingFilter for Taking {
         fn is_deferred(&mut self, candidate: &Candidate<'_>) -> bool {
             self.0.push(candidate.is_late());
             false
-        }
-
-        fn is_full(&self) -> bool {
-            false
-        }
-
-        fn flush_up_to(&self) -> Option<u64> {
-            None
         }
     }
 

@@ -1,4 +1,4 @@
-//! The desk at which threads leave the parts that they made, and take their next region.
+//! Hands regions to threads, and their parts to the caller's thread.
 
 use super::parts::Part;
 use crate::error::Error;
@@ -8,31 +8,31 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A message from a thread about a region.
+/// Message from a thread about its region.
 #[derive(Debug)]
 pub(super) enum DeskMessage<T> {
     Part(Part<T>, Counted),
     Done(Box<Done>),
 }
 
-/// How the bytes of a part that was not collected yet are counted.
+/// Count to which the bytes of a part belong until it is collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counted {
-    /// Made before the turn of its region.
+    /// Bytes made before the turn of their region.
     Ahead,
-    /// Made during the turn of its region.
+    /// Bytes made during the turn of their region.
     InTurn,
-    /// Not counted: the caller's thread collects it as soon as it is made.
+    /// None, because the caller's thread collects the part as soon as it is made.
     Not,
 }
 
-/// The end of a region.
+/// Result of a region that was read to its end.
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) result: Result<(), Error>,
     /// Observations about sequence numbers, to be counted in stream order.
     pub(super) losses: Vec<loss::Observation>,
-    /// The plan of the region, for reuse.
+    /// Plan of the region, for reuse.
     pub(super) plan: Box<Plan>,
     pub(super) events: u64,
     pub(super) oldest: u64,
@@ -40,18 +40,17 @@ pub(super) struct Done {
     pub(super) is_irregular: bool,
 }
 
-/// The state that all threads share.
+/// State that all threads share.
 #[derive(Debug)]
 pub(super) struct Desk<T> {
     state: Mutex<DeskState<T>>,
-    /// Workers wait here for regions, for their region's turn, and for room.
+    /// Wakes workers that wait for a region, for their region's turn, or for room.
     moved: Condvar,
-    /// The caller's thread waits here for messages.
+    /// Wakes the caller's thread, which waits for messages.
     came: Condvar,
-    /// Maximum number of bytes of parts that may wait for their region's turn, whatever
-    /// the size of regions.
+    /// Maximum number of bytes of parts that may wait for their region's turn.
     max_ahead: usize,
-    /// Number of threads whose region is not the one in turn.
+    /// Number of threads whose region is not in turn.
     others: usize,
 }
 
@@ -64,9 +63,9 @@ struct DeskState<T> {
     turn: u64,
     ahead: usize,
     in_turn: usize,
-    /// Number of bytes made from the largest region so far.
+    /// Largest number of bytes of parts of a region so far.
     largest: usize,
-    /// Number of waiting workers: if it is 0, the call that wakes them is saved.
+    /// Number of waiting workers. If it is 0, the call that wakes them is saved.
     waiting: usize,
     is_caller_waiting: bool,
     is_over: bool,
@@ -74,11 +73,11 @@ struct DeskState<T> {
 
 /// Maximum number of bytes of parts of the region in turn that may wait to be collected.
 const MAX_BYTES_IN_TURN: usize = 4 << 20;
-/// Number of bytes of parts that each thread may be ahead, in addition to half a region,
-/// because threads are not equally fast all the time.
+/// Minimum number of bytes of parts that each thread may be ahead of its region's turn, because
+/// threads are not equally fast all the time. Half a region is added.
 const MIN_BYTES_AHEAD: usize = 4 << 20;
 
-/// The next task of the caller's thread.
+/// Next task of the caller's thread.
 #[derive(Debug)]
 pub(super) enum Task<T> {
     Messages(VecDeque<(u64, DeskMessage<T>)>),
@@ -109,16 +108,16 @@ impl<T> Desk<T> {
         }
     }
 
-    /// Returns the number of bytes of parts that may wait now. Two threads never wait for
-    /// each other if one is half a region ahead when its turn comes: it makes the other
-    /// half while the other thread makes half of the next region. To hold more would only
-    /// touch more memory for the first time, which takes longer than making the parts.
+    /// Returns the number of bytes of parts that may wait now. Half a region for each thread is
+    /// enough that two threads do not wait for each other: a thread makes its second half in its
+    /// turn, while the other thread makes the first half of the next region. More would only
+    /// touch more new memory, which takes longer than making the parts.
     fn room(&self, state: &DeskState<T>) -> usize {
         let each = MIN_BYTES_AHEAD.saturating_add(state.largest / 2);
         each.saturating_mul(self.others).min(self.max_ahead)
     }
 
-    /// Locks the state. A thread that panicked left it intact.
+    /// Locks the state, which a thread that panicked left intact.
     fn state(&self) -> MutexGuard<'_, DeskState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -142,8 +141,7 @@ impl<T> Desk<T> {
 
     /// Wakes the workers that wait for the state to change.
     fn wake(&self, state: MutexGuard<'_, DeskState<T>>) {
-        // Waiting workers are counted, because a notification is a system call even if
-        // nobody waits.
+        // A notification is a system call even if nobody waits.
         let is_waited_for = state.waiting > 0;
         drop(state);
         if is_waited_for {
@@ -180,16 +178,16 @@ impl<T> Desk<T> {
         }
     }
 
-    /// Leaves a part of a worker's region. Waits until there is room for it, or until it
-    /// is the region's turn.
+    /// Passes on a part of a worker's region. Waits until there is room for the part, or until
+    /// the region's turn.
     pub(super) fn hand_over(&self, number: u64, part: Part<T>) -> ControlFlow<()> {
         let mut state = self.state();
         let counted = loop {
             if state.is_over {
                 return ControlFlow::Break(());
             }
-            // The region in turn has a limit of its own: if it waited for room that
-            // others take up, nobody could go on.
+            // The region in turn has a limit of its own: if it waited for room that other
+            // regions take up, no thread could go on.
             if number <= state.turn {
                 if state.in_turn < MAX_BYTES_IN_TURN {
                     break Counted::InTurn;
@@ -204,13 +202,12 @@ impl<T> Desk<T> {
         ControlFlow::Continue(())
     }
 
-    /// Leaves the end of a worker's region.
+    /// Passes on the result of a worker's region.
     pub(super) fn finish(&self, number: u64, done: Box<Done>) {
         self.send(self.state(), number, DeskMessage::Done(done));
     }
 
-    /// Returns the next task of the caller's thread, which collects before it reads a
-    /// region itself.
+    /// Returns the next task of the caller's thread: messages first, then a region.
     pub(super) fn next_task(&self) -> Task<T> {
         let mut state = self.state();
         loop {
@@ -227,7 +224,7 @@ impl<T> Desk<T> {
         }
     }
 
-    /// Takes the available messages. With `is_waiting`, waits for some.
+    /// Takes the available messages. With `is_waiting`, waits until there are some.
     pub(super) fn take_messages(&self, is_waiting: bool) -> VecDeque<(u64, DeskMessage<T>)> {
         let mut state = self.state();
         while is_waiting && state.messages.is_empty() && !state.is_over {
@@ -236,8 +233,8 @@ impl<T> Desk<T> {
         std::mem::take(&mut state.messages)
     }
 
-    /// Counts a part that the caller's thread has made before its region's turn. Returns
-    /// `false` if there is no room for more.
+    /// Counts a part that the caller's thread made before its region's turn. Returns `false` if
+    /// there is no room for another part.
     pub(super) fn count_own(&self, bytes: usize) -> bool {
         let mut state = self.state();
         state.count(Counted::Ahead, bytes);
@@ -250,7 +247,7 @@ impl<T> Desk<T> {
         state.ahead < self.room(&state)
     }
 
-    /// Counts a part as collected. Its region has `region_bytes` bytes so far.
+    /// Counts a part as collected. All parts of its region have `region_bytes` bytes so far.
     pub(super) fn count_collected(&self, counted: Counted, bytes: usize, region_bytes: usize) {
         let mut state = self.state();
         state.largest = state.largest.max(region_bytes);
@@ -287,7 +284,7 @@ impl<T> DeskState<T> {
     }
 }
 
-/// Closes the desk if its thread panics, so that no other waits for it.
+/// Closes the desk if its thread panics, so that no other thread waits for it.
 pub(super) struct CloseOnPanic<'d, T>(pub(super) &'d Desk<T>);
 
 impl<T> Drop for CloseOnPanic<'_, T> {

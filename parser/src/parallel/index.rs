@@ -1,4 +1,4 @@
-//! Finds regions, ahead of the threads that read them.
+//! Finds the regions that threads read.
 
 use crate::damage::Class;
 use crate::error::Error;
@@ -9,7 +9,7 @@ use crate::reader::{Plan, PlannedBlock, Reader, Step};
 use crate::source::Source;
 use crate::tables::Tables;
 
-/// A region to be read.
+/// Region to be read.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) plan: Box<Plan>,
@@ -19,26 +19,26 @@ pub(super) struct Job {
     pub(super) bytes: u64,
 }
 
-/// The result of looking for the next region.
+/// Result of looking for the next region.
 #[derive(Debug)]
 pub(super) enum Next {
     Job(Job),
-    /// From here on, the stream must be read by one thread.
+    /// A place from which on one thread must read the stream.
     Irregular,
     End,
 }
 
-/// Maximum size of a region, in event bytes. The result of a region is held in memory
-/// until its turn comes, so streams with larger regions are read by one thread, which
-/// delivers events as it goes. Runtimes write a sequence point every 10 MiB.
+/// Maximum size of a region, in event bytes. The result of a region is held in memory until its
+/// turn comes, so streams with larger regions are read by one thread, which delivers events as
+/// it reads them. Runtimes write a sequence point every 10 MiB.
 const MAX_REGION_BYTES: u64 = 16 << 20;
 
-/// Maximum number of bytes of tables that may be copied per byte of the stream. Rows are
+/// Maximum number of bytes of tables that may be copied for each byte of the stream. Rows are
 /// larger in memory than in the stream.
 const MAX_COPIES: u64 = 64;
 
-/// Maximum size in bytes of a table that may change between regions: each region in
-/// flight would have a copy. No real trace comes near it.
+/// Maximum size in bytes of a table that may change between regions, because each region in
+/// flight then has a copy. Tables of real traces are much smaller.
 const MAX_COPIED_BYTES: u64 = 4 << 20;
 
 /// Walks the stream block by block.
@@ -53,9 +53,9 @@ pub(super) struct Index<S> {
     bytes: u64,
     /// Number of bytes of shared tables that had to be copied because they changed.
     copied: u64,
-    /// The tables that were shared most recently.
+    /// Addresses of the tables that were shared most recently.
     shared: [usize; 2],
-    /// Whether a large table changed.
+    /// Whether a table above [`MAX_COPIED_BYTES`] changed.
     is_copy_large: bool,
     /// Minimum size of a region that ends between blocks, in event bytes. `None` if
     /// regions must end at sequence points, because their events have to be sorted.
@@ -91,8 +91,7 @@ impl<S: Source> Index<S> {
                         self.bytes = self.bytes.saturating_add(u64::from(frame.body.len));
                     }
                     let is_large = self.bytes > MAX_REGION_BYTES;
-                    // If a thread ends within a region, its number may be given to
-                    // another one there.
+                    // The index of a thread that ends within a region may be reused there.
                     if frame.kind == BlockKind::RemoveThread || is_large || self.is_surprised() {
                         return Ok(Next::Irregular);
                     }
@@ -114,16 +113,14 @@ impl<S: Source> Index<S> {
         if self.blocks.is_empty() { Ok(Next::End) } else { Ok(self.job(true)) }
     }
 
-    /// Returns whether the index met something that several threads cannot handle
-    /// correctly: version 3, a block cut off by the input's end, damage. Faults after or
-    /// between blocks do not matter.
+    /// Returns whether several threads cannot read the stream correctly, because of version 3, a
+    /// block that the input's end cuts off, or damage in a block.
     fn is_surprised(&self) -> bool {
         let state = self.reader.state();
         state.is_irregular
             || state.context.is_v3()
             || !state.is_block_whole()
-            // Many small regions with large tables that change in between are faster on
-            // one thread.
+            // One thread is faster if large tables change between many small regions.
             || self.is_copy_large
             || self.copied > self.reader.position().saturating_mul(MAX_COPIES)
             || state.damage.findings().iter().any(|finding| {
@@ -131,8 +128,8 @@ impl<S: Source> Index<S> {
             })
     }
 
-    /// Hands over the blocks found so far. At a sequence point the tables are handed
-    /// over, too; the point itself is read in the next step.
+    /// Returns the blocks found so far as a region, with a copy of the tables. At a sequence
+    /// point, which the next step reads, the tables are moved instead.
     fn job(&mut self, is_at_barrier: bool) -> Next {
         let before = self.reader.state_mut().losses.take_log();
         let mut plan = self.spare.pop().unwrap_or_else(|| Box::new(Plan::empty()));
@@ -154,17 +151,14 @@ impl<S: Source> Index<S> {
         Next::Job(Job { plan, before, bytes: std::mem::take(&mut self.bytes) })
     }
 
-    /// Returns the number of bytes that have to be copied with a region. If there are
-    /// many stacks, regions are made larger.
+    /// Returns the number of bytes that are copied for a region that ends between blocks.
     fn copied_bytes(&self) -> u64 {
         self.reader.state().context.tables.copied_bytes()
     }
 
-    /// Takes back a finished plan. Drops the tables that it shared, because shared tables
-    /// are copied when they change.
+    /// Takes back a finished plan, without the tables that it shared: a shared table is copied
+    /// when it changes.
     pub(super) fn take_back(&mut self, mut plan: Box<Plan>) {
-        // A spare plan must not keep the tables alive: they could then not be changed in
-        // place.
         self.nothing.share_with(&mut plan.context.tables);
         self.spare.push(plan);
     }
@@ -192,8 +186,8 @@ mod tests {
         Version,
     };
 
-    /// Regions of one event each with a thread definition in between, preceded by a
-    /// number of threads.
+    /// Returns a stream that defines `threads` threads, then has `count` regions of one event,
+    /// each followed by the definition of a thread.
     fn regions(threads: u64, count: u64) -> Vec<u8> {
         let mut stream = Stream::new(Version::V6);
         stream.trace(&Trace::default());
@@ -240,10 +234,11 @@ mod tests {
         assert_eq!((portions(0), portions(64)), (8, 2));
     }
 
-    /// Returns how many regions go to several threads, and whether the rest goes to one.
+    /// Returns the number of regions for several threads, and whether one thread must read the
+    /// rest.
     fn given(bytes: &[u8]) -> (u64, bool) {
         let mut index = Index::new(Whole::new(bytes), Limits::default(), None);
-        // As long as the jobs are here, others are reading them.
+        // The jobs are kept, as if other threads were reading them.
         let mut jobs = Vec::new();
         loop {
             match index.next().unwrap() {

@@ -1,23 +1,19 @@
-//! Reading with several threads.
+//! Reads a stream with several threads.
 //!
 //! The caller's thread finds blocks and maintains the tables. The event blocks between
 //! two sequence points are a *region*, which any thread can read, in file order or in
-//! time order, with a copy of the tables. What is computed from the events of regions is
-//! passed to the caller in stream order, so the outcome is the same as with one thread,
-//! however many there are. The caller's thread reads regions too, when it has nothing to
-//! find and nothing to pass on.
+//! time order, with a copy of the tables. The results of regions are passed to the caller in
+//! stream order, so they do not depend on the number of threads. The caller's thread also reads
+//! regions, when it has nothing to find and nothing to pass on.
 //!
-//! [`read`] passes on one result for each region. [`read_in_parts`] is for output that is
-//! larger than its input, such as text: parts of the region whose turn it is are passed
-//! on while it is being read, and parts of other regions wait, up to
-//! [`Options::held_bytes`].
+//! [`read`] passes on one result for each region. [`read_in_parts`] is for results that are
+//! larger than the stream, such as text: parts of the region in turn are passed on while it is
+//! being read, and parts of other regions wait, up to [`Options::held_bytes`].
 //!
-//! This only works for streams without surprises. Anything that can only be reported
-//! correctly by reading the whole stream in sequence sends the rest of the stream through
-//! one thread: damage, ids that are undefined or defined twice, threads that end within a
-//! region, events out of order. So do version 3, which has no sequence points; regions
-//! above 16 MiB, because a region's result is held in memory until its turn comes; and
-//! sources that are not in memory.
+//! One thread reads the rest of the stream if several cannot report it correctly: after
+//! damage, an undefined or redefined id, a thread that ends within a region, or an event out of
+//! order. One thread also reads version 3, which has no sequence points, and regions above
+//! 16 MiB, because a region's result is held in memory until its turn comes.
 //!
 //! ```
 //! use nettrace_parser::Whole;
@@ -57,35 +53,35 @@ use parts::{InParts, WholeRegion, Work};
 use region::Events;
 use std::ops::ControlFlow;
 
-/// The order in which events are read.
+/// Order in which events are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Order {
-    /// By time, and by position in the file if times are equal.
+    /// Order by time, and by position in the file if times are equal.
     #[default]
     Time,
-    /// By position in the file.
+    /// Order by position in the file.
     File,
 }
 
-/// How to read: `Options { threads: 2, ..Options::default() }`.
+/// Options for reading with several threads, such as `Options { threads: 2,
+/// ..Options::default() }`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// Number of threads that read events, the caller's thread included; at least one.
     /// Default: the number of processors.
     pub threads: usize,
-    /// The order of events.
+    /// Order of events.
     pub order: Order,
     /// Limits for the resources that the stream may use.
     pub limits: Limits,
-    /// Maximum number of bytes of parts that wait for the turn of their region, of all
-    /// threads together; see [`read_in_parts`]. A thread that has no room left waits for
-    /// its turn. Default: 64 MiB per processor. A region of most traces is up to 40 MiB
-    /// as NDJSON.
+    /// Maximum number of bytes of parts, of all threads together, that wait for the turn of
+    /// their region in [`read_in_parts`]. A thread without room waits for its turn. Default:
+    /// 64 MiB for each processor. A region of most traces is up to 40 MiB as NDJSON.
     pub held_bytes: usize,
 }
 
-/// Default of [`Options::held_bytes`] per processor, in bytes.
+/// Default of [`Options::held_bytes`] for each processor.
 const HELD_PER_PROCESSOR: usize = 64 << 20;
 
 impl Default for Options {
@@ -100,15 +96,14 @@ impl Default for Options {
     }
 }
 
-/// Reads a stream through sources, one for each thread: a [`Whole`](crate::Whole) of
-/// bytes in memory, or a source such as
-/// [`PositionedFile::reopened`](crate::PositionedFile::reopened) returns. Each begins at
-/// the stream's first byte. `work` computes something from the events of each region, on
-/// any thread. `collect` receives the results in stream order on the caller's thread, and
-/// may stop reading.
+/// Reads a stream, and passes on one result for each region. `source` creates a source for each
+/// thread, at the stream's first byte: a [`Whole`](crate::Whole) of bytes in memory, or a
+/// [`PositionedFile::reopened`](crate::PositionedFile::reopened). `work` computes the result of
+/// a region from its events, on any thread. `collect` receives the results in stream order on
+/// the caller's thread, and may stop reading.
 ///
 /// # Errors
-/// Those of [`Reader::next_event`](crate::Reader::next_event).
+/// The errors of [`Reader::next_event`](crate::Reader::next_event).
 pub fn read<S: Source, T: Send>(
     source: impl Fn() -> S + Sync,
     options: Options,
@@ -118,11 +113,8 @@ pub fn read<S: Source, T: Send>(
     read_with(&source, options, &WholeRegion::new(work), &mut collect)
 }
 
-/// Reads like [`read`], but passes on the result in parts of a few hundred kilobytes,
-/// however large regions are. Each thread that reads has a `maker`.
-///
-/// With one thread, or if a stream has to be read by one, parts are passed on as they are
-/// made.
+/// Reads like [`read`], but passes on results in parts of a few hundred kilobytes, whatever the
+/// size of regions. `maker` creates a maker of parts for each thread.
 ///
 /// ```
 /// use nettrace_parser::parallel::{self, MakeParts, Options};
@@ -160,7 +152,7 @@ pub fn read<S: Source, T: Send>(
 /// ```
 ///
 /// # Errors
-/// Those of [`Reader::next_event`](crate::Reader::next_event).
+/// The errors of [`Reader::next_event`](crate::Reader::next_event).
 pub fn read_in_parts<S: Source, M: MakeParts + Send>(
     source: impl Fn() -> S + Sync,
     options: Options,
@@ -187,7 +179,7 @@ fn read_with<S: Source, W: Work<S, Made: Send> + Sync>(
     in_one_thread(reader, options.order, done, work, collect)
 }
 
-/// Passes all remaining events in portions.
+/// Passes all remaining events to `work` in portions.
 fn in_portions<S: Source, W: Work<S>>(
     events: &mut Events<S>,
     work: &W,
@@ -214,9 +206,8 @@ fn in_one_thread<S: Source, W: Work<S>>(
     collect: &mut impl FnMut(W::Made) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     let mut events = Events::new(reader, order);
-    // These events have already been passed on by several threads.
+    // Several threads have already passed on these events.
     Region::new(&mut events, done).for_each(|_| {})?;
-    // Whether reading was stopped or not, this is the end.
     let _ = in_portions(&mut events, work, collect)?;
     let (reader, out_of_order) = events.into_reader();
     Ok(Outcome::from_reader(&reader, out_of_order))

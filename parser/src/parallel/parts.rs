@@ -1,4 +1,4 @@
-//! The work on the events of a region: one result for all of them, or parts.
+//! Computes the result of a region from its events, as a whole or in parts.
 
 use super::region::Region;
 use crate::error::Error;
@@ -9,50 +9,51 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-/// Makes something from events, for example lines of text, and passes it on in parts,
-/// with [`read_in_parts`](super::read_in_parts).
+/// Makes parts of a result from events, such as lines of text, for
+/// [`read_in_parts`](super::read_in_parts).
 pub trait MakeParts {
-    /// A part of the result.
+    /// Part of the result, such as a `String`.
     type Part: Send;
 
-    /// Adds the next event to the current part. As for [`Visit::event`], mark short
-    /// implementations `#[inline(always)]`.
+    /// Adds the next event to the current part. Mark short implementations
+    /// `#[inline(always)]`, as for [`Visit::event`].
     fn event(&mut self, event: Event<'_>);
 
-    /// Returns the size of the current part, in bytes.
+    /// Returns the size in bytes of the current part.
     fn part_bytes(&self) -> usize;
 
     /// Takes the current part and begins the next one.
     fn take_part(&mut self) -> Self::Part;
 }
 
-/// Size in bytes at which a part is passed on. It takes about a tenth of a millisecond to
-/// make, much longer than passing it on, and fits the processor's cache.
+/// Size in bytes at which a part is passed on. Such a part fits the processor's cache, and takes
+/// much longer to make, about 0.1 ms, than to pass on.
 const PART_BYTES: usize = 256 << 10;
 
-/// The result of the next events of a region.
+/// Result of the next events of a region.
 #[derive(Debug)]
 pub(super) struct Part<T> {
     pub(super) made: T,
     pub(super) bytes: usize,
-    /// Number of events of the region so far, including those of this part.
+    /// Number of events of the region up to the end of this part.
     pub(super) events: u64,
-    /// Time of the region's oldest event so far.
+    /// Time in ticks of the region's oldest event so far.
     pub(super) oldest: u64,
 }
 
 /// Function that receives parts and may stop the work on a region.
 pub(super) type Give<'g, T> = &'g mut dyn FnMut(Part<T>) -> ControlFlow<()>;
 
-/// The work on the events of a region.
+/// Way to compute results from the events of regions.
 pub(super) trait Work<S> {
     type Made;
-    /// Number of events in a portion, if there are no regions.
+    /// Number of events in a portion, if one thread reads the stream.
     const PORTION_EVENTS: u64;
     /// Minimum size of a region in file order, in event bytes.
     const CUT_BYTES: u64;
 
-    /// Reads the region, and passes on its result while it equals that of a single thread.
+    /// Reads the region, and passes on its result as long as several threads can read the stream
+    /// correctly.
     fn work(&self, region: &mut Region<'_, S>, give: Give<'_, Self::Made>) -> Result<(), Error>;
 }
 
@@ -83,17 +84,16 @@ where
         region.for_each(|_| {})?;
         if region.is_regular() {
             let (events, oldest) = (region.count, region.oldest);
-            // The region is finished, whatever is returned.
             let _ = give(Part { made, bytes: 0, events, oldest });
         }
         Ok(())
     }
 }
 
-/// Work with parts; each thread has a maker of its own.
+/// Work with parts, for which each thread has a maker.
 pub(super) struct InParts<F, M> {
     maker: F,
-    /// Makers that no thread uses now.
+    /// Makers that no thread is using.
     spare: Mutex<Vec<M>>,
 }
 
@@ -105,10 +105,10 @@ impl<F, M> InParts<F, M> {
 
 impl<S: Source, M: MakeParts, F: Fn() -> M> Work<S> for InParts<F, M> {
     type Made = M::Part;
-    /// Unlimited: parts are bounded by their size.
+    /// No limit, because the size of parts has one.
     const PORTION_EVENTS: u64 = u64::MAX - 1;
-    /// Smaller than for `WholeRegion`, because the result of a region waits for its turn,
-    /// and may be many times as large.
+    /// Smaller than for `WholeRegion`, because parts that wait for their region's turn may be
+    /// many times as large as the region.
     const CUT_BYTES: u64 = 256 << 10;
 
     fn work(&self, region: &mut Region<'_, S>, give: Give<'_, M::Part>) -> Result<(), Error> {
@@ -117,8 +117,6 @@ impl<S: Source, M: MakeParts, F: Fn() -> M> Work<S> for InParts<F, M> {
         let mut flow = ControlFlow::Continue(());
         while flow.is_continue() && !region.is_at_end() {
             let visited = region.visit(&mut Filling(&mut maker));
-            // Later events may already have been read, so this check covers more than the
-            // events of this part.
             if !region.is_regular() {
                 break;
             }

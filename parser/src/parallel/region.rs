@@ -1,4 +1,4 @@
-//! A range of consecutive events.
+//! Reads the events of a region, or of a portion of a stream.
 
 use super::Order;
 use crate::error::Error;
@@ -30,7 +30,7 @@ impl<S: Source> Events<S> {
         }
     }
 
-    /// Starts over with a plan, keeping the allocated memory.
+    /// Starts over with a plan, but keeps the allocated memory.
     pub(super) fn begin_plan(&mut self, plan: &mut Plan) {
         match self {
             Events::File(reader) => reader.begin_plan(plan),
@@ -55,8 +55,7 @@ impl<S: Source> Events<S> {
         }
     }
 
-    /// Returns whether nothing was met so far that several threads cannot handle
-    /// correctly.
+    /// Returns whether several threads can read the events so far correctly.
     pub(super) fn is_regular(&self) -> bool {
         let state = self.reader().state();
         !state.is_irregular && self.out_of_order() == 0 && state.damage.findings().is_empty()
@@ -80,8 +79,8 @@ impl<S: Source> Events<S> {
     }
 }
 
-/// Consecutive events of a stream: those between two sequence points, or a portion of a
-/// stream that is read by one thread. Events that `work` does not read are skipped.
+/// Consecutive events of a stream: a region, or a portion of a stream that one thread reads.
+/// Events that `work` does not read are skipped.
 #[derive(Debug)]
 pub struct Region<'r, S> {
     events: &'r mut Events<S>,
@@ -114,7 +113,7 @@ impl<'r, S: Source> Region<'r, S> {
     /// Returns the next event of the region, or `None` after the last.
     ///
     /// # Errors
-    /// Those of [`Reader::next_event`](crate::Reader::next_event).
+    /// The errors of [`Reader::next_event`](crate::Reader::next_event).
     #[inline]
     pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
         if self.left == 0 {
@@ -136,17 +135,17 @@ impl<'r, S: Source> Region<'r, S> {
     /// Passes the remaining events of the region to `take`.
     ///
     /// # Errors
-    /// Those of [`Reader::next_event`](crate::Reader::next_event).
+    /// The errors of [`Reader::next_event`](crate::Reader::next_event).
     #[inline]
     pub fn for_each(&mut self, mut take: impl FnMut(Event<'_>)) -> Result<(), Error> {
         self.visit(&mut take)
     }
 
-    /// Passes the remaining events of the region to a visitor until it wants no more,
-    /// like [`Reader::visit`](crate::Reader::visit). It can be called again for the rest.
+    /// Passes the remaining events of the region to a visitor until it wants no more, like
+    /// [`Reader::visit`](crate::Reader::visit). A further call passes the events after them.
     ///
     /// # Errors
-    /// Those of [`Reader::next_event`](crate::Reader::next_event).
+    /// The errors of [`Reader::next_event`](crate::Reader::next_event).
     #[inline(always)]
     pub fn visit(&mut self, visitor: &mut impl Visit) -> Result<(), Error> {
         let before = self.left;
@@ -172,13 +171,12 @@ impl<'r, S: Source> Region<'r, S> {
         Ok(())
     }
 
-    /// Returns whether the events so far are those that one thread would pass. A portion
-    /// is read by one thread.
+    /// Returns whether one thread would pass the events so far, too.
     pub(super) fn is_regular(&self) -> bool {
         self.is_portion || self.events.is_regular()
     }
 
-    /// Returns the facts about the session.
+    /// Returns the session of the stream: start time, process, pointer size and clock.
     pub fn session(&self) -> &crate::Trace {
         &self.events.reader().state().context.trace
     }
@@ -194,7 +192,7 @@ impl<'r, S: Source> Region<'r, S> {
     }
 }
 
-/// Visitor that counts events for another one.
+/// Visitor that counts events and passes them on, up to `left`.
 struct CountingVisitor<'v, V> {
     visitor: &'v mut V,
     left: u64,
@@ -213,7 +211,7 @@ impl<V: Visit> Visit for CountingVisitor<'_, V> {
     }
 }
 
-/// Visitor that also notes the times of the events.
+/// Visitor that notes the oldest and the newest time, and passes events on.
 struct TimingVisitor<'c, V> {
     counted: &'c mut V,
     oldest: u64,

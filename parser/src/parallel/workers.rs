@@ -1,5 +1,5 @@
-//! Threads that read regions. The caller's thread is one of them: it also finds regions
-//! and collects their results.
+//! Runs the threads that read regions. The caller's thread also finds regions and collects
+//! their results.
 
 use super::desk::{CloseOnPanic, Counted, Desk, DeskMessage, Done, Task};
 use super::index::{Index, Next};
@@ -13,18 +13,18 @@ use crate::source::Source;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
-/// How reading with several threads ended.
+/// End of reading with several threads.
 pub(super) enum End {
-    /// At the stream's end, or because `collect` stopped.
+    /// The stream's end, or a stop by `collect`.
     Whole(Box<Outcome>),
-    /// At an irregularity after this many events; one thread must read the rest.
+    /// A place, after this many events, from which on one thread must read the stream.
     Irregular { events: u64 },
 }
 
-/// Maximum number of regions in flight per thread: one being read, and one waiting.
+/// Maximum number of regions in flight for each thread: one being read, and one waiting.
 const MAX_REGIONS_PER_THREAD: u64 = 2;
-/// Number of event bytes in flight per thread above which no further region is sent. The
-/// results may be much larger than the events.
+/// Number of event bytes in flight for each thread from which on no further region is sent,
+/// because results may be much larger than the events.
 const MAX_BYTES_PER_THREAD: u64 = 16 << 20;
 
 pub(super) fn read<S: Source, W: Work<S, Made: Send> + Sync>(
@@ -45,7 +45,6 @@ pub(super) fn read<S: Source, W: Work<S, Made: Send> + Sync>(
             scope.spawn(|| worker(source, options, &desk, work));
         }
         let end = caller.run(source, work);
-        // Workers wait for regions, or for their turn.
         desk.close();
         end
     })
@@ -59,8 +58,7 @@ fn worker<S: Source, W: Work<S>>(
     work: &W,
 ) {
     let _close = CloseOnPanic(desk);
-    // Source, tables and queue are reused for the next region: touching new memory costs
-    // more than reading into it.
+    // Source, tables and queue are reused, because new memory costs more than reading into it.
     let mut events = Events::new(Reader::with_limits(source(), options.limits), options.order);
     while let Some((number, plan)) = desk.next_job() {
         let done = read_region(&mut events, plan, work, &mut |part| desk.hand_over(number, part));
@@ -92,14 +90,14 @@ struct Early<T> {
     done: Option<Box<Done>>,
 }
 
-/// The state of the caller's thread.
+/// State of the caller's thread.
 struct Caller<'a, S, T, C> {
     index: Index<S>,
     options: Options,
     desk: &'a Desk<T>,
     collect: &'a mut C,
-    /// For each region in flight, by number: the observations to count before it, and its
-    /// size in bytes.
+    /// Observations to count before each region in flight, and the region's size in bytes, by
+    /// its number.
     before: BTreeMap<u64, (Vec<loss::Observation>, u64)>,
     early: BTreeMap<u64, Early<T>>,
     /// Number of event bytes of the regions in flight.
@@ -116,7 +114,7 @@ struct Caller<'a, S, T, C> {
     youngest: u64,
     is_all_found: bool,
     is_irregular: bool,
-    /// Why nothing more is collected.
+    /// Reason why nothing more is collected.
     end: Option<Result<End, Error>>,
     /// Whether `collect` stopped.
     is_stopped: bool,
@@ -172,11 +170,10 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
         }
     }
 
-    /// Returns how many threads have something to read besides this one.
+    /// Returns the number of further threads for the regions found so far: a small trace is read
+    /// faster by one thread.
     fn wanted_workers(&self) -> usize {
         let others = self.options.threads.saturating_sub(1);
-        // No more threads are started than there are regions for them: a small trace is
-        // read faster by one.
         others.min(usize::try_from(self.found).unwrap_or(usize::MAX).saturating_sub(1))
     }
 
@@ -219,7 +216,7 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
         Ok(End::Whole(Box::new(self.outcome())))
     }
 
-    /// Takes a part of a region that this thread reads. Other threads go on.
+    /// Takes a part of a region that this thread reads. Meanwhile serves the other threads.
     fn take_own(&mut self, number: u64, part: Part<T>) -> ControlFlow<()> {
         let (mut has_room, mut counted) = (true, Counted::Not);
         if number > self.collected {
@@ -309,13 +306,12 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
         self.desk.set_turn(self.collected);
     }
 
-    /// Returns whether a region contains events older than those already collected. In
-    /// time order, it must not.
+    /// Returns whether a region, in time order, has events older than collected ones.
     fn reaches_back(&self, events: u64, oldest: u64) -> bool {
         self.options.order == Order::Time && events > 0 && oldest < self.youngest
     }
 
-    /// Counts losses. Returns `false` if they cannot be counted correctly in this way.
+    /// Counts losses. Returns `false` if one thread must read the stream to count them.
     fn replay(&mut self, steps: &[loss::Observation]) -> bool {
         self.losses.replay(steps, self.index.is_v6(), self.options.limits.table_rows)
     }
@@ -328,7 +324,7 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
         let mut reader = self.index.into_reader();
         let state = reader.state_mut();
         state.losses = self.losses;
-        // The index is ahead of the regions that were collected.
+        // The index may have reached the end before reading was stopped.
         state.is_complete &= !self.is_stopped;
         state.statistics.events = self.events.saturating_add(self.collected_events);
         Outcome::from_reader(&reader, 0)

@@ -1,4 +1,4 @@
-//! Applies blocks to the reader's tables (FORMAT.md 9).
+//! Reads blocks without events into the reader's tables (FORMAT.md 9).
 
 use super::state::State;
 use crate::blob::{BlobEncoding, BlobHeader};
@@ -20,7 +20,7 @@ use crate::tables::{Defined, Tables};
 use std::sync::Arc;
 
 impl State {
-    /// Takes the rows of a block without events into the context.
+    /// Reads the rows of a block without events into the context.
     pub(super) fn apply_block(&mut self, frame: Frame, content: &[u8]) {
         let lost_before = self.count_unread();
         let broken_rows_before = self.damage.count(Class::RowLost);
@@ -32,16 +32,14 @@ impl State {
             (BlockKind::Thread, _) => self.read_threads(frame, content),
             (BlockKind::RemoveThread, _) => self.read_removals(frame, content),
             (BlockKind::LabelList, _) => self.read_labels(frame, content),
-            // A second Trace block and unknown kinds are skipped; the cursor walks
-            // events.
+            // A second Trace block and unknown kinds are skipped. The cursor walks events.
             (BlockKind::Trace | BlockKind::Event | BlockKind::Unknown(_), _) => {}
         }
         self.context.tables.update_covered();
         self.ids_were_lost |= self.damage.count(Class::RowLost) > broken_rows_before;
         if self.count_unread() > lost_before {
             self.blocks_were_lost = true;
-            // Reading stops at a block's first row whose end is unknown, so if there is
-            // such a row, it is the most recent loss.
+            // The most recent loss is the row at which reading the block stopped.
             self.broken_at =
                 self.broken_at.or(self.damage.last_loss().map(|loss| loss.lost_offset));
         }
@@ -53,7 +51,7 @@ impl State {
         classes.iter().map(|class| self.damage.count(*class)).sum()
     }
 
-    /// Reads a block of blobs, each of which is a definition.
+    /// Reads a metadata block of versions 4 and 5, which consists of blobs.
     fn read_metadata_v5(&mut self, frame: Frame, content: &[u8]) {
         let (rest, header) = match event_block_header(content) {
             Ok(done) => done,
@@ -115,8 +113,8 @@ impl State {
         self.blocks_were_lost |= self.block_is_whole;
     }
 
-    /// Reads a definition of versions 3 to 5, in a blob's payload at offset `at` of the
-    /// block's content.
+    /// Reads the definition of an event type of versions 3 to 5 from a blob's payload, which lies
+    /// at offset `at` of the block's content.
     pub(super) fn define_v5(&mut self, payload: &[u8], at: usize, frame: Frame) {
         let mut damage = self.damage.in_block(frame);
         match metadata::payload_v5(payload, at, &mut damage) {
@@ -156,7 +154,7 @@ impl State {
             && self.blocks_were_lost
             && self.context.tables.stacks.is_defined(first_id)
         {
-            // Runtimes start over only at a sequence point, so one must have been lost.
+            // Runtimes reuse ids only after a sequence point, so one must have been lost.
             damage.note(0, "stack block", Fault::StaleTable);
             self.context.tables.stacks.forget_ids();
         }
@@ -234,7 +232,6 @@ impl State {
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         sequence_point::removals(content, &mut damage, |index, number, at, damage| {
             rows = u64::saturating_add(rows, 1);
-            // Removal only affects later events; queued events keep their thread.
             if tables.threads.get(index).is_some() {
                 Arc::make_mut(&mut tables.threads).remove(index);
                 losses.remove_thread(index, number, limit);
@@ -246,7 +243,7 @@ impl State {
     }
 
     /// Reads a sequence point, in the order of steps of [FORMAT.md
-    /// 9.4](crate::format_guide#9.4). All queued events have been delivered by now.
+    /// 9.4](crate::format_guide#9.4). No events may wait for their turn in time order then.
     fn read_sequence_point(&mut self, frame: Frame, content: &[u8], is_v6: bool) {
         let must_be_defined = self.must_be_defined();
         let (tables, losses, limit) =
@@ -266,8 +263,7 @@ impl State {
             losses.begin_list_v4(RowPlace { frame, position: frame.body.start });
             sequence_point::payload_v4(content, &mut damage, |thread, number, at, damage| {
                 rows = u64::saturating_add(rows, 1);
-                // An id is listed twice if the system gave it to another thread. No
-                // system gives id 0 to a thread.
+                // An id is listed twice if the system reused it, but no system uses id 0.
                 zeros = zeros.saturating_add(u32::from(thread == 0));
                 if thread == 0 && zeros == 2 {
                     damage.add_contradiction(at, "sequence point entry", Fault::UndefinedThread(0));
@@ -290,7 +286,7 @@ impl State {
             }
             tables.pass_sequence_point(point.forgets_threads, point.forgets_metadata);
             let forgets_all = point.forgets_threads && point.forgets_metadata;
-            // Where all ids are forgotten, none that was lost before can be missed.
+            // If all ids are forgotten, lost definitions do not matter any more.
             self.ids_were_lost = (self.ids_were_lost || self.blocks_were_lost) && !forgets_all;
             self.blocks_were_lost = false;
         }
@@ -302,8 +298,8 @@ impl State {
     }
 }
 
-/// Defines a metadata id ([FORMAT.md 9.2](crate::format_guide#9.2)). Returns `true` if
-/// other ids had to give way.
+/// Defines a metadata id ([FORMAT.md 9.2](crate::format_guide#9.2)). Returns `true` if older
+/// definitions were removed to make room.
 fn define(
     tables: &mut Tables,
     mut metadata: Metadata,

@@ -1,5 +1,5 @@
-//! The beginning of the stream: its header, its version, its first block. Faults here are
-//! fatal.
+//! Reads the beginning of the stream: its header and its first block. A fault there ends
+//! reading.
 
 use super::machine::Reader;
 use super::phase::{Phase, body_of};
@@ -26,15 +26,14 @@ impl<S: Source> Reader<S> {
             }
             Err(error) => located(bytes, error),
         };
-        // An input must be recognised no matter how it is split, so read enough to name
-        // another format.
+        // Reads enough to name another format, in whatever pieces bytes arrive.
         let wanted = match error.fault {
             Fault::Truncated => Some(bytes.len().saturating_add(1)),
             Fault::Foreign(_) => needed_to_name(bytes),
             _ => None,
         };
         let known = bytes.len();
-        // A short input has fewer bytes than wanted, but perhaps more than were examined.
+        // A short input may have fewer bytes than wanted, but more than were examined.
         if let Some(wanted) = wanted
             && (self.source.fill(wanted as u64)? || self.source.bytes().len() > known)
         {
@@ -70,7 +69,8 @@ impl<S: Source> Reader<S> {
             framed @ (Framed::Block(frame) | Framed::Odd(frame, _))
                 if frame.kind == BlockKind::Trace =>
             {
-                // Do not search elsewhere: without a session, nothing has a meaning.
+                // There is no search for another Trace block, because without it nothing can be
+                // read.
                 let frame = if self.state.is_v6() {
                     self.resynced_v6(frame)?.unwrap_or(frame)
                 } else {

@@ -14,36 +14,36 @@ use crate::source::index;
 use crate::tables::NO_SLOT;
 use crate::version::Version;
 
-/// Number of undefined ids and flags in a block's rows that is a contradiction. One
-/// undefined id of a type, and in version 6 of anything, is enough: it must be defined
-/// before it is used.
+/// Minimum number of undefined ids and flags in a block's rows that count as a contradiction,
+/// except for ids that must be defined before they are used: metadata ids, and all ids of
+/// version 6.
 const MIN_ODD_VALUES: u32 = 3;
 
 /// Minimum number of consecutive all-zero rows that count as damage.
 const MIN_BLANK_ROWS: u32 = 4;
-/// Minimum total size of a run of all-zero rows, in bytes, in versions 4 and 5.
+/// Minimum size in bytes of consecutive all-zero rows that count as damage, versions 4 and 5.
 const MIN_BLANK_BYTES: usize = 512;
-/// Distance in bytes between the places of a block of versions 4 and 5 that are searched
-/// for zeros.
+/// Distance in bytes between the places of a block that are searched for zeros, versions 4 and
+/// 5.
 const ZERO_SEARCH_STRIDE: usize = 8192;
 
-/// Minimum number of rows that fill the payload exactly, each later than the one before.
-/// Fewer may be there by chance.
+/// Minimum number of rows with rising times that, if they end where a payload does, are real
+/// rows. Fewer may be there by chance.
 const MIN_ROWS_TO_END: u32 = 8;
-/// Minimum number of such rows if they do not lead to the payload's end.
+/// Minimum number of rows with rising times that are real rows wherever they end.
 const MIN_ROWS: u32 = 32;
-/// Maximum number of bytes between the fields and the rows.
+/// Maximum number of bytes between a payload's fields and real rows in the payload.
 const MAX_UNDESCRIBED_BYTES: u32 = 16;
 
-/// Maximum number of processors of a machine; no machine has as many. The stream's own
-/// number is no limit, because it may only count processors that the process could use.
+/// Maximum number of processors of a machine. The number in the Trace block is no limit, because
+/// it may only count processors that the process could use.
 const MAX_PROCESSORS: u32 = 1 << 16;
 
 impl State {
     /// Skips the rest of the current event block.
     pub(super) fn leave_block(&mut self) {
         self.cursor.at = self.cursor.end;
-        // Not all rows have been checked.
+        // Without all rows, the times in the block's header cannot be checked.
         self.cursor.times.span = u64::MAX;
     }
 
@@ -81,8 +81,8 @@ impl State {
         self.losses.begin_block();
     }
 
-    /// Moves to the next event of the block. Returns `false` if there is none; the cursor
-    /// may then be at the end, or at a definition among the events of a version 3 block.
+    /// Moves to the next blob of the block. Returns `false` if it is not an event: it cannot be
+    /// read, or defines an event type (version 3).
     #[inline(always)]
     pub(super) fn next_blob(&mut self, window: &[u8], start: u64) -> bool {
         if let Err(fault) = self.cursor.advance(window, start) {
@@ -92,7 +92,7 @@ impl State {
         self.accept(window, start)
     }
 
-    /// Accepts the blob at the cursor as an event. Returns whether it is one.
+    /// Checks and counts the blob at the cursor. Returns whether it is an event.
     #[inline]
     pub(super) fn accept(&mut self, window: &[u8], start: u64) -> bool {
         let header = &self.cursor.header;
@@ -123,7 +123,7 @@ impl State {
         }
         let header = &self.cursor.header;
         let is_within = self.cursor.times.meet(header.timestamp);
-        // In a run, as on the fast path, only the largest time is checked.
+        // In a run only the largest time is checked, as on the fast path (`run.rs`).
         let is_outside =
             if is_next { header.timestamp > self.cursor.times.max() } else { !is_within };
         if is_outside {
@@ -138,8 +138,8 @@ impl State {
         true
     }
 
-    /// Checks a version 6 row that changes nothing, not even the time. If it consists of
-    /// zeros, it may not be a row.
+    /// Checks a version 6 row that changes no field, not even the time. If it consists of zeros,
+    /// it may not be a row.
     #[cold]
     fn check_blank(&mut self, window: &[u8], start: u64) {
         let (from, to) = (index(self.cursor.blob, start), index(self.cursor.at, start));
@@ -154,8 +154,8 @@ impl State {
         }
     }
 
-    /// Checks a large payload of version 6. If the bytes after its last field are rows to
-    /// its end, its size is wrong.
+    /// Checks the size of a large payload of version 6, which is wrong if real rows follow the
+    /// payload's fields.
     #[cold]
     fn check_payload(&mut self, window: &[u8], start: u64) {
         let (payload_at, size) = (self.cursor.payload_at, self.cursor.header.payload_size);
@@ -170,8 +170,8 @@ impl State {
         if !is_described || fields.rest().len() < MIN_SEARCHED_PAYLOAD as usize {
             return;
         }
-        // Writers store a few bytes that they do not describe. If the size was damaged,
-        // some bytes of the payload may now be taken for its size.
+        // Writers may store a few bytes after the fields. If the flag that announces a size is
+        // damaged, the payload may begin with the size, or be empty.
         let min_size = u32::try_from(fields.rest_offset()).unwrap_or(u32::MAX);
         let sizes = min_size..=min_size.saturating_add(MAX_UNDESCRIBED_BYTES);
         if [0].into_iter().chain(sizes).any(|size| self.has_rows_after(size, window, start)) {
@@ -179,17 +179,17 @@ impl State {
         }
     }
 
-    /// Returns whether rows fill the payload at the cursor after its first `size` bytes.
+    /// Returns whether real rows follow the first `size` bytes of the payload at the cursor.
     fn has_rows_after(&self, size: u32, window: &[u8], start: u64) -> bool {
         let Cursor { frame, encoding, payload_at, at: to, end, header, .. } = self.cursor;
         let mut rows = Cursor::new(frame, encoding, payload_at.saturating_add(size.into()), end);
-        // Rows that state no size have the size of the row before them.
+        // Rows without a size inherit it.
         rows.header = BlobHeader { payload_size: size, ..header };
         let mut later = 0u32;
         while rows.at < to {
             let before = rows.header.timestamp;
             if rows.advance(window, start).is_err() || self.has_unknown_id(&rows.header) {
-                // There may be further damage.
+                // Further damage may have ended the rows.
                 return later >= MIN_ROWS;
             }
             if rows.header.timestamp > self.cursor.times.max() {
@@ -200,15 +200,14 @@ impl State {
         later >= MIN_ROWS_TO_END
     }
 
-    /// Reports that a correct writer cannot have written the row at the cursor.
+    /// Reports a contradiction in the row at the cursor.
     #[cold]
     fn add_contradiction(&mut self, context: &'static str, fault: Fault) {
         self.add_contradiction_at(self.cursor.blob, context, fault);
     }
 
-    /// Reports that a correct writer cannot have written the bytes at a position in the
-    /// block. Only the first contradiction of a block is reported, because the bytes
-    /// after it may be arbitrary.
+    /// Reports a contradiction at a position in the block, unless the block has one already: the
+    /// bytes after it may be no rows.
     #[cold]
     pub(super) fn add_contradiction_at(
         &mut self,
@@ -228,11 +227,11 @@ impl State {
         );
     }
 
-    /// Reports contradictions that later sequence numbers revealed. Their rows have
-    /// already been delivered.
+    /// Reports contradictions in rows that were already delivered, which later sequence numbers
+    /// revealed.
     pub(super) fn report_contradictions(&mut self) {
         for (place, fault) in self.losses.take_contradictions() {
-            // Every sequence number has its place if the reader reads the whole stream.
+            // The place is unknown if several threads read the stream.
             let Some(place) = place else { continue };
             let at = index(place.position, place.frame.body.start);
             self.damage.in_block(place.frame).add_contradiction(at, "sequence number", fault);
@@ -241,7 +240,7 @@ impl State {
 
     /// Checks a block after all of its rows have been delivered.
     pub(super) fn check_block(&mut self, window: &[u8], start: u64) {
-        // Other writers round times and write zeros.
+        // Writers with other encodings round times and write zeros.
         let is_exact = self.cursor.encoding == BlobEncoding::CompressedV4
             && self.cursor.times.span != u64::MAX;
         if is_exact
@@ -254,7 +253,7 @@ impl State {
         }
     }
 
-    /// Checks the times that a block states.
+    /// Checks the times in the block's header against the oldest and the newest row.
     fn check_times(&mut self, window: &[u8], start: u64) {
         let times = self.cursor.times;
         let is_met = times.latest == times.span && times.earliest == 0;
@@ -263,8 +262,8 @@ impl State {
         }
     }
 
-    /// Checks the times that a block states against every row, for writers whose threads
-    /// go back in time.
+    /// Checks the times in the block's header against every row, because the fast path does not
+    /// record the time of each row.
     #[cold]
     fn check_each_time(&mut self, window: &[u8], start: u64) {
         let Cursor { frame, encoding, end, times, .. } = self.cursor;
@@ -273,7 +272,7 @@ impl State {
         while !rows.is_done() && rows.advance(window, start).is_ok() {
             rows.times.meet(rows.header.timestamp);
         }
-        // The two times follow size and flags in the block's header.
+        // The header stores the smallest time at offset 4, and the largest at 12.
         if rows.times.latest < times.span {
             let stated = times.min.saturating_add(times.span);
             let fault = Fault::TimeUnmet { is_largest: true, stated };
@@ -292,9 +291,9 @@ impl State {
         }
     }
 
-    /// Checks whether there are zeros where rows were: as compressed rows they repeat the
-    /// row before them at its time. Since zeros are rare, checking each row would cost
-    /// too much. So a few bytes of each eight kilobytes are examined first.
+    /// Checks whether zeros have replaced rows, which as compressed rows would repeat the previous
+    /// row. Since zeros are rare, each row is only checked if there are zeros at the places, a
+    /// few bytes of each eight kilobytes, that are examined first.
     #[inline(never)]
     fn check_zeros(&mut self, window: &[u8], start: u64) {
         let (from, to) = (self.cursor.times.rows_at, self.cursor.end);
@@ -328,7 +327,7 @@ impl State {
         }
     }
 
-    /// Gives up the rest of the block, which cannot be read.
+    /// Skips the rest of the block, which cannot be read, and reports it as lost.
     #[cold]
     pub(super) fn lose_rest(&mut self, fault: Fault) {
         let frame = self.cursor.frame;
@@ -339,9 +338,8 @@ impl State {
         self.leave_block();
     }
 
-    /// Stops the block if the blob at the cursor is really the end of an object and the
-    /// beginning of the next one: the block's size is wrong, and its rows end here.
-    /// Returns whether it did.
+    /// Ends the block if the blob at the cursor is in fact the end of the object and the beginning
+    /// of the next, so that the block's size is wrong. Returns whether it is.
     #[cold]
     fn stop_at_object(&mut self, window: &[u8], start: u64) -> bool {
         let from = index(self.cursor.blob, start);
@@ -352,8 +350,8 @@ impl State {
         true
     }
 
-    /// Stops the block if the blob at the cursor is really a block of version 6: the size
-    /// is wrong, and the rows end here. Returns whether it did.
+    /// Ends the block if the blob at the cursor is in fact the next block of version 6, so that
+    /// the block's size is wrong. Returns whether it is.
     #[inline]
     fn stop_at_block(&mut self, window: &[u8], start: u64) -> bool {
         let stops = self.cursor.is_covered_block(window, start);
@@ -363,8 +361,8 @@ impl State {
         stops
     }
 
-    /// Ends the block before the blob at the cursor, which is no blob: the block's size
-    /// is wrong. The blob was counted as an event.
+    /// Ends the block, whose size is wrong, before the blob at the cursor, which was counted as an
+    /// event, but is none.
     #[cold]
     fn stop_before_blob(&mut self) {
         self.statistics.events = self.statistics.events.wrapping_sub(1);
@@ -373,8 +371,8 @@ impl State {
         self.lose_rest(Fault::BlockSize(size));
     }
 
-    /// Handles metadata id 0: a definition in version 3, otherwise an event of an
-    /// undefined type. Returns whether it is an event.
+    /// Handles a blob with metadata id 0, which defines an event type in version 3, and is an
+    /// event of an undefined type in other versions. Returns whether it is an event.
     #[cold]
     fn accept_without_type(&mut self, window: &[u8], start: u64) -> bool {
         if !self.context.is_v3() {
@@ -391,7 +389,7 @@ impl State {
         false
     }
 
-    /// Checks a sequence number that is not the next of the current thread.
+    /// Checks a sequence number that does not continue the current run.
     #[inline(never)]
     fn check_number(&mut self) {
         let header = &self.cursor.header;
@@ -438,11 +436,11 @@ impl State {
         }
     }
 
-    /// Reports an undefined value. Unless definitions were lost, an undefined id of
-    /// version 6, or several values in a block, indicate that the bytes are not rows.
+    /// Reports an undefined id or flag. It is a contradiction if definitions cannot have been lost
+    /// and either a correct writer would have defined the id before, or the block has several.
     fn note_odd(&mut self, context: &'static str, fault: Fault) {
         self.cursor.odd_values = self.cursor.odd_values.saturating_add(1);
-        // In version 6 any id is defined before it is used; in others those of types are.
+        // Version 6 defines all ids before they are used, versions 4 and 5 only those of types.
         let is_sure = match fault {
             Fault::ReservedFlag(_) => false,
             Fault::UndefinedMetadata(_) => !self.context.is_v3(),
@@ -457,7 +455,8 @@ impl State {
         }
     }
 
-    /// Returns whether every id that a correct writer uses is defined here.
+    /// Returns whether a correct writer has defined every id that it uses, and no definition was
+    /// lost.
     pub(super) fn must_be_defined(&self) -> bool {
         self.is_v6() && !self.blocks_were_lost && !self.ids_were_lost
     }

@@ -1,4 +1,4 @@
-//! One step of the reader: hands each phase to the function for it.
+//! Makes one step of the reader by calling the function of its phase.
 
 use super::machine::Reader;
 use super::phase::{Phase, Step};

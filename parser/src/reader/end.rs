@@ -1,5 +1,4 @@
-//! The end of the stream: its end mark and the bytes after it, or the point where the
-//! input ends.
+//! Reads the end of the stream: its end mark and the bytes after it, or the end of the input.
 
 use super::machine::Reader;
 use super::phase::{Phase, STRIDE, Step, Tail};
@@ -12,15 +11,15 @@ use crate::resync::{AfterMark, GROWN_BYTES};
 use crate::source::Source;
 
 impl<S: Source> Reader<S> {
-    /// Handles an end mark at `mark`. With its content it extends to `end`, which may be
+    /// Handles an end mark from `mark` to `end`, which includes the mark's content and may be
     /// beyond the end of the input.
     pub(super) fn handle_end_mark(&mut self, mark: u64, end: u64) -> Result<(), Error> {
         let is_whole = self.source.fill(end)?;
         let has_content = self.has_content(mark, end);
         let end = if is_whole { end } else { self.source_end() };
         if has_content && !is_whole {
-            // No writer gives the mark content yet. More likely, damage changed the kind
-            // of a block.
+            // No writer gives the mark content yet, so it may be a block whose kind damage has
+            // changed.
             let (class, fault) = (Class::Incomplete, Fault::Truncated);
             self.state.damage.add_outside(class, mark, 0, "end of stream", fault);
         }
@@ -31,8 +30,7 @@ impl<S: Source> Reader<S> {
         Ok(())
     }
 
-    /// Ends reading, because the input ends before a block's content, or before the
-    /// block.
+    /// Ends reading, because the input ends at or in the header of the block at `start`.
     pub(super) fn end_in_header(&mut self, start: u64) {
         let end = self.source_end();
         if end > start {
@@ -43,7 +41,7 @@ impl<S: Source> Reader<S> {
         self.end_incomplete(end);
     }
 
-    /// Ends reading, because the input ends before a block's content does.
+    /// Ends reading at `end`, because the input ends within a block's content.
     pub(super) fn end_in_block(&mut self, body_end: u64, end: u64) {
         self.state.missing_bytes = body_end.saturating_sub(end);
         self.end_incomplete(end);
@@ -55,13 +53,12 @@ impl<S: Source> Reader<S> {
         self.phase = Phase::End;
     }
 
-    /// Examines bytes after the end mark. They do not belong to the stream; their number
-    /// is reported. Nearly every stream has none. But the mark is a single byte in
-    /// versions 3 to 5 and four zeros in version 6, and damage can create one: if a block
-    /// follows, directly or somewhere, it was not an end mark.
+    /// Examines bytes after the end mark, which nearly no stream has, and reports their number.
+    /// The mark is a single byte in versions 3 to 5 and four zeros in version 6, so damage can
+    /// create one. If a block follows somewhere, it was no end mark.
     pub(super) fn examine_tail(&mut self, tail: Tail) -> Result<Step, Error> {
         let Tail { mark, from, at, mut is_searched } = tail;
-        // The bytes after the mark may be the content of a block.
+        // The bytes around the mark are kept, because they may belong to a block.
         let is_near = at.saturating_sub(from) <= GROWN_BYTES;
         let needed =
             if is_near && self.state.is_v6() { mark.saturating_sub(LOOK_BACK) } else { at };
@@ -96,9 +93,8 @@ impl<S: Source> Reader<S> {
         Ok(self.pass_tail(Tail { at: to, is_searched, ..tail }, is_more))
     }
 
-    /// Extends the window to a position after the end mark, if the bytes are available.
-    /// There need not be any, so only a limited number is requested, and the reader does
-    /// not wait for them unless the caller wants that.
+    /// Extends the window to a position. After the end mark, where there need not be any bytes,
+    /// their number is limited, and the reader only waits for them if the caller wants that.
     pub(super) fn request(&mut self, end: u64) -> Result<bool, Error> {
         let Phase::Tail(Tail { from, .. }) = self.phase else {
             return Ok(self.source.fill(end)?);
@@ -113,12 +109,12 @@ impl<S: Source> Reader<S> {
         Ok(is_there && end <= max_end)
     }
 
-    /// Returns whether this is an end mark of version 6 with content.
+    /// Returns whether an end mark of version 6 has content.
     fn has_content(&self, mark: u64, end: u64) -> bool {
         self.state.is_v6() && end.saturating_sub(mark) > v6::HEADER as u64
     }
 
-    /// Notes that the bytes after the end mark have been examined up to `at`.
+    /// Ends reading if all bytes after the end mark were examined, and reports their number.
     fn pass_tail(&mut self, tail: Tail, is_more: bool) -> Step {
         let Tail { mark, from, at, .. } = tail;
         let passed = at.saturating_sub(from);
@@ -131,8 +127,7 @@ impl<S: Source> Reader<S> {
                 [] => Fault::TrailingBytes(passed),
                 _ => Fault::MoreTrailingBytes(passed),
             };
-            // A mark with content may be a block whose kind damage has changed. Then the
-            // bytes after it belong to the stream.
+            // A mark with content may be a block whose kind damage has changed.
             let class =
                 if self.has_content(mark, from) { Class::Contradiction } else { Class::Note };
             self.state.damage.add_outside(class, from, 0, "end of stream", fault);
@@ -141,8 +136,8 @@ impl<S: Source> Reader<S> {
         Step::Passed
     }
 
-    /// Continues after an end mark that was not one: an object, or a version 6 block,
-    /// begins at `position`.
+    /// Continues at `position`, where an object or a version 6 block begins, after something that
+    /// only looked like an end mark.
     #[cold]
     fn go_on_after_mark(&mut self, mark: u64, position: u64) {
         if self.state.is_v6() {
@@ -155,7 +150,7 @@ impl<S: Source> Reader<S> {
         self.go_on(position, Phase::Frame);
     }
 
-    /// Returns what is wrong with an end mark after which the stream goes on.
+    /// Returns context and fault of an end mark after which the stream goes on.
     fn no_end_mark(&self) -> (&'static str, Fault) {
         match self.state.is_v6() {
             true => ("block header", Fault::UnknownBlock(0)),
@@ -163,7 +158,7 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Continues at a position: the stream has not ended after all.
+    /// Continues at a position, because the stream has not ended after all.
     fn go_on(&mut self, position: u64, phase: Phase) {
         self.state.is_complete = false;
         self.state.end_offset = None;

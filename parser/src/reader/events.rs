@@ -1,4 +1,4 @@
-//! How callers take events and blocks from a reader.
+//! Returns events and blocks of a reader to the caller.
 
 use super::machine::Reader;
 use super::phase::{Phase, Step, body_of};
@@ -11,27 +11,26 @@ use crate::event::Event;
 use crate::frame::Frame;
 use crate::source::Source;
 
-/// A block, or an event of the most recent event block.
+/// Block, or event of the most recent event block.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Item<'r> {
-    /// A block. The events of an event block follow.
+    /// Block. If it is an event block, its events follow.
     Block(Block<'r>),
-    /// An event.
+    /// Event of the last block.
     Event(Event<'r>),
 }
 
 impl<S: Source> Reader<S> {
-    /// Returns the facts about the session. Reads the stream's header if that has not
-    /// happened yet.
+    /// Returns the session: start time, process, pointer size and clock. Reads the beginning of
+    /// the stream if it was not read before.
     ///
     /// # Errors
-    /// Those of [`Reader::next_event`].
+    /// The errors of [`Reader::next_event`].
     pub fn trace(&mut self) -> Result<&Trace, Error> {
         while matches!(self.phase, Phase::Header | Phase::Trace) {
             self.step()?;
         }
-        // The header has been read by now, or reading it failed before and fails again.
         match self.state.trace() {
             Some(trace) => Ok(trace),
             None => Err(self.phase.failure()),
@@ -41,9 +40,9 @@ impl<S: Source> Reader<S> {
     /// Returns the next event in file order, or `None` at the end.
     ///
     /// # Errors
-    /// [`Error::Format`] if the beginning of the stream cannot be read; every further
-    /// call returns the same error. [`Error::Io`] if the source fails; after
-    /// [`WouldBlock`](std::io::ErrorKind::WouldBlock), repeat the call.
+    /// [`Error::Format`] if the beginning of the stream cannot be read; all further calls return
+    /// this error, too. [`Error::Io`] if the source fails; after
+    /// [`WouldBlock`](std::io::ErrorKind::WouldBlock), repeat the call later.
     #[inline]
     pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
         loop {
@@ -57,12 +56,11 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Passes all remaining events to `take`, in file order. This is the fastest way to
-    /// read a stream: a block is walked without returning here for each event.
+    /// Passes all remaining events to `take`, in file order. This is the fastest way to read a
+    /// stream.
     ///
     /// # Errors
-    /// Those of [`Reader::next_event`]; after
-    /// [`WouldBlock`](std::io::ErrorKind::WouldBlock), repeat the call.
+    /// The errors of [`Reader::next_event`].
     ///
     /// ```
     /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -77,17 +75,17 @@ impl<S: Source> Reader<S> {
         self.visit(&mut take)
     }
 
-    /// Passes the remaining events to a type that implements [`Visit`], in file order.
-    /// Unlike a closure, it can control inlining, and stop when it has had enough.
+    /// Passes the remaining events to a [`Visit`], in file order. Unlike the closure of
+    /// [`Reader::for_each`], it can control inlining, and stop.
     ///
     /// # Errors
-    /// Those of [`Reader::for_each`].
+    /// The errors of [`Reader::for_each`].
     #[inline]
     pub fn visit(&mut self, visitor: &mut impl Visit) -> Result<(), Error> {
         while visitor.wants_more() {
             let is_event = match self.pass_events(&mut Each(visitor)) {
                 RunEnd::OnBlob => self.accept(),
-                // Checked again: a step would read an event that the visitor no longer wants.
+                // A step would read an event that the visitor no longer wants.
                 RunEnd::Between if !visitor.wants_more() => false,
                 RunEnd::Between => match self.step()? {
                     Step::Event => true,
@@ -102,12 +100,11 @@ impl<S: Source> Reader<S> {
         Ok(())
     }
 
-    /// Passes the remaining events to `take`, in file order, until it returns an error.
-    /// The reader can then continue after the event that caused it. It is as fast as
-    /// [`Reader::for_each`].
+    /// Passes the remaining events to `take`, in file order, until it returns an error. The reader
+    /// can then continue after the event that caused the error.
     ///
     /// # Errors
-    /// Errors of `take`, and those of [`Reader::for_each`].
+    /// The errors of `take` and of [`Reader::for_each`].
     ///
     /// ```
     /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -131,12 +128,12 @@ impl<S: Source> Reader<S> {
         each.result
     }
 
-    /// Returns the next block, or `None` at the end. It is meant for tools: the remaining
-    /// events of the current block are skipped. Events of the blocks returned here do not
-    /// count as read, so losses are not counted.
+    /// Returns the next block, or `None` at the end, for tools that look at blocks. Skips the
+    /// remaining events of the current block. Events and losses in blocks that are returned are
+    /// not counted.
     ///
     /// # Errors
-    /// Those of [`Reader::next_event`].
+    /// The errors of [`Reader::next_event`].
     pub fn next_block(&mut self) -> Result<Option<Block<'_>>, Error> {
         self.state.leave_block();
         self.gives_blocks = true;
@@ -145,7 +142,7 @@ impl<S: Source> Reader<S> {
         Ok(frame?.map(|(frame, is_read)| self.block(frame, is_read)))
     }
 
-    /// Moves to the next block, and returns it and whether it was read.
+    /// Moves to the next block, and returns its frame and whether its content was read.
     fn next_frame(&mut self) -> Result<Option<(Frame, bool)>, Error> {
         loop {
             match self.step()? {
@@ -158,7 +155,6 @@ impl<S: Source> Reader<S> {
     }
 
     fn block(&self, frame: Frame, is_read: bool) -> Block<'_> {
-        // Skipped content is not held.
         let content = if is_read { body_of(&self.source, &frame) } else { &[] };
         Block { kind: frame.kind, offset: frame.start, span: frame.body, content }
     }
@@ -167,7 +163,7 @@ impl<S: Source> Reader<S> {
     /// returned after its rows have been read, but before its events.
     ///
     /// # Errors
-    /// Those of [`Reader::next_event`].
+    /// The errors of [`Reader::next_event`].
     ///
     /// ```
     /// use nettrace_parser::{Item, Reader};

@@ -1,4 +1,4 @@
-//! Reads one block after the other: its frame, its content, and the bytes that end it.
+//! Reads one block after the other: frame, content, and the bytes after the content.
 
 use super::machine::Reader;
 use super::phase::{Origin, Phase, STRIDE, Search, Step, body_of};
@@ -12,11 +12,10 @@ use crate::resync::v6::LOOK_BACK;
 use crate::source::{Source, Span, index};
 
 impl<S: Source> Reader<S> {
-    /// Reads the frame of the block at the current position, and its content unless that
-    /// is a run of events.
+    /// Reads the frame of the block at the current position, and its content, except for events.
     pub(super) fn read_frame(&mut self) -> Result<Option<Step>, Error> {
         let start = self.position;
-        // If bytes are missing, a block of version 6 may begin before the place where it should.
+        // If bytes are missing, a version 6 block may begin before the current position.
         let needed = if self.state.is_v6() { start.saturating_sub(LOOK_BACK) } else { start };
         self.source.release(self.keep_from.map_or(needed, |keep| keep.min(needed)));
         match self.framed() {
@@ -27,8 +26,7 @@ impl<S: Source> Reader<S> {
             }
             Framed::End(bytes) => {
                 if self.state.is_v6() && bytes > v6::HEADER as u64 {
-                    // Future writers may give the end mark content, but a damaged header
-                    // may also look like this.
+                    // An end mark with content may also be a damaged header of a block.
                     let len =
                         u32::try_from(bytes.saturating_sub(v6::HEADER as u64)).unwrap_or(u32::MAX);
                     let body = Span { start: start.saturating_add(v6::HEADER as u64), len };
@@ -90,8 +88,8 @@ impl<S: Source> Reader<S> {
         Ok(None)
     }
 
-    /// Returns the object of versions 3 to 5 at a position if its header is that of an
-    /// object, but for the first byte, the begin tag.
+    /// Returns the object of versions 3 to 5 at a position if only its first byte, the begin tag,
+    /// is damaged.
     #[cold]
     fn object_without_tag(&mut self, start: u64) -> Result<Option<Frame>, Error> {
         if self.state.is_v6() {
@@ -103,8 +101,7 @@ impl<S: Source> Reader<S> {
         Ok(fastserial::frame_without_tag(self.window_from(after), start, self.shift))
     }
 
-    /// Reads an object of versions 3 to 5 that holds a block, or the block of version 6
-    /// that was found in place of an end mark.
+    /// Reads an object of versions 3 to 5, or a block of version 6 that looked like an end mark.
     pub(super) fn read_object(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
         if self.state.is_v6() {
             return self.read_content(frame);
@@ -130,8 +127,7 @@ impl<S: Source> Reader<S> {
                 let fault = Fault::BlockLimit(u64::from(frame.body.len));
                 let at = frame.body.start;
                 if has_objects {
-                    // Such a size is more likely damage than a block, so the bytes that
-                    // it covers are searched.
+                    // Such a size is probably damage, so the bytes that it covers are searched.
                     let (context, origin) = ("block size", Origin::Limit(frame));
                     self.begin_search(Search {
                         offset: at,
@@ -148,7 +144,7 @@ impl<S: Source> Reader<S> {
             _ => {
                 let passes_over = self.passes_over(&frame);
                 if passes_over {
-                    // If the last byte is available, all of them are.
+                    // Only the last byte is requested.
                     self.source.release(frame.body_end().saturating_sub(1).max(frame.body.start));
                 }
                 let is_whole = self.source.fill(frame.body_end())?;
@@ -157,8 +153,7 @@ impl<S: Source> Reader<S> {
                     false => self.window_from(frame.body.start).len() as u64,
                 };
                 self.state.open_block(frame, is_whole, present);
-                // When blocks are only found or returned, most of the events in them are
-                // not read.
+                // Events are probably not read if the caller wants blocks.
                 if !passes_over && (frame.kind != BlockKind::Event || !self.gives_blocks) {
                     self.approach(frame.body);
                 }
@@ -168,8 +163,8 @@ impl<S: Source> Reader<S> {
         Ok(None)
     }
 
-    /// Announces content that is about to be read to the source. Reading may go back into
-    /// it, but it needs to be brought into the cache only once.
+    /// Makes the source load content that will be read next into the processor's caches, except
+    /// for content that it loaded before.
     fn approach(&mut self, body: Span) {
         let from = body.start.max(self.approached);
         self.approached = from.max(body.end());
@@ -191,7 +186,8 @@ impl<S: Source> Reader<S> {
                 self.gives_blocks.then_some(Step::Block(frame))
             }
             BlockKind::SequencePoint => {
-                // Not applied yet: queued events still need the ids that it may forget.
+                // Read later, because events that wait in time order need the ids that the
+                // sequence point may forget.
                 self.phase = Phase::SequencePoint(frame);
                 Some(Step::Barrier)
             }
@@ -211,7 +207,7 @@ impl<S: Source> Reader<S> {
         Step::Block(frame)
     }
 
-    /// Continues in the event block. Returns `false` if it is finished.
+    /// Moves to the next event of the block. Returns `false` if there is none.
     pub(super) fn read_rows(&mut self) -> bool {
         while !self.state.cursor.is_done() {
             if self.state.next_blob(self.source.bytes(), self.source.start()) {
@@ -235,8 +231,7 @@ impl<S: Source> Reader<S> {
         };
         let start = block.frame.body.start;
         self.source.release(self.keep_from.map_or(start, |keep| keep.min(start)));
-        // The block was available when it was found. If the file has shrunk since, what
-        // is left is read.
+        // A file may have become shorter since the block was found.
         self.source.fill(block.frame.body_end())?;
         if let Scope::Planned { next, .. } = &mut self.scope {
             *next = place.saturating_add(1);
@@ -249,7 +244,7 @@ impl<S: Source> Reader<S> {
         Ok(())
     }
 
-    /// Finishes a block of which everything that could be read has been read.
+    /// Finishes a block after its content was read, as far as possible.
     fn end_content(&mut self, frame: Frame) {
         if frame.kind == BlockKind::Event {
             self.delivered_to = self.state.damage.lost_to_end_of(frame).unwrap_or(frame.body_end());
@@ -297,7 +292,7 @@ impl<S: Source> Reader<S> {
             }
             ObjectEnd::Need(bytes) => {
                 if !self.source.fill(end.saturating_add(bytes as u64))? {
-                    // All of the content counts; only the end tag is missing.
+                    // The content is complete, but the end tag is missing.
                     let present = self.window_from(end).len() as u64;
                     self.state.statistics.add_bytes(frame.kind, present);
                     self.end_incomplete(end.saturating_add(present));
@@ -305,8 +300,8 @@ impl<S: Source> Reader<S> {
             }
             ObjectEnd::Broken { at, fault } => {
                 let at = end.saturating_add(at as u64);
-                // The content of other blocks has been searched before they were read. A
-                // Trace object has no size, but bytes of it may be missing.
+                // Other objects were searched before they were read. A Trace object has no size,
+                // but may lack bytes.
                 let from = if frame.kind == BlockKind::Trace { frame.body.start } else { end };
                 self.lose_framing(at, "object end", fault, Origin::ObjectEnd(frame), end, from);
             }
@@ -314,8 +309,7 @@ impl<S: Source> Reader<S> {
         Ok(())
     }
 
-    /// Reads an object of an unknown type, which is accepted as a block if it ends like
-    /// one.
+    /// Skips an object of an unknown type, if it has the layout of a block.
     fn read_unknown_object(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
         let (start, end) = (frame.start, frame.body_end());
         let mut needed = 1;
@@ -345,7 +339,7 @@ impl<S: Source> Reader<S> {
         Ok(None)
     }
 
-    /// Skips content without holding it, a stride at a time.
+    /// Skips content without keeping it, a stride at a time.
     pub(super) fn skip(
         &mut self,
         frame: Frame,

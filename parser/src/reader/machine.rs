@@ -1,4 +1,4 @@
-//! The reader's parts, and its functions that can be called at any time.
+//! Defines the reader, and its functions that can be called at any time.
 
 use super::phase::Phase;
 use super::run::{RunEnd, Take};
@@ -30,8 +30,9 @@ use std::io::Read;
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
 ///
-/// Only a stream whose beginning cannot be read is an [`Error`](crate::Error). Later damage is reported
-/// by [`Reader::damage`], and everything around it is delivered.
+/// Reading fails with an [`Error`](crate::Error) only if the beginning of the stream cannot be
+/// read, or the source fails. Damage is reported by [`Reader::damage`], and everything around it
+/// is read.
 #[derive(Debug)]
 pub struct Reader<S> {
     pub(super) source: S,
@@ -39,22 +40,21 @@ pub struct Reader<S> {
     pub(super) phase: Phase,
     /// Position of the next block.
     pub(super) position: u64,
-    /// Number of bytes by which the writer was ahead of our positions, modulo 4: 0 unless
-    /// bytes are missing.
+    /// Number of missing bytes before the current position, modulo 4.
     pub(super) shift: u8,
-    /// Where reading continues after the current block, if not where its size says.
+    /// Position of the next block, if the size of the current block is wrong.
     pub(super) continue_at: Option<u64>,
-    /// The last block.
+    /// Most recent block.
     pub(super) last_block: Option<Frame>,
-    /// Position up to which events were delivered, set when their block is finished.
+    /// Position up to which events of finished blocks were delivered.
     pub(super) delivered_to: u64,
-    /// Position before which content has been announced to the source.
+    /// Position up to which the source has loaded content into the processor's caches.
     pub(super) approached: u64,
-    /// Which bytes have been searched for blocks with wrong sizes.
+    /// Parts of the stream that were searched for blocks with wrong sizes.
     pub(super) explored: Explored,
     /// Whether to wait for bytes after the end mark.
     pub(super) waits_for_tail: bool,
-    /// Position from which bytes are still needed by queued events.
+    /// Position of the first event that waits for its turn in time order.
     pub(super) keep_from: Option<u64>,
     /// Whether the caller wants blocks, including event blocks.
     pub(super) gives_blocks: bool,
@@ -62,27 +62,27 @@ pub struct Reader<S> {
 }
 
 impl<'d> Reader<Whole<&'d [u8]>> {
-    /// Reads a whole stream in memory.
+    /// Creates a reader for a whole stream in memory.
     pub fn from_slice(bytes: &'d [u8]) -> Self {
         Reader::new(Whole::new(bytes))
     }
 }
 
 impl<R: Read> Reader<Buffered<R>> {
-    /// Reads from a pipe, a socket or a file. Memory is bounded by the largest block.
+    /// Creates a reader for a pipe, a socket or a file. Its memory depends on the largest block.
     pub fn from_read(input: R) -> Self {
         Reader::new(Buffered::new(input))
     }
 }
 
 impl<S: Source> Reader<S> {
-    /// Reads from a source. The source is not accessed until the first step, which reads
-    /// the stream's header.
+    /// Creates a reader for a source, which is not used until the first event, block or session
+    /// is requested.
     pub fn new(source: S) -> Self {
         Reader::with_limits(source, Limits::default())
     }
 
-    /// Reads from a source with limits other than the defaults.
+    /// Creates a reader for a source with other limits than the defaults.
     pub fn with_limits(source: S, limits: Limits) -> Self {
         Reader {
             source,
@@ -102,10 +102,9 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Reads everything except events: [`Reader::next_block`] returns event blocks
-    /// without their content, and a source that can skip, such as
-    /// [`PositionedFile`](crate::PositionedFile), does not read it. The stated sizes of
-    /// event blocks are trusted unless the end of the content gives reason to doubt them.
+    /// Creates a reader that skips events: [`Reader::next_block`] returns event blocks without
+    /// content, which a source that can skip, such as [`PositionedFile`](crate::PositionedFile),
+    /// does not read. A wrong size of an event block may remain undetected.
     ///
     /// ```
     /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -126,8 +125,7 @@ impl<S: Source> Reader<S> {
         reader
     }
 
-    /// Creates a reader that finds event blocks for a caller whose events are read
-    /// elsewhere.
+    /// Creates a reader that finds event blocks, whose events other threads read.
     pub(crate) fn for_index(source: S, limits: Limits) -> Self {
         let mut reader = Reader::with_limits(source, limits);
         reader.scope = Scope::Index;
@@ -135,9 +133,8 @@ impl<S: Source> Reader<S> {
         reader
     }
 
-    /// Starts to read the events in blocks that were found before, and discards the
-    /// previous state. The source continues: the blocks of each plan come after those of
-    /// the plan before.
+    /// Starts to read the events of a plan's blocks with a new state. The blocks must come after
+    /// the blocks of the previous plan, because the source continues.
     pub(crate) fn begin_plan(&mut self, plan: &mut Plan) {
         self.state = State::new(self.state.limits);
         std::mem::swap(&mut self.state.context, &mut plan.context);
@@ -148,7 +145,7 @@ impl<S: Source> Reader<S> {
         self.keep_from = None;
     }
 
-    /// Takes a finished plan back into `plan`, for reuse.
+    /// Moves the memory of a finished plan back to `plan`, for reuse.
     pub(crate) fn end_plan(&mut self, plan: &mut Plan) {
         std::mem::swap(&mut self.state.context, &mut plan.context);
         if let Scope::Planned { blocks, .. } = std::mem::replace(&mut self.scope, Scope::All) {
@@ -162,25 +159,25 @@ impl<S: Source> Reader<S> {
         self.position
     }
 
-    /// Returns the stream's version, once its header was read.
+    /// Returns the stream's version; `None` before its header was read.
     pub fn version(&self) -> Option<Version> {
         self.state.version()
     }
 
-    /// Returns whether the stream's end mark was read. If the process was killed, there
-    /// is none.
+    /// Returns whether the stream's end mark was read. Streams lack it if the traced process was
+    /// killed.
     pub fn is_complete(&self) -> bool {
         self.state.is_complete
     }
 
-    /// Returns where the stream ended: after its end mark, or where the input ended.
-    /// `None` before that.
+    /// Returns the stream offset after the end mark, or at which the input ended without one.
+    /// `None` before the end.
     pub fn end_offset(&self) -> Option<u64> {
         self.state.end_offset
     }
 
-    /// Returns the event types defined at this point of the stream, in order of
-    /// definition, including those without events.
+    /// Returns the event types that are defined at the current position, in order of definition,
+    /// including types without events.
     ///
     /// ```
     /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -194,36 +191,35 @@ impl<S: Source> Reader<S> {
         self.state.context.tables.metadata.live()
     }
 
-    /// Returns the events that are missing according to the stream's sequence numbers.
-    /// Version 3 has none, so nothing is known about its losses.
+    /// Returns the events that are missing according to the stream's sequence numbers. Losses of
+    /// version 3, which has no sequence numbers, are unknown.
     pub fn losses(&self) -> &Losses {
         &self.state.losses
     }
 
-    /// Returns what was wrong so far.
+    /// Returns the faults of the stream so far.
     pub fn damage(&self) -> &Damage {
         &self.state.damage
     }
 
-    /// Returns what was read so far.
+    /// Returns the number of blocks and bytes that were read so far.
     pub fn statistics(&self) -> &Statistics {
         &self.state.statistics
     }
 
-    /// Returns the source.
+    /// Returns the source of the stream's bytes.
     pub fn source(&self) -> &S {
         &self.source
     }
 
-    /// Returns the source, for example to set a socket's timeout or to add bytes. Bytes
-    /// that it has already returned must not change, or the reader returns events that
-    /// the trace does not contain.
+    /// Returns the source, for example to add bytes. Bytes that it has already returned must not
+    /// change.
     pub(crate) fn source_mut(&mut self) -> &mut S {
         &mut self.source
     }
 
-    /// Returns the stream position up to which bytes were processed, even in the middle
-    /// of a range that is being skipped.
+    /// Returns the stream position up to which bytes were processed, even within a range that is
+    /// being skipped.
     pub(crate) fn reached(&self) -> u64 {
         self.phase.reached().unwrap_or(self.position).max(self.position)
     }
@@ -236,13 +232,13 @@ impl<S: Source> Reader<S> {
         &mut self.state
     }
 
-    /// Passes the next events to `take`, as [`State::pass_events`] does.
+    /// Passes the next events to `take`. See [`State::pass_events`].
     #[inline(always)]
     pub(crate) fn pass_events(&mut self, take: &mut impl Take) -> RunEnd {
         self.state.pass_events(self.source.bytes(), self.source.start(), take)
     }
 
-    /// Accepts the blob at which a run stopped. Returns whether it is an event.
+    /// Checks and counts the blob at which a run stopped. Returns whether it is an event.
     pub(crate) fn accept(&mut self) -> bool {
         self.state.accept(self.source.bytes(), self.source.start())
     }
@@ -262,7 +258,7 @@ impl<S: Source> Reader<S> {
         self.source.bytes().get(index..).unwrap_or_default()
     }
 
-    /// Returns where the source's bytes end, as far as they have been requested.
+    /// Returns the stream position at which the window ends.
     pub(super) fn source_end(&self) -> u64 {
         self.source.start().saturating_add(self.source.bytes().len() as u64)
     }

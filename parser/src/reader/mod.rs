@@ -1,21 +1,20 @@
-//! The reader: from a source of bytes to events, one step at a time.
+//! Reads events from a source of bytes, one step at a time.
 //!
-//! Reading is a state machine. Every step either completes or leaves everything
-//! unchanged: it requests the bytes it needs from the source before it changes anything.
-//! So if the source has no bytes yet ([`std::io::ErrorKind::WouldBlock`]), the caller can
-//! simply repeat the call.
+//! Reading is a state machine. A step requests the bytes that it needs from the source before it
+//! changes anything. So if the source has no bytes yet
+//! ([`std::io::ErrorKind::WouldBlock`]), the caller can simply repeat the call.
 //!
-//! A step mutates and returns nothing borrowed; `State::event` borrows and mutates
-//! nothing. Because of this split, [`TimeOrdered`](crate::TimeOrdered) can queue events
-//! and lend them later.
+//! A step changes the reader, but returns nothing borrowed. `State::event` borrows from the
+//! reader, but changes nothing. Thanks to this split, [`TimeOrdered`](crate::TimeOrdered) can
+//! queue events and return them later.
 //!
 //! | file | content |
 //! |---|---|
-//! | `state`, `apply`, `blobs`, `run` | what the reader knows, and how blocks and events change it |
-//! | `phase`, `machine` | where the reader is in the stream, and its parts |
-//! | `begin`, `framing`, `recovery`, `end` | what each phase does |
-//! | `dispatch` | one step: hands each phase to the function for it |
-//! | `events`, `visit` | how callers take events and blocks |
+//! | `state`, `apply`, `blobs`, `run` | tables, damage and losses, and their change by blocks and events |
+//! | `phase`, `machine` | phase of reading, and the reader itself |
+//! | `begin`, `framing`, `recovery`, `end` | functions of the phases |
+//! | `dispatch` | one step, which calls the function of the phase |
+//! | `events`, `visit` | functions that return events and blocks to callers |
 
 mod apply;
 mod begin;

@@ -1,28 +1,28 @@
-//! Where a reader is in the stream, and what comes next.
+//! Defines the phases of reading, and the results of steps.
 
 use crate::error::{Error, Fault};
 use crate::frame::Frame;
 use crate::source::{Source, part};
 
-/// The result of one step of the reader.
+/// Result of one step of the reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     /// The cursor is at an event.
     Event,
-    /// A block was read; its content is in the tables.
+    /// A block was read. Its content is in the tables, except for events.
     Block(Frame),
     /// A block was skipped.
     Skipped(Frame),
     /// Bytes that belong to no block were skipped.
     Passed,
-    /// A sequence point or the end comes next: queued events must be delivered before the
-    /// next step.
+    /// A sequence point or the end comes next, so events that wait for their turn in time order
+    /// must be delivered before the next step.
     Barrier,
-    /// There is nothing left.
+    /// The stream has ended.
     End,
 }
 
-/// A search for the next object header, after framing was lost.
+/// Search for the next object header, after framing was lost.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Search {
     /// Position of the fault.
@@ -32,14 +32,14 @@ pub(super) struct Search {
     pub(super) origin: Origin,
     /// Position before which bytes have been searched.
     pub(super) at: u64,
-    /// First lost byte, unless it was reported as lost before.
+    /// Position of the first lost byte that was not reported as lost before.
     pub(super) lost_from: u64,
 }
 
-/// Why the next object is searched for.
+/// Reason for a search.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Origin {
-    /// An object was expected but does not begin here.
+    /// No object begins where one should.
     Between,
     /// A block's content is not followed by the bytes that end an object.
     ObjectEnd(Frame),
@@ -56,7 +56,8 @@ impl Search {
         }
     }
 
-    /// Returns where the search ends even if nothing was found.
+    /// Returns the position at which the search ends if nothing was found; `None` for the end of
+    /// the input.
     pub(super) fn end(&self) -> Option<u64> {
         match self.origin {
             Origin::Limit(frame) => Some(frame.body_end()),
@@ -65,20 +66,20 @@ impl Search {
     }
 }
 
-/// State of the examination of bytes after an end mark.
+/// Examination of bytes after an end mark.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tail {
-    /// Position of the first byte of the mark.
+    /// Position of the end mark.
     pub(super) mark: u64,
-    /// Position after the mark.
+    /// Position after the end mark.
     pub(super) from: u64,
     /// Position before which bytes have been examined.
     pub(super) at: u64,
-    /// Whether to search for a block, which would prove that the mark is not one.
+    /// Whether to search for a block, which would prove that the stream has not ended.
     pub(super) is_searched: bool,
 }
 
-/// The next step.
+/// Task of the next step.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Phase {
     /// Read the stream's header.
@@ -93,24 +94,24 @@ pub(super) enum Phase {
     Rows,
     /// Read a sequence point, after its barrier was announced.
     SequencePoint(Frame),
-    /// Check what follows a block's content.
+    /// Check the bytes after a block's content.
     AfterContent(Frame),
-    /// Skip content without reading it. With a fault, it is lost.
+    /// Skip content without reading it. If `lost` has a fault, the content counts as lost.
     Skip { frame: Frame, at: u64, lost: Option<(&'static str, Fault)> },
     /// Search for the next object.
     Search(Search),
     /// Examine bytes after the end mark.
     Tail(Tail),
-    /// Open the next block that was found before.
+    /// Open the next block of a plan.
     Planned,
-    /// Nothing is left.
+    /// Nothing to do, because the stream has ended.
     End,
     /// The stream's beginning could not be read.
     Failed { offset: u64, context: &'static str, fault: Fault },
 }
 
 impl Phase {
-    /// Returns how far a range has been skipped, while in the middle of it.
+    /// Returns the position up to which a range was skipped; `None` if none is being skipped.
     pub(super) fn reached(&self) -> Option<u64> {
         match *self {
             Phase::Skip { at, .. } | Phase::Tail(Tail { at, .. }) => Some(at),
@@ -120,7 +121,7 @@ impl Phase {
         }
     }
 
-    /// Returns the error that made reading fail at the beginning.
+    /// Returns the error of a stream whose beginning could not be read.
     pub(super) fn failure(&self) -> Error {
         match *self {
             Phase::Failed { offset, context, fault } => Error::Format { offset, context, fault },
@@ -131,7 +132,7 @@ impl Phase {
     }
 }
 
-/// Number of bytes to request at a time if no size says how many there are.
+/// Number of bytes to request at a time where no size states how many follow.
 pub(super) const STRIDE: u64 = 64 * 1024;
 
 /// Returns a block's content, as far as it is in the window.

@@ -1,5 +1,5 @@
-//! Carries out the decisions of [`resync`](crate::resync) about a damaged stream, and
-//! records the losses.
+//! Carries out the decisions of [`resync`](crate::resync) about a damaged stream, and records
+//! the damage.
 
 use super::machine::Reader;
 use super::phase::{Origin, Phase, STRIDE, Search, Step};
@@ -33,9 +33,8 @@ impl<S: Source> Reader<S> {
         Ok(())
     }
 
-    /// Returns whether bytes should be waited for. If the available bytes end like a
-    /// complete stream, no more may follow: a pipe that is held open would block the
-    /// reader.
+    /// Returns whether the reader should wait for bytes. If the available bytes end like a
+    /// complete stream, it should not, because a pipe that is kept open would block it.
     fn is_worth_waiting_for(&self, need: Need) -> bool {
         match need.expects {
             Expects::Content => true,
@@ -51,7 +50,7 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Makes a decision about objects, as soon as the bytes that it needs are available.
+    /// Makes a decision about objects, after providing the bytes that it needs.
     pub(super) fn decide<T>(
         &mut self,
         decide: impl Fn(&Objects<'_>) -> Result<T, Need>,
@@ -71,8 +70,7 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Makes a decision about version 6 blocks, as soon as the bytes that it needs are
-    /// available.
+    /// Makes a decision about version 6 blocks, after providing the bytes that it needs.
     pub(super) fn decide_v6<T>(
         &mut self,
         decide: impl Fn(&mut Blocks<'_>) -> Result<T, Need>,
@@ -94,13 +92,13 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Returns whether the block is only found, without requesting its content.
+    /// Returns whether the content of a block is not wanted.
     pub(super) fn passes_over(&self, frame: &Frame) -> bool {
         frame.kind == BlockKind::Event && matches!(self.scope, Scope::Index)
     }
 
-    /// Returns the block with an end that fits its content and the bytes after it. If no
-    /// end fits, the frame is unchanged.
+    /// Returns the block with a size that fits its content and the bytes after it; unchanged if no
+    /// size fits.
     pub(super) fn resynced(&mut self, frame: Frame) -> Result<Frame, Error> {
         let has_tag = !matches!(frame.kind, BlockKind::Trace | BlockKind::Unknown(_));
         if !has_tag || frame.body.len > self.state.limits.block_bytes {
@@ -113,7 +111,7 @@ impl<S: Source> Reader<S> {
             return Ok(frame);
         }
         if self.passes_over(&frame) {
-            // Deciding requires the content, which was not requested.
+            // A decision needs the content, which is not wanted.
             self.state.is_irregular = true;
             return Ok(frame);
         }
@@ -121,12 +119,12 @@ impl<S: Source> Reader<S> {
         Ok(self.carry_out(frame, frame.body.start, verdict).unwrap_or(frame))
     }
 
-    /// Returns the block of version 6 with an end that fits. `None` if there is no block,
-    /// and reading continues elsewhere.
+    /// Returns the block of version 6 with a size that fits. `None` if it is no block, so that
+    /// reading continues at another position.
     pub(super) fn resynced_v6(&mut self, frame: Frame) -> Result<Option<Frame>, Error> {
         if self.passes_over(&frame) {
             let begins = self.decide_v6(|blocks| blocks.begins_as_stated(frame))?;
-            // Deciding would require its content, which is not requested.
+            // A decision would need the content, which is not wanted.
             self.source.release(frame.body_end().saturating_sub(LOOK_BACK).max(frame.start));
             let is_followed = self.decide_v6(|blocks| blocks.is_followed(frame.body_end()))?;
             self.state.is_irregular |= !(begins && is_followed);
@@ -136,8 +134,8 @@ impl<S: Source> Reader<S> {
         Ok(self.carry_out(frame, frame.start, verdict))
     }
 
-    /// Carries out a decision about a block. A wrong size is reported at position `at`.
-    /// Returns `None` if there is no block, and reading continues elsewhere.
+    /// Carries out a decision about a block. Reports a wrong size at position `at`. Returns `None`
+    /// if it is no block, so that reading continues at another position.
     fn carry_out(&mut self, frame: Frame, at: u64, verdict: Verdict) -> Option<Frame> {
         match verdict {
             Verdict::Accept => Some(frame),
@@ -168,14 +166,14 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Reports that a block's size is wrong; `block` is the corrected block.
+    /// Reports the wrong size of a block. `block` has the right size.
     fn note_size(&mut self, frame: Frame, block: Frame, at: u64) {
         let (end, fault) = (block.body_end(), size_fault(&frame));
         self.state.damage.add_framing_lost(block, at, end, 0, "block size", fault);
     }
 
-    /// Handles a block with a broken row at `from`. Returns `true` if another block
-    /// begins in what looked like the rest of this one, and reading continues there.
+    /// Handles a block with a broken row at `from`. Returns `true` if another block begins within
+    /// the rest of this one, so that reading continues there.
     pub(super) fn try_leave_block(&mut self, frame: &Frame, from: u64) -> Result<bool, Error> {
         let found = match self.state.is_v6() {
             true => self.decide_v6(|blocks| blocks.block_within(frame, from))?,
@@ -192,8 +190,7 @@ impl<S: Source> Reader<S> {
         Ok(true)
     }
 
-    /// Skips something that looked like a block and is not: another block begins at
-    /// `position`.
+    /// Skips bytes that only looked like a block, up to the block at `position`.
     fn pass_over(&mut self, frame: Frame, position: u64) {
         self.take_back(position);
         let (at, lost) = (frame.start, position.saturating_sub(frame.start));
@@ -204,9 +201,8 @@ impl<S: Source> Reader<S> {
         self.phase = Phase::Frame;
     }
 
-    /// Gives up the end of the previous block from `position` on, where another block
-    /// begins, possibly within what looked like its last rows. Only the part before
-    /// `position` remains of the losses reported for that block.
+    /// Ends the most recent block at `position`, where another block begins, and with it the
+    /// losses that were reported for the block.
     pub(super) fn take_back(&mut self, position: u64) {
         let Some(last) = self.last_block.as_mut().filter(|last| position < last.body_end()) else {
             return;
@@ -214,7 +210,6 @@ impl<S: Source> Reader<S> {
         self.state.statistics.take_bytes(last.kind, last.body_end().saturating_sub(position));
         self.state.damage.shorten_losses(last.start, position);
         self.state.damage.spare(self.delivered_to);
-        // The block is shortened, so that a later call takes from what is left now.
         last.body.len =
             u32::try_from(position.saturating_sub(last.body.start)).unwrap_or(last.body.len);
     }
@@ -229,8 +224,7 @@ impl<S: Source> Reader<S> {
         search_from: u64,
     ) {
         if self.state.is_v6() {
-            // In version 6 nothing marks the beginning of a block: all blocks before the
-            // fault are kept, and nothing else is known.
+            // In version 6 nothing marks the beginning of a block, so reading ends.
             self.state.damage.add_outside(Class::FramingLost, offset, 0, context, fault);
             self.end_incomplete(offset);
             return;
@@ -243,8 +237,7 @@ impl<S: Source> Reader<S> {
         self.phase = Phase::Search(search);
     }
 
-    /// Searches for an object header, a stride at a time, in memory bounded by the
-    /// stride.
+    /// Searches for an object header, a stride at a time.
     pub(super) fn search(&mut self, search: Search) -> Result<Step, Error> {
         self.source.release(self.keep_from.map_or(search.at, |keep| keep.min(search.at)));
         match self.decide(|objects| objects.search(search.at, search.end(), STRIDE))? {
@@ -254,15 +247,13 @@ impl<S: Source> Reader<S> {
                 self.phase = Phase::Frame;
             }
             Searched::Nothing(end) => {
-                // The block was an ordinary one after all, only too large.
+                // The block is only too large.
                 self.report_search(&search, end, false);
                 if let Origin::Limit(frame) = search.origin {
                     self.phase = Phase::AfterContent(frame);
                 }
             }
             Searched::Ended => {
-                // A search that starts after a broken row at the very end starts after
-                // the input.
                 let end = self.source_end();
                 self.report_search(&search, end, false);
                 self.end_incomplete(end);
@@ -275,8 +266,8 @@ impl<S: Source> Reader<S> {
         Ok(search.step())
     }
 
-    /// Reports the fault, and how much was skipped because of it. `is_found` says that an
-    /// object begins at `to`, and reading continues there.
+    /// Reports the fault and the bytes that were skipped because of it, up to `to`. `is_found` is
+    /// set if an object begins there.
     fn report_search(&mut self, search: &Search, to: u64, is_found: bool) {
         let (offset, context, fault) = (search.offset, search.context, search.fault);
         let lost = to.saturating_sub(search.lost_from);
@@ -287,8 +278,7 @@ impl<S: Source> Reader<S> {
             }
             Origin::ObjectEnd(frame) => {
                 if is_found && to < search.lost_from {
-                    // The object that was found lies in what looked like the rest of the
-                    // block's content.
+                    // The object lies within the block's content, whose size was wrong.
                     self.state.damage.shorten_last_loss(to);
                     self.state
                         .statistics

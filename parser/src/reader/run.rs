@@ -1,4 +1,4 @@
-//! The fast path through a block of events.
+//! Passes usual events of a block to the caller without further checks: the fast path.
 
 use super::state::{MIN_SEARCHED_PAYLOAD, State};
 use crate::blob::{
@@ -10,11 +10,11 @@ use crate::source::index;
 use crate::tables::Covered;
 use nettrace_guid::Guid;
 
-/// Receives events. Its methods are inlined into the loop over a block, which would not
-/// happen for closures passed through several layers.
+/// Receiver of events. Its methods are inlined into the loop over a block, as closures that pass
+/// through several layers would not be.
 pub(crate) trait Take {
-    /// Receives an event: its header, the rest of the block from the payload on, and the
-    /// stream position of the payload. Returns `false` to stop for now.
+    /// Receives an event. `payload` is the rest of the block from the payload on, `payload_at` its
+    /// stream position. Returns `false` to pause.
     fn take(
         &mut self,
         context: &Context,
@@ -30,16 +30,16 @@ pub(crate) trait Take {
     fn begin(&mut self, _end: u64, _covered: &Covered) {}
 }
 
-/// Facts about an event of a run that its header does not have.
+/// Facts about an event of a run that are not in its header.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlobForm {
     pub(crate) is_v6: bool,
-    /// Whether sticky fields (processor, activities, labels) may differ from those of the
-    /// event before. `None` if headers are complete and do not say what changed.
+    /// Whether processor, activities or labels may differ from those of the previous event.
+    /// `None` if this must be found by comparing them.
     pub(crate) changes_sticky_fields: Option<bool>,
 }
 
-/// Where a run of usual events ended.
+/// End of a run of usual events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunEnd {
     /// After the last event that was passed on.
@@ -48,47 +48,44 @@ pub(crate) enum RunEnd {
     OnBlob,
 }
 
-/// What the next blob must be like to be passed on without further checks. It observes
-/// every field that a header stores; inherited fields have been checked before.
+/// Check of the next blob, which is passed on if nothing about it is unusual. It observes the
+/// fields that a header stores; inherited fields were checked before.
 struct Expected {
     covered: Covered,
-    /// Threads write many events in a row, so the thread and its next sequence number are
-    /// computed once per run.
+    /// Capture thread of the run. Threads write many events in a row.
     thread: u64,
-    /// The thread's next sequence number. With compressed headers that is the number of
-    /// the previous header plus one, so headers do not need to track a number.
+    /// Sequence number of the thread's next event, so that compressed headers need not count.
     number: u32,
     /// Number of sequence numbers that an unusual header skips.
     left_out: u32,
-    /// Time from which a row is unusual: one tick after the latest time that its block
-    /// states, or 0 once anything else about the row is unusual. So one comparison checks
-    /// for both.
+    /// Time in ticks from which a row is unusual: one tick after the largest time in the block's
+    /// header, or 0 if anything else about the row is unusual, so that one comparison finds
+    /// both.
     careful_from: u64,
     is_wrong: bool,
 }
 
 impl Expected {
-    /// Returns what a blob must be like that inherits nothing. `None` if further checks
-    /// are needed in any case.
+    /// Creates the check of a blob that inherits nothing. `None` if the blob is unusual in any
+    /// case.
     #[inline]
     fn for_run(covered: Covered, run: Option<(u64, u32)>, max_ticks: u64) -> Option<Expected> {
         let (thread, number) = run?;
-        // In some versions, an event of type 0 has no sequence number. If a stream
-        // defines that type, use the careful path.
+        // In some versions, an event of type 0 has no sequence number, so a stream that defines
+        // this type is read on the careful path.
         let is_countable = !covered.metadata.contains(0);
         is_countable.then_some(Expected {
             covered,
             thread,
             number,
             left_out: 0,
-            // The careful path decides about the largest possible time.
             careful_from: max_ticks.saturating_add(1),
             is_wrong: false,
         })
     }
 
-    /// Returns what the next blob must be like if it inherits from the previous one.
-    /// `None` if further checks are needed in any case.
+    /// Creates the check of a blob that inherits from `header`. `None` if the blob is unusual in
+    /// any case.
     #[inline]
     fn after(
         header: &BlobHeader,
@@ -105,8 +102,8 @@ impl Expected {
         })
     }
 
-    /// Returns what the next blob of version 6 must be like if it inherits from the
-    /// previous one. `None` if further checks are needed in any case.
+    /// Creates the check of a version 6 blob that inherits from `header`. `None` if the blob is
+    /// unusual in any case.
     #[inline]
     fn after_v6(
         header: &BlobHeader,
@@ -121,15 +118,15 @@ impl Expected {
             .filter(|expected| is_usual && covered.threads.contains(expected.thread))
     }
 
-    /// Returns whether the decoded row is unusual, by its time or because it was marked
-    /// so.
+    /// Returns whether anything about the decoded row, which has this time, is unusual.
     #[inline(always)]
     fn needs_careful_path(&self, ticks: u64) -> bool {
         ticks >= self.careful_from
     }
 }
 
-/// Returns a time that every row reaches. Cold, so that the branch counts as unlikely.
+/// Returns a time that every row reaches. The function is cold, so that its branches count as
+/// unlikely.
 #[cold]
 fn any_time() -> u64 {
     0
@@ -181,7 +178,7 @@ impl Watch for Expected {
     }
 }
 
-/// Like [`Expected`], before version 6, where threads are identified by their ids alone.
+/// Check of blobs before version 6, where the ids of threads need no definition.
 struct ExpectedV4(Expected);
 
 impl Watch for ExpectedV4 {
@@ -213,14 +210,14 @@ impl Watch for ExpectedV4 {
     }
 }
 
-/// One encoding of blobs.
+/// Decoder of one encoding of blobs.
 trait Decode {
-    /// Observes the blob's fields and records what is unusual.
+    /// Check of a blob.
     type Watch: Watch;
     /// Whether a header inherits from the previous one.
     const INHERITS: bool;
     const IS_V6: bool;
-    /// Starts a run. `None` if the next blob needs further checks.
+    /// Starts a run. `None` if the next blob is unusual in any case.
     fn begin(
         header: &mut BlobHeader,
         covered: Covered,
@@ -237,8 +234,8 @@ trait Decode {
     fn compute_number(header: &mut BlobHeader, blob: &[u8], expected: &Expected);
 }
 
-// Why macros, where two types generic over the version would do? Those took 85 instead of
-// 79 instructions an event of a uniform trace, and 2 to 7 % more of others: the compiler
+// Macros, because two types that are generic over the version took 85 instead of 79
+// instructions for each event of a uniform trace, and 2 to 7 % more of others: the compiler
 // kept fields that a version does not have.
 macro_rules! version_4 {
     () => {
@@ -307,7 +304,7 @@ macro_rules! compressed {
                 {
                     Self::expected(watch).careful_from = any_time();
                 }
-                // The size of a wrong header is far larger than any block.
+                // A wrong header gets a size that no block has.
                 let next_at = payload_at as u64 + u64::from(header.payload_size);
                 header.header_size = size_of_header(payload_at);
                 let next_at = usize::try_from(next_at).ok()?;
