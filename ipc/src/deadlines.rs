@@ -51,63 +51,19 @@ impl Default for Deadlines {
     }
 }
 
-/// One setter for each step.
+macro_rules! setters {
+    ($($step:ident),*) => {$(
+        #[doc = concat!("Sets [`", stringify!($step), "`](field@Deadlines::", stringify!($step), ").")]
+        #[must_use]
+        pub fn $step(mut self, longest: Duration) -> Deadlines {
+            self.$step = longest;
+            self
+        }
+    )*};
+}
+
 impl Deadlines {
-    /// Sets [`connect`](field@Deadlines::connect).
-    #[must_use]
-    pub fn connect(mut self, longest: Duration) -> Deadlines {
-        self.connect = longest;
-        self
-    }
-
-    /// Sets [`reply`](field@Deadlines::reply).
-    #[must_use]
-    pub fn reply(mut self, longest: Duration) -> Deadlines {
-        self.reply = longest;
-        self
-    }
-
-    /// Sets [`start`](field@Deadlines::start).
-    #[must_use]
-    pub fn start(mut self, longest: Duration) -> Deadlines {
-        self.start = longest;
-        self
-    }
-
-    /// Sets [`stop`](field@Deadlines::stop).
-    #[must_use]
-    pub fn stop(mut self, longest: Duration) -> Deadlines {
-        self.stop = longest;
-        self
-    }
-
-    /// Sets [`drain`](field@Deadlines::drain).
-    #[must_use]
-    pub fn drain(mut self, longest: Duration) -> Deadlines {
-        self.drain = longest;
-        self
-    }
-
-    /// Sets [`dump`](field@Deadlines::dump).
-    #[must_use]
-    pub fn dump(mut self, longest: Duration) -> Deadlines {
-        self.dump = longest;
-        self
-    }
-
-    /// Sets [`startup_hook`](field@Deadlines::startup_hook).
-    #[must_use]
-    pub fn startup_hook(mut self, longest: Duration) -> Deadlines {
-        self.startup_hook = longest;
-        self
-    }
-
-    /// Sets [`profiler`](field@Deadlines::profiler).
-    #[must_use]
-    pub fn profiler(mut self, longest: Duration) -> Deadlines {
-        self.profiler = longest;
-        self
-    }
+    setters!(connect, reply, start, stop, drain, dump, startup_hook, profiler);
 
     /// Returns the maximum time for the reply to a command.
     pub(crate) fn for_reply(&self, patience: Patience) -> Duration {

@@ -253,7 +253,7 @@ impl Provider {
         writer.nullable(self.arguments.wire().as_deref());
     }
 
-    /// Writes the same as [`Provider::write`], and the event filter after it.
+    /// Writes the provider like [`Provider::write`], then its event filter.
     pub(crate) fn write_with_filter(&self, writer: &mut Writer) {
         self.write(writer);
         EventFilter::write(self.filter.as_ref(), writer);

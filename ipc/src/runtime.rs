@@ -233,7 +233,8 @@ impl Runtime {
         self.startup_of(&info)
     }
 
-    /// Returns the same as [`Runtime::startup`], for a runtime whose information was read before.
+    /// Returns whether the runtime still waits at startup, like [`Runtime::startup`], from
+    /// information that was read before.
     ///
     /// # Errors
     /// The errors of [`Runtime::environment`].

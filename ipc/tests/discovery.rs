@@ -165,21 +165,7 @@ fn only_with(listing: Listing, pid: u32) -> Found {
 }
 
 #[test]
-fn a_container_is_searched_through_its_root_for_its_own_process_id() {
-    let mut world = World::new();
-    let root = world.directory("container");
-    let inside = world.directory("container/tmp");
-    world.socket(&inside, "dotnet-diagnostic-1-5000-socket");
-    world.process(901, 5000).container(1, &root).build();
-    let found = only(world.run());
-    assert_eq!((found.pid, found.own_pid), (901, Some(1)));
-    let expected = world.folder.join("proc/901/root/tmp/dotnet-diagnostic-1-5000-socket");
-    assert_eq!(found.endpoint.unwrap().path(), Some(expected.as_path()));
-    assert!(found.root.ends_with("proc/901/root"));
-}
-
-#[test]
-fn two_processes_of_one_container_get_their_own_sockets() {
+fn processes_of_one_container_are_found_through_its_root_by_their_own_process_ids() {
     let mut world = World::new();
     let root = world.directory("container");
     let inside = world.directory("container/tmp");
@@ -188,10 +174,12 @@ fn two_processes_of_one_container_get_their_own_sockets() {
     world.process(901, 5000).container(1, &root).build();
     world.process(902, 6000).container(7, &root).build();
     let listing = world.run();
-    for (pid, name) in
-        [(901, "dotnet-diagnostic-1-5000-socket"), (902, "dotnet-diagnostic-7-6000-socket")]
+    for (pid, own_pid, name) in
+        [(901, 1, "dotnet-diagnostic-1-5000-socket"), (902, 7, "dotnet-diagnostic-7-6000-socket")]
     {
         let found = listing.processes.iter().find(|found| found.pid == pid).unwrap();
+        assert_eq!(found.own_pid, Some(own_pid));
+        assert!(found.root.ends_with(format!("proc/{pid}/root")));
         let path = found.endpoint.as_ref().unwrap().path().unwrap();
         assert!(path.ends_with(format!("proc/{pid}/root/tmp/{name}")), "{path:?}");
     }

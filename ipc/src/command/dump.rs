@@ -4,8 +4,8 @@
 //! for logging). Reply: i32; a failure of the third adds a string. The connection stays
 //! open until the file is written.
 
+use super::Command;
 use super::sealed::Sealed;
-use super::{Command, read_hresult};
 use crate::command_id::{CommandId, Patience};
 use crate::error::{ReplyFault, RequestError};
 use crate::message::{Message, Writer, required};
@@ -133,17 +133,7 @@ pub(crate) struct DumpRequest<'d> {
     pub(crate) command: DumpCommand,
 }
 
-impl Sealed for DumpRequest<'_> {
-    type Success = ();
-
-    fn patience(&self) -> Patience {
-        Patience::Dump
-    }
-
-    fn read_success(&self, payload: &[u8]) -> Result<(), ReplyFault> {
-        read_hresult(payload)
-    }
-}
+answered_by_hresult!(DumpRequest<'_>, Dump);
 
 impl Command for DumpRequest<'_> {
     fn id(&self) -> CommandId {

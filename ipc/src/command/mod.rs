@@ -9,6 +9,25 @@
 //! | 0x04 Process | ProcessInfo 1 to 3, ResumeRuntime, environment, perf map, startup hook |
 //! | 0xFF Server | replies: id 0x00 success, 0xFF failure |
 
+/// Makes a type a command whose success has no content, and whose reply has the deadline of
+/// `Patience::$patience`.
+macro_rules! answered_by_hresult {
+    ($command:ty, $patience:ident) => {
+        impl Sealed for $command {
+            type Success = ();
+
+            #[allow(private_interfaces, reason = "the trait cannot be named outside")]
+            fn patience(&self) -> Patience {
+                Patience::$patience
+            }
+
+            fn read_success(&self, payload: &[u8]) -> Result<(), ReplyFault> {
+                super::read_hresult(payload)
+            }
+        }
+    };
+}
+
 pub(crate) mod collect;
 pub(crate) mod dump;
 pub(crate) mod process;
@@ -53,17 +72,14 @@ pub trait Command: sealed::Sealed {
     /// Returns the command set and id.
     fn id(&self) -> CommandId;
 
-    /// Returns the whole request as it goes over the wire.
+    /// Returns the whole request as it goes over the wire. By default it has no payload, because
+    /// runtimes answer a superfluous payload with uninitialised memory.
     ///
     /// # Errors
     /// [`RequestError::TooLong`] if it exceeds 65,535 bytes.
-    fn message(&self) -> Result<Message, RequestError>;
-}
-
-/// Builds a message without a payload, for commands that must never have one: runtimes answer a
-/// superfluous payload with uninitialised memory.
-pub(crate) fn bare(id: CommandId) -> Result<Message, RequestError> {
-    Writer::new(id).finish()
+    fn message(&self) -> Result<Message, RequestError> {
+        Writer::new(self.id()).finish()
+    }
 }
 
 /// Reads the reply that most commands have: an i32 that is 0, or nothing, which the protocol

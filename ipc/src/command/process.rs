@@ -9,8 +9,8 @@
 //! | DisablePerfMap 04 06 | none | i32 0 |
 //! | ApplyStartupHook 04 07 | string path | i32 0, after the hook ran |
 
+use super::Command;
 use super::sealed::Sealed;
-use super::{Command, bare, read_hresult};
 use crate::command_id::{CommandId, Patience};
 use crate::error::{ReplyFault, RequestError};
 use crate::message::{Message, Reader, Writer, required, without_nul};
@@ -21,21 +21,11 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResumeRuntime;
 
-impl Sealed for ResumeRuntime {
-    type Success = ();
-
-    fn read_success(&self, payload: &[u8]) -> Result<(), ReplyFault> {
-        read_hresult(payload)
-    }
-}
+answered_by_hresult!(ResumeRuntime, Reply);
 
 impl Command for ResumeRuntime {
     fn id(&self) -> CommandId {
         CommandId::RESUME_RUNTIME
-    }
-
-    fn message(&self) -> Result<Message, RequestError> {
-        bare(self.id())
     }
 }
 
@@ -58,10 +48,6 @@ impl Sealed for ProcessEnvironment {
 impl Command for ProcessEnvironment {
     fn id(&self) -> CommandId {
         CommandId::PROCESS_ENVIRONMENT
-    }
-
-    fn message(&self) -> Result<Message, RequestError> {
-        bare(self.id())
     }
 }
 
@@ -134,13 +120,7 @@ fn variable_name(name: &str) -> Result<String, RequestError> {
     required(name, what)
 }
 
-impl Sealed for SetEnvironmentVariable {
-    type Success = ();
-
-    fn read_success(&self, payload: &[u8]) -> Result<(), ReplyFault> {
-        read_hresult(payload)
-    }
-}
+answered_by_hresult!(SetEnvironmentVariable, Reply);
 
 impl Command for SetEnvironmentVariable {
     fn id(&self) -> CommandId {
@@ -169,13 +149,7 @@ pub enum PerfMapType {
     PerfMap,
 }
 
-impl Sealed for PerfMapType {
-    type Success = ();
-
-    fn read_success(&self, payload: &[u8]) -> Result<(), ReplyFault> {
-        read_hresult(payload)
-    }
-}
+answered_by_hresult!(PerfMapType, Reply);
 
 impl Command for PerfMapType {
     fn id(&self) -> CommandId {
@@ -197,21 +171,11 @@ impl Command for PerfMapType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DisablePerfMap;
 
-impl Sealed for DisablePerfMap {
-    type Success = ();
-
-    fn read_success(&self, payload: &[u8]) -> Result<(), ReplyFault> {
-        read_hresult(payload)
-    }
-}
+answered_by_hresult!(DisablePerfMap, Reply);
 
 impl Command for DisablePerfMap {
     fn id(&self) -> CommandId {
         CommandId::DISABLE_PERF_MAP
-    }
-
-    fn message(&self) -> Result<Message, RequestError> {
-        bare(self.id())
     }
 }
 
@@ -275,18 +239,7 @@ impl StartupHook {
     }
 }
 
-impl Sealed for StartupHook {
-    type Success = ();
-
-    #[expect(private_interfaces, reason = "the trait cannot be named outside")]
-    fn patience(&self) -> Patience {
-        Patience::StartupHook
-    }
-
-    fn read_success(&self, payload: &[u8]) -> Result<(), ReplyFault> {
-        read_hresult(payload)
-    }
-}
+answered_by_hresult!(StartupHook, StartupHook);
 
 impl Command for StartupHook {
     fn id(&self) -> CommandId {

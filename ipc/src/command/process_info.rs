@@ -18,11 +18,11 @@
 //! Quirk: the protocol document lists the cookie after the strings in some places;
 //! runtimes send it second.
 
+use super::Command;
 use super::sealed::Sealed;
-use super::{Command, bare};
 use crate::command_id::CommandId;
-use crate::error::{ReplyFault, RequestError};
-use crate::message::{Message, Reader};
+use crate::error::ReplyFault;
+use crate::message::Reader;
 use crate::version::RuntimeVersion;
 use nettrace_guid::Guid;
 
@@ -103,10 +103,6 @@ impl Command for ProcessInfoCommand {
             ProcessInfoCommand::V2 => CommandId::PROCESS_INFO_2,
             ProcessInfoCommand::V3 => CommandId::PROCESS_INFO_3,
         }
-    }
-
-    fn message(&self) -> Result<Message, RequestError> {
-        bare(self.id())
     }
 }
 

@@ -8,8 +8,8 @@
 //! Quirk: in the protocol document the timeout is in milliseconds and the GUID has 14 bytes; the
 //! official client sends seconds and 16 bytes.
 
+use super::Command;
 use super::sealed::Sealed;
-use super::{Command, read_hresult};
 use crate::command_id::{CommandId, Patience};
 use crate::error::{ReplyFault, RequestError};
 use crate::message::{Message, Writer, required};
@@ -60,18 +60,7 @@ impl AttachProfiler {
     }
 }
 
-impl Sealed for AttachProfiler {
-    type Success = ();
-
-    #[expect(private_interfaces, reason = "the trait cannot be named outside")]
-    fn patience(&self) -> Patience {
-        Patience::Profiler
-    }
-
-    fn read_success(&self, payload: &[u8]) -> Result<(), ReplyFault> {
-        read_hresult(payload)
-    }
-}
+answered_by_hresult!(AttachProfiler, Profiler);
 
 impl Command for AttachProfiler {
     fn id(&self) -> CommandId {
@@ -110,13 +99,7 @@ impl StartupProfiler {
     }
 }
 
-impl Sealed for StartupProfiler {
-    type Success = ();
-
-    fn read_success(&self, payload: &[u8]) -> Result<(), ReplyFault> {
-        read_hresult(payload)
-    }
-}
+answered_by_hresult!(StartupProfiler, Reply);
 
 impl Command for StartupProfiler {
     fn id(&self) -> CommandId {
