@@ -22,7 +22,7 @@ macro_rules! answered_by_hresult {
             }
 
             fn read_success(&self, payload: &[u8]) -> Result<(), ReplyFault> {
-                super::read_hresult(payload)
+                $crate::command::read_hresult(payload)
             }
         }
     };
