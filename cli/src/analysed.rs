@@ -33,8 +33,8 @@ impl Analysed {
         self.read_or(read, |file, error| Failure::input(file, error.to_string()))
     }
 
-    /// Reads the trace to its end with `read`; `other` turns errors that are not about reading into
-    /// failures.
+    /// Reads the trace to its end with `read`; `other` makes failures of errors that are not about
+    /// reading.
     pub(crate) fn read_or(
         &mut self,
         read: impl FnOnce(&mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError>,

@@ -117,7 +117,7 @@ impl<'a> Context<'a> {
         Ok(Some(queue))
     }
 
-    /// Writes what the queue still holds, and says how much could not be written.
+    /// Writes the rest of the queue, and warns of the bytes that could not be written.
     pub(crate) fn finish_queue(&mut self, queue: Option<StdoutQueue>) -> io::Result<()> {
         self.out.finish()?;
         let dropped = queue.map_or(Ok(0), |queue| queue.finish().map(|dropped| dropped.bytes))?;
@@ -193,8 +193,8 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
-    /// Writes a document about a trace as one JSON object. Its member `outcome` says how reading
-    /// the trace went.
+    /// Writes a document about a trace as one JSON object. Its member `outcome` has losses and
+    /// damage of the trace.
     pub(crate) fn write_report(
         &mut self,
         report: &impl Serialize,

@@ -12,9 +12,9 @@ pub(crate) fn name(series: &CounterSeries) -> String {
     printable(&format!("{}{tags}", series.name))
 }
 
-/// Returns the name of a series with its tags, and shorter forms of it. First keys of tags lose
-/// what stands before their last dot, then the name loses its beginning, so that its last word and
-/// the values of tags stay.
+/// Returns the name of a series with its tags, and shorter forms of it. First the keys of tags lose
+/// the part before their last dot, then the name loses its beginning, so that its last word and the
+/// values of tags stay.
 pub(crate) fn name_to_cut(series: &CounterSeries) -> Text {
     let whole = name(series);
     let tags = whole.get(printable(&series.name).len()..).unwrap_or_default();
@@ -37,8 +37,8 @@ pub(crate) fn to_cut(name: &str, after: &str, after_in_short: &str) -> Text {
     Text::Forms(forms.into_iter().chain(ends).collect())
 }
 
-/// Returns the unit of values as they are stored: `ms`, `By/s`, `/60s` for what is counted in an
-/// interval of 60 s.
+/// Returns the unit of values as they are stored: `ms`, `By/s`, `/60s` for a count in an interval
+/// of 60 s.
 pub(crate) fn unit(series: &CounterSeries) -> String {
     if !series.kind.is_rate() {
         return printable(&series.unit);
@@ -49,7 +49,7 @@ pub(crate) fn unit(series: &CounterSeries) -> String {
     }
 }
 
-/// Returns the unit of what is shown: `ms`, `By/s`.
+/// Returns the unit of values as they are shown: `ms`, `By/s`.
 pub(crate) fn unit_per_second(series: &CounterSeries) -> String {
     format!("{}{}", printable(&series.unit), per_second(series))
 }

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// Maximum length in bytes of the file: this command writes no longer ones.
+/// Maximum length in bytes of the file, which this command never exceeds.
 const MAX_BYTES: u64 = 200;
 
 /// Returns the path of the file beside a trace.

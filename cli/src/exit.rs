@@ -11,7 +11,7 @@ pub enum Exit {
     Failed,
     /// The command line makes no sense.
     Usage,
-    /// The trace is damaged or incomplete; what was readable was delivered.
+    /// The trace is damaged or incomplete; its readable part was delivered.
     Damaged,
     /// `check --strict` found nothing worse than notes.
     Noted,

@@ -1,4 +1,4 @@
-//! Failures of commands, each in one line: file, offset, what was found, what to try.
+//! Failures of commands, each in one line: file, offset, fault, and a remedy.
 
 use crate::units;
 use nettrace_ipc::RequestError;
@@ -17,7 +17,7 @@ pub(crate) enum Failure {
     Input {
         /// The file as the user named it.
         file: String,
-        /// What was found, and what to try.
+        /// The fault and a remedy.
         message: String,
     },
     /// The results could not be written.
@@ -92,7 +92,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A request that must not be sent is one that the user should not make, so it is wrong usage.
+/// A request that must not be sent is wrong usage, because the user should not make it.
 impl From<RequestError> for Failure {
     fn from(error: RequestError) -> Self {
         Failure::Usage(error.to_string())
@@ -135,7 +135,7 @@ const OTHER_FILES: [(&str, &str); 5] = [
     ),
 ];
 
-/// Returns what can be done about a stream that cannot be read from its beginning.
+/// Returns a remedy for a stream that cannot be read from its beginning.
 fn remedy(file: &str, fault: &Fault) -> &'static str {
     let name = file.strip_suffix(".gz").unwrap_or(file).to_ascii_lowercase();
     if let Some((_, remedy)) = OTHER_FILES.iter().find(|(ending, _)| name.ends_with(ending)) {

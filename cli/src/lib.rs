@@ -1,9 +1,9 @@
-//! The `nettrace` command as a library, so that tests can call what users call: `main` only hands
-//! over the process's arguments and streams.
+//! The `nettrace` command as a library, so that tests can call it: `main` only passes the process's
+//! arguments and streams.
 //!
 //! `args` parses the command line, and a module of `commands` handles it: it opens the trace
 //! (`input`: file, pipe or gzip) through `context` and writes results to `output`. Only `messages`
-//! writes to stderr what is wrong with a trace.
+//! reports faults of a trace on stderr.
 
 #![deny(unsafe_code)]
 #![allow(clippy::restriction, clippy::pedantic)]

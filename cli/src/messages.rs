@@ -1,4 +1,4 @@
-//! Writes to stderr: errors, and what is wrong with a trace, in the same words for every command.
+//! Writes errors and faults of a trace to stderr, in the same words for every command.
 
 use crate::failure::Failure;
 use crate::input::{Ended, UnpackFault};
@@ -42,7 +42,7 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// Reports what happened, or what the command waits for.
+    /// Reports an event, or the reason why the command waits.
     pub(crate) fn note(&mut self, text: &str) {
         if !self.is_quiet {
             self.write(&format!("nettrace: {}\n", printable(text)));
@@ -67,7 +67,7 @@ impl<'a> Messages<'a> {
         let _ = self.stream.write_all(line.as_bytes());
     }
 
-    /// Reports what is wrong with a trace that was read to its end.
+    /// Reports the faults of a trace that was read.
     pub(crate) fn condition(&mut self, file: &str, trace: &Ended, is_whole: bool) {
         let condition = Condition::new(trace, is_whole);
         if let Some(fault) = condition.unpack_fault {
@@ -154,11 +154,11 @@ pub(crate) fn cause_of_loss(is_damaged: bool) -> &'static str {
 /// The faults of a trace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Condition {
-    /// The fault of the file that holds the stream.
+    /// Fault of the compressed file that holds the stream.
     pub(crate) unpack_fault: Option<UnpackFault>,
     /// Whether the stream ends without its end mark.
     pub(crate) is_cut: bool,
-    /// Number of findings that are not notes, including those that are not kept.
+    /// Number of findings that are not notes, including findings that are counted but not kept.
     pub(crate) finding_count: u64,
 }
 

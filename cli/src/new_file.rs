@@ -20,7 +20,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// What happens to a file that was begun and not finished.
+/// Treatment of a file that was begun and not finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unfinished {
     /// The file is removed: the same command makes it again, so half of it is worth nothing.
@@ -294,7 +294,7 @@ impl Written {
     /// Removes the file, if the file of this name is still the one that was written.
     pub(crate) fn remove(self) {
         if self.id.is_some() && FileId::from_name(&self.path) == self.id {
-            // Somebody may have removed it already.
+            // The file may have been removed already.
             let _ = fs::remove_file(self.path);
         }
     }

@@ -61,7 +61,7 @@ impl<'a> Output<'a> {
         if self.buffer.len() >= BUFFER_BYTES { self.write_buffer() } else { Ok(()) }
     }
 
-    /// Writes bytes, after those that wait.
+    /// Writes bytes, after the bytes that wait.
     pub(crate) fn pass_on(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write_buffer()?;
         if let Some(queue) = &self.queue {

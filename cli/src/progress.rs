@@ -37,7 +37,7 @@ fn line(done: u64, whole: Option<u64>, since: Duration) -> String {
     match whole {
         Some(whole) if whole > 0 => {
             let percent = (u128::from(done) * 100 / u128::from(whole)).min(100);
-            // The time that the first bytes take says nothing about the rest.
+            // Below 1 %, the time so far says nothing about the rest.
             let left = time_left(done, whole, since).filter(|_| percent > 0);
             let left = left.map_or(String::new(), |left| format!(", {left} left"));
             format!(

@@ -55,22 +55,22 @@ impl Style {
         self.paint(Ansi::new().bold())
     }
 
-    /// Returns the style of what matters less.
+    /// Returns the style of less important text.
     pub(crate) fn faint(self) -> Paint {
         self.paint(Ansi::new().dimmed())
     }
 
-    /// Returns the style of what is in order.
+    /// Returns the style of good values.
     pub(crate) fn good(self) -> Paint {
         self.paint(AnsiColor::Green.on_default())
     }
 
-    /// Returns the style of what the user should look at.
+    /// Returns the style of values that deserve a look.
     pub(crate) fn warning(self) -> Paint {
         self.paint(AnsiColor::Yellow.on_default())
     }
 
-    /// Returns the style of what is wrong.
+    /// Returns the style of errors and bad values.
     pub(crate) fn bad(self) -> Paint {
         self.paint(AnsiColor::Red.on_default().bold())
     }

@@ -69,6 +69,12 @@ pub(crate) struct Filled<'c, R> {
     cell: &'c dyn Fn(&R) -> Cell,
 }
 
+fn filled_table<R, const N: usize>(columns: &[Filled<'_, R>; N], rows: &[R]) -> Table {
+    let mut table = Table::new(columns.each_ref().map(|filled| filled.column));
+    rows.iter().for_each(|row| table.add_row(columns.iter().map(|filled| (filled.cell)(row))));
+    table
+}
+
 /// Rows that are to be listed in a table.
 pub(crate) struct List<'l, 'c, R> {
     context: &'l mut Context<'c>,
@@ -102,13 +108,9 @@ impl<R> List<'_, '_, R> {
         List { further, ..self }
     }
 
-    /// Returns a table of the rows, to be written with others.
+    /// Returns a table of the rows, for a layout that several tables share.
     pub(crate) fn table<const N: usize>(self, columns: [Filled<'_, R>; N]) -> Table {
-        let mut table = Table::new(columns.each_ref().map(|filled| filled.column));
-        for row in self.rows.iter().take(self.most) {
-            table.add_row(columns.iter().map(|filled| (filled.cell)(row)));
-        }
-        table
+        filled_table(&columns, self.rows.get(..self.most).unwrap_or(self.rows))
     }
 
     /// Writes the rows with these columns.
@@ -125,17 +127,11 @@ impl<R> List<'_, '_, R> {
     ) -> io::Result<()> {
         let faint = self.context.style.faint();
         let shown = self.rows.get(..self.most).unwrap_or(self.rows);
-        let empty = Table::new(columns.each_ref().map(|filled| filled.column));
-        let with_rows = |rows: &[R]| {
-            let mut table = empty.clone();
-            rows.iter()
-                .for_each(|row| table.add_row(columns.iter().map(|filled| (filled.cell)(row))));
-            table
-        };
+        let empty = filled_table(&columns, &[]);
         // The texts of very many rows would take more memory than the rows themselves, so only
         // those of one piece are held at a time. Each text is made twice.
         let mut widest = Widest::of_table(&empty);
-        shown.chunks(MAX_HELD_ROWS).for_each(|rows| widest.add(&with_rows(rows)));
+        shown.chunks(MAX_HELD_ROWS).for_each(|rows| widest.add(&filled_table(&columns, rows)));
         let layout = Layout::new(&empty.columns, widest, self.context.table_width());
         empty.write_in(&layout, self.context)?;
         for rows in shown.chunks(MAX_HELD_ROWS) {
@@ -230,7 +226,7 @@ impl Table {
         self.write_in(&Layout::of_tables([self], context.table_width()), context)
     }
 
-    /// Writes the table in a layout that it shares with others.
+    /// Writes the table in a layout that several tables share.
     pub(crate) fn write_in(&self, layout: &Layout, context: &mut Context<'_>) -> io::Result<()> {
         let heading = context.style.faint();
         for column in layout.left_out(&self.columns) {

@@ -5,8 +5,8 @@ pub(crate) use nettrace_export::units::{
 };
 use nettrace_parser::{Clock, utc_text};
 
-/// Returns an instant as text: in UTC, or since the session's start; `?` if the trace lacks what
-/// that needs.
+/// Returns an instant as text: in UTC, or since the session's start; `?` if the trace lacks the
+/// start or the frequency of its clock.
 pub(crate) fn instant(clock: Clock, ticks: u64, is_utc: bool) -> String {
     let text = match is_utc {
         true => clock.unix_nanos(ticks).map(|nanos| utc_text(nanos, 6)),

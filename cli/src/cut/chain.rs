@@ -1,4 +1,4 @@
-//! Chains of names: methods and their callers, objects and what holds them.
+//! Chains of names: methods and their callers, objects and their holders.
 
 use super::name::{bare, cut_middle, ending};
 use super::{LEFT_OUT, Text, cut, shares};
@@ -88,7 +88,7 @@ impl Chain {
         self.shown(&all, |at| self.links[at].names[WHOLE].clone())
     }
 
-    /// Returns the chosen links, with marks where others are left out.
+    /// Returns the chosen links, with a mark at each place where links are left out.
     fn shown(&self, chosen: &[usize], name: impl Fn(usize) -> String) -> String {
         let mut text = String::new();
         let mut next = 0;

@@ -6,8 +6,8 @@ use nettrace_analysis::report::OutcomeReport;
 use nettrace_parser::{Outcome, Reader};
 use std::ops::Deref;
 
-/// How reading a trace ended, by one thread or by several: the stream's [`Outcome`], and what was
-/// wrong with the compressed file around it.
+/// Result of reading a trace, by one thread or by several: the stream's [`Outcome`], and the fault
+/// of the compressed file around it.
 #[derive(Debug)]
 pub(crate) struct Ended {
     outcome: Outcome,
@@ -20,7 +20,7 @@ impl Ended {
         self.unpack_fault
     }
 
-    /// Returns what is known of the trace, including the compressed file around it.
+    /// Returns information about the trace and the compressed file around it.
     pub(crate) fn info(&self, survey: &Survey, header: &nettrace_parser::Trace) -> TraceInfo {
         let mut info = survey.info(header, self);
         info.compressed = self.is_gzip;
@@ -31,8 +31,8 @@ impl Ended {
         info
     }
 
-    /// Returns the outcome of reading as documents show it. What is wrong with the compressed file
-    /// counts as damage.
+    /// Returns the outcome of reading as documents show it. A fault of the compressed file counts
+    /// as damage.
     pub(crate) fn outcome(&self) -> OutcomeReport {
         let mut outcome = OutcomeReport::from_outcome(self);
         if let Some(fault) = self.unpack_fault.filter(|fault| fault.is_loss()) {

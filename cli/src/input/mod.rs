@@ -71,7 +71,7 @@ impl Input {
         Ok(Input::from_read(head, file, whole, limit, progress))
     }
 
-    /// Reads standard input, or what stands for it in tests.
+    /// Opens standard input, or its replacement in tests.
     pub(crate) fn stdin(
         mut stdin: Box<dyn Read>,
         limit: u64,
@@ -118,7 +118,7 @@ impl Input {
         self.unpack_fault.is_some()
     }
 
-    /// Returns what was wrong with the compressed file, as far as it was read.
+    /// Returns the fault of the compressed file, as far as it was read.
     pub(crate) fn unpack_fault(&self) -> Option<UnpackFault> {
         self.unpack_fault.as_ref().and_then(|fault| fault.get())
     }

@@ -73,7 +73,7 @@ impl Regions {
     }
 
     /// Counts all events of the file. `None` if there are too many types to count each by itself:
-    /// only one thread can tell which ones are over the limit.
+    /// only reading in file order tells which types are over the limit.
     pub(crate) fn survey(&self, new: fn() -> Survey) -> Result<Option<(Survey, Outcome)>, Error> {
         let (file, surveys) = (&self.file, Spare::new());
         let (mut whole, mut has_all) = (new(), true);
@@ -100,7 +100,7 @@ impl Regions {
         Ok(has_all.then_some((whole, outcome)))
     }
 
-    /// Reads the whole file in parts, and passes what a maker makes of each part to `collect`,
+    /// Reads the whole file in parts, and passes the result of a maker for each part to `collect`,
     /// which may stop the reading.
     pub(crate) fn read_in_parts<M: MakeParts + Send>(
         &self,

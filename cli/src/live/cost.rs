@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::time::{Duration, Instant};
 
 /// Minimum time before the session for a share of the processor before it: a shorter time says
-/// nothing about what the process usually does.
+/// nothing about the usual share.
 const MIN_BASELINE: Duration = Duration::from_secs(2);
 /// Maximum time in nanoseconds that an event with its stack takes on the thread that writes it
 /// (docs/harmless.md).
@@ -89,8 +89,8 @@ impl Meter {
         self.cost
     }
 
-    /// Measures the shares since the last measurement, with what events cost. `events` is the
-    /// number of events so far.
+    /// Measures the shares since the last measurement, and the cost of events. `events` is their
+    /// number so far.
     pub(crate) fn look_at_events(&mut self, events: u64, threads: Option<&OsThreads>) -> Cost {
         let sessions = threads.map_or(0, |threads| {
             let of_sessions = threads.values().filter(|thread| thread.is_of_sessions());

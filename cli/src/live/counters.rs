@@ -19,8 +19,8 @@ const INSTRUMENTS_KEYWORD: u64 = 0x4;
 const MAX_SERIES: u32 = 1000;
 /// Maximum number of histograms; dotnet-counters has the same.
 const MAX_HISTOGRAMS: u32 = 10;
-/// Name of the session of instruments that several tools share, from .NET 8 on. With other names
-/// a second tool ends the first one's publishing; before .NET 8 it has no meaning.
+/// Name of the session of instruments that several tools share, from .NET 8 on. With another name,
+/// a second tool would end the publishing for the first. Before .NET 8 the name has no effect.
 pub(crate) const SHARED: &str = "SHARED";
 
 /// Argument that turns on the EventCounters of a provider.
@@ -151,7 +151,7 @@ pub(crate) fn listing() -> Result<Provider, RequestError> {
     Ok(provider.arguments(arguments))
 }
 
-/// Returns the provider that reports when the thread pool gets workers because others are blocked.
+/// Returns the provider that reports when the thread pool gets workers because workers are blocked.
 /// Runtimes without event filters also send other events about workers.
 pub(crate) fn pool_adjustments() -> Result<Provider, RequestError> {
     /// Id of `ThreadPoolWorkerThreadAdjustmentAdjustment`.
@@ -172,7 +172,7 @@ pub(crate) fn silent() -> Result<Provider, RequestError> {
 pub(crate) struct CounterRequest<'r> {
     /// The counters that were chosen; all if empty.
     pub(crate) list: &'r CounterList,
-    /// Providers that the process may have beside [`KNOWN`] ones.
+    /// Providers that the process may have in addition to [`KNOWN`].
     pub(crate) found: &'r [String],
     /// Meters of the process; `None` if its runtime knows patterns of names.
     pub(crate) meters: Option<&'r [String]>,
@@ -219,7 +219,8 @@ impl CounterRequest<'_> {
                 _ => vec![&choice.provider],
             };
             for meter in meters {
-                // The instruments of several meters are filtered when they come.
+                // A pattern of meters requests all their instruments; a filter applies when they
+                // come.
                 if choice.counters.is_empty() || start.is_some() {
                     instruments.push(meter.to_owned());
                 } else {
@@ -259,9 +260,9 @@ fn begins(name: &str, start: &str) -> bool {
     name.get(..start.len()).is_some_and(|begun| begun.eq_ignore_ascii_case(start))
 }
 
-/// Returns the providers that send the events of a condition: the runtime's with their keywords and
-/// levels, others with all their events. A provider's name with wildcards only finds events of the
-/// catalog.
+/// Returns the providers that send the events of a condition: the runtime's provider with the
+/// keywords and levels of the events, other providers with all events. A provider's name with
+/// wildcards only finds events of the catalog.
 pub(crate) fn providers_of_events(condition: &Predicate) -> Result<Vec<Provider>, RequestError> {
     let mut wanted = Vec::new();
     for event in condition.events() {

@@ -21,13 +21,13 @@ const MAX_EVENTS_BETWEEN_LOOKS: u64 = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     Read,
-    /// Stop the session, and read what the process still sends.
+    /// Stop the session, and read the rest of its stream.
     Stop,
-    /// Stop the session, discard what the process still sends, and do not wait for it for long.
+    /// Stop the session, discard the rest of its stream, and wait for its end only briefly.
     Leave,
 }
 
-/// Counts of what has come so far, from one session or several.
+/// Counts of bytes and events so far, from one session or several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Received {
     pub(crate) bytes: u64,
@@ -44,7 +44,8 @@ impl Received {
     }
 }
 
-/// The part of a session that differs between commands: what happens to events, and when to stop.
+/// The part of a session that differs between commands: it takes the events, and decides when to
+/// stop.
 pub(crate) trait Consumer {
     /// Takes the next event.
     ///
@@ -110,7 +111,7 @@ impl SessionHandle {
         }
         self.asked.get_or_init(Instant::now);
         if self.stop.stop_soon().is_err() {
-            // No thread could be started, so this one waits. What arrives is queued.
+            // No thread could be started, so this thread waits. Bytes that arrive are queued.
             let _ = self.stop.stop();
         }
     }
@@ -130,17 +131,17 @@ impl SessionHandle {
         self.stopping_since.get().is_some()
     }
 
-    /// Returns what has come so far.
+    /// Returns the counts so far.
     pub(crate) fn received(&self) -> Received {
         *self.received.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// How a session ended.
+/// Result of a session.
 #[derive(Debug)]
 pub(crate) struct Driven {
     pub(crate) received: Received,
-    /// How the stream ended; `None` if it was left before its end.
+    /// Ending of the stream; `None` if the session was left before.
     pub(crate) ending: Option<Ending>,
     pub(crate) outcome: Outcome,
     /// Reason why the stream cannot be parsed, if it cannot.
@@ -169,7 +170,7 @@ pub(crate) struct Driver {
     failure: Option<io::Error>,
     /// Whether the sink has failed.
     is_unwritten: bool,
-    /// Whether what still comes is discarded, and only the end of the session matters.
+    /// Whether the rest of the stream is discarded, because only the end of the session matters.
     is_left: bool,
 }
 
@@ -181,7 +182,8 @@ enum Arrived {
 }
 
 impl Driver {
-    /// Creates a driver without a sink and an end rule: it runs until somebody stops the session.
+    /// Creates a driver without a sink and an end rule: it runs until the session is stopped by its
+    /// handle or ends.
     pub(crate) fn new(session: Session, feed: Feed) -> Driver {
         let stop = session.stop_handle();
         let handle = SessionHandle {
@@ -347,14 +349,14 @@ impl Driver {
             Next::Leave => {
                 self.is_left = true;
                 self.handle.stop();
-                // Recordings have no read timeout. From now on one is needed.
+                // Recordings have no read timeout, which is needed from now on.
                 self.session.set_read_timeout(Some(BURST_PAUSE));
             }
         }
     }
 
-    /// Returns whether to stop waiting for the end of the session, because what still comes is
-    /// discarded. If so, cuts the session.
+    /// Returns whether to stop waiting for the end of the session, because the rest of its stream
+    /// is discarded. If so, cuts the session.
     fn stops_waiting(&self) -> bool {
         // A recording is read to its end whatever time it takes: the rundown comes last, and
         // without it methods have no names.

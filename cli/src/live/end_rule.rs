@@ -90,7 +90,7 @@ impl EndRule {
         EndRule { patience: LAST_REQUEST_WAIT, is_last: true, ..self.part(Duration::ZERO) }
     }
 
-    /// Starts the time of `duration`; what came before, such as learning names, does not count.
+    /// Starts the time of `duration`; work before that, such as learning names, does not count.
     pub(crate) fn begin(&self) {
         *self.lock() = self.duration.and_then(|duration| Instant::now().checked_add(duration));
     }
@@ -99,14 +99,15 @@ impl EndRule {
     pub(crate) fn hasten(&self, time: Duration) {
         let mut deadline = self.lock();
         let end = Instant::now().checked_add(time);
-        // A time that the clock cannot represent is no deadline, so the other one counts.
+        // A time that the clock cannot represent is no deadline, so only the present deadline
+        // counts.
         *deadline = match (*deadline, end) {
             (Some(before), Some(end)) => Some(before.min(end)),
             (before, end) => end.or(before),
         };
     }
 
-    /// Ends the command now, without a signal, because it has what it wants.
+    /// Ends the command now, without a signal, because its work is done.
     pub(crate) fn end_now(&self) {
         self.hasten(Duration::ZERO);
         self.stop_by_timer();
@@ -148,7 +149,7 @@ impl EndRule {
         false
     }
 
-    /// Returns the maximum time to wait, when the end is due, for what is not saved.
+    /// Returns the maximum time to wait, when the end is due, for data that is not saved.
     pub(crate) fn patience(&self) -> Duration {
         let is_by_signal = !self.is_last && self.signals.seen().is_some();
         if is_by_signal { self.signals.patience() } else { self.patience }

@@ -15,7 +15,7 @@ pub(crate) fn watch(signals: &Signals) -> io::Result<()> {
     thread.spawn(wait).map(drop)
 }
 
-/// Waits for a line. Returns whether one came; if standard input ends, none did.
+/// Waits for a line. Returns false if standard input ends before.
 #[cfg(unix)]
 fn wait_for_line() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};

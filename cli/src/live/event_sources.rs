@@ -1,11 +1,11 @@
 //! Names of EventSources and meters that a process may have, from the assemblies that it has
 //! mapped.
 //!
-//! The protocol does not tell which EventSources there are, and one that only has counters says
-//! nothing until a session names it. Its name stands in its assembly: in the attribute
-//! `[EventSource(Name = "…")]`, as a string that its constructor is given, or as the name of its
-//! class. A name that is found may be something else, which does no harm: asking for a provider
-//! that a process does not have costs nothing.
+//! The protocol cannot list EventSources, and a source that only has counters sends nothing until a
+//! session names it. Its name stands in its assembly: in the attribute `[EventSource(Name = "…")]`,
+//! as a string that its constructor is given, or as the name of its class. A name that is found may
+//! be something else, which does no harm: asking for a provider that a process does not have costs
+//! nothing.
 //!
 //! A process that waits at its start has mapped nothing yet. Then the assemblies beside the one
 //! that it is about to run are read.
@@ -73,7 +73,7 @@ fn entry_in(program: &Path, folder: &Path, words: &[&str]) -> Option<PathBuf> {
     Some(folder.join(path))
 }
 
-/// Returns an assembly and others in its folder that are not .NET's.
+/// Returns an assembly, and the assemblies in its folder that are not part of .NET.
 fn beside(entry: PathBuf) -> Vec<PathBuf> {
     let entries = entry.parent().and_then(|folder| std::fs::read_dir(folder).ok());
     let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
@@ -144,8 +144,7 @@ fn wide_strings(bytes: &[u8]) -> Vec<String> {
     let mut at = 0;
     while let Some(length) = bytes.get(at).map(|length| usize::from(*length)) {
         at += 1;
-        // At least four letters of two bytes each, and one byte after them: the length is
-        // odd.
+        // A name has at least four letters of two bytes. The flag makes the length odd.
         if length < 9 || length.is_multiple_of(2) || length > MAX_NAME_BYTES {
             continue;
         }

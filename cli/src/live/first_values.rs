@@ -135,7 +135,8 @@ mod tests {
 
     #[test]
     fn a_process_is_waited_for_as_long_as_it_has_not_had_the_processor_time_that_values_take() {
-        // A whole processor, 3 % of one in ticks of 10 ms, and 16 of them.
+        // The process has a whole processor, 3 % of a processor in ticks of 10 ms, or 16
+        // processors.
         assert_eq!(ends_at(|at| Some(ms(at))), 1500);
         assert_eq!(ends_at(|at| Some(ms(at * 3 / 1000 * 10))), 50_000);
         assert_eq!(ends_at(|at| Some(ms(at * 16))), 1500);
@@ -145,9 +146,9 @@ mod tests {
     fn a_process_that_uses_no_processor_is_waited_for_by_the_clock() {
         assert_eq!(ends_at(|_| Some(ms(700))), 1500);
         assert_eq!(ends_at(|_| None), 1500);
-        // It worked for 4 s, and was stopped or blocked then.
+        // The process worked for 4 s, and was then stopped or blocked.
         assert_eq!(ends_at(|at| Some(ms(at.min(4000) / 10))), 5500);
-        // It worked for 4 s, and has ended.
+        // The process worked for 4 s, and has ended.
         assert_eq!(ends_at(|at| (at < 4000).then(|| ms(at / 10))), 4000);
     }
 

@@ -1,4 +1,4 @@
-//! Sessions that feed a live view. A thread reads each session, and whoever reads the view locks it
+//! Sessions that feed a live view. A thread reads each session, and a reader of the view locks it
 //! for a moment. There is one session, or several if metrics have to be
 //! [apart](super::metrics_apart), and more while the view shows something else.
 
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// Interval between checks for the first values of metrics.
 const VALUES_CHECK: Duration = Duration::from_millis(5);
 
-/// A view and what feeds it.
+/// A view and the sessions that feed it.
 #[derive(Debug)]
 pub(crate) struct LiveSession<R> {
     /// Name of the process in messages.
@@ -44,7 +44,7 @@ struct Feeder {
     thread: Option<JoinHandle<Result<Driven, Failure>>>,
 }
 
-/// How a session ended.
+/// Ending of a session.
 #[derive(Debug, Default)]
 pub(crate) struct SessionEnd {
     is_cut: bool,
@@ -52,7 +52,7 @@ pub(crate) struct SessionEnd {
 }
 
 impl SessionEnd {
-    /// Returns what went wrong, to stand after the process's name.
+    /// Returns the problem, if any, as text that follows the process's name.
     pub(crate) fn problem(&self) -> Option<String> {
         if self.is_cut {
             // A fault of parsing then only means that the rest did not come.
@@ -78,7 +78,7 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<R: LiveReport + Send + 'static> LiveSession<R> {
     /// Starts what the request needs, and reads each session on a thread of its own. Returns
-    /// `None` if it was time to end before the process answered, which a message says.
+    /// `None`, after a message, if it was time to end before the process answered.
     pub(crate) fn start(
         process: &Reached,
         config: SessionConfig,
@@ -91,8 +91,8 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
             label: process.label(),
             pid: process.pid,
             name: process.name.clone(),
-            // Shared by a lock and not sent as events: a view wants sums, and one that draws
-            // slowly must not make events pile up.
+            // The view is shared by a lock, and events are not sent to it: it needs only sums, and
+            // a view that draws slowly must not make events pile up.
             live: Arc::new(Mutex::new(Live::new(report))),
             sessions: Vec::new(),
             first_values: Arc::new(FirstValues::new(
@@ -159,7 +159,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
                     return;
                 }
             };
-            // Stacks that nobody wants cost the process more than the rest.
+            // A session whose stacks cannot be switched off would cost the process too much.
             if session.lost().contains(&Lost::StacksOff) {
                 return;
             }
@@ -209,7 +209,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
         self.received().lost
     }
 
-    /// Returns counts of what has come so far, without sessions of [`LiveSession::beside`].
+    /// Returns the counts so far, without sessions of [`LiveSession::beside`].
     pub(crate) fn received(&self) -> Received {
         let mut received = Received::default();
         self.sessions.iter().for_each(|session| received.add(session.handle.received()));
@@ -258,7 +258,7 @@ impl Beside {
         lock(&self.state).failure.clone()
     }
 
-    /// Returns counts of what has come so far.
+    /// Returns the counts so far.
     pub(crate) fn received(&self) -> Received {
         lock(&self.state).handle.as_ref().map(SessionHandle::received).unwrap_or_default()
     }

@@ -65,7 +65,7 @@ pub(crate) fn list(pid: u64) -> Result<OsThreads, String> {
     let folder = std::path::PathBuf::from(format!("/proc/{pid}/task"));
     let entries = std::fs::read_dir(&folder)
         .map_err(|error| format!("{} cannot be read: {error}", folder.display()))?;
-    let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
+    let tick_ns = tick_ns();
     let mut threads = OsThreads::new();
     for entry in entries.flatten() {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
@@ -104,8 +104,13 @@ fn read(folder: &std::path::Path, id: u64, tick_ns: u64) -> Option<(u64, OsThrea
 #[cfg(target_os = "linux")]
 pub(crate) fn cpu_of_stat(text: &str) -> Option<u64> {
     let (_, _, user, system) = parse_stat(text)?;
-    let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
-    Some(user.saturating_add(system).saturating_mul(tick_ns))
+    Some(user.saturating_add(system).saturating_mul(tick_ns()))
+}
+
+/// Returns the nanoseconds of a tick, in which Linux counts processor time.
+#[cfg(target_os = "linux")]
+fn tick_ns() -> u64 {
+    1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
 
 /// Reads `4711 (name) S …`: name, state, ticks in user mode, ticks in the kernel. The name may

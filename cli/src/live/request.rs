@@ -33,8 +33,8 @@ pub(crate) fn rundown(args: &SessionArgs, choice: Option<RundownChoice>) -> Rund
     choice.map_or_else(|| united_rundown(profiles(args)), |choice| choice.0)
 }
 
-/// Returns the configuration of the session that the arguments ask for. `more` are providers beside
-/// those of the command line; `rundown` comes from [`rundown`].
+/// Returns the configuration of the session that the arguments ask for. `more` are providers in
+/// addition to the command line's; `rundown` comes from [`rundown`].
 pub(crate) fn config(
     args: &SessionArgs,
     more: Vec<Provider>,
@@ -97,8 +97,8 @@ pub(crate) fn naming_methods(config: SessionConfig) -> Result<SessionConfig, Req
         .is_some_and(|asked| matches!(asked.wanted_level(), Level::Verbose | Level::LogAlways));
     let names = Provider::new(RUNTIME)?.keywords(METHOD_NAMES).level(Level::Verbose);
     let all = Providers::new(config.providers().iter().cloned().chain([names]))?;
-    // A provider has one level in a session. .NET 10 and later can leave events out; earlier ones
-    // send all that the level brings.
+    // A provider has one level in a session. .NET 10 and later can leave events out; earlier
+    // versions send all events of the level.
     let all = all.iter().cloned().map(|provider| match provider.name() == RUNTIME && !is_verbose {
         true => provider.filter(EventFilter::except(OTHERS_AT_VERBOSE)),
         false => provider,
@@ -171,7 +171,8 @@ fn sources(args: &SessionArgs, name: &str) -> Vec<String> {
     sources
 }
 
-/// Returns warnings about what a session changes in the process, or cannot record.
+/// Returns warnings about changes that a session makes in the process, and about providers that it
+/// cannot record.
 pub(crate) fn warnings(config: &SessionConfig) -> Vec<String> {
     let mut warnings = Vec::new();
     for provider in config.providers() {

@@ -142,7 +142,7 @@ struct Head {
 
 /// Returns whether a client that calls this server by the name `host` gets an answer. Other names
 /// are refused, because a page in a browser may let its own name lead to this machine (DNS
-/// rebinding), and would read what only this machine may read.
+/// rebinding), and would read values that only this machine may read.
 fn is_answered(host: &str, hosts: &[String]) -> bool {
     let (name, port) = host.rsplit_once(':').unwrap_or((host, ""));
     let name = if port.bytes().all(|byte| byte.is_ascii_digit()) { name } else { host };

@@ -65,7 +65,7 @@ impl Signals {
         }
     }
 
-    /// Returns the maximum time to wait, after a signal, for what is not saved.
+    /// Returns the maximum time to wait, after a signal, for data that is not saved.
     pub(crate) fn patience(&self) -> Duration {
         self.delays.signal_patience
     }
@@ -116,8 +116,8 @@ impl Signals {
         let _ = self.seen.compare_exchange(0, number, Ordering::SeqCst, Ordering::SeqCst);
     }
 
-    /// Notes that the command stops because `--duration` elapsed, or because it has what it wants.
-    /// The next Ctrl-C then exits at once.
+    /// Notes that the command stops because `--duration` elapsed, or because its work is done. The
+    /// next Ctrl-C then exits at once.
     pub(crate) fn stop_by_timer(&self) {
         let mut stopping = self.stopping();
         // A signal that was noticed already is handled in a moment, and must not count as the
@@ -127,8 +127,8 @@ impl Signals {
         }
     }
 
-    /// Notes that what a timer stopped is over, while something else, such as a started program,
-    /// goes on. The next signal is then noticed again instead of exiting at once.
+    /// Notes that a session which a timer stopped is over, while a started program goes on. The
+    /// next signal then asks to stop again, instead of exiting at once.
     pub(crate) fn reset(&self) {
         let mut stopping = self.stopping();
         if stopping.is_by_timer && self.seen().is_none() {

@@ -26,8 +26,8 @@ pub(crate) enum Saved {
     Nothing,
     /// The file has all bytes that were received, and its final name.
     Whole(Written),
-    /// Some bytes are missing. The others are in the file under its temporary name; `None` if it
-    /// has none.
+    /// Some bytes are missing. The rest is in the file under its temporary name; `None` if that is
+    /// empty.
     Part(Option<PathBuf>),
     /// The file could not be given its name.
     Unnamed(Failure),

@@ -65,7 +65,7 @@ fn start_telling(
         messages.warning(&format!("{}: {text}: {lost}", reached.label()));
     }
     match resumed {
-        // The process may have ended in the meantime; the session has what it sent until then.
+        // The process may have ended in the meantime; the session has its events until then.
         Err(error) if is_end(&error) => {}
         resumed => resumed.map_err(|error| reached.failed(&error))?,
     }

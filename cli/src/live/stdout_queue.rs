@@ -17,7 +17,7 @@ const MAX_QUEUED_BYTES: usize = 16 << 20;
 /// Maximum number of bytes of one write; progress is noted after each.
 const MAX_WRITE_BYTES: usize = 16 << 10;
 
-/// Amount of what was not written.
+/// Number of bytes and lines that were not written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Dropped {
     pub(crate) bytes: u64,
@@ -191,8 +191,8 @@ impl StdoutQueue {
         self.shared.lock().failure.is_some()
     }
 
-    /// Waits until everything is written, as long as the reader takes something now and
-    /// then. Returns what was not written.
+    /// Waits until everything is written, as long as the reader takes something now and then.
+    /// Returns the number of bytes and lines that were not written.
     pub(crate) fn finish(&self) -> io::Result<Dropped> {
         let mut state = self.shared.lock();
         state.is_closed = true;
@@ -221,7 +221,7 @@ impl StdoutQueue {
     }
 }
 
-/// Writes what comes until nothing more comes.
+/// Writes pieces of the queue to the stream, until the queue is closed and empty.
 fn write(shared: &Shared, open: Open) {
     let fail = |error| {
         shared.lock().failure = Some(error);

@@ -184,8 +184,8 @@ pub(crate) struct One {
     pub(crate) port: Option<Port>,
 }
 
-/// Finds what the user named. Connects only if that is a process that listens at a port, and waits
-/// for its answer until it is time to end.
+/// Finds the processes or the port that the user named. A process that listens at a port is
+/// connected to, and its answer is waited for until it is time to end.
 pub(crate) fn find(args: &TargetArgs, talk: &Talk, end: &EndRule) -> Result<Selected, Failure> {
     if let Some(pid) = args.process_id {
         return by_id(pid, talk).map(|reached| Selected::Processes(vec![reached]));
@@ -268,8 +268,8 @@ fn by_name(name: &str, talk: &Talk) -> Result<Vec<Reached>, Failure> {
         named => {
             let (reached, mut others): (Vec<_>, Vec<_>) =
                 named.iter().map(|found| Reached::from_found(found, talk)).partition(Result::is_ok);
-            // If several processes have the name, those that cannot be reached are no reason to
-            // fail.
+            // If several processes have the name, it does not matter if some of them cannot be
+            // reached.
             match others.pop().filter(|_| reached.is_empty()) {
                 Some(unreachable) => unreachable.map(|reached| vec![reached]),
                 None => Ok(reached.into_iter().flatten().collect()),

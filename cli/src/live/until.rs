@@ -1,13 +1,13 @@
-//! Compares the conditions of `--until` with what the session records, to warn before it
-//! starts about an event that cannot come.
+//! Compares the conditions of `--until` with the providers of the session, to warn before it starts
+//! about an event that cannot come.
 
 use nettrace_export::Predicate;
 use nettrace_export::nearest::{nearest, suggestion};
 use nettrace_ipc::{Level, Provider};
 use nettrace_parser::catalog::{self, CatalogEvent};
 
-/// Returns whether every session has events of a provider, as it has those of EventPipe itself and
-/// of the rundown.
+/// Returns whether every session has events of a provider, such as EventPipe itself and the
+/// rundown.
 fn comes_unasked(provider: &str) -> bool {
     provider.eq_ignore_ascii_case("Microsoft-DotNETCore-EventPipe")
         || provider.to_lowercase().ends_with("rundown")

@@ -1,5 +1,5 @@
 //! Keeps files private. Traces hold secrets, such as the texts of exceptions, requests and whole
-//! environments, so nobody but their owner may read them.
+//! environments, so only their owner may read them.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

@@ -1,7 +1,7 @@
 //! Reads keys on a thread of its own.
 //!
 //! crossterm never returns from reading a terminal that has hung up, or from waiting for the rest
-//! of an unknown sequence. So it reads on a thread that nobody waits for, and only when there is
+//! of an unknown sequence. So it reads on a thread that is never waited for, and only when there is
 //! something to read.
 
 use super::tty::Tty;

@@ -152,7 +152,7 @@ fn is_suspend(key: KeyEvent) -> bool {
     key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('z')
 }
 
-/// Gives the terminal back as it was. Does nothing if no view has it.
+/// Restores the terminal that a view has taken. Does nothing if no view has it.
 pub(crate) fn restore() {
     if !IS_ENTERED.swap(false, Ordering::SeqCst) {
         return;

@@ -46,7 +46,8 @@ impl Pty {
         pty
     }
 
-    /// Closes the terminal, as when its window is closed, and returns what was written on it.
+    /// Closes the terminal, as when its window is closed, and returns the text that was written on
+    /// it.
     pub(crate) fn hang_up(self) -> String {
         let written = self.written();
         self.is_over.store(true, Ordering::SeqCst);
@@ -83,7 +84,7 @@ impl Pty {
         tcgetattr(&self.terminal).unwrap().local_modes.contains(wanted)
     }
 
-    /// Returns what was written since the beginning.
+    /// Returns the text that was written since the beginning.
     pub(crate) fn written(&self) -> String {
         String::from_utf8_lossy(&self.written.lock().unwrap()).into_owned()
     }
@@ -114,7 +115,7 @@ impl Pty {
     }
 }
 
-/// Collects what is written, until the terminal hangs up or is closed.
+/// Collects the text that is written, until the terminal hangs up or is closed.
 fn read(
     mut master: File,
     written: &Arc<Mutex<Vec<u8>>>,

@@ -25,7 +25,7 @@ impl Theme {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// Returns the style of what matters less, or is over.
+    /// Returns the style of less important text, and of things that are over.
     pub(crate) fn faint(self) -> Style {
         match self.is_coloured {
             true => Style::new().fg(Color::DarkGray),

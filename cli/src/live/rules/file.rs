@@ -63,8 +63,8 @@ const OF_START: [&str; 9] = [
 ];
 
 impl Rules {
-    /// Reads a file. `args` and `rundown` come from the command line: they say what a rule records
-    /// that says nothing else.
+    /// Reads a file. `args` and `rundown` come from the command line: a rule that does not say what
+    /// to record takes it from them.
     ///
     /// # Errors
     /// The file cannot be read, or something in it is wrong.

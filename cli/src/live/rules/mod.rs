@@ -17,7 +17,7 @@ pub(crate) struct Rules {
     pub(crate) folder: Option<PathBuf>,
     /// Time between two values of a counter.
     pub(crate) interval: Duration,
-    /// Limit of what all rules together leave on disk.
+    /// Limit of the recordings of all rules on disk.
     pub(crate) limit: Limit,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Rule {
 pub(crate) enum Action {
     /// Begins a recording.
     Start(Box<Start>),
-    /// Keeps what the rotation has recorded, and goes on recording for the time `after`.
+    /// Keeps the files of the rotation, and goes on recording for the time `after`.
     Keep { after: Duration },
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Start {
     pub(crate) max_bytes: Option<u64>,
 }
 
-/// Limit of what stays on disk.
+/// Limit of recordings on disk.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Limit {
     pub(crate) files: Option<usize>,
@@ -94,7 +94,7 @@ impl Rules {
         Ok(config.buffer_megabytes(NonZeroU32::new(WATCH_MEGABYTES).unwrap_or(NonZeroU32::MIN)))
     }
 
-    /// Returns whether a rule keeps what a rotation has recorded.
+    /// Returns whether a rule keeps the files of a rotation.
     pub(crate) fn keep_rotations(&self) -> bool {
         self.all.iter().any(|rule| matches!(rule.action, Action::Keep { .. }))
     }
