@@ -336,7 +336,7 @@ impl Table {
         }
     }
 
-    /// Waits for the answers to resumes that others have sent, until their deadlines.
+    /// Waits for the answers to resumes that other threads have sent, until their deadlines.
     pub(crate) fn wait_for_resumes(&self) {
         let most = self.deadlines.connect.saturating_add(self.deadlines.reply);
         let waits = |state: &mut LineState| state.under_way > 0;

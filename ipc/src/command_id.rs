@@ -7,7 +7,7 @@ use std::fmt;
 pub struct CommandId {
     /// The command set.
     pub set: u8,
-    /// The command within its set.
+    /// Id of the command in its set.
     pub id: u8,
 }
 

@@ -18,7 +18,7 @@ pub enum RequestError {
     Nul(&'static str),
     /// The text contains a character that cannot be sent to the target.
     Character {
-        /// What the text is.
+        /// Kind of the text.
         what: &'static str,
         /// The character.
         character: char,
@@ -142,7 +142,7 @@ pub enum ReplyFault {
     },
     /// A field does not fit into the rest of the payload.
     Truncated {
-        /// Where the field begins.
+        /// Offset of the field.
         offset: usize,
         /// Name of the field.
         field: &'static str,
@@ -153,14 +153,14 @@ pub enum ReplyFault {
     },
     /// A string without its closing NUL.
     Unterminated {
-        /// Where the string begins.
+        /// Offset of the string.
         offset: usize,
         /// Name of the field.
         field: &'static str,
     },
     /// The connection ended inside the reply.
     EndedEarly {
-        /// What was being read.
+        /// Part of the reply that was being read.
         field: &'static str,
         /// Bytes that are still missing.
         missing: usize,

@@ -128,8 +128,8 @@ impl Launch {
 
 /// A program started by [`Launch`].
 ///
-/// Dropping it does not end the program: every waiting runtime is resumed, and as long as
-/// the program (and this process) runs, a thread resumes those that arrive later.
+/// Dropping this value does not end the program. Every waiting runtime is resumed, and as long as
+/// the program and this process run, a thread resumes runtimes that arrive later.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -173,9 +173,10 @@ impl Launched {
         self.0.as_mut().map(|running| &mut running.child)
     }
 
-    /// Returns the next runtime to trace: only the first, or with [`Children::GiveOut`] each. It
-    /// waits until it is resumed. Returns `None` if none came in time, or if the program ended
-    /// without one: it may be no .NET program, or have its diagnostics switched off.
+    /// Returns the next runtime to trace: only the first, or with [`Children::GiveOut`] each. The
+    /// runtime waits until it is resumed. Returns `None` if no runtime came in time, or if the
+    /// program ended without one, because it is no .NET program or its diagnostics are switched
+    /// off.
     ///
     /// # Errors
     /// The system does not report whether the program runs.

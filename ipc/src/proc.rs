@@ -125,7 +125,7 @@ impl Process {
 
     /// Returns whether a .NET runtime is loaded, or `false` if that may not be read.
     pub(crate) fn has_runtime(&self) -> bool {
-        // The second one marks a runtime in a program of a single file.
+        // `memfd:doublemapper` marks a runtime inside a program of a single file.
         let marks = ["libcoreclr.so", "memfd:doublemapper"];
         self.text("maps").is_some_and(|maps| marks.iter().any(|mark| maps.contains(mark)))
     }

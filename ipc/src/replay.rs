@@ -1,4 +1,4 @@
-//! Plays a transcript: an endpoint that behaves like the recorded process.
+//! Plays a transcript at an endpoint that behaves like the recorded process.
 //!
 //! A request is matched with a recorded one by its bytes, else by its command. Each recorded
 //! connection is played once before any is repeated, and a request that was not recorded is
@@ -362,7 +362,7 @@ impl Stage {
     }
 
     /// Chooses the recorded connection for a request. Connections that were not played yet come
-    /// before played ones, and equal bytes before an equal command.
+    /// first; among them, a request with the same bytes comes before one with the same command.
     fn choose(&self, request: &[u8], advertise: Option<Advertise>) -> Option<usize> {
         let state = self.lock();
         let candidates = || {

@@ -14,7 +14,7 @@ use crate::message::{Message, Writer, required};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DumpType {
-    /// Stacks, modules and what they need.
+    /// Stacks, modules and the memory that they refer to.
     Normal,
     /// As [`DumpType::Normal`], with the heaps.
     WithHeap,
@@ -47,7 +47,7 @@ impl DumpCommand {
     }
 }
 
-/// A dump to be written by the target.
+/// Request for a dump that the target writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dump {
     path: String,

@@ -56,7 +56,7 @@ pub struct ProcessInfo {
     pub architecture: String,
     /// Name of the entry assembly, without extension. `None` on .NET 5.
     pub entry_assembly: Option<String>,
-    /// Product version, SemVer text. `None` on .NET 5.
+    /// Product version as SemVer text, such as `10.0.12`. `None` on .NET 5.
     pub product_version: Option<String>,
     /// Runtime identifier such as `linux-x64`. `None` before .NET 8.
     pub runtime_identifier: Option<String>,

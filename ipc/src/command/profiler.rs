@@ -30,7 +30,7 @@ impl AttachProfiler {
     /// the runtime tries for 10 seconds.
     ///
     /// # Errors
-    /// The path is empty or holds a NUL.
+    /// The path is empty or contains a NUL.
     pub fn new(class_id: Guid, path: &str) -> Result<Self, RequestError> {
         let path = required(path, "profiler's path")?;
         Ok(AttachProfiler {
@@ -93,7 +93,7 @@ impl StartupProfiler {
     /// it.
     ///
     /// # Errors
-    /// The path is empty or holds a NUL.
+    /// The path is empty or contains a NUL.
     pub fn new(class_id: Guid, path: &str) -> Result<Self, RequestError> {
         Ok(StartupProfiler { class_id, path: required(path, "profiler's path")? })
     }

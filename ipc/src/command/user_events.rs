@@ -25,7 +25,7 @@ impl Tracepoints {
     /// Sends all events to one tracepoint.
     ///
     /// # Errors
-    /// The name is empty or holds a NUL.
+    /// The name is empty or contains a NUL.
     pub fn all_to(tracepoint: &str) -> Result<Self, RequestError> {
         Ok(Tracepoints {
             default: Some(required(tracepoint, "tracepoint's name")?),
@@ -41,7 +41,7 @@ impl Tracepoints {
     /// Sends events of these ids to a tracepoint. Another call with the same tracepoint adds ids.
     ///
     /// # Errors
-    /// The name is empty or holds a NUL, or there is no id.
+    /// The name is empty or contains a NUL, or there is no id.
     pub fn with_set(
         mut self,
         tracepoint: &str,

@@ -26,7 +26,7 @@ pub enum Unreachable {
     OtherUser {
         /// User id of the socket's owner.
         owner: u32,
-        /// Our user id.
+        /// User id of this process.
         ours: u32,
     },
     /// Diagnostics are switched off by this variable of its environment.
@@ -42,7 +42,7 @@ pub enum Unreachable {
     Unreadable {
         /// User id of the process.
         owner: u32,
-        /// Our user id.
+        /// User id of this process.
         ours: u32,
     },
 }
@@ -121,7 +121,7 @@ impl Found {
     }
 }
 
-/// Why a socket has no owner.
+/// Reason why a socket has no owner.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LeftBy {
@@ -139,7 +139,7 @@ pub struct Leftover {
     pub path: PathBuf,
     /// The process id in the name of the socket.
     pub pid: u32,
-    /// Why the socket has no owner.
+    /// Reason why the socket has no owner.
     pub left_by: LeftBy,
 }
 

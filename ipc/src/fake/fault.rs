@@ -4,7 +4,7 @@ use crate::command_id::CommandId;
 use crate::hresult::HResult;
 use std::time::Duration;
 
-/// A fault, of every command or of one.
+/// A fault of one command or of every command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub(super) kind: FaultKind,

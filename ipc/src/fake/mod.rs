@@ -194,7 +194,7 @@ impl FakeRuntime {
     /// machine on systems without Unix sockets.
     ///
     /// # Errors
-    /// The system refuses socket or thread.
+    /// The system refuses the socket or the thread.
     pub fn start(config: FakeConfig) -> io::Result<Self> {
         let folder = Folder::new()?;
         #[cfg(unix)]
@@ -210,7 +210,7 @@ impl FakeRuntime {
     /// Starts a runtime with a socket at a path.
     ///
     /// # Errors
-    /// The system refuses socket or thread.
+    /// The system refuses the socket or the thread.
     #[cfg(unix)]
     pub fn start_at(config: FakeConfig, path: impl Into<PathBuf>) -> io::Result<Self> {
         let path = path.into();
@@ -221,7 +221,7 @@ impl FakeRuntime {
     /// Starts a runtime at a TCP port of this machine.
     ///
     /// # Errors
-    /// The system refuses port or thread.
+    /// The system refuses the port or the thread.
     pub fn start_tcp(config: FakeConfig) -> io::Result<Self> {
         let (listener, endpoint) = Self::tcp_listener()?;
         Self::serve_at(config, listener, endpoint, None)

@@ -1,4 +1,4 @@
-//! The server thread of the fake: one connection after the other.
+//! The server thread of the fake runtime, which serves one connection after the other.
 
 use super::fault::FaultKind;
 use super::stream::{FakeSession, MAX_WRITE_TIME};

@@ -14,7 +14,7 @@ const MAX_QUEUED_BYTES: usize = 8 << 20;
 /// it takes more memory.
 const MAX_READER_WAIT: Duration = Duration::from_millis(100);
 
-/// How a stream ended.
+/// Way in which a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ending {
