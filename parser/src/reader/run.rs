@@ -355,8 +355,7 @@ macro_rules! fixed {
             }
             #[inline(always)]
             fn decode(header: &mut BlobHeader, rest: &[u8], _: &mut Self::Watch) -> Option<Extent> {
-                // Reset explicitly, so that the compiler does not keep fields from one
-                // blob to the next.
+                // With this the compiler does not keep fields from one blob to the next.
                 *header = BlobHeader::default();
                 $decode(header, rest)
             }
@@ -372,7 +371,7 @@ fn begin_compressed_v4(
     run: Option<(u64, u32)>,
     max_ticks: u64,
 ) -> Option<ExpectedV4> {
-    // Reset explicitly: the compiler then knows that these fields stay zero.
+    // With this the compiler knows that these fields stay zero.
     (header.label_list, header.has_reserved_flag) = (0, false);
     Expected::after(header, covered, run, max_ticks).map(ExpectedV4)
 }
@@ -384,7 +383,7 @@ fn begin_compressed_v6(
     run: Option<(u64, u32)>,
     max_ticks: u64,
 ) -> Option<Expected> {
-    // Reset explicitly: the compiler then knows that these fields stay zero.
+    // With this the compiler knows that these fields stay zero.
     (header.activity, header.related_activity) = (Guid::ZERO, Guid::ZERO);
     Expected::after_v6(header, covered, run, max_ticks)
 }
@@ -409,8 +408,8 @@ impl State {
     /// Passes the next events to `take`, as long as nothing about them is unusual and
     /// `take` wants more.
     ///
-    /// Most events take this path. The block's running header is a local variable here,
-    /// so that it stays in registers, and nothing is looked up unless `take` does it.
+    /// Most events take this path. The running header is a local variable, so that it stays in
+    /// registers, and no id is looked up unless `take` does so.
     #[inline(always)]
     pub(crate) fn pass_events(
         &mut self,
@@ -439,8 +438,7 @@ impl State {
         }
         let mut header = self.cursor.header;
         let times = self.cursor.times;
-        // The last time is needed for the check that the times of a thread rise. Version
-        // 6 promises no such thing, so there the loop need not keep it.
+        // For the check that the times of a thread rise, which version 6 does not promise.
         let mut last_ticks = header.timestamp;
         let covered = self.context.tables.covered;
         let begun = D::begin(&mut header, covered, self.losses.current_run(), times.max());
@@ -452,18 +450,15 @@ impl State {
         let mut rest = window.get(from..to).unwrap_or_default();
         let mut run_end = RunEnd::Between;
         while !rest.is_empty() {
-            // A broken blob makes `header` unusable. It is decoded again on the careful
-            // path, and ends its block.
+            // The careful path decodes a broken blob again, and ends its block.
             let Some(blob) = D::decode(&mut header, rest, &mut watch) else { break };
             let Some(after) = rest.get(blob.next_at..) else { break };
             let payload = rest.get(blob.payload_at..).unwrap_or_default();
             let blob_at = self.cursor.end - rest.len() as u64;
             let payload_at = blob_at + blob.payload_at as u64;
-            // Deltas are unsigned, so the times of a run are never before the block's
-            // first.
+            // Times differ by unsigned deltas, so they are never before the block's first.
             if D::needs_careful_path(&header, &mut watch) {
-                // The cursor does not step over the blob: the careful path decodes it
-                // again, and finds out what is wrong with it.
+                // The careful path decodes the blob again if it is wrong.
                 if D::expected(&mut watch).is_wrong {
                     break;
                 }
@@ -496,17 +491,16 @@ impl State {
         }
         let next = D::expected(&mut watch).number;
         if !D::IS_V6 {
-            // The times of one thread rise, so its last one is the latest. If they do
-            // not, another check finds out.
+            // The last time of a thread is its latest. Another check finds threads whose times
+            // fall.
             self.cursor.times.latest = times.latest.max(last_ticks.wrapping_sub(times.min));
         }
-        // Without an event, `last_ticks` may be that of an event without a number. The
-        // run then keeps its time.
+        // Without a new number, the run keeps its time, because `last_ticks` may be the time of
+        // an event without a number.
         self.losses.advance_run(next, last_ticks);
         self.statistics.events += u64::from(next.wrapping_sub(first));
         if D::INHERITS {
             if run_end == RunEnd::Between {
-                // The number is computed here, so that the loop does not have to keep it.
                 header.sequence = next.wrapping_sub(1);
             }
             self.cursor.header = header;

@@ -1,29 +1,29 @@
-//! Which blocks of a stream a reader reads. With several threads, one finds blocks and
-//! others read them.
+//! Defines the blocks of a stream that a reader reads. With several threads, one finds blocks
+//! and all read them.
 
 use crate::context::Context;
 use crate::frame::Frame;
 use crate::tables::Covered;
 
-/// Which blocks a reader reads.
+/// Blocks that a reader reads.
 #[derive(Debug)]
 pub(crate) enum Scope {
     /// All blocks.
     All,
-    /// All blocks, but event blocks are only found, and their content is not read.
+    /// All blocks, but not the content of event blocks.
     Index,
-    /// Only the events of blocks that were found before.
+    /// Only event blocks that were found before.
     Planned { blocks: Vec<PlannedBlock>, next: usize },
 }
 
-/// An event block that was found, and the definitions at that point.
+/// Event block that was found, with the ids that are defined there.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlannedBlock {
     pub(crate) frame: Frame,
     pub(crate) covered: Covered,
 }
 
-/// Event blocks that were found, and everything needed to read them.
+/// Event blocks that were found, with the tables to read them.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) blocks: Vec<PlannedBlock>,

@@ -1,4 +1,4 @@
-//! The reader's state, except for its source and its position.
+//! Holds the state of a reader, except for its source and its position.
 
 use crate::block::trace::{self, Trace};
 use crate::context::Context;
@@ -11,11 +11,11 @@ use crate::loss::Losses;
 use crate::statistics::Statistics;
 use crate::version::Version;
 
-/// Minimum size in bytes of a version 6 payload, and of the bytes after its last field,
-/// that are searched for rows.
+/// Minimum size in bytes of a version 6 payload that is searched for rows, and of the bytes
+/// after its last field.
 pub(super) const MIN_SEARCHED_PAYLOAD: u32 = 128;
 
-/// Everything the reader knows, except for its source and its position.
+/// State of a reader, except for its source and its position.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) limits: Limits,
@@ -24,27 +24,25 @@ pub(crate) struct State {
     pub(crate) losses: Losses,
     pub(crate) damage: Damage,
     pub(crate) statistics: Statistics,
-    /// The event block that is being read.
+    /// Position in the event block that is being read.
     pub(crate) cursor: Cursor,
     /// Whether the input contains all of the current block.
     pub(super) block_is_whole: bool,
     /// Position of the current block's first broken row.
     pub(super) broken_at: Option<u64>,
-    /// Whether blocks were lost since the last sequence point, possibly including a
-    /// sequence point.
+    /// Whether blocks were lost since the last sequence point. They may have included a sequence
+    /// point.
     pub(super) blocks_were_lost: bool,
-    /// Whether definitions that outlive sequence points may be missing, because blocks or
-    /// rows were lost or a table was full. Version 6 requires a definition before each
-    /// use, so otherwise no writer can have written an undefined id.
+    /// Whether definitions that outlive sequence points may be missing, because blocks or rows
+    /// were lost or a table was full. If not, undefined ids of version 6 are damage.
     pub(super) ids_were_lost: bool,
     pub(crate) is_complete: bool,
     pub(super) end_offset: Option<u64>,
     /// Number of bytes of the last block that the input lacks.
     pub(super) missing_bytes: u64,
-    /// Whether every reference must be defined by what this reader knows; see
-    /// [`State::is_irregular`].
+    /// Whether an undefined id makes the stream irregular, because this reader reads a region.
     pub(super) must_cover: bool,
-    /// Whether something was found that only a reader of the whole stream can report.
+    /// Whether only a reader of the whole stream can report something that was found.
     pub(crate) is_irregular: bool,
 }
 
@@ -98,8 +96,8 @@ impl State {
         self.has_trace.then_some(&self.context.trace)
     }
 
-    /// Reads the first block. A fault in it is fatal: without a session, the rest of the
-    /// stream has no meaning.
+    /// Reads the first block. A fault in it ends reading, because without a session the rest of
+    /// the stream has no meaning.
     pub(super) fn read_trace(&mut self, frame: Frame, content: &[u8]) -> Result<(), (u64, Fault)> {
         self.open_block(frame, true, u64::from(frame.body.len));
         let mut damage = self.damage.in_block(frame);
@@ -120,15 +118,13 @@ impl State {
         }
     }
 
-    /// Counts a block up to position `end`, which may be in the middle of it. Bytes after
-    /// the content are counted when they are read.
+    /// Counts a block and its bytes up to position `end`, at most to the end of its content.
     pub(super) fn count_block(&mut self, frame: &Frame, end: u64) {
         self.statistics
             .add_block(frame.kind, end.min(frame.body_end()).saturating_sub(frame.start));
     }
 
-    /// Opens a block. `present` bytes of its content, and of the bytes after it, are in
-    /// the window.
+    /// Begins a block and counts it. The window has `present` bytes from its content on.
     pub(super) fn open_block(&mut self, frame: Frame, is_whole: bool, present: u64) {
         self.block_is_whole = is_whole;
         self.broken_at = None;

@@ -1,16 +1,16 @@
-//! Visitors that receive events.
+//! Passes events to visitors.
 
 use super::run::{BlobForm, Take};
 use crate::blob::BlobHeader;
 use crate::context::Context;
 use crate::event::Event;
 
-/// Receives events, for use with [`Reader::visit`](crate::Reader::visit).
+/// Receiver of the events of [`Reader::visit`](crate::Reader::visit).
 ///
 /// ```
 /// use nettrace_parser::{Event, Reader, Visit};
 ///
-/// /// The sizes of the next events' payloads.
+/// /// Sizes of the payloads of the next events.
 /// struct Sizes(Vec<u32>, usize);
 ///
 /// impl Visit for Sizes {
@@ -32,12 +32,12 @@ use crate::event::Event;
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
 pub trait Visit {
-    /// Receives an event. Mark short implementations `#[inline(always)]`: they become
-    /// part of the loop over a block, and the event's fields are never stored in memory.
+    /// Receives an event. Mark short implementations `#[inline(always)]`, so that they become
+    /// part of the loop over a block, and no [`Event`] is built in memory.
     fn event(&mut self, event: Event<'_>);
 
-    /// Returns whether more events are wanted; called after each event. If not, the
-    /// reader can continue later.
+    /// Returns whether the visitor wants more events. Called after each event. If not, another
+    /// call of [`Reader::visit`](crate::Reader::visit) continues after the event.
     #[inline(always)]
     fn wants_more(&self) -> bool {
         true
@@ -51,7 +51,7 @@ impl<F: FnMut(Event<'_>)> Visit for F {
     }
 }
 
-/// Passes events to a function until it returns an error.
+/// Visitor that passes events to a function until it returns an error.
 pub(crate) struct TryEach<F, E> {
     take: F,
     pub(crate) result: Result<(), E>,
@@ -75,7 +75,7 @@ impl<F: FnMut(Event<'_>) -> Result<(), E>, E> Visit for TryEach<F, E> {
     }
 }
 
-/// Turns headers and payloads into events for a visitor.
+/// Receiver that passes headers and payloads to a visitor as events.
 pub(super) struct Each<'a, V>(pub(super) &'a mut V);
 
 impl<V: Visit> Take for Each<'_, V> {

@@ -1,18 +1,16 @@
-//! Versions 3 to 5: decides where an object with an incorrect size ends, and where the
-//! next one begins (FORMAT.md 13.3).
+//! Decides where objects of versions 3 to 5 with wrong sizes end, and where the next objects
+//! begin (FORMAT.md 13.3).
 //!
-//! A size is trusted if the end tag follows the bytes that it covers. If not, the block
-//! is searched for another object *before* its rows are read: rows that have been
-//! delivered cannot be taken back, and the bytes that look like the rest of this block
-//! may be rows of the next one.
+//! A size is trusted if the end tag follows the bytes that it covers. If not, the block is
+//! searched for another object *before* its rows are read, because rows cannot be taken back
+//! once they were delivered, and some may belong to the next block.
 //!
 //! Writers pad so that the content of a block begins at a position of the stream that is
-//! divisible by 4. After bytes were lost or inserted, our positions differ from the
-//! writer's, and padding computed from them would place the content up to three bytes off
-//! (see [`Objects::shift`]).
+//! divisible by 4. After bytes were lost or inserted, positions differ from the writer's, and
+//! padding computed from them places the content up to three bytes off ([`Objects::shift`]).
 //!
-//! Each decision looks at the available bytes. `Err(Need)` is no failure: the reader
-//! fetches these bytes and calls again, so some calls are made only for their `?`.
+//! `Err(Need)` is no failure: the reader provides these bytes and calls again, so some calls
+//! are made only for their `?`.
 
 use super::{AfterMark, Expects, GROWN_BYTES, Need, Verdict, Window};
 use crate::blob::{BlobEncoding, BlobHeader, fixed_v3};
@@ -26,21 +24,21 @@ use crate::frame::{BlockKind, Frame};
 use crate::source::index;
 use crate::version::Version;
 
-/// Number of bytes at the end of each block that are searched even though the end tag
-/// follows. If bytes are missing, the 6 that is found there may be the end tag of the
-/// next object's type, or any byte of its content.
+/// Number of bytes at the end of each block that are searched even if the end tag, 6, follows:
+/// if bytes are missing, that 6 may be the end tag of the next object's type, or any byte of the
+/// next object's content.
 const CHECKED_TAIL: usize = 256;
 
 /// Number of bytes after a block: three of padding, the end tag, and the next header.
 const BYTES_AFTER_BLOCK: u64 = 3 + 1 + NEXT_HEADER as u64;
 
-/// The bytes and facts on which decisions about objects depend.
+/// Bytes and facts on which decisions about objects depend.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Objects<'w> {
     pub(crate) window: Window<'w>,
     pub(crate) version: Option<Version>,
-    /// Number of bytes that were lost before this position, modulo 4: the writer padded
-    /// for a position that much further on.
+    /// Number of bytes, modulo 4, that were lost before the window, so that the writer added
+    /// padding at positions that were larger by this number.
     pub(crate) shift: u8,
     /// Maximum size in bytes of blocks that are read.
     pub(crate) max_bytes: u32,
@@ -51,21 +49,19 @@ pub(crate) struct Objects<'w> {
 pub(crate) enum Searched {
     /// An object begins at this position.
     Object(u64),
-    /// No object begins before this position, and there are more bytes.
+    /// No object begins before this position, but the search can continue.
     Further(u64),
-    /// No object begins in the range that was searched, which ends at this position.
+    /// No object begins in the whole range, which ends at this position.
     Nothing(u64),
     /// No object begins before the input's end.
     Ended,
 }
 
 impl Objects<'_> {
-    /// Returns whether a block ends where its size says, and there is no reason to doubt
-    /// it.
+    /// Returns whether the end tag follows a block, and no object seems to begin in it.
     pub(crate) fn is_sound(&self, frame: &Frame) -> Result<bool, Need> {
-        // In a stream that is still being written, the end tag arrives together with the
-        // content, but nothing after it for a while. The reader does not wait for that as
-        // long as nothing is odd.
+        // Does not look at the bytes after the end tag: in a stream that is still being written,
+        // they may arrive much later.
         let has_end = self.window.reaches(frame.body_end().saturating_add(1), Expects::Content)?;
         let tag = self.window.from(frame.body_end()).first();
         Ok(has_end && tag == Some(&fastserial::TAG_END) && !self.has_object_in_tail(frame))
@@ -84,35 +80,34 @@ impl Objects<'_> {
     pub(crate) fn resync(&self, frame: Frame) -> Result<Verdict, Need> {
         let end = frame.body_end();
         self.reaches_after(end, end.saturating_add(1).saturating_add(FOUND_HEADER as u64))?;
-        // Something follows at the stated end, so at most the end tag is wrong. The
-        // exception: the content ends with whole objects and is not all rows. Then bytes
-        // of this block are missing, and its size covers the objects after it. It is not
-        // enough that it ends with an object, because a payload may contain a copy of
-        // one.
+        // If another object follows, at most the end tag is wrong, unless the content ends with
+        // whole objects and does not consist of rows. Then bytes of the block are missing, and
+        // its size covers the objects after it. An object at its end alone proves nothing,
+        // because a payload may contain a copy of one.
         let goes_on = self.begins_at(end.saturating_add(1)) || self.is_followed(&frame)?;
         if goes_on && (!self.ends_with_objects(&frame) || self.is_all_rows(frame)) {
             return Ok(Verdict::Accept);
         }
         // Padding may have been mistaken for content, or the other way round.
         let found = self.object_in(frame.body.start.saturating_sub(3), end);
-        // If an object begins well before the end, the size is wrong, whatever the
-        // padding is. Deciding this first ensures that a block that contains others is
-        // never walked, so the work stays linear.
+        // If an object begins well before the end, the size is wrong, whatever the padding is.
+        // Deciding this first keeps the work linear, because a block that contains others is
+        // never walked.
         if found.is_none_or(|position| position.saturating_add(3) >= end)
             && let Some(realign) = self.realign(frame)?
         {
             return Ok(realign);
         }
         match found {
-            // The size is right; only the tag is missing.
+            // The size is right, and only the tag is missing.
             Some(position) if position == end => Ok(Verdict::Accept),
             Some(position) => Ok(self.cut_at(frame, position)),
             None => self.grow(frame),
         }
     }
 
-    /// Decides whether the block extends to the next object: if everything before that
-    /// consists of rows of the block, its size was too small.
+    /// Decides whether the block extends to the next object, because all bytes before that object
+    /// are rows of the block.
     fn grow(&self, frame: Frame) -> Result<Verdict, Need> {
         let from = frame.body_end();
         self.reaches_after(
@@ -132,9 +127,8 @@ impl Objects<'_> {
         Ok(Verdict::Resize { block, loses_blocks: false, next: None })
     }
 
-    /// Returns whether the end of the content consists of consecutive objects. Then the
-    /// block lost as many bytes as these take, and its size covers them instead. A mere
-    /// copy of an object in a payload would not end where the block does.
+    /// Returns whether the content ends with consecutive objects, which it covers instead of bytes
+    /// that the block lost. A copy of an object in a payload would not end where the block does.
     fn ends_with_objects(&self, frame: &Frame) -> bool {
         let end = frame.body_end();
         let mut next = self.object_in(tail(frame), end);
@@ -165,9 +159,7 @@ impl Objects<'_> {
         match fastserial::object_end(self.window.from(end)) {
             ObjectEnd::At(bytes) => self.goes_on_at(end.saturating_add(bytes as u64)),
             ObjectEnd::Need(bytes) => {
-                // If these bytes can still come, this returns `Err(Need)`, and the caller
-                // tries again with them. Otherwise the stream ends first, and nothing
-                // follows.
+                // Requests the bytes. If they cannot come, the stream ends first.
                 self.window.reaches(end.saturating_add(bytes as u64), Expects::Content)?;
                 Ok(false)
             }
@@ -184,9 +176,8 @@ impl Objects<'_> {
         Ok(fastserial::goes_on(window.get(..NEXT_HEADER).unwrap_or(window), !is_more))
     }
 
-    /// Returns whether the stream reaches `to`. The block that ends at `end` may be the
-    /// last one, so the reader does not wait for more bytes if the stream looks complete
-    /// there.
+    /// Returns whether the stream reaches `to`. The reader does not wait for these bytes if the
+    /// stream looks complete at `end`, where a block ends that may be the last one.
     fn reaches_after(&self, end: u64, to: u64) -> Result<bool, Need> {
         self.window.reaches(to, Expects::After(end))
     }
@@ -206,7 +197,7 @@ impl Objects<'_> {
         (position <= to).then_some(position)
     }
 
-    /// Cuts a block at another object that begins within the bytes that its size covers.
+    /// Decides that a block ends before another object, which its size covers.
     fn cut_at(&self, frame: Frame, position: u64) -> Verdict {
         let before = position.saturating_sub(1);
         let has_tag = before >= frame.body.start
@@ -219,17 +210,16 @@ impl Objects<'_> {
         Verdict::Resize { block, loses_blocks: true, next: Some(position) }
     }
 
-    /// Returns where another object begins in what looks like the rest of a block with a
-    /// broken row at `from`. Then the block's size is wrong even though it happens to
-    /// fit, and reading continues at that object.
+    /// Returns the position of another object within the rest of a block with a broken row at
+    /// `from`. If there is one, the block's size is wrong, although the end tag follows it.
     pub(crate) fn object_within(&self, frame: &Frame, from: u64) -> Result<Option<u64>, Need> {
         let end = frame.body_end();
         self.reaches_after(end, end.saturating_add(FOUND_HEADER as u64))?;
         Ok(self.object_in(from, end).filter(|position| *position < end))
     }
 
-    /// Returns what is between `at` and `to`, after an end mark at `mark`. `is_more` says
-    /// that the input does not end there.
+    /// Returns the kind of the bytes from `at` to `to`, after an end mark at `mark`. `is_more` is
+    /// set if the input has bytes after `to`.
     pub(crate) fn after_mark(&self, mark: u64, at: u64, to: u64, is_more: bool) -> AfterMark {
         let window = self.window.from(at);
         if at == mark.saturating_add(1)
@@ -256,8 +246,8 @@ impl Objects<'_> {
         let window = self.window.from(from);
         let ahead = index(wanted, from);
         let searched = window.get(..ahead.saturating_add(FOUND_HEADER)).unwrap_or(window);
-        // `to` is the end of a block that is too large to read. An object that begins
-        // exactly there is simply the next one, not part of the loss.
+        // `to` is the end of a block that is too large to read. An object that begins there is
+        // the next one, and no sign of damage.
         let is_within = |found: &usize| to.is_none() || *found < ahead;
         if let Some(found) = fastserial::find(searched).filter(is_within) {
             return Ok(Searched::Object(from.saturating_add(found as u64)));
@@ -269,9 +259,9 @@ impl Objects<'_> {
         Ok(if is_more { Searched::Further(wanted) } else { Searched::Ended })
     }
 
-    /// Tries the three other paddings. One fits if the content looks like its kind, and
-    /// the object's end tag and another object, or the end of the stream, follow. Returns
-    /// `None` if something else is wrong.
+    /// Tries the three other paddings. A padding fits if the content looks like its kind, and is
+    /// followed by the object's end tag and then another object or the end of the stream. Returns
+    /// `None` if the padding is right or none fits.
     fn realign(&self, frame: Frame) -> Result<Option<Verdict>, Need> {
         self.reaches_after(frame.body_end(), frame.body_end().saturating_add(BYTES_AFTER_BLOCK))?;
         if self.looks_right(frame) {
@@ -293,8 +283,7 @@ impl Objects<'_> {
         Ok(None)
     }
 
-    /// Returns where the block's content begins with another shift than the one it was
-    /// framed with.
+    /// Returns the position of the block's content for another shift.
     fn padded(&self, frame: Frame, shift: u8) -> u64 {
         let header = self.window.from(frame.start);
         match fastserial::frame(header, frame.start, shift) {
@@ -303,14 +292,14 @@ impl Objects<'_> {
         }
     }
 
-    /// Returns whether the content begins like that of a block of its kind. For blocks
-    /// without a header of their own, all of it is checked.
+    /// Returns whether the content begins as its kind does. Checks all of the content for kinds
+    /// without a characteristic header.
     fn looks_right(&self, frame: Frame) -> bool {
         let content = self.window.content(&frame);
         match frame.kind {
             BlockKind::Event if self.version == Some(Version::V3) => is_whole_v3(content),
-            // All writers store the smallest header, 20 bytes. Nothing else distinguishes
-            // blocks of these kinds from other bytes.
+            // All writers store a header of 20 bytes, which alone distinguishes these kinds from
+            // other bytes.
             BlockKind::Event | BlockKind::Metadata => {
                 event_block_header(content).is_ok_and(|(_, header)| header.size == 20)
             }
@@ -320,7 +309,7 @@ impl Objects<'_> {
         }
     }
 
-    /// Returns whether all of the content is a block of its kind.
+    /// Returns whether all of the content consists of rows of its kind.
     fn is_all_rows(&self, frame: Frame) -> bool {
         let content = self.window.content(&frame);
         if !matches!(frame.kind, BlockKind::Event | BlockKind::Metadata)
@@ -355,7 +344,7 @@ fn is_whole_v3(content: &[u8]) -> bool {
     true
 }
 
-/// Returns where the searched part at the end of a block's content begins.
+/// Returns the position of the last bytes of a block's content that are always searched.
 pub(crate) fn tail(frame: &Frame) -> u64 {
     frame.body_end().saturating_sub(CHECKED_TAIL as u64).max(frame.body.start)
 }

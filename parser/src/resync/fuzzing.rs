@@ -1,5 +1,5 @@
-//! Makes decisions about a block with arbitrary bytes around it: for the fuzzer, and for
-//! the replay of its corpus.
+//! Makes decisions about a block with arbitrary bytes around it, for the fuzzer and for the
+//! replay of its corpus.
 
 use super::fastserial::{Objects, Searched};
 use super::v6::{Blocks, Explored, LOOK_BACK};
@@ -10,13 +10,12 @@ use crate::frame::{BlockKind, Frame};
 use crate::source::Span;
 use crate::version::Version;
 
-/// Number of bytes of an input that select the question: the version, where the block is,
-/// where it is broken.
+/// Number of bytes of an input that select version, position of the block, position of its broken
+/// row, and whether ids are defined.
 const CHOICES: usize = 4;
 
-/// Makes decisions about the block at the beginning of these bytes, once with all of them
-/// available and once with only those that were requested. Both must give the same
-/// answers, and every answer must lie within the bytes.
+/// Makes decisions about a block in these bytes, with all bytes available and with only those
+/// that were requested. Panics if the answers differ, or do not lie within the bytes.
 pub fn decisions(bytes: &[u8]) {
     let Some((&[version, start, broken, is_known], bytes)) = bytes.split_first_chunk::<CHOICES>()
     else {
@@ -31,8 +30,8 @@ pub fn decisions(bytes: &[u8]) {
     }
 }
 
-/// Returns the answer to a question. It must be the same with all bytes available, and
-/// with only those that were requested.
+/// Returns the answer to a question. Panics if it depends on whether all bytes are available or
+/// only those that were requested.
 fn answers<T: PartialEq + std::fmt::Debug>(
     bytes: &[u8],
     mut ask: impl FnMut(Window<'_>, bool) -> Result<T, Need>,

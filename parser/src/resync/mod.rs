@@ -1,17 +1,16 @@
 //! Decides how reading continues where a stream is damaged (FORMAT.md 13.3).
 //!
-//! Everything here is a pure function of the available bytes. The reader passes a
-//! [`Window`] and asks about a block whose size it distrusts. The answer is a
-//! [`Verdict`], or the bytes that are needed to decide ([`Need`]). Nothing here reads,
-//! waits or changes the reader. So the same bytes get the same answer whether they come
-//! from a file or one by one from a socket, and the fuzz target `resync` can test the
-//! decisions alone.
+//! The reader passes the available bytes, a [`Window`], and asks about a block whose size it
+//! distrusts. The answer is a [`Verdict`], or the bytes that are needed to decide ([`Need`]).
+//! Nothing here reads, waits or changes the reader. So a stream gets the same answers from a
+//! file and byte by byte from a socket, and the fuzz target `resync` can test the decisions
+//! alone.
 //!
-//! | file | decides |
+//! | file | evidence |
 //! |---|---|
-//! | [`fastserial`] | versions 3 to 5: an object has tags and a type name at its beginning and a tag at its end, and can be searched for |
-//! | [`v6`] | version 6: nothing marks a block, so its content and the blocks after it are the only evidence |
-//! | [`rows`] | whether the rows of a version 6 block end where it does |
+//! | [`fastserial`] | versions 3 to 5: tags and type name at the beginning of an object, and the tag at its end |
+//! | [`v6`] | version 6: the content of a block and the blocks after it, because nothing marks a block |
+//! | [`rows`] | version 6: whether the rows of a block end where the block does |
 //!
 //! An example in version 6: a block's header says that it has 300 bytes, but its length
 //! was overwritten.
@@ -33,11 +32,11 @@ use crate::error::Fault;
 use crate::frame::Frame;
 use crate::source::{index, part};
 
-/// Maximum distance in bytes after the stated end of a block at which the real end is
-/// searched. The blocks of runtimes are smaller than this.
+/// Maximum distance in bytes from the stated end of a block to its real end. Blocks of runtimes
+/// are smaller.
 pub(crate) const GROWN_BYTES: u64 = 128 * 1024;
 
-/// The available bytes of a stream.
+/// Available bytes of a stream.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window<'w> {
     bytes: &'w [u8],
@@ -45,17 +44,17 @@ pub(crate) struct Window<'w> {
     refused: &'w RefusedBytes,
 }
 
-/// Positions that the source was requested to reach but does not.
+/// Positions that were requested but that the source does not reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RefusedBytes {
-    /// The source will not reach this position or any later one.
+    /// Position that the source will never reach.
     pub(crate) from: u64,
-    /// The source would have to wait to reach these positions, which is not worth it.
+    /// Positions for which the source would have to wait too long.
     pub(crate) unawaited: Vec<u64>,
 }
 
 impl RefusedBytes {
-    /// The state before anything has been requested.
+    /// State before anything was requested.
     pub(crate) const NOTHING: RefusedBytes = RefusedBytes { from: u64::MAX, unawaited: Vec::new() };
 }
 
@@ -70,43 +69,43 @@ pub(crate) struct Need {
 /// Whether the reader should wait for bytes that are not available yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expects {
-    /// A block's size includes them.
+    /// Wait, because a block's size includes the bytes.
     Content,
-    /// The stream may end before them.
+    /// Wait, unless the stream seems to end before the bytes.
     More,
-    /// They come after a block that ends at this position and may be the last one.
+    /// Wait, unless the stream seems to end at or after the block that ends at this position.
     After(u64),
 }
 
-/// The decision about a block whose size was doubted.
+/// Decision about a block whose size was doubted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The block ends at its stated end, or no better end was found.
+    /// The size is right, or no better size was found.
     Accept,
-    /// The block is this one instead.
+    /// The size is wrong, and `block` has the right one.
     Resize {
         block: Frame,
-        /// Whether the block's size covered other blocks, of which more may be damaged.
+        /// Whether the wrong size covered other blocks, of which some may be lost.
         loses_blocks: bool,
-        /// Where the next block begins, if not where this one ends.
+        /// Position of the next block, if it is not the end of this one.
         next: Option<u64>,
     },
-    /// The content of the block, in versions 3 to 5, is shifted by up to three bytes,
-    /// because bytes before it are missing or were inserted.
+    /// The padding is wrong (versions 3 to 5), because bytes before it are missing or were
+    /// inserted.
     Realign { block: Frame, shift: u8 },
-    /// The block is of this kind; damage has changed the stated kind.
+    /// Damage has changed the kind, and `block` has the right one.
     Retype { block: Frame },
-    /// There is no block. The next one begins at this position.
+    /// There is no block here. The next block begins at this position.
     Skip { to: u64 },
 }
 
-/// The bytes after an end mark.
+/// Kind of the bytes after an end mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AfterMark {
-    /// A block begins at this position: the mark is not an end mark.
+    /// A block begins at this position, so the stream has not ended.
     Block(u64),
-    /// The rest of this object, or version 6 block: the mark was its first byte, or its
-    /// header, before damage changed that.
+    /// The rest of this object or version 6 block, whose first byte or whose header damage has
+    /// changed to an end mark.
     Rest(Frame),
     /// The beginning of another stream.
     Other,
@@ -120,7 +119,7 @@ impl<'w> Window<'w> {
         Window { bytes, start, refused }
     }
 
-    /// Returns where the available bytes end.
+    /// Returns the position at which the available bytes end.
     pub(crate) fn end(&self) -> u64 {
         self.start.saturating_add(self.bytes.len() as u64)
     }
@@ -140,7 +139,7 @@ impl<'w> Window<'w> {
         self.bytes.get(..index(end, self.start)).unwrap_or(self.bytes)
     }
 
-    /// Returns whether the stream reaches a position.
+    /// Returns whether the stream reaches a position, or a request for these bytes.
     fn reaches(&self, to: u64, expects: Expects) -> Result<bool, Need> {
         if to <= self.end() {
             return Ok(true);

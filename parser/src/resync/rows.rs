@@ -1,4 +1,4 @@
-//! Walks the rows of a version 6 block to find out whether they end where it does.
+//! Checks whether the rows of a version 6 block end where the block does.
 
 use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::event;
@@ -10,10 +10,10 @@ use crate::frame::Frame;
 use crate::source::index;
 use crate::work;
 
-/// Returns whether the rows of a block, all of which is in the window, end exactly where
-/// it does, and the position up to which they were walked. The window begins at position
-/// `start` and ends with the block. `is_unknown` says whether an event has an undefined
-/// id: other bytes may look like a row, but hardly ever with defined ids.
+/// Returns whether the rows of a block end exactly where the block does, and the position up to
+/// which they were walked. `window` begins at position `start` and ends with the block.
+/// `is_unknown` returns whether an event has an undefined id, which shows that its bytes only
+/// look like a row.
 pub(crate) fn fit(
     frame: Frame,
     window: &[u8],
@@ -52,15 +52,15 @@ pub(crate) fn fit(
     }
 }
 
-/// Returns whether rows take all of the input and are as many as stated, and how many
-/// bytes were examined.
+/// Returns whether rows take up all of the input and are as many as stated, and the number of
+/// bytes that were examined.
 fn each_fits(rows: &[u8], stated: Option<u32>, next: StepOver) -> (bool, usize) {
     let (mut rest, mut left) = (rows, stated.unwrap_or(u32::MAX));
     while !rest.is_empty() && left > 0 {
         work::count(1);
         match next(rest) {
             Ok((after, ())) => rest = after,
-            // A long list of labels may have been examined.
+            // Counts all examined bytes, because a list of labels may be long.
             Err(error) => {
                 let broken_at = located(rest, error).at;
                 return (false, before(rows, rest).saturating_add(broken_at));

@@ -1,18 +1,17 @@
-//! Version 6: decides where a block with an incorrect size ends (FORMAT.md 13.3).
+//! Decides where version 6 blocks with wrong sizes end (FORMAT.md 13.3).
 //!
-//! There are no marks. A size is trusted if another block seems to begin after the bytes
-//! that it covers, if the input ends there, or if the block's rows end there. The first
-//! test comes first and costs nothing. But in a stream that is still being written
-//! nothing follows a block for a while, and the reader does not wait for that.
+//! Nothing marks a block. A size is trusted if another block seems to begin after the bytes
+//! that it covers, if the input ends there, or if the block's rows end there. The first test
+//! costs nothing, but in a stream that is still being written the next block may arrive much
+//! later, and the reader does not wait for it.
 //!
-//! Payloads may look like blocks, so a block within another one counts only if it leads
-//! to the end of the outer one.
+//! Payloads may look like blocks, so blocks within another block count only if they lead to
+//! its end.
 
 use super::rows;
 use super::{AfterMark, Expects, GROWN_BYTES, Need, Verdict, Window};
 use crate::blob::BlobHeader;
-use crate::block::kinds::{KINDS, KindRow};
-use crate::block::kinds::{MAX_OTHER_BYTES, SIGN_BYTES};
+use crate::block::kinds::{KINDS, KindRow, MAX_OTHER_BYTES, SIGN_BYTES};
 use crate::format::Framed;
 use crate::format::MAGIC;
 use crate::format::v6::{self, Chain, Found, SHOWN};
@@ -20,34 +19,32 @@ use crate::frame::{BlockKind, Frame};
 use crate::source::{Span, index};
 use std::fmt;
 
-/// Maximum number of bytes before its expected place at which a block may begin. If bytes
-/// of a block are missing, its last row was taken to reach into the block after it: into
-/// the block's header, or, since that alone is four bytes, into the 20 bytes that event
-/// blocks have next. Further back lie rows that have been delivered.
+/// Maximum number of bytes before its expected place at which a block may begin: if bytes of the
+/// previous block are missing, that block's last row seems to include the next block's header
+/// (4 bytes) and the header of its content (20 bytes). Bytes before these are rows that were
+/// delivered.
 pub(crate) const LOOK_BACK: u64 = 24;
 
-/// Minimum size in bytes of covered blocks together; fewer are considered a payload. An
-/// event block has its header, 20 bytes and rows; many bytes look like a block of another
-/// kind.
+/// Minimum total size in bytes of consecutive blocks that are not considered a payload. It is
+/// the size of an event block without rows, because many bytes look like a small block of
+/// another kind.
 const MIN_COVERED_BYTES: u64 = 24;
 
-/// Minimum size in bytes of a block whose kind may be wrong: a few bytes may be rows of
-/// any kind.
+/// Minimum size in bytes of a block whose kind may be corrected, because a few bytes may be rows
+/// of any kind.
 const MIN_RETYPED_BYTES: u32 = 16;
 
-/// Maximum number of blocks of unknown kinds, or with broken content, between a block and
-/// the one that confirms its size.
-// It is small, because each walk begins anew, and a hostile stream may need one for every
-// block.
+/// Maximum number of blocks of unknown kinds, or with broken content, between a block and the
+/// block that confirms its size. It is small, because a hostile stream may cause such a walk
+/// for every block.
 const MAX_BLOCKS_BETWEEN: usize = 16;
 
-/// How far bytes have been examined, and how much work that was. No bytes are searched
-/// again for the same reason: in a hostile stream, the same blocks and rows may be part
-/// of very many others. The positions do not change if a decision that had to wait for
-/// bytes starts over; only completed decisions add to the sums.
+/// Positions up to which bytes were examined, and sums of work. They keep the work linear, because
+/// in a hostile stream a block or row may be part of very many others. A decision that starts
+/// over after a wait for bytes does not change them twice.
 #[derive(Debug, Default)]
 pub(crate) struct Explored {
-    /// Position before which no chain of blocks begins.
+    /// Position before which no consecutive blocks begin.
     bytes: u64,
     /// Position before which rows were walked to check a block's size.
     rows: u64,
@@ -57,13 +54,13 @@ pub(crate) struct Explored {
     reread: u64,
 }
 
-/// Makes decisions about blocks.
+/// Bytes and facts on which decisions about blocks depend.
 pub(crate) struct Blocks<'w> {
     pub(crate) window: Window<'w>,
     pub(crate) explored: &'w mut Explored,
-    /// Whether an id of an event is undefined.
+    /// Returns whether an event has an undefined id.
     pub(crate) is_unknown: &'w dyn Fn(&BlobHeader) -> bool,
-    /// Whether the first block, which describes the session, has been read.
+    /// Whether the Trace block has been read.
     pub(crate) has_session: bool,
     /// Position of the content of the previous block; 0 if there is none.
     pub(crate) last_content: u64,
@@ -76,11 +73,10 @@ impl fmt::Debug for Blocks<'_> {
 }
 
 impl Blocks<'_> {
-    /// Decides where a block with the stated end [`Frame::body_end`] really ends. If
-    /// nothing fits, the stated end is trusted.
+    /// Decides where a block ends. If no size fits, the stated size is trusted.
     pub(crate) fn resync(&mut self, frame: Frame) -> Result<Verdict, Need> {
-        // A block of an unknown kind is skipped. But most damaged block headers look like
-        // one, so the beginning of the bytes that it covers is searched for other blocks.
+        // Most damaged headers look like a block of an unknown kind, so the beginning of the
+        // bytes that it covers is searched for other blocks.
         if matches!(frame.kind, BlockKind::Unknown(_)) {
             if let Some(to) = self.blocks_instead(frame)? {
                 return Ok(Verdict::Skip { to });
@@ -89,8 +85,8 @@ impl Blocks<'_> {
             return Ok(block.map_or(Verdict::Accept, |block| Verdict::Retype { block }));
         }
         let is_whole = self.window.reaches(frame.body_end(), Expects::Content)?;
-        // This comes before a look at the bytes after the block, which may not have
-        // arrived yet: a reader of a file and one of a socket must decide alike.
+        // This check comes before one of the bytes after the block, because it must not depend
+        // on whether these have arrived.
         if is_whole
             && !self.begins_as_stated(frame)?
             && let Some(block) = self.retype(frame)?
@@ -103,16 +99,16 @@ impl Blocks<'_> {
         self.doubt(frame, is_whole)
     }
 
-    /// Returns where a chain of blocks begins within something that looks like a block of
-    /// unknown kind, which then is not a block.
+    /// Returns the position of consecutive blocks within bytes that look like a block of unknown
+    /// kind. If there are any, these bytes are no block.
     pub(crate) fn blocks_instead(&mut self, frame: Frame) -> Result<Option<u64>, Need> {
         let to = frame.body_end().min(frame.body.start.saturating_add(GROWN_BYTES));
         let found = self.chain_in(self.earliest_start(frame.start), to)?;
         Ok(found.filter(|found| *found < frame.body_end()))
     }
 
-    /// Returns whether a block begins as its kind does, as far as its first bytes show.
-    /// Any numbers can be those of a block that removes threads.
+    /// Returns whether a block begins as its kind does, as far as its first bytes show. `false` for
+    /// long RemoveThread blocks, because any numbers may be the content of one.
     pub(crate) fn begins_as_stated(&self, frame: Frame) -> Result<bool, Need> {
         let shown = (frame.body.len as usize).min(SIGN_BYTES) as u64;
         if !self.window.reaches(frame.body.start.saturating_add(shown), Expects::Content)? {
@@ -126,15 +122,14 @@ impl Blocks<'_> {
         let content = self.window.content(&frame);
         let len = match frame.kind {
             BlockKind::Event => frame.body.len,
-            // A larger block is read, too.
+            // Larger blocks are read, too.
             _ => frame.body.len.min(MAX_OTHER_BYTES),
         };
         frame.kind.can_begin(len, content.get(..SIGN_BYTES).unwrap_or(content))
     }
 
-    /// Returns the block as one of another kind, if it has the rows of that kind. A
-    /// single changed bit of the kind would silently lose all its events, or the rows to
-    /// which they refer.
+    /// Returns the block with another kind, if its rows are of that kind: one changed bit of the
+    /// kind would silently lose all events of the block, or the rows to which events refer.
     fn retype(&mut self, frame: Frame) -> Result<Option<Frame>, Need> {
         let number = match frame.kind {
             BlockKind::Unknown(number) => number,
@@ -147,15 +142,14 @@ impl Blocks<'_> {
         self.retype_if(frame, is_near)
     }
 
-    /// Returns the block as one of the searched kinds for which `is_it` holds, if it has
-    /// the rows of one.
+    /// Returns the block with a kind for which `is_it` returns `true`, if its rows are of that
+    /// kind.
     fn retype_if(
         &mut self,
         frame: Frame,
         is_it: impl Fn(&KindRow) -> bool,
     ) -> Result<Option<Frame>, Need> {
-        // Too little is known about a few bytes. And no byte is walked again for another
-        // block.
+        // No byte is walked twice.
         if frame.body.len < MIN_RETYPED_BYTES || frame.body.start < self.explored.rows {
             return Ok(None);
         }
@@ -171,8 +165,8 @@ impl Blocks<'_> {
             return Ok(None);
         }
         let (window, start) = (self.window.to(frame.body_end()), self.window.start);
-        // A writer may have added to the header of a block that has the rows of its kind.
-        // But any numbers are those of a block that removes threads.
+        // A block whose rows are of its kind keeps it, because a new writer may have extended its
+        // header. RemoveThread is excepted, because any numbers are rows of this kind.
         let is_telling = frame.kind.row().is_some() && frame.kind != BlockKind::RemoveThread;
         if is_telling && rows::fit(frame, window, start, self.is_unknown).0 {
             return Ok(None);
@@ -189,9 +183,7 @@ impl Blocks<'_> {
         Ok(found)
     }
 
-    /// Returns the earliest position at which another block may begin, if the current one
-    /// is not a block: the last row of the previous block may have been taken to extend
-    /// into its header.
+    /// Returns the earliest position of another block if the bytes at `start` are no block.
     fn earliest_start(&self, start: u64) -> u64 {
         start.saturating_sub(LOOK_BACK).max(self.last_content)
     }
@@ -202,36 +194,32 @@ impl Blocks<'_> {
         if is_whole && self.seems_whole(frame) {
             return Ok(Verdict::Accept);
         }
-        // The input may end together with the block by coincidence, since its rows do
-        // not.
+        // An end of the input where the block ends may be a coincidence, because the block's
+        // rows end elsewhere.
         if is_whole && self.is_followed(end)? && !self.window.from(end).is_empty() {
             return Ok(Verdict::Accept);
         }
         let reach = end.max(start.saturating_add(GROWN_BYTES));
         self.window.reaches(reach.saturating_add(SHOWN as u64), Expects::After(end))?;
         let content = self.window.content(&frame);
-        // Any length is accepted: the length may be what is wrong.
+        // The length may be wrong, so all lengths are accepted.
         let len = frame.body.len.min(MAX_OTHER_BYTES);
         let has_signs = frame.kind.can_begin(len, content.get(..SIGN_BYTES).unwrap_or(content));
         let from = if has_signs { start } else { self.earliest_start(frame.start) };
-        // Streams of killed processes end anywhere. Then the only evidence against the
-        // size is a chain of blocks that leads to the input's end.
+        // Streams of killed processes end anywhere. Then only consecutive blocks that lead to the
+        // input's end are evidence against the size.
         let is_last = self.is_last(end);
         let found = self.chain_in(from, reach)?;
         Ok(match found.filter(|place| !is_last || self.leads_to_end(*place)) {
-            // The size is too large, bytes of the block are missing, or the size is too
-            // small.
             Some(found) if has_signs => resize(frame, found, found <= end),
-            // Without a session the rest has no meaning, so the first block is never
-            // skipped.
+            // The Trace block is never skipped, because without it nothing can be read.
             Some(to) if self.has_session => Verdict::Skip { to },
             _ => Verdict::Accept,
         })
     }
 
-    /// Returns whether another block begins at the position, or the input ends there,
-    /// possibly after an end mark. Blocks of unknown kinds, which a writer may add, or
-    /// with broken content may come in between.
+    /// Returns whether another block or an end mark begins at the position, or the input ends
+    /// there. Some blocks of unknown kinds or with broken content may come in between.
     pub(crate) fn is_followed(&mut self, from: u64) -> Result<bool, Need> {
         let mut at = from;
         for _ in 0..MAX_BLOCKS_BETWEEN {
@@ -252,11 +240,11 @@ impl Blocks<'_> {
         Ok(false)
     }
 
-    /// Returns whether a block's rows end where it does, and all ids in them are defined.
-    /// Without this, a sound block whose successor is damaged would be searched for
-    /// blocks, and cut short where its payloads look like some.
+    /// Returns whether a block's rows end where the block does, and all ids in them are defined.
+    /// Without this check, a sound block before a damaged one would end early where its payloads
+    /// look like blocks.
     fn seems_whole(&mut self, frame: Frame) -> bool {
-        // A second Trace block is not read. It may have many pairs, so it is not walked.
+        // A second Trace block is not read, and may have many pairs.
         let is_second_trace = frame.kind == BlockKind::Trace && self.has_session;
         if frame.body.start < self.explored.rows || is_second_trace {
             return false;
@@ -283,7 +271,7 @@ impl Blocks<'_> {
         }
     }
 
-    /// Returns whether a chain of blocks begins at a position where one is expected.
+    /// Returns whether two consecutive blocks begin at a position.
     fn is_chain(&mut self, position: u64) -> Result<bool, Need> {
         let mut is_ended = false;
         loop {
@@ -299,7 +287,7 @@ impl Blocks<'_> {
         }
     }
 
-    /// Returns the first position in `from..to` at which a chain of blocks begins.
+    /// Returns the first position in `from..to` at which consecutive blocks begin.
     fn chain_in(&mut self, from: u64, to: u64) -> Result<Option<u64>, Need> {
         let mut at = from.max(self.explored.bytes);
         let mut is_ended =
@@ -325,22 +313,20 @@ impl Blocks<'_> {
         Ok(None)
     }
 
-    /// Returns where a chain of blocks begins in what looks like the rest of a block with
-    /// a broken row at `from`. Then the block's size is wrong even though it happens to
-    /// fit, and reading continues at the chain.
+    /// Returns the position of consecutive blocks within the rest of a block with a broken row at
+    /// `from`. If there are any, the block's size is wrong, although another block seems to
+    /// follow it.
     pub(crate) fn block_within(&mut self, frame: &Frame, from: u64) -> Result<Option<u64>, Need> {
         let end = frame.body_end();
         let begins_here = self.is_chain(from)?;
         let found = if begins_here { Some(from) } else { self.chain_in(from, end)? };
         let is_followed = self.is_followed(end)?;
         let Some(position) = found.filter(|position| *position < end) else { return Ok(None) };
-        // The broken bytes may look like blocks; blocks that the size really covers lead
-        // to its end.
+        // Broken bytes may look like blocks, but real blocks lead to the end of the size.
         if (is_followed || self.is_last(end)) && !self.covers_blocks(position, end) {
             return Ok(None);
         }
-        // Blocks of these kinds were read up to their end, possibly including parts of
-        // the other block. Limit how far reading goes back, so that the total stays
+        // Reading goes back a limited number of bytes over all calls, so that the work stays
         // linear.
         if matches!(frame.kind, BlockKind::Stack | BlockKind::LabelList) {
             let left = self.explored.reread.saturating_add(end.saturating_sub(position));
@@ -352,7 +338,7 @@ impl Blocks<'_> {
         Ok(Some(position))
     }
 
-    /// Returns what is between `at` and `to`, after an end mark that extends from `mark`
+    /// Returns the kind of the bytes from `at` to `to`, after an end mark that extends from `mark`
     /// to `from`.
     pub(crate) fn after_mark(
         &mut self,
@@ -362,12 +348,9 @@ impl Blocks<'_> {
         to: u64,
     ) -> Result<AfterMark, Need> {
         if self.window.from(at).is_empty() {
-            // The mark is at the end of the input, where it belongs. The bytes before it
-            // have been read, whatever they look like.
+            // The input ends with the mark. The bytes before it have been read.
             return Ok(AfterMark::Nothing);
         }
-        // The previous block's last row may have been taken to extend into a block's
-        // header.
         let found = self.chain_in(if at == from { self.earliest_start(mark) } else { at }, to)?;
         if let Some(end) = found.filter(|end| *end > from)
             && self.window.start <= from
@@ -388,13 +371,12 @@ impl Blocks<'_> {
         Ok(found.map_or(AfterMark::Nothing, AfterMark::Block))
     }
 
-    /// Returns whether the input, as far as it was requested, ends before it shows the
-    /// bytes after a block that ends at `end`.
+    /// Returns whether the input ends at or soon after a block that ends at `end`.
     fn is_last(&self, end: u64) -> bool {
         end.saturating_add(SHOWN as u64) > self.window.end()
     }
 
-    /// Returns whether whole blocks follow each other from `from` to exactly `to`.
+    /// Returns whether consecutive blocks lead from `from` to exactly `to`.
     fn covers_blocks(&mut self, from: u64, to: u64) -> bool {
         if to.saturating_sub(from) < MIN_COVERED_BYTES {
             return false;
@@ -406,18 +388,17 @@ impl Blocks<'_> {
         led.are_blocks()
     }
 
-    /// Returns whether whole blocks follow each other from `from` to the input's end, or
-    /// to its end mark.
+    /// Returns whether consecutive blocks lead from `from` to the input's end or its end mark.
     fn leads_to_end(&mut self, from: u64) -> bool {
         let end = self.window.end();
         let mark = end.saturating_sub(v6::HEADER as u64);
-        // Zeros are common at a block's end, too.
+        // Zeros at the end may be part of a block.
         self.covers_blocks(from, end)
             || (self.window.from(mark) == [0; v6::HEADER] && self.covers_blocks(from, mark))
     }
 }
 
-/// Cuts the block where another one begins.
+/// Decides that a block ends at `end`, where another block begins.
 fn resize(frame: Frame, end: u64, loses_blocks: bool) -> Verdict {
     let mut block = frame;
     block.body.len = u32::try_from(end.saturating_sub(frame.body.start)).unwrap_or(frame.body.len);
