@@ -1,12 +1,13 @@
-//! Async methods of one name in traces of different kinds.
+//! Pairs the rows of async methods of traces whose runtimes name these methods differently.
 //!
-//! A state machine's code is `A()`, since its `MoveNext` has no arguments, and the method that
-//! starts it is `A(int)`. Where the runtime itself suspends methods (.NET 11), all code is
-//! `A(int)`. So what a trace with state machines has as `A()` is compared with `A(int)`.
+//! The compiler turns `A(int)` into a state machine. The code of a state machine is named `A()`,
+//! because its `MoveNext` has no arguments, and `A(int)` only starts it. Where the runtime itself
+//! suspends methods (.NET 11), all code is in `A(int)`. So `A()` of a trace with state machines is
+//! compared with `A(int)`.
 //!
-//! What such methods keep while they are suspended is of other types, too: a box for each method's
-//! state machine there, continuations without names here. They are one row, but for the boxes that
-//! both sides have.
+//! The objects that keep the state of suspended methods have other types, too: boxes for the state
+//! machine of each method, or continuations without names. All these types are one row, except
+//! boxes that both sides have.
 
 use super::measured::{Measured, MeasuredTrace};
 use crate::fact::comparison::{DiffKey, Subject};
@@ -15,16 +16,16 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// The namespace of what resumes methods that the runtime itself suspends.
+/// Namespace of [`RESUMES`].
 const RESUMES_IN: &str = "System.Runtime.CompilerServices";
-/// The type that resumes them, without its arguments.
+/// Beginning of the name of the type that resumes methods which the runtime suspended.
 const RESUMES: &str = "AsyncHelpers.RuntimeAsyncTask";
 
-/// The row of what suspended methods keep.
+/// Name of the row for the objects that keep the state of suspended methods.
 const STATES: &str = "(state of suspended async methods)";
 
-/// Returns both sides with names that fit each other, if one side alone has state machines in
-/// place of methods that the runtime suspends.
+/// Returns both sides with names that match, or `None` if no trace has methods that the runtime
+/// itself suspends.
 pub(super) fn paired(
     old: &[MeasuredTrace],
     new: &[MeasuredTrace],
@@ -41,7 +42,7 @@ pub(super) fn paired(
     Some((renamed(old, &of_old, &of_new), renamed(new, &of_new, &of_old)))
 }
 
-/// Returns the methods in which threads ran, and their callers.
+/// Returns the frames of methods in which threads ran, and of their callers.
 fn methods(side: &[MeasuredTrace]) -> impl Iterator<Item = &Frame> {
     side.iter().flat_map(|trace| {
         let rows = trace.rows.keys().filter(|key| key.subject == Subject::MethodTotal);
@@ -53,19 +54,19 @@ fn resumes_methods(frame: &Frame) -> bool {
     frame.namespace == RESUMES_IN && frame.type_name.starts_with(RESUMES)
 }
 
-/// The methods of a side, by their names without arguments.
+/// Methods of a side, by their names without arguments.
 #[derive(Default)]
 struct Overloads<'t> {
-    /// Those without arguments.
+    /// Names of methods without arguments, as the code of state machines has them.
     bare: BTreeSet<&'t str>,
-    /// The texts of those with arguments.
+    /// Full texts of methods with arguments.
     with_arguments: BTreeMap<&'t str, BTreeSet<&'t str>>,
 }
 
 impl<'t> Overloads<'t> {
     fn new(side: &'t [MeasuredTrace]) -> Overloads<'t> {
         let mut overloads = Overloads::default();
-        // A guessed name is that of an address.
+        // A guessed name may belong to a neighbouring method.
         for frame in methods(side).filter(|frame| !frame.is_guessed) {
             let name = frame.without_arguments();
             match frame.arguments() {
@@ -81,8 +82,8 @@ impl<'t> Overloads<'t> {
         overloads
     }
 
-    /// Returns names of this side that the other one has only with arguments, and only once,
-    /// with the texts of the other side.
+    /// Returns the names without arguments that the other side has with arguments only, each with
+    /// the text of the other side's single overload.
     fn renames<'o>(&self, other: &Overloads<'o>) -> BTreeMap<&'t str, &'o str> {
         let whole = |name: &&'t str| {
             let mut of_other = other.with_arguments.get(*name)?.iter();
@@ -95,8 +96,8 @@ impl<'t> Overloads<'t> {
     }
 }
 
-/// Returns the types of boxes for state machines. The framework of .NET 11 has few, whatever the
-/// program has.
+/// Returns the types of boxes for state machines. Even a trace of .NET 11 has a few: the
+/// framework's own.
 fn boxes(side: &[MeasuredTrace]) -> BTreeSet<&str> {
     let keys = side.iter().flat_map(|trace| trace.rows.keys());
     let types = keys.filter(|key| key.subject == Subject::Type && is_box(&key.name));
@@ -114,7 +115,7 @@ fn keeps_state(type_name: &str) -> bool {
         || type_name.starts_with("System.Runtime.CompilerServices.Continuation")
 }
 
-/// Returns the trace with the names of the other side.
+/// Returns a copy of the trace with the names of the other side.
 fn rename(
     trace: &MeasuredTrace,
     renames: &BTreeMap<&str, &str>,
@@ -165,14 +166,14 @@ fn names_a_method(subject: Subject) -> bool {
     matches!(subject, Subject::Method | Subject::MethodTotal | Subject::Contention | Subject::Waits)
 }
 
-/// Returns whether values of two rows that become one add up. Own times and waits do. In the times
-/// with callees the state machine's are mostly part of those of the method that started it, or the
-/// other way round.
+/// Returns whether the values of two rows are added when the rows become one. Times with callees
+/// are not: the time of a state machine is mostly part of the time of the method that started it,
+/// or the other way round.
 fn adds_up(subject: Subject) -> bool {
     subject != Subject::MethodTotal
 }
 
-/// Makes two rows one.
+/// Merges the values of a second row into the first.
 fn join(subject: Subject, one: &mut Measured, other: Measured) {
     match (one, other) {
         (Measured::Sums(one), Measured::Sums(other)) => {

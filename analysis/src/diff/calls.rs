@@ -1,35 +1,34 @@
-//! The calls of a trace as a tree, and the trees of both sides as one.
+//! Call trees: the tree of one trace, and the joined tree of both sides.
 //!
-//! Each tree has a budget of nodes. What is deeper is merged into calls named `(deeper)`,
-//! with its time.
+//! Each tree has a budget of nodes. Calls beyond the budget are merged, with their time, into nodes
+//! named `(deeper)`.
 
 use crate::model::{Call, CallNodes, Frame, Resolved, StackHandle, Totals};
 use crate::numbering::Numbering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// TraceCalls in which the threads of a trace ran, outermost first. Callers come before what
-/// they call.
+/// Tree of the calls in which the threads of a trace ran. Callers come before their callees.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TraceCalls {
     nodes: Vec<CallOfTrace>,
-    /// `None` stands for all calls for which there was no room.
+    /// Frames by [`CallOfTrace::name`]. `None` is the frame of nodes named `(deeper)`.
     frames: Vec<Option<Arc<Frame>>>,
 }
 
-/// A call, not the root.
+/// A node of the tree, except the root.
 #[derive(Debug, Clone, Copy)]
 struct CallOfTrace {
     /// One more than the index of the parent node; 0 is the root.
     parent: u32,
-    /// The index of its name.
+    /// Index into the frames.
     name: u32,
-    /// Nanoseconds of samples that end there.
+    /// Nanoseconds of samples whose stack ends in this call.
     own: u64,
 }
 
 impl TraceCalls {
-    /// Makes the tree of these stacks, with their nanoseconds.
+    /// Builds the tree of stacks, each with its nanoseconds.
     pub(super) fn new(resolved: &Resolved<'_>, stacks: &[(StackHandle, u64)]) -> TraceCalls {
         let path = |stack| resolved.frames(stack).iter().rev().map(|frame| Call::Frame(*frame));
         let mut tree = CallNodes::for_paths(|| stacks.iter().map(|(stack, _)| path(*stack)));
@@ -54,7 +53,7 @@ impl TraceCalls {
         calls
     }
 
-    /// Returns how many calls lead to each node, itself included.
+    /// Returns the depth of each node. Children of the root have depth 1.
     fn depths(&self) -> Vec<u32> {
         let mut depths: Vec<u32> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
@@ -66,42 +65,42 @@ impl TraceCalls {
     }
 }
 
-/// The calls of both sides as one tree, callers first.
+/// Tree of the calls of both sides, callers first.
 #[derive(Debug, Default)]
 pub(super) struct BothSides<'c> {
     pub(super) nodes: Vec<CallOfBoth>,
-    /// `None` as in the tree of one trace.
+    /// Frames by [`CallOfBoth::name`]. `None` is the frame of nodes named `(deeper)`.
     pub(super) frames: Vec<Option<&'c Frame>>,
     numbers: HashMap<Option<&'c Frame>, u32>,
     known: HashMap<(u32, u32), u32>,
     /// Number of nodes named `(deeper)`.
     deeper: usize,
-    /// Maximum number of other nodes.
+    /// Maximum number of nodes with a frame.
     most: usize,
 }
 
-/// A call of either side, not the root.
+/// A node of the joined tree, except the root.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallOfBoth {
     /// One more than the index of the parent node; 0 is the root.
     pub(super) parent: u32,
-    /// The index of its name.
+    /// Index into the frames.
     pub(super) name: u32,
-    /// Nanoseconds of samples that end there, before and after.
+    /// Nanoseconds of samples whose stack ends in this call, old and new.
     pub(super) own: [u64; 2],
 }
 
-/// Where a call of a trace is in the tree of both sides.
+/// Node of the joined tree that a call of a trace belongs to.
 #[derive(Debug, Clone, Copy, Default)]
 struct TreePlace {
-    /// One more than the index of its node; 0 is the root.
+    /// One more than the index of the node; 0 is the root.
     node: u32,
-    /// Whether there was no room for it: what it calls is there, too.
+    /// Whether the budget had no room for the call. Its callees belong to the same node then.
     is_beyond: bool,
 }
 
 impl<'c> BothSides<'c> {
-    /// Joins the calls of the traces before, and of those after.
+    /// Joins the calls of the old traces and of the new ones.
     pub(super) fn new<C>(sides: [C; 2]) -> BothSides<'c>
     where
         C: Iterator<Item = &'c TraceCalls>,
@@ -109,7 +108,8 @@ impl<'c> BothSides<'c> {
         BothSides::within(CallNodes::MAX_NODES, sides)
     }
 
-    /// Joins them into at most `most` nodes, and an eighth as many named `(deeper)`.
+    /// Joins the calls into at most `most` nodes with a frame, and an eighth as many named
+    /// `(deeper)`.
     fn within<C>(most: usize, sides: [C; 2]) -> BothSides<'c>
     where
         C: Iterator<Item = &'c TraceCalls>,
@@ -129,8 +129,8 @@ impl<'c> BothSides<'c> {
             }
             return both;
         }
-        // If there may not be enough room, all traces get their outermost calls first:
-        // otherwise calls of one side would be named and the same calls of the other not.
+        // The outermost calls of all traces come first. Otherwise the first traces could use up the
+        // budget, and equal calls of the other side would have no name.
         let depths: Vec<Vec<u32>> = traces.iter().map(|(_, calls)| calls.depths()).collect();
         let mut order: Vec<(u32, u32, u32)> = Vec::with_capacity(all);
         for (trace, depths) in depths.into_iter().enumerate() {
@@ -148,7 +148,7 @@ impl<'c> BothSides<'c> {
         both
     }
 
-    /// Adds a call, after its callers.
+    /// Adds a call of a trace, whose callers were added before.
     fn add(&mut self, trace: &mut Added<'c>, at: usize) {
         let calls = trace.calls;
         let Some(node) = calls.nodes.get(at) else { return };
@@ -176,7 +176,7 @@ impl<'c> BothSides<'c> {
         TreePlace { node, is_beyond: true }
     }
 
-    /// Returns the child of a node, if it exists or there is room for it.
+    /// Returns the child of a node that has this frame, and adds it if there is room.
     fn child(&mut self, parent: u32, frame: Option<&'c Frame>) -> Option<u32> {
         let known = self.numbers.get(&frame).copied();
         if let Some(name) = known
@@ -206,11 +206,11 @@ impl<'c> BothSides<'c> {
     }
 }
 
-/// A trace whose calls are added.
+/// A trace whose calls are being added.
 struct Added<'c> {
     side: usize,
     calls: &'c TraceCalls,
-    /// Where each call is.
+    /// Place of each call in the joined tree.
     places: Vec<TreePlace>,
 }
 
@@ -220,7 +220,7 @@ impl<'c> Added<'c> {
     }
 }
 
-/// Returns an index as a number. Nodes and names are fewer than that, because of the budget.
+/// Converts an index. The budget keeps indices far below the maximum.
 fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
@@ -231,7 +231,7 @@ mod tests {
     use crate::model::FrameKind;
     use std::slice;
 
-    /// Makes calls of which each calls the next, and the last one takes `own`.
+    /// Makes a chain of calls, of which the innermost takes `own` nanoseconds.
     fn chain(names: impl Iterator<Item = String>, own: u64) -> TraceCalls {
         let frame = |text| Some(Arc::new(Frame::group(text, FrameKind::Managed)));
         let frames: Vec<_> = names.map(frame).collect();

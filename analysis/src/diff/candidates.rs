@@ -1,4 +1,4 @@
-//! The values that both sides of a comparison have.
+//! Pairs the values that both sides of a comparison have.
 
 use super::lacking::is_on_both;
 use super::row::Candidate;
@@ -8,14 +8,14 @@ use crate::document::percentile;
 use crate::fact::comparison::{DiffKey, Measure, OldOrNew, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The share of its subject that stands for a value of 0, which has no logarithm: smaller ones
+/// Share of the subject's total that replaces a value of 0, which has no logarithm. Smaller shares
 /// do not matter.
 const ZERO_SHARE: f64 = 1e-3;
-/// The number of events that stands for none.
+/// Number of events that replaces 0 events.
 const ZERO_COUNT: f64 = 0.5;
 
-/// Returns the values that both sides have, in the order of their keys, and the keys of those
-/// that only one side has. `without_names` is the side whose methods have no names.
+/// Returns the values that both sides recorded, in the order of their keys, and the keys that only
+/// one side recorded. `without_names` is the side whose methods have no names.
 pub(super) fn candidates<'s>(
     before: &'s SideTraces<'_>,
     after: &'s SideTraces<'_>,
@@ -23,7 +23,8 @@ pub(super) fn candidates<'s>(
 ) -> (Vec<Candidate>, Vec<&'s DiffKey>) {
     let mut keys: BTreeSet<&DiffKey> = before.keys().chain(after.keys()).collect();
     if without_names.is_some() {
-        // Threads that wait count as running then, and all these would seem to have grown.
+        // Waiting threads are recognized by the names of methods. Without names they count as
+        // running, so that all running times would seem to have grown.
         keys.retain(|key| {
             !matches!(key.subject, Subject::Cpu | Subject::Method | Subject::MethodTotal)
         });
@@ -56,7 +57,7 @@ fn candidate(key: &DiffKey, before: &SideTraces<'_>, after: &SideTraces<'_>) -> 
     candidate
 }
 
-/// Returns what stands for a value of 0.
+/// Returns the value that replaces 0 in the rows of a subject.
 fn zero(subject: Subject, before: &SideTraces<'_>, after: &SideTraces<'_>) -> f64 {
     let whole = match subject {
         Subject::Method | Subject::MethodTotal => Subject::Cpu,
@@ -71,7 +72,7 @@ fn zero(subject: Subject, before: &SideTraces<'_>, after: &SideTraces<'_>) -> f6
     before.total(&key).max(after.total(&key)) * ZERO_SHARE
 }
 
-/// Returns the mean and the percentiles of single pauses.
+/// Returns the mean and the percentiles of the lengths of pauses.
 fn pauses(before: &SideTraces<'_>, after: &SideTraces<'_>) -> Vec<Candidate> {
     let all = |side: &SideTraces<'_>| -> Vec<f64> {
         side.traces.iter().flat_map(|trace| &trace.pauses).copied().collect()
@@ -103,7 +104,7 @@ fn pauses(before: &SideTraces<'_>, after: &SideTraces<'_>) -> Vec<Candidate> {
     rows
 }
 
-/// Works out the share of each change in its subject.
+/// Sets the weight of each change: its percentage of the subject's total.
 fn weigh(candidates: &mut [Candidate]) {
     let subjects =
         [Subject::Cpu, Subject::Alloc, Subject::Exceptions, Subject::Contention, Subject::Waits];

@@ -18,11 +18,12 @@
 //!            | "B" | "KB" | "MB" | "GB" | "TB" | "KiB" | "MiB" | "GiB" | "TiB"
 //! ```
 //!
-//! A limit in percent refers to the change, and only applies to findings. An
-//! amount refers to the new value, or with `+` to the increase from old to new; it is
-//! converted to the unit of the value. A number without a unit is one in that unit. `*`
-//! in a name matches any text; if several rows match, one is enough.
+//! A limit in percent refers to the change, and holds only for rows that changed. An amount refers
+//! to the new value, or with `+` to the increase from old to new. It is converted to the unit of
+//! the value, and a number without a unit is in that unit already. `*` in a name matches any text;
+//! if several rows match, one is enough.
 
+use super::lacking::reason_for_absence;
 use super::report::DiffReport;
 use super::row::DiffRow;
 use crate::fact::comparison::{DiffKey, Measure, Subject, Undecided};
@@ -32,7 +33,7 @@ use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
 
-/// A condition.
+/// A condition on a comparison, such as `cpu>5%`.
 ///
 /// ```
 /// use nettrace_analysis::diff::Condition;
@@ -51,19 +52,19 @@ pub struct Condition {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Limit {
-    /// A finding's change in percent.
+    /// Change in percent of a row that changed.
     Percent(f64),
-    /// The new value.
+    /// New value.
     Value(Quantity),
-    /// The increase.
+    /// Increase from the old value to the new one.
     Growth(Quantity),
 }
 
-/// Why a text is not a condition.
+/// Error of a text that is not a condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConditionError {
-    /// There is neither `>` nor `<`.
+    /// The text has neither `>` nor `<`.
     NoComparison,
     /// The text before the comparison is not a metric.
     Metric(String),
@@ -71,11 +72,11 @@ pub enum ConditionError {
     Limit(String),
     /// The limit has a unit that the metric does not have.
     Unit {
-        /// The metric.
+        /// Metric as written.
         metric: String,
-        /// What its values are.
+        /// Unit of the metric's values: `ns`, `bytes` or `count`.
         unit: &'static str,
-        /// The limit.
+        /// Limit as written.
         limit: String,
     },
 }
@@ -118,8 +119,8 @@ impl FromStr for Condition {
     type Err = ConditionError;
 
     fn from_str(text: &str) -> Result<Condition, ConditionError> {
-        // Names of generic types contain angle brackets, so the comparison is the last
-        // one outside of parentheses.
+        // Names of generic types contain angle brackets, so the comparison is behind the last
+        // parenthesis.
         let behind_name = text.rfind(')').map_or(0, |at| at.saturating_add(1));
         let tail = text.get(behind_name..).unwrap_or_default();
         let at = tail.find(['>', '<']).ok_or(ConditionError::NoComparison)?;
@@ -146,7 +147,7 @@ impl FromStr for Condition {
     }
 }
 
-/// Returns the value that a metric refers to; its name may have `*`.
+/// Returns the key of the value that a metric refers to. The key's name may contain `*`.
 fn metric_of(text: &str) -> Result<DiffKey, ConditionError> {
     let unknown = || ConditionError::Metric(text.to_owned());
     if let Some((word, name)) = text.split_once('(') {
@@ -229,7 +230,8 @@ fn limit_of(text: &str) -> Option<Limit> {
     })
 }
 
-/// Counts have no unit, so neither has a limit of theirs.
+/// Returns whether an amount can be compared with values in `unit`. Counts can only be compared
+/// with amounts that have no unit.
 fn is_of_unit(amount: Quantity, unit: &str) -> bool {
     amount.is_plain() || unit != "count" && amount.in_unit(unit).is_some()
 }
@@ -243,29 +245,29 @@ impl Limit {
     }
 }
 
-/// Whether a condition holds.
+/// Result of a condition.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ConditionOutcome {
-    /// The condition.
+    /// Condition as written.
     pub condition: String,
-    /// Whether it holds for any row.
+    /// Whether the condition holds for at least one row.
     pub holds: bool,
-    /// Number of rows that it applies to. 0: the traces contain nothing of this kind, so
-    /// it cannot hold.
+    /// Number of rows that the condition applies to. It is 0, and the condition cannot hold, if the
+    /// traces contain nothing of this kind.
     pub rows: u64,
-    /// Counters that it names and whose unit is another kind than that of its limit, with
-    /// their units: `10MB` says nothing about a counter in `%`.
+    /// Name and unit of each counter that the condition names but cannot be compared with its
+    /// limit, such as a counter in `%` with `10MB`.
     pub incomparable: Vec<(String, String)>,
-    /// Why the traces cannot show whether it holds; `None` if they can.
+    /// Reason for which the traces cannot show whether the condition holds; `None` if they can.
     #[serde(flatten, serialize_with = "words::comparison::undecided")]
     pub undecided: Option<Undecided>,
-    /// The rows for which it holds.
+    /// Rows for which the condition holds.
     pub because: Vec<DiffRow>,
 }
 
 impl Condition {
-    /// Checks it against a report.
+    /// Checks the condition against a report.
     pub fn outcome(&self, report: &DiffReport) -> ConditionOutcome {
         let is_of =
             |row: &&DiffRow| row.key.subject == self.subject && self.name.is_match(&row.key.name);
@@ -289,10 +291,11 @@ impl Condition {
         }
     }
 
-    /// Returns why it is not known whether the condition holds, which no row shows.
+    /// Returns the reason for which it is unknown whether the condition holds, if no row fulfils
+    /// it.
     fn undecided(&self, rows: &[&DiffRow], report: &DiffReport) -> Option<Undecided> {
         if rows.is_empty() {
-            let why = report.why_not(self.subject).cloned();
+            let why = reason_for_absence(self.subject, &report.not_compared).cloned();
             return Some(why.map_or(Undecided::NoData, Undecided::NotCompared));
         }
         let limits_change = !matches!(self.limit, Limit::Value(_));

@@ -1,5 +1,5 @@
-//! Gives what was measured to the slices of its trace: equal parts of its time, or the
-//! iterations of a benchmark.
+//! Divides a trace into slices, and its measurements among them. Slices are equal parts of the
+//! trace's time, or the iterations of a benchmark.
 
 use super::calls::TraceCalls;
 use super::extent::{ExtentFinder, Iteration};
@@ -26,19 +26,19 @@ const MAX_SLICES: usize = 24;
 const MIN_SLICES: usize = 4;
 /// Minimum length of slices of equal length, in nanoseconds, unless there would be too few.
 const MIN_SLICE_NANOS: f64 = 40e6;
-/// Minimum length of waits that count as not over at the end of the trace, in nanoseconds: most
-/// shorter ones just go on later.
+/// Minimum length, in nanoseconds, of a wait that counts as open at the end of the trace. Most
+/// shorter ones are ordinary waits that the end of the trace cut off.
 const MIN_OPEN_WAIT_NANOS: u64 = 1_000_000_000;
-/// Maximum number of paths and statements that are compared, those with the most requests
-/// or the longest commands first.
+/// Maximum number of request paths, and of SQL statements, that are compared: those with the most
+/// requests or the longest commands.
 pub(super) const MAX_PATHS: usize = 500;
 
-/// The slices.
+/// Slices of a trace.
 #[derive(Debug)]
 enum Slices {
-    /// From when on, their number, and the length of each.
+    /// Parts of equal length; `from` is the start of the first, and `nanos` the length of each.
     Equal { from: i64, count: usize, nanos: f64 },
-    /// What lies between iterations is not measured.
+    /// Iterations of a benchmark. Nothing between them is measured.
     Iterations(Vec<Iteration>),
 }
 
@@ -50,7 +50,7 @@ impl Slices {
         }
     }
 
-    /// Returns the slice that a moment lies in.
+    /// Returns the index of the slice in which a moment lies.
     fn at(&self, nanos: i64) -> Option<usize> {
         match self {
             Slices::Equal { from, count, nanos: length } => {
@@ -65,7 +65,7 @@ impl Slices {
     }
 }
 
-/// Collects the values of a trace.
+/// Collects the values of a trace by slice.
 pub(super) struct Cut {
     slices: Slices,
     /// Whether allocations were sampled.
@@ -80,13 +80,13 @@ impl Cut {
         events: Option<(i64, i64)>,
         extent: &ExtentFinder,
     ) -> Cut {
-        // Writing the list of methods at the end of a session takes time in which nothing
-        // is measured.
+        // The rundown at the end of a session takes time in which nothing is measured, so the
+        // duration ends with the last sample or collection.
         let moments = samples.values().flatten().map(|row| row.nanos);
         let moments = moments.chain(gc.collections.iter().map(|row| row.start_ns));
         let (mut from, mut to) =
             moments.fold((i64::MAX, i64::MIN), |(from, to), at| (from.min(at), to.max(at)));
-        // A trace of counters, of compilations, or with one collection.
+        // A trace of counters or compilations has no samples, and one collection has no duration.
         if let Some(events) = events
             && (from > to || (to.saturating_sub(from) as f64) < MIN_SLICE_NANOS)
         {
@@ -125,7 +125,7 @@ impl Cut {
         cut
     }
 
-    /// Adds how long the program, or an operation of a benchmark, took.
+    /// Adds the duration of the program, or of the operations of a benchmark.
     fn elapsed(&mut self, extent: &ExtentFinder) {
         let key = DiffKey::total(Subject::Elapsed);
         if let Some(nanos) = self.trace.whole_run_ns {
@@ -160,7 +160,7 @@ impl Cut {
         self.trace.rows.insert(key, Measured::Values(vec![value]));
     }
 
-    /// Adds what samples show.
+    /// Adds the rows that samples show.
     pub(super) fn samples(
         &mut self,
         samples: &BTreeMap<Kind, Vec<SampleRow>>,
@@ -269,7 +269,7 @@ impl Cut {
         // Many threads may have the same deep stack, so its frames are gone through once.
         rows.sort_unstable_by_key(|row| (row.stack, row.slice));
         let mut stacks: Vec<(StackHandle, u64)> = Vec::new();
-        // By frame and slice, so that names are looked up once for each instead of for
+        // Sums are by frame and slice, so that a name is looked up once for each sum instead of for
         // each sample.
         let mut all: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
         let mut own: NumberMap<(u32, usize), (f64, f64)> = NumberMap::default();
@@ -342,15 +342,17 @@ impl Cut {
         }
     }
 
-    /// Returns whether bytes are those that collections say were allocated before them. Users
-    /// of a benchmark want bytes per operation, and its allocations are rarely sampled.
+    /// Returns whether allocated bytes are taken from collections, which report the bytes allocated
+    /// before them. Users of a benchmark want bytes per operation, and its allocations are rarely
+    /// sampled.
     fn counts_allocations_by_collections(&self) -> bool {
         matches!(self.slices, Slices::Iterations(_)) && !self.has_allocations
     }
 
     pub(super) fn collections(&mut self, gc: &GcReport) {
         if self.counts_allocations_by_collections() && !gc.collections.is_empty() {
-            // None while it was measured is none, as collections were recorded.
+            // Collections were recorded, so without any in an iteration the row is 0 and not
+            // missing.
             self.add(DiffKey::total(Subject::Alloc), Some(0), (0.0, 0.0));
         }
         // The pauses of a collection without an end are not known.
@@ -382,9 +384,10 @@ impl Cut {
         }
     }
 
-    /// Adds requests, by path.
+    /// Adds requests, in total and by path. `named` is the number of activities that are named like
+    /// requests; it counts in traces without HTTP events.
     pub(super) fn requests(&mut self, http: &ActivitiesReport, named: u64) {
-        // The program's own requests if it is a server, else those that it makes.
+        // Requests that the program answered if it is a server, otherwise requests that it made.
         let is_server = http.activities.iter().any(|row| row.direction.as_deref() == Some("in"));
         let is_counted = |direction: Option<&str>| !is_server || direction == Some("in");
         let rows = http.activities.iter().filter(|row| is_counted(row.direction.as_deref()));
@@ -417,7 +420,7 @@ impl Cut {
         self.counted(DiffKey::measure(Subject::Requests, Measure::Errors), failed);
     }
 
-    /// Adds SQL commands, by statement.
+    /// Adds SQL commands, in total and by statement.
     pub(super) fn sql(&mut self, sql: &SqlReport) {
         if sql.count == 0 {
             return;
@@ -442,7 +445,7 @@ impl Cut {
         }
     }
 
-    /// Adds a number of events whose times are not known here.
+    /// Adds a number of events whose times are not known, all in the first slice.
     fn counted(&mut self, key: DiffKey, count: u64) {
         let mut sums = vec![0.0; self.slices.count()];
         if let Some(first) = sums.first_mut() {
@@ -461,13 +464,14 @@ impl Cut {
     }
 }
 
-/// Returns whether a thread still waits that has nothing to do: a worker of the pool, a timer.
+/// Returns whether a wait is still open because its thread has nothing to do, such as a worker of
+/// the pool or a timer.
 fn is_idle(row: &SampleRow, resolved: &Resolved<'_>) -> bool {
     row.key.label.is_some()
         && resolved.waits_for(row.key.stack, Mode::External) == Some(WaitFor::Work)
 }
 
-/// Samples of a running thread.
+/// Samples of running threads with one stack, in one slice.
 struct CutSamples {
     stack: StackHandle,
     slice: usize,
@@ -475,14 +479,13 @@ struct CutSamples {
     samples: u64,
 }
 
-/// Adds weight and count.
 fn plus(sum: &mut (f64, f64), other: (f64, f64)) {
     sum.0 += other.0;
     sum.1 += other.1;
 }
 
-/// Makes the key of a frame. Addresses differ from run to run, so frames without a name share one
-/// row per module.
+/// Returns the key of a frame. Frames without a name share one row per module, because addresses
+/// differ from run to run.
 fn key_of(subject: Subject, frame: Option<&Frame>) -> DiffKey {
     match frame {
         Some(frame) if frame.is_named() => DiffKey::named(subject, frame.text.as_str()),
@@ -491,8 +494,8 @@ fn key_of(subject: Subject, frame: Option<&Frame>) -> DiffKey {
     }
 }
 
-/// Returns the innermost method of a stack that is not the framework's; `None` if the stack is
-/// not known.
+/// Returns the innermost frame outside of the framework, or else the innermost frame. `None` if the
+/// stack is not known.
 fn own_place<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> Option<&'r Arc<Frame>> {
     let frames = resolved.frames(stack);
     let frames = || frames.iter().filter_map(|frame| resolved.frame(*frame));

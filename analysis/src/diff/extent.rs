@@ -1,5 +1,5 @@
-//! What a trace covers: a whole run of a program, the measured iterations of a benchmark,
-//! or some seconds of a process.
+//! Part of a program's run that a trace covers: the whole run, the measured iterations of a
+//! benchmark, or some seconds.
 
 use crate::report::Moment;
 use nettrace_parser::Event;
@@ -28,20 +28,19 @@ impl Iteration {
 ///
 /// | event | meaning |
 /// |---|---|
-/// | runtime 187 | the runtime has started: the session was there first |
-/// | runtime 157 (loader keyword) | the process's domain is unloaded, which happens when the process ends: a session that is stopped before has no such event |
+/// | runtime 187 | the runtime has started, and the session began before it |
+/// | runtime 157 (loader keyword) | the process unloads its domain at its end; missing if the session was stopped before |
 /// | BenchmarkDotNet 1 | the name of the benchmark |
-/// | BenchmarkDotNet 15, 16 | an iteration of the workload begins, has ended |
-/// | BenchmarkDotNet 11, 12 | an iteration of an empty workload begins, has ended: what calling it costs |
+/// | BenchmarkDotNet 15, 16 | an iteration of the workload begins, ends |
+/// | BenchmarkDotNet 11, 12 | an iteration of an empty workload, whose time is the overhead of calls, begins, ends |
 #[derive(Debug, Default)]
 pub(super) struct ExtentFinder {
     began: Option<i64>,
     ended: Option<i64>,
-    /// The name of the benchmark.
     benchmark: Option<String>,
     open: Option<(u32, i64)>,
     iterations: Vec<Iteration>,
-    /// Nanoseconds and operations.
+    /// Nanoseconds and number of operations of all iterations of the empty workload.
     overhead: (f64, f64),
 }
 
@@ -90,7 +89,8 @@ impl ExtentFinder {
         }
     }
 
-    /// Returns the time from the runtime's start to the end of the process, if the trace has both.
+    /// Returns the nanoseconds from the runtime's start to the end of the process, if the trace has
+    /// both.
     pub(super) fn whole_run(&self) -> Option<f64> {
         let nanos = self.ended?.checked_sub(self.began?)?;
         (nanos > 0).then_some(nanos as f64)
@@ -104,7 +104,7 @@ impl ExtentFinder {
         &self.iterations
     }
 
-    /// Returns what calling an empty operation takes, in nanoseconds.
+    /// Returns the nanoseconds that calling an empty operation takes.
     pub(super) fn overhead_nanos(&self) -> f64 {
         if self.overhead.1 > 0.0 { self.overhead.0 / self.overhead.1 } else { 0.0 }
     }

@@ -1,9 +1,9 @@
-//! Which differences are findings.
+//! Decides which differences are findings.
 //!
-//! With two runs or more on each side: those that runs of one program would not show in
-//! more than one of twenty comparisons, all rows of all subjects together (Holm within a
-//! [`RowFamily`], Bonferroni over the families). With one run: those that are large by
-//! experience, as nothing is known about how runs differ.
+//! With two runs or more on each side, findings are differences that runs of one program show in at
+//! most one of twenty comparisons. All rows of all subjects are corrected together (Holm within a
+//! [`RowFamily`], Bonferroni over the families). With one run on a side nothing is known about how
+//! runs differ, so findings are differences that are large by experience.
 
 use super::row::Candidate;
 use super::side::SideTraces;
@@ -13,22 +13,22 @@ use std::collections::BTreeMap;
 
 /// Maximum share of comparisons of a program with itself that have a finding.
 const MAX_CHANCE: f64 = 0.05;
-/// Minimum percentage of its subject that a finding changed.
+/// Minimum change of a finding, in percent of its subject's total.
 const MIN_WEIGHT: f64 = 0.5;
-/// Minimum percentage of its subject, on the larger side, for a row to be judged.
+/// Minimum value of a row to be judged, on the larger side, in percent of its subject's total.
 const MIN_SHARE: f64 = 1.0;
 /// Minimum percentage of all waiting time for waits in one method to be judged.
 const MIN_SHARE_OF_WAITS: f64 = 5.0;
-/// Minimum number of requests or commands for a path or a statement to be judged.
+/// Minimum number of requests of a path, or of commands of a statement, to be judged.
 const MIN_REQUESTS: f64 = 20.0;
-/// Minimum number of values of a counter that are a sample of it.
+/// Minimum number of values of a counter to be judged.
 const MIN_VALUES: u32 = 5;
-/// Minimum percentage of the running time for a method to count when it is worked out how
-/// small a change would have been seen.
+/// Minimum percentage of the running time for a method to take part in the smallest change that
+/// would have been detected.
 const MIN_SHARE_THAT_MATTERS: f64 = 5.0;
-/// Minimum percentage of their subject that bursts changed to be noted.
+/// Minimum change of a bursty row that a note mentions, in percent of its subject's total.
 const MIN_WEIGHT_OF_BURSTS: f64 = 20.0;
-/// Minimum percentage of its subject that a doubted row changed to be counted in a note.
+/// Minimum change of a doubted row that a note counts, in percent of its subject's total.
 const MIN_WEIGHT_OF_DOUBTS: f64 = 5.0;
 
 /// The results for the whole comparison.
@@ -57,8 +57,8 @@ pub(super) fn judge(
         None
     };
     if sides.iter().any(|side| side.has_iterations()) {
-        // How long pauses and waits are, differs from process to process; iterations in one
-        // process do not show that.
+        // Lengths of pauses and waits differ between processes, which iterations in one process do
+        // not show.
         for row in &mut *rows {
             row.is_changed &= match row.key.subject {
                 Subject::GcPause | Subject::Contention | Subject::Waits => is_large(row, &wholes),
@@ -70,7 +70,7 @@ pub(super) fn judge(
     Judged { detectable_percent, notes: notes(rows, has_runs) }
 }
 
-/// Totals by subject; a row's share is its part of its subject's total.
+/// Total of each subject, on its larger side.
 struct Wholes(BTreeMap<Subject, f64>);
 
 impl Wholes {
@@ -79,13 +79,13 @@ impl Wholes {
         Wholes(totals.map(|row| (row.key.subject, row.old.max(row.new))).collect())
     }
 
-    /// Returns what percentage of its subject a row is.
+    /// Returns the value of a row in percent of its subject's total.
     fn share(&self, row: &Candidate) -> f64 {
         let whole = self.0.get(&row.key.subject.whole()).copied().unwrap_or(0.0);
         if whole > 0.0 { row.old.max(row.new) / whole * 100.0 } else { 100.0 }
     }
 
-    /// Returns whether a row is worth naming.
+    /// Returns whether a row is large enough to be judged.
     fn matters(&self, row: &Candidate) -> bool {
         let min_share = match row.key.subject {
             Subject::RequestPath | Subject::SqlStatement => {
@@ -108,7 +108,8 @@ fn is_large_enough(row: &Candidate, threshold_percent: f64) -> bool {
     row.weight_percent >= MIN_WEIGHT && (ratio >= threshold || ratio <= 1.0 / threshold)
 }
 
-/// Judges several runs on each side. Returns the smallest change that would have been seen.
+/// Marks the rows that changed, with several runs on each side. Returns the smallest change that
+/// would have been detected, in percent.
 fn judge_runs(rows: &mut [Candidate], wholes: &Wholes, threshold_percent: f64) -> Option<f64> {
     let mut families: BTreeMap<RowFamily, Vec<(f64, usize)>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
@@ -116,7 +117,8 @@ fn judge_runs(rows: &mut [Candidate], wholes: &Wholes, threshold_percent: f64) -
             families.entry(row.key.subject.family()).or_default().push((compared.chance, at));
         }
     }
-    // Rows that are equal in all runs ask no question.
+    // A family whose rows are equal in all runs is not tested, so the others are not corrected for
+    // it.
     families.retain(|_, rows| rows.iter().any(|(chance, _)| *chance < 1.0));
     let each = MAX_CHANCE / families.len().max(1) as f64;
     for of_family in families.values_mut() {
@@ -159,7 +161,7 @@ fn is_large(row: &Candidate, wholes: &Wholes) -> bool {
     let large = row.key.subject.large();
     let (least, most) = (row.old.min(row.new), row.old.max(row.new));
     let [old, new] = row.counts;
-    // A mean of few values is no sample, whatever the other side has.
+    // The mean of a counter needs enough values on both sides. A sum may be 0 on one side.
     let count = if row.key.subject == Subject::Counter { old.min(new) } else { old.max(new) };
     most > 0.0
         && most >= least * large.ratio
@@ -170,9 +172,9 @@ fn is_large(row: &Candidate, wholes: &Wholes) -> bool {
         && wholes.matters(row)
 }
 
-/// Marks the findings among the rows that changed: those that do not only repeat another one, as
-/// percentiles of the same pauses do, generations that grew with all collections, and callers
-/// that take longer by what they call, as long as a method itself is named.
+/// Marks as findings the rows that changed, except rows that repeat another finding: other
+/// statistics of the same pauses, single generations if all collections changed, and callers if a
+/// method itself changed.
 fn one_finding_each(rows: &mut [Candidate]) {
     let is_changed = |subject: Subject, rows: &[Candidate]| {
         rows.iter().any(|row| row.key.subject == subject && row.key.is_total() && row.is_changed)
@@ -201,7 +203,7 @@ fn one_finding_each(rows: &mut [Candidate]) {
     }
 }
 
-/// Returns why a row cannot be judged.
+/// Returns the reason for which a row cannot be judged.
 fn doubt(row: &Candidate, sides: [&SideTraces<'_>; 2]) -> Option<Doubt> {
     let is_few = |count: &f64| *count < f64::from(MIN_VALUES);
     if row.key.subject == Subject::Counter && row.counts.iter().any(is_few) {
@@ -212,7 +214,7 @@ fn doubt(row: &Candidate, sides: [&SideTraces<'_>; 2]) -> Option<Doubt> {
         (OldOrNew::Old, old, (row.old, old_count), new, (row.new, new_count)),
         (OldOrNew::New, new, (row.new, new_count), old, (row.old, old_count)),
     ];
-    // Where one side has a method and the other has none, but has frames without a name.
+    // A method that one side lacks may be among that side's frames without a name.
     let is_method = matches!(row.key.subject, Subject::Method | Subject::MethodTotal);
     if is_method && !row.key.is_unnamed() {
         let unnamed = DiffKey::unnamed(Subject::Method);
@@ -225,7 +227,7 @@ fn doubt(row: &Candidate, sides: [&SideTraces<'_>; 2]) -> Option<Doubt> {
             }
         }
     }
-    // A side may have had as many events more as it lost.
+    // A side may have fewer events because it lost as many.
     for (side, traces, (_, own), other, (_, theirs)) in sides {
         let expected = theirs * traces.divisor() / other.divisor().max(f64::MIN_POSITIVE);
         let lacking = expected - own;
@@ -236,7 +238,7 @@ fn doubt(row: &Candidate, sides: [&SideTraces<'_>; 2]) -> Option<Doubt> {
     None
 }
 
-/// Returns what limits the comparison.
+/// Returns notes on the limits of the comparison.
 fn notes(rows: &[Candidate], has_runs: bool) -> Vec<DiffNote> {
     let mut notes = Vec::new();
     let lost = rows.iter().find_map(|row| match row.doubt {

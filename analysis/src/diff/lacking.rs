@@ -1,4 +1,4 @@
-//! What only one side recorded.
+//! Finds out what only one side recorded.
 
 use super::recorded::{CONTENTION, EXCEPTION, GC, NamedModules, WAIT_HANDLE};
 use super::side::SideTraces;
@@ -7,12 +7,13 @@ use crate::fact::comparison::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum difference between the shares of samples without a name of the two sides.
+/// Maximum difference between both sides' shares of samples without a name.
 const MAX_UNNAMED_APART: f64 = 0.2;
 /// Maximum number of modules without names that notes list.
 const MAX_MODULES: usize = 5;
 
-/// The rows that stand for what a side recorded, in the order in which missing ones are listed.
+/// Rows whose presence shows that a side recorded a subject, in the order in which missing subjects
+/// are listed.
 const RECORDED: [(Subject, Measure); 13] = [
     (Subject::Cpu, Measure::Value),
     (Subject::Requests, Measure::Count),
@@ -29,7 +30,7 @@ const RECORDED: [(Subject, Measure); 13] = [
     (Subject::Contention, Measure::Value),
 ];
 
-/// Returns what only one side recorded, of the keys that have no partner on the other side.
+/// Returns the subjects that only one side recorded. `alone` has the keys of only one side.
 pub(super) fn not_recorded(alone: &[&DiffKey], old: &SideTraces<'_>) -> Vec<NotCompared> {
     let mut counts: BTreeMap<(usize, OldOrNew), u64> = BTreeMap::new();
     for key in alone {
@@ -57,8 +58,7 @@ fn place_among_recorded(key: &DiffKey) -> Option<usize> {
         .filter(|_| is_whole || key.subject == Subject::Counter)
 }
 
-/// Returns why a subject has no row, if the reason is known. For a counter that only one side
-/// has it never is.
+/// Returns the reason for which a subject has no row; `None` if it is not known, as for counters.
 pub(super) fn reason_for_absence(
     subject: Subject,
     not_compared: &[NotCompared],
@@ -68,11 +68,11 @@ pub(super) fn reason_for_absence(
     not_compared.iter().find(|it| it.subject == key.subject)
 }
 
-/// Which methods have names on one side only.
+/// Methods that have names on one side only.
 pub(super) struct UnnamedShare<'m> {
-    /// The side whose methods have no names while those of the other side have: it was
-    /// recorded without rundown, or its process was killed. Which threads wait is seen by
-    /// names, so each sample of this side counts as running.
+    /// Side whose methods have no names while the other side's have: it was recorded without
+    /// rundown, or its process was killed. Waiting threads are recognized by names, so each sample
+    /// of this side counts as running.
     pub(super) side: Option<OldOrNew>,
     /// Modules that have names on one side only, and the side that lacks them.
     modules: Vec<(&'m str, OldOrNew)>,
@@ -88,12 +88,12 @@ impl<'m> UnnamedShare<'m> {
         UnnamedShare { side, modules: old.named_on_one_side(new) }
     }
 
-    /// Returns the modules that are one row, because only one side has names of their methods.
+    /// Returns the modules whose methods become one row, because only one side has their names.
     pub(super) fn merged(&self) -> BTreeSet<&'m str> {
         self.modules.iter().map(|(module, _)| *module).collect()
     }
 
-    /// Returns what is not compared because names are missing.
+    /// Returns the subjects and modules that are not compared because names are missing.
     pub(super) fn not_compared(&self) -> Vec<NotCompared> {
         if let Some(side) = self.side {
             let reason = NotComparedReason::MethodsWithoutNames;
@@ -108,8 +108,8 @@ impl<'m> UnnamedShare<'m> {
     }
 }
 
-/// Returns whether both sides recorded what a row is about. One that has none of it may have had
-/// none.
+/// Returns whether both sides recorded a row's kind of event. A side without such events may have
+/// recorded that none happened.
 pub(super) fn is_on_both(key: &DiffKey, old: &SideTraces<'_>, new: &SideTraces<'_>) -> bool {
     let (key, keyword) = recorded_by(key);
     let has = |side: &SideTraces<'_>, other: &SideTraces<'_>| {

@@ -1,4 +1,4 @@
-//! The values of a trace that are compared.
+//! Values of a trace that are compared.
 
 use super::calls::TraceCalls;
 use super::recorded::{Keywords, NamedModules};
@@ -9,7 +9,7 @@ use nettrace_parser::Outcome;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Measured values.
+/// Values of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Measured {
     /// A sum for each slice.
@@ -22,40 +22,39 @@ pub(super) enum Measured {
 #[derive(Debug, Clone, Default)]
 #[must_use = "its values are compared with those of another trace"]
 pub struct MeasuredTrace {
-    /// From the first measurement to the last, in nanoseconds; of a benchmark, the time of
-    /// its measured iterations.
+    /// Nanoseconds from the first measurement to the last or, in a benchmark, of its measured
+    /// iterations.
     pub duration_ns: u64,
-    /// From the runtime's start to the end of the process, if the trace has both.
+    /// Nanoseconds from the runtime's start to the end of the process; `None` if the trace lacks
+    /// one of them.
     pub whole_run_ns: Option<f64>,
-    /// The name of the benchmark, if BenchmarkDotNet ran one.
+    /// Name of the benchmark that BenchmarkDotNet ran; `None` if it ran none.
     pub benchmark: Option<String>,
     /// Number of CPU samples of threads that ran or waited.
     pub samples: u64,
-    /// Number of requests, as the report of HTTP requests counts them: those that the
-    /// program answered, else those that it made. Without any, activities whose name ends
-    /// in `Request`.
+    /// Number of requests that the program answered or, if it answered none, that it made. Without
+    /// HTTP events, the number of activities that are named like requests.
     pub requests: u64,
-    /// How the trace was read.
+    /// Damage and losses that were found in the trace; `None` if they are not known.
     pub outcome: Option<Outcome>,
     /// Number of operations in each iteration of a benchmark.
     pub(super) operations_of: Vec<f64>,
     pub(super) rows: BTreeMap<DiffKey, Measured>,
     /// Number of samples or events of each row.
     pub(super) counts: BTreeMap<DiffKey, f64>,
-    /// The frames of methods, by the names of their rows.
+    /// Frames of methods, by the names of their rows.
     pub(super) methods: HashMap<String, Arc<Frame>>,
     /// Whether the runtime recorded anything besides the list of methods.
     pub(super) has_runtime: bool,
     pub(super) keywords: Keywords,
-    /// How much of each module's time is in methods without names.
+    /// Share of each module's time in methods without names.
     pub(super) names: NamedModules,
-    /// Durations of all pauses.
+    /// Nanoseconds of each pause.
     pub(super) pauses: Vec<f64>,
-    /// Units of counters.
+    /// Units of counters, by their names.
     pub(super) units: BTreeMap<String, String>,
-    /// TraceCalls of running threads.
     pub(super) calls: TraceCalls,
-    /// What stands out in it.
+    /// Findings of the trace's summary.
     pub(super) findings: Vec<Finding>,
 }
 
@@ -69,7 +68,7 @@ impl MeasuredTrace {
         self.outcome.as_ref().map_or(0, |outcome| outcome.losses.total())
     }
 
-    /// Returns what the sums of the trace are divided by.
+    /// Returns the number by which the sums of the trace are divided.
     pub(super) fn divisor(&self, per: Per) -> f64 {
         match per {
             Per::Run => 1.0,

@@ -1,10 +1,10 @@
-//! What changed between two traces, or between two groups of traces.
+//! Comparison of two traces, or of two groups of traces.
 //!
-//! Runs of one program differ from each other, and nothing in a single trace says how much.
-//! With two traces or more on each side, runs are compared with runs: a change is a
-//! *finding* if it is beyond what runs of one program differ. With one trace on a side,
-//! differences are shown, and those that are large by experience are findings.
-//! `docs/diff.md` of the project has the tests, their errors and the experiment.
+//! Runs of one program differ from each other, and nothing in a single trace says how much. With
+//! two traces or more on each side, runs are compared with runs: a change is a *finding* if it is
+//! larger than the differences between runs of one program. With one trace on a side, all
+//! differences are shown, and those that are large by experience are findings. `docs/diff.md`
+//! describes the statistical tests, their errors and the experiment behind them.
 //!
 //! ```
 //! use nettrace_analysis::{AnalysisError, AnalysisOptions};

@@ -32,15 +32,15 @@ use std::io::{self, Write};
 #[derive(Debug)]
 #[must_use = "a page is to be written"]
 pub struct DiffPage<'d> {
-    /// The comparison.
+    /// Comparison that the page shows.
     pub report: &'d DiffReport,
-    /// The traces before.
+    /// Old traces, for the flame graph.
     pub old: &'d [MeasuredTrace],
-    /// The traces after.
+    /// New traces, for the flame graph.
     pub new: &'d [MeasuredTrace],
-    /// Names of the traces, before and after.
+    /// Names of the old traces, and of the new ones.
     pub names: [Vec<String>; 2],
-    /// Conditions, and whether they hold.
+    /// Results of the conditions; may be empty.
     pub conditions: &'d [ConditionOutcome],
 }
 
@@ -52,7 +52,7 @@ struct DiffPageDocument<'d> {
     old_names: &'d [String],
     new_names: &'d [String],
     conditions: &'d [ConditionOutcome],
-    /// Divisors of the nanoseconds of both sides.
+    /// Numbers by which the nanoseconds of the old and the new side are divided.
     divisors: [f64; 2],
     frames: Value,
     columns: &'d BTreeMap<String, ColumnPlace>,
@@ -98,7 +98,7 @@ impl DiffPage<'_> {
     }
 }
 
-/// Returns the frames as the page reads them: a list for each column.
+/// Returns the frames as JSON, with one list for each column.
 fn frames(frames: &[Option<&Frame>], findings: &BTreeSet<&str>) -> Value {
     let texts = |deeper: &'static str, part: fn(&Frame) -> &str| -> Vec<&str> {
         frames.iter().map(|frame| frame.map_or(deeper, part)).collect()

@@ -1,4 +1,4 @@
-//! The pass over a trace that collects the values to compare.
+//! Pass over a trace that collects the values to compare.
 
 use super::cut::{Cut, MAX_PATHS};
 use super::extent::ExtentFinder;
@@ -20,10 +20,10 @@ use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::BTreeMap;
 
-/// Minimum time between two values of a counter, in nanoseconds. Those closer to each other are
-/// one value, delivered to two sessions.
+/// Minimum time between two values of a counter, in nanoseconds. Closer values are one value that
+/// was delivered to two sessions.
 const MIN_APART_NANOS: i64 = 50_000_000;
-/// The kinds of samples that are compared.
+/// Kinds of samples that are compared.
 const KINDS: [Kind; 6] = [
     Kind::Cpu,
     Kind::AllocationTicks,
@@ -33,15 +33,15 @@ const KINDS: [Kind; 6] = [
     Kind::Waits,
 ];
 
-/// Makes a pass over the events that the options select, which collects the values to compare.
-/// Their kinds of samples are ignored.
+/// Makes a pass that collects the values to compare from the events that the options select. The
+/// options' kinds of samples are ignored.
 pub fn pass(mut options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = MeasuredTrace>> {
-    // What recording costs differs from run to run and from recorder to recorder.
+    // The cost of recording, which differs between runs and recorders, becomes one frame.
     options.folding.is_recording = true;
     gathering_pass(options, &KINDS, DiffReports::new)
 }
 
-/// Everything that observes a trace for a comparison: see [`pass`].
+/// Observers of a trace for a comparison.
 struct DiffReports {
     overview: Overview,
     startup: StartTimes,
@@ -49,8 +49,7 @@ struct DiffReports {
     keywords: Keywords,
     gathered: Shared<GatheredWork>,
     has_runtime: bool,
-    /// When the first and the last event came that is not of the list of methods at the
-    /// end.
+    /// Times of the first and the last event outside of the rundown.
     events: Option<(i64, i64)>,
 }
 
@@ -127,7 +126,7 @@ impl Reports for DiffReports {
         let mut startup = self.startup;
         cut.work(&gathered, &mut startup);
         let mut trace = cut.trace;
-        // A benchmark starts once and measures often.
+        // The start of a benchmark's process is no part of what it measures.
         let startup = if trace.operations_of.is_empty() { startup.values() } else { Vec::new() };
         for (measure, value) in startup {
             let key = DiffKey::measure(Subject::Startup, measure);
@@ -151,7 +150,7 @@ impl Reports for DiffReports {
     }
 }
 
-/// Returns the name of a counter, `System.Runtime/cpu-usage`, with the tags if there are any.
+/// Returns the name of a counter, such as `System.Runtime/cpu-usage`, and its tags in brackets.
 fn counter_name(series: &CounterSeries) -> String {
     let mut name = format!("{}/{}", series.provider, series.name);
     let tags: Vec<String> =
@@ -162,7 +161,8 @@ fn counter_name(series: &CounterSeries) -> String {
     name
 }
 
-/// Returns the values, those that were delivered to several sessions once.
+/// Returns the finite values of a counter. A value that was delivered to several sessions occurs
+/// once.
 fn distinct_values(points: &[CounterPoint]) -> Vec<f64> {
     let mut before: Option<i64> = None;
     let mut values = Vec::new();

@@ -1,13 +1,12 @@
-//! Chooses what sums are divided by.
+//! Chooses the unit by which sums are divided.
 
 use super::measured::MeasuredTrace;
 use crate::fact::comparison::{Per, PerReason};
 
-/// Minimum number of requests in each trace for sums to be divided by requests, unless the user
-/// wants something else.
+/// Minimum number of requests in each trace for sums to be divided by requests by default.
 const MIN_REQUESTS: u64 = 20;
 
-/// Returns the unit that fits all these traces, and why.
+/// Returns the unit that fits all traces, and the reason for it.
 pub(super) fn fitting<'t>(
     traces: impl Iterator<Item = &'t MeasuredTrace> + Clone,
 ) -> (Per, PerReason) {

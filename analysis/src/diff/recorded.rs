@@ -1,4 +1,5 @@
-//! Whether a trace without some kind of event had none, or did not record them.
+//! Tells whether a trace without a kind of event recorded that none happened, or did not record
+//! any.
 
 use crate::fact::comparison::OldOrNew;
 use nettrace_parser::Event;
@@ -13,16 +14,16 @@ pub(super) const CONTENTION: u64 = 0x4000;
 pub(super) const EXCEPTION: u64 = 0x8000;
 /// The keyword of the runtime's provider for waits for handles.
 pub(super) const WAIT_HANDLE: u64 = 0x400_0000_0000;
-/// Keywords that a program may well have no event of.
+/// Keywords of which a program may well have no event.
 const RARE: u64 = CONTENTION | EXCEPTION | WAIT_HANDLE;
-/// Minimum number of events of a keyword on one side that mean that the other side, which has
-/// none, did not record it.
+/// Minimum number of events of a keyword on one side for the other side, which has none, to count
+/// as not having recorded the keyword.
 const MIN_EVENTS: u64 = 20;
-/// Maximum share of a module's time in methods without names for the module to be named.
+/// Maximum share of a module's time in methods without names for the module to count as named.
 const MAX_UNNAMED: f64 = 0.2;
 
-/// Number of events by keyword of the runtime's provider. Traces do not say what was asked
-/// for, so this is all there is to tell "none" from "not recorded".
+/// Number of events by keyword of the runtime's provider. Traces do not say which keywords the
+/// session enabled, so only these numbers tell "none" from "not recorded".
 #[derive(Debug, Clone, Default)]
 pub(super) struct Keywords(BTreeMap<u64, u64>);
 
@@ -30,7 +31,7 @@ impl Keywords {
     pub(super) fn event(&mut self, event: &Event<'_>) {
         if event.known_provider() == KnownProvider::Runtime {
             let keywords = event.keywords();
-            // Those with several keywords do not say which of them was asked for.
+            // An event with several keywords does not show which of them the session enabled.
             if keywords.is_power_of_two() {
                 let count = self.0.entry(keywords).or_default();
                 *count = count.saturating_add(1);
@@ -38,7 +39,7 @@ impl Keywords {
         }
     }
 
-    /// Returns the sum over several traces.
+    /// Returns the numbers of all traces together.
     pub(super) fn sum<'k>(all: impl Iterator<Item = &'k Keywords>) -> Keywords {
         let mut sum = Keywords::default();
         for (keyword, count) in all.flat_map(|keywords| &keywords.0) {
@@ -48,10 +49,9 @@ impl Keywords {
         sum
     }
 
-    /// Returns whether `keyword` was recorded, so that having none of its events means that none
-    /// happened. It was if there are events of it,
-    /// or it is one of which there may be none, and all that the other side recorded often
-    /// was recorded here, too.
+    /// Returns whether `keyword` was recorded, so that a side without its events had none. A
+    /// keyword with events was recorded. A rare keyword without events counts as recorded if this
+    /// side has all the other keywords that are frequent on the other side.
     pub(super) fn has_recorded(&self, keyword: u64, other: &Keywords) -> bool {
         let lacks = |(theirs, count): (&u64, &u64)| {
             *count >= MIN_EVENTS && theirs & RARE == 0 && !self.0.contains_key(theirs)
@@ -60,8 +60,8 @@ impl Keywords {
     }
 }
 
-/// Time of CPU samples by the module of their innermost frame, and that of frames without
-/// a name.
+/// Nanoseconds of CPU samples by the module of the innermost frame: all of them, and those whose
+/// frame has no name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NamedModules(BTreeMap<String, (u64, u64)>);
 
@@ -76,7 +76,7 @@ impl NamedModules {
         }
     }
 
-    /// Returns the sum over several traces.
+    /// Returns the times of all traces together.
     pub(super) fn sum<'m>(all: impl Iterator<Item = &'m NamedModules>) -> NamedModules {
         let mut sum = NamedModules::default();
         for (module, (nanos, unnamed)) in all.flat_map(|modules| &modules.0) {
@@ -95,7 +95,7 @@ impl NamedModules {
         if sums.0 > 0.0 { sums.1 / sums.0 } else { 0.0 }
     }
 
-    /// Returns the modules of which only one side has names, and the side that lacks them.
+    /// Returns the modules whose methods have names on one side only, and the side without names.
     /// `self` is the old side.
     pub(super) fn named_on_one_side<'m>(&'m self, new: &NamedModules) -> Vec<(&'m str, OldOrNew)> {
         let is_unnamed = |row: &(u64, u64)| row.1 as f64 > row.0 as f64 * MAX_UNNAMED;

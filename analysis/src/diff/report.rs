@@ -1,9 +1,9 @@
-//! The document of a comparison.
+//! Document of a comparison.
 
 use super::async_names;
 use super::candidates::candidates;
 use super::judge::{Judged, judge};
-use super::lacking::{UnnamedShare, is_on_both, not_recorded, reason_for_absence};
+use super::lacking::{UnnamedShare, is_on_both, not_recorded};
 use super::measured::MeasuredTrace;
 use super::per::fitting;
 use super::recorded::NamedModules;
@@ -22,13 +22,13 @@ use serde::Serialize;
 /// Minimum change in percent of a finding, unless the user sets another.
 const MIN_CHANGE_PERCENT: f64 = 3.0;
 
-/// How traces are compared.
+/// Options of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct DiffOptions {
-    /// What sums are divided by; `None` chooses what fits the traces.
+    /// Unit by which sums are divided; `None` chooses a unit that fits the traces.
     pub per: Option<Per>,
-    /// Changes of less than this percentage are no findings.
+    /// Minimum change of a finding, in percent.
     pub threshold_percent: f64,
 }
 
@@ -44,38 +44,39 @@ impl From<Per> for DiffOptions {
     }
 }
 
-/// The changes between two groups of traces.
+/// Changes between two groups of traces.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DiffReport {
     /// Version of this document.
     pub schema: u32,
-    /// The result.
+    /// Overall result.
     #[serde(flatten, serialize_with = "words::comparison::verdict")]
     pub verdict: DiffVerdict,
-    /// What sums are divided by.
+    /// Unit by which sums are divided.
     pub per: Per,
-    /// Why they are divided by that.
+    /// Reason for the choice of this unit.
     #[serde(flatten, serialize_with = "words::comparison::per_reason")]
     pub per_reason: PerReason,
-    /// The old traces.
+    /// Sizes of the old traces.
     pub old: DiffSide,
-    /// The new traces.
+    /// Sizes of the new traces.
     pub new: DiffSide,
     /// Number of findings, which are the first rows.
     pub significant: u64,
-    /// The smallest change in percent that these runs would have shown in a method that
-    /// matters, or in all running time. `None` with one run on a side.
+    /// Smallest change, in percent, that these runs would have shown in a method that matters, or
+    /// in all running time. `None` with one run on a side.
     pub detectable_percent: Option<f64>,
-    /// Values that are not compared, because only one side has them.
+    /// Subjects that are not compared, because only one side recorded them.
     #[serde(flatten, serialize_with = "words::comparison::not_compared")]
     pub not_compared: Vec<NotCompared>,
-    /// What else limits the comparison.
+    /// Other limits of the comparison.
     #[serde(flatten, serialize_with = "words::comparison::notes")]
     pub notes: Vec<DiffNote>,
-    /// What stands out on one side only.
+    /// Findings of the summaries of one side only.
     pub stands_out: StandsOut,
-    /// All compared values: findings first, those with the highest weight first.
+    /// All compared values: findings first, causes before the sums that contain them, then by
+    /// weight.
     pub rows: Vec<DiffRow>,
 }
 
@@ -130,8 +131,8 @@ impl DiffReport {
         }
     }
 
-    /// Returns why nobody should rely on this comparison: there is nothing to compare, or one
-    /// side has no CPU samples, or none with names.
+    /// Returns the reason for which the comparison is unreliable: nothing was compared, or one side
+    /// has no CPU samples, or none with names. `None` if it is reliable.
     pub fn missing(&self) -> Option<Unreliable> {
         if self.rows.is_empty() {
             return Some(Unreliable::NothingCompared);
@@ -139,15 +140,10 @@ impl DiffReport {
         let of_samples = self.not_compared.iter().find(|it| it.subject == Subject::Cpu);
         of_samples.cloned().map(Unreliable::NotCompared)
     }
-
-    /// Returns why there is no row of a subject.
-    pub(super) fn why_not(&self, subject: Subject) -> Option<&NotCompared> {
-        reason_for_absence(subject, &self.not_compared)
-    }
 }
 
-/// Returns the place of a row among the findings: causes first, then sums that changed with
-/// them, then callers.
+/// Returns the rank of a subject among findings: causes first, then sums that change with them,
+/// then callers.
 fn place(subject: Subject) -> u8 {
     match subject {
         Subject::Elapsed | Subject::Cpu | Subject::Alloc | Subject::Exceptions => 1,

@@ -1,4 +1,4 @@
-//! A compared value: while it is judged, and as the document has it.
+//! A compared value, while it is judged and as the document has it.
 
 use super::statistic::{Compared, compare};
 use crate::fact::comparison::{DiffKey, Doubt};
@@ -9,27 +9,26 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DiffRow {
-    /// Which value it is. In documents `what` says it in words.
+    /// Key of the value.
     #[serde(flatten)]
     pub key: DiffKey,
-    /// `ns`, `bytes`, `count`, or a counter's own unit.
+    /// Unit of the values: `ns`, `bytes`, `count`, or a counter's own unit.
     pub unit: String,
     /// Whether the values are divided by runs, seconds, requests, operations or samples.
     pub is_divided: bool,
-    /// The old value, of all runs together.
+    /// Old value, of all runs together.
     pub old: f64,
-    /// The new value.
+    /// New value, of all runs together.
     pub new: f64,
-    /// The change in percent of the old value; `None` if that is 0.
+    /// Change in percent of the old value; `None` if the old value is 0.
     pub change_percent: Option<f64>,
-    /// The change in percent of its subject: of all running time, of all allocated
-    /// bytes, of the value.
+    /// Change in percent of the subject's total, such as all running time or all allocated bytes;
+    /// of the value itself if the subject has no total.
     pub weight_percent: f64,
-    /// New over old: of the geometric means of the runs if there are several on each side.
-    /// `None` if the old value is 0.
+    /// New value divided by the old value. With several runs on each side, the ratio of their
+    /// geometric means. `None` if the old value is 0.
     pub ratio: Option<f64>,
-    /// The ratios between which the true one is with a probability of 95 %. `None` with one
-    /// run on a side.
+    /// Bounds of the 95 % confidence interval of the ratio. `None` with one run on a side.
     pub interval: Option<[f64; 2]>,
     /// Number of runs that have a value, old and new.
     pub runs: [u64; 2],
@@ -39,16 +38,16 @@ pub struct DiffRow {
     /// Probability that runs of one program differ this much, by trying all ways of dividing
     /// the runs between the sides; `None` with fewer than five runs on a side.
     pub chance_of_permutations: Option<f64>,
-    /// The smallest change in percent that these runs would have shown. `None` with one run
-    /// on a side.
+    /// Smallest change, in percent, that these runs would have shown. `None` with one run on a
+    /// side.
     pub detectable_percent: Option<f64>,
-    /// Whether it changed: beyond what runs of one program differ or, with one run on a side,
-    /// by as much as is large by experience.
+    /// Whether the value changed: by more than runs of one program differ or, with one run on a
+    /// side, by as much as is large by experience.
     pub is_changed: bool,
-    /// Whether it is a finding: it changed, and does not only repeat another finding, as
-    /// percentiles of the same pauses do.
+    /// Whether the row is a finding: it changed, and does not only repeat another finding, as a
+    /// second percentile of the same pauses does.
     pub is_significant: bool,
-    /// Why the values cannot be judged.
+    /// Reason for which the values cannot be judged; `None` if they can.
     #[serde(flatten, serialize_with = "words::comparison::doubt")]
     pub doubt: Option<Doubt>,
 }
@@ -66,7 +65,7 @@ pub(super) struct Candidate {
     pub(super) compared: Option<Compared>,
     /// Number of samples or events, old and new.
     pub(super) counts: [f64; 2],
-    /// Whether half of one side's value is from a quarter of its time.
+    /// Whether one side has more than half of its value in a quarter of its time.
     pub(super) is_bursty: bool,
     pub(super) weight_percent: f64,
     pub(super) detectable_percent: Option<f64>,
@@ -76,8 +75,8 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// Compares a value of all runs together, and of single runs. `least` stands for a value of
-    /// 0, which has no logarithm.
+    /// Compares a value: `old` and `new` are of all runs together, `runs` of single runs. For
+    /// `least` see [`compare`].
     pub(super) fn new(
         key: DiffKey,
         is_divided: bool,
@@ -109,13 +108,7 @@ impl Candidate {
         }
     }
 
-    /// Returns the change in percent of the old value; `None` if that is 0.
-    pub(super) fn change_percent(&self) -> Option<f64> {
-        let Candidate { old, new, .. } = self;
-        (*old != 0.0).then(|| (new - old) / old.abs() * 100.0)
-    }
-
-    /// Returns new over old; `None` if the old value is 0.
+    /// Returns the new value divided by the old one; `None` if the old value is 0.
     pub(super) fn ratio(&self) -> Option<f64> {
         let of_runs = self.compared.map(|compared| compared.ratio);
         (self.old > 0.0).then(|| of_runs.unwrap_or(self.new / self.old))
@@ -123,8 +116,9 @@ impl Candidate {
 
     /// Makes the row of the document.
     pub(super) fn into_row(self) -> DiffRow {
-        let (change_percent, ratio) = (self.change_percent(), self.ratio());
-        let compared = self.compared;
+        let (ratio, compared) = (self.ratio(), self.compared);
+        let change_percent =
+            (self.old != 0.0).then(|| (self.new - self.old) / self.old.abs() * 100.0);
         DiffRow {
             key: self.key,
             unit: self.unit,

@@ -8,19 +8,19 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Minimum number of a trace's slices for which it is known whether its load comes in bursts.
+/// Minimum number of slices that show whether a trace's load comes in bursts.
 const MIN_SLICES: usize = 8;
 
-/// One side of the comparison.
+/// Sizes of one side of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DiffSide {
     /// Number of traces.
     pub traces: u64,
-    /// Number of values of a row: of traces, or of iterations of the only trace.
+    /// Number of runs: traces, or iterations of the only trace if sums are per operation.
     pub runs: u64,
-    /// Their total time in nanoseconds: from the first sample or collection to the last; of
-    /// a benchmark, the time of its measured iterations.
+    /// Nanoseconds of all traces together, each from its first sample or collection to its last or,
+    /// in a benchmark, of its measured iterations.
     pub duration_ns: u64,
     /// Number of CPU samples.
     pub samples: u64,
@@ -37,7 +37,7 @@ type Rows = BTreeMap<DiffKey, Measured>;
 /// The traces of one side, and their divisors.
 pub(super) struct SideTraces<'f> {
     pub(super) traces: &'f [MeasuredTrace],
-    /// Rows of methods whose modules are unnamed on one side are one row a module.
+    /// Rows of each trace. Methods of a module that has no names on one side are one row.
     rows: Vec<Cow<'f, Rows>>,
     per: Per,
     units: BTreeMap<&'f str, &'f str>,
@@ -113,7 +113,7 @@ impl<'f> SideTraces<'f> {
         self.units.get(counter).copied()
     }
 
-    /// Returns the sum over all traces, divided.
+    /// Returns the sum over all traces, divided by [`SideTraces::divisor`].
     pub(super) fn total(&self, key: &DiffKey) -> f64 {
         let sums = self.rows.iter().filter_map(|rows| match rows.get(key) {
             Some(Measured::Sums(sums)) => Some(sums.iter().sum::<f64>()),
@@ -156,7 +156,7 @@ impl<'f> SideTraces<'f> {
         self.traces.iter().filter_map(|trace| trace.counts.get(key)).sum()
     }
 
-    /// Returns whether half of a value is from a quarter of the time.
+    /// Returns whether a trace has more than half of a value in a quarter of its slices.
     pub(super) fn is_bursty(&self, key: &DiffKey) -> bool {
         let is_burst = |rows: &Cow<'_, Rows>| match rows.get(key) {
             Some(Measured::Sums(sums)) if sums.len() >= MIN_SLICES => {
@@ -172,7 +172,7 @@ impl<'f> SideTraces<'f> {
     }
 }
 
-/// Returns the rows of a trace, with those of methods of each `merged` module as one row.
+/// Returns the rows of a trace, with the methods of each `merged` module as one row.
 fn merged_rows<'f>(trace: &'f MeasuredTrace, merged: &BTreeSet<&str>) -> Cow<'f, Rows> {
     if merged.is_empty() {
         return Cow::Borrowed(&trace.rows);
@@ -181,12 +181,12 @@ fn merged_rows<'f>(trace: &'f MeasuredTrace, merged: &BTreeSet<&str>) -> Cow<'f,
     for (key, measured) in &trace.rows {
         let is_method = matches!(key.subject, Subject::Method | Subject::MethodTotal);
         let module = trace.methods.get(&key.name).filter(|_| is_method).map(|frame| &frame.module);
-        // The rows of a module's methods, and one that is the module's already.
+        // A row of frames without names has the name of the module already.
         let is_merged = |name: &&String| merged.contains(name.as_str());
         let own = Some(&key.name).filter(|_| is_method);
         let module = module.filter(is_merged).or(own.filter(is_merged));
         match (key.subject, module, measured) {
-            // What a module takes in total is not the sum over its methods.
+            // The time of a module with its callees is not the sum over its methods.
             (Subject::MethodTotal, Some(_), _) => {}
             (subject, Some(module), Measured::Sums(sums)) => {
                 let key = DiffKey::named(subject, module.as_str());

@@ -1,4 +1,4 @@
-//! What stands out on one side only: findings of the summary of its traces.
+//! Findings of the summaries of one side's traces that the other side does not have.
 
 use super::measured::MeasuredTrace;
 use crate::fact::comparison::Subject;
@@ -7,20 +7,20 @@ use crate::findings::{Finding, Severity};
 use crate::model::FrameCall;
 use serde::Serialize;
 
-/// What stands out in the traces of one side and in none of the other's, as the summary of such
-/// a trace says it. What is minor is left out: whether it is said may be chance.
+/// Findings of the summaries of one side's traces that no trace of the other side has. Minor
+/// findings are left out, because a trace may have them by chance.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct StandsOut {
-    /// In most of the new traces and in none of the old ones.
+    /// Findings of most new traces and of no old one.
     pub appeared: Vec<Finding>,
-    /// In most of the old traces and in none of the new ones.
+    /// Findings of most old traces and of no new one.
     pub gone: Vec<Finding>,
 }
 
 impl StandsOut {
-    /// Finds what stands out on one side only. `is_on_both` tells whether both sides recorded
-    /// what a row is about.
+    /// Finds what stands out on one side only. `is_on_both` tells whether both sides recorded a
+    /// subject.
     pub(super) fn new(
         [old, new]: [&[MeasuredTrace]; 2],
         is_on_both: &dyn Fn(Subject) -> bool,
@@ -34,7 +34,8 @@ impl StandsOut {
     }
 }
 
-/// Returns what both sides must have recorded for the absence of a finding to say something.
+/// Returns the subjects that both sides must have recorded for the absence of a finding to mean
+/// something.
 fn subjects(kind: FindingKind) -> &'static [Subject] {
     match kind {
         FindingKind::Collections => &[Subject::GcCount],
@@ -70,8 +71,8 @@ fn subjects(kind: FindingKind) -> &'static [Subject] {
     }
 }
 
-/// Returns what makes a place of one trace that of another: the method, without its arguments. One
-/// trace may show which endpoint it serves, and the other not.
+/// Returns the parts of a place by which places of two traces are compared: the method without its
+/// arguments. The endpoint is left out, because not every trace shows it.
 fn method(place: &Place) -> (&str, Option<FrameCall>) {
     (place.frame.without_arguments(), place.frame.call)
 }

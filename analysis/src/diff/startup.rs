@@ -1,5 +1,4 @@
-//! How long a program took to start; only for traces that begin with the start of their
-//! process.
+//! Measures how long a program took to start, in traces that begin with the start of their process.
 
 use super::work::TimedWork;
 use crate::fact::comparison::Measure;
@@ -8,11 +7,11 @@ use crate::report::Moment;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 
-/// Length of the start, in nanoseconds.
+/// Time from the runtime's start in which assemblies and compilations count, in nanoseconds.
 const START_NANOS: i64 = 1_000_000_000;
 
-/// Facts about the start. All times are relative to the first event of the runtime (event
-/// 187), which is only recorded if the session exists before the process runs.
+/// Times and numbers of a program's start. Times are relative to `began_ns`, the first event 187 of
+/// the runtime, which is only recorded if the session exists before the process runs.
 #[derive(Debug, Default)]
 pub(super) struct StartTimes {
     began_ns: Option<i64>,
@@ -38,7 +37,8 @@ impl StartTimes {
         }
     }
 
-    /// Notes that an assembly was loaded. The program's code can start with its first own one.
+    /// Notes the load of an assembly. The program can run once the first assembly besides the
+    /// runtime's core is loaded.
     fn assembly(&mut self, event: &Event<'_>, nanos: i64) {
         let Some(since) = self.since(nanos) else { return };
         if since < START_NANOS {

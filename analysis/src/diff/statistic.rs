@@ -1,11 +1,10 @@
-//! How much the runs of one side differ from those of the other.
+//! Tests how much the runs of one side differ from the runs of the other side.
 //!
-//! Runs differ by factors (a slower machine, a lock that is found taken more often), so
-//! their logarithms are compared, by Student's test with the variance of both sides
-//! together. Two or three runs hardly show how much runs differ: a row whose three values
-//! happen to be close would pass for a steady one. So the variance that experience
-//! expects of such rows counts as that of two more runs (the idea is that of the moderated
-//! test of limma).
+//! Runs differ by factors (a slower machine, a lock that is taken more often), so their logarithms
+//! are compared, by Student's test with the variance of both sides together. Two or three runs
+//! hardly show how much runs differ: a row whose three values happen to be close would pass for a
+//! steady one. So the usual variance of such rows counts as the variance of two more runs, an idea
+//! from the moderated test of limma.
 
 /// The number of runs that the usual spread counts for.
 const USUAL_RUNS: f64 = 2.0;
@@ -18,35 +17,36 @@ const MAX_PERMUTATIONS: u64 = 20_000;
 /// A comparison of the runs of both sides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Compared {
-    /// New over old: of geometric means.
+    /// Geometric mean of the new runs, divided by the geometric mean of the old runs.
     pub(super) ratio: f64,
-    /// The probability that runs of one program differ as much.
+    /// Probability that runs of one program differ as much.
     pub(super) chance: f64,
-    /// The probability that runs of one program differ as much, by trying all ways to divide the
-    /// runs between the sides, from five runs on each side on.
+    /// Probability that runs of one program differ as much, by trying all ways to divide the runs
+    /// between the sides. `None` with fewer than five runs on a side.
     pub(super) chance_of_permutations: Option<f64>,
-    /// The standard error of the logarithm of the ratio.
+    /// Standard error of the logarithm of the ratio.
     error: f64,
+    /// Degrees of freedom of Student's distribution.
     freedom: f64,
 }
 
 impl Compared {
-    /// Returns the ratios between which the true one is with a probability of 95 %.
+    /// Returns the bounds of the 95 % confidence interval of the ratio.
     pub(super) fn interval(&self) -> [f64; 2] {
         let half = quantile(0.05, self.freedom) * self.error;
         [(self.ratio.ln() - half).exp(), (self.ratio.ln() + half).exp()]
     }
 
-    /// Returns the smallest ratio above 1 that would have had this chance.
+    /// Returns the smallest ratio above 1 whose [`Compared::chance`] would be `chance`.
     pub(super) fn detectable(&self, chance: f64) -> f64 {
         (quantile(chance, self.freedom) * self.error).exp()
     }
 }
 
-/// Compares runs. `None` with fewer than two on a side, which cannot show how runs differ.
-/// `least` is added to all values if one of them is 0, which has no logarithm. `usual` is the
-/// spread that experience expects of such rows. `is_exact`: values are whole numbers, so that those which
-/// never differ within a side do not differ by chance between the sides.
+/// Compares runs. `None` with fewer than two on a side, which cannot show how runs differ. `least`
+/// is added to all values if one of them is 0, which has no logarithm. `usual` is the spread that
+/// experience expects of such rows. With `is_exact`, values are whole numbers; if they never differ
+/// within a side, a difference between the sides is not chance.
 pub(super) fn compare(
     old: &[f64],
     new: &[f64],
@@ -89,8 +89,8 @@ pub(super) fn compare(
     })
 }
 
-/// Returns the share of all ways to divide the runs in which the means differ as much. `None` with
-/// fewer than five on a side, and with so many that trying all takes long.
+/// Returns the share of all ways to divide the runs in which the means differ at least as much.
+/// `None` with fewer than five runs on a side, or with so many that trying all ways takes long.
 fn permutations(old: &[f64], new: &[f64]) -> Option<f64> {
     let (m, n) = (old.len(), new.len());
     if m.min(n) < MIN_FOR_PERMUTATIONS {
@@ -128,7 +128,7 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
-/// Returns the value of Student's distribution that is exceeded, on either side, with this chance.
+/// Returns the value that Student's distribution exceeds, on either side of 0, with this chance.
 fn quantile(chance: f64, freedom: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1000.0);
     for _ in 0..60 {

@@ -1,16 +1,16 @@
-//! The subjects of a comparison: their units, their families, and how much they differ
-//! from run to run by experience.
+//! Units and families of a comparison's subjects, and how much they differ from run to run by
+//! experience.
 
 use crate::fact::comparison::{DiffKey, Measure, Subject};
 
-/// How much a value must differ between one run on each side to be called large.
+/// Minimum difference between one run on each side to be called large.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Large {
     /// Ratio of the larger value to the smaller one.
     pub(super) ratio: f64,
-    /// The change in percent of the row's whole; see `DiffRow::weight_percent`.
+    /// Change in percent of the subject's total; see `DiffRow::weight_percent`.
     pub(super) weight_percent: f64,
-    /// The larger of both numbers of samples or events.
+    /// Number of samples or events on the larger side.
     pub(super) count: f64,
 }
 
@@ -72,8 +72,9 @@ impl DiffKey {
         }
     }
 
-    /// Returns the standard deviation of the logarithm from run to run, as experience has it, of
-    /// a row with `count` samples or events in a run. `docs/diff.md` has the experiment.
+    /// Returns the standard deviation from run to run that experience expects of a row's logarithm.
+    /// `count` is the number of samples or events of the row in a run. `docs/diff.md` has the
+    /// experiment.
     pub(super) fn usual_spread(&self, count: f64) -> f64 {
         let of_runs: f64 = match (self.subject, self.unit()) {
             // Files may have to be read from the disk.
@@ -96,7 +97,8 @@ impl DiffKey {
 }
 
 impl Subject {
-    /// Returns the subject whose total a row is a part of; its own if there is no other.
+    /// Returns the subject whose total contains this subject's rows, which may be the subject
+    /// itself.
     pub(super) fn whole(self) -> Subject {
         match self {
             Subject::Method | Subject::MethodTotal => Subject::Cpu,
@@ -107,8 +109,8 @@ impl Subject {
         }
     }
 
-    /// Returns the rows whose chances are corrected together with its own: what changes one
-    /// changes the others, so that they are one question.
+    /// Returns the family of rows whose chances are corrected together, because they change
+    /// together.
     pub(super) fn family(self) -> RowFamily {
         match self {
             Subject::Elapsed | Subject::Cpu => RowFamily::Time,
@@ -129,8 +131,8 @@ impl Subject {
         }
     }
 
-    /// Returns when a difference between one run on each side is large. `docs/diff.md` has
-    /// the experiment.
+    /// Returns the minimum difference between one run on each side that is large. `docs/diff.md`
+    /// has the experiment.
     pub(super) fn large(self) -> Large {
         let (ratio, weight_percent, count) = match self {
             Subject::Elapsed => (1.5, 0.0, 0.0),
@@ -147,7 +149,7 @@ impl Subject {
             Subject::Requests | Subject::RequestPath => (2.0, 0.0, 20.0),
             Subject::Sql | Subject::SqlStatement => (2.0, 0.0, 20.0),
             Subject::PoolThreads => (2.0, 0.0, 8.0),
-            // A program that used to end its waits.
+            // A single one is enough if the old program had none.
             Subject::OpenWaits | Subject::Deadlocks => (2.0, 0.0, 0.0),
             Subject::Jit => (2.0, 0.0, 100.0),
             Subject::JitMethods => (1.5, 0.0, 100.0),
@@ -158,7 +160,7 @@ impl Subject {
     }
 }
 
-/// Rows that are one question; see [`Subject::family`].
+/// Rows whose chances are corrected together; see [`Subject::family`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum RowFamily {
     Time,

@@ -1,10 +1,10 @@
-//! What a comparison found, all in all.
+//! Overall result of a comparison.
 
 use super::row::DiffRow;
 use super::side::DiffSide;
 use crate::fact::comparison::{DiffChange, DiffRuns, DiffVerdict, Per, Subject};
 
-/// Returns the result. `rows` have findings first.
+/// Returns the overall result. `rows` are in the order of the document.
 pub(super) fn verdict(
     rows: &[DiffRow],
     [old, new]: [&DiffSide; 2],

@@ -1,22 +1,22 @@
-//! When a program compiled methods, and how many requests it answered.
+//! Times at which a program compiled methods, and the number of its requests.
 //!
-//! How many there are is a measurement, so none may be left out, however many there are;
-//! the spans of a page, of which only the longest are kept, do not serve here.
+//! A comparison needs exact sums, so the spans of a page, of which only the longest are kept, do
+//! not serve here.
 
 use crate::model::{Category, Sample, Span};
 use crate::over_time::{Gathers, SamplesByKind};
 
-/// Maximum number of rows that are kept of one sort of work. If there are more, rows that
-/// are close to each other are added up. A trace is compared in at most 24 time slices,
-/// so this moves less than a thousandth of a slice into its neighbour.
+/// Maximum number of rows that are kept. Beyond it, rows that are close in time are added up. A
+/// trace is compared in at most 24 time slices, so this moves less than a thousandth of a slice
+/// into its neighbour.
 const MAX_ROWS: usize = 1 << 16;
 
 /// Work that was done at a moment, or within a short time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TimedWork {
-    /// When, or when the first of it was done.
+    /// Time of the first piece of work.
     pub(super) nanos: i64,
-    /// How long it took in total.
+    /// Duration of all pieces together.
     pub(super) spent_nanos: u64,
     /// Number of pieces.
     pub(super) count: u64,
@@ -36,8 +36,8 @@ impl WorkOverTime {
         self.rows.push(TimedWork { nanos, spent_nanos, count: 1 });
     }
 
-    /// Adds up what was done within equal parts of the time between the first and the
-    /// last row. At most `most` rows are left, and one more.
+    /// Adds up rows within equal parts of the time from the first row to the last. At most `most` +
+    /// 1 rows are left.
     fn add_up(&mut self, most: usize) {
         self.rows.sort_unstable_by_key(|row| row.nanos);
         let (Some(first), Some(last)) = (self.rows.first(), self.rows.last()) else { return };
@@ -61,14 +61,13 @@ impl WorkOverTime {
     }
 }
 
-/// What is gathered from a trace in addition to events: samples, compilations, and
-/// activities.
+/// Samples, compilations and requests of a trace.
 #[derive(Debug, Default)]
 pub(super) struct GatheredWork {
     pub(super) samples: SamplesByKind,
-    /// By when they began.
+    /// Compilations, by the time of their start.
     pub(super) compiled: WorkOverTime,
-    /// Number of activities whose name is that of a request, and when the first stopped.
+    /// Number of activities that are named like requests.
     pub(super) requests: u64,
     pub(super) first_request_ns: Option<i64>,
 }
