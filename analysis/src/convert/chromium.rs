@@ -4,7 +4,7 @@
 //! |---|---|
 //! | opened by | ui.perfetto.dev, `chrome://tracing`, Edge, speedscope |
 //! | rows of a process | pauses, collections, activities and awaits, on several rows if they overlap; counters |
-//! | rows of a thread | what happened on it; its CPU samples in a separate row |
+//! | rows of a thread | spans and instants of the thread; its CPU samples in a separate row |
 //! | spans | `X`: compilation, waits for locks and handles, exception handlers, tasks; arguments in `args`; what is unknown about a span in `args.note` |
 //! | instants | `i`: exceptions, method loads, allocations, adjustments of the thread pool |
 //! | arrows | `bind_id` connects the scheduling of a task to its run. An arrow needs a span, so scheduling is a span of 1 ns |
@@ -12,11 +12,10 @@
 //! | samples | `B` and `E` of category `sample`: consecutive samples with the same outer frames share a span |
 //! | times | microseconds since the session's start, with three decimals |
 //!
-//! The format's own notation for samples (`stackFrames`) is ignored by Perfetto. A
-//! sample's span lasts until the thread's next sample: it shows what was observed, not
-//! when methods started and ended. Beyond two million spans of samples, stacks are cut at
-//! the depth for which there is room, but not before the 32nd frame; what was called
-//! further on is one frame, `(deeper)`.
+//! The format's own notation for samples (`stackFrames`) is ignored by Perfetto. A sample's span
+//! lasts until the thread's next sample: it shows what was observed, not when methods started and
+//! ended. Beyond two million spans of samples, stacks are cut at the depth for which there is room,
+//! but not before the 32nd frame. One frame, `(deeper)`, replaces the frames beyond.
 //!
 //! Spans, instants and counters are written immediately. CPU samples are kept until the
 //! end, when names are known: 6 to 12 bytes each.
@@ -35,7 +34,7 @@ use std::io::{self, Write};
 /// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::AllocationTicks];
 
-/// Rows that are not threads get numbers that no operating system uses for threads.
+/// First number of rows that are not threads; no operating system uses it for threads.
 const FIRST_ROW: u64 = 0x4000_0000;
 
 /// Writes Chrome's trace events.
@@ -55,11 +54,11 @@ pub(crate) struct Chromium<'o> {
 enum ExtraRow {
     Lane(Category, usize),
     Samples(ThreadHandle),
-    /// A thread whose id is unknown, or that viewers cannot represent.
+    /// A thread whose id is unknown, or too large for viewers.
     Thread(ThreadHandle),
 }
 
-/// Process and row, with the numbers that viewers use.
+/// Numbers of a process and a row, as viewers use them.
 #[derive(Debug, Clone, Copy)]
 struct At {
     pid: u64,
@@ -80,7 +79,7 @@ impl<'o> Chromium<'o> {
         }
     }
 
-    /// Begins an event.
+    /// Begins an event, whose object the caller closes.
     fn event(
         &mut self,
         phase: &str,
@@ -172,9 +171,8 @@ impl<'o> Chromium<'o> {
         )
     }
 
-    /// Writes the beginning or end of a frame. They are pairs instead of durations, because viewers
-    /// that add a duration to a start time in floating point show frames that end after their
-    /// callers.
+    /// Writes the beginning or the end of a frame. A duration would not do: viewers add it to the
+    /// start in floating point, and then show frames that end after their callers.
     fn edge(
         &mut self,
         phase: &str,
@@ -198,7 +196,7 @@ impl<'o> Chromium<'o> {
         Ok(())
     }
 
-    /// Writes the position of a row: rows of the process come first, samples below their thread.
+    /// Writes the position of a row among the rows of its process.
     fn sort(&mut self, at: At, index: usize) -> io::Result<()> {
         let json = self.event("M", "thread_sort_index", at, 0)?;
         json.key("args")?
@@ -338,7 +336,7 @@ impl Convert for Chromium<'_> {
     }
 }
 
-/// Writes the end of an arrow, which connects the spans that have the same number.
+/// Writes one end of an arrow. An arrow connects the spans that have the same number.
 fn arrow<W: Write>(json: &mut Json<W>, flow: Option<Flow>) -> io::Result<()> {
     let (id, direction) = match flow {
         None => return Ok(()),
@@ -353,14 +351,14 @@ pub(super) fn process_of(thread: ThreadHandle, model: &Model) -> ProcessHandle {
     model.thread(thread).map_or(ProcessHandle(0), |row| row.process)
 }
 
-/// Returns the process's id; if the trace does not contain it, the process's number.
+/// Returns the id of a process, or its number in the model if the trace does not contain the id.
 pub(super) fn pid_of(process: ProcessHandle, model: &Model) -> u64 {
     let session = model.session().and_then(|session| session.process_id).map(u64::from);
     let id = model.process(process).and_then(|row| row.id);
     id.or(session).unwrap_or_else(|| process.index().saturating_add(1) as u64)
 }
 
-/// Microseconds, with three decimals unless they are 0.
+/// Returns microseconds as text, with three decimals unless all are 0.
 fn micros(nanos: i64) -> String {
     let (whole, rest) = (nanos.unsigned_abs() / 1000, nanos.unsigned_abs() % 1000);
     let sign = if nanos < 0 { "-" } else { "" };

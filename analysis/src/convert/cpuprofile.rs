@@ -5,7 +5,7 @@
 //! | opened by | Chrome and Edge DevTools (Performance), Visual Studio Code, speedscope |
 //! | tree | one node per thread below `(root)`, with the thread's calls below it; threads that waited, with their calls, are below `(waiting)`, which comes last |
 //! | time | the format represents a single thread. So threads follow one another, the heaviest first, each with its samples in time order. If there is only one (`--thread`), the profile is that thread's time line, and `(idle)` fills the time without samples |
-//! | samples | equal consecutive samples are merged; `timeDeltas` are wall time, or CPU time if an operating system took the samples, in microseconds, rounded so that sums stay correct. The last sample, of `(idle)`, only ends the one before |
+//! | samples | equal consecutive samples are merged; `timeDeltas` are wall time, or CPU time if an operating system took the samples, in microseconds, rounded so that sums stay correct. A last sample of `(idle)` ends the sample before it |
 //! | `hitCount` | microseconds. DevTools computes a node's self time as hits × (`endTime` − `startTime`) ÷ all hits, which is only right if all samples have the same weight, or if a hit is a unit of time. Other viewers add up `timeDeltas`; both give the same result |
 //! | `url` | the module; line and column are unknown (-1) |
 //! | kinds | CPU samples |
@@ -21,7 +21,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-/// The kinds it shows.
+/// Kinds that the format shows.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
 /// Fixed node numbers of V8; calls are numbered after them.
@@ -88,8 +88,8 @@ impl Convert for CpuProfile<'_> {
         let start =
             threads.values().filter_map(Timeline::first_nanos).min().unwrap_or(0).max(0) / 1000;
         let is_alone = order.len() == 1;
-        // A node, and for how long. Filtered samples are omitted, unless they are between
-        // other samples of a single thread.
+        // Node and duration of a piece. Filtered samples are omitted, unless the profile shows a
+        // single thread: there they fill the time between other samples.
         let place = |thread: ThreadHandle, piece: Piece| match piece {
             Piece::Run(run) => match resolved.selected(run.stack, run.mode) {
                 Some(frames) => {
@@ -117,8 +117,7 @@ impl Convert for CpuProfile<'_> {
         json.open('{')?.key("nodes")?.open('[')?;
         nodes(&mut json, &calls, &hits, resolved)?;
         json.close(']')?.key("startTime")?.number(start)?.key("samples")?.open('[')?;
-        // In the document times come after samples, so the samples are walked a second
-        // time.
+        // In the document times come after samples, so the samples are walked again.
         let mut is_empty = true;
         for (node, _) in walk() {
             json.number(node)?;

@@ -1,7 +1,8 @@
 //! A heap dump as stacks, for formats of stacks: [`Kind::Heap`].
 //!
-//! Each stack is a path down the dominator tree, by type: from a root, through what it
-//! keeps alive, to the counted objects. So the weight below a frame is what it retains.
+//! Each stack is a path down the dominator tree, by type: from a root, through the objects that it
+//! keeps alive, to the counted objects. So the weight below a frame is the memory that the frame's
+//! objects retain.
 
 use super::{Convert, ConvertError, ConvertOptions};
 use crate::heap::{HeapDump, HeapName, HeapReader, HeapTreeKind, HeapTreeNode, Retained};
@@ -12,8 +13,8 @@ use crate::model::{
 use crate::numbering::Numbering;
 use nettrace_parser::Event;
 
-/// Returns the converter itself, or a wrapper that passes it a heap dump instead of samples if
-/// that was requested.
+/// Returns the converter itself, or a wrapper that passes a heap dump to it instead of samples if
+/// the options ask for [`Kind::Heap`].
 pub(super) fn or_samples<'o>(
     options: &ConvertOptions,
     converter: impl Convert + 'o,
@@ -28,7 +29,7 @@ pub(super) fn or_samples<'o>(
     })
 }
 
-/// Returns the requested dump.
+/// Returns the dump with the wanted number, counting from 1, or the usual dump.
 pub(super) fn chosen(
     dumps: Vec<HeapDump>,
     wanted: Option<usize>,
@@ -90,20 +91,20 @@ fn of_type(name: &str, module: &str) -> Frame {
     }
 }
 
-/// The tree, converted to stacks.
+/// Stacks of the tree.
 #[derive(Default)]
 struct Paths {
     nanos: i64,
     frames: Vec<Frame>,
     places: Numbering<(HeapTreeKind, HeapName, HeapName)>,
-    /// Innermost first.
+    /// Frames of each stack, innermost first.
     stacks: Vec<Vec<FrameHandle>>,
     profile: Profile,
 }
 
 impl Paths {
     fn walk(&mut self, tree: &HeapTreeNode) {
-        // The stack is never deeper than the tree, whose depth is limited.
+        // Paths are never longer than the depth of the tree, which is limited.
         let mut open = vec![(tree, Vec::new())];
         while let Some((node, mut path)) = open.pop() {
             path.insert(0, self.frame(node));

@@ -1,5 +1,4 @@
-//! Events as NDJSON and CSV: the lines of `nettrace events --format ndjson` and `csv`, as
-//! converters.
+//! Events as NDJSON and CSV, with the lines of `nettrace events --format ndjson` and `csv`.
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{Model, Profile, Resolved, ThreadHandle};
@@ -8,7 +7,7 @@ use nettrace_parser::Event;
 use std::fmt;
 use std::io::Write;
 
-/// Size of the buffer for lines.
+/// Size of the buffer at which lines are written.
 const GATHERED_BYTES: usize = 64 * 1024;
 
 /// Writes events in time order, one per line. Only the filter's times, threads and

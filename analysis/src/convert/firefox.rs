@@ -3,21 +3,21 @@
 //! | | |
 //! |---|---|
 //! | opened by | profiler.firefox.com, `samply load`, Mozilla's `profiler-cli` |
-//! | samples | CPU samples of each thread with their times. The weight is 1: the viewer computes durations from the next sample |
-//! | activity graph | samples in managed code, and those of an operating system's sampler, count as activity; others may have been waiting |
+//! | samples | CPU samples of each thread with their times. The weight is 1: the viewer computes a duration from the time of the next sample |
+//! | activity graph | samples in managed code, and samples of an operating system's sampler, count as activity; in others the thread may have waited |
 //! | categories of frames | .NET, native, kernel, unknown; the innermost frame of a waiting thread is idle |
 //! | libraries | modules; the names of methods do not repeat them. The format requires addresses, so methods get made-up ones within their module |
 //! | tracks | threads; one track each for GC pauses and for pauses of the sampler, which belong to no thread. A thread's known state is a marker of the category `Thread state` |
 //! | markers | spans and instants in categories, each with its name and details: pauses, collections, JIT, contention, waits, exceptions, thread pool, tasks, activities, loads; the details include what is unknown about a span |
 //! | allocations | allocation samples with their stacks, which the viewer's allocation views show on the process's first thread, with the type as innermost frame; also as markers with the type on their own thread |
-//! | counters | the heap's size as memory; EventCounters, metrics, thread pool. The viewer only draws those of memory |
+//! | counters | the heap's size as memory; EventCounters, metrics, thread pool. The viewer only draws counters of memory |
 //! | times | milliseconds since the session's start |
 //!
-//! The format is column-oriented, and the crate that writes it keeps all columns in
-//! memory: a marker takes about 60 bytes, plus each distinct text once. CPU and
-//! allocation samples are kept until the end, when names are known. Of more than two million
-//! CPU samples, each stands for several neighbours of its thread, and a marker says so; of
-//! more than a million markers, the first are kept.
+//! The format is column-oriented, and the crate that writes it keeps all columns in memory: a
+//! marker takes about 60 bytes, plus each distinct text once. CPU and allocation samples are kept
+//! until the end, when names are known. If there are more than two million CPU samples, each shown
+//! sample stands for several neighbours of its thread, and a marker says so. Of more than a million
+//! markers, the first million is kept.
 
 use super::chromium::{pid_of, process_of};
 use super::roots::Roots;
@@ -38,10 +38,11 @@ use std::sync::Arc;
 /// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::AllocationTicks];
 
-/// The viewer's default, used if the trace has no samples from which to measure it.
+/// Sampling interval if the trace has no samples from which to measure it; the viewer's default.
 const INTERVAL_NANOS: u64 = 1_000_000;
 
-/// Maximum number of CPU samples: a sample takes a few bytes of a stream, and of a page 40.
+/// Maximum number of CPU samples that are written. A sample takes a few bytes of a stream, and 40
+/// of a page.
 const MAX_SAMPLES: u64 = 1 << 21;
 /// Maximum number of markers.
 const MAX_MARKERS: usize = 1 << 20;
@@ -55,22 +56,23 @@ pub(crate) struct Firefox<'o> {
     building: Building,
 }
 
-/// The profile while it is built.
+/// A profile that is being built.
 #[derive(Debug)]
 struct Building {
     profile: fx::Profile,
     processes: HashMap<ProcessHandle, (fx::ProcessHandle, fx::ThreadHandle)>,
     threads: HashMap<ThreadHandle, fx::ThreadHandle>,
-    /// Tracks that are not threads.
+    /// Tracks of pauses, which are not threads.
     tracks: HashMap<(ProcessHandle, &'static str), fx::ThreadHandle>,
     counters: HashMap<(ProcessHandle, String), (fx::CounterHandle, f64)>,
-    /// By category, plus one for allocations.
+    /// Marker types by the names of span categories; also `Allocations`, `Notes` and `Thread
+    /// state`.
     marker_types: HashMap<&'static str, (fx::MarkerTypeHandle, fx::CategoryHandle)>,
     has_content: bool,
     markers: usize,
 }
 
-/// A marker: name and details.
+/// A marker with a name and details.
 struct Marker {
     marker_type: fx::MarkerTypeHandle,
     category: fx::CategoryHandle,
@@ -154,17 +156,16 @@ impl Building {
         name: &'static str,
         model: &Model,
     ) -> fx::ThreadHandle {
-        // Creates the process's first thread if necessary, because allocations are shown
-        // on it.
+        // The process needs a first thread, because allocations are shown on it.
         let fallback = self.thread(thread, model);
         let process = process_of(thread, model);
         if let Some(known) = self.tracks.get(&(process, name)) {
             return *known;
         }
         let Some((fx_process, _)) = self.processes.get(&process) else { return fallback };
-        // From the top, where no thread has its id.
+        // Numbers go down from the largest, which no thread has as its id.
         let number = u32::MAX.saturating_sub(u32::try_from(self.tracks.len()).unwrap_or(u32::MAX));
-        // Tracks are sorted by start time: those that are not threads should come last.
+        // Viewers sort tracks by start time: a track that is no thread should come last.
         let handle = self.profile.add_thread(*fx_process, number, time(1), false);
         self.profile.set_thread_show_markers_in_timeline(handle, true);
         self.profile.set_thread_name(handle, name);
@@ -209,7 +210,7 @@ impl Building {
         profile.add_marker(thread, timing, Marker { marker_type, category, name, details });
     }
 
-    /// Adds a counter's value. The viewer accumulates values.
+    /// Adds a counter's value, as the difference from the last value: the viewer adds values up.
     fn add_counter(
         &mut self,
         thread: ThreadHandle,
@@ -282,11 +283,11 @@ struct SampleWriter<'b, 'r, 'm> {
     building: &'b mut Building,
     resolved: &'r Resolved<'m>,
     categories: HashMap<&'static str, fx::CategoryHandle>,
-    /// By frame.
+    /// The viewer's frames, by the index of the frame.
     frames: Vec<fx::Frame>,
     /// Limits the total number of nodes: each thread has its own tree.
     calls: CallNodes,
-    /// The number of neighbours for which a CPU sample stands.
+    /// Number of neighbouring CPU samples for which one row stands.
     samples_per_row: u64,
 }
 
@@ -380,7 +381,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         *self.categories.entry(name).or_insert_with(|| profile.add_category(name, color))
     }
 
-    /// Returns the viewer's stack for a stack. `label`: the allocated type.
+    /// Returns the viewer's stack for frames. `label` is the allocated type.
     fn intern_stack(
         &mut self,
         thread: fx::ThreadHandle,
@@ -390,7 +391,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         label: Option<&str>,
     ) -> Option<fx::StackHandle> {
         let resolved = self.resolved;
-        // The thread counts as one of them.
+        // The path begins with the thread, which is no frame.
         let fitting = self.calls.fitting(path(of, frames)).saturating_sub(1);
         let is_cut = fitting < frames.len();
         let mut infos = Vec::with_capacity(fitting.saturating_add(2));
@@ -602,8 +603,8 @@ impl Building {
 struct Thinned {
     samples_per_row: u64,
     count: u64,
-    /// The number of groups before this one. It rotates the chosen sample, so that alternating
-    /// stacks all appear.
+    /// Number of groups before this one. It selects the sample that is shown, in turn, so that
+    /// alternating stacks all appear.
     groups: u64,
     active_nanos: u64,
     shown: Option<(i64, Option<fx::StackHandle>)>,

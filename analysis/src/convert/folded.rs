@@ -26,8 +26,8 @@ use std::io::Write;
 /// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
-/// Identity of an output line: handles of the waiting root and of the thread's name, stack, handle
-/// of the exception's name.
+/// Identity of an output line: texts of the waiting root and of the thread, the stack, and the text
+/// of the label.
 type Line = (Option<TextHandle>, Option<TextHandle>, StackHandle, Option<TextHandle>);
 
 /// Writes folded stacks.
@@ -61,7 +61,7 @@ impl Convert for Folded<'_> {
             resolved.all_frames().iter().map(|frame| names.number(&frame.text)).collect();
         let unknown = names.number("?");
         let waiting = names.number(Call::WAITING);
-        // Frames stay where they are: stacks may have many millions.
+        // Lines refer to stacks instead of copying frames, of which there may be many millions.
         let mut sums: NumberMap<Line, u64> = NumberMap::default();
         for (key, totals) in profile.rows() {
             if key.kind != kind || !resolved.admits(key.stack, key.mode) {
@@ -73,8 +73,8 @@ impl Convert for Folded<'_> {
             };
             let number = if self.options.counts_samples { totals.samples } else { totals.weight };
             let stack = resolved.sample_stack(key.stack, key.mode);
-            // Without its type an exception says little, and waits that are not over are no
-            // shorter than what they count.
+            // An exception says little without its type, and an open wait is longer than its weight
+            // says.
             let is_shown = matches!(kind, Kind::Exceptions | Kind::Contention | Kind::Waits);
             let label = key.label.filter(|_| is_shown);
             let label = label.map(|label| resolved.model().text(label));
@@ -84,7 +84,7 @@ impl Convert for Folded<'_> {
             let sum = sums.entry((root, thread, stack, label)).or_default();
             *sum = sum.saturating_add(number);
         }
-        // Empty names before the first non-empty one get no separator.
+        // Empty names at the beginning get no separator.
         let numbers = |&(root, thread, stack, label): &Line| {
             let frames = resolved.frames(stack).iter().rev();
             let frames = frames.map(|frame| of_frame.get(frame.index()).copied());
@@ -124,7 +124,7 @@ impl Convert for Folded<'_> {
     }
 }
 
-/// Names by number: a line contains many names, and each name is in many lines.
+/// Names by number, because each name is in many lines.
 #[derive(Debug, Default)]
 struct Names(Texts);
 

@@ -15,7 +15,7 @@ use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{CallNodes, Kind, Profile, Resolved};
 use std::io::{self, Write};
 
-/// The kinds it shows: the first that the trace has.
+/// Kinds that the format shows: the first one that the trace has.
 pub(super) const KINDS: &[Kind] = &[Kind::AllocationSamples, Kind::AllocationTicks];
 
 /// Writes V8's sampling heap profile.

@@ -3,11 +3,11 @@
 //! | | |
 //! |---|---|
 //! | opened by | Chrome and Edge DevTools (Memory), Visual Studio Code, memlab |
-//! | nodes | node 0 is the synthetic root, node 1 `(GC roots)`; below it one synthetic node per kind of root; then the objects, with their types as constructor names |
+//! | nodes | node 0 is the synthetic root, and node 1 `(GC roots)`, with one synthetic node per kind of root below it; the objects follow, with their types as constructor names |
 //! | edges | elements, in the order in which objects hold them, because no event names fields; static variables are properties of their kind's node, with their names |
 //! | `self_size` | the object's own size in bytes |
 //! | ids | odd, in the order of nodes |
-//! | which dump | [`ConvertOptions::dump`], by default the first of the trace |
+//! | dump | the dump that [`ConvertOptions::dump`] chooses |
 
 use super::encode::Json;
 use super::{Convert, ConvertError, ConvertOptions, Output, dominator_paths};
@@ -92,8 +92,8 @@ impl Convert for HeapSnapshot<'_> {
 /// A dump prepared for writing.
 struct Snapshot<'d> {
     dump: &'d HeapDump,
-    /// The kinds of roots that occur, each with its roots: one per object, plus all
-    /// static variables.
+    /// Kinds of roots that occur, each with its roots: one root per object, and all static
+    /// variables.
     kinds: Vec<(RootKind, Vec<&'d Root>)>,
     strings: Numbering<&'d str>,
 }
@@ -114,7 +114,7 @@ impl<'d> Snapshot<'d> {
 
     /// Returns the number of an object's node.
     fn node(&self, object: u32) -> u64 {
-        // The root, `(GC roots)`, and its groups come first.
+        // The nodes of the root, of `(GC roots)` and of the kinds of roots come first.
         u64::from(object).saturating_add(2).saturating_add(self.kinds.len() as u64)
     }
 
@@ -133,7 +133,7 @@ impl<'d> Snapshot<'d> {
         json.open('{')?.key("snapshot")?.open('{')?;
         meta(&mut json)?;
         json.key("node_count")?.number(self.node(dump.objects()))?;
-        // One more leads from the root to `(GC roots)`.
+        // One more edge leads from the root to `(GC roots)`.
         json.key("edge_count")?.number(edges.saturating_add(1))?;
         json.key("trace_function_count")?.number(0)?.close('}')?;
         json.key("nodes")?.open('[')?;
@@ -144,7 +144,7 @@ impl<'d> Snapshot<'d> {
         for key in ["trace_function_infos", "trace_tree", "samples", "locations"] {
             json.key(key)?.open('[')?.close(']')?;
         }
-        // Last, since each node and edge may add a text.
+        // Texts come last, because each node and edge may add one.
         json.key("strings")?.open('[')?;
         for text in self.strings.into_values() {
             json.text(text)?;
@@ -161,8 +161,7 @@ impl<'d> Snapshot<'d> {
             for number in [kind, name, id, bytes, edges, 0] {
                 json.number(number)?;
             }
-            // V8 gives odd ids to objects of its heap, and even ones to those of the
-            // embedder.
+            // V8 gives odd ids to objects of its own heap, and even ids to objects of the embedder.
             id = id.saturating_add(2);
             Ok(())
         };
@@ -193,8 +192,8 @@ impl<'d> Snapshot<'d> {
             json.number(kind)?.number(name)?.number(Snapshot::place(node))?;
             Ok(())
         };
-        // An edge does not name where it comes from: each node has the next `edge_count`
-        // edges, so they come in the order of the nodes.
+        // An edge does not name its first node. Each node has the next `edge_count` edges, so edges
+        // come in the order of the nodes.
         edge(json, ELEMENT, 0, 1)?;
         for (at, node) in (0u64..).zip(2u64..).take(self.kinds.len()) {
             edge(json, ELEMENT, at, node)?;

@@ -3,16 +3,15 @@
 use crate::model::{Category, ProcessHandle, Span};
 use std::collections::BTreeMap;
 
-/// Viewers show a row of spans correctly only if none of them overlap without being
-/// nested. So such spans are distributed to several rows, called lanes, in each of which
-/// they follow one another.
+/// Distributes spans that overlap to several rows, called lanes, in each of which spans follow one
+/// another. Viewers do not show a row correctly if its spans overlap without being nested.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
-    /// When the last span in each lane ends.
+    /// End of the last span in each lane.
     ends: BTreeMap<(ProcessHandle, Category), Vec<i64>>,
 }
 
-/// Maximum number of lanes: nobody looks at more. Further spans may overlap.
+/// Maximum number of lanes; more would not help anybody. Spans of the last lane may overlap.
 const MAX_LANES: usize = 200;
 
 impl Lanes {

@@ -152,22 +152,21 @@ pub trait Convert: Send {
     ) -> Result<(), ConvertError>;
 }
 
-/// Options for a converter. Each format uses those that apply to it.
+/// Options for a converter. A format ignores options that do not apply to it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ConvertOptions {
-    /// Kinds of samples to show; if empty, the format's default, [`Format::kinds`]. A
-    /// format that shows a single kind shows the first that the trace has.
+    /// Kinds of samples to show; if empty, [`Format::kinds`]. A format that shows a single kind
+    /// shows the first one that the trace has.
     pub kinds: Vec<Kind>,
     /// Adds the thread as the outermost frame of each stack (folded, svg).
     pub is_by_thread: bool,
     /// Uses the number of samples instead of their weight (folded).
     pub counts_samples: bool,
-    /// The title, such as the file's name.
+    /// Title, such as the name of the trace's file.
     pub title: String,
-    /// Which heap dump of the trace to show, counting from 1, for [`Kind::Heap`] and
-    /// formats of heap dumps. `None`: the usual one, see
-    /// [`HeapDump::usual`](crate::heap::HeapDump::usual).
+    /// Number of the heap dump to show, counting from 1, for [`Kind::Heap`] and formats of heap
+    /// dumps. `None` stands for [`HeapDump::usual`](crate::heap::HeapDump::usual).
     pub dump: Option<usize>,
     /// Compresses with gzip (feature `gzip`). Some formats are always compressed.
     pub is_gzip: bool,
@@ -182,11 +181,11 @@ impl ConvertOptions {
     }
 }
 
-/// Returns the kinds of `kinds` that the trace has. Of kinds that show one thing twice it returns
+/// Returns the kinds of `kinds` that the trace has. If two kinds show the same thing, it returns
 /// one (`Kind::is_represented`).
 ///
 /// # Errors
-/// If there are none.
+/// If the trace has none of the kinds.
 pub fn shown_kinds(kinds: &[Kind], profile: &Profile) -> Result<Vec<Kind>, ConvertError> {
     let has = |kind| kinds.contains(&kind) && profile.has(kind);
     let is_shown = |kind: &Kind| has(*kind) && !kind.is_represented(has);
@@ -202,14 +201,14 @@ pub fn shown_kinds(kinds: &[Kind], profile: &Profile) -> Result<Vec<Kind>, Conve
 /// Returns the first of [`shown_kinds`], for formats that show one.
 ///
 /// # Errors
-/// If there are none.
+/// If the trace has none of the kinds.
 pub(crate) fn first_kind(kinds: &[Kind], profile: &Profile) -> Result<Kind, ConvertError> {
     let shown = shown_kinds(kinds, profile)?;
     shown.first().copied().ok_or(ConvertError::NothingToShow { wanted: "samples" })
 }
 
-/// Returns a stack's calls, root first. In formats without a place for the allocated or thrown
-/// type, it is shown as if it had been called, and so is that a wait is not over.
+/// Returns a stack's calls, root first. The label follows as if it had been called, because formats
+/// have no other place for it: an allocated or thrown type, or `(still waiting)`.
 pub(crate) fn labelled<'f>(
     key: &ProfileKey,
     frames: &'f [FrameHandle],
@@ -234,26 +233,26 @@ type Make = for<'o> fn(Box<dyn Write + Send + 'o>, &ConvertOptions) -> Box<dyn C
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Format {
-    /// The name that users type.
+    /// Name that users type.
     pub name: &'static str,
     /// File extensions; the first is the usual one. `.gz` may follow.
     pub extensions: &'static [&'static str],
     /// A one-line description: what the format is and what opens it.
     pub about: &'static str,
-    /// Kinds of samples shown if [`ConvertOptions::kinds`] is empty. An
+    /// Kinds of samples shown if [`ConvertOptions::kinds`] is empty; an
     /// [`Analysis`](crate::Analysis) has to collect them.
     pub kinds: &'static [Kind],
-    /// Whether it can show any [`ConvertOptions::kinds`].
+    /// Whether the format can show any kind in [`ConvertOptions::kinds`].
     pub takes_kinds: bool,
-    /// Whether it is always compressed with gzip.
+    /// Whether the format is always compressed with gzip.
     pub is_always_gzip: bool,
-    /// Whether it is no text, and so nothing for a terminal.
+    /// Whether the format is binary, so that a terminal cannot show it.
     pub is_binary: bool,
     /// Makes the converter.
     pub make: Make,
 }
 
-/// A format of text with kinds of its own; the rows of [`FORMATS`] say what is different.
+/// Defaults for the rows of [`FORMATS`]: a text format that only shows its own kinds.
 const TEXT: Format = Format {
     name: "",
     extensions: &[],
@@ -405,7 +404,7 @@ impl Format {
     }
 }
 
-/// Why a conversion failed.
+/// Error of a conversion.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConvertError {
@@ -413,10 +412,10 @@ pub enum ConvertError {
     Write(io::Error),
     /// The trace has nothing that the format can show.
     NothingToShow {
-        /// What was requested.
+        /// Kind of data that was requested.
         wanted: &'static str,
     },
-    /// An error of a converter outside this crate, or a text.
+    /// Any other error, such as that of a converter outside this crate.
     ///
     /// ```
     /// use nettrace_analysis::convert::ConvertError;
@@ -445,8 +444,7 @@ impl std::error::Error for ConvertError {
         match self {
             ConvertError::Write(error) => Some(error),
             ConvertError::NothingToShow { .. } => None,
-            // The text of the inner error is shown as this one's, so the cause is the
-            // inner error's source.
+            // The message of the inner error is already shown, so the cause is its source.
             ConvertError::Other(error) => error.source(),
         }
     }

@@ -1,38 +1,38 @@
 //! Consecutive samples of a thread as spans that lie in each other: a frame stays open as
 //! long as consecutive samples contain it.
 //!
-//! A sample lasts as long as it weighs, but at most until the thread's next sample: the
-//! samples of an operating system weigh one period each, and are often closer. So what
-//! ends is never later than what begins after it.
+//! A sample lasts as long as its weight says, but at most until the thread's next sample. Samples
+//! of an operating system weigh one period each, and are often closer to each other. So no span
+//! ends after the beginning of a span that follows it.
 //!
-//! A few deep stacks that take turns make very many spans. So their number has a budget;
-//! if it does not suffice, stacks are cut at a depth, and what was called further on is
-//! one frame, `(deeper)`.
+//! A few deep stacks that take turns make very many spans, so the number of spans has a budget. If
+//! the budget does not suffice, stacks are cut at a depth, and one frame, `(deeper)`, replaces the
+//! frames beyond.
 
 use crate::model::{Call, FrameHandle, TimedSample, Track, is_sample_gap};
 
-/// Maximum number of spans with which stacks are whole. Viewers hardly open files with more.
+/// Maximum number of spans before stacks are cut. Viewers hardly open files with more.
 const MAX_WHOLE_SPANS: u64 = 1 << 21;
-/// Minimum number of outermost frames that are shown. Beyond the budget, the number of
-/// spans is bounded by this times the number of samples.
+/// Minimum number of outermost frames that are shown of each stack. It may exceed the budget; the
+/// number of spans is then bounded by this number times the number of samples.
 const MIN_DEPTH: usize = 32;
 
-/// From one sample to the next.
+/// Change from one sample of a thread to the next.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SampleStep<'f> {
     before: &'f [FrameHandle],
     after: &'f [FrameHandle],
     /// Number of outermost frames that stay open.
     kept: usize,
-    /// When the other frames of the sample before end.
+    /// Time at which the frames end that the new sample does not contain.
     pub(super) end_nanos: i64,
-    /// When the frames that are new begin; not before `end_nanos`.
+    /// Time at which new frames begin; not before `end_nanos`.
     pub(super) begin_nanos: i64,
 }
 
-/// Passes the steps between a thread's samples to `out`, in time order. The last one ends
-/// all frames. `frames_of` gives the frames of a sample, innermost first, or `None` if it
-/// is not shown.
+/// Passes the steps between a thread's samples to `out`, in time order. The last step ends all
+/// frames. `frames_of` returns the frames of a sample, innermost first, or `None` if the sample is
+/// not shown.
 pub(super) fn steps<'f, E>(
     track: &Track,
     frames_of: impl Fn(&TimedSample) -> Option<&'f [FrameHandle]>,
@@ -59,7 +59,7 @@ pub(super) fn steps<'f, E>(
             begin_nanos: nanos,
         })?;
         before = after;
-        // A sample that is not shown ends what was before it.
+        // A sample that is not shown ends all frames.
         last = frames.map(|_| sample);
         last_nanos = nanos;
         end_nanos = nanos.saturating_add_unsigned(sample.weight);
@@ -76,13 +76,13 @@ fn common(one: &[FrameHandle], other: &[FrameHandle]) -> usize {
 }
 
 impl SampleStep<'_> {
-    /// Returns the calls that end, innermost first, if stacks are cut at a depth.
+    /// Returns the calls that end, innermost first, with stacks cut at `depth`.
     pub(super) fn ended(&self, depth: usize) -> impl Iterator<Item = Call> + '_ {
         let places = self.kept_within(depth)..shown(self.before, depth);
         places.rev().filter_map(move |place| call(self.before, place, depth))
     }
 
-    /// Returns the calls that begin, outermost first.
+    /// Returns the calls that begin, outermost first, with stacks cut at `depth`.
     pub(super) fn begun(&self, depth: usize) -> impl Iterator<Item = Call> + '_ {
         let places = self.kept_within(depth)..shown(self.after, depth);
         places.filter_map(move |place| call(self.after, place, depth))
@@ -97,7 +97,7 @@ impl SampleStep<'_> {
     }
 }
 
-/// Returns the number of frames that are shown of a stack, with `(deeper)`.
+/// Returns the number of frames that are shown of a stack, including `(deeper)`.
 fn shown(frames: &[FrameHandle], depth: usize) -> usize {
     frames.len().min(depth.saturating_add(1))
 }
@@ -109,7 +109,7 @@ fn call(frames: &[FrameHandle], place: usize, depth: usize) -> Option<Call> {
     frames.iter().rev().nth(place).map(|frame| Call::Frame(*frame))
 }
 
-/// Computes the depth at which stacks have to be cut, counting all tracks.
+/// Returns the depth at which stacks have to be cut for the spans of all tracks to fit the budget.
 pub(super) fn depth_for<'f, 't>(
     tracks: impl Iterator<Item = &'t Track> + Clone,
     frames_of: impl Fn(&TimedSample) -> Option<&'f [FrameHandle]>,
@@ -127,7 +127,7 @@ fn depth_within<'f, 't>(
     if frames.fold(0, u64::saturating_add) <= most {
         return usize::MAX;
     }
-    // How many spans begin at each depth: one more from `kept` on, one less from the end.
+    // Changes, from one depth to the next, of the number of spans that begin.
     let mut changes: Vec<i64> = Vec::new();
     for track in tracks {
         let Ok(()) = steps(track, &frames_of, |step| {
@@ -148,7 +148,7 @@ fn depth_within<'f, 't>(
         here = here.saturating_add(*change);
         sum = sum.saturating_add(here.unsigned_abs());
         if sum > most {
-            // The last depth for which there is room is that of `(deeper)`.
+            // `(deeper)` takes the last depth for which there is room.
             return depth.saturating_sub(1).max(MIN_DEPTH);
         }
     }

@@ -7,13 +7,12 @@ use flate2::write::GzEncoder;
 use std::fmt;
 use std::io::{self, BufWriter, Write};
 
-/// A converter's output. `finish` must be called, because errors of writing on
-/// drop are ignored.
+/// Output of a converter. The converter must call `finish`, because errors on drop are ignored.
 pub struct Output<'o>(Inner<'o>);
 
 enum Inner<'o> {
     Plain(BufWriter<Box<dyn Write + Send + 'o>>),
-    /// Collects small pieces before compressing them.
+    /// Compressed output, which collects small pieces before it compresses them.
     #[cfg(feature = "gzip")]
     Gzip(BufWriter<GzEncoder<Box<dyn Write + Send + 'o>>>),
     /// The crate was built without compression.
@@ -29,7 +28,7 @@ fn cannot_compress() -> io::Error {
     )
 }
 
-/// Small enough for the cache, and for a pipe to accept at once.
+/// Size of the buffer: small enough for the cache, and for a pipe to accept at once.
 const BUFFER_BYTES: usize = 32 * 1024;
 
 impl<'o> Output<'o> {

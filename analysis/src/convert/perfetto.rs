@@ -5,17 +5,17 @@
 //! | opened by | ui.perfetto.dev, `trace_processor` with SQL |
 //! | CPU samples | `PerfSample`, table `perf_sample`: one per sample, with its stack; those of a thread as a flame graph |
 //! | tracks of a process | pauses, collections, activities and awaits, on several tracks if they overlap; counters |
-//! | track of a thread | what happened on it: compilation, waits, exception handlers, tasks; instants |
+//! | track of a thread | spans and instants of the thread: compilation, waits, exception handlers, tasks |
 //! | arguments | `debug` annotations; `note` says what is unknown about a span |
 //! | arrows | flows from a task's scheduling to its run |
 //! | counters | one track each, with its unit: EventCounters, metrics, the heap's size, the thread pool |
 //! | times | nanoseconds since the session's start |
 //!
-//! Instants and counters are written immediately; the reader sorts by time, and keeps the
-//! order of entries with the same time. From that order it derives which of two spans
-//! encloses the other, so spans of threads must be written in the order of their
-//! beginnings, outer ones first. For that, the last few thousand of them are held back.
-//! CPU samples are kept until the end, when names are known: 6 to 12 bytes each.
+//! Instants and counters are written immediately; the reader sorts by time, and keeps the order of
+//! entries with the same time. From that order it derives which of two spans encloses the other. So
+//! spans of threads must be written in the order of their beginnings, outer spans first, and the
+//! last few thousand are held back until their order is known. CPU samples are kept until the end,
+//! when names are known: 6 to 12 bytes each.
 
 use super::chromium::{pid_of, process_of};
 use super::encode::Message;
@@ -35,7 +35,7 @@ use std::io::{self, Write};
 /// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::AllocationTicks];
 
-/// `TracePacket`.
+/// Field numbers of `TracePacket`.
 mod packet {
     pub(super) const TIMESTAMP: u32 = 8;
     pub(super) const SEQUENCE_ID: u32 = 10;
@@ -46,7 +46,7 @@ mod packet {
     pub(super) const PERF_SAMPLE: u32 = 66;
 }
 
-/// `TrackEvent`.
+/// Field numbers of `TrackEvent`.
 mod event {
     pub(super) const CATEGORY_IIDS: u32 = 3;
     pub(super) const DEBUG_ANNOTATIONS: u32 = 4;
@@ -63,11 +63,11 @@ const END: u64 = 2;
 const INSTANT: u64 = 3;
 const COUNTER: u64 = 4;
 
-/// Events and samples are separate sequences, each with its own interned names.
+/// Numbers of the sequences: events and samples each have their own interned names.
 const EVENTS: u64 = 1;
 const SAMPLES: u64 = 2;
 
-/// Maximum number of spans that are held back until those that enclose them have ended too.
+/// Maximum number of spans that are held back until the spans that enclose them have ended, too.
 const MAX_HELD_SPANS: usize = 4096;
 
 /// Maximum id that fits the format.
@@ -79,15 +79,15 @@ pub(crate) struct Perfetto<'o> {
     out: Output<'o>,
     kinds: Vec<Kind>,
     samples: BTreeMap<ThreadHandle, Track>,
-    /// Spans of threads, sorted by beginning, end and arrival: of those that began
-    /// together, the one that ends last is outermost.
+    /// Spans of threads, sorted by beginning, end and arrival: of spans that began together, the
+    /// span that ends last is outermost.
     held: BTreeMap<(i64, Reverse<i64>, Reverse<u64>), Span>,
     arrived: u64,
     lanes: Lanes,
     tracks: HashMap<TrackContent, u64>,
     names: Texts,
     categories: Numbering<&'static str>,
-    /// Which sequences have been started.
+    /// Whether each sequence has been started.
     begun: [bool; 2],
     has_content: bool,
 }
@@ -124,10 +124,10 @@ impl<'o> Perfetto<'o> {
         self.has_content = true;
         packet.uint(packet::SEQUENCE_ID, sequence);
         let begun = if sequence == EVENTS { &mut self.begun[0] } else { &mut self.begun[1] };
-        // 2: needs interned data; 1: starts a sequence without any.
+        // Flag 2 needs interned data; flag 1 starts a sequence without any.
         let flags = if std::mem::replace(begun, true) { 2 } else { 3 };
         packet.uint(packet::SEQUENCE_FLAGS, flags);
-        let mut framed = Message::new();
+        let mut framed = Message::default();
         framed.message(1, &packet);
         self.out.write_all(framed.bytes())
     }
@@ -139,7 +139,7 @@ impl<'o> Perfetto<'o> {
         }
         let uuid = (self.tracks.len() as u64).saturating_add(1);
         self.tracks.insert(place.clone(), uuid);
-        let mut track = Message::new();
+        let mut track = Message::default();
         match &place {
             TrackContent::Process(_) | TrackContent::Thread(_) => {
                 track = self.describe(&place, uuid, model)?;
@@ -150,26 +150,26 @@ impl<'o> Perfetto<'o> {
             }
             TrackContent::Counter(process, name) => {
                 let parent = self.track(TrackContent::Process(*process), "", model)?;
-                let mut counter = Message::new();
+                let mut counter = Message::default();
                 if !unit.is_empty() {
                     counter.text(6, unit);
                 }
                 track.uint(1, uuid).text(2, name).uint(5, parent).message(8, &counter);
             }
         }
-        let mut packet = Message::new();
+        let mut packet = Message::default();
         packet.message(packet::TRACK_DESCRIPTOR, &track);
         self.packet(EVENTS, packet)?;
         Ok(uuid)
     }
 
-    /// Describes a process or a thread, with the name known at this point.
+    /// Makes the description of a process or a thread, with the name that is known at this point.
     fn describe(&mut self, place: &TrackContent, uuid: u64, model: &Model) -> io::Result<Message> {
-        let mut track = Message::new();
+        let mut track = Message::default();
         track.uint(1, uuid);
         match place {
             TrackContent::Process(process) => {
-                let mut inner = Message::new();
+                let mut inner = Message::default();
                 inner.uint(1, pid_of(*process, model).min(MAX_ID));
                 if let Some(row) = model.process(*process).filter(|row| !row.name.is_empty()) {
                     inner.text(6, &row.name);
@@ -179,7 +179,7 @@ impl<'o> Perfetto<'o> {
             TrackContent::Thread(thread) => {
                 let process = process_of(*thread, model);
                 self.track(TrackContent::Process(process), "", model)?;
-                let mut inner = Message::new();
+                let mut inner = Message::default();
                 inner.uint(1, pid_of(process, model).min(MAX_ID)).uint(2, tid_of(*thread, model));
                 inner.text(5, &model.thread_label(*thread));
                 track.message(4, &inner);
@@ -191,24 +191,24 @@ impl<'o> Perfetto<'o> {
 
     /// Writes an event on a track. Names that are used for the first time are interned with it.
     fn event(&mut self, at: At<'_>, kind: u64, fill: impl FnOnce(&mut Message)) -> io::Result<()> {
-        let mut interned = Message::new();
-        let mut event = Message::new();
+        let mut interned = Message::default();
+        let mut event = Message::default();
         event.uint(event::TYPE, kind).uint(event::TRACK_UUID, at.track);
         if let Some((category, name)) = at.named {
             let (iid, is_new) = self.categories.id(category);
             if is_new {
-                interned.message(1, Message::new().uint(1, iid).text(2, category));
+                interned.message(1, Message::default().uint(1, iid).text(2, category));
             }
             event.uint(event::CATEGORY_IIDS, iid);
             let known = self.names.len();
             let iid = u64::from(self.names.intern(name).0).saturating_add(1);
             if self.names.len() > known {
-                interned.message(2, Message::new().uint(1, iid).text(2, name));
+                interned.message(2, Message::default().uint(1, iid).text(2, name));
             }
             event.uint(event::NAME_IID, iid);
         }
         fill(&mut event);
-        let mut packet = Message::new();
+        let mut packet = Message::default();
         packet.uint(packet::TIMESTAMP, timestamp(at.nanos));
         if !interned.is_empty() {
             packet.message(packet::INTERNED_DATA, &interned);
@@ -261,14 +261,14 @@ impl<'o> Perfetto<'o> {
             let roots = Roots::new(&track, resolved);
             for sample in track.samples() {
                 let Some(stack) = roots.frames(&sample) else { continue };
-                let mut interned = Message::new();
+                let mut interned = Message::default();
                 let handle = resolved.sample_stack(sample.stack, sample.mode);
-                // Only a stack that has lost its callers differs by thread and time.
+                // A stack that has lost its callers has other frames in each thread and run.
                 let run = roots.run(&sample).map(|run| (thread, run));
                 let iid = frames.stack((run, handle), stack, resolved, &mut interned);
-                let mut inner = Message::new();
+                let mut inner = Message::default();
                 inner.uint(2, pid).uint(3, tid).uint(4, iid);
-                let mut packet = Message::new();
+                let mut packet = Message::default();
                 packet.uint(packet::TIMESTAMP, timestamp(sample.nanos));
                 if !interned.is_empty() {
                     packet.message(packet::INTERNED_DATA, &interned);
@@ -281,7 +281,7 @@ impl<'o> Perfetto<'o> {
     }
 }
 
-/// Where and when an event is; also category and name, unless it only ends something.
+/// Track and time of an event; also its category and name, except for ends of spans.
 #[derive(Debug, Clone, Copy)]
 struct At<'n> {
     track: u64,
@@ -289,7 +289,7 @@ struct At<'n> {
     named: Option<(&'static str, &'n str)>,
 }
 
-/// Samples of a thread whose stacks have lost their callers.
+/// Run of samples whose stacks have lost their callers: thread, and number in the thread.
 type Run = (ThreadHandle, usize);
 
 /// Interned frames and stacks, numbered from 1.
@@ -310,7 +310,7 @@ impl<'r> Frames<'r> {
     ) -> u64 {
         let (iid, is_new) = self.stacks.id(stack);
         if is_new {
-            let mut message = Message::new();
+            let mut message = Message::default();
             message.uint(1, iid);
             // Root first.
             for frame in frames.iter().rev() {
@@ -332,11 +332,11 @@ impl<'r> Frames<'r> {
             let module = resolved.frame(frame).map_or("", |frame| &*frame.module);
             let (mapping, is_new) = self.modules.id(module);
             if is_new {
-                interned.message(17, Message::new().uint(1, mapping).text(2, module));
-                interned.message(19, Message::new().uint(1, mapping).uint(7, mapping));
+                interned.message(17, Message::default().uint(1, mapping).text(2, module));
+                interned.message(19, Message::default().uint(1, mapping).uint(7, mapping));
             }
-            interned.message(5, Message::new().uint(1, iid).text(2, resolved.text(frame)));
-            interned.message(6, Message::new().uint(1, iid).uint(2, iid).uint(3, mapping));
+            interned.message(5, Message::default().uint(1, iid).text(2, resolved.text(frame)));
+            interned.message(6, Message::default().uint(1, iid).uint(2, iid).uint(3, mapping));
         }
         iid
     }
@@ -361,9 +361,9 @@ impl Convert for Perfetto<'_> {
                 self.event(at, INSTANT, |event| {
                     event.message(
                         event::DEBUG_ANNOTATIONS,
-                        Message::new().text(10, "type").text(6, label),
+                        Message::default().text(10, "type").text(6, label),
                     );
-                    let bytes = &mut Message::new();
+                    let bytes = &mut Message::default();
                     event.message(
                         event::DEBUG_ANNOTATIONS,
                         bytes.text(10, "bytes").uint(3, sample.weight),
@@ -427,7 +427,7 @@ impl Convert for Perfetto<'_> {
         for (uuid, place) in named {
             if matches!(place, TrackContent::Process(_) | TrackContent::Thread(_)) {
                 let track = self.describe(&place, uuid, model)?;
-                let mut packet = Message::new();
+                let mut packet = Message::default();
                 packet.message(packet::TRACK_DESCRIPTOR, &track);
                 self.packet(EVENTS, packet)?;
             }
@@ -440,7 +440,7 @@ impl Convert for Perfetto<'_> {
 /// Adds arguments and flow to an event.
 fn annotate(event: &mut Message, arguments: &Arguments, note: Option<&str>, flow: Option<Flow>) {
     for (name, value) in arguments {
-        let mut annotation = Message::new();
+        let mut annotation = Message::default();
         annotation.text(10, name);
         match value {
             Argument::Number(number) => annotation.uint(3, *number),
@@ -451,7 +451,7 @@ fn annotate(event: &mut Message, arguments: &Arguments, note: Option<&str>, flow
         event.message(event::DEBUG_ANNOTATIONS, &annotation);
     }
     if let Some(note) = note {
-        event.message(event::DEBUG_ANNOTATIONS, Message::new().text(10, "note").text(6, note));
+        event.message(event::DEBUG_ANNOTATIONS, Message::default().text(10, "note").text(6, note));
     }
     match flow {
         Some(Flow::From(id)) => event.fixed64(event::FLOW_IDS, id),
@@ -460,14 +460,14 @@ fn annotate(event: &mut Message, arguments: &Arguments, note: Option<&str>, flow
     };
 }
 
-/// Returns the format's time. It does not allow negative ones, so what happened before the
-/// session's start is shown at its start.
+/// Returns a time of the format, which does not allow negative times: the time before the session's
+/// start becomes its start.
 fn timestamp(nanos: i64) -> u64 {
     u64::try_from(nanos).unwrap_or(0)
 }
 
-/// Returns the thread's id; if it is unknown or does not fit the format, one that no operating
-/// system uses.
+/// Returns the id of a thread. If the id is unknown or does not fit the format, it is a number that
+/// no operating system uses.
 fn tid_of(thread: ThreadHandle, model: &Model) -> u64 {
     let id = model.thread(thread).and_then(|row| row.os_thread_id);
     id.filter(|id| *id <= MAX_ID).unwrap_or_else(|| (thread.index() as u64).saturating_add(MAX_ID))

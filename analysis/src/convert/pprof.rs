@@ -4,7 +4,7 @@
 //! |---|---|
 //! | opened by | `go tool pprof`, Pyroscope, Parca, Google Cloud Profiler, speedscope |
 //! | sample types | CPU: `samples/count`, `wall/nanoseconds`, or `cpu/nanoseconds` if an operating system took the samples. Sampled allocations: `alloc_objects/count`, `alloc_space/bytes`; allocation ticks, which do not say how many objects they stand for: `alloc_space/bytes`. Contention, waits: `contentions/count`, `delay/nanoseconds`. A heap dump: `inuse_objects/count`, `inuse_space/bytes`. Others: their name and `count`, then `value` if there is one |
-//! | labels | `thread` (text), `thread_id` and `process_id` (numbers), `state`; `type` that was allocated or thrown |
+//! | labels | `thread` (text), `thread_id` and `process_id` (numbers), `state`; `type` is the allocated or thrown type |
 //! | mappings | one per module; the first is the program, which viewers show |
 //! | waits | the outermost frame of samples of threads that waited is `(waiting)` |
 //! | locations | one per function: offsets and lines are unknown |
@@ -23,7 +23,7 @@ use crate::numbering::Numbering;
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 
-/// The kinds shown by default: the first that the trace has.
+/// Kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
 /// Writes pprof's format.
@@ -61,7 +61,7 @@ impl Convert for Pprof<'_> {
             out,
             resolved,
             clock: profile.clock(),
-            message: Message::new(),
+            message: Message::default(),
             texts: Texts::default(),
             locations: Numbering::default(),
             mappings: Numbering::default(),
@@ -87,7 +87,7 @@ impl Convert for Pprof<'_> {
     }
 }
 
-/// Returns the program's module: the one named by the command line; otherwise the one whose
+/// Returns the program's module: the module that the command line names, or else the module whose
 /// `Main` is outermost most often.
 fn program(resolved: &Resolved<'_>, profile: &Profile) -> Option<String> {
     let mut entries: BTreeMap<&str, u64> = BTreeMap::new();
@@ -117,15 +117,15 @@ fn program(resolved: &Resolved<'_>, profile: &Profile) -> Option<String> {
     by_command_line.or_else(by_entry)
 }
 
-/// Returns the names and units of the values of a kind's samples: their count, unless it is not
-/// known, and their weight.
+/// Returns the names and units of the values of a kind's samples: count, unless it is not known,
+/// and weight.
 fn value_types(
     kind: Kind,
     clock: SampleClock,
 ) -> (Option<(&'static str, &'static str)>, (&'static str, &'static str)) {
     let [count, weight] = match kind {
         Kind::Cpu => [("samples", "count"), (clock.key(), "nanoseconds")],
-        // A tick stands for about 100 KB of objects, however many.
+        // A tick stands for about 100 KB of objects, whose number is not known.
         Kind::AllocationTicks => return (None, ("alloc_space", "bytes")),
         Kind::AllocationSamples => [("alloc_objects", "count"), ("alloc_space", "bytes")],
         Kind::Contention | Kind::Waits => [("contentions", "count"), ("delay", "nanoseconds")],
@@ -138,7 +138,7 @@ fn value_types(
     (Some(count), weight)
 }
 
-/// Fields of pprof's messages.
+/// Field numbers of pprof's messages.
 mod field {
     pub(super) const SAMPLE_TYPE: u32 = 1;
     pub(super) const SAMPLE: u32 = 2;
@@ -162,9 +162,9 @@ struct File<'a, 'o> {
     clock: SampleClock,
     message: Message,
     texts: Texts,
-    /// Ids from 1; a location and its function share one.
+    /// Calls by their ids, which count from 1. A location and its function share an id.
     locations: Numbering<Call>,
-    /// The texts of modules.
+    /// Numbers of the texts of modules.
     mappings: Numbering<u64>,
 }
 
@@ -177,7 +177,7 @@ impl File<'_, '_> {
     }
 
     fn value_type(&mut self, (name, unit): (&str, &str)) -> Message {
-        let mut message = Message::new();
+        let mut message = Message::default();
         message.uint(1, self.text(name)).uint(2, self.text(unit));
         message
     }
@@ -203,7 +203,7 @@ impl File<'_, '_> {
         let ids: Vec<u64> = calls.map(|call| self.locations.id(call).0).collect();
         let (count, _) = value_types(key.kind, self.clock);
         let values = count.map(|_| totals.count).into_iter().chain([totals.weight]);
-        let mut sample = Message::new();
+        let mut sample = Message::default();
         sample.packed(1, ids.into_iter()).packed(2, values.collect::<Vec<_>>().into_iter());
         if key.kind == Kind::Heap {
             // Heap objects do not belong to a thread.
@@ -231,13 +231,13 @@ impl File<'_, '_> {
     }
 
     fn text_label(&mut self, sample: &mut Message, key: &str, text: &str) {
-        let mut label = Message::new();
+        let mut label = Message::default();
         label.uint(1, self.text(key)).uint(2, self.text(text));
         sample.message(3, &label);
     }
 
     fn number_label(&mut self, sample: &mut Message, key: &str, number: u64) {
-        let mut label = Message::new();
+        let mut label = Message::default();
         label.uint(1, self.text(key)).uint(3, number);
         sample.message(3, &label);
     }
@@ -269,14 +269,14 @@ impl File<'_, '_> {
                 _ => continue,
             };
             let mapping = self.mapping(module);
-            let mut function = Message::new();
+            let mut function = Message::default();
             function.uint(1, id).uint(2, self.text(text));
             if has_file && !module.is_empty() {
                 function.uint(4, self.text(module));
             }
-            let mut line = Message::new();
+            let mut line = Message::default();
             line.uint(1, id);
-            let mut location = Message::new();
+            let mut location = Message::default();
             location.uint(1, id);
             if mapping > 0 {
                 location.uint(2, mapping);
@@ -290,7 +290,7 @@ impl File<'_, '_> {
 
     fn mappings(&mut self) -> io::Result<()> {
         for (id, text) in (1u64..).zip(std::mem::take(&mut self.mappings).into_values()) {
-            let mut mapping = Message::new();
+            let mut mapping = Message::default();
             // There are no addresses, but there are functions: nothing needs
             // symbolication.
             mapping.uint(1, id).uint(5, text).uint(7, 1);
@@ -302,7 +302,7 @@ impl File<'_, '_> {
     fn head(&mut self, kind: Kind, first: i64, last: i64, title: &str) -> io::Result<()> {
         let model = self.resolved.model();
         let (_, default) = value_types(kind, self.clock);
-        let mut head = Message::new();
+        let mut head = Message::default();
         if let Some(session) = model.session() {
             let start = session.start.unix_nanos().and_then(|nanos| i64::try_from(nanos).ok());
             if let Some(start) = start {

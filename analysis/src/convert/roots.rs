@@ -1,21 +1,21 @@
-//! The outermost frames of stacks that have lost their callers, for timelines: what the thread's
-//! whole stacks before and after have in common went on meanwhile, so its spans do.
+//! Outermost frames for stacks that have lost their callers, for timelines. A timeline continues
+//! the frames that the thread's whole stacks before and after have in common.
 
 use crate::model::{FrameHandle, Resolved, StackHandle, TimedSample, Track};
 use std::collections::HashMap;
 
-/// The stacks of a thread's samples.
+/// Stacks of a thread's samples.
 pub(super) struct Roots<'r, 'm> {
     resolved: &'r Resolved<'m>,
-    /// Consecutive samples whose stacks have lost their callers, in time order.
+    /// Runs of consecutive samples whose stacks have lost their callers, in time order.
     runs: Vec<Run<'r>>,
-    /// Such stacks, with the outermost frames of their runs.
+    /// Stacks that have lost their callers, by run and stack, completed by the frames of the run.
     cut: HashMap<(usize, StackHandle), Vec<FrameHandle>>,
 }
 
 struct Run<'r> {
     from_nanos: i64,
-    /// What the thread's whole stacks before and after begin with, innermost first.
+    /// Outermost frames that the whole stacks before and after have in common, innermost first.
     base: &'r [FrameHandle],
 }
 
@@ -27,7 +27,8 @@ impl<'r, 'm> Roots<'r, 'm> {
         for sample in track.samples() {
             if resolved.is_cut_off(sample.stack) {
                 if !is_in_run {
-                    // Until more is known: the method that the thread began with.
+                    // Until the stack after the run is known, the run has the thread's outermost
+                    // frame.
                     let outermost = before.len().saturating_sub(1);
                     let base = before.get(outermost..).unwrap_or_default();
                     roots.runs.push(Run { from_nanos: sample.nanos, base });
@@ -55,8 +56,8 @@ impl<'r, 'm> Roots<'r, 'm> {
         roots
     }
 
-    /// Returns the run that a sample belongs to, if its stack has lost its callers: in each run the
-    /// same stack has other callers.
+    /// Returns the run of a sample whose stack has lost its callers. Its callers differ between
+    /// runs.
     pub(super) fn run(&self, sample: &TimedSample) -> Option<usize> {
         if self.runs.is_empty() || !self.resolved.is_cut_off(sample.stack) {
             return None;

@@ -43,7 +43,7 @@ pub(crate) struct Speedscope<'o> {
     out: Output<'o>,
     kinds: Vec<Kind>,
     title: String,
-    /// By thread; empty if the format does not show CPU samples.
+    /// Timelines by the index of the thread; empty if CPU samples are not shown.
     threads: Vec<Timeline>,
     shows_cpu: bool,
 }
@@ -146,11 +146,11 @@ struct Document<'a, 'o> {
     lists: Lists<'a>,
 }
 
-/// What a sample refers to.
+/// Stack and other properties by which samples are told apart.
 #[derive(Clone, Copy)]
 struct SampleSite {
     stack: Option<StackHandle>,
-    /// The type that was allocated or thrown.
+    /// Allocated or thrown type.
     label: Option<Label>,
     is_waiting: bool,
 }
@@ -158,7 +158,7 @@ struct SampleSite {
 type Label = (Kind, TextHandle);
 
 impl SampleSite {
-    /// Not a sample: fills a gap.
+    /// Site without a stack, which fills gaps between samples.
     const NOWHERE: SampleSite = SampleSite { stack: None, label: None, is_waiting: false };
 }
 
@@ -170,7 +170,7 @@ enum Shared {
     Waiting,
 }
 
-/// Lists of frames in JSON; each is composed once.
+/// Lists of frames in JSON. Each list is composed once.
 struct Lists<'a> {
     resolved: &'a Resolved<'a>,
     /// Frames in use, indexed by the numbers that samples use.
@@ -179,13 +179,13 @@ struct Lists<'a> {
     label_numbers: HashMap<Label, u32>,
     waiting_number: Option<u32>,
     text: String,
-    /// The range in `text` of each stack's list.
+    /// Range of each stack's list in `text`.
     stacks: Vec<(usize, usize)>,
 }
 
 impl Document<'_, '_> {
-    /// Writes a profile of all samples of a kind, aggregated by stack: either those of threads that
-    /// waited, or the others.
+    /// Writes a profile of a kind's samples, aggregated by stack: samples of threads that waited,
+    /// or all other samples.
     fn summed(
         &mut self,
         name: &str,
@@ -232,8 +232,7 @@ impl Document<'_, '_> {
         for (weight, thread, timeline) in order.into_iter().filter(|(weight, ..)| *weight > 0) {
             let _ = weight;
             let name = resolved.model().thread_label(thread);
-            // The viewer starts at 0, whatever the document says, so the session's start
-            // must be 0.
+            // The viewer starts at 0 and ignores the document's start, so 0 is the session's start.
             let before = timeline.first_nanos().and_then(|nanos| u64::try_from(nanos).ok());
             let before = before.filter(|nanos| *nanos > 0).map(Piece::Gap);
             self.sampled(&name, WeightUnit::Nanoseconds, || {
@@ -340,7 +339,7 @@ impl Lists<'_> {
         text.push(b']');
     }
 
-    /// Returns the number by which samples refer to the root of all that waited.
+    /// Returns the number by which samples refer to the root of all waiting threads.
     fn waiting(&mut self) -> u32 {
         let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         *self.waiting_number.get_or_insert_with(|| {

@@ -1,18 +1,18 @@
 //! Writes JSON piece by piece.
 //!
-//! serde_json could do this too. Both were measured (callgrind, release build, into a
-//! buffer of 64 KiB that discards), and for what converters write, this needs as many
-//! instructions or fewer, in millions:
+//! serde_json could do this, too. For what converters write, this module needs about as many
+//! instructions or fewer, in millions (callgrind, release build, into a buffer of 64 KiB that
+//! discards):
 //!
-//! | | here | serde_json 1.0 |
+//! | | this module | serde_json 1.0 |
 //! |---|---|---|
 //! | 100,000 events as Chromium's: six members, one of them an object of two, names of 50 characters | 275 | 300 |
 //! | 100,000 names | 64 | 70 |
 //! | an array of a million numbers | 114 | 110 |
 //!
-//! Users of converters also do not have to build serde_json. The lookup table made the
-//! difference: with a `match` on each character, the events cost 337 and the names
-//! 90. Which characters are escaped, and how, is defined by `nettrace-export`.
+//! Users of converters also do not have to build serde_json. The lookup table makes the difference:
+//! with a `match` on each character, the events cost 337 and the names 90. `nettrace-export`
+//! defines the characters that are escaped, and their escapes.
 
 use nettrace_export::json::{escape_of, must_escape};
 use std::io::{self, Write};
@@ -26,7 +26,7 @@ pub(crate) struct Json<W> {
     is_after_value: bool,
 }
 
-/// Long arrays are written in pieces of this size.
+/// Size of the pieces in which long arrays are written.
 const PIECE_BYTES: usize = 16 * 1024;
 
 impl<W: Write> Json<W> {
@@ -35,7 +35,7 @@ impl<W: Write> Json<W> {
         Json { out, is_after_value: false }
     }
 
-    /// Returns the output.
+    /// Returns the output after the document was written.
     pub(crate) fn into_inner(self) -> W {
         self.out
     }
@@ -51,7 +51,7 @@ impl<W: Write> Json<W> {
     /// Begins an object or array.
     ///
     /// # Errors
-    /// If writing fails; the same for all other methods.
+    /// If writing fails, as in all other methods.
     pub(crate) fn open(&mut self, bracket: char) -> io::Result<&mut Self> {
         self.comma()?;
         self.is_after_value = false;
@@ -152,7 +152,7 @@ fn is_special(byte: u8) -> bool {
     SPECIAL.get(usize::from(byte)).copied().unwrap_or(false)
 }
 
-/// The result of [`must_escape`] for each byte.
+/// Results of [`must_escape`], by byte.
 #[expect(
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,

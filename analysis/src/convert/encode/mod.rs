@@ -1,4 +1,4 @@
-//! Encoders for the notations that formats use. Small, and fast enough for the hot path.
+//! Encoders for the notations that formats use: small, and fast enough for every event.
 
 mod json;
 #[cfg_attr(not(feature = "gzip"), allow(dead_code, reason = "some of it is for pprof alone"))]

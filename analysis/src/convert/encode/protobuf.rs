@@ -14,11 +14,6 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// Creates an empty message.
-    pub(crate) fn new() -> Message {
-        Message::default()
-    }
-
     /// Returns the encoded message.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -76,7 +71,7 @@ impl Message {
         self.delimited(field, text.as_bytes())
     }
 
-    /// Bytes.
+    /// Appends bytes.
     pub(crate) fn delimited(&mut self, field: u32, bytes: &[u8]) -> &mut Self {
         self.key(field, 2);
         self.varint(bytes.len() as u64);
@@ -119,30 +114,33 @@ mod tests {
 
     #[test]
     fn each_field_has_its_key_in_front() {
-        let mut message = Message::new();
+        let mut message = Message::default();
         message.uint(1, 150).text(2, "hi");
         assert_eq!(message.bytes(), [0x08, 0x96, 0x01, 0x12, 0x02, b'h', b'i']);
     }
 
     #[test]
     fn numbers_are_packed_with_their_length() {
-        let mut message = Message::new();
+        let mut message = Message::default();
         message.packed(3, [1u64, 300, u64::MAX].into_iter());
         let mut expected = vec![0x1a, 13, 1, 0xac, 2];
         expected.extend([0xff; 9]);
         expected.push(1);
         assert_eq!(message.bytes(), expected);
-        assert!(Message::new().packed(3, std::iter::empty()).is_empty());
+        assert!(Message::default().packed(3, std::iter::empty()).is_empty());
     }
 
     #[test]
     fn a_double_takes_eight_bytes_lowest_first() {
-        assert_eq!(Message::new().double(44, 1.0).bytes(), [0xe1, 2, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f]);
+        assert_eq!(
+            Message::default().double(44, 1.0).bytes(),
+            [0xe1, 2, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f]
+        );
     }
 
     #[test]
     fn a_negative_number_takes_ten_bytes() {
-        assert_eq!(Message::new().int(1, -1).bytes().len(), 11);
+        assert_eq!(Message::default().int(1, -1).bytes().len(), 11);
         assert_eq!([0, 0x7f, 0x80, u64::MAX].map(varint_bytes), [1, 1, 2, 10]);
     }
 }

@@ -1,7 +1,7 @@
-//! What a flame graph shows: which calls, how wide, and where.
+//! Calls that a flame graph shows, with their widths and positions.
 //!
-//! By thread, a call is drawn once for each thread that made it. Kept is one tree at a
-//! time, that of the thread being placed, and the boxes that are wide enough to be seen:
+//! In a graph by thread, a call is drawn once for each thread that made it. Memory holds one tree
+//! at a time, of the thread that is being placed, and the boxes that are wide enough to be seen. So
 //! a thousand threads with the same calls take no more memory than one.
 
 use super::super::labelled;
@@ -11,7 +11,7 @@ use crate::model::{Call, CallNodes, Kind, Profile, ProfileKey, Resolved, ThreadS
 /// Weight, and number of samples.
 pub(super) type Sums = (u64, u64);
 
-/// The samples that pass through a call, and those of them that were waiting.
+/// Samples that pass through a call, and the waiting samples among them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Share {
     pub(super) all: Sums,
@@ -41,7 +41,7 @@ impl Share {
     }
 }
 
-/// A horizontal range, in parts of the whole.
+/// A horizontal range, in [`PARTS`] of the whole.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Extent {
     pub(super) start: u64,
@@ -82,7 +82,7 @@ pub(super) struct Boxes {
     pub(super) left_out: u64,
 }
 
-/// The weights to the left of a call: of what is shown at first, and of all.
+/// Weights to the left of a call: of the samples that are shown at first, and of all samples.
 type Left = (u64, u64);
 
 /// Samples with a common key.
@@ -101,7 +101,7 @@ struct Drawn {
 /// The samples to draw.
 pub(super) struct Graph<'r> {
     resolved: &'r Resolved<'r>,
-    /// By thread, then in the order in which stacks first appeared.
+    /// Samples by thread, then in the order in which stacks first appeared.
     rows: Vec<ProfileRow>,
     is_by_thread: bool,
     pub(super) whole: Share,
@@ -136,12 +136,13 @@ impl<'r> Graph<'r> {
         })
     }
 
-    /// Returns the sums that are shown at first: those of samples that ran, if there are any.
+    /// Returns the sums that are shown at first: sums of samples that ran, or of all samples if
+    /// none ran.
     pub(super) fn first(&self, share: Share) -> Sums {
         if self.whole.running().0 > 0 { share.running() } else { share.all }
     }
 
-    /// Returns whether there is more than what is shown at first.
+    /// Returns whether there are samples that are not shown at first.
     pub(super) fn has_more(&self) -> bool {
         self.whole.running().0 > 0 && self.whole.waiting.0 > 0
     }
@@ -160,7 +161,7 @@ impl<'r> Graph<'r> {
         let placed = |most_each: usize| {
             let mut boxes = Boxes { left_out, ..Boxes::default() };
             boxes.put(self, &drawn);
-            // As within a tree: the last one comes first.
+            // Threads are placed from the last to the first, as calls within a tree are.
             for (drawn, rows) in threads.iter().rev() {
                 boxes.place(self, &Calls::new(self, rows, most_each), names, drawn);
                 if most_each == most && boxes.placed.len() > most {
@@ -169,8 +170,7 @@ impl<'r> Graph<'r> {
             }
             Some(boxes)
         };
-        // If there are too many, each thread shows its outermost calls, as many as the
-        // others.
+        // If there are too many calls, each thread shows an equal number of its outermost calls.
         let share = most.checked_div(threads.len()).unwrap_or(most);
         placed(most).or_else(|| placed(share)).unwrap_or_default()
     }
@@ -196,8 +196,8 @@ impl<'r> Graph<'r> {
         (shown, left_out)
     }
 
-    /// Returns where a box lies in what is shown at first, and in all; `None` if it is too narrow
-    /// to be seen in either.
+    /// Returns the range of a box among the samples that are shown at first, and among all samples.
+    /// `None` if both ranges are too narrow to be seen.
     fn extents(&self, drawn: &Drawn) -> Option<(Extent, Extent)> {
         let first = Extent::new(drawn.left.0, self.first(drawn.share).0, self.first(self.whole).0);
         let all = Extent::new(drawn.left.1, drawn.share.all.0, self.whole.all.0);
@@ -211,7 +211,7 @@ impl<'r> Graph<'r> {
     }
 }
 
-/// The calls of one thread, or of all.
+/// Tree of the calls of one thread, or of all threads.
 struct Calls {
     nodes: CallNodes,
     waiting_weights: Vec<u64>,

@@ -41,7 +41,7 @@ const HEAD: usize = 94;
 const ROW_HEIGHT: usize = 18;
 /// Height of the footer, which shows details of the frame under the pointer.
 const FOOT: usize = 28;
-/// Number of parts of the whole, which are the unit of widths.
+/// Number of parts into which the whole is divided; the unit of widths.
 const PARTS: u64 = 1_000_000;
 /// Minimum width of a frame that is shown, in parts.
 const MIN_PARTS: u64 = PARTS / 10_000;
@@ -209,7 +209,7 @@ impl Page<'_, '_> {
         self.out.write_all(text.as_bytes())
     }
 
-    /// Returns one line about what widths mean.
+    /// Returns a line that says what widths mean.
     fn about(&self, (weight, samples): Sums, what: &str) -> String {
         let (weight, samples) = (self.weight(weight), units::count(samples));
         match self.kind {
@@ -327,12 +327,12 @@ impl Page<'_, '_> {
     }
 }
 
-/// Parts of the whole as percent.
+/// Returns parts of the whole as percent.
 fn percent(parts: u64) -> String {
     format!("{}.{:04}", parts / (PARTS / 100), parts % (PARTS / 100))
 }
 
-/// Returns the text that fits into a frame of the image: the full text, or its short form, or the
+/// Returns the text that fits into a frame of the image: the full text, the short form, or the
 /// beginning of the short form. The script uses the same rule for the window.
 fn fitting(text: &str, short: Option<String>, parts: u64) -> Option<String> {
     let room = usize::try_from(parts.saturating_mul(LETTERS) / PARTS).ok()?;
@@ -358,7 +358,7 @@ fn escape(out: &mut String, text: &str) {
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
             '"' => out.push_str("&quot;"),
-            // The latter are not allowed in XML, as most control characters are not.
+            // XML does not allow U+FFFE and U+FFFF, nor most control characters.
             c if is_hidden(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => {
                 out.push(char::REPLACEMENT_CHARACTER);
             }
