@@ -1,6 +1,6 @@
-//! CSV according to RFC 4180: one row per event, lines end with CR LF, values with a
-//! comma, a quote or a line end are quoted, and quotes inside are doubled. An empty text
-//! is `""`; a missing value is empty.
+//! CSV according to RFC 4180, with one row per event. Lines end with CR LF. Values with a comma, a
+//! quote or a line end are quoted, and quotes inside are doubled. An empty text is `""`; a missing
+//! value is empty.
 //!
 //! Columns have the same names and meanings as the keys in NDJSON: `ts_ns`, `tid`,
 //! `provider`, `id`, `version`, `event`, `level`, `pid`, `activity`, `related`, `labels`
@@ -63,10 +63,10 @@ pub(crate) struct Csv {
     detail: Detail,
     layout: Layout,
     payloads: PayloadWriter,
-    /// Column of each field, by the shape's number; `None` for fields without a column.
+    /// Columns of the fields, by the shape's number; `None` for fields without a column.
     columns: Vec<Vec<Option<usize>>>,
     cells: Vec<Vec<u8>>,
-    /// Row from the provider to the event, which is equal for all events of a type, by
+    /// Parts of rows from the provider to the event, which are equal for all events of a type, by
     /// the type's number.
     fixed: Vec<Vec<u8>>,
     value: Vec<u8>,
@@ -98,10 +98,9 @@ impl Csv {
         }
     }
 
-    /// Sets whether to protect spreadsheets, which execute texts that begin with `=`,
-    /// `+`, `-` or `@` as formulas: such texts are preceded by an apostrophe. Hidden
-    /// characters ([`hidden`](crate::hidden)) are replaced by U+FFFD, except for line
-    /// ends and tabs. Numbers are unchanged. Default: `false`.
+    /// Sets whether an apostrophe precedes texts that begin with `=`, `+`, `-` or `@`, which
+    /// spreadsheets would execute as formulas. Hidden characters ([`hidden`](crate::hidden)) are
+    /// replaced by U+FFFD, except for line ends and tabs. Numbers are unchanged. Default: `false`.
     pub(crate) fn safe(mut self, is_safe: bool) -> Csv {
         self.is_safe = is_safe;
         self
@@ -198,7 +197,7 @@ impl Csv {
                         );
                     }
                 }
-                // Faults have no column: if fields are selected, only those are written.
+                // With selected fields there is no column for faults.
                 self.value.clear();
                 self.payloads.take_faults(&mut self.value, "");
             }
@@ -396,7 +395,7 @@ fn write_raw(out: &mut Vec<u8>, event: &Event<'_>) {
     out.hex_bytes(event.payload());
 }
 
-/// Appends a text; an empty text differs from a missing one.
+/// Appends a text. An empty text becomes `""`, because a missing value is empty.
 fn write_text(out: &mut Vec<u8>, value: &[u8], is_safe: bool) {
     match value {
         [] => out.raw("\"\""),
@@ -405,9 +404,9 @@ fn write_text(out: &mut Vec<u8>, value: &[u8], is_safe: bool) {
     }
 }
 
-/// Appends a value like [`write_csv_value`], but so that no spreadsheet executes it as a
-/// formula: a value that begins like a formula is preceded by an apostrophe. Hidden
-/// characters are replaced by U+FFFD.
+/// Appends a value as [`write_csv_value`] does, but so that no spreadsheet executes it as a
+/// formula: an apostrophe precedes a value that begins like a formula. Hidden characters are
+/// replaced by U+FFFD.
 ///
 /// ```
 /// let mut line = Vec::new();
@@ -430,8 +429,8 @@ fn harmless(value: &[u8]) -> Vec<u8> {
     is_formula.then_some('\'').into_iter().chain(shown).collect::<String>().into_bytes()
 }
 
-/// Appends a CSV value, quoted if it contains commas, quotes or line ends. Values with
-/// spaces at either end are quoted too, because readers treat those differently.
+/// Appends a CSV value, quoted if it contains commas, quotes or line ends. Values with spaces at
+/// either end are quoted, too, because readers treat such spaces differently.
 ///
 /// ```
 /// let mut line = Vec::new();

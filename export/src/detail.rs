@@ -1,4 +1,4 @@
-//! The parts of an event that are written.
+//! Optional parts of an event.
 
 use crate::json::Json;
 use nettrace_parser::Event;
@@ -9,8 +9,8 @@ use nettrace_parser::Event;
 pub struct Detail {
     /// Whether to write the addresses of the stack's frames, innermost first.
     pub stacks: bool,
-    /// Whether to write names of frames, in addition to their addresses; in text, in
-    /// place of them.
+    /// Whether to write names of frames: in addition to their addresses, and in text instead of
+    /// them.
     pub frames: bool,
     /// Whether to write stored values: ticks, keywords, opcode, processor, sequence
     /// number, offset and the payload's bytes.
@@ -34,8 +34,8 @@ pub(crate) fn write_names(out: &mut Vec<u8>, names: &[String]) {
     out.push(b']');
 }
 
-/// Returns the opcode to show, and whether the stream stores it: if not, a name that ends
-/// in Start or Stop implies it.
+/// Returns the opcode to show, and whether the stream stores it. If the stream does not, a name
+/// that ends in Start or Stop implies the opcode.
 pub(crate) fn opcode(event: &Event<'_>) -> (u8, bool) {
     match event.opcode() {
         Some(opcode) => (opcode, true),

@@ -22,11 +22,11 @@ pub struct EventType {
     pub provider: Box<str>,
     /// The event's id within the provider; 0 if the stream only has a name.
     pub id: u32,
-    /// The version of its payload.
+    /// The version of the payload.
     pub version: u32,
     /// The name in the stream; empty for events of the native runtime.
     pub name: Box<str>,
-    /// Whether the stream describes it. If not, nothing else is known about it.
+    /// Whether the stream describes the type. If not, nothing else is known about the type.
     pub is_defined: bool,
     /// The opcode that the stream stores with the type.
     opcode: Option<u8>,
@@ -36,7 +36,7 @@ pub struct EventType {
     shapes: Vec<usize>,
 }
 
-/// Identifies a type.
+/// Provider, id, version and name of a type, and whether the stream describes it.
 type Key = (Box<str>, u32, u32, Box<str>, bool);
 
 impl EventType {
@@ -75,17 +75,17 @@ impl EventType {
         (&self.provider, self.id, self.version, &self.name, self.is_defined)
     }
 
-    /// Returns whether it has a name in addition to provider and id.
+    /// Returns whether the type has a name in addition to provider and id.
     pub fn has_name(&self) -> bool {
         self.shown_name().is_some()
     }
 
-    /// Returns the name without the provider, if it has one.
+    /// Returns the name without the provider; `None` if the type has no name.
     fn shown_name(&self) -> Option<Cow<'_, str>> {
         event_name(&self.name, self.id, self.opcode, self.catalog)
     }
 
-    /// Returns the name for programs: `Provider/ID` if it has no name.
+    /// Returns the name for programs; `Provider/ID` if the type has no name.
     pub fn event_name(&self) -> String {
         match (self.is_defined, self.shown_name()) {
             (false, _) => "(undefined)".to_owned(),
@@ -94,7 +94,7 @@ impl EventType {
         }
     }
 
-    /// Returns the display name: `Provider/Name`, or `Provider/ID` if it has no name.
+    /// Returns the display name: `Provider/Name`, or `Provider/ID` if the type has no name.
     pub fn path(&self) -> String {
         match (self.is_defined, self.shown_name()) {
             (false, _) => "(undefined)".to_owned(),
@@ -143,9 +143,9 @@ pub(crate) fn catalog_names(known: &CatalogEvent) -> [String; 4] {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Shape {
-    /// Number of the type.
+    /// Number of the type, as in [`TypeIndex::number`].
     pub type_number: usize,
-    /// Its fields.
+    /// Fields of the payloads.
     pub schema: Schema,
     /// The display names of the fields.
     pub names: Names,
@@ -163,8 +163,8 @@ pub struct TypeIndex {
     pub level: u32,
 }
 
-/// The last meaning of a metadata id. Ids are reused with other meanings; serial numbers
-/// are not.
+/// The last meaning of a metadata id. Ids are reused with other meanings, so the serial number of
+/// the description is compared, too.
 #[derive(Debug, Clone, Copy)]
 struct Guess {
     serial: u64,
@@ -180,12 +180,12 @@ impl Guess {
     }
 }
 
-/// A guess that matches no description: none has this serial number.
+/// A guess that matches no description, because no description has the serial number 0.
 const NO_GUESS: Guess =
     Guess { serial: 0, version: 0, type_index: TypeIndex { number: 0, shape: 0, level: 0 } };
 
-/// Maximum number of metadata ids that are indices into a vector; larger ids are looked
-/// up in a hash map.
+/// Maximum number of metadata ids whose last meaning is kept. Types of larger ids are looked up by
+/// their key.
 const MAX_DENSE_IDS: usize = 1 << 16;
 
 /// All types seen so far, numbered in the order in which they appeared.
@@ -195,8 +195,8 @@ pub struct EventTypes {
     by_key: HashMap<Key, usize>,
     shapes: Vec<Shape>,
     by_metadata_id: Vec<Guess>,
-    /// The most recent indices of types whose payloads vary, by the address of the
-    /// payload's schema in the catalog.
+    /// Most recent indices of types with several payload layouts, by the address of the schema in
+    /// the catalog.
     by_record: Vec<(usize, Guess)>,
 }
 
@@ -204,8 +204,7 @@ pub struct EventTypes {
 const MAX_RECORDS: usize = 8;
 
 impl EventTypes {
-    /// Returns the type of an event and the shape of its payload. Both are added if they
-    /// are new.
+    /// Returns the type of an event and the shape of its payload, and adds them if they are new.
     #[inline(always)]
     pub fn index_of(&mut self, event: &Event<'_>) -> TypeIndex {
         match self.expected(event) {
@@ -256,8 +255,8 @@ impl EventTypes {
         type_index
     }
 
-    /// Returns the number of an event's type, for counting: its shapes are not kept.
-    /// Returns `None` if the type is new and `most` are known already.
+    /// Returns the number of an event's type, for counting; shapes are not kept. Returns `None` if
+    /// the type is new and `most` types are known already.
     #[inline(always)]
     pub fn number_within(&mut self, most: usize, event: &Event<'_>) -> Option<usize> {
         match self.expected(event) {
@@ -299,8 +298,7 @@ impl EventTypes {
         }
     }
 
-    /// Returns the type and shape for the events of a description, and adds them if they
-    /// are new.
+    /// Returns the type and shape of events with this description, and adds them if they are new.
     pub fn index_of_metadata(&mut self, metadata: &Metadata) -> TypeIndex {
         let schema = metadata.catalog().map_or(&metadata.schema, CatalogEvent::schema);
         self.insert(EventType::from_metadata(metadata), Some(schema), metadata.level)

@@ -13,8 +13,7 @@ pub(crate) struct Expression {
 impl Expression {
     #[cfg(feature = "regex")]
     pub(crate) fn new(text: &str) -> Result<Expression, String> {
-        // The error of a regular expression has several lines; the last one contains the
-        // reason.
+        // The last line of the error contains the reason.
         let last_line = |error: regex::Error| {
             let text = error.to_string();
             let line = text.lines().last().unwrap_or_default().trim();
@@ -29,7 +28,7 @@ impl Expression {
         Err("nettrace-export was built without its feature `regex`".to_owned())
     }
 
-    /// Returns whether it matches anywhere in the text.
+    /// Returns whether the expression matches anywhere in the text.
     #[cfg(feature = "regex")]
     pub(crate) fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text)

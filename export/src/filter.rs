@@ -1,4 +1,4 @@
-//! Selects events.
+//! Selects events by provider, type, thread, time and conditions.
 
 use crate::event_types::{EventType, EventTypes, TypeIndex};
 use crate::pattern::{EventPattern, ProviderPattern};
@@ -7,7 +7,7 @@ use crate::time_range::TimeRange;
 use crate::units;
 use nettrace_parser::Event;
 
-/// Returns whether a type matches the filter.
+/// Returns whether a type matches a provider and an event pattern. Empty lists match all types.
 pub fn accepts_type(
     providers: &[ProviderPattern],
     events: &[EventPattern],
@@ -39,29 +39,29 @@ pub struct Filter {
     conditions: Conditions,
     /// Whether each known type matches, by the type's number.
     passes: Vec<bool>,
-    /// Whether each of the threads occurred.
+    /// Whether each of `threads` occurred.
     met_threads: Vec<bool>,
     /// Whether any event was in the time range.
     met_time: bool,
-    /// Times of the oldest and the newest event that were compared with the range.
+    /// Times of the oldest and the newest event that were compared with `time`.
     extent: Option<(i64, i64)>,
     /// Whether any event satisfied all conditions.
     passed: bool,
 }
 
-/// Conditions for events. Fields that are empty accept everything.
+/// Conditions for events. An empty field accepts all events.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct FilterOptions {
-    /// The event's provider must be one of these.
+    /// Accepted providers.
     pub providers: Vec<ProviderPattern>,
-    /// The event's type must be one of these.
+    /// Accepted event types.
     pub events: Vec<EventPattern>,
-    /// The event must be about one of these OS threads; -1 for events without a thread.
+    /// OS ids of accepted threads; -1 accepts events without a thread.
     pub threads: Vec<i64>,
-    /// The event must be within this time range.
+    /// Accepted times; `None` accepts all.
     pub time: Option<TimeRange>,
-    /// The event must satisfy all of these.
+    /// Predicates that an event must all satisfy.
     pub conditions: Vec<Predicate>,
 }
 
@@ -93,7 +93,7 @@ impl Filter {
         }
     }
 
-    /// Returns whether the filter accepts an event, which belongs to `place`.
+    /// Returns whether the filter accepts an event of the type at `type_index`.
     #[inline]
     pub fn accepts(
         &mut self,
@@ -150,7 +150,7 @@ impl Filter {
         if passes { answers | Answers::passing() } else { answers }
     }
 
-    /// Returns what facts about the operation add that are not fields of its events.
+    /// Returns the contribution of facts about the operation that are not fields of its events.
     pub fn answers_of(&mut self, facts: &[(&str, Fact<'_>)]) -> Answers {
         self.conditions.answers_of(facts)
     }
@@ -163,8 +163,8 @@ impl Filter {
         passes
     }
 
-    /// Returns whether the conditions have more parts than [`Answers`] have room for;
-    /// those beyond are never true there.
+    /// Returns whether the conditions have more than [`Answers::MAX_PARTS`] parts. Further parts
+    /// never hold in answers.
     pub fn has_too_many_parts(&mut self) -> bool {
         self.conditions.leaf_count() > Answers::MAX_PARTS
     }
@@ -179,8 +179,8 @@ impl Filter {
         self.conditions.hold(event, type_index, types)
     }
 
-    /// Returns whether the event's thread and time pass. Both are always evaluated, so
-    /// that each knows whether it was ever satisfied.
+    /// Returns whether the event's thread and time pass. Both are always evaluated, because the
+    /// filter reports which of them no event satisfied.
     fn accepts_instance(&mut self, event: &Event<'_>) -> bool {
         let is_of_thread = self.threads.is_empty() || self.is_of_thread(event);
         is_of_thread & self.is_in_time(event)

@@ -18,12 +18,12 @@ impl Glob {
         &self.text
     }
 
-    /// Returns whether it matches all of `name`. The worst case takes time proportional
-    /// to the product of both lengths.
+    /// Returns whether the pattern matches all of `name`. The time is at most proportional to the
+    /// product of both lengths.
     pub fn is_match(&self, name: &str) -> bool {
         let name: Vec<char> = lowered(name).collect();
         let (mut at, mut place) = (0, 0);
-        // Position of the last star, and how far it has been extended.
+        // Position of the last star in the pattern, and the end of the text that it matches.
         let mut star: Option<(usize, usize)> = None;
         while place < name.len() {
             match self.lowered.get(at) {

@@ -11,8 +11,8 @@ use std::borrow::Cow;
 /// characters, letters without a shape, such as the fillers of Hangul, variation
 /// selectors, tags, and U+FFFE and U+FFFF, which are no characters.
 ///
-/// In JSON they are escaped: `"\u200b"` reads back as the same text, so programs that read
-/// it notice nothing. Runtimes write some of them (U+200B in argument lists).
+/// In JSON such characters are escaped, and `"\u200b"` reads back as the same text. Runtimes write
+/// some of them (U+200B in argument lists).
 pub fn is_hidden(c: char) -> bool {
     match c {
         ' '..='~' => false,
@@ -44,8 +44,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     )
 }
 
-/// Returns whether a UTF-16 unit [`is_hidden`]. It is for units beyond ASCII, which are
-/// rare.
+/// Returns whether a UTF-16 unit beyond ASCII is a hidden character; see [`is_hidden`].
 pub(crate) fn is_hidden_unit(unit: u16) -> bool {
     char::from_u32(u32::from(unit)).is_some_and(is_hidden)
 }

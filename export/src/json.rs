@@ -18,8 +18,7 @@ pub use crate::escape::{escape_of, must_escape};
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-/// Appends JSON to bytes. Commas are up to the caller: pass them to `raw` together with
-/// the next key.
+/// Appends JSON to bytes. The caller writes commas, with `raw` and together with the next key.
 pub trait Json {
     /// Appends text that is already JSON.
     fn raw(&mut self, json: &str);
@@ -27,7 +26,7 @@ pub trait Json {
     fn number(&mut self, number: impl Integer);
     /// Appends a string, escaped and quoted.
     fn string(&mut self, text: &str);
-    /// Appends bytes that should be UTF-8 as a string; invalid ones become U+FFFD.
+    /// Appends bytes that should be UTF-8 as a string. Invalid bytes become U+FFFD.
     fn lossy_string(&mut self, bytes: &[u8]);
     /// Appends UTF-16 as a string; a lone surrogate becomes U+FFFD.
     fn utf16_string(&mut self, bytes: &[u8]);

@@ -6,7 +6,7 @@ use crate::payload::PayloadWriter;
 use nettrace_parser::{Label, Labels};
 use std::io::Write;
 
-/// The value of a label that the event's other keys do not show.
+/// Value of a label that the event's other keys do not show.
 enum Said<'r> {
     Text(&'r [u8]),
     Number(i64),
@@ -25,9 +25,9 @@ fn said(label: Label<'_>) -> Option<(&[u8], Said<'_>)> {
     }
 }
 
-/// Writes labels as an object, preceded by `before`. A key that occurs several times has
-/// an array of its values. Labels that are shown by other keys (activities, level,
-/// version, keywords, opcode) are omitted; if there are no others, nothing is written.
+/// Writes `before` and labels as an object. A key that occurs several times has an array of its
+/// values. Labels that other keys show (activities, level, version, keywords, opcode) are left out;
+/// without other labels, nothing is written.
 pub(crate) fn write_labels(
     out: &mut Vec<u8>,
     labels: Labels<'_>,

@@ -1,6 +1,6 @@
-//! Writes a line of JSON into existing memory. Pieces are copied in sizes known at
-//! compile time, and the excess is overwritten by the next piece. That takes a few
-//! instructions, while appending to a vector is a function call.
+//! Writes a line of JSON into existing memory. Pieces are copied in sizes known at compile time,
+//! and the next piece overwrites the excess. That takes a few instructions, while appending to a
+//! vector is a function call.
 //!
 //! Before writing, request enough room for everything that may be written
 //! ([`Page::writer`](crate::page::Page::writer)).
@@ -42,8 +42,7 @@ impl<'b> Writer<'b> {
         self.rest.len()
     }
 
-    /// Takes the writer, to be passed back by value, so that its fields stay in
-    /// registers.
+    /// Takes the writer out, so that it can be passed by value and its fields stay in registers.
     #[inline(always)]
     pub(crate) fn taken(&mut self) -> Writer<'b> {
         Writer { rest: mem::take(&mut self.rest) }
@@ -197,7 +196,7 @@ impl<'b> Writer<'b> {
     }
 }
 
-// The memory is passed and returned by value below, so that it stays in registers.
+// The functions below pass and return the memory by value, so that it stays in registers.
 
 /// Writes a number of more than eight digits. Returns the remaining room.
 #[inline(never)]
@@ -221,7 +220,7 @@ fn long(rest: &mut [u8], number: u64) -> &mut [u8] {
 fn guid(rest: &mut [u8], guid: Guid) -> &mut [u8] {
     let mut line = Writer { rest };
     let [low, high]: [u64; 2] = internal::first(&guid.to_bytes()).unwrap_or_default();
-    // The low half is three numbers, the high one is bytes in the order of the text.
+    // The low half is three numbers, and the high half is bytes in the order of the text.
     let numbers = low << 32 | low >> 16 & 0xffff_0000 | low >> 48;
     let first = digits::sixteen_hex(numbers);
     let second = digits::sixteen_hex(high.swap_bytes());

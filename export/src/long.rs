@@ -1,6 +1,6 @@
-//! Limits what a stream can repeat in each row without storing it again: names, which are
-//! stored once, and elements and fields that take no bytes. A megabyte of stream must not become
-//! gigabytes of rows.
+//! Limits of output that costs a stream nothing: names, which are stored once and repeated in each
+//! row, and elements and fields that take no bytes. A megabyte of stream must not become gigabytes
+//! of rows.
 
 use nettrace_parser::Fields;
 use std::borrow::Cow;
@@ -13,17 +13,17 @@ pub const MAX_NAME_CHARACTERS: usize = 4096;
 /// Maximum number of bytes of a cut label in which characters are counted.
 const MAX_COUNTED_BYTES: usize = 1 << 13;
 
-/// Maximum number of elements without bytes that are shown one by one. Larger arrays are
-/// shown as their length.
+/// Maximum number of elements without bytes that are shown one by one. A larger array is shown as
+/// its length.
 pub const MAX_EMPTY_ELEMENTS: usize = 64;
 
-/// Maximum number of fields that are shown one by one although the payload ends before them.
-/// More are counted: a type may have a thousand, and an event of no bytes costs a stream few
-/// bytes.
+/// Maximum number of fields that are shown one by one although the payload ends before them. More
+/// fields are counted: a type may have a thousand, and an event without bytes costs a stream
+/// little.
 pub const MAX_MISSING_FIELDS: usize = 16;
 
-/// Returns the number of the next fields if they are counted instead of shown, because
-/// the payload ends before them and they are many.
+/// Returns the number of the remaining fields if they are counted instead of shown, because the
+/// payload ends before them and they are many.
 pub(crate) fn missing(fields: &Fields<'_>) -> Option<usize> {
     Some(fields.missing()).filter(|count| *count > MAX_MISSING_FIELDS)
 }
@@ -51,11 +51,11 @@ pub fn cut(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Cuts a text as [`cut`] does, but one that may not be UTF-8, of more than
+/// Cuts a text as [`cut`] does. The text may not be UTF-8, and has more than
 /// [`MAX_NAME_CHARACTERS`] bytes.
 pub(crate) fn cut_bytes(name: &[u8]) -> String {
-    // One character more has at most four bytes. The others are not looked at: events may
-    // have one long label a hundred thousand times.
+    // A character has at most four bytes. Later bytes are not decoded, because events may have one
+    // long label a hundred thousand times.
     let begin = MAX_NAME_CHARACTERS.saturating_add(1).saturating_mul(4);
     let begin = name.get(..begin).unwrap_or(name);
     let text = String::from_utf8_lossy(begin);
@@ -72,7 +72,7 @@ pub(crate) fn cut_bytes(name: &[u8]) -> String {
     }
 }
 
-/// Counts the characters: each has one byte that is not a continuation byte.
+/// Counts characters, each of which has one byte that is not a continuation byte.
 fn characters(text: &[u8]) -> usize {
     text.iter().filter(|byte| **byte & 0xc0 != 0x80).count()
 }

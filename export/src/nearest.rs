@@ -1,4 +1,4 @@
-//! Suggestions: the names most similar to one that does not exist.
+//! Suggestions of existing names that are similar to a name that does not exist.
 
 /// Returns up to three of `names` that are similar to `wanted`, most similar first.
 pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
@@ -19,8 +19,7 @@ pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'
         .collect();
     found.sort_unstable();
     found.dedup();
-    // If one name differs in a single character, one that differs in five was hardly
-    // meant.
+    // If a name differs in a single character, a name that differs in five was hardly meant.
     let least = found.first().map_or(0, |(distance, _)| *distance);
     found.retain(|(distance, _)| *distance <= least.saturating_mul(2).saturating_add(1));
     found.truncate(3);

@@ -1,7 +1,7 @@
-//! Partially filled memory for output.
+//! Memory for output that is partially filled.
 //!
-//! The memory after the filled part is initialised too, so lines are written in place:
-//! safe code cannot write beyond the end of a vector without filling it first.
+//! The memory after the filled part is initialised, too, so that lines are written in place. Safe
+//! code cannot write beyond the end of a vector without filling it first.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -29,8 +29,8 @@ pub struct Page {
 }
 
 impl Page {
-    /// Makes a page with room for this many bytes. Its memory is allocated in one piece,
-    /// and not touched before it is filled.
+    /// Makes a page with room for a number of bytes. Its memory is allocated in one piece, and not
+    /// touched before it is filled.
     pub fn with_room(bytes: usize) -> Page {
         Page { bytes: vec![0; bytes.saturating_add(MAX_OVERHANG_BYTES)], ..Page::default() }
     }
@@ -51,7 +51,8 @@ impl Page {
         self.filled == 0
     }
 
-    /// Discards the output. Keeps the memory, except for what a single huge event needed.
+    /// Discards the output. Keeps the memory up to `most_kept` bytes, so that a huge event does not
+    /// keep its memory.
     pub fn clear(&mut self, most_kept: usize) {
         self.filled = 0;
         if self.bytes.len() > most_kept {
@@ -67,7 +68,7 @@ impl Page {
         self.filled = 0;
     }
 
-    /// Appends with a function that requires a vector.
+    /// Appends the output of a function that writes to a vector.
     pub fn append<T>(&mut self, append: impl FnOnce(&mut Vec<u8>) -> T) -> T {
         let mut text = std::mem::take(&mut self.text);
         let made = append(&mut text);
@@ -100,7 +101,7 @@ impl Page {
         self.bytes.resize(needed, 0);
     }
 
-    /// Keeps what was written, up to a writer with `left` bytes left.
+    /// Adds to the output what a writer with `left` remaining bytes has written.
     #[inline(always)]
     pub(crate) fn keep(&mut self, left: usize) {
         self.filled = self.bytes.len() - left;

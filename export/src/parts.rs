@@ -1,4 +1,4 @@
-//! Events written by several threads.
+//! Writes events with several threads.
 
 use crate::page::Page;
 use crate::writer::{EventForm, EventWriter, WriteOptions};
@@ -6,12 +6,12 @@ use nettrace_parser::Event;
 use nettrace_parser::parallel::MakeParts;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Room for an ordinary part, in bytes. The part ends with the line that fills it.
+/// Room of a page for an ordinary part, in bytes.
 const PART_BYTES: usize = 320 << 10;
 /// Maximum number of bytes that a page keeps for the next part.
 const MAX_KEPT_BYTES: usize = 1 << 20;
 
-/// Pages that no part needs at the moment: memory that was touched before.
+/// Pages for further parts. Their memory was used before, which is faster than new memory.
 type SparePages = Arc<Mutex<Vec<Page>>>;
 
 /// Makes the writers of the parts of a trace: an [`EventPart`] for each thread that
@@ -24,9 +24,9 @@ pub struct EventParts {
 }
 
 impl EventParts {
-    /// Prepares to write the lines of this writer with several threads, after what is on
-    /// its page already. Returns `None` if a line depends on the events before it: then
-    /// one thread has to write them.
+    /// Prepares to write the lines of a writer with several threads, after the output on its page.
+    /// Returns `None` if a line depends on the events before it, so that one thread has to write
+    /// all lines.
     pub fn for_writer(writer: &EventWriter) -> Option<EventParts> {
         let (form, options) = writer.of_part()?;
         Some(EventParts { form, options, spare: SparePages::default() })

@@ -61,7 +61,7 @@ impl EventPattern {
         EventPattern { glob: Glob::new(text), id: text.parse().ok() }
     }
 
-    /// Returns whether it can only match a single name.
+    /// Returns whether the pattern can match only one name.
     pub fn is_exact(&self) -> bool {
         !self.glob.as_str().contains(['*', '?'])
     }
@@ -101,7 +101,7 @@ impl EventPattern {
         Some(format!("no event is {wanted}{}", suggestion(&found)))
     }
 
-    /// Returns what the catalog knows about a correctly spelled event.
+    /// Returns a sentence about an event that is not in the trace but in the catalog.
     fn known(&self) -> Option<String> {
         let wanted = self.glob.as_str();
         if !self.is_exact() || wanted.is_empty() {

@@ -24,8 +24,7 @@ use nettrace_parser::{Event, FieldValue, Fields, Value};
 use std::fmt;
 use std::io::Write;
 
-/// Maximum integer that JavaScript represents exactly, and other readers that convert
-/// numbers to doubles.
+/// Maximum integer that a double represents exactly, as JavaScript and other readers need.
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
 /// Writes payloads as JSON.
@@ -49,8 +48,7 @@ impl PayloadWriter {
         if self.big_ints_as_strings { MAX_SAFE_INTEGER } else { u64::MAX }
     }
 
-    /// Appends the object with all fields. Returns the bytes after them: the payload's
-    /// rest.
+    /// Appends the object with all fields. Returns the bytes that belong to no field.
     #[inline]
     pub(crate) fn write_object<'r>(
         &mut self,
@@ -88,7 +86,7 @@ impl PayloadWriter {
         }
     }
 
-    /// Records the fault of a field that is shown elsewhere.
+    /// Records the fault of a field whose value another writer shows.
     pub(crate) fn note(&mut self, field: &FieldValue<'_>, name: &Name) {
         self.note_field(field, Within { outer: None, name });
     }
@@ -98,8 +96,7 @@ impl PayloadWriter {
         self.write_within(out, field, Within { outer: None, name });
     }
 
-    /// Appends the array of all faults since the last call, if there are any, preceded by
-    /// `before`.
+    /// Appends `before` and the array of all faults since the last call, if there are any.
     #[inline]
     pub(crate) fn take_faults(&mut self, out: &mut Vec<u8>, before: &str) {
         if !self.faults.is_empty() {

@@ -1,4 +1,4 @@
-//! `--fields`: which fields of payloads are shown, and in which order.
+//! Fields of payloads that `--fields` requests, in the requested order.
 
 use crate::event_types::EventTypes;
 use crate::nearest::{nearest, suggestion};
@@ -8,7 +8,7 @@ use crate::shape::{Name, Names, Path};
 #[derive(Debug)]
 pub(crate) struct Selection {
     wanted: Vec<String>,
-    /// Places of the fields in each shape seen so far, all of them in sequence.
+    /// Places of the requested fields, by the shape's number. Empty for shapes not shown so far.
     of_shapes: Vec<Vec<Option<Chosen>>>,
 }
 
@@ -39,8 +39,8 @@ impl Selection {
         &self.wanted
     }
 
-    /// Returns the places of the fields in payloads of a shape, in the requested order;
-    /// `None` for fields that it does not have.
+    /// Returns the places of the requested fields in payloads of a shape; `None` for a field that
+    /// the shape does not have.
     pub(crate) fn of_shape(&mut self, shape: usize, names: &Names) -> &[Option<Chosen>] {
         if shape >= self.of_shapes.len() {
             self.of_shapes.resize(shape.saturating_add(1), Vec::new());
@@ -60,7 +60,7 @@ impl Selection {
     pub(crate) fn unmatched(&self, types: &EventTypes) -> Vec<String> {
         let shown = || self.of_shapes.iter().enumerate().filter(|(_, chosen)| !chosen.is_empty());
         if shown().next().is_none() {
-            // That no event passed is reported elsewhere.
+            // No event passed, which the filter reports.
             return Vec::new();
         }
         let is_missing =

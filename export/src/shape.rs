@@ -1,4 +1,4 @@
-//! The names and places of a payload's fields, computed once per event type.
+//! Names and places of a payload's fields, computed once per event type.
 //!
 //! In a JSON object, a line of text and a row of CSV, each name occurs once and no name
 //! is empty. So a field without a name is called `field_N` by its position among its
@@ -19,11 +19,11 @@ pub struct Names(Box<[Name]>);
 pub struct Name {
     /// The display name.
     pub text: Box<str>,
-    /// The text `,"name":` as JSON.
+    /// JSON of the key with a comma before it: `,"name":`.
     key: Box<[u8]>,
     /// Whether numbers are shown in hexadecimal.
     pub is_hex: bool,
-    /// The unit of numbers, if it is known.
+    /// Unit of numbers; `None` if it is not known.
     pub unit: Option<Unit>,
     /// Names of the fields within an object, or within the elements of an array.
     pub inner: Names,
@@ -98,8 +98,8 @@ impl Names {
         self.0.iter()
     }
 
-    /// Finds the place of the field with a name. Names of fields within objects are
-    /// preceded by the object's name and a dot. Case only matters if several names match.
+    /// Finds the place of the field with a name. A field within an object is written
+    /// `Object.Field`. Case only matters if several names match.
     pub fn find(&self, wanted: &str) -> Option<Path> {
         let exactly = |name: &str, wanted: &str| name == wanted;
         self.find_by(wanted, &exactly).or_else(|| self.find_by(wanted, &str::eq_ignore_ascii_case))
@@ -128,7 +128,7 @@ impl Names {
         names.0.get(*last)
     }
 
-    /// Returns the name at a place, preceded by those of the objects around it.
+    /// Returns the name at a place, with the objects around it: `Object.Field`.
     pub fn spelt(&self, path: &Path) -> String {
         let mut text = String::new();
         let mut names = self;
@@ -143,8 +143,7 @@ impl Names {
         text
     }
 
-    /// Returns all names; those within objects are preceded by their object's name and a
-    /// dot.
+    /// Returns all names; a field within an object is `Object.Field`.
     pub fn all(&self) -> Vec<String> {
         let mut all = Vec::new();
         for name in self.iter() {
@@ -155,8 +154,7 @@ impl Names {
     }
 }
 
-/// The place of a field: its index among its siblings at each level, starting at the
-/// outermost object.
+/// Place of a field: an index among siblings for each level, from the outermost object on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path(Vec<usize>);
 

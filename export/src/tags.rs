@@ -1,8 +1,8 @@
 //! Tags of counters and instruments.
 
-/// Splits the pairs of `a=1,b=2`. `separator` is `=` for instruments and `:` for
-/// EventCounters. A comma inside a value is recognised because no `=` follows, or because
-/// the text before it is no key that comes after the last one.
+/// Splits the pairs of `a=1,b=2`. `separator` is `=` for instruments and `:` for EventCounters. A
+/// comma belongs to a value if no `=` follows, or if the text before the `=` is no key that sorts
+/// after the last key.
 ///
 /// ```
 /// let tags = nettrace_export::tags_of("ids=1,2,route=/orders", '=');

@@ -1,4 +1,4 @@
-//! Events for reading: one line each, aligned.
+//! Events as text for people: aligned lines, one for each event.
 
 use crate::detail::{Detail, opcode};
 use crate::event_types::{EventType, EventTypes, TypeIndex};
@@ -13,17 +13,16 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::Write;
 
-/// Minimum and maximum number of columns of an event's name. In between, the column is as
-/// wide as the longest name so far; a longer name moves the rest of its line to the
-/// right.
+/// Minimum and maximum number of columns for names. In between, there are as many as the longest
+/// name so far needs. A longer name moves the rest of its line to the right.
 const NAME_COLUMNS: (usize, usize) = (40, 64);
-/// Number of columns of a time, in milliseconds and in UTC.
+/// Number of columns for a time, in milliseconds and in UTC.
 const TIME_COLUMNS: (usize, usize) = (12, "2026-11-20 14:37:46.896123".len());
 /// Heading of the column with the events' names.
 const EVENT: &str = "EVENT";
 
-/// The texts to write before and after another to set it off, such as a terminal's
-/// sequences for colours. Nothing by default.
+/// Texts to write before and after a text to set it off, such as a terminal's sequences for
+/// colours. Empty by default.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Paint {
@@ -34,32 +33,32 @@ pub struct Paint {
 }
 
 impl Paint {
-    /// Makes a paint of the two texts.
+    /// Makes a paint of the texts before and after.
     pub fn new(on: impl Into<String>, off: impl Into<String>) -> Paint {
         Paint { on: on.into(), off: off.into() }
     }
 
-    /// Returns the text with the two others around it.
+    /// Returns the text between [`Paint::on`] and [`Paint::off`].
     pub fn over(&self, text: impl fmt::Display) -> String {
         format!("{}{text}{}", self.on, self.off)
     }
 }
 
-/// How events are laid out as text.
+/// Layout of events as text.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct TextOptions {
     /// Whether there is a column for the process, which events of version 6 have.
     pub has_processes: bool,
-    /// Maximum number of columns of a value. Longer values are cut off.
+    /// Maximum number of columns of a value; longer values are cut off. `None` for no limit.
     pub value_columns: Option<usize>,
-    /// Sets off less important parts.
+    /// Paint of less important parts.
     pub faint: Paint,
-    /// Sets off names of events.
+    /// Paint of names of events.
     pub name: Paint,
-    /// Sets off names of events of level 3, warning.
+    /// Paint of names of events of level 3, warning.
     pub warning: Paint,
-    /// Sets off names of events of levels 1 and 2, critical and error.
+    /// Paint of names of events of levels 1 and 2, critical and error.
     pub bad: Paint,
 }
 
@@ -69,12 +68,11 @@ pub(crate) struct TextLines {
     detail: Detail,
     options: TextOptions,
     name_columns: usize,
-    /// Names to show, by the type's number, without control characters and with their
-    /// widths.
+    /// Names to show and their widths, by the type's number, without control characters.
     names: Vec<Option<(String, usize)>>,
     values: TextValues,
-    /// Names of the next event's frames. Many events have the stack of the one before
-    /// them, so `frame_lines` keeps the lines for these names.
+    /// Names of the next event's frames. Many events have the stack of the event before them, so
+    /// `frame_lines` keeps the lines for these names.
     frames: Vec<String>,
     frame_lines: Vec<u8>,
 }

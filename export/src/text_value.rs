@@ -1,11 +1,10 @@
-//! Values for reading: `Reason=AllocSmall Count=3 Name="…"`.
+//! Values as text for people: `Reason=AllocSmall Count=3 Name="…"`.
 //!
-//! Texts are in double quotes, and characters that would end a line, move the cursor or
-//! end the quotes are escaped like in Rust: `\n`, `\"`, `\u{7f}`. Values of enumerations
-//! are shown by name, if they have one. Numbers are followed by the unit if the catalog
-//! knows it (`RangeLength=1288 B`). Descriptions in streams cannot express units: there
-//! they are part of names (`milliseconds`), or a separate field such as `DisplayUnits` of
-//! counters and `unit` of metrics, and are shown as such.
+//! Texts are in double quotes, and characters that would end a line, move the cursor or end the
+//! quotes are escaped like in Rust: `\n`, `\"`, `\u{7f}`. Values of enumerations are shown by name,
+//! if they have one. A unit follows a number if the catalog knows it (`RangeLength=1288 B`).
+//! Descriptions in streams cannot express units. There the unit is part of a name (`milliseconds`)
+//! or a separate field (`DisplayUnits` of counters, `unit` of metrics), and shown as such.
 
 use crate::hidden::is_hidden;
 use crate::json::Json;
@@ -23,12 +22,12 @@ pub struct TextValues {
 }
 
 impl TextValues {
-    /// Makes a writer of values that cuts off those of more than `columns` columns.
+    /// Makes a writer that cuts values off after `columns` columns.
     pub fn new(columns: Option<usize>) -> TextValues {
         TextValues { columns }
     }
 
-    /// Appends all fields, and the bytes after them.
+    /// Appends all fields, and the bytes that belong to no field.
     pub fn write_payload(&self, out: &mut Vec<u8>, event: &Event<'_>, names: &Names) {
         let mut fields = event.fields();
         let at = out.len();
@@ -47,7 +46,8 @@ impl TextValues {
         }
         let rest = fields.rest();
         if !rest.is_empty() {
-            // Surplus bytes of a described payload, or all bytes of an undescribed one.
+            // Bytes after the fields of a described payload, or all bytes of an undescribed
+            // payload.
             if out.len() > at {
                 out.raw(" +");
             }

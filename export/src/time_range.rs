@@ -11,12 +11,12 @@ pub struct TimeRange {
 }
 
 impl TimeRange {
-    /// Returns the start, if there is one.
+    /// Returns the start in nanoseconds; `None` if the range has no start.
     pub fn from(self) -> Option<i64> {
         self.from
     }
 
-    /// Returns the end (exclusive), if there is one.
+    /// Returns the exclusive end in nanoseconds; `None` if the range has no end.
     pub fn to(self) -> Option<i64> {
         self.to
     }
@@ -44,8 +44,7 @@ impl FromStr for TimeRange {
     }
 }
 
-/// Units of time with their nanoseconds, longest name first if one is a suffix of
-/// another.
+/// Units of time with their nanoseconds. A name comes before names that are its suffixes.
 const UNITS: [(&str, i128); 7] = [
     ("ns", 1),
     ("us", 1_000),
@@ -56,7 +55,7 @@ const UNITS: [(&str, i128); 7] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// Parses `1.5s`, `200ms`, `-10us`, `3` exactly, to nanoseconds. Digits below a
+/// Parses a time such as `1.5s`, `200ms`, `-10us` or `3` to nanoseconds, exactly. Digits below a
 /// nanosecond are ignored.
 pub fn nanos(text: &str) -> Result<i64, String> {
     let wrong = || format!("\"{text}\" is no time; write 1.5s, 200ms, 10us or 3 (seconds)");

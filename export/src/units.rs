@@ -1,5 +1,5 @@
-//! Formats quantities for people, in every locale alike, in reports and in the sentences
-//! of the summary.
+//! Formats quantities for people, equally in every locale, for reports and the sentences of the
+//! summary.
 
 /// Formats a number with separators: `1,234,567`.
 pub fn count(number: u64) -> String {
@@ -14,7 +14,7 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// Formats a number with this many decimals: `22,177.5`.
+/// Formats a number with `digits` decimals: `22,177.5`.
 pub fn decimal(number: f64, digits: usize) -> String {
     let text = format!("{number:.digits$}");
     let (sign, text) = text.strip_prefix('-').map_or(("", &*text), |text| ("-", text));
@@ -76,7 +76,7 @@ pub fn duration(nanos: u64) -> String {
     }
 }
 
-/// Formats a duration as [`duration`] does, for values that may be negative.
+/// Formats a duration as [`duration`] does, with a minus sign if it is negative.
 pub fn signed_duration(nanos: i64) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
     format!("{sign}{}", duration(nanos.unsigned_abs()))
@@ -88,8 +88,8 @@ pub fn milliseconds(nanos: i64) -> String {
     format!("{sign}{}", thousandths(nanos.unsigned_abs(), 1_000))
 }
 
-/// Formats `number` in units of a thousand `steps` each, with three decimals. It is
-/// truncated, so that nothing is shown as later than it was, or as 60 s.
+/// Formats `number` in units of a thousand `steps` each, with three decimals. The result is
+/// truncated, so that no time is shown as later than it was, or as 60 s.
 pub fn thousandths(number: u64, steps: u64) -> String {
     let thousandths = number.checked_div(steps).unwrap_or(0);
     format!("{}.{:03}", count(thousandths / 1000), thousandths % 1000)

@@ -1,9 +1,8 @@
 //! Converts UTF-16 in payloads to the contents of a JSON string: converts, escapes and
 //! finds the end in one pass.
 //!
-//! Most texts are ASCII without characters to escape, so sixteen code units are tried at
-//! once, then four as one `u64`; only the rest is processed one by one. A lone surrogate
-//! becomes U+FFFD.
+//! Most texts are ASCII without characters to escape. So sixteen code units are tried at once, then
+//! four as one `u64`, and only the rest is processed one by one. A lone surrogate becomes U+FFFD.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -19,11 +18,11 @@ use nettrace_parser::internal::first;
 /// Maximum number of bytes that may be written after the end of the text.
 pub(crate) const MAX_OVERHANG_BYTES: usize = 16;
 
-/// Maximum number of output bytes for each input byte: two become `\u001f`.
+/// Maximum number of output bytes for each input byte: the two bytes of a unit become `\u001f`.
 pub(crate) const MAX_GROWTH: usize = 3;
 
-/// Number of units that are processed one by one after a special one: texts in other
-/// scripts usually continue in them.
+/// Number of units that are processed one by one after a special unit, because texts in other
+/// scripts usually go on with special units.
 const SINGLE_RUN_UNITS: usize = 8;
 
 /// Appends text without quotes. An odd byte at the end is ignored.
@@ -84,7 +83,7 @@ fn convert<const ENDS_AT_ZERO: bool>(bytes: &[u8], out: &mut [u8]) -> Option<(us
                     let (taken, written) = escape_one(unit, &bytes[from..], &mut out[to..]);
                     from += taken;
                     to += written;
-                    // An escape among ASCII is usually alone.
+                    // A single escape is usual among ASCII.
                     singles += if unit < 0x80 { SINGLE_RUN_UNITS } else { 1 };
                 }
             }
@@ -95,9 +94,9 @@ fn convert<const ENDS_AT_ZERO: bool>(bytes: &[u8], out: &mut [u8]) -> Option<(us
 /// Returns sixteen units as sixteen bytes, and how many of them, counted from the first,
 /// need no escaping in JSON.
 ///
-/// It is written without branches, and each step is applied to all units before the next,
-/// so that the compiler vectorises it. It must be a separate function, and use
-/// differences instead of comparisons, because otherwise the compiler does not.
+/// The function has no branches, and applies each step to all units before the next step, so that
+/// the compiler vectorises it. It must be a separate function, and use differences instead of
+/// comparisons, because otherwise the compiler does not.
 #[inline(never)]
 fn plain_block(units: &[u8; 32], out: &mut [u8; 16]) -> usize {
     let wide: [i16; 16] = first(units).unwrap_or_default();
@@ -127,7 +126,7 @@ fn plain_units(units: u64) -> ([u8; 4], usize) {
     let not_control = (ascii | HIGH).wrapping_sub(ONES * 0x20);
     let not_quote = ((ascii ^ (ONES * 0x22)) | HIGH).wrapping_sub(ONES);
     let not_backslash = ((ascii ^ (ONES * 0x5c)) | HIGH).wrapping_sub(ONES);
-    // Set if the lane is 0x7f, or not ASCII, whichever bit shows it.
+    // The high bit of a lane is set if the unit is 0x7f or not ASCII.
     let delete = (ascii + ONES) << 8;
     let beyond = (units & (ONES * 0xff80)) | (units & (ONES * 0x7f80)).wrapping_add(ONES * 0x7f80);
     let special = (!(not_control & not_quote & not_backslash) | delete | beyond) & HIGH;

@@ -13,7 +13,7 @@ use crate::text::{TextLines, TextOptions};
 use nettrace_parser::Event;
 use std::borrow::Cow;
 
-/// The form in which events are written.
+/// Form in which events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum EventForm {
@@ -22,11 +22,11 @@ pub enum EventForm {
     Ndjson,
     /// A header line and one row per event.
     Csv,
-    /// For people: a heading and one line per event, aligned.
+    /// Text for people: a heading and aligned lines, one per event.
     Text,
 }
 
-/// Which events are written, and which parts of them.
+/// Options of an [`EventWriter`]: the events to write, and their parts.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct WriteOptions {
@@ -38,36 +38,35 @@ pub struct WriteOptions {
     pub fields: Vec<String>,
     /// Maximum number of events to write.
     pub limit: Option<u64>,
-    /// Whether to protect spreadsheets, which execute texts that begin with `=`, `+`, `-`
-    /// or `@` as formulas: such texts are preceded by an apostrophe, and hidden characters
-    /// ([`hidden`](crate::hidden)) are replaced. Only for CSV.
+    /// Whether an apostrophe precedes texts that begin with `=`, `+`, `-` or `@`, which
+    /// spreadsheets would execute as formulas. Hidden characters ([`hidden`](crate::hidden)) are
+    /// replaced, too. Only for CSV.
     pub csv_safe: bool,
-    /// How text is laid out and set off.
+    /// Layout of text.
     pub text: TextOptions,
 }
 
 impl WriteOptions {
-    /// Returns whether a part of a trace can be written without the events before it. The
-    /// function names all options, so that a new one is looked at here.
+    /// Returns whether a part of a trace can be written without the events before it. The function
+    /// names all options, so that a new option does not compile without a decision here.
     fn is_divisible(&self, form: EventForm) -> bool {
         let WriteOptions { detail, filter, fields, limit, csv_safe: _, text: _ } = self;
-        // The caller names frames, event by event.
+        // Names of frames come from the caller, event by event.
         let Detail { stacks: _, frames, raw: _, utc: _, big_ints_as_strings: _ } = detail;
         let is_alike = match form {
             EventForm::Ndjson | EventForm::Csv => true,
-            // Lines of text are aligned by those before them.
+            // The alignment of a line of text depends on the lines before it.
             EventForm::Text => false,
         };
-        // A filter and chosen fields report at the end what they have never met.
+        // A filter and chosen fields report at the end what no event had.
         is_alike && !frames && filter.is_empty() && fields.is_empty() && limit.is_none()
     }
 }
 
 /// Writes events, as `nettrace events` does.
 ///
-/// The part that is equal for all events of a type is computed once, so use one writer
-/// for all events of a trace. It may also write events of several traces; there is then a
-/// single header.
+/// Use one writer for all events of a trace, because the part that is equal for all events of a
+/// type is computed once. A writer may also write events of several traces, with a single header.
 ///
 /// ```
 /// use nettrace_export::{EventForm, EventWriter, WriteOptions};
@@ -86,10 +85,10 @@ impl WriteOptions {
 pub struct EventWriter {
     types: EventTypes,
     form: Form,
-    /// `None` without choices, the usual case: an event then pays for one look at this.
+    /// Filter, fields and limit; `None` if there are none, which is usual and fast.
     choices: Option<Box<Choices>>,
     page: Page,
-    /// Form and options for the writer of a part, if a trace may be written in parts.
+    /// Form and options for the writer of a part; `None` if lines depend on the events before them.
     of_part: Option<(EventForm, WriteOptions)>,
 }
 
@@ -132,7 +131,7 @@ impl Form {
     }
 }
 
-/// Options and state that decide about an event by those before it.
+/// Options that select events and fields, and their state.
 #[derive(Debug)]
 struct Choices {
     filter: Option<Filter>,
@@ -143,8 +142,8 @@ struct Choices {
 }
 
 impl EventWriter {
-    /// Makes a writer that has not written an event yet. What comes before the first one,
-    /// such as a header, is already on its page.
+    /// Makes a writer that has not written an event yet. A header or heading is already on its
+    /// page.
     pub fn new(form: EventForm, options: WriteOptions) -> EventWriter {
         let of_part = options.is_divisible(form).then(|| (form, options.clone()));
         let WriteOptions { detail, filter, fields, limit, csv_safe, text } = options;
@@ -228,8 +227,8 @@ impl EventWriter {
         true
     }
 
-    /// Writes an event if the choices let it through. It is not inlined: otherwise events
-    /// would pay for the registers it needs even without choices.
+    /// Writes an event if the choices let it through. The function is not inlined, because events
+    /// without choices would then pay for its registers.
     #[inline(never)]
     fn put_chosen<'n>(
         &mut self,
@@ -252,8 +251,8 @@ impl EventWriter {
         true
     }
 
-    /// Returns whether events that follow may be written: `false` when
-    /// [`WriteOptions::limit`] is reached.
+    /// Returns whether further events may be written: `false` once [`WriteOptions::limit`] is
+    /// reached.
     #[inline(always)]
     pub fn wants_more(&self) -> bool {
         self.choices.as_ref().is_none_or(|choices| choices.left > 0)
@@ -272,8 +271,8 @@ impl EventWriter {
         self.page.len()
     }
 
-    /// Appends what is on the page, and what follows the last event: for CSV with a column
-    /// for each field, the header if there was no event.
+    /// Appends the output on the page and the end of the document. That is the header of CSV with a
+    /// column for each field, if there was no event.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         self.page.pour(out);
         if let Form::Csv(csv) = &mut self.form {

@@ -1,9 +1,9 @@
-//! Which module may import which. docs/architecture.md quotes the order.
+//! Checks the imports of modules. docs/architecture.md quotes the order.
 
 use nettrace_testdata::layers;
 use std::path::Path;
 
-/// Lowest first: a module imports modules of lower lines only, and none of its own line.
+/// Modules, lowest first. A module imports modules of lower lines only, and none of its own line.
 const ORDER: &[&[&str]] = &[
     &["escape", "expression", "glob", "hidden", "long", "nearest", "tags", "time_range", "units"],
     &["utf16"],

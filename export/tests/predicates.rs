@@ -1,4 +1,4 @@
-//! Conditions, asked of the events of a recorded trace.
+//! Conditions on the events of recorded traces.
 
 use nettrace_export::{Answers, EventTypes, Fact, Filter, FilterOptions, Predicate, Trigger};
 use nettrace_parser::Reader;
@@ -9,7 +9,7 @@ fn trace() -> Vec<u8> {
     corpus::trace("net10-linux-x64/all.nettrace").bytes()
 }
 
-/// Returns how many events fire a condition of `--until`, and the warning about it.
+/// Returns the number of events that fire a condition of `--until`, and the warning about it.
 fn fired(text: &str) -> (usize, Option<String>) {
     let bytes = trace();
     let predicate = Predicate::of_event(text).unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -21,7 +21,7 @@ fn fired(text: &str) -> (usize, Option<String>) {
     (count, trigger.why_not())
 }
 
-/// Returns how many events pass conditions of `--where`.
+/// Returns the number of events that pass conditions of `--where`.
 fn passed(conditions: &[&str]) -> usize {
     let bytes = trace();
     let mut options = FilterOptions::default();
@@ -138,7 +138,7 @@ fn counters_and_instruments_are_compared_by_name_unit_tags_and_percentile() {
         ("System.Runtime/working-set > 0.05GB and System.Runtime/cpu-usage >= 8%", 1),
         ("System.Runtime/cpu-usage < 1 or System.Runtime/cpu-usage > 5", 2),
         ("System.Runtime/exception-count > 0", 0),
-        // In a second.
+        // The counter is compared by its growth in a second.
         ("System.Runtime/alloc-rate > 28MB", 2),
         ("Nettrace.Workload/orders > 440", 2),
         ("Nettrace.Workload/orders{kind=book} > 440", 1),
@@ -146,7 +146,7 @@ fn counters_and_instruments_are_compared_by_name_unit_tags_and_percentile() {
         ("Nettrace.Workload/orders.open > 500", 1),
         ("Nettrace.Workload/order.duration{kind=book} p95 > 19ms", 1),
         ("Nettrace.Workload/order.duration p99 > 0.019s", 2),
-        // Each series has its values.
+        // Each series has values of its own.
         ("Nettrace.Workload/load = 0.5", 4),
     ] {
         let (count, ..) = fired_by_counters(text);
@@ -207,15 +207,14 @@ fn a_condition_may_have_to_hold_for_a_time_or_be_fulfilled_several_times() {
     assert!(all >= 6, "{all}");
     assert_eq!(fired("GC/Start 3 times in 1h").0, all / 3);
     assert_eq!(fired("GC/Start 3 times in 1ns").0, 0);
-    // Of most collections a counter came before. Where none ever comes, what is not known is
-    // not so.
+    // A counter came before most collections. A counter that never comes satisfies nothing.
     let after_counters = fired("GC/Start and System.Runtime/cpu-usage > 0").0;
     assert_eq!((after_counters, all), (42, 62));
     let without = corpus::trace("net3.1-linux-x64/heap.nettrace");
     let fired = |text| fired_in(&without.bytes(), text).0;
     assert!(fired("GC/Start") > 0);
     assert_eq!(fired("GC/Start and System.Runtime/cpu-usage > 0"), 0);
-    // A value may end as a time does.
+    // A value may end in words that also mean a duration.
     let message = Predicate::of_event("A/B where Message = wait for 10s").unwrap();
     assert_eq!(message.to_string(), "A/B and Message = \"wait for 10s\"");
 }
@@ -263,7 +262,7 @@ fn instruments_are_compared_by_the_interval_in_which_they_are_published() {
     for (text, expected) in [
         (format!("{route} p99 > 500ms"), 8),
         (format!("{route} p95 > 500ms"), 0),
-        // Values that are five seconds apart are no gap.
+        // Values that are five seconds apart are consecutive.
         (format!("{route} p99 > 0.5 for 10s"), 4),
         (format!("{route} p99 > 0.5 for 40s"), 1),
         (format!("{route} p99 > 0.5 for 45s"), 0),

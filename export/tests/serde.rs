@@ -1,5 +1,4 @@
-//! Events as the parser gives them to serde are those that `events --format ndjson`
-//! writes.
+//! Compares events that the parser serialises with the lines of `events --format ndjson`.
 
 use nettrace_export::{EventForm, EventWriter, WriteOptions};
 use nettrace_parser::{Error, Reader};
@@ -30,7 +29,7 @@ fn every_event_of_real_traces_is_the_object_that_the_command_writes() {
     let mut events = 0;
     for trace in corpus::traces() {
         let bytes = trace.bytes();
-        // One of each writer, with all its providers.
+        // One trace of each writer, with all its providers.
         let is_one = trace.name().contains("/all.") || trace.name().starts_with("one-collect");
         if is_one && bytes.len() < 12_000_000 {
             events += assert_same(&bytes, trace.name());

@@ -1,4 +1,4 @@
-//! What may go to another thread, and be read by several.
+//! Checks the types that are `Send` and `Sync`.
 
 use nettrace_export::*;
 

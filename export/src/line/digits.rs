@@ -1,4 +1,4 @@
-//! Converts numbers to digits, several of them at a time in one register.
+//! Converts numbers to digits, several digits at a time in one register.
 
 /// Upper bound of the numbers that [`eight`] can convert.
 pub(crate) const EIGHT_DIGITS: u32 = 100_000_000;
@@ -8,7 +8,7 @@ const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
 /// Upper bound of the numbers in [`SHORT`].
 pub(crate) const SHORT_DIGITS: usize = 1000;
 
-/// Numbers of up to three digits, first digit in the lowest byte; the highest byte
+/// Digits of numbers of up to three digits, the first digit in the lowest byte. The highest byte
 /// contains the number of digits.
 static SHORT: [u32; SHORT_DIGITS] = short_numbers();
 
@@ -30,15 +30,15 @@ const fn short_numbers() -> [u32; SHORT_DIGITS] {
     all
 }
 
-/// Returns the digits of a number below [`SHORT_DIGITS`], and how many there are: 1 to 3.
+/// Returns the digits of a number below [`SHORT_DIGITS`], and their number: 1 to 3.
 #[inline(always)]
 pub(crate) fn short(number: usize) -> ([u8; 4], usize) {
     let digits = SHORT[number % SHORT_DIGITS];
     (digits.to_le_bytes(), (digits >> 24) as usize)
 }
 
-/// Returns the digits of a number below [`EIGHT_DIGITS`] without leading zeros, and how
-/// many there are: 1 to 8.
+/// Returns the digits of a number below [`EIGHT_DIGITS`] without leading zeros, and their number: 1
+/// to 8.
 #[inline(always)]
 pub(crate) fn up_to_eight(number: u32) -> ([u8; 8], usize) {
     let digits = lanes(number);
@@ -53,9 +53,8 @@ pub(crate) fn eight(number: u32) -> [u8; 8] {
     (lanes(number) | ASCII_ZEROS).to_le_bytes()
 }
 
-/// Returns the eight decimal digits of a number below 10^8, the first one in the lowest
-/// byte: the number is split into halves of four digits, then pairs, then digits, in
-/// lanes of one register.
+/// Returns the eight decimal digits of a number below 10^8, the first digit in the lowest byte. The
+/// number is split into halves of four digits, then pairs, then digits, in lanes of one register.
 #[inline(always)]
 fn lanes(number: u32) -> u64 {
     let halves = u64::from(number / 10_000) | u64::from(number % 10_000) << 32;
@@ -113,8 +112,8 @@ const fn pairs() -> [[u8; 2]; 256] {
     all
 }
 
-/// Writes all eight hexadecimal digits of a number to `to`. If there is a single number
-/// that cannot be vectorised, this takes half as many instructions as lanes.
+/// Writes all eight hexadecimal digits of a number to `to`. For a single number, which cannot be
+/// vectorised, this takes half as many instructions as lanes.
 #[inline(always)]
 pub(crate) fn put_eight_hex(to: &mut [u8; 8], number: u32) {
     let (pairs, _) = to.as_chunks_mut::<2>();
@@ -123,15 +122,14 @@ pub(crate) fn put_eight_hex(to: &mut [u8; 8], number: u32) {
     }
 }
 
-/// Returns the digits of four bytes, those of the lowest byte first: bytes are split into
-/// halves, spread over the lanes of one register. Two of these at once are vectorised.
+/// Returns the digits of four bytes, the lowest byte first. Bytes are split into halves, spread
+/// over the lanes of one register. Two calls at once are vectorised.
 #[inline(always)]
 fn hex_lanes(bytes: u64) -> u64 {
     let spread = (bytes | bytes << 16) & 0x0000_ffff_0000_ffff;
     let spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff;
     let digits = (spread >> 4 | spread << 8) & 0x0f0f_0f0f_0f0f_0f0f;
-    // Digits from ten on are letters, which come 39 places after where the tenth digit
-    // would be: 32 and 8, less 1.
+    // Digits from ten on are letters, and `a` comes 39 places after `9` + 1: 32 and 8, less 1.
     let sixteens = (digits + 0x0606_0606_0606_0606) & 0x1010_1010_1010_1010;
     digits + ASCII_ZEROS + (sixteens << 1) + (sixteens >> 1) - (sixteens >> 4)
 }

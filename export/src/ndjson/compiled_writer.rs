@@ -1,12 +1,11 @@
-//! The fast path from payloads of one shape to JSON. The fields of a shape are compiled
-//! once to a list of steps: a value to read, and the text to write after it. Executing
-//! the steps is several times as fast as walking the fields.
+//! Fast path from payloads of one shape to JSON. The fields of a shape are compiled once to a list
+//! of steps: a value to read, and the text to write after it. Executing the steps is several times
+//! as fast as walking the fields.
 //!
-//! A compiled writer only handles the common case: payloads with all of their fields and
-//! nothing else, of types whose bytes have a single interpretation. In any other case it
-//! gives up, and [`PayloadWriter`](crate::payload::PayloadWriter), which handles every
-//! payload, writes the event. Both must write the same bytes; a test compares them for
-//! all traces.
+//! A compiled writer only handles the common case: payloads with all of their fields and nothing
+//! else, of types whose bytes have a single interpretation. In any other case
+//! [`PayloadWriter`](crate::payload::PayloadWriter), which handles every payload, writes the event.
+//! Both must write the same bytes; a test compares them for all traces.
 
 mod compile;
 
@@ -16,8 +15,7 @@ use crate::shape::Names;
 use nettrace_parser::internal::take_first;
 use nettrace_parser::{Field, Guid};
 
-/// Maximum total number of values that counts in a payload may request. Payloads with
-/// more are left to `PayloadWriter`.
+/// Maximum number of values of all arrays in a payload. `PayloadWriter` writes payloads with more.
 const MAX_VALUES: usize = 1 << 16;
 
 /// Maximum number of fields that can serve as counts.
@@ -31,9 +29,9 @@ pub(crate) struct CompiledWriter {
     steps: Vec<Step>,
     /// Text after the last value of an element.
     end: Literal,
-    /// Text between two elements: the end, a comma and the beginning.
+    /// Text between two elements: `end`, a comma and `begin`.
     between: Literal,
-    /// Room for everything that occurs once, in bytes.
+    /// Room for texts and values that occur once, in bytes.
     room: usize,
     /// Maximum growth for each byte of the payload, in bytes.
     growth: usize,
@@ -50,8 +48,8 @@ struct Step {
     after: Literal,
 }
 
-/// How a value is read and written. Quotes, and `0x` for hexadecimal values, are in the
-/// literals around it.
+/// Way to read and write a value. Quotes, and `0x` for hexadecimal values, are in the literals
+/// around it.
 #[derive(Debug)]
 enum Value {
     U8,
@@ -80,7 +78,7 @@ enum Value {
     /// Bytes that are not written.
     Skip(usize),
     Elements(Box<Elements>),
-    /// An integer that is used as a count, and where it is stored.
+    /// An integer that is used as a count, and the register that keeps it.
     Kept(Box<Value>, usize),
 }
 
@@ -88,13 +86,12 @@ enum Value {
 struct Elements {
     count: ElementCount,
     each: CompiledWriter,
-    /// How all elements after the first are written, if there are many and all have an
-    /// equal size.
+    /// Writer of the elements after the first, if all elements have an equal size.
     rows: Option<Rows>,
 }
 
 impl Value {
-    /// Returns its minimum size in a payload.
+    /// Returns the minimum size of the value in a payload.
     fn min_bytes(&self) -> usize {
         match self {
             Value::U8
@@ -121,8 +118,8 @@ impl Value {
         }
     }
 
-    /// Returns its maximum size in JSON, in addition to the growth for each byte of the
-    /// payload.
+    /// Returns the maximum size of the value in JSON, in addition to the growth for each byte of
+    /// the payload.
     fn room(&self) -> usize {
         match self {
             Value::Bool8 | Value::Bool32 | Value::U8 | Value::I8 => 5,
@@ -139,16 +136,16 @@ impl Value {
     }
 }
 
-/// The number of elements of an array.
+/// Source of the number of elements of an array.
 #[derive(Debug, Clone, Copy)]
 enum ElementCount {
-    /// Stored before them as a u16.
+    /// A u16 before the elements.
     Here,
     Kept(usize),
     Fixed(usize),
 }
 
-/// How numbers are written, and how large an address is.
+/// Style of numbers, and size of addresses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NumberStyle {
     pub(crate) pointer_size: u8,
@@ -163,8 +160,8 @@ struct Progress {
 }
 
 impl CompiledWriter {
-    /// Compiles the fields of a shape. `before` is written before their object. Returns
-    /// `None` if a type needs the slow path.
+    /// Compiles the fields of a shape. `before` is written before their object. Returns `None` if
+    /// the type of a field needs the slow path.
     pub(crate) fn new(
         fields: &[Field],
         names: &Names,
@@ -185,8 +182,8 @@ impl CompiledWriter {
         &self.begin
     }
 
-    /// Appends the payload after its beginning. Returns `None` if it is not the common
-    /// case; then the written bytes must be discarded.
+    /// Appends the payload after its beginning. Returns `None` if the payload is not the common
+    /// case; the caller then discards the written bytes.
     #[inline(always)]
     pub(crate) fn write<'b>(
         &self,
@@ -196,8 +193,7 @@ impl CompiledWriter {
     ) -> Option<Writer<'b>> {
         let mut state = Progress { registers: [0; MAX_COUNT_FIELDS], values_left: MAX_VALUES };
         match self.values(line, payload, &mut state, style) {
-            // Bytes are left: the payload has more than its fields, which the slow path
-            // shows as `payload_rest`.
+            // The slow path shows surplus bytes as `payload_rest`.
             Some((line, [])) => Some(line),
             _ => None,
         }
@@ -206,7 +202,7 @@ impl CompiledWriter {
     /// Writes each value and the text after it. Returns the line and the rest of the payload;
     /// `None` if a value cannot be written.
     ///
-    /// Both are passed by value, so that they stay in registers in between.
+    /// Line and rest are passed by value, so that they stay in registers.
     #[inline(always)]
     fn values<'b, 'r>(
         &self,
@@ -224,14 +220,14 @@ impl CompiledWriter {
 }
 
 impl CompiledWriter {
-    /// Returns how to write many elements, if all have an equal size.
+    /// Returns a writer for many elements, if all have an equal size.
     fn rows(&self) -> Option<Rows> {
         let before = [&self.between].into_iter().chain(self.steps.iter().map(|step| &step.after));
         Rows::new(self.steps.iter().zip(before).map(|(step, before)| (step.cell(), before.bytes())))
     }
 }
 
-/// Appends an integer; in quotes if it is too large for a double and that is requested.
+/// Appends an integer, in quotes if it is larger than the style allows.
 #[inline(always)]
 pub(crate) fn unsigned(line: &mut Writer<'_>, number: u64, style: NumberStyle) {
     if number > style.largest {
@@ -243,8 +239,7 @@ pub(crate) fn unsigned(line: &mut Writer<'_>, number: u64, style: NumberStyle) {
     }
 }
 
-/// Appends a signed integer; in quotes if it is too large for a double and that is
-/// requested.
+/// Appends a signed integer, in quotes if it is larger than the style allows.
 #[inline(always)]
 pub(crate) fn signed(line: &mut Writer<'_>, number: i64, style: NumberStyle) {
     if number.unsigned_abs() > style.largest {
@@ -359,7 +354,7 @@ impl Value {
             Value::Bool8 => line.text(truth(take_first::<u8>(&mut rest)? != 0)),
             Value::Guid => line.guid(Guid::from_bytes(take_first(&mut rest)?)),
             Value::Skip(count) => rest = rest.get(*count..)?,
-            // The caller has handled all others.
+            // The caller has handled all other kinds.
             _ => return None,
         }
         Some((line, rest))
@@ -370,8 +365,7 @@ fn truth(value: bool) -> &'static str {
     if value { "true" } else { "false" }
 }
 
-/// Reads a varint of up to ten bytes that fits into 64 bits. Invalid ones are reported on
-/// the slow path.
+/// Reads a varint of up to ten bytes that fits into 64 bits. The slow path reports invalid varints.
 #[inline]
 fn varuint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
@@ -407,7 +401,7 @@ impl Elements {
         let Some(last) = count.checked_sub(1) else { return Some((line, rest)) };
         let each = &self.each;
         let values = count.checked_mul(each.steps.len().max(1))?;
-        // The count was read from the payload, so it must not decide how long this takes.
+        // The count comes from the payload, so it must not decide how long this takes.
         state.values_left = state.values_left.checked_sub(values)?;
         line.literal(&each.begin);
         if let [Step { value: Value::U32, .. }] = each.steps.as_slice() {

@@ -1,5 +1,5 @@
-//! The beginning of a line: time and thread. Both are usually close to the
-//! previous line's, so the unchanged part is cached as text.
+//! Writes the beginning of a line: time and thread. Both are usually close to those of the line
+//! before, so the unchanged part is cached as text.
 
 use super::compiled_writer::{NumberStyle, signed, unsigned};
 use crate::line::digits::EIGHT_DIGITS;
@@ -8,7 +8,7 @@ use crate::line::{Literal, Writer};
 /// Maximum length of the beginning, in bytes.
 pub(crate) const MAX_BYTES: usize = 64;
 
-/// Range of times that only differ in the last eight digits, in nanoseconds.
+/// Length of a range of times that differ only in the last eight digits, in nanoseconds.
 const DIGITS_RANGE_NANOS: i64 = EIGHT_DIGITS as i64;
 
 /// Number of cached threads.
@@ -17,11 +17,12 @@ const MAX_CACHED_THREADS: usize = 32;
 /// Writes the beginning of lines.
 #[derive(Debug)]
 pub(crate) struct Head {
-    /// Time of the cached digits, in nanoseconds: a positive multiple of [`DIGITS_RANGE_NANOS`].
+    /// Start of the range of times of the cached digits, in nanoseconds: a positive multiple of
+    /// [`DIGITS_RANGE_NANOS`].
     since: i64,
     /// Text of the line up to the last eight digits of the time.
     time: Literal,
-    /// Cached threads, indexed by id.
+    /// Cached threads, by the remainder of the id.
     threads: [Thread; MAX_CACHED_THREADS],
 }
 
@@ -64,8 +65,8 @@ impl Head {
             }
             None => line.text("{\"ts_ns\":null"),
         }
-        // A place for each remainder instead of a map: two threads that share one only
-        // rewrite it more often.
+        // A place for each remainder instead of a map: two threads with one remainder only rewrite
+        // the place more often.
         let thread = &mut self.threads[thread_id.unwrap_or(0) as usize % MAX_CACHED_THREADS];
         if thread.id != thread_id {
             thread.turn_to(thread_id, style);
@@ -73,8 +74,7 @@ impl Head {
         line.literal(&thread.text);
     }
 
-    /// Returns whether the time begins with the cached digits, after updating them if
-    /// necessary.
+    /// Returns whether the time begins with the cached digits. Updates the digits if necessary.
     #[inline(always)]
     fn is_near(&mut self, nanos: i64, style: NumberStyle) -> bool {
         (nanos.wrapping_sub(self.since) as u64) < DIGITS_RANGE_NANOS as u64

@@ -1,4 +1,4 @@
-//! One JSON object per event, each on its own line.
+//! Writes one JSON object per event, each on its own line.
 //!
 //! Keys in order: `ts_ns`, `tid`, `provider`, `id`, `version`, `event`, `level`; if
 //! present `pid`, `activity`, `related`, `labels`; always `payload`; if present
@@ -46,35 +46,34 @@ const MAX_HEAD_BYTES: usize = head::MAX_BYTES + 128;
 pub(crate) struct Ndjson {
     detail: Detail,
     payloads: PayloadWriter,
-    /// The part that is equal for all events of a type, by the type's number.
+    /// Part of the line that is equal for all events of a type, by the type's number.
     fixed: Vec<Vec<u8>>,
-    /// The fast path for events, by the shape's number.
+    /// Fast paths by the shape's number.
     fast_paths: Vec<FastPath>,
     head: Head,
     /// Names of the next event's frames.
     frames: Vec<String>,
 }
 
-/// How to write events of one shape in the common case.
+/// Fast path for events of one shape.
 #[derive(Debug)]
 #[allow(
     clippy::large_enum_variant,
     reason = "it lies where it is used, once for each type of event"
 )]
 enum FastPath {
-    /// Not determined yet.
+    /// The shape was not compiled yet.
     Unknown,
     /// Only the slow path is possible.
     None,
     Some {
         /// Text from the provider to the level, or to the process.
         fixed: Literal,
-        /// That text, and on to the first value of the payload.
+        /// Text from the provider to the first value of the payload.
         to_payload: Literal,
         /// The level in these texts.
         level: u32,
-        /// The process in these texts. It is not there in version 6, where threads have
-        /// processes.
+        /// The process in these texts; `None` in version 6, where threads have processes.
         process: Option<u64>,
         /// Writes the payload, and the end of the line if no details were requested.
         writer: CompiledWriter,
@@ -129,8 +128,8 @@ impl Ndjson {
         page.append(|out| self.write_slow(out, event, type_index, types, selection));
     }
 
-    /// Appends an event on the fast path. Returns `false` if that is not possible; then
-    /// nothing was written.
+    /// Appends an event on the fast path. Returns `false` if that is not possible; nothing is
+    /// written then.
     #[inline(never)]
     fn write_fast(
         &mut self,
@@ -142,8 +141,8 @@ impl Ndjson {
         let labels = event.labels();
         let level = type_index.level;
         if !labels.is_empty() && event.level() != level {
-            // The fast path is for one level: a label that changes it from event to event
-            // would invalidate it each time.
+            // The fast path is for one level. A label that changes the level from event to event
+            // would invalidate the fast path each time.
             return false;
         }
         let process = if event.thread().is_some() { None } else { event.process_id() };
@@ -191,7 +190,7 @@ impl Ndjson {
                 line.byte(b'"');
             }
             if !labels.is_empty() {
-                // Their length is not known in advance, so no room was requested.
+                // The length of details is not known in advance, so no room was requested.
                 let left = line.left();
                 page.keep(left);
                 page.append(|out| write_labels(out, labels, ",\"labels\":", &self.payloads));

@@ -1,4 +1,4 @@
-//! The payload of an event alone, as NDJSON shows it.
+//! Writes the payload of an event alone, as NDJSON shows it.
 
 use super::compiled_writer::{CompiledWriter, NumberStyle};
 use crate::event_types::{EventTypes, TypeIndex};
@@ -22,7 +22,8 @@ use nettrace_parser::Event;
 #[derive(Debug)]
 pub struct PayloadJson {
     payloads: PayloadWriter,
-    /// Fast path by the number of the shape; `None` if it is not known yet.
+    /// Fast paths by the number of the shape; `None` if the shape is new, `Some(None)` if it has no
+    /// fast path.
     writers: Vec<Option<Option<CompiledWriter>>>,
     page: Page,
 }

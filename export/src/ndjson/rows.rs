@@ -1,7 +1,6 @@
-//! Elements of constant size: addresses and integers without anything in between. Arrays
-//! of them are long, and the upper halves of adjacent addresses are usually equal. So
-//! the upper half is cached as text, together with the text around it, and only the lower
-//! halves are written into it.
+//! Writes elements of constant size: addresses and integers. Arrays of them are long, and the upper
+//! halves of adjacent addresses are usually equal. So the upper half is cached as text, together
+//! with the text around it, and only the lower halves are written into it.
 
 use super::compiled_writer::{NumberStyle, unsigned};
 use crate::line::Writer;
@@ -14,7 +13,7 @@ pub(crate) const MAX_TEXT_BYTES: usize = 96;
 /// Maximum number of parts of an element.
 const MAX_PARTS: usize = 8;
 
-/// Minimum number of elements for which the setup pays off.
+/// Minimum number of elements for which the cached texts pay off.
 const MIN_ROWS: usize = 4;
 
 /// Number of hexadecimal digits of half an address.
@@ -35,22 +34,22 @@ struct Segment {
     number: Option<NumberKind>,
 }
 
-/// How an address is read and written, for traces with 8-byte addresses, or a number.
+/// Address of 8 bytes, or number, in an element.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CellKind {
-    /// Hexadecimal, 8 bytes.
+    /// Eight bytes, in hexadecimal.
     Address,
     Number(NumberKind),
 }
 
-/// How a number is read and written.
+/// Way to read and write a number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum NumberKind {
     U64,
     U32,
     U16,
     U8,
-    /// Hexadecimal.
+    /// Four bytes, in hexadecimal.
     HexU32,
 }
 
@@ -62,8 +61,7 @@ struct PartText {
     /// Positions of the lower halves.
     lower: [usize; 2],
     upper: [u32; 2],
-    /// Whether an upper half is zero: then the number of digits varies, and there is no
-    /// such text.
+    /// Whether an upper half is zero. The number of digits varies then, so the text is of no use.
     is_short: bool,
 }
 
@@ -194,7 +192,7 @@ impl Rows {
         (fits && (1..=MAX_PARTS).contains(&parts.len())).then_some(Rows { parts })
     }
 
-    /// Returns whether this number of elements is worth it.
+    /// Returns whether rows are faster than single steps for `count` elements.
     #[inline]
     pub(crate) fn are_worth(&self, count: usize, style: NumberStyle) -> bool {
         count >= MIN_ROWS && style.pointer_size == 8
@@ -216,7 +214,7 @@ impl Rows {
             *text = part.text([0; 2]);
         }
         if others.is_empty() {
-            // The common case, without anything to look up between elements.
+            // The common case: one part, so that nothing is looked up between elements.
             let [text, ..] = &mut texts;
             for _ in 0..count {
                 first.write(&mut line, &mut rest, text, style)?;

@@ -1,4 +1,4 @@
-//! Conditions on several events together, such as the start and the end of a request.
+//! Evaluates conditions for several events together, such as the start and the end of a request.
 
 use super::compiled::Conditions;
 use crate::event_types::{EventTypes, TypeIndex};
@@ -6,28 +6,27 @@ use nettrace_parser::Event;
 use std::borrow::Cow;
 use std::ops::{BitOr, BitOrAssign};
 
-/// Bit that says that an event passes everything of a filter but its conditions.
+/// Bit of an event that passes a filter's providers, events, threads and times.
 const PASSES: u128 = 1 << 127;
 
-/// Something known about an operation that is not a field of an event, such as how long
-/// it took. Conditions refer to it by a name, as they do to fields.
+/// Property of an operation that is not a field of an event, such as its duration. Conditions refer
+/// to it by a name, as to a field.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Fact<'t> {
-    /// A text; equal regardless of the case of ASCII letters.
+    /// A text. Comparisons ignore the case of ASCII letters.
     Text(Cow<'t, str>),
     /// A number without a unit.
     Number(f64),
-    /// A duration; conditions may have `10ms`.
+    /// A duration in nanoseconds, compared with values such as `10ms`.
     Nanos(u64),
-    /// A size; conditions may have `100KB`.
+    /// A size in bytes, compared with values such as `100KB`.
     Bytes(u64),
 }
 
-/// The comparisons in a filter's conditions that hold for an event, or for several events
-/// together: `Path=/buy and duration > 1s` may hold for a request although its path is in
-/// its start, and the duration only known at its end. See
-/// [`Filter::answers`](crate::Filter::answers).
+/// Comparisons in a filter's conditions that hold for an event, or for several events together.
+/// `Path=/buy and duration > 1s` may hold for a request although only its start has the path, and
+/// the duration is only known at its end. See [`Filter::answers`](crate::Filter::answers).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Answers(u128);
 
@@ -35,7 +34,7 @@ impl Answers {
     /// Maximum number of comparisons and names in all conditions of a filter.
     pub const MAX_PARTS: usize = 127;
 
-    /// Makes the answers from what [`Answers::bits`] returned.
+    /// Makes the answers from the number that [`Answers::bits`] returned.
     pub fn from_bits(bits: u128) -> Answers {
         Answers(bits)
     }
@@ -124,7 +123,7 @@ impl Joined {
     }
 }
 
-/// Returns the bit at a place, or zero if there are too many.
+/// Returns the bit of a leaf, or zero if there are too many leaves.
 fn bit(at: usize) -> u128 {
     if at >= Answers::MAX_PARTS {
         return 0;

@@ -1,4 +1,4 @@
-//! Evaluates predicates: fields are looked up once per shape, names once per type.
+//! Evaluates predicates. Fields are looked up once per shape, and names once per type.
 
 use super::answers::Fact;
 use super::counter::{CounterTest, Sample};
@@ -57,9 +57,9 @@ struct Test {
     comparison: Comparison,
     literal: Option<Amount>,
     expression: Option<Expression>,
-    /// Whether it was ever true.
+    /// Whether the comparison was ever true.
     has_held: bool,
-    /// Whether a field was ever not of the required type.
+    /// Whether a field was ever of a type that cannot be compared.
     has_wrong_kind: bool,
     /// Whether there was a fact with the field's name.
     has_fact: bool,
@@ -68,7 +68,7 @@ struct Test {
 impl Test {
     fn new(comparison: &Comparison) -> Test {
         let is_expression = matches!(comparison.operator, Operator::Fits | Operator::FitsNot);
-        // That it is valid was checked when it was parsed.
+        // The parser has checked that the expression is valid.
         let expression = is_expression.then(|| Expression::new(&comparison.value).ok()).flatten();
         let literal =
             (!comparison.is_quoted).then(|| Amount::parse(comparison.value.trim())).flatten();
@@ -215,8 +215,8 @@ impl Node {
         self.known(&|at| Some(answers(at))) == Some(true)
     }
 
-    /// Returns whether the tree is true where some answers are unknown, or `None` if that
-    /// depends on them.
+    /// Returns whether the tree is true although some answers are unknown, or `None` if that
+    /// depends on the unknown answers.
     fn known(&self, answers: &dyn Fn(usize) -> Option<bool>) -> Option<bool> {
         let any = |parts: &[Node], wanted: bool| {
             let mut is_known = true;
@@ -236,8 +236,7 @@ impl Node {
         }
     }
 
-    /// Returns whether it can be true for an event of a type, whatever the values of its
-    /// fields are.
+    /// Returns whether the tree can be true for an event of a type, with any values of its fields.
     fn may_hold(&self, is_named: &dyn Fn(usize) -> Option<bool>) -> bool {
         match self {
             Node::Leaf(at) => is_named(*at).unwrap_or(true),
@@ -251,7 +250,7 @@ impl Node {
     }
 }
 
-/// A leaf's meaning for events of one shape.
+/// Meaning of a leaf for events of one shape.
 #[derive(Debug, Clone)]
 enum Known {
     /// Whether the type has the name.
@@ -268,7 +267,7 @@ pub(crate) struct Compiled {
     predicate: Predicate,
     root: Node,
     leaves: Vec<Leaf>,
-    /// What an event type means for each leaf, by the shape's number, then by the leaf's.
+    /// Meanings of leaves, by the shape's number and the leaf's number.
     known: Vec<Vec<Known>>,
     answers: Vec<bool>,
     has_held: bool,
@@ -278,7 +277,7 @@ pub(crate) struct Compiled {
     round: Option<Round>,
 }
 
-/// The time in which each counter of a predicate has one value.
+/// Time in which each counter of a predicate has one value.
 #[derive(Debug, Clone, Copy)]
 struct Round {
     start_nanos: i64,
@@ -286,8 +285,8 @@ struct Round {
 }
 
 impl Round {
-    /// Returns whether a value belongs to a later round. Values of one interval come
-    /// together, so half of it is enough to wait.
+    /// Returns whether a value belongs to a later round. Values of one interval come together, so
+    /// the round is over after half an interval.
     fn is_over_before(self, sample: &Sample) -> bool {
         sample.nanos().saturating_sub(self.start_nanos) > self.interval_nanos / 2
     }
@@ -319,8 +318,8 @@ impl Compiled {
         self.has_held
     }
 
-    /// Returns whether the event satisfies it. All leaves are evaluated, so that each
-    /// knows whether it was ever true.
+    /// Returns whether an event satisfies the predicate. All leaves are evaluated, so that each
+    /// leaf knows whether it was ever true.
     pub(crate) fn holds(
         &mut self,
         event: &Event<'_>,
@@ -364,7 +363,7 @@ impl Compiled {
         &self.answers
     }
 
-    /// Evaluates each leaf for facts that are no fields of events.
+    /// Evaluates each leaf for facts that are not fields of events.
     pub(crate) fn answer_facts(&mut self, facts: &[(&str, Fact<'_>)]) -> &[bool] {
         for (leaf, answer) in self.leaves.iter_mut().zip(&mut self.answers) {
             *answer = false;
@@ -382,15 +381,15 @@ impl Compiled {
         self.leaves.len()
     }
 
-    /// Returns whether it is true if its leaves have these answers.
+    /// Returns whether the predicate is true if its leaves have these answers.
     pub(crate) fn holds_with(&mut self, answers: &dyn Fn(usize) -> bool) -> bool {
         let holds = self.root.holds(answers);
         self.has_held |= holds;
         holds
     }
 
-    /// Returns whether the event satisfies it, and has done so for long enough or often
-    /// enough.
+    /// Returns whether an event satisfies the predicate, and whether that was so for long enough or
+    /// often enough.
     pub(super) fn fires(
         &mut self,
         event: &Event<'_>,
@@ -402,10 +401,10 @@ impl Compiled {
             && self.held.take_event(self.predicate.hold, event.nanos().unwrap_or(0))
     }
 
-    /// Takes a counter's value. Returns whether the condition is true and has been for
-    /// long enough. That is decided when each counter has a value for one interval, or
-    /// when later values show that some have none: a counter that nobody publishes does
-    /// not matter if the others decide.
+    /// Takes a counter's value. Returns whether the condition is true and has been for long enough.
+    /// That is decided when each counter has a value for one interval, or when later values show
+    /// that some counters have none. A counter that nobody publishes does not matter if the others
+    /// decide.
     pub(super) fn fires_with(&mut self, sample: &Sample) -> bool {
         let over = self.round.filter(|round| round.is_over_before(sample));
         let fires_without_others = over.is_some_and(|round| self.end_round(round));
@@ -427,7 +426,7 @@ impl Compiled {
         (is_complete && self.end_round(round)) || fires_without_others
     }
 
-    /// Returns whether it has held for long enough, by the values of this round.
+    /// Ends a round. Returns whether the predicate has held for long enough.
     fn end_round(&mut self, round: Round) -> bool {
         self.round = None;
         let fresh = |at: usize| match self.leaves.get(at) {
@@ -448,7 +447,7 @@ impl Compiled {
         fires
     }
 
-    /// Returns its counters with their last values, if they have any.
+    /// Returns the counters that have values, with the last of them.
     pub(super) fn values(&self) -> Vec<(String, f64)> {
         let counters = self
             .counters()
@@ -488,7 +487,7 @@ impl Compiled {
         }
     }
 
-    /// Returns why events of the shape cannot satisfy a comparison, if they have a
+    /// Returns the reason why events of a shape cannot satisfy a comparison although they have a
     /// requested name: a missing field, or a text compared with a number.
     pub(crate) fn trouble(&self, place: TypeIndex, types: &EventTypes) -> Option<String> {
         let known = self.known.get(place.shape)?;
@@ -544,7 +543,7 @@ fn no_field(path: &str, field: &str, names: &Names) -> String {
     format!("{path} has no field {field}{hint}")
 }
 
-/// All predicates of a filter, each of which must be true.
+/// Predicates of a filter, all of which must be true.
 #[derive(Debug)]
 pub(crate) struct Conditions(Vec<Compiled>);
 
@@ -557,8 +556,8 @@ impl Conditions {
         self.0.is_empty()
     }
 
-    /// Returns whether the event satisfies all of them. All are evaluated, so that each
-    /// knows whether it was ever true.
+    /// Returns whether an event satisfies all predicates. All are evaluated, so that each knows
+    /// whether it was ever true.
     pub(crate) fn hold(&mut self, event: &Event<'_>, place: TypeIndex, types: &EventTypes) -> bool {
         let mut hold = true;
         for compiled in &mut self.0 {

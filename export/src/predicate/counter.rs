@@ -12,18 +12,18 @@ use nettrace_parser::view::{self, CounterValue, KnownProvider, MetricKind, View}
 use nettrace_parser::{Event, Value};
 use std::fmt;
 
-/// Maximum number of series of one counter, which differ in their tags. Further ones are
-/// ignored.
+/// Maximum number of series of one counter, which differ in their tags. Further series are ignored.
 const MAX_SERIES: usize = 1000;
-/// Maximum number of metrics sessions whose interval is kept; .NET has a shared one.
+/// Maximum number of metrics sessions whose interval is kept; .NET usually has one, which tools
+/// share.
 const MAX_SESSIONS: usize = 64;
 /// Number of intervals without a value after which a series has ended.
 const MAX_SILENT_INTERVALS: i64 = 3;
 /// Length of a second, in nanoseconds.
 const SECOND_NANOS: i64 = 1_000_000_000;
 
-/// The counter that a condition is about: `PROVIDER/NAME`, with required tags and, for a
-/// histogram, the percentile.
+/// Counter in a condition: `PROVIDER/NAME`, with required tags and, for a histogram, the
+/// percentile.
 ///
 /// ```
 /// use nettrace_export::Predicate;
@@ -39,7 +39,7 @@ pub struct CounterName {
     provider: String,
     name: String,
     tags: Vec<(String, String)>,
-    /// The text `99.9` of `p99.9`.
+    /// Percentile of a histogram as written, without the `p`, such as `99.9`.
     percentile: Option<String>,
 }
 
@@ -90,17 +90,17 @@ impl CounterName {
         })
     }
 
-    /// Returns the EventSource or meter that has it.
+    /// Returns the EventSource or meter that publishes the counter.
     pub fn provider(&self) -> &str {
         &self.provider
     }
 
-    /// Returns its own name, without tags.
+    /// Returns the name of the counter, without provider and tags.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns whether it has a percentile, so that it must be a histogram.
+    /// Returns whether the counter must be a histogram, because it has a percentile.
     pub fn is_histogram(&self) -> bool {
         self.percentile.is_some()
     }
@@ -135,8 +135,8 @@ pub(crate) struct CounterComparison {
 }
 
 impl CounterComparison {
-    /// Parses a comparison. The error says whether the name (`false`) or what follows it
-    /// is wrong.
+    /// Parses a comparison. The error says whether the name (`false`) or the rest (`true`) is
+    /// wrong.
     pub(super) fn parse(
         name: &str,
         operator: Operator,
@@ -159,9 +159,9 @@ impl CounterComparison {
     }
 }
 
-/// The publication intervals of instruments: every session of System.Diagnostics.Metrics
-/// reports its own at the start of a collection. The first tool that uses a shared
-/// session chooses the interval for all, so it may differ from the one requested here.
+/// Publication intervals of instruments. Every session of System.Diagnostics.Metrics reports its
+/// interval at the start of a collection. The first tool that uses a shared session chooses the
+/// interval for all tools, so it may differ from the requested interval.
 #[derive(Debug, Default)]
 pub(super) struct Intervals(Vec<(String, f64)>);
 
@@ -189,7 +189,7 @@ impl Intervals {
         }
     }
 
-    /// Returns the interval in seconds: one, which tools request, unless another was
+    /// Returns the interval of a session in seconds; one, which tools request, if none was
     /// reported.
     fn seconds(&self, session: &str) -> f64 {
         self.0.iter().find(|(known, _)| known == session).map_or(1.0, |(_, seconds)| *seconds)
@@ -201,9 +201,9 @@ impl Intervals {
 pub(super) struct Sample {
     provider: String,
     pub(super) name: String,
-    /// The tags as in the event.
+    /// Tags as the event has them.
     pub(super) tags: String,
-    /// Whether it comes from System.Diagnostics.Metrics.
+    /// Whether the value comes from System.Diagnostics.Metrics.
     pub(super) is_instrument: bool,
     unit: String,
     value: Measured,
@@ -266,7 +266,7 @@ impl Sample {
             }
             // The published value is the growth in one interval.
             MetricKind::Counter => Measured::Value(number(metric.rate)? / interval_seconds),
-            // The first version only contains the change.
+            // The first version of the event only contains the change.
             MetricKind::UpDownCounter => {
                 Measured::Value(number(metric.value).or(number(metric.rate))?)
             }
@@ -308,8 +308,7 @@ impl Sample {
 pub(super) struct CounterTest {
     pub(super) comparison: CounterComparison,
     limit: Option<Quantity>,
-    /// The last value of each set of tags, with its time and whether it satisfies the
-    /// comparison.
+    /// Last value of each set of tags, with its time and whether it satisfies the comparison.
     series: Vec<Last>,
     /// Whether there is a value that has not been evaluated yet.
     pub(super) is_fresh: bool,
@@ -339,7 +338,7 @@ impl CounterTest {
         }
     }
 
-    /// Records a value, if it belongs to the counter.
+    /// Records a value if it belongs to the counter. Returns whether it does.
     pub(super) fn take(&mut self, sample: &Sample) -> bool {
         let counter = &self.comparison.counter;
         if !sample.is_meant(counter) {
@@ -398,12 +397,12 @@ impl CounterTest {
         true
     }
 
-    /// Returns whether one of its series satisfies the comparison.
+    /// Returns whether a series of the counter satisfies the comparison.
     pub(super) fn holds(&self) -> bool {
         self.series.iter().any(|series| series.holds)
     }
 
-    /// Returns a value that satisfies the comparison, or the newest if there is none.
+    /// Returns a value that satisfies the comparison, or else the newest value.
     pub(super) fn value(&self) -> Option<f64> {
         let found = self.series.iter().find(|series| series.holds).or(self.series.last());
         found.map(|series| series.value)

@@ -1,10 +1,10 @@
-//! How long, or how often, a condition must be true: `for 10s`, `5 times in 1min`.
+//! Durations and numbers of times for which a condition must be true: `for 10s`, `5 times in 1min`.
 
 use crate::time_range;
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Divisor of an interval: a value may be early by that fraction of it.
+/// Fraction of an interval by which a value may be early, as a divisor.
 const SLACK_DIVISOR: i64 = 2;
 /// Number of intervals without a value after which a condition starts over.
 const MAX_GAP_INTERVALS: i64 = 3;
@@ -14,9 +14,10 @@ const MAX_TIMES: u32 = 100_000;
 /// The suffix of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hold {
-    /// Counters: all values within this many nanoseconds satisfy it.
+    /// For counters: nanoseconds in which all values must satisfy the condition.
     For(i64),
-    /// Events: this many satisfy it within this many nanoseconds.
+    /// For events: number of events that must satisfy the condition, and nanoseconds in which they
+    /// must come.
     Times(u32, i64),
 }
 
@@ -67,13 +68,13 @@ pub(super) fn split(text: &str) -> Option<(&str, Hold)> {
 pub(super) struct Held {
     since: Option<i64>,
     last: Option<i64>,
-    /// Times of events, in order of arrival; at most as many as are required.
+    /// Times of the last events that satisfied the condition, at most as many as are required.
     times: VecDeque<i64>,
 }
 
 impl Held {
-    /// Takes new values of counters. Returns whether it has been true for long enough,
-    /// and then starts over.
+    /// Takes new values of counters. Returns whether the condition has been true for long enough;
+    /// if so, starts over.
     pub(super) fn take_counters(
         &mut self,
         hold: Option<Hold>,
@@ -103,8 +104,8 @@ impl Held {
         is_long
     }
 
-    /// Takes an event that satisfies it. Returns whether that happened often enough, and
-    /// then starts over.
+    /// Takes an event that satisfies the condition. Returns whether that happened often enough; if
+    /// so, starts over.
     pub(super) fn take_event(&mut self, hold: Option<Hold>, now: i64) -> bool {
         let Some(Hold::Times(wanted, within)) = hold else { return true };
         while self.times.front().is_some_and(|time| now.saturating_sub(*time) >= within) {

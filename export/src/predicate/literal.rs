@@ -76,9 +76,8 @@ pub(super) enum Amount {
 /// Names of durations, with their nanoseconds.
 const DURATIONS: [(&str, f64); 7] =
     [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("min", 6e10), ("s", 1e9), ("h", 3.6e12)];
-/// Names of sizes in lower case, with their bytes. Powers of 1,024 have an `i`, as
-/// everywhere in the command: the runtime's counters are in megabytes of a million, and
-/// `> 500MB` must mean what is shown.
+/// Names of sizes in lower case, with their bytes. Powers of 1,024 have an `i`, because the
+/// runtime's counters are in megabytes of a million bytes, and `> 500MB` must mean what is shown.
 const SIZES: [(&str, f64); 9] = [
     ("kib", 1024.0),
     ("kb", 1e3),
@@ -108,8 +107,8 @@ impl Amount {
         duration.or_else(|| ends(&SIZES, &text.to_ascii_lowercase()).map(Amount::Size))
     }
 
-    /// Returns the number to compare with a field whose unit is `unit`, or `None` if the
-    /// field has another kind of unit or an unknown one.
+    /// Returns the number to compare with a field in `unit`, or `None` if the field has another
+    /// kind of unit or an unknown unit.
     pub(super) fn in_unit(self, unit: Option<Unit>) -> Option<Number> {
         match (self, unit) {
             (Amount::Plain(number), _) => Some(number),

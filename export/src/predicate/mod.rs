@@ -4,11 +4,11 @@
 //! | file | purpose |
 //! |---|---|
 //! | `parse` | parses text to a [`Predicate`] |
-//! | `print` | prints it as text |
+//! | `print` | prints a predicate as text |
 //! | `literal` | numbers, durations and sizes |
 //! | `quantity` | amounts in the units of counters |
 //! | `counter` | counters, and their values in events |
-//! | `hold` | how long, or how often, it must be true |
+//! | `hold` | how long, or how often, a predicate must be true |
 //! | `compiled` | evaluates a predicate for events |
 //! | `answers` | evaluates a predicate for several events together |
 //! | `trigger` | waits for the first event that satisfies a predicate |
@@ -85,22 +85,21 @@ pub struct Predicate {
     /// The text as written.
     text: String,
     root: Expr,
-    /// How long, or how often, it must be true.
+    /// Duration for which, or number of times that, the condition must be true.
     hold: Option<Hold>,
 }
 
 /// A part of a predicate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Expr {
-    /// The event's name, as in an [`EventPattern`](crate::EventPattern); it contains a
-    /// slash.
+    /// The event's name with a slash, as in an [`EventPattern`](crate::EventPattern).
     Event(String),
     Compare(Comparison),
     Counter(CounterComparison),
     Not(Box<Expr>),
-    /// All of at least two.
+    /// Conjunction of at least two parts.
     And(Vec<Expr>),
-    /// One of at least two.
+    /// Disjunction of at least two parts.
     Or(Vec<Expr>),
 }
 
@@ -110,7 +109,7 @@ pub(crate) struct Comparison {
     pub(crate) field: String,
     pub(crate) operator: Operator,
     pub(crate) value: String,
-    /// Whether the value is quoted, and so is text whatever it looks like.
+    /// Whether the value is quoted, so that it is a text even if it looks like a number.
     pub(crate) is_quoted: bool,
 }
 
@@ -168,12 +167,12 @@ impl Operator {
 }
 
 impl Predicate {
-    /// Parses a condition to wait for. In addition to [`str::parse`], a single name is an
-    /// event's, counters can be compared, and it may end with how long or how often it
-    /// must be true: see [`COUNTER_GRAMMAR`].
+    /// Parses a condition to wait for. In addition to [`str::parse`], a single name means an event,
+    /// counters can be compared, and the condition may end with how long or how often it must be
+    /// true: see [`COUNTER_GRAMMAR`].
     ///
     /// # Errors
-    /// If it is not a valid condition.
+    /// If the text is not a valid condition.
     ///
     /// ```
     /// use nettrace_export::Predicate;
@@ -186,7 +185,7 @@ impl Predicate {
         let Some((before, hold)) = hold::split(text) else { return whole() };
         let held = match parse::parse(before, true) {
             Ok(root) => Predicate::new(text, root, Some(hold)),
-            // If it is not valid without the suffix, report the error for the whole text.
+            // The error of the whole text is clearer than that of its beginning.
             Err(_) => return whole(),
         };
         let (mut events, mut counters) = (Vec::new(), Vec::new());
@@ -208,8 +207,8 @@ impl Predicate {
         }
     }
 
-    /// Makes a condition from dotnet-trace's three options: a provider, optionally an
-    /// event, and optionally `FIELD:VALUE,…`, all of which must be equal as text.
+    /// Makes a condition from dotnet-trace's options: a provider, an optional event, and an
+    /// optional `FIELD:VALUE,…`, all of which must be equal as text.
     ///
     /// # Errors
     /// If a part of the filter is not a pair.
@@ -242,15 +241,14 @@ impl Predicate {
         &self.text
     }
 
-    /// Returns the names of events that it requires, as written, such as
-    /// `Provider/Event`.
+    /// Returns the names of events in the condition, as written, such as `Provider/Event`.
     pub fn events(&self) -> Vec<&str> {
         let (mut events, mut counters) = (Vec::new(), Vec::new());
         self.root.names(&mut events, &mut counters);
         events
     }
 
-    /// Returns the counters that it compares.
+    /// Returns the counters that the condition compares.
     pub fn counters(&self) -> Vec<&CounterName> {
         let (mut events, mut counters) = (Vec::new(), Vec::new());
         self.root.names(&mut events, &mut counters);
@@ -275,7 +273,7 @@ impl Expr {
         }
     }
 
-    /// Returns whether it only depends on counters.
+    /// Returns whether the expression only depends on counters.
     fn is_of_counters(&self) -> bool {
         match self {
             Expr::Event(_) | Expr::Compare(_) => false,
@@ -285,7 +283,7 @@ impl Expr {
         }
     }
 
-    /// Returns whether it ends with a field's value.
+    /// Returns whether the expression ends with a field's value.
     fn ends_in_value(&self) -> bool {
         match self {
             Expr::Event(_) | Expr::Counter(_) => false,

@@ -23,8 +23,8 @@ use crate::expression::Expression;
 const MAX_NESTING: usize = 64;
 const FORM: &str = "write FIELD=VALUE (= != < <= > >= ~ !~ *= !*=) or Provider/Event";
 
-/// Parses a predicate. `is_event` says that it is a condition to wait for, in which a
-/// single name is an event's and counters can be compared.
+/// Parses a predicate. `is_event` marks a condition to wait for, in which a single name means an
+/// event and counters can be compared.
 pub(super) fn parse(text: &str, is_event: bool) -> Result<Expr, PredicateError> {
     let mut parser = Parser { text, at: 0, depth: 0, groups: 0, is_event };
     let root = parser.or()?;
@@ -64,8 +64,8 @@ fn sign(text: &str) -> Option<(Operator, &'static str, &str)> {
     SIGNS.iter().find_map(|(sign, operator)| Some((*operator, *sign, text.strip_prefix(sign)?)))
 }
 
-/// Returns where the brace at the beginning is closed. Values of tags have braces, too: a
-/// route is `/orders/{id}`.
+/// Returns the offset of the brace that closes the one at the beginning. Values of tags may contain
+/// braces, too, such as the route `/orders/{id}`.
 fn closing(text: &str) -> Option<usize> {
     let mut open = 0_usize;
     text.char_indices().find_map(|(at, letter)| {
@@ -213,8 +213,8 @@ impl<'t> Parser<'t> {
         Ok(Expr::And(parts))
     }
 
-    /// Reads a field or an event's name: up to an operator, a keyword, a closing
-    /// parenthesis, or the end. The second value is whether it was quoted.
+    /// Reads the name of a field or an event, up to an operator, a keyword, a closing parenthesis
+    /// or the end. The second value tells whether the name was quoted.
     fn name(&mut self) -> (String, bool) {
         if let Some((name, after)) = quoted(self.rest())
             && sign(after.trim_start()).is_some()
@@ -296,7 +296,7 @@ impl<'t> Parser<'t> {
         Ok(Expr::Compare(Comparison { field, operator, value, is_quoted }))
     }
 
-    /// Returns whether a value ends here.
+    /// Returns whether a value ends before `text`.
     fn ends_value(&self, text: &str) -> bool {
         let rest = text.trim_start();
         rest.is_empty()
@@ -304,7 +304,7 @@ impl<'t> Parser<'t> {
             || rest.len() < text.len() && self.begins_condition(rest)
     }
 
-    /// Returns whether `and` or `or` follows, and after it what looks like a condition.
+    /// Returns whether a text begins with `and` or `or`, followed by what looks like a condition.
     fn begins_condition(&self, text: &str) -> bool {
         let Some(mut rest) = ["and", "or"].iter().find_map(|word| after_word(text, word)) else {
             return false;

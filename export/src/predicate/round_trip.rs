@@ -30,8 +30,7 @@ fn expr() -> impl Strategy<Value = Expr> {
     })
 }
 
-/// Marks a value that is printed in quotes as quoted: it is parsed as text, even if it
-/// was not written as text.
+/// Marks values that are printed in quotes as quoted, because they are parsed as text.
 fn quoted(expr: Expr) -> Expr {
     match expr {
         Expr::Compare(comparison) => {

@@ -1,4 +1,4 @@
-//! Waits for an event.
+//! Waits for an event that satisfies a predicate.
 
 use super::Predicate;
 use super::compiled::Compiled;
@@ -10,12 +10,12 @@ use nettrace_parser::Event;
 /// Maximum number of counters of the requested providers that are remembered, to list
 /// them if a requested counter does not exist.
 const MAX_COUNTERS: usize = 500;
-/// Number of an EventCounter's values after which every other counter of its provider has
-/// had one.
+/// Number of values of an EventCounter after which every other counter of its provider has had a
+/// value.
 const ROUNDS: u32 = 2;
-/// Number of an EventCounter's values after which instruments of the meter of that name
-/// would have come, too. They come in turns of their own, and those that grow have no
-/// value in the first.
+/// Number of values of an EventCounter after which instruments of the meter of that name have had a
+/// value, too. Instruments come at other times, and counters that grow have no value in their first
+/// interval.
 const ROUNDS_OF_ALL: u32 = 5;
 
 /// Watches for events that satisfy one of several predicates, and detects predicates that
@@ -47,7 +47,7 @@ pub struct Trigger {
     /// Counters of the requested providers.
     counters: Vec<Seen>,
     intervals: Intervals,
-    /// Number of values that came of the predicates' counters.
+    /// Number of values of the predicates' counters so far.
     value_count: u64,
 }
 
@@ -63,7 +63,7 @@ struct Seen {
 }
 
 impl Trigger {
-    /// Makes a trigger that watches for any of these.
+    /// Makes a trigger that watches for any of the predicates.
     pub fn new(predicates: Vec<Predicate>) -> Trigger {
         Trigger {
             all: predicates.iter().map(Compiled::new).collect(),
@@ -79,7 +79,7 @@ impl Trigger {
         }
     }
 
-    /// Checks an event. Returns the first predicate that it satisfies.
+    /// Checks an event. Returns the first predicate that the event satisfies.
     pub fn check(&mut self, event: &Event<'_>) -> Option<&Predicate> {
         let place = self.types.index_of(event);
         self.fired.clear();
@@ -111,15 +111,14 @@ impl Trigger {
         &self.fired
     }
 
-    /// Returns the counters of a predicate with their last values. Those that grow have
-    /// their growth per second.
+    /// Returns the counters of a predicate with their last values; for counters that grow, the
+    /// growth per second.
     pub fn values(&self, place: usize) -> Vec<(String, f64)> {
         self.all.get(place).map(Compiled::values).unwrap_or_default()
     }
 
-    /// Returns how many values have come of the predicates' counters. If the number
-    /// stands still, the counters are not published any more, or not yet, and no
-    /// predicate about them can be satisfied.
+    /// Returns the number of values of the predicates' counters so far. If the number stands still,
+    /// the counters are not published, and no predicate about them can be satisfied.
     pub fn value_count(&self) -> u64 {
         self.value_count
     }
@@ -170,14 +169,14 @@ impl Trigger {
         };
         let wrong =
             || self.all.iter().flat_map(Compiled::counters).find_map(|test| test.trouble.clone());
-        // Counters come one event after the other: which are missing is known when one
-        // comes for the second time.
+        // Counters come one event after the other. When a counter comes for the second time, all
+        // counters of the provider have come.
         let is_time = rounds == ROUNDS || rounds == ROUNDS_OF_ALL;
         self.trouble = wrong().or_else(|| is_time.then(|| self.missing(false)).flatten());
     }
 
-    /// Returns a message about a counter that its provider does not have. `is_end` says
-    /// that nothing more will come.
+    /// Returns a message about a counter that its provider does not have. With `is_end`, no more
+    /// values will come.
     fn missing(&self, is_end: bool) -> Option<String> {
         let wanted = self.all.iter().flat_map(Compiled::counters).filter(|test| !test.has_value);
         wanted.map(|test| &test.comparison.counter).find_map(|counter| {
@@ -198,7 +197,7 @@ impl Trigger {
                 true => format!("; it has {}", known.join(", ")),
                 false => suggestion(&names),
             };
-            // Names of EventCounters have no dots. One that is misspelt resembles another.
+            // Names of EventCounters have no dots, and a misspelt name resembles an existing one.
             let has = |is_instrument: bool, rounds: u32| {
                 its.clone().any(|seen| seen.is_instrument == is_instrument && seen.rounds >= rounds)
             };
@@ -212,9 +211,8 @@ impl Trigger {
         })
     }
 
-    /// Returns why an event with a requested name cannot satisfy a predicate: a missing
-    /// field, or a text compared with a number. Returns it once, as soon as an event
-    /// shows it.
+    /// Returns, once, the reason why an event with a requested name cannot satisfy a predicate: a
+    /// missing field, or a text compared with a number.
     pub fn take_trouble(&mut self) -> Option<String> {
         if self.has_taken || self.trouble.is_none() {
             return None;
@@ -223,9 +221,9 @@ impl Trigger {
         self.trouble.clone()
     }
 
-    /// Returns why no predicate was satisfied, at the end, if that is known and
-    /// [`Trigger::take_trouble`] has not returned it already. There is one further
-    /// reason: no event had the name, with suggestions.
+    /// Returns, at the end, the reason why no predicate was satisfied. `None` if it is not known,
+    /// or [`Trigger::take_trouble`] has returned it already. A further reason, with suggestions, is
+    /// that no event had the name.
     pub fn why_not(&self) -> Option<String> {
         if self.has_taken || self.all.iter().any(Compiled::has_held) {
             return None;

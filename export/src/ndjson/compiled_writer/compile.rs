@@ -1,5 +1,5 @@
-//! Compiles the fields of a shape: joins the texts between two values, and gives up at
-//! fields that a compiled writer does not support.
+//! Compiles the fields of a shape to steps. Texts between two values are joined. Fields that a
+//! compiled writer does not support make the shape go without one.
 
 use super::{CompiledWriter, ElementCount, Elements, MAX_COUNT_FIELDS, Step, Value};
 use crate::line::Literal;
@@ -49,13 +49,12 @@ impl Compiler {
     fn writer(self, end: Literal, between: Literal) -> CompiledWriter {
         let of_steps = self.steps.iter().map(|step| step.value.room() + step.after.len());
         let room = of_steps.sum::<usize>() + between.len();
-        // Each element takes some bytes of the payload, so the room it needs is charged
-        // to those bytes.
+        // Each element takes some bytes of the payload, so its room counts as growth of these
+        // bytes.
         let of_elements = self.steps.iter().filter_map(|step| match &step.value {
             Value::Elements(elements) => {
                 let each = &elements.each;
-                // The room for the separator before an element covers the beginning of
-                // the first.
+                // The first element has no separator, whose room covers its beginning.
                 Some(each.growth + each.room.div_ceil(each.min_bytes.max(1)))
             }
             _ => None,
@@ -72,7 +71,7 @@ impl Compiler {
         CompiledWriter { begin, steps, end, between, room, growth, min_bytes, keeps }
     }
 
-    /// Attaches the pending text to the last value, or puts it before the first.
+    /// Attaches the pending text to the last value, or puts it before the first value.
     fn take_pending(&mut self) {
         let text = std::mem::take(&mut self.pending);
         if self.steps.is_empty() {
@@ -218,7 +217,7 @@ impl Compiler {
         each.add_value(element, inner, is_hex, None)?;
         let each = each.finish_element();
         if each.min_bytes == 0 || each.steps.is_empty() {
-            // Any number of them would fit into any payload.
+            // Any number of elements without bytes would fit into any payload.
             return None;
         }
         self.pending.push(b'[');
