@@ -1,4 +1,4 @@
-//! The values of a column until its writer encodes many of them at once: a call for each
+//! Gathers the values of a column until its writer encodes many at once, because a call for each
 //! value would cost more than encoding it.
 
 use crate::column::{ColumnKind, Layout};
@@ -7,15 +7,15 @@ use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
 
-/// BatchValues of some rows.
+/// Values of a column in some rows.
 pub(crate) struct Batch {
     is_optional: bool,
-    /// Has 1 for each value and 0 for each null; empty if there can be no null.
+    /// Definition levels: 1 for a value, 0 for a null. Empty if the column has no nulls.
     levels: Vec<i16>,
     values: BatchValues,
 }
 
-/// The values that are not null.
+/// Values that are not null.
 enum BatchValues {
     Small(Vec<i32>),
     Whole(Vec<i64>),
@@ -23,10 +23,10 @@ enum BatchValues {
     Flag(Vec<bool>),
     Text {
         all: Vec<ByteArray>,
-        /// Texts that the caller has numbered.
+        /// Texts by the numbers that the caller has given them.
         named: Vec<Option<ByteArray>>,
     },
-    /// Texts one after the other, and where each ends: long ones are written in place.
+    /// Long texts one after the other, with the end of each. They are written in place.
     LongText {
         bytes: Vec<u8>,
         ends: Vec<usize>,
@@ -120,8 +120,8 @@ impl Batch {
         match (&mut self.values, value) {
             (_, None) => {}
             (BatchValues::Text { all, .. }, Some(text)) => {
-                // Texts often repeat the one before. Otherwise each has memory of its own,
-                // because the writer's dictionary keeps some of them.
+                // Texts often repeat the text before. Otherwise each has memory of its own, because
+                // the writer's dictionary keeps some of them.
                 let same = all.last().filter(|last| last.data() == text).cloned();
                 all.push(same.unwrap_or_else(|| ByteArray::from(text.to_vec())));
             }
@@ -152,7 +152,7 @@ impl Batch {
         (text.len(), result)
     }
 
-    /// Adds a text that the caller has numbered among those of this column.
+    /// Adds a text to which the caller has given a number in this column.
     #[inline]
     pub(crate) fn add_named(&mut self, name: usize, text: &str) {
         self.add_level(true);
@@ -206,8 +206,7 @@ impl Batch {
                 ColumnWriter::ByteArrayColumnWriter(writer),
                 BatchValues::LongText { bytes, ends },
             ) => {
-                // The writer takes the bytes without a copy, and the next batch is about as
-                // long.
+                // The writer keeps the bytes without a copy, and the next batch is about as long.
                 let capacity = bytes.capacity();
                 let bytes = Bytes::from(std::mem::replace(bytes, Vec::with_capacity(capacity)));
                 let starts = std::iter::once(0).chain(ends.iter().copied());
@@ -222,7 +221,7 @@ impl Batch {
     }
 }
 
-/// Notes that the caller mixed up the columns of its table, which its tests find.
+/// Fails in tests if the caller has mixed up the columns of its table.
 fn wrong_kind() {
     debug_assert!(false, "a value of the wrong kind for its column");
 }

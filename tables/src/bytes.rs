@@ -1,5 +1,5 @@
-//! Columns of numbers as bytes, and back, in the order of the machine: what another machine
-//! sees, too, is converted with `to_le` first.
+//! Converts numbers to bytes and back, in the byte order of the machine. Numbers that another
+//! machine may see are converted with `to_le` first.
 
 use bytemuck::{cast_slice, pod_read_unaligned};
 
@@ -8,7 +8,7 @@ pub(crate) fn of_numbers(numbers: &[i64]) -> &[u8] {
     cast_slice(numbers)
 }
 
-/// Returns the numbers that are stored in bytes, without an incomplete one at the end.
+/// Returns the numbers that are stored in bytes, without an incomplete number at the end.
 pub(crate) fn numbers(bytes: &[u8]) -> impl ExactSizeIterator<Item = i64> {
     bytes.chunks_exact(size_of::<i64>()).map(pod_read_unaligned)
 }

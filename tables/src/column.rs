@@ -1,6 +1,6 @@
-//! Describes the columns of tables, for files, documentation and tests.
+//! Descriptions of the columns of tables, for files, documentation and tests.
 
-/// How values are stored.
+/// Type of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ColumnKind {
@@ -35,19 +35,19 @@ impl ColumnKind {
     }
 }
 
-/// How the values of a column are encoded.
+/// Encoding of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
     /// A dictionary of the distinct values, and indices into it.
     Dictionary,
     /// Differences to the previous value, for values that grow.
     Delta,
-    /// The values as they are, without ranges of pages: for long texts, which no query
-    /// selects by range.
+    /// The values as they are, without minimum and maximum of each page: for long texts, which no
+    /// query selects by range.
     Plain,
 }
 
-/// The number by which a column's values are looked up when the trace has ended, if they
+/// Number by which the values of a column are looked up at the end of the trace, because they
 /// depend on names of frames, which are complete only then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Deferred {
@@ -63,7 +63,7 @@ pub(crate) enum Deferred {
 pub struct Column {
     /// Name of the column.
     pub name: &'static str,
-    /// How its values are stored.
+    /// Type of the values.
     pub kind: ColumnKind,
     /// Unit of the values; empty if there is none.
     pub unit: &'static str,
@@ -72,7 +72,7 @@ pub struct Column {
     /// Says when a value is null; `None` if it never is.
     pub null: Option<&'static str>,
     pub(crate) layout: Layout,
-    /// Set if a row's value is known only when the trace has ended.
+    /// Number that a row has until the end of the trace, if its value is known only then.
     pub(crate) deferred: Option<Deferred>,
 }
 
@@ -110,7 +110,7 @@ pub struct Table {
     pub name: &'static str,
     /// Meaning of a row.
     pub about: &'static str,
-    /// The events that rows come from, and the report that counts the same.
+    /// Events that rows come from, and the report that counts them, too.
     pub source: &'static str,
     /// The columns, in the order in which files have them.
     pub columns: &'static [Column],

@@ -1,13 +1,12 @@
-//! Values that depend on names of frames, which are complete only when the whole trace has
-//! been read. Until then a row has a number in their place, by which they are looked up.
+//! Values that depend on names of frames, which are complete only at the end of the trace. Until
+//! then a row has a number by which its value is looked up.
 
 use crate::batch::Batch;
 use crate::column::Deferred;
 use nettrace_analysis::model::StackHandle;
 use nettrace_analysis::{Mode, Resolved, ThreadState};
 
-/// The modes in which the sampler finds a thread. A thread's state follows from its mode
-/// and its stack.
+/// Modes in which the sampler finds a thread. The thread's state follows from mode and stack.
 const MODES: [Mode; 5] = [Mode::Managed, Mode::External, Mode::Blocked, Mode::OnCpu, Mode::Unknown];
 /// Number of bits of a number that hold the place of a mode in [`MODES`].
 const MODE_BITS: u32 = 8;
@@ -20,7 +19,7 @@ pub(crate) fn stack_number(stack: Option<StackHandle>) -> i64 {
 /// Returns the number of a sampled thread's state.
 pub(crate) fn state_number(stack: StackHandle, mode: Mode) -> i64 {
     let mode = MODES.iter().position(|known| *known == mode).unwrap_or(MODES.len());
-    // Both in one number, since a column of numbers is what waits until names are known.
+    // Stack and mode share a number, because each column of numbers has one number a row.
     stack_number(Some(stack)) << MODE_BITS | i64::try_from(mode).unwrap_or(0)
 }
 

@@ -1,4 +1,5 @@
-//! The column writers of the `parquet` crate: their properties, and where their pages go.
+//! Sets up the column writers of the `parquet` crate: their properties, and the spill for their
+//! pages.
 
 use crate::column::{ColumnKind, Layout};
 use crate::spill::Spill;
@@ -13,8 +14,8 @@ use std::io::Write;
 
 /// Maximum number of rows of a page.
 const MAX_PAGE_ROWS: usize = 8192;
-/// Maximum size of a page before compression, in bytes. Snappy compresses pieces of 64
-/// KiB, so pages a little below that are one piece each.
+/// Maximum size of a page before compression, in bytes. Snappy compresses pieces of 64 KiB, so that
+/// a page a little below that is one piece.
 const MAX_PAGE_BYTES: usize = 62 << 10;
 
 /// Sets the size and the compression of pages.
@@ -36,15 +37,15 @@ pub(crate) fn with_layout(
         Layout::Delta => properties
             .set_column_dictionary_enabled(column.clone(), false)
             .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED),
-        // No query asks for a range of long texts. The row group has one, with its nulls.
+        // No query selects long texts by range. The row group's statistics still count nulls.
         Layout::Plain => properties
             .set_column_dictionary_enabled(column.clone(), false)
             .set_column_statistics_enabled(column, EnabledStatistics::Chunk),
     }
 }
 
-/// Makes a writer for a column of a row group, which puts its pages into the spill.
-/// `number` is the place of the column in its table.
+/// Makes a writer that puts the pages of a column of a row group into the spill. `number` is the
+/// place of the column in its table.
 pub(crate) fn column_writer(
     number: usize,
     descriptor: ColumnDescPtr,

@@ -10,11 +10,11 @@ pub(crate) fn id_of(bytes: &[u8]) -> i64 {
 
 /// Returns the id of several texts together.
 pub(crate) fn id_of_texts(texts: &[&str]) -> i64 {
-    // A separator is between them: "a" and "bc" must not get the id of "ab" and "c".
+    // With a separator, "a" and "bc" do not get the id of "ab" and "c".
     id_of(texts.join("\0").as_bytes())
 }
 
-/// The hash of a file's content: XXH3 with 128 bits.
+/// Hash of a file's content: XXH3 with 128 bits.
 ///
 /// ```
 /// use nettrace_tables::ContentHash;

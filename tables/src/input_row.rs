@@ -1,4 +1,4 @@
-//! The row of `inputs`.
+//! The row of an input in the table `inputs`.
 
 use crate::schema::INPUTS;
 use crate::sheet::Sheet;
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// What is known about an input. The members are the columns of
+/// Row of an input. The fields that have no comment are columns of
 /// [`INPUTS`](crate::schema::INPUTS).
 #[derive(Debug, Clone, Default, PartialEq)]
 #[allow(missing_docs, reason = "each is described in the schema")]
@@ -23,13 +23,13 @@ pub struct InputRow {
     pub reason: Option<String>,
     /// Name of the program that was traced.
     pub process_name: Option<String>,
-    /// What was read, or `None` if nothing could be.
+    /// Information that was read from the trace; `None` if nothing could be read.
     pub info: Option<TraceInfo>,
 }
 
 impl InputRow {
-    /// Writes the table of this row. `options` is a text that says with what options the
-    /// trace was exported; [`WrittenInput::read`] finds it again.
+    /// Writes the table with this row. `options` is a text about the options of the export, which
+    /// [`WrittenInput::read`] returns.
     ///
     /// # Errors
     /// If writing fails.
@@ -93,12 +93,12 @@ impl InputRow {
     }
 }
 
-/// Returns a list as JSON, as the document of [`TraceInfo`] has it.
+/// Returns a list as JSON, in the form of the document of [`TraceInfo`].
 fn json(list: Option<&impl Serialize>) -> io::Result<Option<String>> {
     Ok(list.map(serde_json::to_string).transpose()?)
 }
 
-/// Returns a spill that fails: a table of one row never needs one.
+/// Returns a maker of spills that fails, for tables of one row, which never need a spill.
 pub(crate) fn no_spill() -> MakeSpill {
     Arc::new(|| Err(io::Error::other("no temporary file is needed")))
 }
@@ -106,18 +106,18 @@ pub(crate) fn no_spill() -> MakeSpill {
 const OPTIONS: &str = "nettrace.options";
 const STATUS: &str = "nettrace.status";
 
-/// What [`InputRow::write`] wrote into a file.
+/// Content of a file that [`InputRow::write`] wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WrittenInput {
-    /// The options with which the trace was exported.
+    /// Text about the options with which the trace was exported.
     pub options: String,
     /// The value of [`InputRow::status`].
     pub status: String,
 }
 
-/// Returns whether a file of a table can be read: its end describes it, and all of its
-/// columns are there. The values are not read.
+/// Returns whether the file of a table is complete: its footer is there, and so are the bytes of
+/// all columns. The values are not read.
 pub fn is_whole(file: File) -> bool {
     let Ok(bytes) = file.metadata().map(|metadata| metadata.len()) else { return false };
     let Ok(reader) = SerializedFileReader::new(file) else { return false };
@@ -129,7 +129,7 @@ pub fn is_whole(file: File) -> bool {
 }
 
 impl WrittenInput {
-    /// Reads a file that [`InputRow::write`] wrote. Returns `None` if it is no such file.
+    /// Reads a file that [`InputRow::write`] wrote. Returns `None` for any other file.
     pub fn read(file: File) -> Option<WrittenInput> {
         let reader = SerializedFileReader::new(file).ok()?;
         let pairs = reader.metadata().file_metadata().key_value_metadata()?;

@@ -1,4 +1,4 @@
-//! The tables that are written, and how.
+//! Options of the tables that are written.
 
 use crate::column::Table;
 use crate::sheet::Sheet;
@@ -20,21 +20,21 @@ pub struct TableOptions {
 }
 
 impl TableOptions {
-    /// Makes options for these tables. `make_spill` makes the temporary files in which
-    /// large tables wait until the trace ends.
+    /// Makes options for these tables. `make_spill` makes the temporary files that hold large
+    /// tables until the trace ends.
     pub fn new(tables: &[&'static Table], make_spill: MakeSpill) -> TableOptions {
         let tables = tables.iter().map(|table| table.name).collect();
         let cut_stacks = CutStacks::default();
         TableOptions { tables, has_payload: true, wide: Vec::new(), make_spill, cut_stacks }
     }
 
-    /// Sets whether events have their payloads.
+    /// Sets whether the rows of events have payloads.
     #[must_use]
     pub fn payload(self, has_payload: bool) -> TableOptions {
         TableOptions { has_payload, ..self }
     }
 
-    /// Sets what happens to stacks that have lost their callers: the runtime keeps 100
+    /// Sets the treatment of stacks that have lost their callers, because the runtime keeps 100
     /// frames.
     #[must_use]
     pub fn cut_stacks(self, cut_stacks: CutStacks) -> TableOptions {

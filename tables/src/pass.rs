@@ -1,4 +1,4 @@
-//! One pass over a trace that fills its tables.
+//! Fills the tables of a trace in one pass.
 
 use crate::column::Table;
 use crate::deferred::ResolvedStacks;
@@ -21,17 +21,16 @@ use nettrace_analysis::{AnalysisOptions, Kind, Model};
 use nettrace_parser::{Event, Outcome, Source, TimeOrdered, Trace};
 use std::io::{self, Write};
 
-/// Maximum number of messages that are gathered before they are written as rows.
+/// Maximum number of log messages that are gathered before they are written as rows.
 const MAX_WAITING_MESSAGES: u32 = 1024;
 
 /// Creates the files of a trace.
 pub trait Destination {
-    /// Creates the file of a table; called only for tables with rows. `part` is the end of
-    /// the file's name: a table of one event type has a file for each layout of its payload.
-    /// It is empty for other tables.
+    /// Creates the file of a table that has rows. `part` is the end of the file's name: a table of
+    /// one event type has a file for each layout of its payload. It is empty for other tables.
     ///
     /// # Errors
-    /// If it cannot be created.
+    /// If the file cannot be created.
     fn create(&mut self, table: &str, part: &str) -> io::Result<Box<dyn Write + Send>>;
 }
 
@@ -41,20 +40,20 @@ pub struct TablePass {
     pass: ReportPass<Observers>,
 }
 
-/// The tables that were written of a trace.
+/// Tables of a trace that were written.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 #[must_use = "a trace that is cut or damaged gives tables without an error"]
 pub struct TableRows {
-    /// The name and the number of rows of each table with rows.
+    /// Name and number of rows of each table with rows.
     pub tables: Vec<(String, u64)>,
-    /// Number of events of [`TableOptions::wide`] that have no row, because only 256
-    /// layouts of payloads get files.
+    /// Number of events of [`TableOptions::wide`] that have no row, because at most 256 layouts of
+    /// payloads get files.
     pub wide_left_out: u64,
-    /// Whether the trace has such an event, for each pattern of [`TableOptions::wide`].
+    /// For each pattern of [`TableOptions::wide`], whether an event of the trace matches.
     pub wide_matched: Vec<bool>,
-    /// How reading ended: if the trace is truncated or damaged, rows are missing. `None` if
-    /// the caller read the events itself.
+    /// Outcome of reading. If the trace is truncated or damaged, rows are missing. `None` if the
+    /// caller read the events itself.
     pub outcome: Option<Outcome>,
 }
 
@@ -89,7 +88,7 @@ impl TablePass {
             shared: shared.clone(),
         };
         let mut analysis = AnalysisOptions::default();
-        // Each sample is a row, so nobody would use the sums by stack.
+        // Each sample is a row, so that sums by stack are not needed.
         analysis.skips_profile = true;
         analysis.cut_stacks = options.how_cut_stacks();
         analysis.kinds = vec![
@@ -107,7 +106,7 @@ impl TablePass {
     }
 
     /// Processes the next event; events must come in time order.
-    // Not inlined into callers that are built for size.
+    // The function is not inlined, because callers may be built for size.
     #[inline(never)]
     pub fn event(&mut self, event: &Event<'_>) {
         let tables = self.pass.reports_mut();
@@ -158,7 +157,7 @@ impl TablePass {
     }
 }
 
-/// Everything that fills tables.
+/// Observers of a trace that fill tables.
 struct Observers {
     prefix: RowPrefix,
     wants_samples: bool,
@@ -170,7 +169,7 @@ struct Observers {
     jit: Option<(Jit, Sheet)>,
     counters: Option<(Counters, Sheet)>,
     logs: Option<(Logs, Sheet)>,
-    /// Number of messages that are not rows yet.
+    /// Number of log messages that are not rows yet.
     messages: u32,
     threads: Option<Sheet>,
     stacks: Option<Sheet>,
@@ -244,8 +243,7 @@ impl Reports for Observers {
             && report.event(event, moment, model)
         {
             self.messages = self.messages.saturating_add(1);
-            // Messages may be most of a trace, so they do not wait in the report until its
-            // end.
+            // Messages may be most of a trace, so the report does not keep them until the end.
             if self.messages >= MAX_WAITING_MESSAGES {
                 self.messages = 0;
                 report.take().iter().for_each(|row| rows::logs::add_message(sheet, row, prefix));
@@ -255,8 +253,7 @@ impl Reports for Observers {
     }
 
     fn outputs(self, resolving: &mut Resolving<'_>) -> Encoded {
-        // Any report of events would do: all share the names, and tables have no samples of
-        // their own to count.
+        // Any report of events would do, because all reports share the names.
         let resolved = resolving.for_report::<Gc>();
         let (model, prefix) = (resolved.model(), self.prefix);
         let code = code::Code::new(resolved);
@@ -318,11 +315,11 @@ impl Reports for Observers {
     }
 }
 
-/// The tables of a trace, in memory.
+/// Encoded tables of a trace, or the error that prevented them.
 struct Encoded(io::Result<EncodedTables>);
 
 struct EncodedTables {
-    /// Table, end of the file's name, and rows.
+    /// Name of the table, end of the file's name, and rows.
     sheets: Vec<(String, String, Sheet)>,
     resolved_stacks: ResolvedStacks,
     wide_left_out: u64,

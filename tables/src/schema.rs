@@ -1,4 +1,4 @@
-//! The tables, column by column.
+//! Descriptions of all tables, column by column.
 
 use crate::column::ColumnKind::{Flag, Instant, Real, Small, Text, Unsigned, Whole};
 use crate::column::{Column, Deferred, Layout, Table};
@@ -7,8 +7,7 @@ const fn column(name: &'static str, kind: crate::ColumnKind, about: &'static str
     Column::new(name, kind, about)
 }
 
-// The value is equal in all rows of a file: differences cost less than a look-up in a
-// dictionary.
+// The value is equal in all rows of a file, so differences cost less than a dictionary.
 const INPUT: Column =
     column("input_id", Whole, "the trace: `inputs.input_id`").layout(Layout::Delta);
 pub(crate) const TIME: Column =

@@ -1,9 +1,9 @@
 //! A table that is being written.
 //!
-//! Each value goes to its column's batch, and batches to the column writers of the row
-//! group, which encode and compress them as pages. Pages wait in the spill, because the file
-//! can be written only when the trace has been read: a row group has one column after the
-//! other, and [deferred](crate::deferred) columns are among them.
+//! Each value goes to its column's batch, and batches go to the column writers of the row group,
+//! which encode and compress them as pages. Pages wait in the spill, because the file can be
+//! written only at the end of the trace: a row group has one column after the other, and the values
+//! of [deferred](crate::deferred) columns are known only then.
 
 use crate::batch::Batch;
 use crate::bytes;
@@ -25,11 +25,11 @@ use std::sync::Arc;
 
 /// Maximum number of rows of a row group.
 const MAX_GROUP_ROWS: usize = 1 << 20;
-/// Maximum size of a row group, in bytes: very long texts end it early.
+/// Maximum size of a row group, in bytes. Very long texts end a row group early.
 const MAX_GROUP_BYTES: u64 = 256 << 20;
 /// Maximum number of rows that are gathered before they are encoded.
 const MAX_BATCH_ROWS: usize = 1024;
-/// Maximum size of the texts in these rows, in bytes: long texts are encoded early.
+/// Maximum size of the texts in a batch, in bytes. Long texts end a batch early.
 const MAX_BATCH_BYTES: usize = 1 << 20;
 
 /// A column of a sheet.
@@ -72,17 +72,16 @@ impl SheetColumn {
 /// A column of the current row group.
 struct Open {
     column: SheetColumn,
-    /// Values that are not encoded yet, or their numbers if they are deferred.
+    /// Values that are not encoded yet; in a deferred column, numbers.
     batch: Batch,
-    /// Writer of the values. There is none before the row group has values, and for
-    /// deferred ones.
+    /// Writer of the values; `None` before the row group has values, and in a deferred column.
     writer: Option<ColumnWriter<'static>>,
 }
 
 /// A column of a row group that ended.
 enum Closed {
     Encoded(Box<ColumnCloseResult>, Chunk),
-    /// Numbers of its values.
+    /// Numbers by which the values of a deferred column are looked up.
     Deferred(Deferred, Chunk),
 }
 
@@ -95,7 +94,7 @@ pub(crate) struct Sheet {
     /// Number of rows in the batch.
     batch_rows: usize,
     batch_bytes: usize,
-    /// Number of rows in the row group, without those of the batch.
+    /// Number of rows in the row group, without the rows of the batch.
     group_rows: usize,
     /// Number of bytes of all row groups before this one.
     group_start: u64,
@@ -107,7 +106,7 @@ pub(crate) struct Sheet {
     spill: Spill,
     /// Keys and values in the file's metadata.
     notes: Vec<KeyValue>,
-    /// The first fault. Nothing is written after it.
+    /// First fault, after which nothing is written.
     fault: Option<ParquetError>,
 }
 
@@ -127,9 +126,8 @@ impl Sheet {
         let open = |column: SheetColumn| {
             let batch = match column.deferred {
                 None => column.batch(),
-                // A deferred column has the numbers of stacks for now: their texts can be
-                // resolved only when the whole trace was read. The number of no stack is a
-                // number too, so nothing is optional.
+                // A deferred column has numbers until the trace has ended. No stack has a number,
+                // too, so no number is missing.
                 Some(_) => Batch::new(ColumnKind::Whole, Layout::Plain, false),
             };
             Open { column, batch, writer: None }
@@ -181,8 +179,8 @@ impl Sheet {
         self.rows = self.rows.saturating_add(self.batch_rows as u64);
         self.group_rows = self.group_rows.saturating_add(self.batch_rows);
         (self.batch_rows, self.batch_bytes) = (0, 0);
-        // The fault is kept and not returned: a row is added in the midst of an event,
-        // where a full disk is not the reader's fault. `finish` returns it.
+        // The fault is kept for `finish`, because a row is added in the midst of an event, where a
+        // full disk must not look like a fault of the reader.
         if self.fault.is_none() {
             self.fault = self.write_batch().err();
         }
@@ -233,7 +231,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// Writes a table without deferred columns, as [`Sheet::finish_with`] does.
+    /// Writes the file of a table without deferred columns. See [`Sheet::finish_with`].
     pub(crate) fn finish(
         self,
         create: impl FnOnce() -> io::Result<Box<dyn Write + Send>>,
@@ -291,7 +289,7 @@ impl Sheet {
     }
 }
 
-/// Writes the values of a column that were kept as numbers.
+/// Writes the values of a deferred column, given their numbers.
 fn write_deferred(
     column: &SheetColumn,
     deferred: Deferred,
@@ -340,8 +338,7 @@ impl SheetRow<'_> {
         self.put(|column| column.add_whole(value));
     }
 
-    /// Writes a count. One that is too large for the column becomes the largest that it
-    /// can hold.
+    /// Writes a count. A count that is too large for the column becomes the column's maximum.
     #[inline(always)]
     pub(crate) fn count(&mut self, value: impl Into<Option<u64>>) {
         let value: Option<u64> = value.into();
@@ -387,8 +384,7 @@ impl SheetRow<'_> {
         result
     }
 
-    /// Writes a text that the caller has numbered, one number for each text of this
-    /// column.
+    /// Writes a text to which the caller has given a number in this column.
     #[inline(always)]
     pub(crate) fn named(&mut self, name: usize, text: &str) {
         self.put(|column| column.add_named(name, text));
@@ -465,7 +461,7 @@ mod tests {
         let column = SheetColumn::long("text".to_owned());
         let mut sheet = Sheet::of_columns("t", vec![column], Arc::new(tempfile)).unwrap();
         sheet.max_group_bytes = 100_000;
-        // Sixteen hexadecimal digits after each other are hardly compressed.
+        // Random hexadecimal digits are hardly compressed.
         let mut state = 1u64;
         let texts: Vec<String> = (0..4000)
             .map(|_| {

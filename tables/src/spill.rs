@@ -1,5 +1,5 @@
-//! Encoded pages, and numbers of deferred values, until the file of their table can be
-//! written: the newest bytes in memory, older ones in a temporary file.
+//! Keeps encoded pages and numbers of deferred values until the file of their table can be written:
+//! the newest bytes in memory, older bytes in a temporary file.
 
 use bytes::Bytes;
 use parquet::errors::Result;
@@ -16,7 +16,7 @@ pub type MakeSpill = Arc<dyn Fn() -> io::Result<File> + Send + Sync>;
 /// temporary file.
 const MAX_MEMORY_BYTES: usize = 4 << 20;
 
-/// The waiting bytes of one table. Clones share them, because the writer of each column
+/// Bytes of one table that wait for its file. Clones share them, because the writer of each column
 /// adds to them.
 #[derive(Clone)]
 pub(crate) struct Spill(Arc<Mutex<Waiting>>);
@@ -27,7 +27,7 @@ struct Waiting {
     /// Number of bytes in the file. The bytes in memory follow them.
     in_file: u64,
     memory: Vec<u8>,
-    /// Ranges of the bytes of each column's current chunk.
+    /// Ranges of bytes of the current chunk, for each column.
     columns: Vec<Vec<Range<u64>>>,
 }
 
@@ -114,7 +114,7 @@ impl Waiting {
     }
 }
 
-/// The bytes of a column in a row group.
+/// Bytes of a column in a row group.
 pub(crate) struct Chunk {
     spill: Spill,
     pieces: Vec<Range<u64>>,

@@ -16,13 +16,13 @@ use nettrace_parser::{Event, FieldType, Value};
 use std::collections::HashMap;
 use std::io;
 
-/// Maximum number of a trace's layouts that get files, because each has buffers for its
+/// Maximum number of layouts of a trace that get files, because each file has buffers for its
 /// columns. Events of other layouts are left out and counted.
 const MAX_LAYOUTS: usize = 256;
-/// Maximum number of fields that get columns. Further ones are only in `payload`.
+/// Maximum number of fields that get columns. Further fields are only in `payload`.
 const MAX_FIELD_COLUMNS: usize = 256;
 
-/// The first columns of each file.
+/// First columns of each file.
 const FIRST: &[Column] = &[
     Column::new("input_id", ColumnKind::Whole, "the trace"),
     TIME,
@@ -37,7 +37,7 @@ const FIRST: &[Column] = &[
 /// The tables of chosen event types of a trace.
 pub(crate) struct Wide {
     patterns: Vec<EventPattern>,
-    /// Whether an event matched, for each pattern.
+    /// For each pattern, whether an event matched.
     matched: Vec<bool>,
     make_spill: MakeSpill,
     types: EventTypes,
@@ -50,16 +50,16 @@ pub(crate) struct Wide {
     fault: Option<io::Error>,
 }
 
-/// The place where the rows of a shape go.
+/// Destination of the events of a shape.
 #[derive(Debug, Clone, Copy)]
 enum Target {
     Sheet(usize),
     NotWanted,
-    /// The events are left out: there are too many layouts.
+    /// The events are left out, because there are too many layouts.
     LeftOut,
 }
 
-/// The files of a layout of a payload.
+/// File of a layout of a payload.
 struct WideLayout {
     folder: String,
     part: String,
@@ -163,7 +163,7 @@ impl Wide {
         target
     }
 
-    /// Returns whether an event matched, for each pattern.
+    /// Returns for each pattern whether an event matched.
     pub(crate) fn matched(&self) -> &[bool] {
         &self.matched
     }
@@ -197,7 +197,7 @@ impl Wide {
         Ok(Some(WideLayout { folder, part, kinds, sheet }))
     }
 
-    /// Returns the table, the end of the file's name, and the rows of each file.
+    /// Returns for each file the table, the end of the file's name, and the rows.
     pub(crate) fn into_sheets(self) -> io::Result<Vec<(String, String, Sheet)>> {
         match self.fault {
             Some(fault) => Err(fault),
@@ -210,8 +210,8 @@ impl Wide {
     }
 }
 
-/// Returns how values of a field are stored. Types that Parquet does not have are text,
-/// as in CSV.
+/// Returns the type in which values of a field are stored. Values of types that Parquet does not
+/// have are text, as in CSV.
 fn kind_of(field: &FieldType) -> ColumnKind {
     match field {
         FieldType::Boolean32 | FieldType::Boolean8 => ColumnKind::Flag,
@@ -241,7 +241,7 @@ fn put(row: &mut SheetRow<'_>, kind: ColumnKind, value: Option<&Value<'_>>, text
                 None | Some(Value::Absent) => return row.bytes(None),
                 Some(Value::Guid(guid)) => text.guid(*guid),
                 Some(Value::Bytes(bytes)) => text.hex_bytes(bytes),
-                // The column `payload` has them as JSON.
+                // The column `payload` has arrays and objects as JSON.
                 Some(Value::Array(_) | Value::Object(_)) => return row.bytes(None),
                 Some(value) => text.extend_from_slice(value.to_string().as_bytes()),
             }
@@ -266,7 +266,7 @@ fn free_name(name: &str, columns: &[SheetColumn]) -> String {
     free
 }
 
-/// Returns a name for a folder: letters, digits, dots, dashes.
+/// Returns a name for a folder, of letters, digits, dots and dashes.
 fn file_name(name: &str) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' }

@@ -1,4 +1,4 @@
-//! Tables agree with reports.
+//! Compares tables with reports.
 
 use crate::memory_files::{
     MemoryFiles, files_of, files_with, flag, real, rows_of, spill, sum, text, whole,
@@ -115,7 +115,7 @@ fn counts_and_sums_are_those_of_the_reports() {
         let sampled =
             alloc.sources.iter().find(|source| source.source == AllocEvent::AllocationSampled);
         if let Some(source) = sampled {
-            // The report rounds the sum, the table each row so that the sum stays right.
+            // The report rounds the sum. The table rounds each row so that the sum stays right.
             let samples = of_kind("sample");
             let apart = sum(&samples, "weight_bytes").abs_diff(source.bytes);
             assert!(apart <= 1 && samples.len() as u64 == source.events, "{name}: {apart} bytes");
@@ -124,14 +124,14 @@ fn counts_and_sums_are_those_of_the_reports() {
     }
 }
 
-/// Compares a pass for one table, which skips work for the others, with a pass for all.
+/// Compares a pass for one table, which skips work for other tables, with a pass for all tables.
 #[test]
 fn a_table_alone_has_the_bytes_that_it_has_among_all() {
     for name in ["net10-linux-x64/all.nettrace", "one-collect-v6/cpu-and-switches.nettrace"] {
         let bytes = corpus::trace(name).bytes();
         let all = files_of(&bytes);
         assert!(all.len() > 3, "{name}: {:?}", all.keys());
-        // Tables of code have rows for what the other tables refer to.
+        // Tables of code have rows for the stacks and methods of the other tables.
         let of_code = ["stacks", "frames", "methods"];
         for (table, file) in all.iter().filter(|(table, _)| !of_code.contains(&table.as_str())) {
             let table = Table::by_name(table).unwrap();
@@ -168,7 +168,7 @@ fn samples_and_their_methods_are_those_of_topn() {
             let of_table = samples.iter().filter(is_wanted).count() as u64;
             assert_eq!(of_table, states.get(state.name()).copied().unwrap_or(0), "{name}");
         }
-        // As a query over a fleet joins them: samples, innermost frames, texts.
+        // Samples, innermost frames and texts are joined as in a query over a fleet.
         let frames: BTreeMap<i64, String> = rows_of(&files, "frames")
             .iter()
             .map(|row| (whole(row, "frame_id").unwrap(), text(row, "text").unwrap().to_owned()))
@@ -178,8 +178,8 @@ fn samples_and_their_methods_are_those_of_topn() {
             .filter(|row| whole(row, "depth") == Some(0))
             .map(|row| (whole(row, "stack_id").unwrap(), whole(row, "frame_id").unwrap()))
             .collect();
-        // A native call, and the taking of a lock, have rows of their own there; here the
-        // column `state` says so. A lock is taken by the caller of the innermost frame.
+        // In the report, a native call and the taking of a lock have rows of their own. In the
+        // table, the column `state` shows them. The caller of the innermost frame takes the lock.
         let base = |name: &str| name.split(" → ").next().unwrap_or(name).to_owned();
         let mut exclusive: BTreeMap<String, u64> = BTreeMap::new();
         let takes_lock = Some(ThreadState::TakingLock.name());

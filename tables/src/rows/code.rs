@@ -1,4 +1,4 @@
-//! Stacks, frames and methods, with ids that are equal in all traces.
+//! Rows of the tables of stacks, frames and methods, with ids that are equal in all traces.
 
 use super::RowPrefix;
 use crate::bytes;
@@ -28,7 +28,7 @@ impl<'r> Code<'r> {
             resolved.model().stacks().map(|stack| {
                 let frames = resolved.frames(stack);
                 ids.clear();
-                // An id is the same on all machines.
+                // The id of a stack is equal on all machines.
                 ids.extend(frames.iter().map(|frame| {
                     frame_ids.get(frame.index()).copied().unwrap_or_default().to_le()
                 }));

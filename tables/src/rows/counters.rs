@@ -1,4 +1,4 @@
-//! Values of counters.
+//! Rows of the table of values of counters.
 
 use super::{RowPrefix, json};
 use crate::sheet::Sheet;

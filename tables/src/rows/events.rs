@@ -1,4 +1,4 @@
-//! Events.
+//! Rows of the table of events.
 
 use super::{RowPrefix, ids};
 use crate::sheet::Sheet;

@@ -1,4 +1,4 @@
-//! Exceptions.
+//! Rows of the table of exceptions.
 
 use super::{RowPrefix, ids};
 use crate::sheet::Sheet;
@@ -27,7 +27,7 @@ pub(crate) fn add_exception(
     prefix.begin_row(&mut row, moment.nanos);
     row.count(process);
     row.count(thread);
-    // The report of exceptions shows that text, too.
+    // The report of exceptions has this text for an unknown type, too.
     row.text(type_name.map_or("(unknown type)", |name| model.text(name)));
     // .NET 6 and later write NULL if there is no message.
     row.text(message.as_deref().filter(|text| !text.is_empty() && *text != "NULL"));

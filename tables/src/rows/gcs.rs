@@ -1,4 +1,4 @@
-//! Collections.
+//! Rows of the table of collections.
 
 use super::RowPrefix;
 use crate::sheet::Sheet;

@@ -1,4 +1,4 @@
-//! Compiled methods.
+//! Rows of the table of compiled methods.
 
 use super::RowPrefix;
 use crate::sheet::Sheet;

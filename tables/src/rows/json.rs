@@ -1,4 +1,4 @@
-//! JSON values of columns.
+//! Writes JSON as values of columns.
 
 use nettrace_analysis::model::Argument;
 use nettrace_export::json::Json;

@@ -1,4 +1,4 @@
-//! Messages.
+//! Rows of the table of log messages.
 
 use super::{RowPrefix, json};
 use crate::sheet::Sheet;

@@ -1,5 +1,5 @@
-//! Tables of what the analysis reports during the pass: samples with their weights, waits for
-//! locks, and activities.
+//! Rows that the analysis reports during the pass: samples with their weights, waits for locks, and
+//! activities.
 
 use super::{RowPrefix, ids, json};
 use crate::options::TableOptions;
@@ -16,11 +16,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Maximum number of open waits that are kept for a thread. More are waits whose ends
-/// were lost.
+/// Maximum number of open waits that are kept for a thread. If there are more, ends of waits were
+/// lost.
 const MAX_OPEN_WAITS: usize = 64;
 
-/// The tables, and the data for their rows.
+/// Tables, and data for their rows.
 #[derive(Default)]
 pub(crate) struct SharedSheets {
     pub(crate) samples: Option<Sheet>,
@@ -28,10 +28,9 @@ pub(crate) struct SharedSheets {
     pub(crate) activities: Option<Sheet>,
     has_allocations: bool,
     prefix: Option<RowPrefix>,
-    /// The allocation of the current event: the analysis reports it before the pass sees the
-    /// event.
+    /// Allocation of the current event, which the analysis reports before the pass sees the event.
     allocation: Option<Sample>,
-    /// Locks and owners of waits that have not ended, by thread and start.
+    /// Starts of waits that have not ended, with locks and owners, by thread and time.
     locks: BTreeMap<(ThreadHandle, i64), ContentionStart>,
     text: Vec<u8>,
 }
@@ -56,8 +55,8 @@ impl SharedSheets {
     }
 }
 
-/// The tables, shared between the converter, which gets samples and marks, and the pass,
-/// which gets events.
+/// Tables that the converter, which gets samples and marks, shares with the pass, which gets
+/// events.
 #[derive(Clone)]
 pub(crate) struct SharedTables(Arc<Mutex<SharedSheets>>);
 
@@ -71,8 +70,8 @@ impl SharedTables {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether rows need events as well: they have the locks of waits, and sizes
-    /// of objects.
+    /// Returns whether rows need events, too, which have the locks of waits and the sizes of
+    /// objects.
     pub(crate) fn wants_events(&self) -> bool {
         self.lock().contentions.is_some()
     }
@@ -111,7 +110,7 @@ impl SharedTables {
 /// Writes samples, waits and activities to the tables.
 pub(crate) struct Marks {
     shared: SharedTables,
-    /// The table of samples, taken out of `shared` so that a sample does not lock it.
+    /// Table of samples, taken out of `shared` so that adding a sample takes no lock.
     samples: Option<(Sheet, RowPrefix)>,
     wants_samples: bool,
     wants_marks: bool,
@@ -152,8 +151,8 @@ impl Convert for Marks {
             }
             Kind::AllocationTicks | Kind::AllocationSamples => shared.allocation = Some(*sample),
             Kind::Contention => {
-                // The wait began at most as long before its event as writing that took:
-                // when it began is worked out from the duration in its stop.
+                // The start of the wait is computed from the duration in its stop, so it lies
+                // before the time of the start's event by the time that writing the event took.
                 let began = (sample.thread, sample.nanos)..=(sample.thread, i64::MAX);
                 let key = shared.locks.range(began).next().map(|(key, _)| *key);
                 let start = key.and_then(|key| shared.locks.remove(&key));

@@ -1,4 +1,4 @@
-//! The rows of tables: one file for each table, or for the tables of one source.
+//! Rows of tables. A module writes the rows of one table, or of the tables of one source.
 
 pub(crate) mod allocations;
 pub(crate) mod code;
@@ -16,7 +16,7 @@ use nettrace_analysis::Model;
 use nettrace_analysis::model::ThreadHandle;
 use nettrace_parser::Trace;
 
-/// The values with which all rows of a trace begin.
+/// Values with which all rows of a trace begin.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowPrefix {
     pub(crate) input_id: i64,
