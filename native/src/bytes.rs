@@ -1,12 +1,12 @@
-//! Numbers of bytes: the processors that this crate knows store the lowest byte first.
+//! Converts bytes to numbers. All processors that this crate supports store the lowest byte first.
 
-/// Returns the number that four bytes of code are.
+/// Returns the number in four bytes of code.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn u32(bytes: [u8; 4]) -> u32 {
     u32::from_le_bytes(bytes)
 }
 
-/// Returns the number that eight bytes of memory are.
+/// Returns the number in eight bytes of memory.
 pub(crate) fn u64(bytes: [u8; 8]) -> u64 {
     u64::from_le_bytes(bytes)
 }

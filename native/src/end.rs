@@ -1,24 +1,24 @@
-//! Why a stack has no more frames.
+//! Reasons for which a stack has no more frames.
 
-/// Why a stack has no more frames towards the callers.
+/// Reason for which a stack has no more frames towards the callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StackEnd {
     /// The thread's first function was reached.
     Start,
-    /// The next frame is found by a register whose value is unknown.
+    /// The next frame depends on a register whose value is unknown.
     RegisterUnknown,
-    /// The code has no table that says how to leave it.
+    /// The code has no unwind table (call frame information).
     NoTable,
     /// The file of the code cannot be read.
     FileUnread,
-    /// The return address leads to a place where there is no code.
+    /// There is no code at the return address.
     NoCode,
-    /// The stack is larger than the part that was read, or it cannot be read.
+    /// The stack is larger than the part that was read, or cannot be read.
     StackUnread,
-    /// The tables contradict the stack.
+    /// The unwind tables contradict the stack.
     Wrong,
-    /// There are more frames than are kept.
+    /// The stack has more than 512 frames.
     TooDeep,
 }
 
@@ -37,7 +37,7 @@ impl StackEnd {
         }
     }
 
-    /// Returns the text for sentences such as "the rest is unknown: …".
+    /// Returns the text that follows "the rest is unknown: ".
     pub fn text(self) -> &'static str {
         match self {
             StackEnd::Start => "it is the thread's first function",

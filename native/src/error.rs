@@ -1,9 +1,9 @@
-//! Why there are no native frames.
+//! Errors of reading native frames.
 
 use std::fmt;
 use std::io;
 
-/// Why the native frames of a process cannot be read.
+/// Reason for which the native frames of a process cannot be read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -20,7 +20,7 @@ pub enum Error {
     Unreadable {
         /// Id of the process.
         pid: u64,
-        /// The reason of the system.
+        /// Error of the operating system.
         source: io::Error,
     },
 }

@@ -15,16 +15,16 @@ pub use linux::take;
 
 use std::collections::BTreeMap;
 
-/// What a thread does outside of managed code.
+/// Stack of a thread outside of managed code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NativeStack {
-    /// Whether its frames could be read.
+    /// Whether the frames could be read.
     pub state: NativeState,
-    /// The system call in which it is blocked: its name or number.
+    /// Name or number of the system call in which the thread is blocked; `None` outside of a system
+    /// call.
     pub system_call: Option<String>,
-    /// Its frames, innermost first; they go on through managed code where that was
-    /// possible.
+    /// Frames, innermost first. They go on through managed code where that was possible.
     pub frames: Vec<NativeFrame>,
     /// Reason why unwinding ended; `None` without frames.
     pub end: Option<StackEnd>,
@@ -36,7 +36,7 @@ impl NativeStack {
         NativeStack { state, system_call: None, frames: Vec::new(), end: None }
     }
 
-    /// Returns the frames before the first one of managed code.
+    /// Returns the frames before the first frame of managed code.
     pub fn above_managed(&self) -> &[NativeFrame] {
         self.frames.split(|frame| frame.is_managed).next().unwrap_or_default()
     }
@@ -46,15 +46,15 @@ impl NativeStack {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NativeState {
-    /// It waits, and has frames.
+    /// The thread waits, and has frames.
     Blocked,
-    /// It runs: its registers are in the processor.
+    /// The thread runs, so that its registers are in the processor.
     Running,
-    /// It woke up while its stack was read, in each attempt.
+    /// The thread woke up while its stack was read, in each attempt.
     MovedOn,
-    /// There is no such thread any more.
+    /// The thread does not exist any more.
     Ended,
-    /// The kernel's text about it has an unknown form.
+    /// The kernel's text about the thread has an unknown form.
     Unknown,
 }
 
@@ -75,12 +75,12 @@ impl NativeState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NativeFrame {
-    /// Address of the instruction: the next one of the innermost frame, the one after the
-    /// call in others.
+    /// Address of an instruction: the next instruction in the innermost frame, and the instruction
+    /// after the call in other frames.
     pub address: u64,
-    /// Name of the mapped file.
+    /// Name of the mapped file; `None` if the code is not of a file.
     pub module: Option<String>,
-    /// Name of the function.
+    /// Name of the function; `None` if it is not known.
     pub symbol: Option<String>,
     /// The address as the module's linker knows it, for `addr2line` and the like.
     pub offset: Option<u64>,
@@ -89,7 +89,7 @@ pub struct NativeFrame {
 }
 
 impl NativeFrame {
-    /// Makes a frame without names, of native code.
+    /// Makes a frame of native code, without names.
     pub fn new(address: u64) -> NativeFrame {
         NativeFrame { address, module: None, symbol: None, offset: None, is_managed: false }
     }
@@ -110,7 +110,7 @@ impl NativeFrame {
 /// Native stacks, by thread ids of this machine.
 pub type NativeStacks = BTreeMap<u64, NativeStack>;
 
-/// Reads what the threads of a process do outside of managed code.
+/// Reads the stacks of a process's threads outside of managed code.
 ///
 /// # Errors
 /// [`Error::Unsupported`] on this system.

@@ -1,10 +1,10 @@
-//! Which module may import which.
+//! Checks the imports of modules.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_testdata::layers;
 use std::path::Path;
 
-/// Lowest first: a module imports modules of lower lines only, and none of its own line.
+/// Modules, lowest first. A module imports modules of lower lines only, and none of its own line.
 const ORDER: &[&[&str]] = &[
     &["bytes", "end", "error"],
     &["lib"],

@@ -1,5 +1,4 @@
-//! An ELF file that is mapped into a process: names of its functions, and the tables that
-//! say how to leave them.
+//! An ELF file that is mapped into a process: the names of its functions, and its unwind tables.
 
 use gimli::{BaseAddresses, EhFrame, EhFrameHdr, EndianSlice, LittleEndian, UnwindSection};
 use nettrace_analysis::SymbolFile;
@@ -9,18 +8,17 @@ use std::borrow::Cow;
 pub(super) type Bytes<'i> = EndianSlice<'i, LittleEndian>;
 pub(super) type Entry<'i> = gimli::FrameDescriptionEntry<Bytes<'i>>;
 
-/// A mapped file. Its addresses are the linker's, without the number that the loader
-/// adds.
+/// A mapped file. Its addresses are the linker's; the loader adds a number to them.
 #[derive(Debug)]
 pub(super) struct Image {
     symbols: SymbolFile,
     segments: Vec<Segment>,
     frames: Option<Section>,
-    /// The table in which an entry of `frames` is looked up.
+    /// Index (`.eh_frame_hdr`) by which an entry of `frames` is looked up.
     frames_index: Option<Section>,
 }
 
-/// A part of the file that is mapped.
+/// A mapped part of the file.
 #[derive(Debug, Clone, Copy)]
 struct Segment {
     offset: u64,
@@ -51,7 +49,7 @@ impl Image {
             Some(Section { address: section.address(), bytes: bytes.to_vec() })
         };
         Some(Image {
-            // A file with names that cannot be read still has its tables.
+            // The unwind tables are of use even if the names cannot be read.
             symbols: SymbolFile::parse(bytes).unwrap_or_default(),
             segments: segments.collect(),
             frames: section(".eh_frame"),
@@ -69,8 +67,8 @@ impl Image {
         self.symbols.build_id()
     }
 
-    /// Returns the linker's address of a place in the file, or `None` if the place is no
-    /// part of the program, such as what an installer has appended to it.
+    /// Returns the linker's address of an offset in the file. `None` for an offset outside of the
+    /// program, such as in data that an installer has appended.
     pub(super) fn address_of(&self, offset: u64) -> Option<u64> {
         self.segments.iter().find_map(|segment| {
             let within = offset.checked_sub(segment.offset);
@@ -78,7 +76,7 @@ impl Image {
         })
     }
 
-    /// Returns the function at a place in the file.
+    /// Returns the name of the function at an offset in the file.
     pub(super) fn function(&self, offset: u64) -> Option<Cow<'_, str>> {
         self.symbols.readable_name_at(offset)
     }
@@ -96,7 +94,7 @@ impl Image {
         Some(frames)
     }
 
-    /// Returns the entry that says how to leave the function at an address of the linker.
+    /// Returns the entry of the unwind table for a function at an address of the linker.
     pub(super) fn entry(&self, address: u64) -> Option<Entry<'_>> {
         let (frames, bases) = (self.frames()?, self.bases());
         let index = self.frames_index.as_ref().and_then(|section| {
@@ -131,7 +129,7 @@ mod tests {
         for length in [0, 3, 4, 16, 63, 64, 100, 4096] {
             let _ = Image::parse(&whole[..length.min(whole.len())]);
         }
-        // The headers of the file, each byte of them wrong once.
+        // Each byte of the file's headers is wrong once.
         let front = &whole[..whole.len().min(1 << 16)];
         for at in 0..64 {
             let mut bytes = front.to_vec();

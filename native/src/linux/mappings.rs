@@ -4,14 +4,13 @@
 //! 7f3c1a228000-7f3c1a37d000 r-xp 00028000 fe:00 1234      /usr/lib/x86_64-linux-gnu/libc.so.6
 //! ```
 //!
-//! That is: first address, end, permissions, offset in the file, device, inode, path. The
-//! path may contain spaces, is `[stack]` or the like for what the kernel made, and is
-//! missing where memory has no file. ` (deleted)` follows the path of a file that is
-//! gone.
+//! A line has the first address, the end, permissions, the offset in the file, device, inode and
+//! path. The path may contain spaces. Memory of the kernel has a name such as `[stack]`, and memory
+//! without a file has none. ` (deleted)` follows the path of a file that is gone.
 
 const DELETED: &str = " (deleted)";
 
-/// A line of the file.
+/// A mapping of memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mapping {
     pub(super) start: u64,
@@ -19,20 +18,20 @@ pub(super) struct Mapping {
     /// Offset in the file at which the mapping begins.
     pub(super) offset: u64,
     pub(super) is_executable: bool,
-    /// Path of the file; empty without one.
+    /// Path of the file; empty without a file.
     pub(super) path: String,
     /// Whether the file no longer exists.
     pub(super) is_deleted: bool,
 }
 
 impl Mapping {
-    /// Returns whether a file is mapped, as opposed to memory that the kernel made.
+    /// Returns whether a file is mapped, and not memory that the kernel made.
     pub(super) fn has_file(&self) -> bool {
         self.path.starts_with('/')
     }
 }
 
-/// Parses the mappings, by address, and leaves lines of another form out.
+/// Parses the mappings and sorts them by address. Lines of another form are left out.
 pub(super) fn parse(text: &str) -> Vec<Mapping> {
     let mut mappings: Vec<Mapping> = text.lines().filter_map(line).collect();
     mappings.sort_by_key(|mapping| mapping.start);

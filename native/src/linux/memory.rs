@@ -8,10 +8,10 @@ use std::os::unix::fs::FileExt;
 
 /// Size of a page, in bytes.
 const PAGE_BYTES: usize = 4096;
-/// Mask for the place within a page.
+/// Bits of an address that are the offset within a page.
 const OFFSET_IN_PAGE_MASK: u64 = 4095;
-/// Maximum distance above its stack pointer up to which a thread's stack is read, in
-/// bytes. The end of the stack says if deeper frames are missing.
+/// Maximum number of bytes of a thread's stack that are read, from the stack pointer on. The end of
+/// the stack says if deeper frames are missing.
 const MAX_STACK_BYTES: u64 = 256 * 1024;
 
 /// The memory of a process.
@@ -19,12 +19,12 @@ const MAX_STACK_BYTES: u64 = 256 * 1024;
 pub(super) struct Memory(File);
 
 impl Memory {
-    /// Opens the memory, which takes the right to trace the process.
+    /// Opens the memory, which needs the right to trace the process.
     pub(super) fn open(pid: u64) -> io::Result<Memory> {
         File::open(format!("/proc/{pid}/mem")).map(Memory)
     }
 
-    /// Reads bytes at an address; fewer where mapped memory ends.
+    /// Reads bytes at an address. Returns fewer where mapped memory ends.
     pub(super) fn read(&self, address: u64, bytes: usize) -> Vec<u8> {
         let mut buffer = vec![0; bytes];
         let mut filled = 0;
@@ -41,7 +41,7 @@ impl Memory {
     }
 }
 
-/// The stack of one thread, read page by page as it is needed; most threads need a few.
+/// Stack of one thread. Pages are read when they are needed; most threads need a few.
 #[derive(Debug)]
 pub(super) struct StackMemory<'m> {
     memory: &'m Memory,

@@ -1,4 +1,4 @@
-//! The stacks of threads that are blocked, without stopping them.
+//! Reads the stacks of blocked threads without stopping them.
 
 mod image;
 mod mappings;
@@ -22,10 +22,10 @@ use unwind::{Step, unwind};
 /// Maximum number of attempts to read a stack that changes while it is read.
 const MAX_ATTEMPTS: usize = 5;
 
-/// Reads what the threads of a process do outside of managed code.
+/// Reads the stacks of a process's threads outside of managed code.
 ///
 /// # Errors
-/// The process's memory may not be read, or the kernel does not show enough.
+/// If the process's memory may not be read, or the kernel does not show enough.
 pub fn take(pid: u64, threads: &[u64]) -> Result<NativeStacks, Error> {
     let mut space = Space::open(pid).map_err(|error| refusal(pid, error))?;
     let mut stacks = NativeStacks::new();
@@ -37,7 +37,7 @@ pub fn take(pid: u64, threads: &[u64]) -> Result<NativeStacks, Error> {
     Ok(stacks)
 }
 
-/// Values that change when a thread wakes up, even if it waits again.
+/// Values that change when a thread wakes up, even if the thread waits again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Moment {
     system_call: String,
@@ -86,8 +86,8 @@ fn of_thread(folder: &Path, space: &mut Space) -> io::Result<NativeStack> {
     Ok(NativeStack::new(state))
 }
 
-/// Unwinds the stack. When it leads to a file that was not read yet, the file is read and
-/// unwinding restarts.
+/// Unwinds the stack of a thread. If a frame is in a file that was not read yet, the file is read
+/// and unwinding restarts.
 fn steps(place: WaitPlace, space: &mut Space) -> (Vec<Step>, StackEnd) {
     loop {
         let stack = StackMemory::new(space.memory(), place.stack_pointer);
@@ -100,11 +100,11 @@ fn steps(place: WaitPlace, space: &mut Space) -> (Vec<Step>, StackEnd) {
     }
 }
 
-/// A thread as the unwinder sees it.
+/// Access of the unwinder to a thread and its process.
 struct Thread<'s> {
     stack: StackMemory<'s>,
     space: &'s Space,
-    /// Address in a file that has to be read first.
+    /// Address in a file that has to be read before unwinding can go on.
     missing: Option<u64>,
 }
 
@@ -125,8 +125,8 @@ impl Process for Thread<'_> {
     }
 }
 
-/// Returns whether the thread has ended: that may happen at any moment. A kernel may also
-/// not have the file.
+/// Returns whether an error means that the thread has ended, and not that the kernel lacks the
+/// file.
 fn is_gone(folder: &Path, error: &io::Error) -> bool {
     const NO_SUCH_PROCESS: i32 = 3;
     error.raw_os_error() == Some(NO_SUCH_PROCESS)
@@ -154,7 +154,7 @@ mod tests {
         thread.file_name().unwrap().to_str().unwrap().parse().unwrap()
     }
 
-    /// Waits: a function that is on the stack of a waiting thread.
+    /// Waits, so that this function is on the stack of a waiting thread.
     #[inline(never)]
     fn nettrace_test_waits_here(ready: &mpsc::Sender<u64>, end: &mpsc::Receiver<()>) -> u64 {
         let id = own_id();
@@ -163,7 +163,7 @@ mod tests {
         std::hint::black_box(id)
     }
 
-    /// Returns the stack of such a thread, once it waits.
+    /// Returns the stack of a thread that waits in this function's callee.
     fn waiting() -> NativeStack {
         let (ready, is_ready) = mpsc::channel();
         let (stop, end) = mpsc::channel::<()>();
@@ -192,7 +192,7 @@ mod tests {
             "{names:#?} {:?}",
             stack.end
         );
-        // From the system call to the start of the thread.
+        // The stack goes from the system call to the start of the thread.
         let first = &stack.frames[0];
         let wait = stack.frames.iter().any(|frame| {
             frame.symbol.as_ref().is_some_and(|name| name.contains("futex") || name == "syscall")
@@ -214,7 +214,7 @@ mod tests {
         });
         let running = is_ready.recv().unwrap();
         let none = u64::from(u32::MAX);
-        // A busy machine may let it wait for its turn; that is running, too.
+        // On a busy machine the thread may wait for its turn, which counts as running.
         let stacks = take(pid, &[running, none]).unwrap();
         drop(stop);
         spins.join().unwrap();

@@ -1,4 +1,4 @@
-//! What unwinding needs of a process: its stack, and what lies at an address.
+//! The parts of a process that unwinding needs: the stack of a thread, and the code at an address.
 
 use super::image::Image;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ pub(super) enum Code {
     None,
 }
 
-/// The process, as far as stacks need it.
+/// Access to a process, and to the stack of the thread that is unwound.
 pub(super) trait Process {
     /// Reads eight bytes of the stack.
     fn word(&mut self, address: u64) -> Option<u64>;
@@ -24,6 +24,6 @@ pub(super) trait Process {
     /// Returns the kind of code at an address.
     fn code(&mut self, address: u64) -> Code;
 
-    /// Reads machine code; fewer bytes where it ends.
+    /// Reads machine code. Returns fewer bytes where the code ends.
     fn bytes(&self, address: u64, count: usize) -> Vec<u8>;
 }

@@ -1,6 +1,7 @@
-//! The frame pointer of a function that calls another one, from its stack pointer.
+//! Computes the frame pointer of a function that has called another function, from its stack
+//! pointer.
 //!
-//! Compilers that keep frame pointers begin a function so (x86-64):
+//! Compilers that keep frame pointers begin a function with this code (x86-64):
 //!
 //! ```text
 //! push rbp            the frame pointer of the caller is saved
@@ -9,19 +10,19 @@
 //! sub  rsp, 0x48      room for variables
 //! ```
 //!
-//! So the distance from the stack pointer to the frame pointer stands in the code. A
-//! function that moves the stack pointer later on has another distance: above the frame
-//! pointer there is no return address then, so no frame is reported.
+//! So the code tells the distance from the stack pointer to the frame pointer. In a function that
+//! moves the stack pointer later on, the distance is another one. There is no return address above
+//! the computed frame pointer then, so no frame is reported.
 
 use super::process::Process;
 
-/// Maximum length of a function's beginning, in bytes: a mark for indirect jumps, both
-/// pointers, six registers, room.
+/// Maximum length of a function's beginning, in bytes: a mark for indirect jumps, the instructions
+/// for the frame pointer, six registers, and room for variables.
 #[cfg(target_arch = "x86_64")]
 const MAX_BEGINNING_BYTES: usize = 32;
 
-/// Computes the frame pointer of the function that starts at `start` and has called
-/// another one.
+/// Computes the frame pointer of the function that starts at `start` and has called another
+/// function.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn frame_pointer(
     start: u64,
@@ -35,8 +36,8 @@ pub(super) fn frame_pointer(
     (before.len() == 7 && ends_with_call(&before)).then_some(frame)
 }
 
-/// Returns `None`: on AArch64, functions that call others save the frame pointer with the
-/// return address, so that it is known after the first one.
+/// Returns `None`. On AArch64, functions that call others save the frame pointer together with the
+/// return address, so that it is known after the first frame.
 #[cfg(target_arch = "aarch64")]
 pub(super) fn frame_pointer(_: u64, _: u64, _: &mut dyn Process) -> Option<u64> {
     None
@@ -46,10 +47,10 @@ pub(super) fn frame_pointer(_: u64, _: u64, _: &mut dyn Process) -> Option<u64> 
 /// of a function.
 #[cfg(target_arch = "x86_64")]
 fn distance(code: &[u8]) -> Option<u64> {
-    // `endbr64`, where the processor checks indirect jumps.
+    // Functions may begin with `endbr64`, a mark for indirect jumps.
     let code = code.strip_prefix(&[0xf3, 0x0f, 0x1e, 0xfa]).unwrap_or(code);
     let code = code.strip_prefix(&[0x55])?;
-    // The two ways to write `mov rbp, rsp`.
+    // There are two encodings of `mov rbp, rsp`.
     let mut code = code
         .strip_prefix(&[0x48, 0x89, 0xe5])
         .or_else(|| code.strip_prefix(&[0x48, 0x8b, 0xec]))?;
@@ -73,8 +74,7 @@ fn distance(code: &[u8]) -> Option<u64> {
 /// Returns whether these bytes end with a call.
 #[cfg(target_arch = "x86_64")]
 fn ends_with_call(code: &[u8]) -> bool {
-    // `call` with `FF /2`: by a register, or by memory with a displacement of 0, 1, 4
-    // bytes.
+    // `call` with `FF /2` goes by a register, or by memory with a displacement of 0, 1 or 4 bytes.
     let is_register = |modrm: u8| (0xd0..=0xd7).contains(&modrm);
     let is_plain =
         |modrm: u8| (0x10..=0x17).contains(&modrm) && modrm & 7 < 4 || modrm & !1 == 0x16;
@@ -105,7 +105,7 @@ mod tests {
             [0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x8b, 0xec, 0x48, 0x81, 0xec, 0x30, 0x12, 0, 0];
         assert_eq!(distance(&large), Some(0x1230));
         assert_eq!(distance(&[0x55, 0x48, 0x89, 0xe5, 0x90]), Some(0));
-        // Without a frame pointer, cut, or with room that would be negative.
+        // These have no frame pointer, are cut off, or have negative room.
         assert_eq!(distance(&[0x41, 0x57, 0x48, 0x83, 0xec, 0x28]), None);
         assert_eq!(distance(&[0x55, 0x48]), None);
         assert_eq!(distance(&[]), None);

@@ -18,10 +18,10 @@ use std::rc::Rc;
 const MAX_FILE_BYTES: u64 = 1 << 30;
 /// Maximum size of a perf map that is read, in bytes.
 const MAX_PERF_MAP_BYTES: u64 = 1 << 28;
-/// Number of bytes in which a mapped file is compared with the file: its headers, with
-/// the id of its build.
+/// Number of bytes at the beginning of a mapped file that are compared with the file on disk: the
+/// headers, with the build id.
 const HEAD_BYTES: usize = 4096;
-/// Maximum size of the kernel's own functions, in bytes; they have a few pages.
+/// Maximum size of the kernel's functions in a process (vDSO), in bytes; a few pages are usual.
 const MAX_VDSO_BYTES: usize = 1 << 20;
 const ELF: &[u8] = b"\x7fELF";
 
@@ -33,11 +33,11 @@ pub(super) struct Space {
     mappings: Vec<Mapping>,
     /// Files by path.
     files: BTreeMap<String, Found>,
-    /// Code that the runtime made, by address. It is read when it is needed.
+    /// Size and name of code that the runtime made, by address; `None` before it is needed.
     perf_map: Option<BTreeMap<u64, (u64, String)>>,
 }
 
-/// The kind of a mapped file.
+/// Content of a mapped file.
 #[derive(Debug, Clone)]
 enum Found {
     Image(Rc<Image>),
@@ -58,7 +58,7 @@ impl Space {
         &self.memory
     }
 
-    /// Returns the code at an address. Its file must have been read
+    /// Returns the code at an address. The file at the address must have been read
     /// ([`Space::read_file`]).
     pub(super) fn code(&self, address: u64) -> Code {
         let Some(mapping) = mappings::at(&self.mappings, address).filter(|m| m.is_executable)
@@ -71,7 +71,7 @@ impl Space {
         match self.files.get(&mapping.path) {
             Some(Found::Image(image)) => match image.address_of(place(mapping, address)) {
                 Some(at) => Code::File(Rc::clone(image), at),
-                // A program in one file carries its assemblies after the ELF file.
+                // In a single-file program, assemblies follow the ELF file.
                 None => Code::Compiled,
             },
             Some(Found::Other) => Code::Compiled,
@@ -79,14 +79,13 @@ impl Space {
         }
     }
 
-    /// Returns whether nothing has to be read to know the code at an address.
+    /// Returns whether the code at an address is known without reading a file.
     pub(super) fn has_read(&self, address: u64) -> bool {
         let mapping = mappings::at(&self.mappings, address).filter(|m| m.is_executable);
         mapping.is_none_or(|found| is_of_runtime(found) || self.files.contains_key(&found.path))
     }
 
-    /// Reads the file that is mapped at an address, if there is one that was not read
-    /// before.
+    /// Reads the file that is mapped at an address, unless it was read before.
     pub(super) fn read_file(&mut self, address: u64) {
         let Some(mapping) = mappings::at(&self.mappings, address).filter(|m| m.is_executable)
         else {
@@ -100,7 +99,7 @@ impl Space {
 
     fn found(&self, mapping: &Mapping) -> Found {
         if !mapping.has_file() {
-            // The functions of the kernel that every process has.
+            // The vDSO: functions of the kernel that every process has.
             let bytes = match &*mapping.path {
                 "[vdso]" => {
                     let bytes = mapping.end.saturating_sub(mapping.start);
@@ -112,7 +111,7 @@ impl Space {
             return image.map_or(Found::Unread, |image| Found::Image(Rc::new(image)));
         }
         let mut places = vec![self.inside(&mapping.path)];
-        // The file itself, even if it was deleted; for those with many rights.
+        // This link opens the file even if it was deleted, but needs many rights.
         let range = format!("{:x}-{:x}", mapping.start, mapping.end);
         places.push(PathBuf::from(format!("/proc/{}/map_files/{range}", self.pid)));
         for place in places {
@@ -130,14 +129,14 @@ impl Space {
         if is_assembly { Found::Other } else { Found::Unread }
     }
 
-    /// Returns a path of the process as it can be opened here: a container has other
-    /// files.
+    /// Returns the path under which this process can open a path of the other process, which may be
+    /// in a container.
     fn inside(&self, path: &str) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root{path}", self.pid))
     }
 
-    /// Reads an ELF file. Returns `Some(None)` if it is not ELF, and `None` if it cannot
-    /// be read or is not the one that is mapped.
+    /// Reads an ELF file. Returns `Some(None)` if the file is not ELF, and `None` if it cannot be
+    /// read or is not the file that is mapped.
     fn file(&self, place: &Path, path: &str) -> Option<Option<Vec<u8>>> {
         let mut file = open_regular(place, MAX_FILE_BYTES)?;
         let mut bytes = vec![0; HEAD_BYTES];
@@ -154,8 +153,8 @@ impl Space {
         Some(Some(bytes))
     }
 
-    /// Adds the symbols that were stripped from a library: they are beside it, or where
-    /// distributions put them.
+    /// Adds the symbols that were stripped from a library. They are in a file beside the library,
+    /// or in a folder of the distribution.
     fn add_stripped(&self, image: &mut Image, path: &str) {
         let mut places = vec![format!("{path}.dbg"), format!("{path}.debug")];
         if let Some((first, rest)) = image.build_id().and_then(|id| id.split_at_checked(2)) {
@@ -174,7 +173,7 @@ impl Space {
         }
     }
 
-    /// Returns a frame with its names.
+    /// Returns the frame of a step, with names.
     pub(super) fn frame(&mut self, step: &Step) -> NativeFrame {
         let inside = step.inside();
         let mut frame = NativeFrame::new(step.address);
@@ -202,7 +201,7 @@ impl Space {
     }
 }
 
-/// Returns whether the runtime puts code that it makes into the memory.
+/// Returns whether the runtime keeps code that it makes in a mapping.
 fn is_of_runtime(mapping: &Mapping) -> bool {
     mapping.path.is_empty()
         || mapping.path.starts_with("[anon")
@@ -211,12 +210,12 @@ fn is_of_runtime(mapping: &Mapping) -> bool {
         || mapping.path.starts_with("//anon")
 }
 
-/// Returns the offset in the mapped file.
+/// Returns the offset of an address in the mapped file.
 fn place(mapping: &Mapping, address: u64) -> u64 {
     address.saturating_sub(mapping.start).saturating_add(mapping.offset)
 }
 
-/// Opens a regular file that is not larger: reading a pipe or a device might never end.
+/// Opens a regular file of at most `max_bytes`. Reading a pipe or a device might never end.
 fn open_regular(path: &Path, max_bytes: u64) -> Option<File> {
     let is_regular =
         fs::metadata(path).ok().filter(|data| data.is_file() && data.len() <= max_bytes);
@@ -234,8 +233,8 @@ fn read_up_to(file: &mut File, buffer: &mut [u8]) -> Option<usize> {
     Some(filled)
 }
 
-/// Reads the names of compiled methods, if the process writes them:
-/// `DOTNET_PerfMapEnabled`, or `nettrace process perfmap`.
+/// Reads the names of compiled methods, if the process writes them (`DOTNET_PerfMapEnabled`, or
+/// `nettrace process perfmap`).
 fn read_perf_map(pid: u64) -> BTreeMap<u64, (u64, String)> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let own = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
@@ -246,8 +245,7 @@ fn read_perf_map(pid: u64) -> BTreeMap<u64, (u64, String)> {
     for folder in perf_map_folders(&String::from_utf8_lossy(&environment)) {
         let place = PathBuf::from(format!("/proc/{pid}/root{folder}")).join(&name);
         let Some(mut file) = open_regular(&place, MAX_PERF_MAP_BYTES) else { continue };
-        // Anybody may put a file there: only one of the process's user, or of root, is
-        // believed.
+        // Anybody may put a file there, so only files of the process's user or of root are read.
         let owner = fs::metadata(format!("/proc/{pid}")).map(|data| data.uid());
         let of_file = file.metadata().map(|data| data.uid());
         let is_its_own = matches!(
@@ -266,8 +264,8 @@ fn read_perf_map(pid: u64) -> BTreeMap<u64, (u64, String)> {
     names
 }
 
-/// Returns the folders in which the runtime may write it, by the process's environment;
-/// Linux tools look into `/tmp`.
+/// Returns the folders in which the runtime may write a perf map, given the environment of the
+/// process. Linux tools look into `/tmp`.
 fn perf_map_folders(environment: &str) -> Vec<&str> {
     let of = |wanted: &str| {
         let mut values = environment.split('\0').filter_map(|pair| pair.split_once('='));

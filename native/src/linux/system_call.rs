@@ -1,31 +1,31 @@
-//! `/proc/PID/task/TID/syscall`: where a thread is blocked.
+//! `/proc/PID/task/TID/syscall`: the place where a thread is blocked.
 //!
-//! | what the thread does | text |
+//! | the thread | text |
 //! |---|---|
-//! | it runs, or is about to | `running` |
-//! | it is blocked outside a system call, in a page fault for example | `-1 SP PC` |
-//! | it is blocked in a system call | `NUMBER`, six arguments, `SP PC` |
+//! | runs, or is about to run | `running` |
+//! | is blocked outside of a system call, such as in a page fault | `-1 SP PC` |
+//! | is blocked in a system call | `NUMBER`, six arguments, `SP PC` |
 //!
 //! The number is decimal, and everything else is hexadecimal with `0x` in front.
 
-/// What a thread does, according to the text.
+/// State of a thread according to the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doing {
     Running,
     Blocked(WaitPlace),
 }
 
-/// Where a thread is blocked.
+/// Place where a thread is blocked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WaitPlace {
-    /// Number of the system call; `None` outside of one.
+    /// Number of the system call; `None` outside of a system call.
     pub(super) system_call: Option<u64>,
     pub(super) stack_pointer: u64,
-    /// Address of the instruction that the thread returns to.
+    /// Address of the instruction to which the thread returns.
     pub(super) instruction: u64,
 }
 
-/// Parses the text. Returns `None` if it has another form.
+/// Parses the text. Returns `None` if the text has another form.
 pub(super) fn parse(text: &str) -> Option<Doing> {
     let mut words = text.split_ascii_whitespace();
     let first = words.next()?;

@@ -1,15 +1,14 @@
-//! From a stack pointer and an instruction to the callers.
+//! Finds the callers of a frame, from a stack pointer and an instruction.
 //!
-//! The rules come from the call frame information of ELF files (`.eh_frame`), read by
-//! `gimli`. A register whose value is unknown is `None`: all but two are at first,
-//! because the kernel shows no more of a thread that is not stopped.
+//! The rules come from the call frame information of ELF files (`.eh_frame`), read by `gimli`. A
+//! register whose value is unknown is `None`. At first, only the stack pointer and the instruction
+//! are known, because the kernel shows no other registers of a thread that is not stopped.
 //!
-//! The frame pointer is the register that is missed most: the runtime's functions find
-//! their callers by it, and functions that only make a system call leave it where it is.
-//! Where a function begins as compilers usually let it begin,
-//! [`prologue`](super::prologue) computes it.
+//! The missing frame pointer matters most: the runtime's functions find their callers by it, and
+//! functions that only make a system call do not save it. If a function begins in the usual way of
+//! compilers, [`prologue`](super::prologue) computes the frame pointer.
 //!
-//! Compiled managed code has no such tables; its methods keep the frame pointer.
+//! Compiled managed code has no call frame information; its methods keep the frame pointer.
 
 use super::image::{Bytes, Entry, Image};
 use super::process::{Code, Process};
@@ -20,9 +19,9 @@ use gimli::{
     Value,
 };
 
-/// Maximum number of frames of a stack: a recursion without end would fill the memory.
+/// Maximum number of frames of a stack. An endless recursion would fill the memory.
 const MAX_FRAMES: usize = 512;
-/// Maximum number of steps of an expression; real ones have ten.
+/// Maximum number of steps of an expression; real expressions have ten.
 const MAX_STEPS: u32 = 1000;
 
 #[cfg(target_arch = "x86_64")]
@@ -48,7 +47,7 @@ mod machine {
     /// Registers that called functions leave as they are: x19 to x29.
     pub(super) const KEPT: &[usize] = &[19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29];
     pub(super) const REGISTERS: usize = 32;
-    /// Whether a function that calls no other may keep the return address in a register.
+    /// Whether a function that calls no other function may keep the return address in a register.
     pub(super) const IN_REGISTER: bool = true;
 
     /// Removes the signature that protects a return address.
@@ -59,8 +58,7 @@ mod machine {
 
 use machine::{FRAME_POINTER, IN_REGISTER, KEPT, REGISTERS, RETURN_ADDRESS, STACK_POINTER, plain};
 
-/// A frame: an instruction, and whether it is the next one to run or the one after a
-/// call.
+/// A frame: the address of an instruction, and whether the instruction lies after a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) address: u64,
@@ -70,7 +68,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// Returns an address in the call, so that it lies in the function that calls.
+    /// Returns an address in the call, which surely lies in the function that calls.
     pub(super) fn inside(&self) -> u64 {
         self.address.saturating_sub(u64::from(self.is_return))
     }
@@ -92,7 +90,7 @@ impl Registers {
         *self.0.get(number)?
     }
 
-    /// Sets a register. Has no effect for registers that are not followed.
+    /// Sets a register. Does nothing for registers that are not followed.
     fn set(&mut self, number: usize, value: Option<u64>) {
         if let Some(register) = self.0.get_mut(number) {
             *register = value;
@@ -100,7 +98,7 @@ impl Registers {
     }
 }
 
-/// Returns the frames from the innermost on.
+/// Returns the frames, innermost first, and the reason for which there are no more.
 pub(super) fn unwind(
     stack_pointer: u64,
     instruction: u64,
@@ -141,15 +139,15 @@ pub(super) fn unwind(
     }
 }
 
-/// The caller's registers and instruction, and whether the instruction lies after a call.
+/// Registers and instruction of a caller, and whether the instruction lies after a call.
 type Left = (Registers, u64, bool);
 
 /// The function of a frame.
 struct Function<'i> {
     image: &'i Image,
-    /// The frame's instruction, as the linker counts addresses.
+    /// Linker's address of the frame's instruction.
     address: u64,
-    /// The number that the loader added to the linker's addresses.
+    /// Number that the loader added to the linker's addresses.
     loaded_at: u64,
 }
 
@@ -188,7 +186,7 @@ fn leave_function(
         callers.set(*kept, registers.get(*kept));
     }
     callers.set(STACK_POINTER, Some(frame));
-    // A function that has not saved its return address yet, or never does.
+    // The function has not saved its return address yet, or never does.
     let mut return_address =
         (IN_REGISTER && is_innermost).then_some(Err(StackEnd::RegisterUnknown));
     for (register, rule) in row.registers() {
@@ -206,7 +204,7 @@ fn leave_function(
         }
         callers.set(at, value);
     }
-    // The first function of a thread has no rule for it.
+    // The first function of a thread has no rule for the return address.
     let return_address = plain(return_address.ok_or(StackEnd::Start)??);
     if return_address == 0 {
         return Err(StackEnd::Start);
@@ -222,7 +220,7 @@ fn leave_function(
     Ok((callers, return_address, !is_signal))
 }
 
-/// Where the rules of a function for its caller's registers are followed.
+/// Values that the rules for a caller's registers refer to.
 struct RuleContext<'f, 'i> {
     entry: &'f Entry<'i>,
     frames: &'f EhFrame<Bytes<'i>>,
@@ -232,7 +230,8 @@ struct RuleContext<'f, 'i> {
 }
 
 impl RuleContext<'_, '_> {
-    /// Returns where in memory a rule finds a register, if it is there, and its value.
+    /// Returns the value of a register by its rule, and the address where the value was saved, if
+    /// it was.
     fn value(
         &self,
         register: Register,
@@ -261,8 +260,8 @@ impl RuleContext<'_, '_> {
     }
 }
 
-/// Leaves a method that the runtime compiled: the frame pointer leads to the caller's,
-/// and the return address lies beside it.
+/// Returns the caller of a method that the runtime compiled. The saved frame pointer and the return
+/// address lie at the frame pointer.
 fn leave_compiled(registers: &Registers, process: &mut dyn Process) -> Result<Left, StackEnd> {
     let frame = registers.get(FRAME_POINTER).ok_or(StackEnd::RegisterUnknown)?;
     let before = registers.get(STACK_POINTER).unwrap_or(0);
