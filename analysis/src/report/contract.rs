@@ -1,4 +1,4 @@
-//! What a report is: [`Report`], and how it says what it needs.
+//! The trait [`Report`], and what a report says about its needs.
 
 pub(super) use crate::document::SCHEMA;
 pub use crate::model::Moment;
@@ -6,32 +6,31 @@ use crate::model::{Model, Resolved, ThreadState};
 pub use crate::recording::Recording;
 use nettrace_parser::Event;
 
-/// A report: receives the events of a trace and computes a plain struct. [`ReportPass`](super::ReportPass)
-/// drives it.
+/// Computes a plain struct from the events of a trace. A [`ReportPass`](super::ReportPass) calls
+/// it.
 pub trait Report {
-    /// The result.
+    /// Result of the report.
     type Output;
 
-    /// The name that users type.
+    /// Name that users type.
     const NAME: &'static str;
 
-    /// Description of its contents, in one line.
+    /// Contents of the report, in one line.
     const ABOUT: &'static str;
 
-    /// Recordings that have its events: one of these is enough. Empty if every trace has
-    /// them.
+    /// Recordings with events for the report; one of them is enough. Empty if every trace has such
+    /// events.
     const RECORD: &'static [Recording];
 
-    /// What it is computed from.
+    /// Parts of a trace that the report is computed from.
     const INPUT: ReportInput = ReportInput::Events;
 
-    /// The states of samples that count unless the filter specifies others; empty for
-    /// all. Rankings usually only count running samples, because most threads in a trace
-    /// are idle.
+    /// States of samples that count unless the filter names others; empty for all. Rankings count
+    /// only running samples, because most threads of a trace are idle.
     const STATES: &'static [ThreadState] = &[];
 
-    /// Sets how many rows its lists have at most: places of a wait, stacks of an exception,
-    /// the slowest requests. A report that lists all that it has counted stays as it is.
+    /// Sets the maximum number of rows in lists such as stacks of an exception or the slowest
+    /// requests. Does nothing to a report that always lists everything.
     #[must_use]
     fn top(self, rows: usize) -> Self
     where
@@ -41,24 +40,24 @@ pub trait Report {
         self
     }
 
-    /// Returns whether it wants to see events of this type: the others are skipped, which is
-    /// several times as fast as sorting them by time. It is called once for each type, so the
-    /// answer may only depend on what all its events have in common: provider, id, name.
+    /// Returns whether the report wants the events of this type. Unwanted events are skipped, which
+    /// is several times as fast as sorting them by time. The function is called once for each type,
+    /// so the answer may depend only on what events of a type have in common, such as provider, id
+    /// and name.
     fn wants(&self, event: &Event<'_>) -> bool {
         let _ = event;
         true
     }
 
-    /// Processes the next event of those that it wants, which is not older than the
-    /// previous one. Returns whether the report is about this event. Only called if
-    /// [`Report::INPUT`] requires events.
+    /// Processes the next wanted event, in time order. Returns whether the report is about this
+    /// event. Called only if [`Report::INPUT`] requires events.
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         let _ = (event, moment, model);
         false
     }
 
-    /// Returns whether there is something to show though the trace has no event that the report is
-    /// about: what samples alone show.
+    /// Returns whether the result has something to show that comes from samples alone, though the
+    /// trace has no event that the report is about.
     fn has_more(output: &Self::Output) -> bool {
         let _ = output;
         false
@@ -68,8 +67,8 @@ pub trait Report {
     fn finish(self, resolved: &Resolved<'_>) -> Self::Output;
 }
 
-/// What a report is computed from. This decides how a trace is read: reports of samples
-/// and code do not need each event in time order, which is several times as fast.
+/// Parts of a trace that a report is computed from. Reports of samples and code do not need each
+/// event in time order, so a trace is read several times as fast for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -79,7 +78,7 @@ pub enum ReportInput {
     Events,
     /// CPU samples, aggregated by stack.
     Samples,
-    /// CPU and thread samples, and how many events of each thread a filter accepts.
+    /// CPU and thread samples, and the number of events of each thread that a filter accepts.
     SamplesOfThreads,
     /// Processes and their code: [`Resolved::model`].
     Code,

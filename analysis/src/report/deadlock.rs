@@ -3,34 +3,36 @@
 use crate::model::intervals::nanos_between;
 use std::collections::BTreeMap;
 
-/// Threads that wait in a circle: each for a lock that the next one holds, and the last for
-/// one of the first.
+/// Threads that wait in a circle: each for a lock that the next thread holds, the last for a lock
+/// of the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Deadlock {
     /// OS ids of the threads of the circle, in order, beginning with the lowest.
     pub thread_ids: Vec<u64>,
-    /// OS ids of threads that wait, at first or second hand, for a thread of the circle, and
-    /// are not in it.
+    /// OS ids of threads outside the circle that wait for one of its threads, directly or through
+    /// other threads.
     pub victim_ids: Vec<u64>,
-    /// When the last of the circle began to wait, in nanoseconds since the session's start.
+    /// Time at which the last thread of the circle began to wait, in nanoseconds since the
+    /// session's start.
     pub since_ns: i64,
-    /// From there to the trace's end, in nanoseconds.
+    /// Time from `since_ns` to the end of the trace, in nanoseconds.
     pub at_least_ns: u64,
 }
 
-/// Returns all circles. `waits`: who each waiting thread waits for, and since when; `end_nanos`:
-/// when the trace ends.
+/// Returns all circles. `waits`: for each waiting thread, the thread that it waits for, and the
+/// time at which the wait began; `end_nanos`: end of the trace.
 pub(super) fn deadlocks(waits: &BTreeMap<u64, (u64, i64)>, end_nanos: i64) -> Vec<Deadlock> {
-    // Each thread waits for one at most, so each way ends at a thread that does not wait, or
-    // in one circle.
+    // Each thread waits for at most one other, so each way from thread to thread ends at one that
+    // does not wait, or in one circle.
     let mut circle_of: BTreeMap<u64, Option<usize>> = BTreeMap::new();
     let mut circles: Vec<Deadlock> = Vec::new();
     for first in waits.keys() {
         let (mut way, mut at) = (Vec::new(), *first);
         let mut on_way: BTreeMap<u64, usize> = BTreeMap::new();
-        // Those of the way that are in a circle come last; none are if it was known before.
+        // `begin`: index on the way at which the circle begins; the length of the way if the circle
+        // is not on it.
         let (found, begin) = loop {
             if let Some(known) = circle_of.get(&at) {
                 break (*known, way.len());

@@ -6,16 +6,15 @@ use std::collections::BTreeMap;
 /// Binary logarithm of the number of buckets per power of two.
 const PARTS_LOG2: u32 = 7;
 
-/// Maximum number of values that are kept as they are, for exact percentiles.
+/// Maximum number of values that are kept for exact percentiles.
 const FEW: usize = 128;
 
-/// Counts values in buckets, each at most 1/128 wider than its lower bound. So memory is
-/// bounded, however many values there are, and the error of a percentile is at most 0.4
-/// %.
+/// Counts values in buckets whose width is at most 1/128 of their lower bound. Memory is bounded,
+/// however many values there are, and a percentile is wrong by at most 0.4 %.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Distribution {
     buckets: BTreeMap<u32, u64>,
-    /// All values, while they are few.
+    /// All values, as long as there are at most [`FEW`].
     few: Vec<u64>,
     count: u64,
     sum: u128,
@@ -34,7 +33,7 @@ impl Distribution {
         self.keep(&[value]);
     }
 
-    /// Keeps values, the number of which is counted already.
+    /// Keeps values that `count` includes already; drops all if there are too many.
     fn keep(&mut self, values: &[u64]) {
         match usize::try_from(self.count).is_ok_and(|count| count <= FEW) {
             true => self.few.extend_from_slice(values),
@@ -65,7 +64,8 @@ impl Distribution {
         u64::try_from(self.sum).unwrap_or(u64::MAX)
     }
 
-    /// Returns the smallest value that at least `percent` of all values do not exceed.
+    /// Returns the smallest value that at least `percent` % of all values do not exceed. `sorted`:
+    /// the values of `few`.
     fn percentile(&self, sorted: &[u64], percent: u64) -> u64 {
         let rank = nearest_rank(self.count, percent);
         if sorted.len() as u64 == self.count {
@@ -100,33 +100,34 @@ impl Distribution {
     }
 }
 
-/// The distribution of durations, in nanoseconds. Count, total, minimum and maximum are
-/// exact; percentiles are exact for up to 128 durations, and within 0.4 % for more.
+/// Distribution of durations, in nanoseconds. Percentiles are exact for up to 128 durations, and
+/// within 0.4 % for more; the other members are always exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Spread {
     /// Number of durations.
     pub count: u64,
-    /// Their sum.
+    /// Sum, in nanoseconds.
     pub total_ns: u64,
-    /// Their mean.
+    /// Mean, in nanoseconds.
     pub mean_ns: u64,
-    /// The shortest.
+    /// Shortest duration, in nanoseconds.
     pub min_ns: u64,
-    /// Median: half of them are not longer.
+    /// Median, in nanoseconds.
     pub p50_ns: u64,
-    /// 90 % of them are not longer.
+    /// 90th percentile, in nanoseconds.
     pub p90_ns: u64,
-    /// 95 % of them are not longer.
+    /// 95th percentile, in nanoseconds.
     pub p95_ns: u64,
-    /// 99 % of them are not longer.
+    /// 99th percentile, in nanoseconds.
     pub p99_ns: u64,
-    /// The longest.
+    /// Longest duration, in nanoseconds.
     pub max_ns: u64,
 }
 
-/// Values below 128 have one bucket each; above, each power of two has 128 buckets.
+/// Returns the bucket of a value. Values below 128 have one bucket each; above, each power of two
+/// has 128 buckets.
 fn bucket_of(value: u64) -> u32 {
     let power = value.checked_ilog2().unwrap_or(0).saturating_sub(PARTS_LOG2);
     let part = u32::try_from(value >> power).unwrap_or(u32::MAX);

@@ -1,32 +1,33 @@
-//! Each task, and each wait for one, for those who count them in ranges of time.
+//! Tasks and waits for tasks one by one, for the page, which counts them in ranges of time.
 
 use super::occurrence::Occurrence;
 use crate::model::{StackHandle, TextHandle};
 use crate::numbering::Numbering;
 
-/// What the runtime calls a task, and the stack on which it was named: an async method's
-/// name has no type, but its stack does.
+/// Name that the runtime gives to a task, and the stack of the naming event. The name of an async
+/// method has no type, but the stack shows it.
 pub(super) type TaskName = (TextHandle, StackHandle);
 
-/// The name of a task, and where it was scheduled or waited for.
+/// Name of a task, and the stack on which it was scheduled or waited for.
 pub(super) type TaskPlace = (Option<TaskName>, StackHandle);
 
-/// A part of a task's life, or a wait for a task.
+/// Period that is measured for a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TaskTime {
-    /// From scheduling to the start.
+    /// Time from scheduling to the start of a task.
     Queued,
-    /// From the start to completion. It is counted with its scheduling, if that is known.
+    /// Time from the start of a task to its completion. Its occurrence begins at the scheduling, if
+    /// that is known.
     Ran,
-    /// A method awaited it.
+    /// Time in which a method awaited a task.
     Awaited,
-    /// A thread was blocked until it completed.
+    /// Time in which a thread was blocked until a task completed.
     Blocked,
 }
 
 #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
 impl TaskTime {
-    /// All of them, in the order of the lists of [`EachTask`].
+    /// All periods, in the order of the lists of [`EachTask`].
     pub(crate) const ALL: [TaskTime; 4] =
         [TaskTime::Queued, TaskTime::Ran, TaskTime::Awaited, TaskTime::Blocked];
 
@@ -39,7 +40,7 @@ impl TaskTime {
         }
     }
 
-    /// Returns the words that precede a method for a task without a name.
+    /// Returns the words before a method that stand for the name of a task without one.
     fn by(self) -> &'static str {
         match self {
             TaskTime::Queued | TaskTime::Ran => SCHEDULED_BY,
@@ -51,18 +52,18 @@ impl TaskTime {
 pub(super) const SCHEDULED_BY: &str = "scheduled by";
 pub(super) const WAITED_FOR_BY: &str = "waited for by";
 
-/// Those that are over since they were taken, by [`TaskTime`].
+/// Tasks and waits that have ended, by [`TaskTime`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct EachTask {
     ended: [Vec<Occurrence>; 4],
     places: Numbering<(TaskPlace, &'static str)>,
-    /// By their labels, once the report is finished.
+    /// Names by label, once the report is finished.
     pub(crate) names: Vec<String>,
 }
 
 impl EachTask {
-    /// Adds a task, or a wait for one. `nanos`: its length; `None` if it is not over at the end of
-    /// the trace.
+    /// Adds a task or a wait for a task. `nanos`: duration; `None` if not over at the end of the
+    /// trace.
     pub(super) fn add(
         &mut self,
         time: TaskTime,
@@ -82,8 +83,8 @@ impl EachTask {
         std::mem::take(&mut self.ended)
     }
 
-    /// Gives each row its name. `named`: the name of a task at a place, or these words and a
-    /// method.
+    /// Fills `names`. `named`: returns the name of a task at a place; for a task without one, the
+    /// given words and a method.
     pub(super) fn name(&mut self, named: impl Fn(&TaskPlace, &str) -> String) {
         let places = std::mem::take(&mut self.places).into_values();
         self.names = places.iter().map(|(place, by)| named(place, by)).collect();

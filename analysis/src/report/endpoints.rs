@@ -1,5 +1,5 @@
-//! Events that say which endpoint of a web application their thread serves: starts of requests
-//! that come in, and the message of ASP.NET Core's routing about what it executes.
+//! Events that say which endpoint of a web application a thread serves: starts of incoming
+//! requests, and a log message of ASP.NET Core's routing.
 
 use super::contract::Moment;
 use super::logs::LoggedMessage;
@@ -7,17 +7,16 @@ use super::requests::HttpFacts;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 
-/// The logger of what runs endpoints, and how its message and its names begin.
+/// Logger of the middleware that runs endpoints.
 const LOGGER: &str = "Microsoft.AspNetCore.Routing.EndpointMiddleware";
 const MESSAGE: &str = "Executing endpoint '";
 const NAME: &str = "HTTP: ";
-/// The argument of the message that is the name.
+/// Argument of the message with the endpoint's name.
 const ARGUMENT: &str = "EndpointName";
-/// EventSources whose requests come in.
+/// EventSources of incoming requests.
 const SERVERS: [&str; 2] = ["Microsoft.AspNetCore.Hosting", "Microsoft-AspNetCore-Server-Kestrel"];
 
-/// Returns whether events of a type may name an endpoint: it depends only on what all of them have
-/// in common.
+/// Returns whether events of this type may name an endpoint.
 pub(super) fn may_name(event: &Event<'_>) -> bool {
     match event.known_provider() {
         KnownProvider::DiagnosticSource => event.name().ends_with("Start"),
@@ -31,8 +30,8 @@ pub(super) fn may_name(event: &Event<'_>) -> bool {
     }
 }
 
-/// Returns whether an event's stack may show a handler that has hardly any samples: where an
-/// exception is thrown, or a lock is waited for.
+/// Returns whether an event's stack is used to find the handler of an endpoint, which may have
+/// hardly any samples: stacks of exceptions and of waits for locks.
 pub(super) fn shows_handler(event: &Event<'_>) -> bool {
     event.known_provider() == KnownProvider::Runtime && matches!(event.id(), 80 | 81)
 }
@@ -47,7 +46,8 @@ pub(super) fn name_of(event: &Event<'_>, moment: &Moment) -> Option<String> {
     facts.name()
 }
 
-/// Returns the endpoint as the program has mapped it, such as `GET /orders/{id:int}`.
+/// Returns the endpoint that a log message names, as the program mapped it, such as `GET
+/// /orders/{id:int}`.
 fn executed(event: &Event<'_>) -> Option<String> {
     let logger = event.field("LoggerName")?.to_text()?;
     let message = LoggedMessage::from_event(event).filter(|_| logger == LOGGER)?;

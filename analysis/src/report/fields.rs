@@ -1,9 +1,9 @@
-//! Fields of events without a typed view, which must be requested in payload order.
+//! Fields of events that have no typed view.
 
 use crate::model::{TextHandle, Texts};
 use nettrace_parser::{Event, Fields};
 
-/// Walks through one event's fields.
+/// Finds fields of one event by name. They must be requested in the order of the payload.
 pub(crate) struct Walk<'r> {
     fields: Fields<'r>,
 }
@@ -25,7 +25,7 @@ impl<'r> Walk<'r> {
         self.fields.find(name)?.value.ok()?.as_bool()
     }
 
-    /// Returns a text; it is empty if the writer omitted it.
+    /// Returns a text, which is empty if the writer omitted it.
     pub(crate) fn text(&mut self, name: &str, texts: &mut Texts) -> Option<TextHandle> {
         let text = self.fields.find(name)?.value.ok()?.to_text().unwrap_or_default();
         Some(texts.intern(&text))

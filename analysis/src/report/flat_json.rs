@@ -1,10 +1,10 @@
-//! JSON objects whose values are texts or numbers, as loggers write them.
+//! JSON objects of texts and numbers, as loggers write them.
 
 /// Maximum number of members that are read.
 const MAX_MEMBERS: usize = 100;
 
-/// Returns the members of an object, in their order, without escapes, up to the first one that is
-/// no text and no number. The list is empty for any other text.
+/// Returns the members of an object with unescaped texts, up to the first whose value is an object
+/// or array. The list is empty if the JSON is not an object.
 pub(super) fn members(json: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let Some(rest) = json.trim_start().strip_prefix('{') else { return found };
@@ -36,7 +36,7 @@ pub(super) fn members(json: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Reads the rest of a text, after its quote.
+/// Reads the rest of a text after the opening quote.
 fn text(rest: &mut impl Iterator<Item = char>) -> Option<String> {
     let mut text = String::new();
     loop {
@@ -50,7 +50,7 @@ fn text(rest: &mut impl Iterator<Item = char>) -> Option<String> {
                 'u' => {
                     let first = unit(rest)?;
                     let code = if (0xd800..0xdc00).contains(&first) {
-                        // The second half of a character.
+                        // The second half of a surrogate pair follows.
                         if (rest.next()?, rest.next()?) != ('\\', 'u') {
                             return None;
                         }
@@ -78,7 +78,7 @@ fn skip(rest: &mut std::iter::Peekable<impl Iterator<Item = char>>, is: impl Fn(
     while rest.next_if(&is).is_some() {}
 }
 
-/// Writes an object with these members.
+/// Returns the JSON of an object with these members.
 pub(super) fn object<'m>(members: impl Iterator<Item = (&'m str, &'m str)>) -> String {
     let mut json = String::from("{");
     for (at, (name, value)) in members.enumerate() {

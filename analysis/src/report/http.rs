@@ -1,5 +1,5 @@
-//! HTTP requests: a report of those activities that are requests, by target, with the SQL commands
-//! that they ran; of a requested one, what happened inside it.
+//! HTTP requests by target, with the number of SQL commands that they ran, and the steps inside one
+//! request that the user names.
 
 use super::activities::{Activities, ActivitiesReport};
 use super::contract::{Moment, Recording, Report};
@@ -9,23 +9,23 @@ use super::steps::Steps;
 use crate::model::{Model, Resolved};
 use nettrace_parser::Event;
 
-/// Computes an [`ActivitiesReport`] of HTTP requests only, by target.
+/// Computes an [`ActivitiesReport`] of HTTP requests, by target.
 #[derive(Debug)]
 pub struct Http {
     requests: Activities,
     sql: Sql,
-    /// Steps of the requested request.
+    /// Steps inside the request that the user names.
     steps: Option<Steps>,
 }
 
 impl Default for Http {
-    /// Creates the report of all requests, with the 10 slowest.
+    /// Reports all requests and lists the 10 slowest.
     fn default() -> Http {
         Http::from(Activities::default())
     }
 }
 
-/// With the same options.
+/// Reports only the HTTP requests, with the options of `activities`.
 impl From<Activities> for Http {
     fn from(activities: Activities) -> Http {
         Http {
@@ -65,7 +65,7 @@ impl Report for Http {
     fn finish(self, resolved: &Resolved<'_>) -> ActivitiesReport {
         let mut report = self.requests.finish(resolved);
         for row in self.sql.finish(resolved).requests {
-            // Commands run for requests that come in.
+            // Commands run for incoming requests.
             let name = label_of(Some("in"), row.name);
             if let Some(request) = report.activities.iter_mut().find(|it| it.name == name) {
                 (request.sql_commands, request.sql_ns) = (row.commands, row.total_ns);

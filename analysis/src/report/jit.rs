@@ -1,7 +1,7 @@
-//! Methods compiled at run time.
+//! Methods compiled at run time: time, size, tier, and decisions of the compiler.
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
-use super::counts::ReasonCount;
+use super::counts::{ReasonCount, increase};
 use super::fields::Walk;
 use crate::model::intervals::Matcher;
 use crate::model::{
@@ -24,14 +24,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// | runtime 188, 189, 191 | a call became a jump, or not |
 /// | runtime 160, 159 | precompiled code was searched for, and found |
 ///
-/// A method whose start was before the session or was lost has no duration; one whose end
-/// is missing has no code. Keeps a row for each compiled method, because the report lists
-/// them; there are at most about as many as methods times tiers.
+/// A compilation without its start in the trace has no duration; one without its end has no code.
+/// The report keeps a row for each compilation, because it lists them; there are about as many as
+/// methods times tiers.
 #[derive(Debug, Default)]
 pub struct Jit {
     rows: Vec<CompilationRow>,
-    /// Rows of methods being compiled, by thread and method.
-    /// Its row; `None` if the filter does not admit the start.
+    /// Index of the row of each method being compiled, by thread and method id; `None` if the
+    /// filter does not admit the start.
     open: Matcher<(ThreadHandle, u64), Option<usize>>,
     background: BTreeSet<ThreadHandle>,
     inlining: Decisions,
@@ -63,40 +63,40 @@ struct Decisions {
     refused: BTreeMap<TextHandle, u64>,
 }
 
-/// Compiled methods: totals, and a list.
+/// Compiled methods: totals and list.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct JitReport {
     /// Version of this document.
     pub schema: u32,
-    /// Totals of all methods.
+    /// Totals of all compilations.
     pub totals: JitTotals,
-    /// By tier, most methods first.
+    /// Totals by tier, most methods first.
     pub tiers: Vec<TierTotals>,
-    /// Inlining of calls.
+    /// Decisions to inline calls.
     pub inlining: JitDecisions,
-    /// Conversion of calls to tail calls.
+    /// Decisions to make calls tail calls.
     pub tail_calls: JitDecisions,
-    /// The methods, in the order in which their compilation started. A method is listed
-    /// each time it was compiled.
+    /// Compiled methods, in the order in which compilation started. A method is listed each time it
+    /// was compiled.
     pub methods: Vec<JitMethod>,
 }
 
-/// Totals of all methods.
+/// Totals of all compilations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct JitTotals {
-    /// Number of methods.
+    /// Number of compiled methods.
     pub methods: u64,
-    /// Size of their IL in bytes.
+    /// Size of the IL, in bytes.
     pub il_bytes: u64,
-    /// Size of their native code in bytes.
+    /// Size of the native code, in bytes.
     pub native_bytes: u64,
-    /// Time spent compiling, summed over threads.
+    /// Time spent compiling, summed over threads, in nanoseconds.
     pub duration_ns: u64,
-    /// Time spent compiling in the background, included in `duration_ns`.
+    /// Part of `duration_ns` spent compiling in the background.
     pub background_duration_ns: u64,
     /// Number of methods compiled in the background.
     pub background: u64,
@@ -104,16 +104,16 @@ pub struct JitTotals {
     pub osr: u64,
     /// Number of methods compiled because the runtime rejected their precompiled code.
     pub r2r_rejected: u64,
-    /// How often precompiled code was searched for; 0 if that was not recorded.
+    /// Number of searches for precompiled code; 0 if they were not recorded.
     pub r2r_lookups: u64,
-    /// How often precompiled code was found.
+    /// Number of searches that found precompiled code.
     pub r2r_found: u64,
-    /// Number of methods whose start or end is missing.
+    /// Number of methods whose start or end of compilation is missing.
     pub incomplete: u64,
-    /// Number of methods that the program has made while it ran.
+    /// Number of methods that the program generated at run time.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub dynamic: u64,
-    /// Time spent compiling these, included in `duration_ns`.
+    /// Part of `duration_ns` spent compiling methods that the program generated.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub dynamic_duration_ns: u64,
 }
@@ -125,75 +125,76 @@ pub struct JitTotals {
 pub struct TierTotals {
     /// Name of the tier, such as `QuickJitted`.
     pub tier: &'static str,
-    /// Number of methods.
+    /// Number of compiled methods.
     pub methods: u64,
-    /// Size of their native code in bytes.
+    /// Size of the native code, in bytes.
     pub native_bytes: u64,
-    /// Time spent compiling.
+    /// Time spent compiling, in nanoseconds.
     pub duration_ns: u64,
 }
 
-/// Decisions of the compiler about calls.
+/// Decisions of one kind that the compiler made about calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct JitDecisions {
-    /// Number of calls where the compiler did so.
+    /// Number of calls that the compiler changed.
     pub done: u64,
-    /// Number of calls where the compiler refused.
+    /// Number of calls that the compiler refused to change.
     pub refused: u64,
-    /// Reasons for refusals, in the compiler's words, most frequent first.
+    /// Reasons for refusals, most frequent first.
     pub reasons: Vec<ReasonCount>,
 }
 
-/// A compiled method.
+/// Compilation of a method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct JitMethod {
-    /// `Namespace.Type.Method(arguments)`, in the same notation as in stacks.
+    /// Name of the method as in stacks: `Namespace.Type.Method(arguments)`.
     pub name: String,
-    /// Short name of its module; empty if unknown.
+    /// Short name of the module; empty if unknown.
     pub module: String,
-    /// Size of its IL in bytes; 0 for dynamically emitted code, or if its start is
-    /// missing.
+    /// Size of the IL, in bytes; 0 for dynamically emitted code, and if the start is missing.
     pub il_bytes: u32,
-    /// Size of its native code in bytes; 0 if its end is missing.
+    /// Size of the native code, in bytes; 0 if the end is missing.
     pub native_bytes: u32,
-    /// Time spent compiling; 0 if its start or end is missing.
+    /// Time spent compiling, in nanoseconds; 0 if the start or end is missing.
     pub duration_ns: u64,
-    /// When compilation started; if that is missing, when it ended.
+    /// Start of the compilation, in nanoseconds since the session's start; the end if the start is
+    /// missing.
     pub start_ns: i64,
-    /// Name of its tier, such as `QuickJitted`; `Unknown` if its end is missing.
+    /// Name of the tier, such as `QuickJitted`; `Unknown` if the end is missing.
     pub tier: &'static str,
-    /// Whether a background thread compiled it.
+    /// Whether a background thread compiled the method.
     pub background: bool,
-    /// OS id of the thread that compiled it.
+    /// OS id of the compiling thread; `None` if the stream does not contain it.
     pub thread: Option<u64>,
-    /// OS id of its process.
+    /// OS id of the process; `None` if the stream does not contain it.
     pub process_id: Option<u64>,
-    /// Whether the runtime rejected its precompiled code.
+    /// Whether the runtime rejected the method's precompiled code.
     pub r2r_rejected: bool,
-    /// Whether start and end are in the trace.
+    /// Whether the trace has start and end of the compilation.
     pub is_complete: bool,
-    /// Part of an async method that the runtime itself suspends (.NET 11).
+    /// Part of an async method that the runtime itself suspends (.NET 11); `None` for other
+    /// methods.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub async_part: Option<AsyncPart>,
-    /// Whether it is the program's `Main`.
+    /// Whether the method is the program's `Main`.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub is_main: bool,
 }
 
-/// A part of an async method that the runtime itself suspends and resumes (runtime-async): it
-/// is compiled twice, under one name.
+/// Part of an async method that the runtime itself suspends and resumes (runtime-async). Both parts
+/// are compiled under one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum AsyncPart {
-    /// Entry point for callers that want a task: it creates one and calls the body.
+    /// Entry point for callers that want a task: creates the task and calls the body.
     Thunk,
-    /// The method's own code, which returns the bare result.
+    /// Method's own code, which returns the bare result.
     Body,
 }
 
@@ -235,7 +236,7 @@ impl Jit {
             return false;
         };
         let Some(method) = view::Method::from_event(event) else { return false };
-        // The cold section is reported separately.
+        // Only hot sections: the cold section of a method is reported separately.
         if method.change != MethodChange::Load || !method.is_jitted() || method.extent() != 0 {
             return false;
         }
@@ -278,16 +279,17 @@ impl Jit {
     }
 }
 
-/// Returns whether a method was compiled in the background. The first version of its code never is:
-/// the event that says where a thread's work in the background ends was lost.
+/// Returns whether a method was compiled in the background. The first version of a method's code
+/// never is, even on a thread that seems to work in the background: the event that ends its
+/// background work was lost.
 fn is_background(is_on_background_thread: bool, method: &view::Method<'_>) -> bool {
     let is_first = method.tier() == Tier::QuickJitted;
     (is_on_background_thread && !is_first) || is_recompiled(method)
 }
 
-/// Returns whether it is a later version of a method's code, at a tier that is only compiled in the
-/// background. That thread's events may be missing: at the end of a session, .NET Core 3.x reports
-/// methods without them.
+/// Returns whether the code is a later version, at a tier that is compiled only in the background.
+/// The events of the background thread may be missing: at the end of a session, .NET Core 3.x
+/// reports methods without them.
 fn is_recompiled(method: &view::Method<'_>) -> bool {
     let is_tier = matches!(
         method.tier(),
@@ -316,7 +318,7 @@ impl Report for Jit {
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        let once = |count: &mut u64| *count = count.saturating_add(u64::from(moment.is_selected));
+        let once = |count: &mut u64| increase(count, u64::from(moment.is_selected));
         match event.id() {
             145 => return self.started(event, moment, model),
             141 | 143 => return self.loaded(event, moment, model),
@@ -356,21 +358,20 @@ impl Report for Jit {
             JitTotals { r2r_lookups: self.lookups, r2r_found: self.found, ..JitTotals::default() };
         let mut tiers: BTreeMap<&'static str, TierTotals> = BTreeMap::new();
         for (method, row) in self.rows.iter().zip(&methods) {
-            let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
-            add(&mut totals.methods, 1);
-            add(&mut totals.il_bytes, u64::from(row.il_bytes));
-            add(&mut totals.native_bytes, u64::from(row.native_bytes));
-            add(&mut totals.duration_ns, row.duration_ns);
-            add(&mut totals.incomplete, u64::from(!row.is_complete));
-            add(&mut totals.r2r_rejected, u64::from(row.r2r_rejected));
-            add(&mut totals.osr, u64::from(row.tier == Tier::OptimizedTier1Osr.as_str()));
+            increase(&mut totals.methods, 1);
+            increase(&mut totals.il_bytes, u64::from(row.il_bytes));
+            increase(&mut totals.native_bytes, u64::from(row.native_bytes));
+            increase(&mut totals.duration_ns, row.duration_ns);
+            increase(&mut totals.incomplete, u64::from(!row.is_complete));
+            increase(&mut totals.r2r_rejected, u64::from(row.r2r_rejected));
+            increase(&mut totals.osr, u64::from(row.tier == Tier::OptimizedTier1Osr.as_str()));
             if row.background {
-                add(&mut totals.background, 1);
-                add(&mut totals.background_duration_ns, row.duration_ns);
+                increase(&mut totals.background, 1);
+                increase(&mut totals.background_duration_ns, row.duration_ns);
             }
             if method.is_dynamic(model) {
-                add(&mut totals.dynamic, 1);
-                add(&mut totals.dynamic_duration_ns, row.duration_ns);
+                increase(&mut totals.dynamic, 1);
+                increase(&mut totals.dynamic_duration_ns, row.duration_ns);
             }
             let tier = tiers.entry(row.tier).or_insert(TierTotals {
                 tier: row.tier,
@@ -378,9 +379,9 @@ impl Report for Jit {
                 native_bytes: 0,
                 duration_ns: 0,
             });
-            add(&mut tier.methods, 1);
-            add(&mut tier.native_bytes, u64::from(row.native_bytes));
-            add(&mut tier.duration_ns, row.duration_ns);
+            increase(&mut tier.methods, 1);
+            increase(&mut tier.native_bytes, u64::from(row.native_bytes));
+            increase(&mut tier.duration_ns, row.duration_ns);
         }
         let mut tiers: Vec<TierTotals> = tiers.into_values().collect();
         tiers.sort_few_by_key(|row| (Reverse(row.methods), row.tier));
@@ -395,14 +396,14 @@ impl Report for Jit {
     }
 }
 
-/// Namespace of the methods that a program makes while it runs.
+/// Namespace of methods that a program generates at run time.
 const DYNAMIC: &str = "dynamicClass";
 
-/// The flag of a method whose precompiled code the runtime rejected.
+/// Flag of a method whose precompiled code the runtime rejected.
 const R2R_REJECTED: u32 = 0x40;
 
 impl CompilationRow {
-    /// Returns whether the program has made the method while it ran.
+    /// Returns whether the program generated the method at run time.
     fn is_dynamic(&self, model: &Model) -> bool {
         let [namespace, ..] = self.name;
         model.text(namespace) == DYNAMIC
@@ -432,8 +433,8 @@ impl CompilationRow {
     }
 }
 
-/// Tells apart what was compiled under one name: the one that returns a task is the thunk of
-/// an async method, if there is another that does not.
+/// Sets the parts of async methods: of two methods with one name and equal arguments, the one that
+/// returns a task is the thunk, and the one that does not is the body.
 fn name_async_parts(rows: &[CompilationRow], methods: &mut [JitMethod], model: &Model) {
     let texts = model.texts();
     let part = |row: &CompilationRow| {

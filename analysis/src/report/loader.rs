@@ -1,4 +1,4 @@
-//! Assemblies and modules over time.
+//! Assemblies and modules over time, and searches for assemblies.
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::fields::Walk;
@@ -23,13 +23,14 @@ use std::collections::HashMap;
 pub struct Loader {
     assemblies: RowsById<AssemblyRow>,
     modules: RowsById<LoadedModule>,
-    /// Searches in progress on each thread; one search may cause another.
+    /// Searches in progress on each thread. One search may cause another inside of it.
     open: Matcher<ThreadHandle, ()>,
-    /// Rows without their texts.
+    /// Rows of searches, with the texts still in the key.
     binds: HashMap<BindKey, BindRow>,
 }
 
-/// Rows by process and id. An id may be reused after its owner was unloaded.
+/// Rows of assemblies or modules. An id may be reused after its owner was unloaded, so `newest` has
+/// the index of the last row of a process and id.
 #[derive(Debug)]
 struct RowsById<T> {
     rows: Vec<Known<T>>,
@@ -40,9 +41,9 @@ struct RowsById<T> {
 struct Known<T> {
     process: ProcessHandle,
     row: T,
-    /// Whether the filter admits its load or unload, or it was there before the session.
-    /// Others are known only so that the list at the end of the session does not make
-    /// them look as if they had been there before.
+    /// Whether the row is listed: the filter admits its load or unload, or it was loaded before the
+    /// session. Other rows are kept only so that the list at the end of the session does not add
+    /// them as loaded before it.
     is_selected: bool,
 }
 
@@ -62,98 +63,97 @@ struct BindKey {
     is_found: bool,
 }
 
-/// What was loaded and when.
+/// Assemblies and modules with the times of loading, and searches for assemblies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct LoaderReport {
     /// Version of this document.
     pub schema: u32,
-    /// Assemblies in the order in which they were loaded; those that already existed come
-    /// first.
+    /// Assemblies in the order of loading; those loaded before the session come first.
     pub assemblies: Vec<AssemblyRow>,
-    /// Modules, in the same order.
+    /// Modules in the order of loading; those loaded before the session come first.
     pub modules: Vec<LoadedModule>,
-    /// Requests for assemblies, most time first.
+    /// Searches for assemblies, most time first.
     pub binds: Vec<BindRow>,
 }
 
-/// An assembly.
+/// Loaded assembly.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct AssemblyRow {
-    /// OS id of the process.
+    /// OS id of the process; `None` if the stream does not contain it.
     pub process_id: Option<u64>,
-    /// Full name, with version, culture and key.
+    /// Full name with version, culture and key.
     pub name: String,
-    /// When it was loaded; `None` if it was loaded before the session, or that was not
-    /// recorded.
+    /// Time of loading, in nanoseconds since the session's start; `None` if not recorded, such as
+    /// before the session.
     pub loaded_ns: Option<i64>,
-    /// When it was unloaded.
+    /// Time of unloading, in nanoseconds since the session's start; `None` if not recorded.
     pub unloaded_ns: Option<i64>,
-    /// Whether it was generated in memory.
+    /// Whether the code was generated in memory.
     pub is_dynamic: bool,
-    /// Whether it can be unloaded.
+    /// Whether the assembly can be unloaded.
     pub is_collectible: bool,
-    /// Its id.
+    /// Id that the runtime gave to the assembly.
     pub assembly_id: u64,
 }
 
-/// A module.
+/// Loaded module.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct LoadedModule {
-    /// OS id of the process.
+    /// OS id of the process; `None` if the stream does not contain it.
     pub process_id: Option<u64>,
-    /// Path of the file with its IL, as stored.
+    /// Path of the file with the IL, as the runtime reports it.
     pub path: String,
-    /// When it was loaded; `None` if it was loaded before the session, or that was not
-    /// recorded.
+    /// Time of loading, in nanoseconds since the session's start; `None` if not recorded, such as
+    /// before the session.
     pub loaded_ns: Option<i64>,
-    /// When it was unloaded.
+    /// Time of unloading, in nanoseconds since the session's start; `None` if not recorded.
     pub unloaded_ns: Option<i64>,
-    /// Whether it contains precompiled code that the runtime uses.
+    /// Whether the module contains precompiled code that the runtime uses.
     pub is_ready_to_run: bool,
-    /// Whether it was generated in memory.
+    /// Whether the code was generated in memory.
     pub is_dynamic: bool,
-    /// Its id.
+    /// Id that the runtime gave to the module.
     pub module_id: u64,
-    /// Id of its assembly.
+    /// Id of the module's assembly.
     pub assembly_id: u64,
 }
 
-/// A request for an assembly; equal requests are merged.
+/// Searches for one assembly with equal results.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct BindRow {
-    /// OS id of the process.
+    /// OS id of the process; `None` if the stream does not contain it.
     pub process_id: Option<u64>,
-    /// The requested name or path.
+    /// Requested name or path.
     pub assembly: String,
-    /// Where it was found.
+    /// Path at which the assembly was found; empty if it was not.
     pub path: String,
-    /// What requested it.
+    /// Name of the assembly that requested the search.
     pub requested_by: String,
-    /// The load context in which it was searched.
+    /// Load context in which the assembly was searched for.
     pub context: String,
-    /// Whether it was found.
+    /// Whether the assembly was found.
     pub is_found: bool,
-    /// Number of requests.
+    /// Number of searches.
     pub count: u64,
-    /// Those that were answered from what was already loaded.
+    /// Number of searches that found an assembly loaded before.
     pub cached: u64,
-    /// Time spent searching, including searches that it caused.
+    /// Time spent searching, including searches inside these, in nanoseconds.
     pub duration_ns: u64,
-    /// The longest time.
+    /// Longest time of one search, in nanoseconds.
     pub max_duration_ns: u64,
-    /// Time of the first request.
+    /// Start of the first search, in nanoseconds since the session's start.
     pub first_ns: i64,
 }
 
-/// What is reported about a row.
+/// Change of an assembly or module that an event reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LoaderState {
     Load,
@@ -166,7 +166,7 @@ trait Lives {
 
     fn process_id(&mut self) -> &mut Option<u64>;
 
-    /// Returns whether a row with the same id is about the same thing.
+    /// Returns whether two rows with one id are about one assembly or module.
     fn is_same(&self, other: &Self) -> bool;
 }
 
@@ -219,8 +219,8 @@ impl<T: Lives> RowsById<T> {
                     return;
                 }
                 _ if unloaded.is_none() => return,
-                // A process that exits unloads everything, and the session's rundown
-                // lists it after that.
+                // An exiting process unloads everything before the session's rundown lists it
+                // again.
                 LoaderState::Exists if known.row.is_same(new.insert(row())) => return,
                 _ => {}
             }
@@ -237,7 +237,7 @@ impl<T: Lives> RowsById<T> {
         self.rows.push(Known { process, row, is_selected });
     }
 
-    /// Returns the rows with the ids of their processes, which may be reported late.
+    /// Returns the listed rows with the ids of their processes, which may be reported late.
     fn finish(self, model: &Model) -> Vec<T> {
         let with_id = |Known { process, mut row, .. }: Known<T>| {
             *row.process_id() = model.process(process).and_then(|process| process.id);
@@ -295,7 +295,7 @@ impl Loader {
         process: ProcessHandle,
         model: &mut Model,
     ) -> Option<()> {
-        // Without its start, its duration is unknown.
+        // The duration is unknown without the start.
         let at = moment.edge(event);
         let bind = self.open.stop(moment.thread, at, None, |_| {});
         let Interval { start, nanos, .. } =

@@ -1,9 +1,8 @@
 //! Groups messages that differ only in numbers and identifiers.
 
-/// Replaces each number, and each hexadecimal identifier, by `#`.
+/// Returns the text with each number and each hexadecimal identifier replaced by `#`.
 ///
-/// `round 12` and `round 13` belong to the group `round #`; likewise for two GUIDs or two
-/// addresses.
+/// For example, `round 12` and `round 13` both give `round #`.
 pub(crate) fn group_of(message: &str) -> String {
     let mut group = String::with_capacity(message.len().min(MAX_BYTES));
     let mut word = String::new();
@@ -49,7 +48,8 @@ fn flush(word: &mut String, group: &mut String) {
     word.clear();
 }
 
-/// Returns whether a word is a GUID, or hexadecimal with both letters and digits.
+/// Returns whether a word is a GUID or another hexadecimal number: at least six characters, one of
+/// them a digit.
 pub(crate) fn is_identifier(word: &str) -> bool {
     let digits = word.strip_prefix("0x").unwrap_or(word);
     let is_hexadecimal =

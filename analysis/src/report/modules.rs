@@ -1,4 +1,4 @@
-//! Modules.
+//! Modules of processes, and files that are mapped into them.
 
 use super::contract::{Recording, Report, ReportInput, SCHEMA};
 use crate::model::{Model, Process, Resolved};
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Modules {
-    /// OS ids of the processes whose modules are listed; all if empty.
+    /// OS ids of the processes whose modules are listed; empty for all processes.
     pub processes: Vec<u64>,
 }
 
@@ -31,63 +31,61 @@ impl Report for Modules {
     }
 }
 
-/// The modules of a trace.
+/// Modules of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ModulesReport {
     /// Version of this document.
     pub schema: u32,
-    /// The modules, sorted by process, then by number of reported methods, most first,
-    /// then by name.
+    /// Modules by process, then by number of reported methods, most first, then by name.
     pub modules: Vec<ModuleRow>,
 }
 
-/// The kind of a module.
+/// Kind of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum ModuleKind {
-    /// A .NET module.
+    /// .NET module.
     #[default]
     Managed,
-    /// A mapped file (version 6).
+    /// Mapped file, which only version 6 has.
     Native,
 }
 
-/// A module of a process, or a file that was mapped into it.
+/// Module of a process, or file that is mapped into it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ModuleRow {
-    /// OS id of the process.
+    /// OS id of the process; `None` if the stream does not contain it.
     pub process_id: Option<u64>,
     /// Short name.
     pub name: String,
-    /// Path, as stored.
+    /// Path as the runtime reports it.
     pub path: String,
-    /// Full name of its assembly, if known.
+    /// Full name of the assembly; `None` if unknown.
     pub assembly: Option<String>,
-    /// Name of its application domain, if known.
+    /// Name of the application domain; `None` if unknown.
     pub domain: Option<String>,
-    /// What kind of file it is.
+    /// Kind of the module.
     pub kind: ModuleKind,
-    /// Whether it contains precompiled code that the runtime uses.
+    /// Whether the module contains precompiled code that the runtime uses.
     pub is_ready_to_run: bool,
-    /// Whether it was generated in memory.
+    /// Whether the module was generated in memory.
     pub is_dynamic: bool,
-    /// Number of its reported methods whose precompiled code was used.
+    /// Number of reported methods whose precompiled code was used.
     pub precompiled_methods: u64,
-    /// Number of its methods compiled in the process: a method compiled at two tiers
-    /// counts twice.
+    /// Number of compilations of methods: a method compiled at two tiers counts twice.
     pub jitted_methods: u64,
-    /// Size of the compiled code in bytes.
+    /// Size of the code compiled at run time, in bytes.
     pub jitted_bytes: u64,
-    /// When it was loaded, in nanoseconds since the session's start; `None` if it was
-    /// loaded before, or that was not recorded.
+    /// Time of loading, in nanoseconds since the session's start; `None` if not recorded, such as
+    /// before the session.
     pub loaded_ns: Option<i64>,
-    /// When it was unloaded.
+    /// Time of unloading, in nanoseconds since the session's start; `None` if not recorded.
     pub unloaded_ns: Option<i64>,
 }
 
@@ -150,7 +148,7 @@ fn managed(model: &Model, process: &Process) -> Vec<ModuleRow> {
             continue;
         };
         match code.is_jitted {
-            // The cold section belongs to a method that was already counted.
+            // A cold section belongs to a method that is counted for its hot section.
             true if code.is_cold => {
                 row.jitted_bytes = row.jitted_bytes.saturating_add(u64::from(code.size))
             }

@@ -1,15 +1,15 @@
-//! What began, and how long it took: one by one, for those who count in ranges of time.
+//! Activities, requests and tasks one by one, for the page, which counts them in ranges of time.
 
 use crate::model::StackHandle;
 
-/// An activity, a request, a task or a wait for one, as it is counted.
+/// An activity, a request, a task, or a wait for a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
 pub(crate) struct Occurrence {
     pub(crate) start_nanos: i64,
     /// `None` if it had not stopped at the end of the trace.
     pub(crate) nanos: Option<u64>,
-    /// What it is called: a text of the model; of tasks a number among
+    /// Name: a text of the model; for tasks, an index in
     /// [`EachTask::names`](super::each_task::EachTask::names).
     pub(crate) label: u32,
     pub(crate) stack: StackHandle,

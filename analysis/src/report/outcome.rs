@@ -1,8 +1,8 @@
-//! The result of reading, as part of documents.
+//! Outcome of reading, as part of documents.
 
 use nettrace_parser::{BlockKind, Finding, Outcome};
 
-/// How reading the trace went: the member `outcome` of every document.
+/// Outcome of reading a trace: the member `outcome` of every document.
 ///
 /// ```
 /// use nettrace_analysis::report::OutcomeReport;
@@ -10,7 +10,7 @@ use nettrace_parser::{BlockKind, Finding, Outcome};
 /// let mut reader = nettrace_parser::Reader::from_slice(&bytes);
 /// while reader.next_event()?.is_some() {}
 /// let outcome = OutcomeReport::from_outcome(&reader.outcome());
-/// // Its writer dropped one event.
+/// // The writer of this trace dropped one event.
 /// assert_eq!((outcome.complete, outcome.lost, outcome.damage_count), (true, 1, 0));
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
@@ -18,17 +18,17 @@ use nettrace_parser::{BlockKind, Finding, Outcome};
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct OutcomeReport {
-    /// Whether the stream's end mark was read. If not, the end of the trace is missing.
+    /// Whether the stream's end mark was read; otherwise the end of the trace is missing.
     pub complete: bool,
-    /// Where the stream ended, in bytes after decompression.
+    /// Position at which the stream ended, in bytes after decompression.
     pub end_offset: u64,
-    /// Number of bytes of the block in which the stream ends that are not there; what would
-    /// follow is not known.
+    /// Number of bytes that are missing from the block in which the stream ends; `None` if the
+    /// stream does not end inside a block. Blocks after it may be missing, too.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub missing_bytes: Option<u64>,
     /// Number of lost events, according to sequence numbers.
     pub lost: u64,
-    /// False for version 3, whose events have no sequence numbers.
+    /// Whether `lost` is known: false for version 3, whose events have no sequence numbers.
     pub losses_known: bool,
     /// Number of threads that lost events.
     pub lost_threads: u64,
@@ -40,22 +40,22 @@ pub struct OutcomeReport {
     pub damage: Vec<DamageRow>,
 }
 
-/// A finding of damage.
+/// Finding of damage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DamageRow {
     /// Stream offset of the first affected byte.
     pub offset: u64,
-    /// Kind of the block it lies in; `None` between blocks.
+    /// Kind of the damaged block; `None` between blocks.
     pub block: Option<&'static str>,
-    /// What was being read.
+    /// Part of the format that was read.
     pub context: &'static str,
-    /// The fault.
+    /// Description of the fault.
     pub fault: String,
-    /// How much it cost, such as `rest of block lost`.
+    /// Class of the loss, such as `rest of block lost`.
     pub class: &'static str,
-    /// Number of bytes that were not read because of it.
+    /// Number of bytes that were not read because of the fault.
     pub lost_bytes: u64,
 }
 
@@ -76,8 +76,8 @@ impl OutcomeReport {
         }
     }
 
-    /// Inserts a fault of the file that contains the stream before all others, such as a
-    /// wrong checksum of a compressed file. `offset` is an offset in that file.
+    /// Inserts a fault of the file that contains the stream, such as a wrong checksum of a
+    /// compressed file, before all others. `offset`: position in that file, in bytes.
     pub fn add_file_fault(&mut self, offset: u64, context: &'static str, fault: String) {
         self.damage.insert(0, DamageRow::of_file(offset, context, fault));
         self.damage_count = self.damage_count.saturating_add(1);

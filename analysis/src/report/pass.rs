@@ -1,4 +1,4 @@
-//! Reads a trace for reports.
+//! Reading a trace for reports.
 
 use super::endpoints;
 #[cfg(feature = "serde")]
@@ -9,9 +9,9 @@ use crate::driver::{Analysis, AnalysisError, AnalysisOptions, Observer};
 use crate::model::{Coverage, Model, Moment, Profile};
 use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
 
-/// Reads a trace for a report, or for several ([`Reports`]). Those that share a pass share
-/// the model and the names of frames, which is most of the work, so a second report costs
-/// little (see `benches/README.md` of the project).
+/// Reads a trace for one or several [`Reports`]. Reports that share a pass share the model and the
+/// names of frames, which are most of the work, so a second report costs little
+/// (`benches/README.md` of the project has figures).
 ///
 /// ```
 /// use nettrace_analysis::report::{Exceptions, Gc, ReportPass};
@@ -33,32 +33,30 @@ pub struct ReportPass<R: Reports> {
     analysis: Analysis<'static>,
 }
 
-/// The result of a pass. It is serialized as the report with [`Reported::outcome`] as an
-/// additional member.
+/// Result of a pass. It is serialized as its report with the additional member `outcome`.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[must_use = "this is what the trace was read for"]
 #[non_exhaustive]
 pub struct Reported<O> {
-    /// The report; of several, all of them, in the order in which they were passed.
+    /// Result of the report; a tuple or list of results if the pass has several reports.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub output: O,
-    /// How reading went. If the trace is truncated or damaged, the report's counts are
-    /// too low. `None` if the events were passed one by one and
-    /// [`ReportPass::set_outcome`] was not called.
+    /// Outcome of reading: the report's counts are too low if the trace is truncated or damaged.
+    /// `None` if the events were passed one by one and [`ReportPass::set_outcome`] was not called.
     #[cfg_attr(feature = "serde", serde(serialize_with = "outcome"))]
     pub outcome: Option<Outcome>,
-    /// Number of events, samples or modules that the reports are about, before filters on
-    /// frames and states. 0 if the trace was recorded without them.
+    /// Number of events, samples or modules that the reports are about, before filters of frames
+    /// and states. 0 if the trace was recorded without such events.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub events: u64,
     /// Number of CPU samples that filters of threads and times leave out.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub refused_samples: u64,
-    /// How many frames of the trace's stacks have names.
+    /// Numbers of the frames of the trace's stacks with and without names.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub coverage: Coverage,
-    /// What the trace says about processes, threads and code.
+    /// Processes, threads and code of the trace.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub model: Model,
 }
@@ -85,20 +83,20 @@ impl<R: Reports> ReportPass<R> {
         }
     }
 
-    /// Returns the reports, to take completed data from them.
+    /// Returns the reports, so that a caller can take data that is complete before the end.
     pub fn reports_mut(&mut self) -> &mut R {
         &mut self.observer.reports
     }
 
-    /// Adds a converter that receives the samples and marks of the pass, of the kinds
-    /// that the options ask for. It receives them only if a report is computed from
-    /// samples ([`ReportInput::Samples`](super::ReportInput::Samples)), each before the reports receive its event; it
-    /// receives no events.
+    /// Adds a converter that receives the samples and marks of the kinds in the options, each
+    /// before the reports receive its event. It receives no events, and nothing at all unless a
+    /// report is computed from samples ([`ReportInput::Samples`](super::ReportInput::Samples)).
     pub fn add(&mut self, converter: Box<dyn Convert>) {
         self.analysis.add(converter);
     }
 
-    /// Returns the model, to add what the trace does not contain, such as perf maps.
+    /// Returns the model, so that a caller can add what the trace does not contain, such as perf
+    /// maps.
     pub fn model_mut(&mut self) -> &mut Model {
         self.analysis.model_mut()
     }
@@ -121,7 +119,7 @@ impl<R: Reports> ReportPass<R> {
 
     /// Processes the next event; events must come in time order.
     pub fn event(&mut self, event: &Event<'_>) {
-        // Only converters of samples and marks fail; they say so again at the end.
+        // Only converters fail here, and they return the error again at the end.
         let _ = self.analysis.event_for(event, &mut self.observer);
     }
 
@@ -141,18 +139,18 @@ impl<R: Reports> ReportPass<R> {
     }
 }
 
-/// Shows the events of a pass to the reports that want them.
+/// Passes the events of a pass to the reports that want them.
 struct ReportObserver<R: Reports> {
     reports: R,
     uses_events: bool,
     /// Whether handlers in the stacks of samples are named after their endpoints.
     names_endpoints: bool,
     uses: UsesByType<R::Interest>,
-    /// Number of events that a report is about.
+    /// Number of events that reports are about.
     about: u64,
 }
 
-/// What the events of a type are used for.
+/// Uses of the events of one type.
 #[derive(Clone, Copy)]
 struct Uses<I> {
     may_name_endpoint: bool,
@@ -202,12 +200,12 @@ impl<R: Reports> Observer for ReportObserver<R> {
     }
 }
 
-/// What the events of each type are used for, by the type's metadata id, with the type's
-/// serial number, as ids are used again.
+/// Uses of the events of each type: serial number of the type and its uses, by metadata id. The
+/// serial number tells types with a reused id apart.
 struct UsesByType<I>(Vec<(u64, Uses<I>)>);
 
-/// Maximum number of metadata ids with a row. Types with larger ids have none: each
-/// of their events asks the reports.
+/// Maximum number of metadata ids with a row. Each event of a type with a larger id asks the
+/// reports again.
 const MAX_IDS: usize = 1 << 16;
 
 impl<I> Default for UsesByType<I> {

@@ -1,22 +1,22 @@
-//! Frequency of occurrences over time.
+//! Number of occurrences over time.
 
-/// Maximum number of intervals; if there are more, pairs are merged.
+/// Maximum number of intervals; beyond it, neighbouring intervals are merged in pairs.
 const MAX_INTERVALS: usize = 120;
 /// Initial length of an interval, in nanoseconds: 1 ms.
 const FIRST_WIDTH: i64 = 1_000_000;
 
-/// Counts occurrences in intervals of equal length, which grow with the trace.
+/// Counts occurrences in intervals of equal length, which doubles as the trace grows.
 #[derive(Debug, Clone)]
 pub(crate) struct RateCounter {
     width: i64,
     counts: Vec<u64>,
-    /// The first occurrences, as long as there are few: intervals need more memory, and
-    /// there may be a counter for each event of a trace.
+    /// Times of the first occurrences, used instead of `counts` while there are few: there may be a
+    /// counter for each event of a trace, and intervals need more memory.
     few: [i64; FEW],
     few_count: usize,
 }
 
-/// Number of occurrences that are stored individually.
+/// Maximum number of occurrences whose times are stored.
 const FEW: usize = 4;
 
 impl Default for RateCounter {
@@ -26,8 +26,8 @@ impl Default for RateCounter {
 }
 
 impl RateCounter {
-    /// Counts an occurrence at a time in nanoseconds since the session's start; times
-    /// before it are moved to it.
+    /// Counts an occurrence. `nanos`: nanoseconds since the session's start; earlier times count as
+    /// the start.
     pub(crate) fn add(&mut self, nanos: i64) {
         if self.counts.is_empty() {
             if let Some(place) = self.few.get_mut(self.few_count) {
@@ -44,7 +44,7 @@ impl RateCounter {
         self.few.into_iter().take(self.few_count)
     }
 
-    /// Switches to intervals.
+    /// Moves the stored times into intervals.
     fn spread(&mut self) {
         let few = self.few();
         self.few_count = 0;
@@ -101,27 +101,26 @@ impl RateCounter {
     }
 }
 
-/// The number of occurrences in each interval since the session's start.
+/// Number of occurrences in each interval since the session's start.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Rate {
     /// Length of an interval, in nanoseconds.
     pub stretch_ns: i64,
-    /// Number of occurrences in each interval; the first begins at the session's start.
-    /// At most 120.
+    /// Number of occurrences in each interval; the first interval begins at the session's start. At
+    /// most 120 intervals.
     pub counts: Vec<u64>,
 }
 
 impl Rate {
-    /// Returns the most occurrences within about a second: shorter intervals are added up to a
-    /// second, longer ones give their mean.
+    /// Returns the highest number of occurrences per second. Intervals shorter than a second are
+    /// added up to one; longer intervals give their mean.
     pub fn peak_per_second(&self) -> f64 {
         if self.stretch_ns <= 0 {
             return 0.0;
         }
         let width = self.stretch_ns as f64;
-        // The counts are few, and so are the intervals that one second can hold of them.
         let (mut together, mut length) = (1_usize, width);
         while length < 1e9 && together < self.counts.len() {
             together = together.saturating_add(1);

@@ -1,41 +1,42 @@
-//! What is certain about samples of threads that are not known to have waited.
+//! How certain it is that the threads of samples ran.
 
 use crate::model::{FrameHandle, Model, ProfileKey, Resolved, Running, Totals};
 
-/// CPU samples by how certain it is that their thread ran.
+/// Numbers of CPU samples, by how certain it is that their thread ran.
 ///
-/// The runtime's sampler stops all threads and then looks at each. One in a native call is
-/// not stopped, and looks the same whether the call computes or blocks, so such samples
-/// count for more than the time of a processor that they took.
+/// The runtime's sampler stops all threads and then looks at each. It cannot stop a thread in a
+/// native call, which looks the same whether the call computes or blocks. So samples of native
+/// calls may stand for more time than the processors ran.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct RunningSamples {
-    /// Samples of managed code, which ran.
+    /// Number of samples of managed code, which ran.
     pub managed: u64,
-    /// Samples of native code that computes, which ran.
+    /// Number of samples of native code that is known to compute.
     pub computing: u64,
-    /// Samples of threads that were taking a lock.
+    /// Number of samples of threads that were taking a lock.
     pub taking_lock: u64,
-    /// Samples of native calls, which may have run or blocked.
+    /// Number of samples of native calls, which may have run or blocked.
     pub native_calls: u64,
 }
 
-/// Maximum time of the processors in the selected part of a trace, if threads
-/// have more time: one that waits for a processor is sampled like one that runs.
+/// Upper limit of the time that the processors can have run in the selected part of a trace.
+/// Samples may add up to more, because a thread that waits for a processor is sampled like one that
+/// runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ProcessorLimit {
     /// Number of processors.
     pub processors: u32,
-    /// Their time, in nanoseconds.
+    /// Time that all processors can have run together, in nanoseconds.
     pub most_ns: u64,
 }
 
 impl ProcessorLimit {
-    /// Returns the limit that a running time above the machine's sets. `running_ns`: the time of
-    /// all threads that are not known to have waited.
+    /// Returns the limit if `running_ns`, the time of all threads that are not known to have
+    /// waited, exceeds it.
     fn below(running_ns: u64, model: &Model) -> Option<ProcessorLimit> {
         let processors = model.processors()?;
         let most_ns = model.selected().nanos().saturating_mul(u64::from(processors));
@@ -43,22 +44,24 @@ impl ProcessorLimit {
     }
 }
 
-/// Sums over the CPU samples of a trace, for the head of the reports that list them.
+/// Sums of a trace's CPU samples, which reports of samples show above their rows.
 #[derive(Debug, Default)]
 pub(super) struct SampleSums {
     pub running: RunningSamples,
-    /// Time of the threads that are not known to have waited, in nanoseconds.
+    /// Time of threads that are not known to have waited, in nanoseconds.
     running_ns: u64,
-    /// Samples of threads that waited, whether the filter selects them or not.
+    /// Samples of threads that waited, whether or not the filter selects them.
     pub waiting: Totals,
-    /// Selected samples whose stack lost its callers.
+    /// Number of selected samples whose stack lacks its outermost frames.
     pub cut_off: u64,
-    /// Selected samples whose stack got lost callers from the thread's stack before.
+    /// Number of selected samples whose stack got its outermost frames from an earlier stack of the
+    /// thread.
     pub repaired: u64,
 }
 
 impl SampleSums {
-    /// Adds samples with one stack. Returns its frames, innermost first, if the filter selects them.
+    /// Adds the samples of one stack. Returns the stack's frames, innermost first; `None` if the
+    /// filter does not select the samples.
     pub(super) fn add<'r>(
         &mut self,
         resolved: &'r Resolved<'_>,

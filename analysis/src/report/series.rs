@@ -1,28 +1,28 @@
-//! A value over time, in bounded memory.
+//! Value over time, in bounded memory.
 
-/// A period of time, and the values in it.
+/// Period of time with its values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct SeriesPoint {
-    /// When the first of its values was reported.
+    /// Time of the first value, in nanoseconds since the session's start.
     pub ts_ns: i64,
-    /// The smallest value.
+    /// Smallest value.
     pub min: f64,
-    /// The largest value.
+    /// Largest value.
     pub max: f64,
-    /// The last value.
+    /// Last value.
     pub last: f64,
 }
 
 const MAX_POINTS: usize = 512;
 
-/// Keeps a value over time. If there are too many points, adjacent points are merged,
-/// preserving the extremes.
+/// Keeps a value over time. If there are too many points, neighbouring points are merged, keeping
+/// the extremes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Series {
     points: Vec<SeriesPoint>,
-    /// Points closer than this are merged.
+    /// Minimum time between points, in nanoseconds; closer points are merged.
     step_ns: i64,
 }
 

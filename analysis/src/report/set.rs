@@ -1,27 +1,27 @@
-//! Reports that share a pass over a trace.
+//! Sets of reports that share a pass over a trace.
 
 use super::contract::{Report, ReportInput};
 use crate::driver::Finished;
 use crate::model::{Coverage, Model, Moment, Process, Profile, Resolved, ThreadState};
 use nettrace_parser::Event;
 
-/// Reports that share a pass: one, a tuple of up to twelve, or a list of the same type.
+/// Reports that share a pass: a single report, a tuple of up to twelve, or a list of one type.
 pub trait Reports {
-    /// Their results.
+    /// Results of the reports.
     type Outputs;
 
-    /// Which of them want the events of a type: `()` for one report, a tuple of these for a
-    /// tuple. Each report has a place of its own in this type, so no two can share one.
+    /// Reports that want the events of a type: `()` for one report, a tuple of options for a tuple.
     type Interest: Copy + Send + Sync;
 
-    /// Returns what each is computed from.
+    /// Returns the input of each report.
     fn inputs(&self) -> Vec<ReportInput>;
 
-    /// Returns which of them want to see events of this type, `None` if none does; see
-    /// [`Report::wants`].
+    /// Returns the reports that want the events of this type, as [`Report::wants`] says; `None` if
+    /// none does.
     fn interest(&self, event: &Event<'_>) -> Option<Self::Interest>;
 
-    /// Passes an event to those that want it. Returns how many of them are about it.
+    /// Passes an event to the reports that want it. Returns the number of reports that are about
+    /// the event.
     fn observe(
         &mut self,
         event: &Event<'_>,
@@ -30,16 +30,16 @@ pub trait Reports {
         interest: &Self::Interest,
     ) -> u64;
 
-    /// Computes the results at the end of the trace.
+    /// Computes the results of all reports at the end of the trace.
     fn outputs(self, resolving: &mut Resolving<'_>) -> Self::Outputs;
 }
 
-/// The data for reports at the end of a trace: all share the same names, but they count
-/// different samples.
+/// Data for reports at the end of a trace. All reports share the names of frames, but each counts
+/// samples of its own states.
 #[derive(Debug)]
 pub struct Resolving<'m> {
     finished: &'m Finished,
-    /// For reports that are not computed from samples.
+    /// Empty profile for reports that are not computed from samples.
     no_samples: &'m Profile,
     resolved: Option<Resolved<'m>>,
 }
@@ -49,12 +49,12 @@ impl<'m> Resolving<'m> {
         Resolving { finished, no_samples, resolved: None }
     }
 
-    /// Returns the data for a report, equal to those of a pass of its own.
+    /// Returns the data for a report, as if the report had a pass of its own.
     pub fn for_report<R: Report>(&mut self) -> &Resolved<'m> {
         self.resolved(R::INPUT, R::STATES)
     }
 
-    /// Returns how many of the stacks' frames have names.
+    /// Returns the numbers of frames with and without names.
     pub(crate) fn coverage(&self) -> Coverage {
         match &self.resolved {
             Some(resolved) => resolved.coverage(),
@@ -62,14 +62,14 @@ impl<'m> Resolving<'m> {
         }
     }
 
-    /// Returns how reading went, if that is known.
+    /// Returns the outcome of reading, if it is known.
     #[cfg(feature = "page")]
     pub(crate) fn outcome(&self) -> Option<&nettrace_parser::Outcome> {
         self.finished.outcome.as_ref()
     }
 
-    /// Returns the number of events that a report with this input is about, unless it says so
-    /// itself for each event.
+    /// Returns the number of samples or modules that a report with this input is about; 0 for
+    /// reports of events, which say for each event whether they are about it.
     pub(super) fn count(&self, input: ReportInput) -> u64 {
         let Finished { profile, model, .. } = self.finished;
         let modules =
@@ -88,12 +88,12 @@ impl<'m> Resolving<'m> {
     }
 
     fn resolved(&mut self, input: ReportInput, states: &[ThreadState]) -> &Resolved<'m> {
-        // If the user requests none, each report uses its own.
+        // Without requested states, each report uses its own.
         let asked = self.finished.states();
         let states = if asked.is_empty() { states } else { asked };
         let profile = if input.has_samples() { &self.finished.profile } else { self.no_samples };
-        // Which frames are small depends on the samples; otherwise one set of names
-        // serves all reports.
+        // Names depend on the counted samples only if small frames are folded; otherwise all
+        // reports share them.
         let folds_small = self.finished.folds_small();
         let is_same = |kept: &Resolved<'_>| kept.uses_samples(profile, states);
         let kept = self.resolved.take().filter(|kept| !folds_small || is_same(kept));

@@ -1,4 +1,4 @@
-//! The stacks in a report, by weight.
+//! Stacks of a report, heaviest first.
 
 use super::counts::increase;
 use crate::model::{Frame, FrameHandle, FrameKind, Resolved, StackHandle};
@@ -6,30 +6,31 @@ use crate::sorted::SortFew;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A stack, and its weight.
+/// Stack with its weight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StackRow {
-    /// Number of occurrences, or nanoseconds if the report says so.
+    /// Weight of the stack: a number of occurrences, or nanoseconds or samples if the report says
+    /// so.
     pub count: u64,
-    /// Names of the frames, innermost first. Empty if the trace has no stack. The last is
-    /// `(N more frames)` if a document's frames would take too much memory.
+    /// Frames, innermost first; empty if the trace has no stack. The last is `(N more frames)` if
+    /// the frames of the document would take too much memory.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub frames: Vec<Arc<Frame>>,
-    /// Indices of the frames with guessed names
-    /// ([`Frame::is_guessed`](crate::Frame::is_guessed)), counting from 0.
+    /// Indices in `frames`, from 0, of frames with guessed names
+    /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub guessed: Vec<usize>,
 }
 
-/// Returns a stack's frames, which the document shares with the names of all frames.
+/// Returns a stack's frames, which a document shares with `resolved`.
 pub(crate) fn shared_frames(resolved: &Resolved<'_>, frames: &[FrameHandle]) -> Vec<Arc<Frame>> {
     let unknown = || Arc::new(Frame::group("?".to_owned(), FrameKind::Unknown));
     frames.iter().map(|frame| resolved.frame(*frame).map_or_else(unknown, Arc::clone)).collect()
 }
 
-/// Indices of a stack's frames whose names are guesses.
+/// Returns the indices of frames whose names are guesses.
 pub(crate) fn guessed_of(resolved: &Resolved<'_>, frames: &[FrameHandle]) -> Vec<usize> {
     let is_guessed =
         |frame: &FrameHandle| resolved.frame(*frame).is_some_and(|frame| frame.is_guessed);
@@ -37,15 +38,15 @@ pub(crate) fn guessed_of(resolved: &Resolved<'_>, frames: &[FrameHandle]) -> Vec
     places.map(|(place, _)| place).collect()
 }
 
-/// Maximum number of bytes that the frames of a document take: lists of them, and texts. A
-/// stream pays for a stack once, and a document may show it in each of ten thousand rows.
-/// Documents of real traces have a fifth of it at most.
+/// Maximum number of bytes that the frames of a document take, in lists and as texts. A stream has
+/// a stack once, but a document may repeat it in ten thousand rows. Documents of real traces need
+/// at most a fifth.
 const MAX_FRAME_BYTES: usize = 8 << 20;
-/// What a frame takes beside its text, in a list and as a value of a document.
+/// Number of bytes that a frame takes beside its text, in a list and as a value of a document.
 const FRAME_BYTES: usize = 64;
 
-/// The frames that a document shows, made row by row: the rows that matter most come first,
-/// because others may find no room for all of theirs.
+/// Makes the frames that a document shows, row by row. The most important rows must come first,
+/// because the frames of later rows may find no room.
 pub(crate) struct ShownFrames<'r, 'm> {
     resolved: &'r Resolved<'m>,
     room: usize,
@@ -60,10 +61,10 @@ impl<'r, 'm> ShownFrames<'r, 'm> {
         self.resolved
     }
 
-    /// Returns the names of a stack's frames, and the places of those that are guesses. If there is
-    /// no room for all, it has the innermost, and `(N more frames)`.
+    /// Returns the frames of a stack that are shown, and the indices of those with guessed names.
+    /// If there is no room for all, these are the innermost ones and `(N more frames)`.
     pub(crate) fn names(&mut self, frames: &[FrameHandle]) -> (Vec<Arc<Frame>>, Vec<usize>) {
-        // A single stack leaves room for others.
+        // One stack must leave room for others.
         let most = self.room.min(MAX_FRAME_BYTES / 8);
         let (mut count, mut taken) = (0usize, 0usize);
         for frame in frames {
@@ -87,8 +88,8 @@ impl<'r, 'm> ShownFrames<'r, 'm> {
     }
 }
 
-/// Returns whether a method emits the events of tasks, or belongs to the task library: such
-/// methods are on top of the one that schedules a task.
+/// Returns whether a method belongs to the task library or emits its events. Such methods are the
+/// innermost frames of a stack that schedules or awaits a task.
 pub(crate) fn is_of_task_library(frame: &Frame) -> bool {
     let namespaces =
         ["System.Diagnostics.Tracing", "System.Threading.Tasks", "System.Runtime.CompilerServices"];
@@ -96,14 +97,14 @@ pub(crate) fn is_of_task_library(frame: &Frame) -> bool {
         || frame.namespace == "System.Threading" && frame.type_name.starts_with("ThreadPool")
 }
 
-/// Returns whether a method of the runtime, from .NET 9 on, searches for a catch block: such
-/// methods are on top of the one that throws.
+/// Returns whether a method of the runtime searches for a catch block. From .NET 9 on, such methods
+/// are the innermost frames of a stack that throws.
 pub(crate) fn is_dispatch(frame: &Frame) -> bool {
     frame.namespace == "System.Runtime" && frame.is_method_of("EH", "")
 }
 
-/// Returns the frames without the innermost ones that are `skipped`; all of them if none would
-/// remain.
+/// Returns the frames of a stack without the innermost ones that are `skipped`; all frames if none
+/// would remain.
 pub(crate) fn below<'r>(
     resolved: &'r Resolved<'_>,
     stack: StackHandle,
@@ -116,8 +117,8 @@ pub(crate) fn below<'r>(
     frames.get(count..).filter(|frames| !frames.is_empty()).unwrap_or(frames)
 }
 
-/// Returns the `top` heaviest stacks, without innermost frames that are `skipped`. Stacks with
-/// equal names are merged. Also returns the number of the others.
+/// Returns the `top` heaviest stacks and the number of further ones. Innermost frames that are
+/// `skipped` are left out; stacks whose other frames are equal are merged.
 pub(crate) fn stack_rows(
     shown: &mut ShownFrames<'_, '_>,
     stacks: impl IntoIterator<Item = (StackHandle, u64)>,

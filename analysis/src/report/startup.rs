@@ -1,5 +1,5 @@
-//! How a program started: from the runtime's first event to `Main` and the first request, and
-//! what was compiled and loaded until then.
+//! Start of a program: from the runtime's first event to `Main` and the first request, and the
+//! methods and assemblies compiled and loaded until then.
 
 use super::activities::Activities;
 use super::contract::{Moment, Recording, Report, SCHEMA};
@@ -11,10 +11,11 @@ use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::cmp::Reverse;
 
-/// Without a request a start lasts as long.
+/// Time after the runtime's first event at which the start ends if there is no request, in
+/// nanoseconds.
 const FIRST_NANOS: i64 = 1_000_000_000;
-/// The event with which a runtime begins, which is in a trace only if the session exists
-/// before the process runs.
+/// Id of the first event of a runtime, which is in a trace only if the session exists before the
+/// process runs.
 const RUNTIME_STARTS: u32 = 187;
 
 /// Computes a [`StartupReport`].
@@ -29,7 +30,7 @@ pub struct Startup {
 }
 
 impl Default for Startup {
-    /// Creates the report with the 10 methods that took longest to compile.
+    /// Lists the 10 methods that took longest to compile.
     fn default() -> Startup {
         Startup {
             began_ns: None,
@@ -42,36 +43,38 @@ impl Default for Startup {
     }
 }
 
-/// How a program started. Times are in nanoseconds since the runtime's first event, or since
-/// the session's start if the trace does not have that event.
+/// Start of a program. Times are in nanoseconds since the runtime's first event; if the trace does
+/// not have that event, since the session's start.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StartupReport {
     /// Version of this document.
     pub schema: u32,
-    /// When the runtime started, since the session's start; `None` if the trace does not
-    /// begin with the start of its process.
+    /// Time of the runtime's first event, in nanoseconds since the session's start; `None` if the
+    /// process ran before the session.
     pub began_ns: Option<i64>,
-    /// When the first assembly that is not the runtime's own was loaded.
+    /// Time at which the first assembly that is not the runtime's own was loaded; `None` if not
+    /// recorded.
     pub program_ns: Option<i64>,
-    /// Its name.
+    /// Full name of the first assembly that is not the runtime's own.
     pub program: Option<String>,
-    /// When `Main` had been compiled; `None` if it was not, or is not recorded.
+    /// Time at which the compilation of `Main` ended; `None` if `Main` was not compiled, or that
+    /// was not recorded.
     pub main_ns: Option<i64>,
-    /// When the first request had been answered.
+    /// Time at which the first request was answered; `None` if there was none.
     pub first_request_ns: Option<i64>,
-    /// The end of the start: the first request, or the first second.
+    /// End of the start: the answer to the first request, or one second.
     pub until_ns: i64,
-    /// Methods that were compiled until then.
+    /// Number of methods compiled during the start.
     pub methods: u64,
-    /// Time spent compiling them, summed over threads.
+    /// Time spent compiling during the start, summed over threads, in nanoseconds.
     pub jit_ns: u64,
-    /// Assemblies that were loaded until then.
+    /// Number of assemblies loaded during the start.
     pub assemblies: u64,
-    /// Methods that took longest to compile.
+    /// Methods compiled during the start that took longest, longest first.
     pub slowest: Vec<JitMethod>,
-    /// The assemblies, in the order in which they were loaded.
+    /// Assemblies loaded during the start, in the order of loading.
     pub loaded: Vec<AssemblyRow>,
 }
 

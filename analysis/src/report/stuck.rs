@@ -1,5 +1,5 @@
-//! Threads that were in one place in all samples up to the last: only their stacks say so,
-//! because what they wait for began before the session, or its events were not recorded.
+//! Threads that were at one place in all samples up to the end of the trace. Samples show waits
+//! without events: those that began before the session, or whose events were not recorded.
 
 use super::stack_rows::ShownFrames;
 use super::waiting::is_pool_worker;
@@ -14,47 +14,50 @@ use std::sync::Arc;
 
 /// Minimum number of samples of a stuck thread, all at one place.
 const MIN_SAMPLES: u64 = 50;
-/// Minimum time between the first and the last of these samples, in nanoseconds.
+/// Minimum time between the first and the last sample of a stuck thread at its place, in
+/// nanoseconds.
 const MIN_NANOS: u64 = 500_000_000;
-/// Maximum number of sampling periods between a stuck thread's last sample and the last of all
-/// threads.
+/// Maximum time between the last sample of a stuck thread and the last sample of the trace, in
+/// sampling periods.
 const MAX_LATE_PERIODS: u64 = 20;
-/// Lower bound of the time of [`MAX_LATE_PERIODS`], in nanoseconds, as the sampler may be late.
+/// Minimum of the time that [`MAX_LATE_PERIODS`] limits, in nanoseconds, as the sampler may be
+/// late.
 const MIN_LATE_LIMIT_NANOS: u64 = 100_000_000;
 
-/// A thread that was in one place in all samples from some time on, up to the end.
+/// Thread that was at one place in all samples from some time on, up to the end of the trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StuckThread {
     /// OS id; `None` if the stream does not contain it.
     pub thread_id: Option<u64>,
-    /// Its name, if it has one.
+    /// Name; `None` if the thread has none.
     pub name: Option<String>,
-    /// What it waits for; `None` if it is in a native call that is not known to wait.
+    /// Kind of thing that the thread waits for; `None` if it is in a native call that is not known
+    /// to wait.
     pub waits_for: Option<WaitFor>,
-    /// Whether it was there in all of its samples: the wait may be older than the session,
-    /// and took longer.
+    /// Whether the thread was at the place in all of its samples, so that the wait may have begun
+    /// before the session.
     pub is_from_start: bool,
-    /// Whether it is a worker of the thread pool.
+    /// Whether the thread is a worker of the thread pool.
     pub is_pool_worker: bool,
-    /// Time of the first sample there, in nanoseconds since the session's start.
+    /// Time of the first sample at the place, in nanoseconds since the session's start.
     pub since_ns: i64,
-    /// From there to its last sample, in nanoseconds.
+    /// Time from the first to the last sample at the place, in nanoseconds.
     pub at_least_ns: u64,
-    /// Number of samples there.
+    /// Number of samples at the place.
     pub samples: u64,
-    /// Where, innermost first.
+    /// Frames of the place, innermost first.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub frames: Vec<Arc<Frame>>,
 }
 
-/// All threads that are stuck.
+/// Threads of a trace that are stuck.
 #[derive(Debug, Default)]
 pub(crate) struct StuckThreads {
-    /// Longest first.
+    /// Stuck threads, longest time first.
     pub(crate) threads: Vec<StuckThread>,
-    /// Number of workers of the thread pool at the end, stuck or not.
+    /// Number of workers of the thread pool at the end of the trace, stuck or not.
     pub(crate) pool_workers: u64,
 }
 
@@ -97,14 +100,14 @@ impl StuckThreads {
         stuck
     }
 
-    /// Keeps the threads that were in one native call in all of their samples.
+    /// Returns at most `most` threads that were in one native call in all of their samples.
     pub(crate) fn in_one_call(self, most: usize) -> Vec<StuckThread> {
         let is_in = |row: &StuckThread| row.waits_for.is_none() && row.is_from_start;
         self.threads.into_iter().filter(is_in).take(most).collect()
     }
 
-    /// Keeps the threads that wait for something that `is_it`, except those in `known`, whose wait
-    /// is in the trace.
+    /// Returns at most `most` threads that wait for something that `is_it`. Threads that are
+    /// `known`, by OS id, are left out because the trace has the events of their wait.
     pub(crate) fn waiting(
         self,
         is_it: impl Fn(WaitFor) -> bool,
@@ -118,8 +121,8 @@ impl StuckThreads {
     }
 }
 
-/// Returns a thread, still without its frames, and the frames. `of_thread`: the thread's rows, the
-/// one of the last sample first.
+/// Returns a thread if it is stuck, without frames, and its frames. `of_thread`: rows of the
+/// thread, last sample first.
 fn stuck_thread<'r>(
     resolved: &'r Resolved<'_>,
     thread: ThreadHandle,
@@ -132,7 +135,7 @@ fn stuck_thread<'r>(
     for (key, totals) in of_thread {
         match &mut stay {
             None => stay = Some(Stay { stack: key.stack, mode: key.mode, totals: *totals }),
-            // The same place, if the mode differs.
+            // Rows of one place may differ in mode.
             Some(stay) if addresses(stay.stack) == addresses(key.stack) => {
                 stay.totals.add(totals);
             }
@@ -146,7 +149,7 @@ fn stuck_thread<'r>(
         return None;
     }
     let waits_for = resolved.waits_for(stack, mode);
-    // A loop of managed code may be sampled at one address, too.
+    // A loop of managed code may be sampled at one address, too, but is not stuck.
     let is_in_call = || {
         resolved.running(stack, mode) == Some(Running::NativeCall) && resolved.admits(stack, mode)
     };

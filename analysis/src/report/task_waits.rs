@@ -1,4 +1,4 @@
-//! Waits for tasks: blocking ones, and those of `await`.
+//! Waits for tasks: by blocked threads, and by `await`.
 
 use super::counts::increase;
 use super::distribution::{Distribution, Spread};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 /// The process and number of a task.
 pub(super) type TaskKey = (ProcessHandle, u64);
 
-/// Where a thread waited, and whether it was blocked.
+/// Place of a wait, and whether the thread was blocked.
 pub(super) type TaskWaitPlace = (TaskPlace, bool);
 
 /// Waits for tasks with the same name.
@@ -22,43 +22,42 @@ pub(super) type TaskWaitPlace = (TaskPlace, bool);
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TaskWaitRow {
-    /// Name of the task waited for; if it has none, `waited for by` and a method.
+    /// Name of the awaited task; `waited for by METHOD` if the task has none.
     pub name: String,
-    /// Whether a thread was blocked; otherwise it was an `await`.
+    /// Whether the waits blocked a thread; otherwise they were an `await`.
     pub is_blocking: bool,
     /// Durations of completed waits.
     pub waits: Spread,
-    /// Number of waits still in progress at the end.
+    /// Number of waits still in progress at the end of the trace.
     pub still_waiting: u64,
-    /// Their time until then, in nanoseconds.
+    /// Time that waits in progress have taken at the end of the trace, in nanoseconds.
     pub open_ns: u64,
 }
 
-/// A wait for a task that is not over at the end of the trace.
+/// Wait for a task that is not over at the end of the trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct OpenTaskWait {
-    /// Where, and for how long; for an `await` the thread is the one that began it, and has
-    /// gone on since. In JSON these are members of the row itself.
+    /// Thread, place and duration of the wait. The thread of an `await` is the one that began it,
+    /// which has done other work since. In JSON they are members of the row itself.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub wait: OpenWait,
-    /// Name of the task waited for, as in [`TaskWaitRow::name`].
+    /// Name of the awaited task, as in [`TaskWaitRow::name`].
     pub task: String,
-    /// What completes the task.
+    /// Kind of task, which says what completes it.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub kind: TaskKind,
-    /// Whether a thread is blocked; otherwise it is an `await`.
+    /// Whether the wait blocks a thread; otherwise it is an `await`.
     pub is_blocking: bool,
 }
 
-/// Collects waits for tasks. Memory is bounded by the number of places, and of waits in
-/// progress.
+/// Collects waits for tasks. Memory is bounded by the number of places and of waits in progress.
 #[derive(Debug, Default)]
 pub(super) struct TaskWaits {
-    /// Durations of those that ended, and the number of those that began.
+    /// By place: durations of waits that ended, and number of waits that began.
     places: HashMap<TaskWaitPlace, (Distribution, u64)>,
-    /// `None` as place if the filter did not accept the start.
+    /// Waits in progress, with their place; `None` if the filter did not accept the start.
     open: Matcher<TaskKey, Option<TaskWaitPlace>>,
     /// Number of waits that began while too many others were in progress.
     not_kept: u64,
@@ -66,12 +65,12 @@ pub(super) struct TaskWaits {
     not_kept_open: u64,
 }
 
-/// All waits of a trace.
+/// Waits for tasks of a trace.
 #[derive(Debug)]
 pub(super) struct WaitedTasks {
-    /// Longest total first.
+    /// Rows, longest total first.
     pub(super) rows: Vec<TaskWaitRow>,
-    /// Those that are not over, longest first, at most [`MAX_OPEN`].
+    /// Waits that are not over, longest first, at most [`MAX_OPEN`].
     pub(super) open: Vec<OpenTaskWait>,
     pub(super) begun: u64,
     pub(super) ended: u64,
@@ -84,8 +83,7 @@ impl TaskWaits {
         if let Some(place) = place {
             increase(&mut self.places.entry(place).or_default().1, 1);
         }
-        // Too many are in progress. Where the end of this one belongs to will not be
-        // known.
+        // Too many waits are in progress, so the end of this one will have no start.
         if let Some(place) = not_kept {
             let begun = &mut self.places.entry(place).or_default().1;
             *begun = begun.saturating_sub(1);
@@ -106,13 +104,13 @@ impl TaskWaits {
         }
     }
 
-    /// Returns whether something waits for this task.
+    /// Returns whether a wait for the task is in progress.
     pub(super) fn is_open(&self, key: TaskKey) -> bool {
         self.open.is_open(key)
     }
 
-    /// Returns the rows of all waits. `named`: the name of a task at a place, or these words and a
-    /// method.
+    /// Returns the waits at places that pass. `named`: returns the name of a task at a place; for a
+    /// task without one, the given words and a method.
     pub(super) fn finish(
         mut self,
         shown: &mut ShownFrames<'_, '_>,
@@ -141,7 +139,6 @@ impl TaskWaits {
             add_to(each.as_deref_mut(), (place, is_blocking), wait.start.nanos, None);
             let row = rows.entry((named(&place, WAITED_FOR_BY), is_blocking)).or_default();
             row.2 = row.2.saturating_add(at_least_ns);
-            // The oldest come first.
             if open.len() < MAX_OPEN {
                 let frames = below(resolved, place.1, is_of_task_library);
                 let name = place.0.map(|(name, _)| resolved.model().text(name));
@@ -153,7 +150,7 @@ impl TaskWaits {
                 });
             }
         }
-        // Those for which there was no room count, too.
+        // Waits that found no room count, too.
         let mut begun_all = self.not_kept;
         let mut ended = self.not_kept.saturating_sub(self.not_kept_open);
         let mut rows: Vec<TaskWaitRow> = rows

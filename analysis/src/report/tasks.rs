@@ -1,4 +1,4 @@
-//! Tasks: scheduled, run, and waited for.
+//! Tasks: when they were scheduled, ran and were waited for.
 //!
 //! All events are from `System.Threading.Tasks.TplEventSource`:
 //!
@@ -8,9 +8,8 @@
 //! | 10, 11 | TaskWaitBegin, TaskWaitEnd | the start and end of a wait for a task, blocking or by `await` |
 //! | 14, 15 | TraceOperationBegin, TraceOperationEnd | a task's name; keyword 8 |
 //!
-//! A task that does not run code of its own, such as that of an async method, has a name
-//! but is not scheduled. A task without a name is identified by the method that scheduled
-//! it.
+//! A task without code of its own, such as the task of an async method, has a name but is not
+//! scheduled. A task without a name is shown by the method that scheduled it.
 
 use super::activities::Activities;
 use super::contract::{Moment, Recording, Report, SCHEMA};
@@ -28,7 +27,7 @@ use nettrace_parser::view::KnownProvider;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-/// Maximum number of uncompleted tasks that are kept; if there are more, the oldest is dropped.
+/// Maximum number of uncompleted tasks that are kept; beyond it, the oldest is dropped.
 const MAX_TASKS: usize = 65_536;
 
 /// Tasks, and waits for them.
@@ -44,28 +43,28 @@ pub struct TasksReport {
     pub started: u64,
     /// Number of tasks that completed.
     pub completed: u64,
-    /// Those that ended with an exception.
+    /// Number of tasks that ended with an exception.
     pub faulted: u64,
     /// Number of waits for tasks that started.
     pub waits_begun: u64,
     /// Number of waits for tasks that ended.
     pub waits_ended: u64,
-    /// Time from scheduling to start.
+    /// Times from scheduling to start.
     pub queued: Spread,
-    /// Time from start to completion.
+    /// Times from start to completion.
     pub ran: Spread,
-    /// By name, most scheduled first.
+    /// Tasks by name, most scheduled first.
     pub tasks: Vec<TaskRow>,
-    /// Waits that are not over at the end of the trace, longest first: at most 100.
+    /// Waits that are not over at the end of the trace, longest first; at most 100.
     pub open: Vec<OpenTaskWait>,
-    /// By task waited for, longest total first, waits that are not over included.
+    /// Waits by awaited task, longest total first, including waits that are not over.
     pub waits: Vec<TaskWaitRow>,
-    /// By the activity in which tasks were scheduled, most first.
+    /// Number of tasks by the activity that scheduled them, most first.
     pub activities: Vec<TaskActivity>,
-    /// Whether async methods ran that the runtime itself suspends and resumes (.NET 11): they
-    /// write no events of what they await.
+    /// Whether async methods ran that the runtime itself suspends and resumes (.NET 11), which
+    /// write no events of awaited tasks.
     pub has_runtime_async: bool,
-    /// Tasks that nobody has taken: see [`Tasks::take_ended`].
+    /// Tasks and waits that [`Tasks::take_ended`] has not returned.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) each: EachTask,
 }
@@ -75,7 +74,7 @@ pub struct TasksReport {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TaskRow {
-    /// The task's name; if it has none, `scheduled by` and a method.
+    /// Name of the tasks; `scheduled by METHOD` for tasks without one.
     pub name: String,
     /// Number of tasks that were scheduled.
     pub scheduled: u64,
@@ -83,15 +82,15 @@ pub struct TaskRow {
     pub started: u64,
     /// Number of tasks that completed.
     pub completed: u64,
-    /// Those that ended with an exception.
+    /// Number of tasks that ended with an exception.
     pub faulted: u64,
-    /// Time from scheduling to start.
+    /// Times from scheduling to start.
     pub queued: Spread,
-    /// Time from start to completion.
+    /// Times from start to completion.
     pub ran: Spread,
-    /// Where they were scheduled, most frequent first.
+    /// Stacks that scheduled the tasks, most frequent first.
     pub stacks: Vec<StackRow>,
-    /// Number of further stacks.
+    /// Number of stacks beyond those in `stacks`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub stacks_left_out: u64,
 }
@@ -133,11 +132,11 @@ pub struct Tasks {
     waits: TaskWaits,
     /// Tasks that were scheduled and have not started.
     queued: Matcher<TaskKey, Option<TaskPlace>>,
-    /// With when they were scheduled, or else started.
+    /// Tasks that run, with the time at which they were scheduled; the start if that is unknown.
     running: Matcher<TaskKey, Option<(TaskPlace, i64)>>,
-    /// What is over, one by one, if anyone takes it.
+    /// Tasks and waits that have ended; `None` unless a caller takes them one by one.
     each: Option<EachTask>,
-    /// `None` if it is not asked in which activities tasks were scheduled.
+    /// Open activities; `None` if tasks are not counted by activity.
     activities: Option<Activities>,
     top: usize,
 }
@@ -159,14 +158,14 @@ impl Default for Tasks {
 }
 
 impl Tasks {
-    /// Does not ask in which activities tasks were scheduled.
+    /// Leaves out the number of tasks by activity.
     #[must_use]
     pub(crate) fn without_activities(mut self) -> Tasks {
         self.activities = None;
         self
     }
 
-    /// Notes each task and each wait that is over, for [`Tasks::take_ended`].
+    /// Keeps each task and wait that ends, for [`Tasks::take_ended`].
     #[must_use]
     #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
     pub(crate) fn with_each(mut self) -> Tasks {
@@ -174,18 +173,18 @@ impl Tasks {
         self
     }
 
-    /// Takes the tasks, and the waits for tasks, that are over since the last call, by
-    /// [`TaskTime`]. The others, and the names of all, are in the report.
+    /// Returns the tasks and waits that have ended since the last call, by [`TaskTime`]. Unfinished
+    /// ones, and the names of all, are in the report.
     #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
     pub(crate) fn take_ended(&mut self) -> [Vec<Occurrence>; 4] {
         self.each.as_mut().map(EachTask::take).unwrap_or_default()
     }
 
-    /// Returns the task with this key; it adds one if the key is unknown.
+    /// Returns the task with this key, which is added if unknown.
     fn task(&mut self, key: TaskKey) -> &mut Task {
         if self.tasks.len() >= MAX_TASKS
             && !self.tasks.contains_key(&key)
-            // Ids are ascending, so the first is the oldest.
+            // Ids ascend, so the first task is the oldest.
             && let Some((oldest, _)) = self.tasks.pop_first()
         {
             let each = &mut self.each;
@@ -217,7 +216,7 @@ impl Tasks {
         let queued = self.queued.stop(key, at, None, |_| {});
         let task = self.task(key);
         if queued.is_none() && moment.is_selected {
-            // It was scheduled before the session, or the event was lost.
+            // The task was scheduled before the session, or the event was lost.
             task.place.get_or_insert((task.name, stack));
         }
         let place = task.place;
@@ -245,7 +244,7 @@ impl Tasks {
         } else if let (Some(each), Some((at, Some(place)))) =
             (&mut self.each, self.queued.innermost(key))
         {
-            // Its start was lost.
+            // The start of the task was lost.
             each.add(TaskTime::Ran, *place, at.nanos, None, is_faulted);
         }
         if let Some(place) = self.task(key).place.take() {
@@ -257,11 +256,10 @@ impl Tasks {
         self.forget(key);
     }
 
-    /// Drops a task that has completed and that nothing waits for.
+    /// Drops a task if it has completed and nothing waits for it.
     fn forget(&mut self, key: TaskKey) {
         if self.tasks.get(&key).is_some_and(|task| task.place.is_none())
-            // A completed task is still needed by those that wait for it: their waits end
-            // after it.
+            // Waits for a completed task end after it and still need its name.
             && !self.waits.is_open(key)
         {
             self.tasks.remove(&key);
@@ -278,7 +276,7 @@ impl Tasks {
     }
 
     fn wait_begins(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        // 2 is an `await`, which frees its thread; 1 blocks it.
+        // 2 is an `await`, which frees the thread; 1 blocks it.
         let is_blocking = event.field("Behavior").and_then(|value| value.as_i64()) != Some(2);
         let stack = model.stack_of(event, moment.thread);
         let name = self.task(key).name;
@@ -321,8 +319,8 @@ impl Report for Tasks {
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         if event.known_provider() != KnownProvider::Tasks {
-            // Tasks are counted by the activity that scheduled them, so starts and stops
-            // are followed, but are not events of this report.
+            // Starts and stops of activities are followed, as tasks are counted by activity, but
+            // this report is not about them.
             if let Some(activities) = &mut self.activities {
                 activities.event(event, moment, model);
             }
@@ -419,7 +417,7 @@ impl Report for Tasks {
     }
 }
 
-/// Notes how long a task waited for a worker.
+/// Adds the time that a task waited for a worker.
 fn add_queued(
     each: &mut Option<EachTask>,
     queued: &Interval<Option<TaskPlace>>,
@@ -430,7 +428,7 @@ fn add_queued(
     }
 }
 
-/// Notes how long a task ran.
+/// Adds the time that a task ran.
 fn add_ran(
     each: &mut Option<EachTask>,
     ran: &Interval<Option<(TaskPlace, i64)>>,
@@ -467,20 +465,21 @@ fn caller<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> &'r str {
     frame.map_or("(unknown method)", |frame| resolved.text(*frame))
 }
 
-/// Returns the name of a task; that of an async method has the method's type, which the stack has on
-/// which the task was named: methods of two types may have one name.
+/// Returns the shown name of a task. For a task of an async method it includes the method's type,
+/// which tells equally named methods apart. `named_at`: stack of the naming event, which has the
+/// type.
 fn task_name(stored: &str, resolved: &Resolved<'_>, named_at: StackHandle) -> String {
     let (kind, stored) = TaskKind::split(stored);
     let method = task_method(stored, resolved.names());
     if kind != TaskKind::AsyncMethod || method.contains('.') {
         return kind.text(&method);
     }
-    // The method's own frames are the first below those of the task library.
     let own = below(resolved, named_at, is_of_task_library).iter().take(NAMED_WITHIN);
     let mut own = own.filter_map(|frame| resolved.frame(*frame));
     let own = own.find(|frame| frame.caller_method() == method && !frame.type_name.is_empty());
     kind.text(own.map_or(&method, |frame| frame.qualified_name()))
 }
 
-/// Number of frames among which the method is that a task is named after.
+/// Number of frames, below those of the task library, among which the method of a task is searched
+/// for.
 const NAMED_WITHIN: usize = 8;

@@ -1,29 +1,28 @@
-//! The types of allocated objects.
+//! Types of allocated objects.
 
 use super::alloc::{Alloc, AllocEvent, AllocReport, AllocType};
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, Resolved};
 use nettrace_parser::Event;
 
-/// Computes a [`TypesReport`], in the same way as an [`AllocReport`].
+/// Computes a [`TypesReport`] from the events of an [`AllocReport`].
 #[derive(Debug, Default)]
 pub struct Types(Alloc);
 
-/// The types of allocated objects, according to the most accurate measurement in the
-/// trace.
+/// Types of allocated objects, by the most accurate measurement in the trace.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TypesReport {
     /// Version of this document.
     pub schema: u32,
-    /// The events that were used; see [`Alloc`]. `None` if the trace has none.
+    /// Events that were used, as [`Alloc`] describes them; `None` if the trace has none.
     pub source: Option<AllocEvent>,
     /// Number of events.
     pub events: u64,
-    /// Total size in bytes; an estimate.
+    /// Estimated total size in bytes.
     pub bytes: u64,
-    /// The types, sorted by bytes, most first.
+    /// Types with the most bytes first.
     pub types: Vec<AllocType>,
 }
 

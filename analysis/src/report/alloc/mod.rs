@@ -1,4 +1,4 @@
-//! Allocations.
+//! Allocations by type, stack and thread.
 
 mod rows;
 
@@ -24,25 +24,25 @@ use std::collections::{BTreeMap, HashMap};
 /// | `SampledObjectAllocation` | 20, 32 | the objects of a type since the last such event; event 15 names types |
 /// | `AllocationTick` | 10 | all bytes since the last tick, at least 100 KB, attributed to the object that was allocated at that moment |
 ///
-/// They measure the same allocations in three ways, so they are never added up.
+/// The three sources measure the same allocations, so they are never added up.
 #[derive(Debug, Default)]
 pub struct Alloc {
     random: Ledger,
     objects: Ledger,
     ticks: Ledger,
-    /// Names of types from event 15.
+    /// Names of types by process and type id, from event 15.
     names: HashMap<(ProcessHandle, u64), TextHandle>,
 }
 
-/// Allocations, by type, stack and thread.
+/// Allocations by type, stack and thread.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct AllocReport {
     /// Version of this document.
     pub schema: u32,
-    /// Each way in which allocations were measured, the most accurate first. Do not add
-    /// them up.
+    /// Results of each kind of measurement in the trace, the most accurate first. They measure the
+    /// same allocations: do not add them up.
     pub sources: Vec<AllocSource>,
 }
 
@@ -57,11 +57,11 @@ struct LedgerKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum TypeKey {
     Name(TextHandle),
-    /// A type whose name may be reported later.
+    /// Id of a type whose name may be reported later.
     Id(ProcessHandle, u64),
 }
 
-/// Totals for one way of measuring.
+/// Sums of one kind of measurement.
 #[derive(Debug, Default)]
 struct Ledger {
     sums: HashMap<LedgerKey, AllocSums>,
@@ -72,7 +72,6 @@ struct AllocSums {
     events: u64,
     objects: f64,
     bytes: f64,
-    /// Variance of the bytes.
     variance: f64,
     max_object_bytes: u64,
 }
@@ -96,7 +95,7 @@ impl Ledger {
 impl Alloc {
     fn allocation(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
         let Some(seen) = view::Allocation::from_event(event) else {
-            // The first versions of the tick have no type.
+            // The first versions of the tick have no type name.
             let mut walk = Walk::new(event);
             let bytes = walk.number("AllocationAmount")?;
             let kind = walk.number("AllocationKind")?;
@@ -112,8 +111,8 @@ impl Alloc {
         if seen.is_random_sample {
             let size = seen.object_bytes?;
             let (objects, bytes) = stands_for(size);
-            // For an estimate that counts each pick with the inverse of its probability
-            // p, the variance is (1 - p) / p² per pick.
+            // A pick counts 1 / p objects for its probability p, which gives a variance of (1 - p)
+            // / p² objects per pick.
             let variance = (size as f64).powi(2) * (objects - 1.0).max(0.0) * objects;
             let sums = AllocSums { events: 1, objects, bytes, variance, max_object_bytes };
             self.random.add(key, &sums);
@@ -126,8 +125,7 @@ impl Alloc {
         Some(())
     }
 
-    /// Takes an event of runtimes 20 and 32, the number and size of a type's objects since the last
-    /// such event.
+    /// Adds events 20 and 32: number and size of the objects of a type since the last such event.
     fn objects(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
         let process = model.thread(moment.thread)?.process;
         let mut walk = Walk::new(event);
@@ -140,7 +138,7 @@ impl Alloc {
         Some(())
     }
 
-    /// Takes the names of types that runtime event 15 has.
+    /// Keeps the names of types from event 15.
     fn type_names(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
         let process = model.thread(moment.thread)?.process;
         for row in event.field("Values")?.as_array()?.iter() {

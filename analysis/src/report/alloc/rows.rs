@@ -9,16 +9,16 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Events that measure allocations: see [`Alloc`](super::Alloc).
+/// Events that measure allocations, as [`Alloc`](super::Alloc) describes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub enum AllocEvent {
-    /// Objects picked at random.
+    /// Event for an object that was picked at random.
     AllocationSampled,
-    /// The objects of a type since the last such event.
+    /// Event for the objects of a type since the last such event.
     SampledObjectAllocation,
-    /// An event for about each 100 KB.
+    /// Event for each 100 KB or more.
     AllocationTick,
 }
 
@@ -29,19 +29,19 @@ impl fmt::Display for AllocEvent {
     }
 }
 
-/// The part of the heap that an object is allocated in.
+/// Part of the heap in which an object is allocated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum ObjectKind {
-    /// The heap of small objects.
+    /// Heap of small objects.
     Small,
-    /// The heap of large objects.
+    /// Heap of large objects.
     Large,
-    /// The heap of pinned objects.
+    /// Heap of pinned objects.
     Pinned,
-    /// Another part, or it is not reported.
+    /// Another or unreported part of the heap.
     Other,
 }
 
@@ -67,64 +67,65 @@ impl ObjectKind {
     }
 }
 
-/// The result of one way of measuring. Lists are sorted by bytes, most first.
+/// Results of one kind of measurement. Lists are sorted by bytes, most first.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct AllocSource {
-    /// The events that measured them.
+    /// Event that measured the allocations.
     pub source: AllocEvent,
     /// Number of events.
     pub events: u64,
-    /// Bytes allocated; an estimate.
+    /// Estimated number of bytes allocated.
     pub bytes: u64,
-    /// Standard error of the bytes, for random samples: with a probability of 95 %, the
-    /// true value is within two standard errors. `None` if the error is unknown.
+    /// Standard error of `bytes`: with a probability of 95 %, the true value is within two standard
+    /// errors. `None` unless the source picks objects at random.
     pub bytes_error: Option<u64>,
-    /// Number of objects allocated; `None` for ticks, which do not contain it.
+    /// Estimated number of objects allocated; `None` for ticks, which do not contain it.
     pub objects: Option<u64>,
-    /// Bytes per second, from the first to the last filtered event of any kind.
+    /// Bytes allocated per second from the first to the last selected event of any kind; `None` if
+    /// these are one moment.
     pub bytes_per_second: Option<f64>,
-    /// Small, large and pinned objects.
+    /// Allocations by part of the heap.
     pub kinds: Vec<AllocKind>,
-    /// By type.
+    /// Allocations by type.
     pub types: Vec<AllocType>,
-    /// By stack and type; stacks whose frames have equal names are merged.
+    /// Allocations by stack and type; stacks whose frames have equal names are merged.
     pub stacks: Vec<AllocStack>,
-    /// By thread.
+    /// Allocations by thread.
     pub threads: Vec<AllocThread>,
 }
 
-/// The objects of one part of the heap.
+/// Allocations in one part of the heap.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct AllocKind {
-    /// The part of the heap.
+    /// Part of the heap.
     pub kind: ObjectKind,
     /// Number of events.
     pub events: u64,
-    /// Bytes.
+    /// Estimated number of bytes.
     pub bytes: u64,
     /// Percentage of all bytes.
     pub percent: f64,
 }
 
-/// The objects of one type.
+/// Allocations of one type.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct AllocType {
-    /// The name, as stored.
+    /// Name of the type.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub type_name: String,
     /// Number of events.
     pub events: u64,
-    /// Bytes.
+    /// Estimated number of bytes.
     pub bytes: u64,
-    /// Standard error of the bytes, for random samples.
+    /// Standard error of `bytes`; `None` unless the source picks objects at random.
     pub bytes_error: Option<u64>,
-    /// Number of objects; `None` for ticks.
+    /// Estimated number of objects; `None` for ticks.
     pub objects: Option<u64>,
     /// Percentage of all bytes.
     pub percent: f64,
@@ -132,28 +133,28 @@ pub struct AllocType {
     pub large_bytes: u64,
     /// Bytes of pinned objects, included in `bytes`.
     pub pinned_bytes: u64,
-    /// The largest object seen, if sizes are reported.
+    /// Size of the largest object seen, in bytes; `None` if sizes are not reported.
     pub max_object_bytes: Option<u64>,
 }
 
-/// The objects of one type allocated at one stack.
+/// Allocations of one type at one stack.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct AllocStack {
-    /// The type's name, as stored.
+    /// Name of the type.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub type_name: String,
     /// Number of events.
     pub events: u64,
-    /// Bytes.
+    /// Estimated number of bytes.
     pub bytes: u64,
     /// Percentage of all bytes.
     pub percent: f64,
-    /// The stack, innermost frame first; empty if it was not recorded.
+    /// Frames of the stack, innermost first; empty if stacks were not recorded.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub frames: Vec<Arc<Frame>>,
-    /// Indices of the frames with guessed names, counting from 0.
+    /// Indices in `frames`, from 0, of frames with guessed names.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub guessed: Vec<usize>,
 }
@@ -163,15 +164,15 @@ pub struct AllocStack {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct AllocThread {
-    /// OS id.
+    /// OS id; `None` if the stream does not contain it.
     pub thread: Option<u64>,
-    /// OS id of its process.
+    /// OS id of the process; `None` if the stream does not contain it.
     pub process_id: Option<u64>,
-    /// Name, if known.
+    /// Name; `None` if the thread has none.
     pub name: Option<String>,
     /// Number of events.
     pub events: u64,
-    /// Bytes.
+    /// Estimated number of bytes.
     pub bytes: u64,
     /// Percentage of all bytes.
     pub percent: f64,
@@ -184,7 +185,7 @@ struct TypeSums {
     pinned: AllocSums,
 }
 
-/// The allocations that pass the filter, summed up in each way that they are listed.
+/// Sums of the allocations that pass the filter, by each key by which they are listed.
 #[derive(Default)]
 struct SummedAllocations<'r> {
     all: AllocSums,
@@ -202,8 +203,7 @@ impl<'r> SummedAllocations<'r> {
     ) -> SummedAllocations<'r> {
         let mut summed = SummedAllocations::default();
         let mut entries: Vec<_> = ledger.sums.iter().collect();
-        // Sums of floating-point numbers depend on their order, and a hash table has
-        // none.
+        // Sorted, because sums of floating-point numbers depend on their order.
         entries.sort_unstable_by_key(|(key, _)| **key);
         for (key, sums) in entries {
             if resolved.selected(key.stack, Mode::Unknown).is_none() {

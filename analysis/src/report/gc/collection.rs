@@ -1,11 +1,10 @@
-//! One collection.
+//! A collection, and the state of the heaps around it.
 
 use super::reason::{GcKind, GcReason};
 use crate::model::intervals::nanos_between;
 use nettrace_parser::view::{GcGlobalHistory, GcHeapHistory, GcHeapStats};
 
-/// A garbage collection. Sizes are in bytes; those of generations include their free
-/// space.
+/// Garbage collection. Sizes of generations include free space.
 ///
 /// | members | runtime events |
 /// |---|---|
@@ -16,131 +15,127 @@ use nettrace_parser::view::{GcGlobalHistory, GcHeapHistory, GcHeapStats};
 /// | `heap_before_bytes`, free space, survival | 204, one per heap, summed |
 /// | phases, compacting, heaps, memory load | 205 |
 ///
-/// Facts that were not recorded or were lost are `None`.
+/// Members are `None` if the event was not recorded or was lost.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Collection {
-    /// OS id of the process.
+    /// OS id of the process; `None` if the stream does not contain it.
     pub process_id: Option<u64>,
-    /// Its number in the process, counting from 1.
+    /// Number of the collection in the process, from 1.
     pub number: u32,
-    /// The generation it collected: 0, 1 or 2.
+    /// Collected generation: 0, 1 or 2.
     pub generation: u32,
-    /// The reason: `AllocSmall`, `Induced`, `AllocLarge` …
+    /// Reason, such as `AllocSmall` or `Induced`.
     pub reason: GcReason,
-    /// The kind: `NonConcurrentGC`, `BackgroundGC`, or `ForegroundGC` during a background
-    /// collection.
+    /// Kind: `NonConcurrentGC`, `BackgroundGC`, or `ForegroundGC` during a background collection.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub kind: GcKind,
-    /// When it started.
+    /// Start, in nanoseconds since the session's start.
     pub start_ns: i64,
-    /// Its duration; during a background collection, the process is only paused for part
-    /// of it.
+    /// Duration in nanoseconds. The process is paused only for part of a background collection.
     pub duration_ns: Option<u64>,
-    /// Time that all threads were paused for it: the sum of its pauses.
+    /// Sum of the pauses, in nanoseconds.
     pub pause_ns: u64,
-    /// The pauses; a background collection has several.
+    /// Pauses; a background collection has several.
     pub pauses: Vec<Pause>,
-    /// The part of its pauses before all threads were suspended.
+    /// Part of the pauses before all threads were suspended, in nanoseconds.
     pub suspend_ns: u64,
-    /// Time from the start of the previous collection to the start of this one.
+    /// Time from the start of the previous collection to the start of this one, in nanoseconds.
     pub since_last_ns: Option<u64>,
-    /// Whether its start, its end and a pause are in the trace.
+    /// Whether the trace has the start, the end and a pause of the collection.
     pub is_complete: bool,
-    /// Size of the heap when it started.
+    /// Size of the heap when the collection started.
     pub heap_before_bytes: Option<u64>,
-    /// Size of the heap after it.
+    /// Size of the heap after the collection.
     pub heap_after_bytes: Option<u64>,
-    /// The largest heap size reported while it ran: before or after it or a foreground
-    /// collection.
+    /// Largest reported size of the heap, before or after this collection or a foreground
+    /// collection during it.
     pub heap_peak_bytes: Option<u64>,
-    /// Bytes that survived in the generations that it collected.
+    /// Bytes that survived in the collected generations.
     pub promoted_bytes: Option<u64>,
     /// Percentage of the objects in the collected generations that survived, by size.
     pub survival_percent: Option<f64>,
-    /// Free space after it, within the generations.
+    /// Free space within the generations after the collection.
     pub fragmentation_bytes: Option<u64>,
-    /// Percentage of the heap that is free after it.
+    /// Percentage of the heap that is free after the collection.
     pub fragmentation_percent: Option<f64>,
     /// Bytes allocated since the previous collection.
     pub allocated_bytes: Option<u64>,
     /// Bytes allocated per second since the previous collection.
     pub allocated_bytes_per_second: Option<f64>,
-    /// Generation 0, 1, 2, large object heap and pinned object heap.
+    /// Sizes of generations 0, 1 and 2, of the large object heap and of the pinned object heap.
     pub generations: Vec<GenerationSizes>,
-    /// Size of the frozen segments that the trace reports, at the start of the
-    /// collection.
+    /// Size of the frozen segments in the trace at the start of the collection.
     pub frozen_bytes: u64,
-    /// Objects that could not be moved.
+    /// Number of pinned objects.
     pub pinned_objects: Option<u32>,
-    /// Objects kept alive only by their finalizers.
+    /// Number of objects kept alive only by their finalizers.
     pub finalized_objects: Option<u64>,
-    /// Size of those objects.
+    /// Size of the objects kept alive only by their finalizers.
     pub finalized_bytes: Option<u64>,
-    /// Handles in use.
+    /// Number of handles in use.
     pub handles: Option<u32>,
-    /// Synchronisation blocks in use.
+    /// Number of synchronisation blocks in use.
     pub sync_blocks: Option<u32>,
     /// Number of heaps; more than one with server GC.
     pub heaps: Option<u32>,
-    /// Whether it compacted.
+    /// Whether the collection compacted.
     pub is_compacting: Option<bool>,
-    /// Whether it ran concurrently in the end. A collection that started as a background
-    /// collection may have become blocking.
+    /// Whether the collection ran concurrently to the end: one that starts as a background
+    /// collection may become blocking.
     pub is_concurrent: Option<bool>,
-    /// Memory in use on the machine, in percent.
+    /// Percentage of the machine's memory in use.
     pub memory_load_percent: Option<u32>,
-    /// Time spent marking live objects.
+    /// Time spent marking live objects, in nanoseconds.
     pub mark_ns: Option<u64>,
-    /// Time spent planning.
+    /// Time spent planning, in nanoseconds.
     pub plan_ns: Option<u64>,
-    /// Time spent updating references to moved objects.
+    /// Time spent updating references to moved objects, in nanoseconds.
     pub relocate_ns: Option<u64>,
-    /// Time spent moving objects.
+    /// Time spent moving objects, in nanoseconds.
     pub compact_ns: Option<u64>,
-    /// Time spent sweeping.
+    /// Time spent sweeping, in nanoseconds.
     pub sweep_ns: Option<u64>,
 }
 
-/// A period in which all threads were suspended: from the event that starts the
-/// suspension (runtime 9) to the event after which all may run (3). If two collections
-/// happened in one suspension, each gets its part.
+/// Period in which all threads were suspended: from the event that starts the suspension (runtime
+/// 9) to the event after which all may run (3). Collections in one suspension divide its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Pause {
-    /// When it started.
+    /// Start, in nanoseconds since the session's start.
     pub start_ns: i64,
-    /// Its duration.
+    /// Duration, in nanoseconds.
     pub pause_ns: u64,
 }
 
-/// A generation at a collection, summed over all heaps.
+/// Sizes of a generation at a collection, summed over all heaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct GenerationSizes {
     /// `gen0`, `gen1`, `gen2`, `loh` (large objects) or `poh` (pinned objects).
     pub name: &'static str,
-    /// Size before.
+    /// Size before the collection.
     pub before_bytes: Option<u64>,
-    /// Size after.
+    /// Size after the collection.
     pub after_bytes: Option<u64>,
-    /// Free space after.
+    /// Free space after the collection.
     pub free_bytes: Option<u64>,
-    /// Bytes that survived in it.
+    /// Bytes that survived in the generation.
     pub survived_bytes: Option<u64>,
-    /// Bytes promoted out of it.
+    /// Bytes promoted out of the generation.
     pub promoted_bytes: Option<u64>,
-    /// Bytes that may be allocated in it until the next collection.
+    /// Bytes that may be allocated in the generation until the next collection.
     pub budget_bytes: Option<u64>,
 }
 
 const GENERATIONS: [&str; 5] = ["gen0", "gen1", "gen2", "loh", "poh"];
 
 impl Collection {
-    /// Adds the state of the heaps after it.
+    /// Adds the state of the heaps after the collection.
     pub(super) fn heap_stats(&mut self, stats: &GcHeapStats) {
         self.ensure_generations();
         for ((row, size), promoted) in
@@ -160,7 +155,7 @@ impl Collection {
         self.raise_peak(self.heap_after_bytes);
     }
 
-    /// Adds what it did to one more heap.
+    /// Adds the history of one more heap.
     pub(super) fn heap_history(&mut self, heap: &GcHeapHistory) {
         self.ensure_generations();
         let add =
@@ -180,7 +175,7 @@ impl Collection {
         self.raise_peak(self.heap_before_bytes);
     }
 
-    /// Adds its global history.
+    /// Adds the history of all heaps together.
     pub(super) fn global_history(&mut self, history: &GcGlobalHistory) {
         self.heaps = Some(history.heaps);
         self.is_concurrent = Some(history.mechanisms & 1 != 0);
@@ -201,7 +196,7 @@ impl Collection {
         }
     }
 
-    /// Adds a pause.
+    /// Adds a pause. `stopped_ns`: time at which all threads were suspended, if it is known.
     pub(super) fn pause(&mut self, start_ns: i64, end_ns: i64, stopped_ns: Option<i64>) {
         let pause_ns = nanos_between(start_ns, end_ns);
         self.pauses.push(Pause { start_ns, pause_ns });
@@ -215,7 +210,7 @@ impl Collection {
         self.heap_peak_bytes = self.heap_peak_bytes.max(bytes);
     }
 
-    /// Completes it; nothing more will be reported.
+    /// Computes the members that depend on several events, when no more events will come.
     pub(super) fn complete(&mut self) {
         self.is_complete = self.duration_ns.is_some() && !self.pauses.is_empty();
         if let (Some(free), Some(size @ 1..)) = (self.fragmentation_bytes, self.heap_after_bytes) {

@@ -1,11 +1,11 @@
-//! The collections of one process, and which event belongs to which.
+//! Collections of one process, and the collection that each event belongs to.
 //!
-//! At most one background collection runs at a time, and during it at most one blocking
-//! collection. The runtime reports details of a collection before its end (204, 205) or
-//! directly after it (4). For a background collection, .NET 10 may report everything
-//! after the end, on the thread that reported the end, while other collections start and
-//! end. A suspension of all threads belongs to the collections that start in it; a
-//! suspension for a phase of the background collection belongs to that collection.
+//! At most one background collection runs at a time, and during it at most one blocking collection.
+//! The runtime reports details of a collection before its end (204, 205) or directly after it (4).
+//! .NET 10 may report all details of a background collection after its end, on the thread that
+//! reported the end, while other collections start and end. A suspension of all threads belongs to
+//! the collections that start in it; a suspension for a phase of the background collection belongs
+//! to that collection.
 
 use super::collection::Collection;
 use super::reason::{GcKind, GcReason};
@@ -18,59 +18,57 @@ use nettrace_parser::view::{
 };
 use std::collections::BTreeMap;
 
-/// Maximum number of collections during one background collection that is still open.
+/// Maximum number of collections that are kept during one background collection.
 const MAX_OPEN_COLLECTIONS: usize = 1000;
-/// The type of frozen segments in runtime 5.
+/// Type of frozen segments in runtime event 5.
 const FROZEN_SEGMENT: u64 = 2;
 
 #[derive(Debug, Default)]
 pub(crate) struct Heap {
     rows: Vec<CollectionRow>,
-    /// Number of the first of these rows; those before were taken.
+    /// Number of the first collection in `rows`; earlier ones were taken.
     first: usize,
-    /// Numbers of those that have not ended.
+    /// Number of the blocking collection that has not ended.
     blocking: Option<usize>,
     background: Option<usize>,
-    /// The blocking collection that ended last: the state of the heap after it is
-    /// reported next.
+    /// Number of the blocking collection that ended last, whose heap state is reported next.
     ended: Option<usize>,
-    /// The background collection that ended last.
     ended_background: Option<EndedBackground>,
-    /// Suspensions of all threads, each with the collections that have a part in it.
+    /// Suspensions of all threads, with the collections that share them.
     suspensions: Suspensions<Vec<Claim>>,
-    /// Whether a suspension for a collection has started since the start of the session.
+    /// Whether a suspension for a collection has started in the session.
     has_stopped: bool,
-    /// Whether there is any event of a suspension; Mono writes none.
+    /// Whether any event of a suspension was seen; Mono writes none.
     has_suspensions: bool,
     frozen: BTreeMap<u64, u64>,
     frozen_bytes: u64,
     last_start_ns: Option<i64>,
-    /// From which state the program has been allocating.
+    /// State of the heap from which allocations are computed at the next collection.
     base: HeapBase,
 }
 
-/// A background collection for which events may still arrive after its end.
+/// Background collection whose details may still arrive after its end.
 #[derive(Debug, Clone, Copy)]
 struct EndedBackground {
     row: usize,
-    /// The thread that reported the end.
+    /// Thread that reported the end.
     thread: ThreadHandle,
     wants_stats: bool,
     wants_history: bool,
 }
 
-/// When the allocated size of the youngest generation was last known.
+/// State of the heap at which the size of the generations that the program allocates in is known.
 #[derive(Debug, Clone, Copy, Default)]
 enum HeapBase {
-    /// It has not been known yet.
+    /// No such state has been seen.
     #[default]
     Unknown,
-    /// Nothing was allocated: the process started.
+    /// Empty heap at the start of the process.
     Empty,
-    /// After the collection with this index.
+    /// State after the collection with this number.
     After(usize),
-    /// When the background collection with this index started: it does not collect the
-    /// youngest generation until it ends.
+    /// State at the start of the background collection with this number, which does not collect the
+    /// youngest generation until its end.
     Beginning(usize),
 }
 
@@ -78,25 +76,24 @@ enum HeapBase {
 struct CollectionRow {
     collection: Collection,
     is_selected: bool,
-    /// Whether the threads were suspended for it before the session started.
+    /// Whether threads were suspended for the collection before the session started.
     is_partial: bool,
     has_history: bool,
     is_taken: bool,
     base: HeapBase,
-    /// Size of the objects before it, in the generations that the program allocates in,
-    /// and in those it collects.
+    /// Size of the objects before the collection, in the generations that the program allocates in.
     youngest_bytes: Option<u64>,
     collected_bytes: u64,
     survived_bytes: u64,
-    /// Returns the size of the objects after it, in the generations that the program allocates in.
+    /// Size of the objects after the collection, in the generations that the program allocates in.
     left_bytes: u64,
 }
 
-/// A collection's part in a suspension.
+/// Part of a collection in a suspension.
 #[derive(Debug, Clone, Copy)]
 struct Claim {
     row: usize,
-    /// When it started to work in it.
+    /// Time at which the collection began to work in the suspension.
     from_ns: i64,
 }
 
@@ -127,7 +124,7 @@ impl Heap {
                 let _ = self.segment(event);
                 false
             }
-            // The runtime starts, in a session that is older than the process.
+            // The runtime starts: the session is older than the process.
             187 => {
                 self.base = HeapBase::Empty;
                 false
@@ -153,9 +150,9 @@ impl Heap {
         self.rows.get_mut(number.checked_sub(self.first)?)
     }
 
-    /// Takes the collections about which nothing more will come, for those who do not
-    /// wait for the end. Only a few are kept afterwards, however many there were. What
-    /// was allocated between collections is left out.
+    /// Returns the collections about which no more events will come, for callers that do not wait
+    /// for the end of the trace. Only a few others are kept. The bytes allocated between
+    /// collections are not computed.
     pub(crate) fn take_settled(&mut self) -> Vec<Collection> {
         let waits_for_stats = self.ended_background.filter(|ended| ended.wants_stats);
         let mut unsettled: Vec<usize> =
@@ -172,7 +169,7 @@ impl Heap {
                 settled.push(collection);
             }
         }
-        // One that is neither going on nor waits for more has lost its end.
+        // A collection that neither runs nor waits for details has lost its end.
         unsettled.extend(self.blocking.into_iter().chain(self.background));
         let is_gone =
             |(number, row): &(usize, &CollectionRow)| row.is_taken || !unsettled.contains(number);
@@ -184,8 +181,8 @@ impl Heap {
         settled
     }
 
-    /// Returns the collection whose history a thread reports: the current one, unless the thread
-    /// reported the end of a background collection without history.
+    /// Returns the collection whose history a thread reports: the running one, unless the thread
+    /// reported the end of a background collection that still lacks its history.
     fn place_of_history(&self, thread: ThreadHandle) -> Option<usize> {
         let ended =
             self.ended_background.filter(|ended| ended.wants_history && ended.thread == thread);
@@ -243,8 +240,8 @@ impl Heap {
             survived_bytes: 0,
             left_bytes: 0,
         });
-        // A collection whose end was lost has ended when the next of its kind starts. No
-        // background collection starts during a blocking one.
+        // A collection whose end was lost has ended when the next of its kind starts. No background
+        // collection starts during a blocking collection.
         if start.kind == Some(1) {
             self.blocking = None;
             self.background = Some(place);
@@ -253,8 +250,8 @@ impl Heap {
             self.blocking = Some(place);
         }
         self.ended = None;
-        // Details that were not reported after the end are lost when the thread turns to
-        // the next collection.
+        // Details are lost if the thread has not reported them before it starts the next
+        // collection.
         self.ended_background = self.ended_background.filter(|ended| ended.thread != moment.thread);
         let stop = self.suspensions.in_force(moment.thread).filter(|stop| stop.is_for_collection());
         if let Some(stop) = stop {
@@ -271,7 +268,7 @@ impl Heap {
         } else if number_of(self.background) == Some(end.number) {
             self.background.take()
         } else {
-            // Its start was before the session, or was lost.
+            // The start was before the session, or was lost.
             None
         };
         let Some(place) = place else { return };
@@ -290,8 +287,7 @@ impl Heap {
         }
     }
 
-    /// Counts the heap size at a foreground collection towards the peak of the background
-    /// collection around it.
+    /// Raises the peak of the background collection to the peak of a collection during it.
     fn join_peaks(&mut self, row: usize) {
         let peak = self.row(row).and_then(|row| row.collection.heap_peak_bytes);
         if let Some(background) = self.background {
@@ -299,9 +295,9 @@ impl Heap {
         }
     }
 
-    /// Divides a suspension among its collections: each gets the time from its start
-    /// until the next one starts, the first one from the start of the suspension. A
-    /// background collection may start together with a blocking one.
+    /// Divides a suspension among its collections. Each gets the time from its start until the next
+    /// one starts; the first gets the time before it, too. A background collection may share a
+    /// suspension with a blocking one.
     fn settle(&mut self, stop: &Interval<Suspension<Vec<Claim>>>) {
         let mut from_ns = stop.start.nanos;
         let claims = &stop.what.what;
@@ -314,7 +310,7 @@ impl Heap {
         }
     }
 
-    /// Counts frozen segments that are added and removed.
+    /// Tracks the size of frozen segments.
     fn segment(&mut self, event: &Event<'_>) -> Option<()> {
         let fields = &mut event.fields();
         let address = fields.find("Address")?.value.ok()?.as_u64()?;
@@ -331,7 +327,7 @@ impl Heap {
         Some(())
     }
 
-    /// Returns whether all that the process ever allocated was allocated in the session.
+    /// Returns whether the session saw all allocations of the process.
     pub(super) fn is_from_start(&self) -> bool {
         self.rows.first().is_some_and(|row| matches!(row.base, HeapBase::Empty))
     }
@@ -347,8 +343,8 @@ impl Heap {
         })
     }
 
-    /// Computes what was allocated between collections when everything has been reported:
-    /// the history of one may be reported after the next.
+    /// Computes the bytes allocated between collections. This is done at the end, as the history of
+    /// a collection may be reported after the next collection.
     fn compare_with_bases(&mut self) {
         let mut bases: Vec<Option<u64>> = Vec::new();
         for place in 0..self.rows.len() {
@@ -359,7 +355,7 @@ impl Heap {
                 HeapBase::After(before) => {
                     self.rows.get(before).and_then(CollectionRow::left_bytes)
                 }
-                // If that is missing, use what was known when that one started.
+                // If that is missing, the state from which the background collection was computed.
                 HeapBase::Beginning(before) => {
                     let reported = self.rows.get(before).and_then(|row| row.youngest_bytes);
                     reported.or_else(|| bases.get(before).copied().flatten())
@@ -385,8 +381,8 @@ impl CollectionRow {
             let Some(reported) = reported else { continue };
             let objects = reported.before_bytes.saturating_sub(reported.free_before_bytes);
             let left = reported.after_bytes.saturating_sub(reported.free_after_bytes);
-            // The program allocates in generation 0, the large object heap and the pinned
-            // object heap; the latter two are collected with generation 2.
+            // The program allocates in generation 0, the large object heap and the pinned object
+            // heap. The latter two are collected with generation 2.
             if place == 0 || place > 2 {
                 self.youngest_bytes =
                     Some(self.youngest_bytes.unwrap_or(0).saturating_add(objects));
@@ -401,13 +397,12 @@ impl CollectionRow {
         }
     }
 
-    /// Returns the size of the objects after it, in the generations that the program allocates in, if
-    /// reported.
+    /// Returns `left_bytes`, or `None` if no heap history was reported.
     fn left_bytes(&self) -> Option<u64> {
         self.youngest_bytes.map(|_| self.left_bytes)
     }
 
-    /// Compares what it found with what was there before.
+    /// Computes survival, and the bytes allocated since the state of the heap with `base_bytes`.
     fn compare_with(&mut self, base_bytes: Option<u64>) {
         let row = &mut self.collection;
         let (Some(youngest), Some(_)) = (self.youngest_bytes, row.duration_ns) else { return };

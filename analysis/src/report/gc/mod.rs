@@ -1,4 +1,4 @@
-//! Garbage collections.
+//! Garbage collections: reasons, pauses and sizes.
 
 mod collection;
 mod heap;
@@ -18,14 +18,14 @@ use std::collections::BTreeMap;
 
 /// Computes a [`GcReport`].
 ///
-/// Keeps a row of about one kilobyte for each collection, because the report lists them.
-/// Collections are rare: at worst about ten per second.
+/// The report keeps a row of about one kilobyte for each collection, because it lists them.
+/// Collections are rare: at most about ten per second.
 #[derive(Debug, Default)]
 pub struct Gc {
     heaps: BTreeMap<ProcessHandle, Heap>,
 }
 
-/// Garbage collections: totals, and a list.
+/// Garbage collections: totals and list.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -34,12 +34,11 @@ pub struct GcReport {
     pub schema: u32,
     /// Totals of all collections.
     pub totals: GcTotals,
-    /// The collections that started in the filter's time range, by process, then in the
-    /// order in which they started.
+    /// Collections that started in the filter's time range, by process, then in the order of
+    /// starts.
     pub collections: Vec<Collection>,
-    /// Collections that were in progress when the session started: the threads were
-    /// suspended before, so their pause is unknown. They are not included in any other
-    /// number.
+    /// Collections in progress when the session started, whose pause is unknown. No other number
+    /// includes them.
     pub partial: Vec<Collection>,
 }
 
@@ -73,7 +72,8 @@ impl Report for Gc {
         }
         let mut totals = GcTotals::from_rows(&collections, resolved.model().selected_nanos());
         if is_from_start {
-            // What a heap holds was allocated, also after the last collection began.
+            // All that a heap held was allocated in the session, also after the last collection
+            // began.
             totals.allocated_bytes = totals.allocated_bytes.max(totals.heap_peak_bytes);
         }
         GcReport { schema: SCHEMA, totals, collections, partial }

@@ -1,19 +1,19 @@
-//! Why a collection happened, and of which kind it is.
+//! Reasons and kinds of collections.
 
 use std::fmt;
 
-/// Why a collection happened. It is written by the name that TraceEvent has for it.
+/// Reason for a collection. It is written by its name in TraceEvent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum GcReason {
     /// `AllocSmall`: small objects were allocated.
     #[default]
     AllocSmall,
-    /// `Induced`: code asked for it.
+    /// `Induced`: code asked for a collection.
     Induced,
     /// `LowMemory`: the operating system is short of memory.
     LowMemory,
-    /// `Empty`.
+    /// `Empty`: the runtime's value for no reason.
     Empty,
     /// `AllocLarge`: large objects were allocated.
     AllocLarge,
@@ -21,13 +21,13 @@ pub enum GcReason {
     OutOfSpaceSmall,
     /// `OutOfSpaceLOH`: there was no room for large objects.
     OutOfSpaceLarge,
-    /// `InducedNotForced`: code asked for it, and the runtime may have done less.
+    /// `InducedNotForced`: code asked for a collection and left the decision to the runtime.
     InducedNotForced,
     /// `Internal`: a test of the runtime.
     Internal,
-    /// `InducedLowMemory`: code asked for it because memory is short.
+    /// `InducedLowMemory`: code asked for a collection because memory is short.
     InducedLowMemory,
-    /// `InducedCompacting`: code asked for one that compacts.
+    /// `InducedCompacting`: code asked for a collection that compacts.
     InducedCompacting,
     /// `LowMemoryHost`: the runtime's host is short of memory.
     LowMemoryHost,
@@ -41,39 +41,39 @@ pub enum GcReason {
     TuningLarge,
     /// `BgcStepping`: background collections begin to keep a size.
     Stepping,
-    /// `InducedAggressive`: code asked for one that gives memory back.
+    /// `InducedAggressive`: code asked for a collection that gives memory back.
     InducedAggressive,
-    /// A reason of a later runtime, by its number.
+    /// Reason of a later runtime, by number.
     Other(u32),
 }
 
-/// Reasons by the number that the runtime writes.
-const REASONS: [GcReason; 18] = [
-    GcReason::AllocSmall,
-    GcReason::Induced,
-    GcReason::LowMemory,
-    GcReason::Empty,
-    GcReason::AllocLarge,
-    GcReason::OutOfSpaceSmall,
-    GcReason::OutOfSpaceLarge,
-    GcReason::InducedNotForced,
-    GcReason::Internal,
-    GcReason::InducedLowMemory,
-    GcReason::InducedCompacting,
-    GcReason::LowMemoryHost,
-    GcReason::ShortFull,
-    GcReason::LowMemoryHostBlocking,
-    GcReason::TuningSmall,
-    GcReason::TuningLarge,
-    GcReason::Stepping,
-    GcReason::InducedAggressive,
+/// Reasons in the order of the numbers that the runtime writes, with their names in TraceEvent.
+const REASONS: [(GcReason, &str); 18] = [
+    (GcReason::AllocSmall, "AllocSmall"),
+    (GcReason::Induced, "Induced"),
+    (GcReason::LowMemory, "LowMemory"),
+    (GcReason::Empty, "Empty"),
+    (GcReason::AllocLarge, "AllocLarge"),
+    (GcReason::OutOfSpaceSmall, "OutOfSpaceSOH"),
+    (GcReason::OutOfSpaceLarge, "OutOfSpaceLOH"),
+    (GcReason::InducedNotForced, "InducedNotForced"),
+    (GcReason::Internal, "Internal"),
+    (GcReason::InducedLowMemory, "InducedLowMemory"),
+    (GcReason::InducedCompacting, "InducedCompacting"),
+    (GcReason::LowMemoryHost, "LowMemoryHost"),
+    (GcReason::ShortFull, "PMFullGC"),
+    (GcReason::LowMemoryHostBlocking, "LowMemoryHostBlocking"),
+    (GcReason::TuningSmall, "BgcTuningSOH"),
+    (GcReason::TuningLarge, "BgcTuningLOH"),
+    (GcReason::Stepping, "BgcStepping"),
+    (GcReason::InducedAggressive, "InducedAggressive"),
 ];
 
 impl GcReason {
-    /// Returns the reason that the runtime writes as this number.
+    /// Returns the reason for a number that the runtime writes.
     pub(super) fn from_stored(stored: u32) -> GcReason {
         let known = usize::try_from(stored).ok().and_then(|at| REASONS.get(at));
-        known.copied().unwrap_or(GcReason::Other(stored))
+        known.map_or(GcReason::Other(stored), |(reason, _)| *reason)
     }
 
     /// Returns whether code asked for the collection.
@@ -88,48 +88,31 @@ impl GcReason {
 
 impl fmt::Display for GcReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            GcReason::AllocSmall => "AllocSmall",
-            GcReason::Induced => "Induced",
-            GcReason::LowMemory => "LowMemory",
-            GcReason::Empty => "Empty",
-            GcReason::AllocLarge => "AllocLarge",
-            GcReason::OutOfSpaceSmall => "OutOfSpaceSOH",
-            GcReason::OutOfSpaceLarge => "OutOfSpaceLOH",
-            GcReason::InducedNotForced => "InducedNotForced",
-            GcReason::Internal => "Internal",
-            GcReason::InducedLowMemory => "InducedLowMemory",
-            GcReason::InducedCompacting => "InducedCompacting",
-            GcReason::LowMemoryHost => "LowMemoryHost",
-            GcReason::ShortFull => "PMFullGC",
-            GcReason::LowMemoryHostBlocking => "LowMemoryHostBlocking",
-            GcReason::TuningSmall => "BgcTuningSOH",
-            GcReason::TuningLarge => "BgcTuningLOH",
-            GcReason::Stepping => "BgcStepping",
-            GcReason::InducedAggressive => "InducedAggressive",
-            GcReason::Other(number) => return write!(f, "{number}"),
-        })
+        match (self, REASONS.iter().find(|(reason, _)| reason == self)) {
+            (GcReason::Other(number), _) => write!(f, "{number}"),
+            (_, known) => f.pad(known.map_or("", |(_, name)| *name)),
+        }
     }
 }
 
-/// How a collection runs. It is written by the name that TraceEvent has for it.
+/// Kind of a collection. It is written by its name in TraceEvent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum GcKind {
     /// `NonConcurrentGC`: all threads are paused.
     #[default]
     Blocking,
-    /// `BackgroundGC`: threads are paused for parts of it.
+    /// `BackgroundGC`: threads are paused only for parts of the collection.
     Background,
-    /// `ForegroundGC`: a blocking one during a background collection.
+    /// `ForegroundGC`: a blocking collection during a background collection.
     Foreground,
-    /// A kind of a later runtime, by its number.
+    /// Kind of a later runtime, by number.
     Other(u32),
 }
 
 impl GcKind {
-    /// Returns the kind that the runtime writes as this number. Version 0 of the event had no
-    /// other kinds than blocking ones, and no number.
+    /// Returns the kind for a number that the runtime writes. Version 0 of the event has no number,
+    /// as all collections were blocking.
     pub(super) fn from_stored(stored: Option<u32>) -> GcKind {
         match stored {
             None | Some(0) => GcKind::Blocking,

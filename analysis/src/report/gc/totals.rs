@@ -5,34 +5,33 @@ use super::reason::GcKind;
 use crate::document::percentile;
 use std::collections::BTreeMap;
 
-/// Totals of all collections. Percentiles are pauses that occurred (nearest rank).
+/// Totals of all collections. Percentiles are nearest ranks.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct GcTotals {
-    /// Number of collections that are complete in the trace.
+    /// Number of collections whose start, end and pause are in the trace.
     pub count: u64,
-    /// Sum of all pauses.
+    /// Sum of all pauses, in nanoseconds.
     pub pause_ns: u64,
-    /// The longest pause of a collection.
+    /// Longest pause of a collection, in nanoseconds.
     pub max_pause_ns: u64,
-    /// Half of the collections paused no longer than this.
+    /// Median pause of a collection, in nanoseconds.
     pub p50_pause_ns: u64,
-    /// 90 % of the collections paused no longer than this.
+    /// 90th percentile of the pauses of collections, in nanoseconds.
     pub p90_pause_ns: u64,
-    /// 99 % of the collections paused no longer than this.
+    /// 99th percentile of the pauses of collections, in nanoseconds.
     pub p99_pause_ns: u64,
-    /// Time from the first to the last event that passes the filter.
+    /// Time from the first to the last event that passes the filter, in nanoseconds.
     pub seen_ns: u64,
-    /// Percentage of that time in which all threads were paused for a collection.
+    /// Percentage of `seen_ns` in which all threads were paused for a collection.
     pub pause_percent: f64,
-    /// Bytes allocated before collections. It is a lower bound: allocations after the last
-    /// collection are unknown, and those before the first one too unless the session is older
-    /// than the process.
+    /// Lower bound of the bytes allocated: allocations after the last collection are unknown, and
+    /// those before the first one too unless the session is older than the process.
     pub allocated_bytes: u64,
     /// Bytes that survived, summed over all collections.
     pub promoted_bytes: u64,
-    /// The largest reported heap size.
+    /// Largest reported size of the heap, in bytes.
     pub heap_peak_bytes: u64,
     /// Number of collections that compacted.
     pub compacting: u64,
@@ -42,7 +41,7 @@ pub struct GcTotals {
     pub induced: u64,
     /// Number of collections whose start, end or pause is missing.
     pub incomplete: u64,
-    /// By generation, 0 first.
+    /// Totals by collected generation, 0 first.
     pub generations: Vec<GenerationTotals>,
 }
 
@@ -51,17 +50,17 @@ pub struct GcTotals {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct GenerationTotals {
-    /// The generation.
+    /// Collected generation.
     pub generation: u32,
     /// Number of collections.
     pub count: u64,
-    /// Sum of their pauses.
+    /// Sum of the pauses, in nanoseconds.
     pub pause_ns: u64,
-    /// Their median pause.
+    /// Median pause, in nanoseconds.
     pub p50_pause_ns: u64,
-    /// Their longest pause.
+    /// Longest pause, in nanoseconds.
     pub max_pause_ns: u64,
-    /// Bytes that they promoted.
+    /// Bytes promoted.
     pub promoted_bytes: u64,
 }
 

@@ -11,18 +11,19 @@ const TEMPLATE: &str = "{OriginalFormat}";
 const MAX_ARGUMENTS: usize = 100;
 
 /// The forms of a message, in the order in which the logger writes them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Form {
     /// `FormattedMessage`.
     Formatted,
     /// `Message`: arguments and exception, without a text.
+    #[default]
     Structured,
     /// `MessageJson`: the same as JSON.
     Json,
 }
 
 /// What an event says about a message.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct LoggedMessage {
     pub(crate) form: Form,
     pub(crate) level: LogLevel,
@@ -86,20 +87,7 @@ impl LoggedMessage {
     }
 
     fn structured(event: &Event<'_>) -> Option<LoggedMessage> {
-        let mut message = LoggedMessage {
-            form: Form::Structured,
-            level: LogLevel::default(),
-            logger: String::new(),
-            event_id: String::new(),
-            is_id_shown: true,
-            event_name: String::new(),
-            text: String::new(),
-            template: None,
-            arguments: Vec::new(),
-            exception: None,
-            trace: None,
-            span: None,
-        };
+        let mut message = LoggedMessage { is_id_shown: true, ..LoggedMessage::default() };
         let mut is_message = false;
         for field in event.fields() {
             let Ok(value) = field.value else { break };
