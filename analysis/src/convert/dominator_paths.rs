@@ -73,7 +73,7 @@ impl Convert for DominatorPaths<'_> {
         let DominatorPaths { inner, heap, dump } = *self;
         let dump = chosen(heap.finish(), dump)?;
         let tree = HeapTreeNode::from_dump(&dump, &Retained::from_dump(&dump), 0.0);
-        let mut paths = Paths { nanos: dump.start_nanos(), ..Paths::default() };
+        let mut paths = Paths { nanos: dump.start_nanos, ..Paths::default() };
         paths.walk(&tree);
         let Paths { frames, stacks, profile, .. } = paths;
         inner.finish(&Resolved::of_things(resolved.model(), &profile, frames, &stacks), &profile)

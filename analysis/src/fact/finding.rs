@@ -7,23 +7,6 @@ use super::place::Place;
 use crate::heap::{HeapHolder, HeapOwnType};
 use crate::model::{Coverage, MissingNames, WaitFor};
 
-/// A field of a fact that is a number, or an optional one.
-trait MayBeNumber {
-    fn number(&self) -> Option<&Number>;
-}
-
-impl MayBeNumber for Number {
-    fn number(&self) -> Option<&Number> {
-        Some(self)
-    }
-}
-
-impl MayBeNumber for Option<Number> {
-    fn number(&self) -> Option<&Number> {
-        self.as_ref()
-    }
-}
-
 // The kinds are one list, so a kind without a name, subject, command or headline does not compile,
 // and JSON documents cannot lack a field.
 macro_rules! facts {
@@ -94,7 +77,7 @@ macro_rules! facts {
             pub fn numbers(&self) -> Vec<(&'static str, &Number)> {
                 match self {
                     $( Fact::$kind { $( $number, )+ .. } => {
-                        let all = [$( (stringify!($number), MayBeNumber::number($number)), )+];
+                        let all = [$( (stringify!($number), Option::<&Number>::from($number)), )+];
                         let known = all.into_iter().filter_map(|(name, it)| Some((name, it?)));
                         known.collect()
                     } )+

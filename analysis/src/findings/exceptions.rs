@@ -67,12 +67,12 @@ fn thrown_again(stacks: &[StackRow]) -> u64 {
     let mut awaits: BTreeMap<Option<&Arc<Frame>>, (u64, u64)> = BTreeMap::new();
     for stack in stacks {
         let first = stack.frames.first();
-        let is_source = first.is_some_and(|frame| is_source(frame));
+        let is_source = first.is_some_and(|frame| frame.method.contains(SOURCE));
         if !is_source && !first.is_some_and(|frame| is_again(frame)) {
             thrown = thrown.saturating_add(stack.count);
             continue;
         }
-        let awaiting = stack.frames.iter().skip(1).find(|frame| !is_service(frame));
+        let awaiting = stack.frames.iter().skip(1).find(|frame| frame.namespace != SERVICES);
         let (again, sources) = awaits.entry(awaiting).or_default();
         if is_source {
             *sources = sources.saturating_add(stack.count);
@@ -97,15 +97,6 @@ fn is_again(frame: &Frame) -> bool {
     (frame.namespace == SERVICES && AWAITERS.iter().any(|begin| frame.type_name.starts_with(begin)))
         || frame.namespace == "System.Runtime.ExceptionServices"
             && frame.type_name.starts_with("ExceptionDispatchInfo")
-}
-
-/// Returns whether a frame gives an awaiting method the result of a source of tasks.
-fn is_source(frame: &Frame) -> bool {
-    frame.method.contains(SOURCE)
-}
-
-fn is_service(frame: &Frame) -> bool {
-    frame.namespace == SERVICES
 }
 
 /// Returns the own method in which most exceptions of a type are thrown, and its call that throws

@@ -40,7 +40,6 @@ const MIN_DYNAMIC: u64 = 100;
 const DYNAMIC: &str = "dynamicClass";
 /// Outermost methods of the finalizer's thread, which depend on the runtime's version.
 const FINALIZERS: [&str; 2] = ["RunFinalizers", "Finalize"];
-const TASKS: &str = "System.Threading.Tasks";
 /// First words of namespaces whose methods do input and output.
 const IO: [&str; 2] = ["System.Net", "System.IO"];
 /// Types whose methods are native calls for input and output.
@@ -502,7 +501,7 @@ impl FrameFacts {
             compiles: is_being_compiled(frame),
             finalizes: FINALIZERS.contains(&method),
             is_timer: is_in("System.Threading", "TimerQueueTimer"),
-            is_of_tasks: is_below(TASKS),
+            is_of_tasks: is_below("System.Threading.Tasks"),
             is_idle: is_in("System.Threading", "LowLevelLifoSemaphore") && method == "Wait",
             is_idle_spin: is_in("System.Threading", "LowLevelSpinWaiter") && method == "Wait",
         }

@@ -8,7 +8,7 @@ use nettrace_parser::view::KnownProvider;
 /// Maximum number of event types that are counted.
 const MAX_TYPES: usize = 1 << 12;
 /// Maximum number of event types in the summary.
-const MAX_ROWS: usize = 8;
+pub(super) const MAX_ROWS: usize = 8;
 /// Maximum number of field names of an event type.
 const MAX_FIELDS: usize = 16;
 
@@ -99,11 +99,6 @@ pub(super) fn rows_of(all: &[OwnEvents], is_alone: bool, duration_ns: u64) -> Ve
         row.per_second = (duration_ns > 0).then(|| row.events as f64 / (duration_ns as f64 / 1e9));
     }
     rows
-}
-
-/// Keeps the rows that the summary shows.
-pub(super) fn keep_shown(rows: &mut Vec<OwnEvents>) {
-    rows.truncate(MAX_ROWS);
 }
 
 /// Returns the names of the rows' sources, each once.

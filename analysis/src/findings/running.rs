@@ -3,7 +3,7 @@
 
 use super::finding::{Finding, weight_of_running_time};
 use super::own::OwnModules;
-use crate::fact::{Base, Fact, Number, Unit};
+use crate::fact::{Base, Fact, Number, Place, Unit};
 use crate::model::{
     Coverage, Frame, FrameHandle, Kind, NameOrigin, Resolved, Running as Certainty, StackHandle,
     ThreadHandle, is_recording,
@@ -23,16 +23,14 @@ pub(super) const MIN_METHOD_PERCENT: f64 = 5.0;
 const MISSING_NAMES_WEIGHT: f64 = 14.0;
 /// Weight of the finding that a process only waits for another one.
 const WAITING_WEIGHT: f64 = 70.0;
-/// First letters of the methods of `Process` that wait for its end, such as `WaitForExitCore`.
-const WAITS_FOR_PROCESS: &str = "WaitForExit";
 /// Namespace of EventSources, which write events.
 const TRACING: &str = "System.Diagnostics.Tracing";
 
-/// Returns whether a frame waits for another process to end.
+/// Returns whether a frame waits for another process to end, as `WaitForExitCore` does.
 fn is_wait_for_process(frame: &Frame) -> bool {
     frame.namespace == "System.Diagnostics"
         && frame.type_name == "Process"
-        && frame.bare_method().starts_with(WAITS_FOR_PROCESS)
+        && frame.bare_method().starts_with("WaitForExit")
 }
 
 /// CPU samples that pass the filters on frames, added up by innermost frame and by thread.
@@ -123,21 +121,27 @@ impl RunningFindings {
         own: &OwnModules,
         resolved: &Resolved<'_>,
     ) -> [Option<Finding>; 2] {
-        let ran = self.first(&self.ran, resolved).and_then(|(method, nanos, samples)| {
-            let (ran, share, samples) = self.numbers(nanos, samples)?;
-            let place = own.place(method);
-            Some(Finding::new(
-                Fact::HottestMethod { ran, share, samples, place },
-                weight_of_running_time(share.value),
-            ))
+        let find = |leaves, fact: fn(Number, Number, Number, Place) -> Fact| {
+            let (method, nanos, samples) = self.first(leaves, resolved)?;
+            let share = Number::share(nanos, self.all, Base::Running).estimated();
+            let ran = Number::nanos(nanos).estimated().in_member("methods[].self_ns");
+            let samples = Number::count(samples, Unit::Samples).in_member("methods[].self_samples");
+            (share.value >= MIN_METHOD_PERCENT).then(|| {
+                let fact = fact(ran, share, samples, own.place(method));
+                Finding::new(fact, weight_of_running_time(share.value))
+            })
+        };
+        let ran = find(&self.ran, |ran, share, samples, place| Fact::HottestMethod {
+            ran,
+            share,
+            samples,
+            place,
         });
-        let took = self.first(&self.taking_locks, resolved).and_then(|(method, nanos, samples)| {
-            let (ran, share, samples) = self.numbers(nanos, samples)?;
-            let place = own.place(method);
-            Some(Finding::new(
-                Fact::LockSpinning { ran, share, samples, place },
-                weight_of_running_time(share.value),
-            ))
+        let took = find(&self.taking_locks, |ran, share, samples, place| Fact::LockSpinning {
+            ran,
+            share,
+            samples,
+            place,
         });
         [ran, took]
     }
@@ -164,13 +168,5 @@ impl RunningFindings {
         let is_enough = *samples >= MIN_SAMPLES
             && samples.saturating_mul(MAX_SAMPLES_PER_NOTABLE) >= self.sampled;
         is_enough.then_some((frame, *nanos, *samples))
-    }
-
-    /// Returns time, share and samples of a method; `None` if the share is too small.
-    fn numbers(&self, nanos: u64, samples: u64) -> Option<(Number, Number, Number)> {
-        let share = Number::share(nanos, self.all, Base::Running).estimated();
-        let ran = Number::nanos(nanos).estimated().in_member("methods[].self_ns");
-        let samples = Number::count(samples, Unit::Samples).in_member("methods[].self_samples");
-        (share.value >= MIN_METHOD_PERCENT).then_some((ran, share, samples))
     }
 }

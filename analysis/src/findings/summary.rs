@@ -155,7 +155,7 @@ impl SummaryReport {
         let own_types = own_events.len() as u64;
         let sources = own_events::sources(&own_events);
         let contents = words::summary::contents(subjects.keys().copied(), &sources);
-        own_events::keep_shown(&mut own_events);
+        own_events.truncate(own_events::MAX_ROWS);
         let (findings, last_seen) = findings(reports, &running, resolved, duration_ns);
         SummaryReport {
             schema: SCHEMA,

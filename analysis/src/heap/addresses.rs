@@ -1,26 +1,26 @@
-//! Finds an object by its address.
+//! A lookup of objects by address.
 //!
-//! Objects are reported in ranges of ascending addresses, one for each piece of the heap.
-//! Each range is divided into buckets of equal size, about one for every two objects, so
-//! that a lookup is a division and a few comparisons. Objects are sorted only if ranges
-//! overlap, which no runtime produces.
+//! The runtime reports objects in runs of ascending addresses, one run for each piece of the heap.
+//! Each run is divided into buckets of equal size, about one for every two objects, so a lookup is
+//! a shift and a few comparisons. Objects are sorted only if runs overlap, which no runtime
+//! produces.
 
 use super::links::{Links, NONE, length};
 
-/// Average number of objects per bucket.
+/// Mean number of objects in a bucket.
 const PER_BUCKET: u64 = 2;
-/// A larger gap between objects starts a new run, so that no buckets are wasted on unused
-/// memory.
+/// Maximum gap between objects of a run, in bytes. A larger gap starts a new run, because buckets
+/// for unused memory would be a waste.
 const GAP: u64 = 1 << 20;
 
 /// Maps addresses to objects.
 #[derive(Debug)]
 pub(super) struct Addresses {
-    /// Sorted by first address.
+    /// Runs, sorted by first address.
     runs: Vec<AddressRun>,
-    /// For each bucket of each run, the index of its first object.
+    /// The place of the first object at or after the start of each bucket, run by run.
     buckets: Vec<u32>,
-    /// The objects by address; `None` if they are already in that order within each run.
+    /// The object of each place; `None` if places are objects.
     sorted: Option<Links>,
 }
 
@@ -28,18 +28,19 @@ pub(super) struct Addresses {
 struct AddressRun {
     first: u64,
     last: u64,
-    /// Index of its first object.
+    /// Place of the first object.
     begin: u32,
+    /// Place after the last object.
     end: u32,
-    /// Size of a bucket in bytes, as a power of two.
+    /// Binary logarithm of the size of a bucket in bytes.
     shift: u32,
-    /// Index of its first bucket.
+    /// Index of the run's first bucket.
     bucket: u32,
 }
 
 impl Addresses {
-    /// Builds the lookup for objects with these addresses. If several have the same
-    /// address, the first one is found and `repeated` is called for the others.
+    /// Builds the lookup for objects with these addresses. If several objects have the same
+    /// address, lookups find the first of them, and `repeated` is called for the others.
     pub(super) fn new(addresses: &[u64], mut repeated: impl FnMut(u32)) -> Addresses {
         let mut runs = runs_of(addresses.iter().copied());
         runs.sort_unstable_by_key(|run| (run.first, run.begin));
@@ -66,8 +67,8 @@ impl Addresses {
         Addresses { runs, buckets, sorted: Some(Links::from(order)) }
     }
 
-    /// Returns the object at an address; [`NONE`] if there is none. `addresses` must be those from
-    /// which the lookup was built.
+    /// Returns the object at an address; [`NONE`] if there is none. `addresses` must be the ones
+    /// from which the lookup was built.
     #[inline]
     pub(super) fn find(&self, addresses: &[u64], address: u64) -> u32 {
         let at = self.runs.partition_point(|run| run.last < address);
@@ -91,7 +92,7 @@ impl Addresses {
     }
 }
 
-/// Ranges of ascending addresses.
+/// Divides addresses into runs of ascending ones without large gaps.
 fn runs_of(addresses: impl Iterator<Item = u64>) -> Vec<AddressRun> {
     let mut runs: Vec<AddressRun> = Vec::new();
     for (place, address) in (0..NONE).zip(addresses) {

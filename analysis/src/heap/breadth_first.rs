@@ -1,20 +1,19 @@
-//! Dominators by correcting a breadth-first tree, for typical heap graphs.
+//! The dominator algorithm of Cooper, Harvey and Kennedy on a breadth-first tree, for typical
+//! heaps.
 //!
-//! In any spanning tree, everything that dominates a node lies on the path from the root
-//! to it. So the algorithm starts with the tree of a breadth-first search. For each edge
-//! it lifts the target to the nearest common ancestor of the source and the target's
-//! parent, until no edge lifts anything. Then each node's parent is its immediate
-//! dominator. (This is the iterative algorithm of Cooper, Harvey and Kennedy, viewed as
-//! an operation on trees.)
+//! In any spanning tree, all dominators of a node lie on the path from the root to the node. So the
+//! algorithm starts with the tree of a breadth-first search. For each edge it lifts the target to
+//! the nearest common ancestor of the source and the target's parent, until no edge lifts anything.
+//! Then each node's parent is its immediate dominator.
 //!
-//! How often the edges must be processed depends on the graph, and in the worst case it
-//! is far too often. So it gives up after a number of steps that is linear in the size of
-//! the graph, and [`lengauer_tarjan`](super::lengauer_tarjan) takes over. On heaps with
-//! many references the tree is shallow, and a handful of passes are enough. The benefit
-//! is in memory access: a depth-first search has to wait for each node before it knows
-//! the next one, while here the processor can have dozens of accesses in flight. Arrays
-//! are indexed by the order in which the search found nodes, and edges are stored in the
-//! order of their sources.
+//! How often edges must be processed depends on the graph, and in the worst case it is far too
+//! often. So the algorithm gives up after a number of steps that is linear in the size of the
+//! graph, and [`lengauer_tarjan`](super::lengauer_tarjan) takes over. The tree of a heap with many
+//! references is shallow, and a handful of passes are enough.
+//!
+//! The benefit is in memory access: a depth-first search waits for each node before it knows the
+//! next one, while a breadth-first search keeps dozens of accesses in flight. Arrays are indexed by
+//! the order in which the search reached nodes, and edges are stored in the order of their sources.
 
 use super::graph::{Dominators, Graph};
 use super::links::{Bits, Links, NONE, length};
@@ -23,20 +22,20 @@ use std::hint::black_box;
 
 /// Number of nodes whose edges are prefetched together.
 const BATCH: usize = 32;
-/// Maximum number of steps per node and edge.
+/// Maximum number of steps for each node and edge before the algorithm gives up.
 const STEPS: u64 = 8;
-/// Number of edges that a thread processes at a time.
+/// Maximum number of edges that a thread processes at a time.
 const PIECE: usize = 1 << 18;
 
-/// The result of the search.
+/// Result of the breadth-first search. Nodes are numbered in the order of `vertices`.
 struct BreadthFirstSearch {
     /// The nodes in the order in which they were reached.
     vertices: Vec<u32>,
-    /// For each number, the number that it was reached from.
+    /// The number from which each number was reached.
     parents: Links,
-    /// For each number, where its edges end.
+    /// Index in `targets` after the last edge of each number.
     ends: Vec<u32>,
-    /// Targets of edges (nodes), sorted by the number of their source.
+    /// Target node of each edge, in the order of the sources' numbers.
     targets: Vec<u32>,
 }
 
@@ -62,9 +61,8 @@ fn search(graph: &impl Graph) -> BreadthFirstSearch {
         near.clear();
         let batch = found.vertices.get(done..).unwrap_or_default();
         near.extend(batch.iter().take(BATCH).map(|node| graph.successors(*node)));
-        // Request all of them before waiting for the first.
-        // The sum means nothing. Without a use of it the loads would be optimised away, and
-        // each reference would wait for memory on its own.
+        // Loads the first target of each node of the batch, so that all loads are in flight at
+        // once. Without a use of the sum, the compiler would remove the loads.
         black_box(
             near.iter().filter_map(|targets| targets.first()).fold(0, |all, target| all ^ target),
         );
@@ -88,7 +86,7 @@ fn search(graph: &impl Graph) -> BreadthFirstSearch {
     found
 }
 
-/// Replaces nodes by their numbers.
+/// Replaces nodes in `targets` by their numbers.
 fn number(targets: &mut [u32], vertices: &[u32], nodes: u32) {
     let mut numbers = Links::filled(nodes as usize, NONE);
     for (number, node) in (0u32..).zip(vertices) {
@@ -99,17 +97,17 @@ fn number(targets: &mut [u32], vertices: &[u32], nodes: u32) {
     share(targets.chunks_mut(PIECE), renamed);
 }
 
-/// Computes the immediate dominators of a graph; `None` if this algorithm takes too long.
+/// Computes the immediate dominators of a graph; returns `None` if the graph takes too long.
 pub(super) fn dominators(graph: &impl Graph) -> Option<Dominators> {
     let BreadthFirstSearch { vertices, mut parents, ends, mut targets } = search(graph);
     number(&mut targets, &vertices, graph.nodes());
     let size = (vertices.len() as u64).saturating_add(targets.len() as u64);
     let mut left = size.saturating_mul(STEPS).saturating_add(1000);
-    // Numbers whose parent changed in this pass, and in the previous one.
+    // Numbers whose parent changed in this pass, and in the previous pass.
     let (mut now, mut before) = (Bits::new(vertices.len()), Bits::filled(vertices.len()));
     loop {
-        // Numbers with a change on their path to the root since their edges were
-        // processed. Changes to numbers already processed are handled in the next pass.
+        // Numbers whose path to the root has changed since their edges were processed. A change
+        // above a number that this pass has done is left to the next pass.
         let mut stirred = Bits::new(vertices.len());
         let (mut has_changed, mut begin) = (false, 0u32);
         for (source, end) in (0u32..).zip(&ends) {

@@ -1,5 +1,5 @@
-//! Builds a dump from the gathered events: sorts them, assigns references to objects, and
-//! resolves the addresses that they refer to.
+//! Builds a dump from its gathered events: sorts them, assigns references to objects, and resolves
+//! addresses.
 
 use super::addresses::Addresses;
 use super::dump::{HeapDump, HeapLosses, HeapType, Root};
@@ -75,8 +75,7 @@ pub(super) fn dump(
     dump
 }
 
-/// Returns the roots, and the references that dependent handles add: from their keys to their
-/// values.
+/// Returns the roots, and the references from keys to values that dependent handles add.
 fn roots(
     gathered: &DumpInProgress,
     addresses: &Addresses,
@@ -104,8 +103,8 @@ fn roots(
     (roots, held)
 }
 
-/// Returns the objects that each object refers to: where those of each object begin, and their
-/// numbers. `held` has further references, sorted by their source.
+/// Returns the references of all objects: the index of each object's first reference, and the
+/// target of each reference. `held` has further references, sorted by their source.
 fn edges(
     gathered: &mut DumpInProgress,
     addresses: Addresses,
@@ -119,7 +118,6 @@ fn edges(
     let mut references =
         gathered.references.found(|address| addresses.find(&gathered.addresses, address));
     drop(addresses);
-    // The reported number, but no more than there are.
     let mut targets: Vec<u32> = Vec::with_capacity(count.saturating_add(held.len()));
     let mut starts: Vec<u32> = Vec::with_capacity(gathered.addresses.len().saturating_add(1));
     let mut held = held.into_iter().peekable();
@@ -149,15 +147,15 @@ fn edges(
         if owners.ends.is_none() {
             references.release_before(own.start);
         }
-        // References to objects beyond the range of 32 bits are dropped.
+        // References beyond the range of 32 bits are dropped.
         targets.truncate(NONE as usize);
         starts.push(length(&targets));
     }
     (starts, targets)
 }
 
-/// Returns the blocks sorted by index, if they were not in order, the number of missing ones, and
-/// that of duplicates.
+/// Returns the blocks sorted by index (`None` if they are in order), the number of missing blocks,
+/// and the number of repeated ones.
 fn in_order(blocks: &[Block]) -> (Option<Vec<Block>>, u64, u64) {
     let follows = |pair: &[Block]| matches!(pair, [before, after] if after.index.checked_sub(1) == Some(before.index));
     let begins = blocks.first().is_none_or(|block| block.index == 0);
@@ -173,7 +171,7 @@ fn in_order(blocks: &[Block]) -> (Option<Vec<Block>>, u64, u64) {
     (Some(sorted), lost, repeated)
 }
 
-/// Sorts objects by the order of their blocks.
+/// Moves objects into the order of their blocks.
 fn rearrange(gathered: &mut DumpInProgress, order: &[Block]) {
     fn arranged<T: Copy>(values: &mut Vec<T>, order: &[Block]) {
         let rows = |block: &Block| {
@@ -185,7 +183,7 @@ fn rearrange(gathered: &mut DumpInProgress, order: &[Block]) {
         *values = sorted;
     }
     let (mut large, mut next) = (Vec::new(), 0u64);
-    // Where the blocks were read, and where their objects are from now on.
+    // Old position, length and new position of each block.
     let mut read = Vec::with_capacity(order.len());
     for block in order {
         read.push((block.begin, block.count, advance(&mut next, block.count)));
@@ -219,28 +217,28 @@ fn advance(next: &mut u64, count: u64) -> u64 {
     begin
 }
 
-/// Assigns references to objects. References are stored in the order of the objects that
-/// hold them. If an event is missing, the assignment is only known from both ends: from
-/// the beginning up to the first gap, and, if the dump is complete at its end, backwards
-/// from the end to the last gap. With a single gap, this covers everything.
+/// The assignment of references to objects. References come in the order of the objects that hold
+/// them. If an event is missing, the assignment is known from the beginning to the first gap. If
+/// the dump is complete at its end, it is also known from the end back to the last gap. With a
+/// single gap, this is everything.
 struct Owners {
-    /// Objects and references before the first gap.
+    /// Number of objects before the first gap of objects.
     front_objects: u64,
+    /// Number of references before the first gap of references.
     front_references: u64,
-    /// Objects and references after the last gap; `None` if the end is missing.
+    /// Indices of the first object and the first reference after the last gap; `None` if the end is
+    /// missing.
     back: Option<(u64, u64)>,
-    /// Offset of the references after the gap from where they would be without gaps.
+    /// Offset of the references after the gap from their indices without a gap.
     shift: i128,
-    /// References without a known owner, or missing ones.
+    /// Number of references that are missing or have no known owner.
     missing: u64,
-    /// For blocks that were not read in their order: how many references there are up to
-    /// the end of each.
+    /// Number of references up to the end of each block; `None` if blocks were read in order.
     ends: Option<Vec<u64>>,
 }
 
 impl Owners {
-    /// Finds the references of each object. `blocks`: the blocks of references, in order; their
-    /// positions are updated to that order.
+    /// Assigns references to objects. `blocks` are the blocks of references, sorted by index.
     fn new(gathered: &DumpInProgress, blocks: &mut [Block]) -> Owners {
         let reported =
             gathered.counts.iter().fold(0u64, |sum, count| sum.saturating_add(u64::from(*count)));
@@ -275,15 +273,14 @@ impl Owners {
         owners
     }
 
-    /// Returns the references of an object, as indices in order. `begin`: the number of
-    /// references of all objects before it.
+    /// Returns the indices of an object's references in the order of blocks. `begin` is the number
+    /// of references of all objects before it.
     #[inline]
     fn range(&self, object: u32, begin: u64, count: u64) -> Range<u64> {
         let object = u64::from(object);
         if object < self.front_objects && begin < self.front_references {
             let end = begin.saturating_add(count).min(self.front_references);
-            // If the gap cuts off an object's references, the last ones are after the
-            // gap.
+            // If the gap lies within an object's references, only those before the gap are known.
             return begin..end;
         }
         if let Some((objects, references)) = self.back
@@ -298,7 +295,7 @@ impl Owners {
         0..0
     }
 
-    /// Returns the index at which the reference at an ordered index was read.
+    /// Returns the position at which a reference was read, by its index in the order of blocks.
     #[inline]
     fn place(&self, blocks: &[Block], at: u64) -> Option<u64> {
         let Some(ends) = &self.ends else { return Some(at) };
@@ -309,8 +306,8 @@ impl Owners {
     }
 }
 
-/// Returns the number of rows before the first gap, and where the rows after the last gap begin;
-/// `None` if there is no gap.
+/// Returns the number of rows before the first gap, and the index of the first row after the last
+/// gap (`None` without a gap).
 fn gaps(blocks: &[Block], rows: u64) -> (u64, Option<u64>) {
     let (mut front, mut back) = (rows, None);
     let (mut next, mut expected) = (0u64, 0u32);
@@ -333,8 +330,8 @@ fn ranges(gathered: &DumpInProgress) -> Vec<(u64, u64, HeapGeneration)> {
             (range.start, end, HeapGeneration::from_number(range.generation))
         })
         .collect();
-    // If a range is reported more than once, the last report counts, because of ranges
-    // with the same start the later one is sorted last.
+    // If a range is reported twice, the last report counts: the sort is stable, and the loop keeps
+    // the last of equal starts.
     ranges.sort_by_key(|(start, _, _)| *start);
     let mut kept: Vec<(u64, u64, HeapGeneration)> = Vec::with_capacity(ranges.len());
     for range in ranges {
@@ -350,7 +347,7 @@ fn ranges(gathered: &DumpInProgress) -> Vec<(u64, u64, HeapGeneration)> {
     kept
 }
 
-/// Replaces type ids by types, merging those with the same name and module.
+/// Replaces type ids by types, and joins types with the same name and module.
 fn name_types(dump: &mut HeapDump, gathered: &mut DumpInProgress, rows: &TypeRows, model: &Model) {
     let names = TypeNames::new(rows, gathered.process, model);
     let process = model.process(gathered.process);
@@ -384,8 +381,7 @@ fn name_types(dump: &mut HeapDump, gathered: &mut DumpInProgress, rows: &TypeRow
     }
 }
 
-/// Removes objects that were reported before. References to them already refer to the
-/// first report.
+/// Removes repeated reports of objects. References already lead to the first report.
 fn leave_out(dump: &mut HeapDump, repeated: &[u32]) {
     let is_kept = |object: u32| repeated.binary_search(&object).is_err();
     let mut places: Vec<u32> = Vec::with_capacity(dump.addresses.len());
@@ -405,7 +401,7 @@ fn leave_out(dump: &mut HeapDump, repeated: &[u32]) {
     keep(&mut dump.addresses, is_kept);
     keep(&mut dump.bytes, is_kept);
     keep(&mut dump.types, is_kept);
-    // They have no references, so their range is empty.
+    // Repeated objects have no references, so removing their starts changes no range.
     keep(&mut dump.starts, is_kept);
     let place = |object: u32| places.get(object as usize).copied().unwrap_or(NONE);
     dump.large.retain(|(object, _)| is_kept(*object));

@@ -1,4 +1,4 @@
-//! What grew between two dumps.
+//! The difference between two heap dumps.
 
 use super::holders::{HeapHolder, HeldBy};
 use super::name::HeapName;
@@ -7,26 +7,26 @@ use crate::document::SCHEMA;
 use crate::sorted::SortFew;
 use std::collections::{BTreeMap, HashSet};
 
-/// What grew between two dumps.
+/// The difference between two heap dumps.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapDiff {
     /// Version of this document.
     pub schema: u32,
-    /// The first dump.
+    /// Size of the old dump.
     pub old: HeapSize,
-    /// The second dump.
+    /// Size of the new dump.
     pub new: HeapSize,
-    /// What holds more in the second dump, most growth first; at most three.
+    /// The three holders that grew most, most growth first.
     pub holders: Vec<HeapHolderGrowth>,
-    /// Types with any change, sorted by growth in bytes, most first.
+    /// Types with a change, most growth in bytes first.
     pub types: Vec<HeapTypeDiff>,
     /// Number of types without a change.
     pub unchanged_types: u64,
 }
 
-/// The size of a heap.
+/// Size of a heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -35,68 +35,68 @@ pub struct HeapSize {
     pub dump: usize,
     /// Number of objects.
     pub objects: u64,
-    /// Their size in bytes.
+    /// Size of all objects in bytes.
     pub bytes: u64,
 }
 
-/// In which of the dumps a type occurs.
+/// Dumps in which a type occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum HeapTypeChange {
-    /// In both.
+    /// Both dumps.
     Both,
-    /// In the second only.
+    /// Only the new dump.
     New,
-    /// In the first only.
+    /// Only the old dump.
     Gone,
 }
 
-/// How a type grew.
+/// Change of a type between two dumps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapTypeDiff {
-    /// The type.
+    /// Name of the type.
     pub name: HeapName,
-    /// Its module.
+    /// Module of the type.
     pub module: HeapName,
-    /// In which of the dumps it occurs.
+    /// Dumps in which the type occurs.
     pub change: HeapTypeChange,
-    /// Objects in the second dump.
+    /// Number of objects in the new dump.
     pub count: u64,
-    /// Difference to the first dump.
+    /// Number of objects in the new dump minus that in the old one.
     pub count_growth: i64,
-    /// Their size in the second dump.
+    /// Size of the objects in the new dump, in bytes.
     pub bytes: u64,
-    /// How much more than in the first.
+    /// Size in the new dump minus that in the old one.
     pub bytes_growth: i64,
-    /// What they retain in the second dump.
+    /// Bytes that the objects keep alive in the new dump.
     pub retained_bytes: u64,
-    /// How much more than in the first.
+    /// Bytes kept alive in the new dump minus those in the old one.
     pub retained_bytes_growth: i64,
 }
 
-/// What holds more in the second dump than in the first.
+/// A holder that keeps more alive in the new dump than in the old one.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapHolderGrowth {
-    /// How much more it keeps alive, in bytes.
+    /// Additional bytes that the holder keeps alive.
     pub retained_bytes_growth: u64,
-    /// Its elements in the first dump; `None` if it held too little there.
+    /// Number of elements in the old dump; `None` if the holder was too small to be listed there.
     pub elements_before: Option<u64>,
-    /// It in the second dump.
+    /// The holder in the new dump.
     pub holder: HeapHolder,
 }
 
-/// Minimum growth that is reported, as a percentage of the second heap.
+/// Minimum growth that is reported, in percent of the new heap.
 pub(super) const MIN_GROWTH_PERCENT: f64 = 1.0;
 
 impl HeapHolderGrowth {
     fn all(old: &HeapReport, new: &HeapReport) -> Vec<HeapHolderGrowth> {
-        // Small holders have no row, but statics have.
+        // A small holder is not listed, but a static variable always has a row.
         let before = |holder: &HeapHolder| {
             old.holders
                 .iter()
@@ -128,7 +128,7 @@ impl HeapHolderGrowth {
     }
 }
 
-/// A type's count, bytes and retained bytes in both.
+/// Count, bytes and retained bytes of a type in both dumps.
 struct Pair<'r> {
     row: &'r HeapTypeRow,
     old: Option<[u64; 3]>,
@@ -140,13 +140,13 @@ fn growth(old: u64, new: u64) -> i64 {
     i64::try_from(apart).unwrap_or(if apart < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// Returns whether the module of a row has a name. Where modules have none, they have numbers,
-/// which are others in each process.
+/// Returns whether the module of a row has a name. Unnamed modules have numbers, which differ
+/// between processes.
 fn has_module(row: &HeapTypeRow) -> bool {
     row.module.is_known() && !row.module.is_empty()
 }
 
-/// Returns the name of a type without what it is nested in: of `A.B.C<D.E>` `C<D.E>`.
+/// Returns the last name of a type: `C<D.E>` for `A.B.C<D.E>`.
 fn own_name(name: &str) -> &str {
     let end = name.find(['<', '[']).unwrap_or(name.len());
     let dot = name.get(..end).and_then(|base| base.rfind('.'));
@@ -154,18 +154,18 @@ fn own_name(name: &str) -> &str {
 }
 
 impl HeapDiff {
-    /// Computes what grew from `old` to `new`.
+    /// Compares two dumps.
     pub fn new(old: &HeapReport, new: &HeapReport) -> HeapDiff {
         let rows = || old.types.iter().chain(&new.types);
         let without_module: HashSet<&str> =
             rows().filter(|row| !has_module(row)).map(|row| &*row.name).collect();
-        // A type has one name and module in both dumps. If a module has no name in one of
-        // them, the name of the type has to do: sums of those of the same name.
+        // A type is known by its name and module. If its module has no name in one of the dumps,
+        // the type is known by its name alone.
         let key = |row: &'_ HeapTypeRow| -> (String, String) {
             if without_module.contains(&*row.name) {
                 return (row.name.to_string(), String::new());
             }
-            // Of a nested type only its own name is known there.
+            // A dump without module names may have only the last name of a nested type.
             let own = own_name(&row.name);
             if without_module.contains(own) {
                 return (own.to_owned(), String::new());

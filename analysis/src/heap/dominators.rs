@@ -1,14 +1,14 @@
-//! Immediate dominators: what exclusively keeps an object alive.
+//! The dominator tree, which tells what exclusively keeps an object alive.
 //!
-//! An object dominates another if every path from the roots to the other leads through
-//! it; the nearest such object is the *immediate* dominator. If an object is removed,
-//! exactly what it dominates is removed with it: that is what it *retains*.
+//! An object dominates another if every path from the roots to the other leads through it; the
+//! nearest such object is the *immediate* dominator. If an object is removed, exactly the objects
+//! that it dominates go with it: these are what it *retains*.
 //!
-//! There are two algorithms. [`breadth_first`] is fast on typical heaps, and gives up on
-//! graphs that are hard for it; [`lengauer_tarjan`] takes O(m log n) on every graph. With
-//! the second alone, `nettrace heap` takes 5.5 s of processor time instead of 1.2 s for
-//! three million objects, because it waits for memory at each reference. The first alone
-//! would be quadratic on long linked lists.
+//! There are two algorithms. [`breadth_first`] is fast on typical heaps, and gives up on graphs
+//! that are hard for it; [`lengauer_tarjan`] takes O(m log n) on every graph. With the second
+//! alone, `nettrace heap` takes 5.5 s of processor time instead of 1.2 s for three million objects,
+//! because it waits for memory at each reference. The first alone would be quadratic on long linked
+//! lists.
 
 use super::graph::{Dominators, Graph};
 use super::links::{Links, NONE, length};
@@ -17,13 +17,11 @@ use super::{breadth_first, lengauer_tarjan};
 /// The dominator tree.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct DominatorTree {
-    /// The immediate dominator of each node; [`NONE`] for the root and for unreachable
-    /// nodes.
+    /// Immediate dominator of each node; [`NONE`] for the root and for unreachable nodes.
     pub(super) parents: Links,
-    /// The reachable nodes, each before those that it dominates.
+    /// The reachable nodes. Each is directly followed by the nodes that it dominates.
     pub(super) order: Vec<u32>,
-    /// For each index in `order`, how many nodes it dominates, including itself. They
-    /// follow it directly.
+    /// Number of nodes that each node of `order` dominates, itself included.
     pub(super) spans: Vec<u32>,
 }
 
@@ -34,7 +32,7 @@ impl DominatorTree {
         DominatorTree::laid_out(&found, graph.nodes())
     }
 
-    /// Arranges the nodes as a tree, and sets each node's dominator.
+    /// Makes the tree from the immediate dominators.
     fn laid_out(found: &Dominators, nodes: u32) -> DominatorTree {
         let Dominators { vertices, parents } = found;
         let reached = length(vertices);
@@ -47,7 +45,7 @@ impl DominatorTree {
             order: vec![NONE; vertices.len()],
             spans: vec![0; vertices.len()],
         };
-        // For each number, the index for the next node that it dominates.
+        // The index in `order` for the next node that each number dominates.
         let mut next = Links::filled(vertices.len(), NONE);
         for (number, node) in (0u32..).zip(vertices) {
             let dominator = parents.get(number);
@@ -105,8 +103,8 @@ mod tests {
         seen
     }
 
-    /// Returns what each node dominates, by definition: what becomes unreachable when it is
-    /// removed.
+    /// Returns the nodes that each node dominates, by definition: those that become unreachable
+    /// without it.
     fn dominated(graph: &Listed) -> Vec<Vec<u32>> {
         let all = reachable(graph, None);
         (0..graph.0.len())
@@ -141,7 +139,7 @@ mod tests {
                 let mut spanned = tree.order[place..place + tree.spans[place] as usize].to_vec();
                 spanned.sort_unstable();
                 prop_assert_eq!(&spanned, &expected[*node as usize], "node {}", node);
-                // The nearest of its dominators.
+                // The immediate dominator is the one that dominates least.
                 let above = (0..nodes as u32).filter(|at| at != node && expected[*at as usize].contains(node));
                 let nearest = above.min_by_key(|at| expected[*at as usize].len());
                 prop_assert_eq!(tree.parents.get(*node), nearest.unwrap_or(NONE));
@@ -186,8 +184,7 @@ mod tests {
         assert_eq!(fast.order.len(), count as usize);
     }
 
-    /// Graphs on which simpler algorithms take quadratic time: ladders with edges back to
-    /// their top.
+    // Ladders with edges back to their top take quadratic time in simpler algorithms.
     #[test]
     fn adversarial_graphs_take_no_longer() {
         let count = 300_000u32;

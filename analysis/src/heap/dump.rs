@@ -4,68 +4,67 @@ use super::kinds::{HeapGeneration, RootKind};
 use super::links::{NONE, length};
 use super::name::HeapName;
 
-/// The oldest generation: a collection of it is one of all.
+/// The oldest generation. Its collections collect all generations.
 const OLDEST: u32 = 2;
 
 /// A type of objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapType {
-    /// As written in source code:
-    /// `System.Collections.Generic.Dictionary<string,int>.Entry[]`. For a type that the trace
-    /// does not describe, its number: `type 0x7f5f115239b8`. The runtime describes each type only
-    /// to the first session that asks for it.
+    /// Name as in source code, such as `System.Collections.Generic.Dictionary<string,int>.Entry[]`.
+    /// For a type that the trace does not describe, its number: `type 0x7f5f115239b8`. The runtime
+    /// describes each type only to the first session that asks for types.
     pub name: HeapName,
-    /// As the runtime writes it, including outer types if they are known.
+    /// Name as the runtime writes it, with outer types if they are known.
     pub stored_name: String,
-    /// Short name of its module, such as `System.Private.CoreLib`; the module's number,
-    /// `0x7f5f10434000`, if the trace does not name it; empty if it is unknown.
+    /// Short name of the type's module, such as `System.Private.CoreLib`; the module's number, such
+    /// as `0x7f5f10434000`, if the trace does not name it; empty if it is unknown.
     pub module: HeapName,
 }
 
-/// Something outside of the heap that holds an object.
+/// A root, which holds an object from outside of the heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Root {
-    /// The object.
+    /// Number of the object.
     pub object: u32,
-    /// The kind of root.
+    /// Kind of the root.
     pub kind: RootKind,
+    /// Index of a static variable's name; [`NONE`] for other roots.
     pub(super) name: u32,
 }
 
-/// How complete a dump is. In a complete dump, all fields are 0 or `false`.
+/// Counts of what a dump lacks. In a perfect dump, all fields are 0 or `false`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapLosses {
-    /// Whether the trace ends, or the next collection starts, before the dump is
-    /// complete.
+    /// Whether the trace ends, or another collection starts, before the dump is complete.
     pub is_cut_off: bool,
-    /// Missing events with objects; each contains thousands.
+    /// Number of missing events with objects. Each has thousands of objects.
     pub object_events: u64,
-    /// Missing events with references.
+    /// Number of missing events with references.
     pub reference_events: u64,
     /// Whether events with roots are missing.
     pub roots: bool,
-    /// References that are missing, or whose owner is unknown.
+    /// Number of references that are missing, or whose owner is unknown.
     pub references: u64,
-    /// References to addresses at which the dump has no object. They are ignored.
+    /// Number of references to addresses without an object. They are ignored.
     pub unknown_references: u64,
-    /// Roots that hold addresses at which the dump has no object. They are ignored.
+    /// Number of roots that hold addresses without an object. They are ignored.
     pub unknown_roots: u64,
-    /// Objects that were reported more than once. The first report counts.
+    /// Number of repeated reports of an object. The first report counts.
     pub repeated_objects: u64,
-    /// Repeated events, events that announce more rows than they contain, and objects
+    /// Number of repeated events, of rows that events announce but do not contain, and of objects
     /// beyond the range of 32 bits.
     pub faults: u64,
-    /// Objects whose type the trace does not describe.
+    /// Number of objects whose type the trace does not describe.
     pub undescribed_objects: u64,
 }
 
 impl HeapLosses {
-    /// Returns whether nothing is missing. Types without names, and unknown addresses, are
-    /// allowed: the runtime reports internal roots that are not objects.
+    /// Returns whether nothing is missing. Types without names and unknown addresses are allowed,
+    /// because the runtime reports internal roots that are no objects.
     pub fn is_complete(&self) -> bool {
         !self.is_cut_off
             && !self.roots
@@ -87,17 +86,22 @@ impl HeapLosses {
 /// takes 4.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HeapDump {
-    /// Its number in the trace, counting from 1.
+    /// Number of the dump in its trace, counting from 1.
     pub index: usize,
     pub(super) process_id: Option<u64>,
+    /// Number of the collection that reported the dump; `None` if its start is missing.
     pub(super) collection: Option<u32>,
+    /// Oldest generation that was collected, from 0 to 2; `None` if the collection's end is
+    /// missing.
     pub(super) collected: Option<u32>,
-    pub(super) start_nanos: i64,
+    /// Start of the collection, since the session's start.
+    pub(crate) start_nanos: i64,
+    /// Time for which all threads were paused.
     pub(super) pause_nanos: Option<i64>,
-    /// What is missing.
+    /// Counts of what is missing.
     pub losses: HeapLosses,
     pub(super) addresses: Vec<u64>,
-    /// [`NONE`] if it is in `large`.
+    /// Size of each object in bytes; [`NONE`] if `large` has it.
     pub(super) bytes: Vec<u32>,
     pub(super) large: Vec<(u32, u64)>,
     pub(super) types: Vec<u32>,
@@ -105,45 +109,30 @@ pub struct HeapDump {
     pub(super) starts: Vec<u32>,
     pub(super) targets: Vec<u32>,
     pub(super) type_rows: Vec<HeapType>,
-    /// The roots that hold objects, in the order in which they were reported.
+    /// Roots that hold objects, in the order of their events.
     pub roots: Vec<Root>,
     pub(super) static_names: Vec<String>,
-    /// First address, end and generation, sorted by address.
+    /// Start, end and generation of each range of memory, sorted by address.
     pub(super) ranges: Vec<(u64, u64, HeapGeneration)>,
 }
 
-/// Returns whether a collection up to a generation is one of all generations; true if unknown.
+/// Returns whether a collection of a generation collects all generations; true if the generation is
+/// unknown.
 pub(super) fn is_of_all(collected: Option<u32>) -> bool {
     collected.is_none_or(|generation| generation >= OLDEST)
 }
 
 impl HeapDump {
-    /// Returns the process id; `None` if unknown.
-    pub(crate) fn process_id(&self) -> Option<u64> {
-        self.process_id
-    }
-
-    /// Returns the number of the collection that created the dump; `None` if its start is missing.
-    pub(super) fn collection(&self) -> Option<u32> {
-        self.collection
-    }
-
-    /// Returns the oldest generation that its collection collected, 0 to 2 as runtimes report it;
-    /// `None` if its end is missing.
-    pub(super) fn collected_generation(&self) -> Option<u32> {
-        self.collected
-    }
-
-    /// Returns whether the dump's collection was one of all generations; true if unknown. A
-    /// session requests such a one; if the program collects younger generations at that very
-    /// moment, the runtime creates a dump of that collection, too. It has all objects, but among
-    /// those of older generations are some that nothing holds any more.
+    /// Returns whether the dump's collection collected all generations; true if unknown. A session
+    /// induces such a collection. If the program collects younger generations at that moment, the
+    /// runtime reports a dump of that collection, too. It has all objects, but some of the older
+    /// generations may be garbage.
     pub fn is_of_all_generations(&self) -> bool {
         is_of_all(self.collected)
     }
 
-    /// Returns the index of the dump of a trace that is meant if none is chosen: the first of a
-    /// collection of all generations, or else the first. `None` if there are none.
+    /// Returns the index of the dump that commands show by default: the first of a collection of
+    /// all generations, else the first. Returns `None` if there is no dump.
     ///
     /// ```
     /// use nettrace_analysis::heap::HeapDump;
@@ -154,23 +143,13 @@ impl HeapDump {
         dumps.iter().position(HeapDump::is_of_all_generations).or(first)
     }
 
-    /// Returns when the dump's collection started, in nanoseconds since the session's start.
-    pub(crate) fn start_nanos(&self) -> i64 {
-        self.start_nanos
-    }
-
-    /// Returns how long all threads were paused for the dump, in nanoseconds; `None` if unknown.
-    pub(crate) fn pause_nanos(&self) -> Option<i64> {
-        self.pause_nanos
-    }
-
     /// Returns the number of objects.
     pub fn objects(&self) -> u32 {
         length(&self.addresses)
     }
 
-    /// Returns the number of references between the dump's objects. Several references between the
-    /// same two objects are all counted.
+    /// Returns the number of references between objects. Repeated references between two objects
+    /// all count.
     pub(crate) fn references(&self) -> u32 {
         length(&self.targets)
     }
@@ -185,7 +164,7 @@ impl HeapDump {
         self.addresses.get(object as usize).copied().unwrap_or(0)
     }
 
-    /// Returns the object at an address. It searches all objects.
+    /// Returns the object at an address, by a search of all objects.
     pub fn find(&self, address: u64) -> Option<u32> {
         let place = self.addresses.iter().position(|found| *found == address)?;
         u32::try_from(place).ok()
@@ -220,7 +199,7 @@ impl HeapDump {
         self.type_rows.get(self.type_of(object) as usize).map_or("?", |row| &row.name)
     }
 
-    /// Returns the objects that an object refers to, in the order in which it holds them.
+    /// Returns the objects that an object refers to, in the order of its fields.
     #[inline]
     pub fn references_of(&self, object: u32) -> &[u32] {
         let at = object as usize;
@@ -240,7 +219,7 @@ impl HeapDump {
         let at = self.ranges.partition_point(|(_, end, _)| *end <= address);
         match self.ranges.get(at) {
             Some((start, _, generation)) if *start <= address => *generation,
-            // All other memory was reported.
+            // The runtime reports all memory but frozen segments.
             _ if !self.ranges.is_empty() => HeapGeneration::Frozen,
             _ => HeapGeneration::Unknown,
         }

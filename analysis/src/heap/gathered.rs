@@ -1,4 +1,4 @@
-//! A dump as it was reported, before addresses are resolved to objects.
+//! A dump while its events are read, before addresses are resolved to objects.
 
 use super::kinds::RootKind;
 use super::links::{NONE, length};
@@ -11,60 +11,61 @@ use nettrace_parser::view::{
     HeapRowsOf as Rows, HeapStatic,
 };
 
-/// Number of references per chunk of memory.
+/// Maximum number of references in a chunk of memory.
 const PIECE: usize = 1 << 20;
 
-/// Rows of one event.
+/// Rows of one event with objects or references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
-    /// The event's number among those of its kind.
+    /// Index that the event has among events of its kind in the dump.
     pub(super) index: u32,
-    /// Index of its first row.
+    /// Position of the event's first row among all rows that were read.
     pub(super) begin: u64,
     pub(super) count: u64,
 }
 
-/// A root as it was reported.
+/// A root as an event reports it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ListedRoot {
+    /// Address of the object.
     pub(super) object: u64,
     pub(super) kind: RootKind,
-    /// Index in the names of statics; [`NONE`] if it has no name.
+    /// Index of the static variable's name; [`NONE`] for other roots.
     pub(super) name: u32,
 }
 
-/// Reported data that cannot be used.
+/// Counts of reported data that cannot be used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Unused {
-    /// Rows that events announce but do not contain.
+    /// Rows that events announce, but do not contain.
     pub(super) missing_rows: u64,
-    /// Events with the same index as an earlier one.
+    /// Events with the index of an earlier event.
     pub(super) repeated_blocks: u64,
     /// Objects and references beyond the range of 32 bits.
     pub(super) beyond: u64,
 }
 
-/// A dump being read: 20 bytes per object and 8 per reference.
+/// A dump while it is read: 20 bytes per object, and 8 per reference.
 #[derive(Debug)]
 pub(super) struct DumpInProgress {
     pub(super) process: ProcessHandle,
-    /// Number of the collection that created it.
+    /// Number of the collection that reported the dump.
     pub(super) collection: Option<u32>,
     pub(super) start_nanos: i64,
-    /// Whether the end of its collection was seen.
+    /// Whether the end of the collection was seen.
     pub(super) has_ended: bool,
-    /// The oldest generation that it collected; known at its end.
+    /// Oldest generation that was collected; `None` until the collection ends.
     pub(super) collected: Option<u32>,
-    /// How long all threads were paused for it.
+    /// Time for which all threads were paused.
     pub(super) pause_nanos: Option<i64>,
     pub(super) addresses: Vec<u64>,
-    /// [`NONE`] if it is in `large`.
+    /// Size of each object; [`NONE`] if `large` has it.
     pub(super) bytes: Vec<u32>,
-    /// Objects of 4 GiB and more.
+    /// Objects of 4 GiB and more, with their sizes.
     pub(super) large: Vec<(u32, u64)>,
-    /// Indices into `type_ids`.
+    /// Index in `type_ids` of each object's type.
     pub(super) types: Vec<u32>,
-    /// How many references each object has.
+    /// Number of references of each object.
     pub(super) counts: Vec<u32>,
     pub(super) type_ids: Vec<u64>,
     type_places: NumberMap<u64, u32>,
@@ -74,18 +75,18 @@ pub(super) struct DumpInProgress {
     pub(super) references: References,
     pub(super) roots: Vec<ListedRoot>,
     root_blocks: u32,
-    /// Roots were lost: an event of them is missing.
+    /// Whether an event with roots is missing.
     pub(super) lacks_roots: bool,
     pub(super) static_names: Numbering<String>,
-    /// Key and value.
+    /// Addresses of the key and the value of each dependent handle.
     pub(super) dependents: Vec<(u64, u64)>,
     pub(super) ranges: Vec<HeapRange>,
-    /// Whether they are those that were reported after the objects.
+    /// Whether `ranges` are the ones that are reported after the objects.
     pub(super) has_last_ranges: bool,
     pub(super) unused: Unused,
 }
 
-/// Targets of references, in chunks that are freed one by one.
+/// Addresses that objects refer to, in chunks that are freed one by one.
 #[derive(Debug, Default)]
 pub(super) struct References {
     pieces: Vec<Vec<u64>>,
@@ -98,7 +99,7 @@ impl References {
         match self.pieces.last_mut().filter(|piece| piece.len() < PIECE) {
             Some(piece) => piece.push(target),
             None => {
-                // Small dumps should use little memory; large ones use full chunks.
+                // A small dump shall take little memory, so only its first chunk grows.
                 let mut piece = Vec::with_capacity(if self.pieces.is_empty() { 64 } else { PIECE });
                 piece.push(target);
                 self.pieces.push(piece);
@@ -111,7 +112,7 @@ impl References {
         self.len
     }
 
-    /// Resolves the referenced objects, and frees the memory of addresses on the way.
+    /// Replaces addresses by objects, and frees each chunk of addresses afterwards.
     pub(super) fn found(&mut self, find: impl Fn(u64) -> u32 + Sync) -> FoundReferences {
         let pieces = std::mem::take(&mut self.pieces);
         let mut found = vec![Vec::new(); pieces.len()];
@@ -123,11 +124,11 @@ impl References {
     }
 }
 
-/// A reference to nothing.
+/// Object number of a reference to null.
 pub(super) const NOTHING: u32 = NONE - 1;
 
-/// Resolved references, in the same chunks: [`NOTHING`], or [`NONE`] if there is no
-/// object at the address.
+/// Objects that references lead to, in the chunks of [`References`]: [`NOTHING`] for null, and
+/// [`NONE`] if there is no object at the address.
 pub(super) struct FoundReferences {
     pieces: Vec<Vec<u32>>,
 }
@@ -142,7 +143,7 @@ impl FoundReferences {
     /// Frees the chunks before an index.
     pub(super) fn release_before(&mut self, at: u64) {
         let whole = usize::try_from(at).unwrap_or(usize::MAX) / PIECE;
-        // The earlier ones are already free.
+        // Earlier calls have freed the chunks before this one.
         if let Some(piece) = whole.checked_sub(1).and_then(|before| self.pieces.get_mut(before)) {
             *piece = Vec::new();
         }
@@ -184,8 +185,8 @@ impl DumpInProgress {
         }
     }
 
-    /// Returns whether a block of objects or references with this index belongs to another dump,
-    /// because this dump already has a block with that index.
+    /// Returns whether a block with this index begins another dump, because this one has a first
+    /// block already.
     pub(super) fn begins_anew(blocks: &[Block], index: Option<u32>) -> bool {
         index == Some(0) && blocks.first().is_some_and(|block| block.index == 0)
     }
@@ -221,8 +222,8 @@ impl DumpInProgress {
         self.counts.push(u32::try_from(references).unwrap_or(NONE));
     }
 
-    /// Adds an object that comes with its references (Mono). Without a size it is the last one
-    /// again, which refers to more than one event holds.
+    /// Adds an object of Mono, with its references. An event without a size continues the last
+    /// object, whose references do not fit into one event.
     pub(super) fn single_object(
         &mut self,
         address: u64,
@@ -258,8 +259,7 @@ impl DumpInProgress {
 
     #[inline]
     fn type_place(&mut self, id: u64) -> u32 {
-        // Objects are listed in the order of their addresses, where many of a type lie side
-        // by side.
+        // Objects come in the order of addresses, in which many of a type are neighbours.
         if self.last_type.0 == id && self.last_type.1 != NONE {
             return self.last_type.1;
         }
@@ -324,7 +324,7 @@ impl DumpInProgress {
     }
 
     pub(super) fn com_wrappers(&mut self, mut rows: Rows<'_, HeapComObject>) {
-        // They keep nothing alive, but may be cut off.
+        // These wrappers keep nothing alive, but rows may be missing.
         (&mut rows).for_each(drop);
         self.missing(rows.missing());
     }

@@ -1,4 +1,4 @@
-//! A graph, and what a search for immediate dominators finds in it.
+//! Input and output of the searches for immediate dominators: a graph, and its dominators.
 
 use super::links::Links;
 
@@ -8,24 +8,23 @@ pub(super) trait Graph {
     fn nodes(&self) -> u32;
     /// Returns the root node.
     fn root(&self) -> u32;
-    /// Returns the targets of a node's edges; [`NONE`] and numbers that are not nodes are
-    /// ignored.
+    /// Returns the targets of a node's edges. Searches ignore [`NONE`] and numbers of no node.
     fn successors(&self, node: u32) -> &[u32];
     /// Returns the approximate number of edges.
     fn edges(&self) -> usize {
         0
     }
-    /// Returns whether to follow an edge.
+    /// Returns whether searches follow an edge.
     fn counts(&self, _source: u32, _target: u32) -> bool {
         true
     }
 }
 
-/// Immediate dominators, by the numbers that a search assigned.
+/// Immediate dominators. Nodes are numbered anew, in the order in which a search reached them.
 pub(super) struct Dominators {
-    /// The reachable nodes by number, the root first.
+    /// The node of each number, the root first. Only reachable nodes have a number.
     pub(super) vertices: Vec<u32>,
-    /// For each number, that of its immediate dominator, which is smaller; [`NONE`] for
-    /// the root.
+    /// The number of the immediate dominator of each number, which is smaller; [`NONE`] for the
+    /// root.
     pub(super) parents: Links,
 }

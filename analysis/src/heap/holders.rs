@@ -1,5 +1,5 @@
-//! What holds most of a heap: static variables and other roots, and the collection or event
-//! below them.
+//! Holders of a heap: the static variables and other roots that keep most alive, with the
+//! collection or event below each.
 
 use super::kinds::RootKind;
 use super::name::HeapName;
@@ -8,24 +8,25 @@ use crate::model::{is_framework_module, is_framework_name};
 use crate::sorted::SortFew;
 use std::fmt;
 
-/// Minimum percentage of everything reachable for a holder to be listed.
+/// Minimum bytes that a listed holder keeps alive, in percent of all reachable bytes.
 pub(super) const MIN_PERCENT: f64 = 5.0;
-/// Maximum number of holders.
+/// Maximum number of listed holders.
 const MAX_HOLDERS: usize = 3;
-/// Minimum share of a node's retained bytes in its largest child for the walk to go on.
+/// Minimum share of a node's retained bytes that its largest child must have for the search for a
+/// collection to go on below.
 const MIN_SHARE: f64 = 0.5;
-/// Minimum number of elements of a collection.
+/// Minimum number of objects that count as the elements of a collection.
 const MIN_ELEMENTS: u64 = 2;
 
-/// What a part of a heap hangs on. It is written as text: `static s_items`, `stack`.
+/// Root that holds a part of a heap. JSON documents have its text, such as `static s_items`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HeldBy {
-    /// No single root.
+    /// Several roots together.
     SeveralRoots,
-    /// A root of this kind.
+    /// Root of this kind.
     Root(RootKind),
-    /// The static variable of this name.
+    /// Static variable of this name.
     Static(HeapName),
 }
 
@@ -46,37 +47,38 @@ impl serde::Serialize for HeldBy {
     }
 }
 
-/// What holds a part of a heap.
+/// A holder: a root, and the collection or object through which it holds a part of a heap.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapHolder {
-    /// The static variable or kind of roots: `static s_items`, `stack`; `several roots` if no
-    /// single one holds it.
+    /// Static variable or kind of root, such as `static s_items` or `local variable`; `several
+    /// roots` if no single root holds the part.
     #[cfg_attr(feature = "serde", serde(rename = "name"))]
     pub held_by: HeldBy,
-    /// Bytes that it keeps alive.
+    /// Bytes that the holder keeps alive.
     pub retained_bytes: u64,
-    /// Percentage of everything reachable that it keeps alive.
+    /// Bytes that the holder keeps alive, in percent of all reachable bytes.
     pub percent: f64,
-    /// Type of the collection or event; otherwise type of the held object.
+    /// Type of the collection or event; without one, type of the object that the root holds.
     pub type_name: String,
-    /// The object of the program's own that has it, if that is not what the root holds.
+    /// Innermost type of the program between root and elements; `None` if there is none but
+    /// `type_name`.
     pub through: Option<String>,
-    /// Number of elements of the collection, or of subscribers of the event; 0 if it is none.
+    /// Number of elements of the collection, or of subscribers of the event; 0 without one.
     pub elements: u64,
-    /// The type of most elements; of an event, that of its subscribers.
+    /// Type of most elements or subscribers.
     pub element_type: String,
-    /// Number of objects of that type below the elements.
+    /// Number of objects of `element_type` among the elements.
     pub element_type_count: u64,
-    /// Bytes that these keep alive.
+    /// Bytes that objects of `element_type` keep alive.
     pub element_bytes: u64,
-    /// Whether it is an event: a delegate of delegates.
+    /// Whether the collection is an event: a delegate that holds delegates.
     pub is_event: bool,
 }
 
 impl HeapHolder {
-    /// Returns what holds most, by a dominator tree.
+    /// Returns the largest holders, by a dominator tree.
     pub(super) fn all(tree: &HeapTreeNode) -> Vec<HeapHolder> {
         let mut roots: Vec<(HeldBy, &HeapTreeNode, Option<&HeapTreeNode>)> = Vec::new();
         for below in &tree.children {
@@ -119,7 +121,7 @@ impl HeapHolder {
             element_bytes: 0,
             is_event: false,
         };
-        // Down to the first level with several objects.
+        // Goes down to the first level with several objects: the elements.
         let (mut node, mut collection, mut own) = (first, first, None);
         while let Some(here) = node {
             if here.count >= MIN_ELEMENTS {
@@ -142,11 +144,11 @@ impl HeapHolder {
         holder
     }
 
-    /// Descends to the elements of a collection. `here`: the objects below it.
+    /// Sets what is known of the elements. `here` has the objects directly below the collection.
     fn elements(&mut self, collection: Option<&HeapTreeNode>, here: &HeapTreeNode) {
         self.elements = here.count;
         self.is_event = collection.is_some_and(|it| it.name == here.name && it.count == 1);
-        // Nodes and delegates are no elements themselves, what they hold is.
+        // Nodes of a collection and delegates hold the actual elements.
         let inner = here.children.first().filter(|_| self.is_event || is_storage(&here.name));
         let element = inner.unwrap_or(here);
         self.element_type = element.name.to_string();
@@ -155,7 +157,7 @@ impl HeapHolder {
     }
 }
 
-/// Returns whether a type is the program's own, by its module or else by its namespace.
+/// Returns whether a type is the program's own, by its module and its namespace.
 pub(super) fn is_own(name: &HeapName, module: &HeapName) -> bool {
     let is_plain = name.contains(['[', '<']) || **name == *"Free" || !name.is_known();
     let is_of_framework =
@@ -163,7 +165,7 @@ pub(super) fn is_own(name: &HeapName, module: &HeapName) -> bool {
     !is_plain && !is_of_framework
 }
 
-/// Returns whether a type only stores the elements of a collection.
+/// Returns whether a type is internal storage of a collection, such as an array or a node.
 fn is_storage(name: &str) -> bool {
     let base = name.split(['<', '[']).next().unwrap_or(name);
     let base = base.rsplit('.').next().unwrap_or(base);

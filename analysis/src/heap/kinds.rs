@@ -1,8 +1,8 @@
-//! Kinds of roots, and generations.
+//! Kinds of roots, and generations of objects.
 
 use std::fmt;
 
-/// The kind of a root: what holds an object from outside of the heap.
+/// Kind of a root, which holds an object from outside of the heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -52,8 +52,7 @@ impl fmt::Display for RootKind {
 }
 
 impl RootKind {
-    /// All kinds. If several roots hold the same object, paths start at the first of them
-    /// in this order.
+    /// All kinds. If several roots hold an object, paths start at the kind that comes first here.
     pub(crate) const ALL: [RootKind; 11] = [
         RootKind::Static,
         RootKind::ThreadStatic,
@@ -68,7 +67,8 @@ impl RootKind {
         RootKind::Other,
     ];
 
-    /// Returns the kind of a root edge; `None` if it is weak and keeps nothing alive.
+    /// Returns the kind of a root by its numbers in the event; `None` for a weak root, which keeps
+    /// nothing alive.
     pub(super) fn from_edge(kind: u8, flags: u32) -> Option<RootKind> {
         const PINNING: u32 = 1;
         const WEAK: u32 = 2;
@@ -88,13 +88,9 @@ impl RootKind {
             _ => RootKind::Other,
         })
     }
-
-    pub(super) fn place(self) -> u32 {
-        self as u32
-    }
 }
 
-/// The part of the heap in which an object lies.
+/// Part of the heap in which an object lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -102,9 +98,9 @@ impl RootKind {
 pub enum HeapGeneration {
     /// Objects that have not survived a collection.
     Gen0,
-    /// Objects that have survived one.
+    /// Objects that have survived one collection.
     Gen1,
-    /// Objects that have survived more.
+    /// Objects that have survived several collections.
     Gen2,
     /// The large object heap.
     Large,

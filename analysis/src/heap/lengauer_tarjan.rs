@@ -1,13 +1,15 @@
-//! The algorithm of Lengauer and Tarjan with path compression: O(m log n) on every graph.
+//! The dominator algorithm of Lengauer and Tarjan with path compression, which takes O(m log n) on
+//! every graph.
 //!
-//! It does not use recursion, so a linked list of a million elements is not a problem.
-//! Nodes are numbered in the order of a depth-first search, and most arrays are indexed
-//! by that number. On a large heap, almost all time is spent waiting for memory, so data
-//! used together is stored together: a reference is read once in the search, and once
-//! more if it leads to a smaller number. For all others only the smallest source matters.
-//! Two tricks save memory: a node is linked to its parent exactly if its number is not
-//! below the current one, so the parents serve as the forest; and buckets are linked
-//! lists in the array that receives the dominators later.
+//! Nothing is recursive, so a linked list of a million elements needs no deep stack. Nodes are
+//! numbered in the order of a depth-first search, and most arrays are indexed by these numbers. On
+//! a large heap, almost all time is spent waiting for memory, so data that are used together lie
+//! together: the search reads each reference once, and a second time only if it leads to a smaller
+//! number. Of all other edges to a node, only the smallest source matters.
+//!
+//! Two tricks save memory. A node is linked to its parent exactly if its number is not below the
+//! current one, so the parents serve as the forest. Buckets are linked lists in the array that
+//! receives the dominators later.
 
 use super::graph::{Dominators, Graph};
 use super::links::{Links, NONE, length};
@@ -15,30 +17,30 @@ use super::links::{Links, NONE, length};
 /// State of a node in the depth-first search.
 #[derive(Debug, Clone, Copy)]
 struct NodeState {
-    /// [`NONE`] if it has not been reached.
+    /// Number of the node; [`NONE`] if it has not been reached.
     number: u32,
-    /// The smallest number of a node with an edge to it.
+    /// Smallest number of a node with an edge to this node.
     least_source: u32,
-    /// The first of its late edges.
+    /// Index of the first late edge to this node.
     late: u32,
 }
 
-/// An edge to a smaller number than its source.
+/// An edge whose target has a smaller number than its source.
 #[derive(Debug, Clone, Copy)]
 struct Late {
-    /// Number of the node that it comes from.
+    /// Number of the edge's source.
     source: u32,
-    /// The next one with the same target.
+    /// Index of the next late edge with the same target.
     next: u32,
 }
 
-/// The result of the depth-first search.
+/// Result of the depth-first search.
 struct DepthFirstSearch {
     /// The nodes in the order in which they were reached.
     vertices: Vec<u32>,
-    /// By node.
+    /// States, indexed by node.
     states: Vec<NodeState>,
-    /// For each number, the number that it was reached from.
+    /// The number from which each number was reached.
     parents: Vec<u32>,
     late: Vec<Late>,
 }
@@ -48,8 +50,7 @@ fn search(graph: &impl Graph) -> DepthFirstSearch {
     let unvisited = NodeState { number: NONE, least_source: NONE, late: NONE };
     let mut states = vec![unvisited; nodes as usize];
     let (mut vertices, mut parents, mut late): (Vec<u32>, Vec<u32>, Vec<Late>) = Default::default();
-    // Nodes on the current path, with their numbers and how many of their edges were
-    // processed.
+    // Nodes on the current path: node, number, and how many of its edges were processed.
     let mut ways: Vec<(u32, u32, u32)> = Vec::new();
     let root = graph.root();
     if let Some(first) = states.get_mut(root as usize) {
@@ -89,16 +90,16 @@ fn search(graph: &impl Graph) -> DepthFirstSearch {
 /// A node in a forest of processed nodes.
 #[derive(Debug, Clone, Copy)]
 struct Linked {
-    /// Its parent in the search tree; after compression, a node further up.
+    /// Parent in the search tree, or after compression a node further up.
     ancestor: u32,
-    /// The node with the smallest semidominator between this node and the ancestor,
-    /// excluding the ancestor.
+    /// The node with the smallest semidominator from this node up to the ancestor, which does not
+    /// count.
     label: u32,
-    /// That semidominator.
+    /// Semidominator of `label`.
     least: u32,
 }
 
-/// Trees of processed nodes, with the smallest semidominator on the way up.
+/// Trees of processed nodes, which know the smallest semidominator on the way up.
 struct Forest {
     nodes: Vec<Linked>,
     /// Nodes on a path that is being compressed.
@@ -113,7 +114,7 @@ impl Forest {
     }
 
     /// Returns the node with the smallest semidominator between a node and the root of its tree,
-    /// and that semidominator. Nodes from `linked` on are linked.
+    /// and this semidominator. Nodes with numbers from `linked` on are linked.
     #[inline]
     fn least(&mut self, number: u32, linked: u32) -> (u32, u32) {
         let mut above = self.get(number);
@@ -146,8 +147,8 @@ pub(super) fn dominators(graph: &impl Graph) -> Dominators {
     let linked = |(number, ancestor)| Linked { ancestor, label: number, least: number };
     let mut forest = Forest { nodes: (0u32..).zip(parents).map(linked).collect(), way: Vec::new() };
     let mut semis = Links::filled(vertices.len(), NONE);
-    // For a number below the current one, the first node of its bucket; for a node in a
-    // bucket, the next one; in the end, the dominator.
+    // The first node of the bucket of a number below the current one; the next node in the bucket
+    // for a node in one; in the end, the dominator.
     let mut dominators = Links::filled(vertices.len(), NONE);
     for (number, node) in (0..reached).zip(&vertices).skip(1).rev() {
         let parent = forest.get(number).ancestor;

@@ -3,7 +3,7 @@
 /// The index that refers to nothing.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Indices by position. Reading beyond the end returns [`NONE`], writing is ignored.
+/// An array of indices. Reading beyond its end returns [`NONE`], and writing there is ignored.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Links(Vec<u32>);
 
@@ -58,7 +58,7 @@ impl Bits {
         self.0.get(number as usize / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
     }
 
-    /// Inserts a number. `true` if it was not in the set.
+    /// Inserts a number. Returns whether the number is new in the set.
     #[inline(always)]
     pub(super) fn insert(&mut self, number: u32) -> bool {
         let Some(bits) = self.0.get_mut(number as usize / 64) else { return false };
@@ -73,7 +73,7 @@ impl Bits {
     }
 }
 
-/// Returns the length of a slice whose elements a `u32` can count.
+/// Returns the length of a slice, at most [`NONE`].
 #[inline]
 pub(super) fn length(slice: &[impl Sized]) -> u32 {
     u32::try_from(slice.len()).unwrap_or(NONE)

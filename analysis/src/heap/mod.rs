@@ -1,12 +1,12 @@
-//! The managed heap: its objects, and what keeps them alive.
+//! Heap dumps: the objects of the managed heap, and what keeps them alive.
 //!
-//! A session with what [`RECORD`] has makes the runtime run a
-//! garbage collection and report every object that survives. [`HeapReader`] builds a
-//! [`HeapDump`] for each such collection in a trace: objects, references and roots in
-//! arrays, 20 bytes per object and 4 per reference. [`Retained`] computes what each
-//! object keeps alive, and [`HeapPaths`] what keeps it alive.
+//! A session with the settings of [`RECORD`] makes the runtime run a garbage collection and report
+//! every object that survives. [`HeapReader`] builds a [`HeapDump`] for each such collection in a
+//! trace: objects, references and roots in arrays, 20 bytes per object and 4 per reference.
+//! [`Retained`] computes what each object keeps alive, and [`HeapPaths`] what keeps each object
+//! alive.
 //!
-//! Missing parts of a dump are counted in [`HeapLosses`]; everything else is delivered.
+//! [`HeapLosses`] counts what a dump lacks. All other data of an incomplete dump can be used.
 
 mod addresses;
 mod breadth_first;
@@ -50,10 +50,10 @@ pub use tree::{HeapTreeKind, HeapTreeNode};
 
 use crate::recording::Recording;
 
-/// What to record for a heap dump: of .NET and of Mono, which has a provider of its own.
+/// What to record for a heap dump. The first element is for CoreCLR, the second for Mono.
 pub const RECORD: [Recording; 2] = [
-    // Collections, types, the heap, a collection when the session starts, names of types.
+    // Keywords: collections, types, the heap, a collection when the session starts, names of types.
     Recording::runtime(0x198_0001, 5),
-    // Collections, the heap, a collection when the session starts, roots, names of types.
+    // Keywords: collections, the heap, a collection when the session starts, roots, names of types.
     Recording::new("Microsoft-DotNETRuntimeMonoProfiler", 0xc90_0001, 4),
 ];

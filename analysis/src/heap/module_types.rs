@@ -1,7 +1,7 @@
-//! The outer types of nested types, from the metadata of a module's file.
+//! Outer types of nested types, from the metadata of a module's file.
 //!
-//! Heap dumps have the last name of a nested type and its token. The file of its module has
-//! the rest (ECMA-335 II.22 and II.25):
+//! Heap dumps have only the last name of a nested type, and its token. The file of the type's
+//! module has the rest (ECMA-335 II.22 and II.25):
 //!
 //! | where | what |
 //! |---|---|
@@ -12,21 +12,21 @@
 //! | table 2, TypeDef | name and namespace of each type; a token is 0x02000000 and its row |
 //! | table 41, NestedClass | a type and the type around it |
 //!
-//! Only what leads to these two tables is read. A file may be of another build, so a type's
-//! name is compared with that of the trace. Files may be crafted: whatever does not fit
-//! into the file is an error, and no number that is read decides how much memory is taken.
+//! Nothing else is read. The file may be of another build, so a type's last name is compared with
+//! the one in the trace. Files may be crafted: whatever does not fit into the file is an error, and
+//! no number that is read decides how much memory is taken.
 
 use nettrace_parser::internal::take_first;
 use std::fmt;
 
-/// Maximum length of a name, in bytes: compilers write none that is longer, but a file may
-/// have one that all types share.
+/// Maximum length of a name, in bytes. Compilers write shorter names, but in a crafted file all
+/// types may share one huge name.
 const MAX_NAME_BYTES: usize = 1024;
-/// Maximum number of types within each other; compilers allow fewer.
+/// Maximum depth of nested types.
 const MAX_DEPTH: usize = 32;
-/// Maximum number of sections of a file; linkers write about ten.
+/// Maximum number of sections that are read; linkers write about ten.
 const MAX_SECTIONS: usize = 96;
-/// Maximum number of streams of metadata; there are six kinds.
+/// Maximum number of streams that are read; there are six kinds.
 const MAX_STREAMS: usize = 32;
 
 const TYPE_DEF: usize = 0x02;
@@ -35,17 +35,17 @@ const NESTED_CLASS: usize = 0x29;
 const TABLE_MASK: u32 = 0xff00_0000;
 const TYPE_DEF_TOKEN: u32 = 0x0200_0000;
 
-/// Why a file has no types that can be read.
+/// Reason why the types of a file cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModuleTypesError {
-    /// It is no program or library for Windows, which modules of .NET are on all systems.
+    /// Not a PE file, which modules of .NET are on all systems.
     NotPe,
-    /// It has no metadata of .NET.
+    /// A PE file without metadata of .NET.
     NoMetadata,
-    /// It ends in the middle, or its parts contradict each other.
+    /// A file that ends early, or whose parts contradict each other.
     Truncated,
-    /// It has a table that is not known, so what follows it cannot be found.
+    /// A file with an unknown table, after which no table can be found.
     UnknownTable(usize),
 }
 
@@ -64,12 +64,12 @@ impl fmt::Display for ModuleTypesError {
 
 impl std::error::Error for ModuleTypesError {}
 
-/// The types of a module and how they are nested.
+/// Names and nesting of a module's types.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ModuleTypes {
-    /// The stream `#Strings`.
+    /// Content of the stream `#Strings`.
     names: Vec<u8>,
-    /// In the order of their tokens, which begin at 1.
+    /// Types in the order of their rows, which are counted from 1.
     types: Vec<TypeDef>,
 }
 
@@ -77,15 +77,12 @@ pub(super) struct ModuleTypes {
 struct TypeDef {
     name_at: u32,
     namespace_at: u32,
-    /// Token of the type around it; 0: none.
+    /// Row of the outer type; 0 if there is none.
     outer: u32,
 }
 
 impl ModuleTypes {
     /// Reads the types of a `.dll` or `.exe` of .NET.
-    ///
-    /// # Errors
-    /// [`ModuleTypesError`].
     pub(super) fn parse(file: &[u8]) -> Result<ModuleTypes, ModuleTypesError> {
         let metadata = metadata(file)?;
         let streams = Streams::parse(metadata)?;
@@ -110,8 +107,8 @@ impl ModuleTypes {
         Ok(ModuleTypes { names: streams.strings.to_vec(), types })
     }
 
-    /// Returns the full name, as the runtime writes it, of the type with this token and last name:
-    /// ``N.Outer`1+Inner``. `None` if it is not nested, or not in this file.
+    /// Returns the full name of a nested type as the runtime writes it: ``N.Outer`1+Inner``.
+    /// Returns `None` if the type with this token is not nested, or its last name is not `own`.
     pub(super) fn full_name(&self, token: u32, own: &str) -> Option<String> {
         let mut at =
             token.checked_sub(TYPE_DEF_TOKEN).filter(|_| token & TABLE_MASK == TYPE_DEF_TOKEN)?;
@@ -145,7 +142,6 @@ impl ModuleTypes {
     }
 }
 
-/// Bytes that are still to be read.
 #[derive(Debug, Clone, Copy)]
 struct Bytes<'b>(&'b [u8]);
 
@@ -168,18 +164,18 @@ impl<'b> Bytes<'b> {
         take_first(&mut self.0).ok_or(ModuleTypesError::Truncated)
     }
 
-    /// Reads an index into a heap or a table, of two or four bytes.
+    /// Reads an index of two or four bytes.
     fn index(&mut self, width: usize) -> Result<u32, ModuleTypesError> {
         if width == 2 { self.u16().map(u32::from) } else { self.u32() }
     }
 }
 
-/// Returns what follows a position.
+/// Returns the bytes after a position.
 fn from(bytes: &[u8], at: u32) -> Result<Bytes<'_>, ModuleTypesError> {
     bytes.get(at as usize..).map(Bytes).ok_or(ModuleTypesError::Truncated)
 }
 
-/// Returns the part of a file with its metadata.
+/// Returns the metadata of a file.
 fn metadata(file: &[u8]) -> Result<&[u8], ModuleTypesError> {
     let not_pe = |_| ModuleTypesError::NotPe;
     let mut header = Bytes(file);
@@ -197,7 +193,7 @@ fn metadata(file: &[u8]) -> Result<&[u8], ModuleTypesError> {
     let optional_bytes = usize::from(header.u16()?);
     header.skip(2)?;
     let mut optional = Bytes(header.take(optional_bytes)?);
-    // Addresses have 8 bytes in one of the formats.
+    // Addresses have 4 bytes in PE32, and 8 in PE32+.
     let before_directories = match optional.u16()? {
         0x10b => 90,
         0x20b => 106,
@@ -214,7 +210,7 @@ fn metadata(file: &[u8]) -> Result<&[u8], ModuleTypesError> {
         return Err(ModuleTypesError::NoMetadata);
     }
     let section_rows = header.take(sections.saturating_mul(40))?;
-    // Where in the file an address lies.
+    // The position of an address in the file.
     let place = |address: u32| -> Result<u32, ModuleTypesError> {
         for row in section_rows.chunks_exact(40) {
             let mut row = Bytes(row);
@@ -237,7 +233,7 @@ fn metadata(file: &[u8]) -> Result<&[u8], ModuleTypesError> {
     from(file, place(address)?)?.take(count as usize)
 }
 
-/// The two streams that are needed.
+/// The streams `#~` (or `#-`) and `#Strings`.
 struct Streams<'m> {
     tables: &'m [u8],
     strings: &'m [u8],
@@ -257,7 +253,7 @@ impl<'m> Streams<'m> {
         let (mut tables, mut strings) = (None, None);
         for _ in 0..count {
             let (at, bytes) = (root.u32()?, root.u32()?);
-            // Names end in a zero, and take a multiple of four bytes.
+            // A name ends in a zero byte, and is padded to a multiple of four bytes.
             let end = root.0.iter().position(|byte| *byte == 0);
             let length = end.ok_or(ModuleTypesError::Truncated)?;
             let name = root.take(length)?;
@@ -276,17 +272,18 @@ impl<'m> Streams<'m> {
     }
 }
 
-/// A column of a table before NestedClass.
+/// A column of a metadata table.
 #[derive(Debug, Clone, Copy)]
 enum Column {
-    /// A number of that many bytes.
+    /// A number of this many bytes.
     Fixed(usize),
     String,
     Guid,
     Blob,
-    /// The row of a table.
+    /// A row number of this table.
     Row(usize),
-    /// A row of one of several tables; the first number is the number of bits that select the table.
+    /// A row number of one of several tables. The first field is the number of bits that select the
+    /// table.
     Coded(u32, &'static [usize]),
 }
 
@@ -311,7 +308,7 @@ const IMPLEMENTATION: Column = Coded(2, &[0x26, 0x23, 0x27]);
 const CUSTOM_ATTRIBUTE_TYPE: Column = Coded(3, &[0x06, 0x0a]);
 const RESOLUTION_SCOPE: Column = Coded(2, &[0x00, 0x1a, 0x23, 0x01]);
 
-/// The columns of the tables up to NestedClass: ECMA-335 II.22, and the pointers of
+/// Columns of the tables up to NestedClass, from ECMA-335 II.22, and of the pointer tables of
 /// uncompressed metadata (`#-`).
 const TABLES: [&[Column]; NESTED_CLASS + 1] = [
     /* 00 Module */ &[Fixed(2), Name, Guid, Guid, Guid],
@@ -358,13 +355,16 @@ const TABLES: [&[Column]; NESTED_CLASS + 1] = [
     /* 29 NestedClass */ &[Row(0x02), Row(0x02)],
 ];
 
-/// The stream of tables.
+/// The stream `#~`.
 struct Tables<'m> {
     counts: [u32; 64],
-    /// Bytes of an index into each heap.
+    /// Bytes of an index into `#Strings`.
     strings: usize,
+    /// Bytes of an index into `#GUID`.
     guids: usize,
+    /// Bytes of an index into `#Blob`.
     blobs: usize,
+    /// Rows of all tables.
     rows: &'m [u8],
 }
 
@@ -383,7 +383,7 @@ impl<'m> Tables<'m> {
                 *count = bytes.u32()?;
             }
         }
-        // Four bytes more, which editors of metadata write.
+        // Writers of `#-` may add four bytes of data.
         if sizes & 0x40 != 0 {
             bytes.skip(4)?;
         }
@@ -395,7 +395,7 @@ impl<'m> Tables<'m> {
         self.counts.get(table).copied().unwrap_or(0)
     }
 
-    /// Returns the number of bytes of an index into one of these tables.
+    /// Returns the number of bytes of a row number of one of these tables.
     fn width_of(&self, tables: &[usize]) -> usize {
         self.coded_width(0, tables)
     }
@@ -440,7 +440,7 @@ impl<'m> Tables<'m> {
 mod tests {
     use super::*;
 
-    /// Makes a module with one section, in which the CLI header and the metadata are.
+    /// Makes a module with one section, which has the CLI header and the metadata.
     fn module(tables: &[u8], strings: &[u8]) -> Vec<u8> {
         let mut metadata = b"BSJB\x01\0\x01\0\0\0\0\0\x04\0\0\0v4\0\0\0\0\x02\0".to_vec();
         let tables_at = metadata.len() as u32 + 12 + 20;
@@ -476,7 +476,8 @@ mod tests {
         file
     }
 
-    /// Makes a module of types with these names and namespaces; `nested` says which is in which.
+    /// Makes a module of types with these names and namespaces. `nested` has rows of inner and
+    /// outer types.
     fn with_types(types: &[(&str, &str)], nested: &[(u16, u16)]) -> Vec<u8> {
         let mut strings = vec![0];
         let mut rows = Vec::new();
@@ -513,7 +514,7 @@ mod tests {
         let deep = types.full_name(0x0200_0004, "Deep`1");
         assert_eq!(deep.as_deref(), Some("N.M.Outer`1+Inner+Deep`1"));
         for (token, name) in [
-            // Of another build; not nested; no type; another table; beyond the end.
+            // In order: another build, not nested, no type, another table, beyond the end.
             (0x0200_0004, "Other"),
             (0x0200_0002, "Outer`1"),
             (0x0200_0000, ""),
@@ -541,7 +542,7 @@ mod tests {
         for length in 0..whole.len() {
             cut.push(ModuleTypes::parse(&whole[..length]).is_ok());
         }
-        // The stream of names is the last thing.
+        // The stream of names comes last, so every cut loses some names.
         assert!(cut.iter().all(|is_read| !is_read));
         for at in 0..whole.len() {
             for byte in [0, 1, 0x7f, 0xff] {

@@ -1,13 +1,13 @@
-//! Heap dumps of Mono's profiler provider, in the form that Mono writes to a session: objects refer
-//! to their VTable, and the names of the VTables come in events of their own.
+//! Heap dumps of Mono's profiler provider. Objects refer to their VTable, and the names of VTables come
+//! in events of their own.
 //!
 //! | event | meaning |
 //! |---|---|
-//! | 51, 52 | a dump begins, ends |
-//! | 53 | an object: its address, VTable, size, and what it refers to; more of these follow in further events of the same object without a size |
+//! | 51, 52 | begin and end of a dump |
+//! | 53 | an object: address, VTable, size, and addresses that it refers to; further events of the object without a size have further addresses |
 //! | 63 | the class of a VTable, before or after the objects |
-//! | 50 | roots; of each collection, those within a dump are of the dump |
-//! | 48 | memory that holds roots, and of which kind they are |
+//! | 50 | roots of a collection; inside a dump, the dump's roots |
+//! | 48 | an area of memory that holds roots, with their kind |
 //! | 38 | a step of a collection |
 
 use super::gathered::{DumpInProgress, ListedRoot};
@@ -23,7 +23,7 @@ const PROVIDER: &str = "Microsoft-DotNETRuntimeMonoProfiler";
 /// Maximum number of registered areas of roots that are kept.
 const MAX_AREAS: usize = 1 << 16;
 
-/// An event of a dump.
+/// An event that belongs to heap dumps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MonoEvent {
     Start,
@@ -55,8 +55,8 @@ impl MonoEvent {
     }
 }
 
-/// Returns whether the event says that the runtime is Mono: it is from Mono's own provider, or
-/// RuntimeStart.
+/// Returns whether the event shows that the runtime is Mono: events of Mono's own provider do, and
+/// `RuntimeStart` says so.
 pub(super) fn is_of_mono(event: &Event<'_>) -> bool {
     const SKU_OF_MONO: u64 = 4;
     match event.known_provider() {
@@ -68,7 +68,7 @@ pub(super) fn is_of_mono(event: &Event<'_>) -> bool {
     }
 }
 
-/// Kinds of roots by the memory that holds them: its end and kind, by its start.
+/// Areas of memory that hold roots: end and kind of roots, by start.
 #[derive(Debug, Default)]
 pub(super) struct RootAreas(BTreeMap<u64, (u64, RootKind)>);
 
@@ -96,7 +96,7 @@ impl RootAreas {
     }
 }
 
-/// Adds an object of event 53, or more references of the last one.
+/// Adds an object of event 53, or further references of the last object.
 pub(super) fn add_object(dump: &mut DumpInProgress, event: &Event<'_>) {
     let (mut address, mut vtable, mut bytes) = (0, 0, 0);
     let mut targets = Vec::new();
@@ -123,7 +123,7 @@ pub(super) fn add_roots(dump: &mut DumpInProgress, areas: &RootAreas, event: &Ev
     let mut object = 0;
     each(&values, |name, value| match name {
         "ObjectID" => object = value,
-        // It comes after the object.
+        // The address of a root comes after its object.
         "AddressID" if object != 0 => {
             let kind = areas.kind_of(value);
             dump.roots.push(ListedRoot { object, kind, name: NONE });
@@ -132,13 +132,14 @@ pub(super) fn add_roots(dump: &mut DumpInProgress, areas: &RootAreas, event: &Ev
     });
 }
 
-/// Returns the VTable, module and class name of event 63.
+/// Returns the VTable id, module id and class name of event 63.
 pub(super) fn class(event: &Event<'_>) -> Option<(u64, u64, String)> {
     let name = event.field("ClassName")?.to_text()?;
     Some((number_of(event, "VTableID")?, number_of(event, "ModuleID")?, name_of_mono(&name)))
 }
 
-/// Returns whether all threads begin to stop (`true`), or run again; `None` for other steps.
+/// Returns `true` if a step of a collection stops all threads, `false` if it resumes them, and
+/// `None` for other steps.
 pub(super) fn pauses(event: &Event<'_>) -> Option<bool> {
     match number_of(event, "GCEventType")? {
         6 => Some(true),
@@ -151,7 +152,7 @@ fn number_of(event: &Event<'_>, name: &str) -> Option<u64> {
     event.field(name)?.as_u64()
 }
 
-/// Calls `take` with the name and the number of each field of all rows.
+/// Calls `take` with the name and the value of each id in all rows.
 fn each(values: &Value<'_>, mut take: impl FnMut(&str, u64)) {
     let Some(rows) = values.as_array() else { return };
     for row in rows.iter().filter_map(|row| row.as_object()) {

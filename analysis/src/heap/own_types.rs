@@ -1,4 +1,4 @@
-//! The program's own types in a heap: which keep most alive, and of which there is more.
+//! The program's own types in a heap: those that keep most alive, and those that have grown.
 
 use super::diff::{HeapDiff, HeapTypeDiff, MIN_GROWTH_PERCENT};
 use super::holders::{MIN_PERCENT, is_own};
@@ -7,10 +7,10 @@ use crate::model::is_framework_name;
 use crate::sorted::SortFew;
 use std::collections::BTreeSet;
 
-/// Maximum number of the program's own types that matter.
+/// Maximum number of the program's own types in a result.
 const MAX_OWN_TYPES: usize = 3;
 
-/// Objects of a type of the program's own, and what they keep alive.
+/// One of the program's own types, with what its objects keep alive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -19,7 +19,7 @@ pub struct HeapOwnType {
     pub name: String,
     /// Number of objects.
     pub count: u64,
-    /// Bytes that they keep alive.
+    /// Bytes that objects of the type keep alive.
     pub retained_bytes: u64,
 }
 
@@ -27,7 +27,8 @@ impl HeapReport {
     /// Returns the program's own types that keep most alive, at most three.
     pub fn own_types(&self) -> Vec<HeapOwnType> {
         let least = (self.reachable_bytes as f64 * MIN_PERCENT / 100.0).max(1.0);
-        // A nested type may have no namespace, and a module no name.
+        // A module without a name is the framework's if one of its types has a framework namespace.
+        // Nested types may have no namespace.
         let framework: BTreeSet<&str> = self
             .types
             .iter()
@@ -53,8 +54,8 @@ impl HeapReport {
 }
 
 impl HeapDiff {
-    /// Returns the program's own types that have grown much, the largest growth first;
-    /// at most three.
+    /// Returns the three of the program's own types that have grown most, if by much, the largest
+    /// growth first.
     pub fn grown_own_types(&self) -> Vec<&HeapTypeDiff> {
         let grown = self.types.iter().filter(|row| {
             row.count_growth > 0 && row.bytes_growth > 0 && is_own(&row.name, &row.module)

@@ -1,5 +1,4 @@
-//! What keeps objects alive: shortest paths from the roots, one by one and grouped by
-//! type.
+//! Shortest paths from the roots to objects, one by one and grouped by the types on them.
 
 use super::dump::{HeapDump, Root};
 use super::kinds::RootKind;
@@ -8,23 +7,23 @@ use super::retained::Retained;
 use crate::sorted::SortFew;
 use std::collections::HashMap;
 
-/// How many steps of a group are kept at each end.
+/// Maximum number of steps of a group that are kept at each end.
 const STEPS: u32 = 32;
 
-/// Maximum number of bytes that the names of all groups take: each has up to 64, and there
-/// may be as many groups as objects.
+/// Maximum size of the names of all groups, in bytes. Each group has up to 64 names, and there may
+/// be as many groups as objects.
 const MAX_GROUP_NAME_BYTES: usize = 16 << 20;
 
-/// Shortest paths from the roots to all objects of a dump: 4 bytes per object.
+/// Shortest paths from the roots to all objects of a dump; 4 bytes per object.
 ///
-/// Among roots at the same distance, static variables are preferred, then local
-/// variables, then handles, in the order of [`RootKind`].
+/// Among roots at the same distance, static variables are preferred, then local variables, then
+/// handles, in the order of [`RootKind`].
 #[derive(Debug)]
 pub struct HeapPaths {
-    /// The previous object on the path; for an object held by a root, the object itself;
+    /// The previous object on the path to each object; the object itself if a root holds it;
     /// [`NONE`] if it is unreachable.
     before: Links,
-    /// For objects held by a root, the root's index.
+    /// Index of the root, by the object that it holds.
     roots: HashMap<u32, u32>,
 }
 
@@ -34,29 +33,28 @@ pub struct HeapPaths {
 pub struct HeapPath {
     /// Index of the root in [`HeapDump::roots`].
     pub root: u32,
-    /// The objects on the path, starting with the one that the root holds.
+    /// Objects on the path, starting with the object that the root holds.
     pub objects: Vec<u32>,
 }
 
-/// The ways in which objects are held.
+/// Groups of objects that are held in the same way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapPathGroups {
-    /// The groups, most bytes first.
+    /// Groups, most bytes first.
     pub groups: Vec<HeapPathGroup>,
-    /// Number of further groups, which hold fewer bytes: the names of their types would take
-    /// too much memory.
+    /// Number of further groups, with fewer bytes, whose names would take too much memory.
     pub left_out: u64,
 }
 
-/// Objects that are held in the same way.
+/// Objects that are held in the same way: by a kind of root, through the same types.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapPathGroup {
-    /// The kind of the roots.
+    /// Kind of the roots.
     pub root_kind: RootKind,
-    /// The name, if the root is a static variable.
+    /// Name of the static variable; `None` for other roots.
     pub root_name: Option<String>,
     /// Types on the path, starting at the root; the last one is the type of the objects.
     pub steps: Vec<HeapStep>,
@@ -64,12 +62,12 @@ pub struct HeapPathGroup {
     pub steps_left_out: u64,
     /// Number of objects.
     pub count: u64,
-    /// Their own bytes.
+    /// Size of the objects themselves, in bytes.
     pub bytes: u64,
-    /// Bytes that would be freed with them. Of objects that other groups hold through these,
-    /// both count the bytes.
+    /// Bytes that would be freed with the objects. If objects of a group are kept alive by objects
+    /// of another group, both groups count their bytes.
     pub retained_bytes: u64,
-    /// Address of one of them.
+    /// Address of one of the objects.
     #[cfg_attr(feature = "serde", serde(serialize_with = "hexadecimal"))]
     pub example: u64,
 }
@@ -79,9 +77,9 @@ pub struct HeapPathGroup {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapStep {
-    /// The type.
+    /// Name of the type.
     pub type_name: String,
-    /// Whether there are several in a row, like the elements of a linked list.
+    /// Whether several objects of the type follow each other, as in a linked list.
     pub is_repeated: bool,
 }
 
@@ -134,7 +132,8 @@ impl HeapPaths {
         Some(HeapPath { root: *self.roots.get(&at)?, objects })
     }
 
-    /// Groups objects by the way in which they are held. Unreachable objects are in no group.
+    /// Groups the wanted objects by the way in which they are held. Unreachable objects are in no
+    /// group.
     pub fn groups(
         &self,
         dump: &HeapDump,
@@ -168,7 +167,7 @@ impl HeapPaths {
             let most = b.bytes.cmp(&a.bytes).then(b.count.cmp(&a.count));
             most.then(a_kind.cmp(b_kind)).then_with(|| a.example.cmp(&b.example))
         });
-        // Texts are made for what is shown.
+        // Names are copied only until the room is used up.
         let (mut groups, mut room) = (Vec::new(), MAX_GROUP_NAME_BYTES);
         for (held, _, way) in &rows {
             let group = grouping.group(*way, held);
@@ -182,7 +181,7 @@ impl HeapPaths {
 }
 
 impl HeapPathGroup {
-    /// Returns how many bytes the names take, with the memory of a step.
+    /// Returns the memory of all steps and names, in bytes.
     fn name_bytes(&self) -> usize {
         let bytes = |step: &HeapStep| step.type_name.len().saturating_add(size_of::<HeapStep>());
         let root = self.root_name.as_ref().map_or(0, String::len);
@@ -190,28 +189,28 @@ impl HeapPathGroup {
     }
 }
 
-/// Objects that are held in the same way.
+/// Totals of objects that are held in the same way.
 #[derive(Debug, Clone, Copy, Default)]
 struct Held {
     count: u64,
     bytes: u64,
     retained: u64,
-    /// Address of the first.
+    /// Address of the first object.
     example: u64,
 }
 
-/// A path by types: its beginning, and its last step.
+/// A path by types, as a shorter path and a last step.
 #[derive(Debug, Clone, Copy)]
 struct Way {
-    /// [`NONE`] for a root.
+    /// Index of the path without the last step; [`NONE`] for a root.
     before: u32,
-    /// Index of the type, or of the root.
+    /// Index of the last step's type, or of the root.
     last: u32,
     is_repeated: bool,
-    /// The number of steps after the root.
+    /// Number of steps after the root.
     depth: u32,
-    /// The way of the first [`STEPS`] steps; of a shorter one, itself. A group needs no more of
-    /// a way than its ends, and a way may have as many steps as there are objects.
+    /// Index of the path's first [`STEPS`] steps, or of the path itself if it is shorter. A group
+    /// needs only both ends of a path, which may have as many steps as there are objects.
     head: u32,
 }
 
@@ -219,10 +218,10 @@ struct Grouping<'g> {
     paths: &'g HeapPaths,
     dump: &'g HeapDump,
     ways: Vec<Way>,
-    /// By beginning and type.
+    /// Index of each way, by `before` and type.
     places: HashMap<(u32, u32), u32>,
     of_roots: HashMap<(RootKind, u32), u32>,
-    /// The way of each object, if it is known.
+    /// Way of each object that has been asked for, and of all objects on its path.
     known: HashMap<u32, u32>,
 }
 
@@ -240,8 +239,7 @@ impl<'g> Grouping<'g> {
 
     /// Returns the way to an object.
     fn way(&mut self, object: u32) -> Option<u32> {
-        // Go up to the first object whose way is known, or that a root holds; then back
-        // down.
+        // Goes up to an object whose way is known, or that a root holds, and then back down.
         let mut open = Vec::new();
         let mut at = object;
         let mut way = loop {
@@ -292,13 +290,13 @@ impl<'g> Grouping<'g> {
         way
     }
 
-    /// Returns the ways from a way back to the root, which comes last: at most `most`.
+    /// Returns the ways from a way back to its root, which comes last; at most `most` of them.
     fn back(&self, way: u32, most: u32) -> impl Iterator<Item = &Way> {
         let way_at = |at: u32| self.ways.get(at as usize);
         std::iter::successors(way_at(way), move |way| way_at(way.before)).take(most as usize)
     }
 
-    /// Returns the root at which a way begins.
+    /// Returns the root of a way.
     fn root_of(&self, way: u32) -> Option<&'g Root> {
         let head = self.ways.get(way as usize)?.head;
         let root = self.back(head, STEPS.saturating_add(1)).find(|way| way.before == NONE)?;

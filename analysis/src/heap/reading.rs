@@ -1,4 +1,4 @@
-//! Reads the events of a trace and builds dumps.
+//! The reader of heap dumps, from a trace's events.
 
 use super::build;
 use super::dump::{HeapDump, is_of_all};
@@ -11,8 +11,8 @@ use nettrace_parser::view::{self, GcEnd, GcStart, HeapRows, KnownProvider, Suspe
 use nettrace_parser::{Clock, Event, Outcome, Source, TimeOrdered};
 use std::collections::BTreeMap;
 
-/// Maximum number of dumps. Only crafted traces have more; events of further dumps are
-/// counted as faults of the last one.
+/// Maximum number of dumps. Only crafted traces have more; events of further dumps count as faults
+/// of the last dump.
 const MAX_DUMPS: usize = 256;
 
 /// Reads the heap dumps of a trace.
@@ -32,35 +32,33 @@ pub struct HeapReader {
     model: Model,
     clock: Option<Clock>,
     types: TypeRows,
-    /// The state of each process.
     going: BTreeMap<ProcessHandle, Going>,
     dumps: Vec<DumpInProgress>,
     objects: u64,
     is_mono: bool,
 }
 
-/// The state of a process.
+/// Collections and dumps of a process that have not ended yet.
 #[derive(Debug, Default)]
 struct Going {
-    /// Number and start of the last collection of all generations, the kind that is
-    /// started to create a dump.
+    /// Number and start of the last collection of all generations, which a session induces for a
+    /// dump.
     full: Option<(u32, i64)>,
     /// Number and start of a collection of younger generations that has not ended yet.
     younger: Option<(u32, i64)>,
-    /// The dump to which events belong.
+    /// Dump to which events belong.
     open: Option<usize>,
-    /// The dump whose pause has not ended yet.
+    /// Dump whose pause has not ended yet.
     pausing: Option<usize>,
     suspended_nanos: Option<i64>,
-    /// The last dump of Mono's profiler provider.
+    /// Last dump of Mono's profiler provider.
     mono: Option<usize>,
     areas: RootAreas,
     ranges: Vec<view::HeapRange>,
 }
 
 impl HeapReader {
-    /// Reads all remaining events. If the trace is truncated or damaged, the dumps lack
-    /// objects.
+    /// Reads all remaining events. Dumps of a truncated or damaged trace lack objects.
     ///
     /// # Errors
     /// If the trace cannot be read any further.
@@ -77,16 +75,15 @@ impl HeapReader {
         self.objects
     }
 
-    /// Returns whether the runtime says that it is Mono, whose dumps are recorded with
-    /// the second of [`RECORD`](super::RECORD).
+    /// Returns whether the runtime is Mono, whose dumps need the second element of
+    /// [`RECORD`](super::RECORD).
     pub fn is_mono(&self) -> bool {
         self.is_mono
     }
 
-    /// Returns whether there is a dump whose collection was one of all generations and has ended,
-    /// and the threads have been resumed. Where the program collects younger generations
-    /// at that very moment, there is a dump of that collection before it
-    /// ([`HeapDump::is_of_all_generations`]).
+    /// Returns whether there is a dump of a collection of all generations that has ended, with its
+    /// threads resumed. If the program collects younger generations when the session starts, the
+    /// dump of that collection comes first ([`HeapDump::is_of_all_generations`]).
     pub fn has_dump(&self) -> bool {
         let is_whole = |dump: &DumpInProgress| {
             dump.has_ended && dump.pause_nanos.is_some() && is_of_all(dump.collected)
@@ -94,7 +91,7 @@ impl HeapReader {
         self.dumps.iter().any(is_whole)
     }
 
-    /// Processes the next event; events must come in time order.
+    /// Reads the next event. Events must come in time order.
     pub fn event(&mut self, event: &Event<'_>) {
         let provider = event.known_provider();
         let is_of_heap = provider == KnownProvider::Runtime
@@ -176,7 +173,7 @@ impl HeapReader {
         }
     }
 
-    /// Returns the dump of Mono to which the objects of a process belong.
+    /// Returns Mono's dump to which objects of a process belong; begins one if there is none.
     fn mono_dump(&mut self, process: ProcessHandle, nanos: i64) -> Option<&mut DumpInProgress> {
         let going = self.going.entry(process).or_default();
         let is_open = |place: &usize| self.dumps.get(*place).is_some_and(|dump| !dump.has_ended);
@@ -196,7 +193,7 @@ impl HeapReader {
 
     fn collection_starts(&mut self, process: ProcessHandle, nanos: i64, start: &GcStart) {
         let going = self.going.entry(process).or_default();
-        // The dump that was open has no end.
+        // A dump that is still open has no end.
         going.open = None;
         going.ranges.clear();
         match is_of_all(start.generation) {
@@ -243,8 +240,8 @@ impl HeapReader {
         let dump = match &rows {
             HeapRows::Types(types) => return self.types.learn(process, *types),
             HeapRows::Range(range) => {
-                // Ranges are reported before and after a collection; those after it come
-                // last.
+                // Ranges are reported before and after a collection, and only the later ones match
+                // the objects.
                 let going = self.going.entry(process).or_default();
                 if let Some(dump) =
                     going.open.or(going.pausing).and_then(|dump| self.dumps.get_mut(dump))
@@ -283,7 +280,7 @@ impl HeapReader {
         }
     }
 
-    /// Returns the dump to which the events of a process belong.
+    /// Returns the dump to which the events of a process belong; begins one if there is none.
     fn dump(
         &mut self,
         process: ProcessHandle,
@@ -300,8 +297,8 @@ impl HeapReader {
             return None;
         }
         if open.is_none() {
-            // A collection of younger generations may be one during a background
-            // collection of all; the events of a dump are of the one that runs now.
+            // A collection of younger generations may run during a background collection of all;
+            // the dump is then of the younger one.
             let collection = going.younger.take().or_else(|| going.full.take());
             let (number, start) = collection.unzip();
             let mut dump = DumpInProgress::new(process, number, start.unwrap_or(nanos));
@@ -312,23 +309,23 @@ impl HeapReader {
         self.dumps.get_mut(place)
     }
 
-    /// Paths, as stored, of the files that have the outer types of types of the dumps. Dumps
-    /// lack them; see [`HeapReader::add_module_file`].
+    /// Returns the paths, as the trace stores them, of module files that have the outer types of
+    /// nested types, which dumps lack. Give the files to [`HeapReader::add_module_file`].
     pub fn modules_with_types(&self) -> Vec<String> {
         self.types.modules(&self.model).into_iter().map(str::to_owned).collect()
     }
 
-    /// Gives nested types the names in the file of their module, whose path is in the trace. From
-    /// a file of another build, only types whose token and name are equal are used.
+    /// Adds a module's file, from which nested types get their full names. `path` is the path in
+    /// the trace. If the file is of another build, only types with equal token and name are used.
     ///
     /// # Errors
-    /// If `file` is no `.dll` or `.exe` of .NET.
+    /// If `file` is not a `.dll` or `.exe` of .NET.
     pub fn add_module_file(&mut self, path: &str, file: &[u8]) -> Result<(), ModuleTypesError> {
         self.types.add_file(path, ModuleTypes::parse(file)?);
         Ok(())
     }
 
-    /// Returns the dumps, in order of creation.
+    /// Returns the dumps, in the order in which they began.
     pub fn finish(self) -> Vec<HeapDump> {
         let HeapReader { mut model, types, dumps, .. } = self;
         model.complete(None, SessionSpan::default());

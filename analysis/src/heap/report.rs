@@ -1,4 +1,4 @@
-//! A summary of a heap by type, module, root and generation.
+//! The summary of a heap dump by type, module, root and generation.
 
 use super::dump::{HeapDump, HeapLosses, is_of_all};
 use super::holders::HeapHolder;
@@ -10,10 +10,10 @@ use crate::document::{SCHEMA, percent};
 use crate::sorted::SortFew;
 use std::collections::{BTreeMap, HashSet};
 
-/// Minimum percentage that a node of the dominator tree retains to count as holding a heap.
+/// Minimum retained bytes of a node in the tree from which holders are read, in percent.
 const MIN_TREE_PERCENT: f64 = 1.0;
 
-/// A summary of a heap.
+/// The summary of a heap dump.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -22,34 +22,34 @@ pub struct HeapReport {
     pub schema: u32,
     /// All dumps of the trace.
     pub dumps: Vec<HeapDumpRow>,
-    /// The index of the summarised dump.
+    /// Number of the summarised dump, counting from 1.
     pub dump: usize,
     /// Number of objects.
     pub objects: u64,
-    /// Number of references between them.
+    /// Number of references between objects.
     pub edges: u64,
     /// Size of all objects in bytes.
     pub bytes: u64,
-    /// Number of reachable objects. The others were garbage, or are held by something
-    /// that the dump does not contain.
+    /// Number of reachable objects. The others are garbage, or are held by something that the dump
+    /// does not contain.
     pub reachable_objects: u64,
-    /// Their bytes.
+    /// Size of reachable objects in bytes.
     pub reachable_bytes: u64,
-    /// How long all threads were paused for the dump.
+    /// Time for which all threads were paused for the dump; `None` if it is unknown.
     pub pause_ns: Option<i64>,
-    /// What holds most of it, most first; at most three.
+    /// The three holders that keep most alive, most first.
     pub holders: Vec<HeapHolder>,
-    /// By type, sorted by bytes, most first.
+    /// Types, most bytes first.
     pub types: Vec<HeapTypeRow>,
-    /// By the module of the type, sorted by bytes, most first.
+    /// Modules of types, most bytes first.
     pub modules: Vec<HeapModuleRow>,
-    /// By kind of root.
+    /// Kinds of roots.
     pub roots: Vec<HeapRootRow>,
-    /// Static variables, sorted by retained bytes, most first.
+    /// Static variables, most retained bytes first.
     pub statics: Vec<HeapStaticRow>,
-    /// By generation; `unknown` if the trace does not say which memory belongs to which.
+    /// Generations; only `unknown` if the trace does not tell the memory of each generation.
     pub generations: Vec<HeapGenerationRow>,
-    /// What is missing.
+    /// Counts of what is missing.
     pub missing: HeapLosses,
 }
 
@@ -58,79 +58,79 @@ pub struct HeapReport {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapDumpRow {
-    /// Its number, counting from 1.
+    /// Number of the dump, counting from 1.
     pub index: usize,
-    /// When its collection started, since the session's start.
+    /// Start of the dump's collection, since the session's start.
     pub start_ns: i64,
     /// Whether nothing is missing.
     pub complete: bool,
-    /// The process.
+    /// Process id.
     pub process: Option<u64>,
-    /// Number of the collection.
+    /// Number of the dump's collection; `None` if its start is missing.
     pub collection: Option<u32>,
-    /// The oldest generation that it collected; `None` if its end is missing. Objects of
-    /// older ones may be garbage.
+    /// Oldest generation that was collected; `None` if the collection's end is missing. Objects of
+    /// still older generations may be garbage.
     pub collected_generation: Option<u32>,
     /// Number of objects.
     pub objects: u64,
-    /// Their size in bytes.
+    /// Size of all objects in bytes.
     pub bytes: u64,
 }
 
-/// Objects of a type.
+/// Totals of a type.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapTypeRow {
-    /// The type.
+    /// Name of the type.
     pub name: HeapName,
-    /// Its module; empty if unknown.
+    /// Module of the type; empty if it is unknown.
     pub module: HeapName,
     /// Number of objects.
     pub count: u64,
-    /// Their own bytes.
+    /// Size of the objects themselves, in bytes.
     pub bytes: u64,
-    /// Bytes that would be freed if all of them were removed.
+    /// Bytes that would be freed if all objects of the type were removed.
     pub retained_bytes: u64,
-    /// Size of the largest one in bytes.
+    /// Size of the largest object in bytes.
     pub largest_bytes: u64,
-    /// Their own bytes as a percentage of all objects.
+    /// Size of the objects themselves, in percent of all objects.
     pub percent: f64,
 }
 
-/// Objects by the module of their type.
+/// Totals of the types of a module.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapModuleRow {
-    /// The module; empty if unknown.
+    /// Name of the module; empty if it is unknown.
     pub module: HeapName,
-    /// Number of its types that have objects.
+    /// Number of types with objects.
     pub types: u64,
     /// Number of objects.
     pub count: u64,
-    /// Their own bytes.
+    /// Size of the objects themselves, in bytes.
     pub bytes: u64,
-    /// Bytes that would be freed if all of them were removed.
+    /// Bytes that would be freed if all objects of the module's types were removed.
     pub retained_bytes: u64,
-    /// Their own bytes as a percentage of all objects.
+    /// Size of the objects themselves, in percent of all objects.
     pub percent: f64,
 }
 
-/// Roots of a kind.
+/// Totals of a kind of roots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapRootRow {
-    /// The kind.
+    /// Kind of the roots.
     pub kind: RootKind,
     /// Number of roots.
     pub count: u64,
-    /// Number of distinct objects that they hold.
+    /// Number of distinct objects that the roots hold.
     pub objects: u64,
-    /// Own bytes of those objects.
+    /// Size of these objects themselves, in bytes.
     pub bytes: u64,
-    /// Bytes that would be freed if all of these roots were removed.
+    /// Bytes that would be freed if all roots of the kind were removed.
     pub retained_bytes: u64,
 }
 
@@ -139,19 +139,19 @@ pub struct HeapRootRow {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapStaticRow {
-    /// Its name. No event contains the class that declares it.
+    /// Name of the variable, without its class, which no event contains.
     pub name: String,
     /// Type of the object.
     pub type_name: String,
-    /// Whether it is thread-static.
+    /// Whether the variable is thread-static.
     pub is_thread_static: bool,
-    /// Own bytes of the object.
+    /// Size of the object itself, in bytes.
     pub bytes: u64,
     /// Bytes that would be freed if the variable were null.
     pub retained_bytes: u64,
 }
 
-/// Objects of a generation.
+/// Totals of a generation.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -160,16 +160,16 @@ pub struct HeapGenerationRow {
     pub generation: HeapGeneration,
     /// Number of objects.
     pub count: u64,
-    /// Their size in bytes.
+    /// Size of all objects in bytes.
     pub bytes: u64,
-    /// Bytes of those that are reachable.
+    /// Size of reachable objects in bytes.
     pub reachable_bytes: u64,
-    /// Their bytes as a percentage of all objects.
+    /// Size of the generation's objects, in percent of all objects.
     pub percent: f64,
 }
 
 impl HeapDumpRow {
-    /// Returns whether the dump's collection was one of all generations; true if unknown: see
+    /// Returns whether the dump's collection collected all generations; true if unknown. See
     /// [`HeapDump::is_of_all_generations`].
     pub fn is_of_all_generations(&self) -> bool {
         is_of_all(self.collected_generation)
@@ -178,18 +178,18 @@ impl HeapDumpRow {
     fn new(dump: &HeapDump) -> HeapDumpRow {
         HeapDumpRow {
             index: dump.index,
-            start_ns: dump.start_nanos(),
+            start_ns: dump.start_nanos,
             complete: dump.losses.is_complete(),
-            process: dump.process_id(),
-            collection: dump.collection(),
-            collected_generation: dump.collected_generation(),
+            process: dump.process_id,
+            collection: dump.collection,
+            collected_generation: dump.collected,
             objects: dump.objects().into(),
             bytes: dump.bytes(),
         }
     }
 }
 
-/// Totals for a group of objects.
+/// Totals of a group of objects.
 #[derive(Debug, Clone, Copy, Default)]
 struct HeapTypeSums {
     count: u64,
@@ -236,7 +236,7 @@ impl HeapReport {
             bytes: all.bytes,
             reachable_objects,
             reachable_bytes: all.reachable,
-            pause_ns: dump.pause_nanos(),
+            pause_ns: dump.pause_nanos,
             holders: HeapHolder::all(&HeapTreeNode::from_dump(dump, retained, MIN_TREE_PERCENT)),
             types: type_rows(dump, retained, &types, all.bytes),
             modules: module_rows(dump, retained, &types, all.bytes),
@@ -310,8 +310,8 @@ fn module_rows(
                 types: distinct,
                 count,
                 bytes,
-                // Not the sum over its types: what an object of one type keeps alive may
-                // contain objects of another, which would count twice.
+                // The sum over types would count objects twice that one type keeps alive through
+                // another.
                 retained_bytes: kept.get(at).copied().unwrap_or(0),
                 percent: percent(bytes, all),
             }
@@ -324,7 +324,7 @@ fn module_rows(
 fn root_rows(dump: &HeapDump, retained: &Retained) -> Vec<HeapRootRow> {
     let of = |kind: RootKind| {
         let own = dump.roots.iter().filter(move |root| root.kind == kind);
-        // Several roots may hold the same object, for example two local variables.
+        // Several roots may hold one object, such as two local variables.
         let objects: HashSet<u32> = own.clone().map(|root| root.object).collect();
         HeapRootRow {
             kind,

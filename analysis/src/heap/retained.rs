@@ -1,4 +1,4 @@
-//! What would be freed if an object were removed.
+//! Retained memory: what would be freed if an object or root were removed.
 
 use super::dominators::DominatorTree;
 use super::dump::{HeapDump, Root};
@@ -6,21 +6,21 @@ use super::graph::Graph;
 use super::kinds::RootKind;
 use super::links::{Bits, NONE, length};
 
-/// What each object keeps alive: the dominator tree of a dump, 20 bytes per object.
+/// The dominator tree of a dump, with the bytes that each node keeps alive; 20 bytes per object.
 ///
-/// Above the objects in the tree are the static variables, above those and all other
-/// roots are the kinds of roots, and above them a single root node.
+/// The top of the tree is a single root node. Below it are the kinds of roots, and below the kinds
+/// of static variables are the variables.
 ///
-/// The runtime stores statics in internal arrays, which are held by handles. If an object
-/// is held by a static variable and by such an array, only the static variable counts.
-/// This does not affect what objects retain.
+/// The runtime stores statics in internal arrays, which handles hold. If an object is held by a
+/// static variable and by such an array, only the variable counts. This does not change what
+/// objects keep alive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retained {
     tree: DominatorTree,
-    /// For each node, the bytes of everything it dominates, including itself.
+    /// Bytes that each node dominates, its own included.
     bytes: Vec<u64>,
     objects: u32,
-    /// The index of each static variable among the dump's roots.
+    /// Index of each static variable in the dump's roots, ascending.
     statics: Vec<u32>,
 }
 
@@ -32,26 +32,26 @@ pub enum HeapNode {
     Root,
     /// All roots of a kind.
     Kind(RootKind),
-    /// A static variable: its index in [`HeapDump::roots`].
+    /// A static variable, by its index in [`HeapDump::roots`].
     Static(u32),
-    /// An object.
+    /// An object, by its number.
     Object(u32),
 }
 
 /// Number of kinds of roots.
 const KINDS: u32 = RootKind::Other as u32 + 1;
 
-/// A dump with its roots as nodes: objects, then kinds of roots, then statics, then the
-/// single root.
+/// The graph of a dump. Its nodes are the objects, the kinds of roots, the static variables and the
+/// single root, in this order.
 struct Rooted<'d> {
     dump: &'d HeapDump,
-    /// For each node that is not an object, where its references begin.
+    /// Index in `targets` of the first reference of each node that is no object.
     starts: Vec<u32>,
     targets: Vec<u32>,
     nodes: u32,
-    /// The arrays in which the runtime stores statics, sorted.
+    /// Arrays in which the runtime stores statics, sorted.
     tables: Vec<u32>,
-    /// Objects held by statics.
+    /// Objects that static variables hold.
     is_static: Bits,
 }
 
@@ -130,8 +130,7 @@ impl Graph for Rooted<'_> {
 }
 
 impl Retained {
-    /// Computes what the objects of a dump retain. Nearly linear in the number of objects
-    /// and references.
+    /// Computes what the objects of a dump keep alive, in nearly linear time.
     pub fn from_dump(dump: &HeapDump) -> Retained {
         let is_static =
             |root: &Root| matches!(root.kind, RootKind::Static | RootKind::ThreadStatic);
@@ -143,7 +142,7 @@ impl Retained {
         let graph = Rooted::new(dump, &statics);
         let tree = DominatorTree::new(&graph);
         let mut bytes = vec![0u64; graph.nodes as usize];
-        // Each node comes after those that dominate it.
+        // In reverse order, each node comes before the nodes that dominate it.
         for node in tree.order.iter().rev() {
             let own = bytes
                 .get(*node as usize)
@@ -163,7 +162,7 @@ impl Retained {
     fn number(&self, node: HeapNode) -> u32 {
         match node {
             HeapNode::Object(object) => object,
-            HeapNode::Kind(kind) => self.objects.saturating_add(kind.place()),
+            HeapNode::Kind(kind) => self.objects.saturating_add(kind as u32),
             HeapNode::Static(root) => {
                 let at = self.statics.binary_search(&root).unwrap_or(usize::MAX);
                 let at = u32::try_from(at).unwrap_or(NONE);
@@ -184,14 +183,13 @@ impl Retained {
         }
     }
 
-    /// Returns the size in bytes of everything that a node keeps alive, including itself; 0 for
-    /// unreachable objects.
+    /// Returns the bytes that a node keeps alive, its own included; 0 for unreachable objects.
     pub fn bytes(&self, node: HeapNode) -> u64 {
         self.bytes.get(self.number(node) as usize).copied().unwrap_or(0)
     }
 
-    /// Returns the immediate dominator: what directly and exclusively keeps a node alive. `None`
-    /// for the root node, and for unreachable objects.
+    /// Returns the immediate dominator, which directly keeps a node alive; `None` for the root node
+    /// and for unreachable objects.
     pub fn dominator(&self, node: HeapNode) -> Option<HeapNode> {
         let above = self.tree.parents.get(self.number(node));
         (above != NONE).then(|| self.node(above))
@@ -202,8 +200,8 @@ impl Retained {
         self.tree.parents.get(object) != NONE
     }
 
-    /// Returns the bytes that groups of objects keep alive: everything below any object of a group,
-    /// counted once. `group` returns the group of an object, below `groups`.
+    /// Returns the bytes that each group of objects keeps alive. What several objects of a group
+    /// keep alive counts once. `group` returns the group of an object, a number below `groups`.
     pub fn bytes_by_group(&self, groups: usize, group: impl Fn(u32) -> Option<usize>) -> Vec<u64> {
         let mut sums = vec![0u64; groups];
         self.outermost(groups, group, |group, object| {
@@ -214,15 +212,15 @@ impl Retained {
         sums
     }
 
-    /// Calls `found` for each object that is not dominated by another object of its
-    /// group.
+    /// Calls `found` with group and object, for each object that no other object of its group
+    /// dominates.
     pub(crate) fn outermost(
         &self,
         groups: usize,
         group: impl Fn(u32) -> Option<usize>,
         mut found: impl FnMut(usize, u32),
     ) {
-        // For each group, where the range dominated by its last outermost object ends.
+        // The end, for each group, of the range that its last outermost object dominates.
         let mut ends = vec![0u32; groups];
         for ((place, node), span) in (0u32..).zip(&self.tree.order).zip(&self.tree.spans) {
             let Some(at) = (*node < self.objects).then(|| group(*node)).flatten() else { continue };
@@ -232,8 +230,8 @@ impl Retained {
         }
     }
 
-    /// Walks the tree, each node before those it dominates. Returns the node, and where
-    /// the range that it dominates ends in this order.
+    /// Returns all nodes, each before the nodes that it dominates, with the position after the last
+    /// node that it dominates.
     pub(crate) fn walk(&self) -> impl Iterator<Item = (HeapNode, usize)> + '_ {
         self.tree
             .order

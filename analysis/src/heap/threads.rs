@@ -7,8 +7,8 @@ use std::thread;
 /// Maximum number of threads: more would only wait for memory.
 const MAX_THREADS: usize = 4;
 
-/// Does the work of each piece, in any order. Everything is done even if no further
-/// threads can be started.
+/// Calls `work` for each piece on up to [`MAX_THREADS`] threads, in any order. All pieces are done
+/// even if no thread can be started.
 pub(super) fn share<T>(pieces: impl ExactSizeIterator<Item = T> + Send, work: impl Fn(T) + Sync) {
     let threads = thread::available_parallelism()
         .map_or(1, NonZeroUsize::get)
@@ -16,8 +16,7 @@ pub(super) fn share<T>(pieces: impl ExactSizeIterator<Item = T> + Send, work: im
         .min(pieces.len());
     let pieces = Mutex::new(pieces);
     let run = || {
-        // Taken in a separate step, so that the lock is not held while the piece is
-        // processed.
+        // A closure of its own releases the lock before the piece is processed.
         let next = || pieces.lock().ok().and_then(|mut pieces| pieces.next());
         while let Some(piece) = next() {
             work(piece);
@@ -25,7 +24,7 @@ pub(super) fn share<T>(pieces: impl ExactSizeIterator<Item = T> + Send, work: im
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            // If no further thread can be started, this one does everything.
+            // Without further threads, this one does all pieces.
             let _ = thread::Builder::new().spawn_scoped(scope, run);
         }
         run();

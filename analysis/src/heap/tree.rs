@@ -1,4 +1,4 @@
-//! The dominator tree by type: what keeps how much alive, from the roots down.
+//! The dominator tree, with the objects of each type below a node joined to one node.
 
 use super::dump::HeapDump;
 use super::kinds::RootKind;
@@ -8,42 +8,42 @@ use crate::document::percent;
 use crate::sorted::SortFew;
 use std::collections::HashMap;
 
-/// Maximum depth.
+/// Maximum depth of the tree.
 const DEPTH: usize = 64;
 
-/// Objects of a type below objects of a type, or below a root.
+/// A node of the tree: the objects of a type directly below the parent node, or roots.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapTreeNode {
     /// Name of the type, the kind of roots, or the static variable.
     pub name: HeapName,
-    /// The kind of node: `root`, `static`, `type`.
+    /// Kind of the node; in JSON `root`, `static` or `type`.
     pub kind: HeapTreeKind,
-    /// The type's module; empty if unknown.
+    /// Module of the type; empty if it is unknown.
     pub module: HeapName,
-    /// Number of roots or objects. If objects of a type keep each other alive, all of
-    /// them are counted here.
+    /// Number of roots or objects. Objects of the type that are directly below others of the type
+    /// count, too, as in a linked list.
     pub count: u64,
-    /// Their own bytes.
+    /// Size of the objects themselves, in bytes.
     pub bytes: u64,
-    /// Bytes of everything they keep alive, including themselves.
+    /// Bytes that the node keeps alive, its own included.
     pub retained_bytes: u64,
-    /// Number of objects they keep alive, including themselves.
+    /// Number of objects that the node keeps alive, its own included.
     pub retained_count: u64,
-    /// Retained bytes as a percentage of everything reachable.
+    /// Retained bytes in percent of all reachable bytes.
     pub percent: f64,
-    /// What they keep alive directly, most bytes first.
+    /// Nodes that the node keeps alive directly, most retained bytes first.
     pub children: Vec<HeapTreeNode>,
 }
 
-/// What a node of a dominator tree stands for.
+/// Kind of a node of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HeapTreeKind {
-    /// Everything reachable.
+    /// The root of the tree, above all reachable objects.
     All,
-    /// The roots of a kind.
+    /// All roots of a kind.
     Root(RootKind),
     /// A static variable.
     Static,
@@ -52,7 +52,7 @@ pub enum HeapTreeKind {
 }
 
 impl HeapTreeKind {
-    /// Returns the name in JSON.
+    /// Returns the name in JSON documents.
     pub fn name(self) -> &'static str {
         match self {
             HeapTreeKind::All | HeapTreeKind::Root(_) => "root",
@@ -73,18 +73,18 @@ impl serde::Serialize for HeapTreeKind {
 enum Label {
     All,
     Kind(RootKind),
-    /// Its name, and the type of its object.
+    /// Index of the variable's name, and type of its object.
     Static(u32, u32),
     Type(u32),
 }
 
-/// Nodes with the same label below a group, and their totals.
+/// Nodes that become one node of the tree, and their totals.
 #[derive(Debug, Default)]
 struct Group {
-    /// Indices in the order of the tree.
+    /// Indices in `Tree::order`.
     places: Vec<usize>,
     retained: u64,
-    /// Number of objects among what is retained.
+    /// Number of retained objects.
     objects: u64,
 }
 
@@ -129,7 +129,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Builds the node of a group and those below it. Recursion is limited to [`DEPTH`].
+    /// Builds the node of a group, with the nodes below. Recursion is at most [`DEPTH`] deep.
     fn grown(&self, label: Label, group: Group, depth: usize) -> HeapTreeNode {
         let mut below: HashMap<Label, Group> = HashMap::new();
         let (mut count, mut bytes) = (0u64, 0u64);
@@ -145,8 +145,7 @@ impl Tree<'_> {
                 let Some((node, next)) = self.order.get(child).copied() else { break };
                 let of_child = self.label(node);
                 if of_child == label {
-                    // Elements of a list count as one level, no matter how many there
-                    // are.
+                    // A list of any length is one level.
                     open.push(child);
                 } else {
                     let group = below.entry(of_child).or_default();
@@ -186,7 +185,6 @@ impl Tree<'_> {
     fn objects(&self, node: HeapNode, place: usize, end: usize) -> u64 {
         let nodes = end.saturating_sub(place) as u64;
         match node {
-            // Below objects there are only objects.
             HeapNode::Object(_) => nodes,
             HeapNode::Static(_) => nodes.saturating_sub(1),
             HeapNode::Root | HeapNode::Kind(_) => {
@@ -196,7 +194,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Returns name, module and kind of a node.
+    /// Returns the name, the module and the kind of a node.
     fn name(&self, label: Label) -> (HeapName, HeapName, HeapTreeKind) {
         let none = || self.none.clone();
         match label {
@@ -271,7 +269,7 @@ mod tests {
         let names: Vec<&str> = groups[0].steps.iter().map(|step| &*step.type_name).collect();
         assert_eq!((names[0], names[1], names[62], names[63]), ("N.T0", "N.T1", "N.T0", "N.T1"));
         assert_eq!(groups[0].root_kind, RootKind::Stack);
-        // Each object is held in a way of its own, half a million steps long on average.
+        // Each object has a path of its own, 50,000 steps long on average.
         let all = paths.groups(&dump, &retained, |_| true);
         assert!(all.groups.len() > 1000 && all.left_out > 10_000, "{}", all.groups.len());
         assert_eq!(all.groups.len() as u64 + all.left_out, 100_000);

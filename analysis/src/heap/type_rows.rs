@@ -1,11 +1,12 @@
-//! Names of types.
+//! Full names of the types of a heap dump.
 //!
-//! The runtime describes each type once per session, and omits the outer types of a
-//! nested type: `Entry[K,V]`. Names inside generic arguments are complete, and the ids of
-//! the arguments are stored as well. So if `A.Outer+Inner` is the argument in the name of
-//! a list, that is the full name of the type with the argument's id. If the file of the
-//! module is at hand, it has the full name ([`ModuleTypes`]). Otherwise the names of
-//! methods are used, if exactly one type of the module has that last name.
+//! The runtime describes each type once per session, and omits the outer types of a nested type:
+//! `Entry[K,V]`. The full name comes from one of three places:
+//!
+//! 1. The file of the module, if it is at hand ([`ModuleTypes`]).
+//! 2. The name of a generic type with the nested type as an argument. Names of arguments are
+//!    complete, and the ids of arguments are known.
+//! 3. Names of methods, if exactly one type of the module has the last name.
 
 use super::module_types::ModuleTypes;
 use crate::model::hash::NumberMap;
@@ -13,14 +14,14 @@ use crate::model::{Model, NameOptions, ProcessHandle, split_outside, type_text};
 use nettrace_parser::view::{HeapRowsOf as Rows, HeapType as Row};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Maximum nesting of arrays and arguments.
+/// Maximum depth of arrays within arrays.
 const DEPTH: usize = 32;
 
-/// The types described so far.
+/// Types that the trace has described so far.
 #[derive(Debug, Default)]
 pub(super) struct TypeRows {
     processes: BTreeMap<ProcessHandle, NumberMap<u64, TypeRow>>,
-    /// By the path of their module, as stored.
+    /// Types of module files, by the path of the module as the trace stores it.
     of_files: BTreeMap<String, ModuleTypes>,
 }
 
@@ -28,9 +29,9 @@ pub(super) struct TypeRows {
 pub(super) struct TypeRow {
     pub(super) module_id: u64,
     flags: u32,
-    /// Its metadata token; 0: unknown.
+    /// Metadata token; 0 if it is unknown.
     token: u32,
-    /// As stored.
+    /// Name as the runtime writes it.
     pub(super) name: String,
     parameters: Box<[u64]>,
 }
@@ -42,8 +43,8 @@ impl TypeRow {
         self.flags & TypeRow::ARRAY != 0
     }
 
-    /// Returns the brackets of an array: `[]`, `[,]` … In .NET Core 3.1 only the name shows it; in
-    /// other versions, if there is no name, only the flags.
+    /// Returns the brackets of an array, such as `[,]`. .NET Core 3.1 tells the rank only in the
+    /// name. Other versions tell it in the flags, and may omit the name.
     fn suffix(&self) -> String {
         if let Some(at) = self.name.rfind('[').filter(|_| self.name.ends_with(']')) {
             return self.name.get(at..).unwrap_or_default().to_owned();
@@ -64,7 +65,7 @@ impl TypeRows {
                 name: row.name.to_string(),
                 parameters: row.parameters().collect(),
             };
-            // A repeated description without a name keeps the previous name.
+            // A repeated description without a name is ignored.
             match types.get_mut(&row.type_id) {
                 Some(before) if known.name.is_empty() && !before.name.is_empty() => {}
                 Some(before) => *before = known,
@@ -73,7 +74,7 @@ impl TypeRows {
         }
     }
 
-    /// Adds a type whose name is complete (Mono).
+    /// Adds a type of Mono, whose name is complete.
     pub(super) fn name(
         &mut self,
         process: ProcessHandle,
@@ -83,7 +84,7 @@ impl TypeRows {
         self.processes.entry(process).or_default().insert(type_id, row);
     }
 
-    /// Paths, as stored, of the modules of which there are types that may be nested.
+    /// Returns the paths, as the trace stores them, of modules with types that may be nested.
     pub(super) fn modules<'m>(&self, model: &'m Model) -> BTreeSet<&'m str> {
         let mut ids: BTreeSet<(ProcessHandle, u64)> = BTreeSet::new();
         for (process, rows) in &self.processes {
@@ -103,7 +104,7 @@ impl TypeRows {
     }
 }
 
-/// Returns the path of a module's file, as stored.
+/// Returns the path of a module's file, as the trace stores it.
 fn path_of(model: &Model, process: ProcessHandle, module_id: u64) -> Option<&str> {
     let module = model.process(process)?.modules.find(module_id, u64::MAX)?;
     Some(module.il_path.as_str()).filter(|path| !path.is_empty())
@@ -112,12 +113,12 @@ fn path_of(model: &Model, process: ProcessHandle, module_id: u64) -> Option<&str
 /// Finds full names of the types of a process.
 pub(super) struct TypeNames<'a> {
     rows: Option<&'a NumberMap<u64, TypeRow>>,
-    /// By module.
+    /// Types of module files, by module id.
     of_files: NumberMap<u64, &'a ModuleTypes>,
-    /// For nested types, the name including outer types, as stored.
+    /// Full names of nested types that are arguments, as the runtime writes them, by type id.
     whole: NumberMap<u64, String>,
-    /// The full name found in methods, by module and last name; empty if there are
-    /// several.
+    /// Full names from methods, by module id and last name; empty if several types have the last
+    /// name.
     of_methods: HashMap<(u64, &'a str), &'a str>,
 }
 
@@ -140,9 +141,8 @@ impl<'a> TypeNames<'a> {
             }
             names.learn_arguments(&row.name, &row.parameters, 0);
         }
-        // If several types of a module have the same last name, methods do not reveal
-        // which one is meant. The same goes for names that compilers use repeatedly, such
-        // as `<>c`.
+        // If several types of a module have the same last name, methods do not tell them apart.
+        // Compilers use names such as `<>c` many times.
         let mut reported: HashMap<(u64, &str), u32> = HashMap::new();
         for row in
             names.rows.into_iter().flat_map(|rows| rows.values()).filter(|row| !row.is_array())
@@ -168,7 +168,7 @@ impl<'a> TypeNames<'a> {
         names
     }
 
-    /// Takes full names of generic arguments from the name of a type that contains them.
+    /// Learns full names of generic arguments from the name of a type that contains them.
     fn learn_arguments(&mut self, name: &str, parameters: &[u64], depth: usize) {
         let Some(rows) = self.rows.filter(|_| depth < DEPTH) else { return };
         let path = without_arguments(name);
@@ -193,7 +193,8 @@ impl<'a> TypeNames<'a> {
         }
     }
 
-    /// Returns a type's stored name, including outer types; `None` if it was not described.
+    /// Returns a type's name as the runtime writes it, with outer types; `None` if the trace does
+    /// not describe the type.
     pub(super) fn stored(&self, id: u64) -> Option<String> {
         self.stored_at(id, 0)
     }
@@ -201,7 +202,7 @@ impl<'a> TypeNames<'a> {
     fn stored_at(&self, id: u64, depth: usize) -> Option<String> {
         let row = self.rows?.get(&id).filter(|_| depth < DEPTH)?;
         if row.is_array() {
-            // The name of the element type is complete, unlike that of the array.
+            // The element type may have a full name, unlike the array.
             let element = row.parameters.first();
             let element =
                 element.and_then(|element| self.stored_at(*element, depth.saturating_add(1)));
@@ -235,12 +236,11 @@ impl<'a> TypeNames<'a> {
         self.rows?.get(&id)
     }
 
-    /// Converts a stored name to source notation.
+    /// Converts a name of the runtime to source notation.
     pub(super) fn shown(stored: &str) -> String {
         let path = without_arguments(stored);
         let rest = stored.get(path.len()..).unwrap_or_default();
-        // `Entry[System.String,System.Int32][]`: the arguments belong to an outer type
-        // that is unknown.
+        // In `Entry[System.String,System.Int32][]`, the arguments belong to an unknown outer type.
         let inside = rest.strip_prefix('[').map(in_brackets);
         let count = inside
             .map_or(0, |inside| split_outside(inside, ',').filter(|text| !text.is_empty()).count());
@@ -251,7 +251,7 @@ impl<'a> TypeNames<'a> {
     }
 }
 
-/// Returns the text before the bracket that closes an open one.
+/// Returns the text before the closing bracket of an opened pair.
 fn in_brackets(text: &str) -> &str {
     let mut open = 1usize;
     let end = text.find(|c| {
@@ -265,7 +265,8 @@ fn in_brackets(text: &str) -> &str {
     end.and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
-/// Converts ``A.Outer`1+Inner[System.Int32]`` to ``A.Outer`1+Inner``.
+/// Returns the part of a name before its arguments: ``A.Outer`1+Inner`` of
+/// ``A.Outer`1+Inner[System.Int32]``.
 fn without_arguments(name: &str) -> &str {
     name.find('[').and_then(|at| name.get(..at)).unwrap_or(name)
 }

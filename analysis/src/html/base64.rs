@@ -1,9 +1,9 @@
-//! Base64.
+//! Encoding of bytes as base64.
 
 use std::io::{self, Write};
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/// Number of bytes encoded at once.
+/// Number of bytes that are encoded at once.
 const PIECE: usize = 3 * 8192;
 
 /// Writes bytes as base64.

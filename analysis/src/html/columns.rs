@@ -1,22 +1,23 @@
-//! Numbers of an HTML file: columns of variable-length integers, stored one after the other.
+//! Numbers of an HTML file, as columns of variable-length integers that are stored one after the
+//! other.
 //!
-//! Each byte contains seven bits of a number, the lowest first; the highest bit of a byte
-//! is set if another byte follows. In a column of differences, each number is the
-//! difference from the previous one, with the sign in its lowest bit.
+//! Each byte has seven bits of a number, the lowest first; its highest bit is set if another byte
+//! follows. A column of differences has the difference from each number to the next, with the sign
+//! in its lowest bit.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Where a column is stored; read by the page's code.
+/// Position of a column, which the page's code reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct ColumnPlace {
-    /// Offset of its first byte.
+    /// Offset of the first byte.
     at: usize,
     /// Length in bytes.
     bytes: usize,
     /// Number of values.
     count: usize,
-    /// Whether the values are stored as differences.
+    /// Whether the column has differences.
     steps: bool,
 }
 
@@ -85,12 +86,12 @@ impl Columns {
         }
     }
 
-    /// Returns where each column is stored.
+    /// Returns the position of each column by its name.
     pub(crate) fn rows(&self) -> &BTreeMap<String, ColumnPlace> {
         &self.rows
     }
 
-    /// Returns all numbers.
+    /// Returns the bytes of all columns.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -1,12 +1,11 @@
-//! A document and its numbers as one HTML file, which a browser opens from disk.
+//! Writes a document and its numbers as one HTML file, which a browser opens from disk.
 //!
-//! The file is self-contained: it includes the code of the page (joined from the folder
-//! `page` beside `src` by `build.rs`) and the data. It makes no network requests; its content
-//! security policy forbids them.
+//! The file has the code of the page (which `build.rs` joins from the folder `page` beside `src`)
+//! and the data. Its content security policy forbids network requests.
 //!
-//! The data are compressed with gzip and then encoded in base64: four bytes with the
-//! length of a JSON document, lowest first; the document; then columns of numbers, whose
-//! positions are in the document's member `columns`.
+//! The data are four bytes with the length of a JSON document, lowest first; the document; and
+//! columns of numbers, whose positions are the document's member `columns`. All of this is
+//! compressed with gzip, and encoded in base64.
 
 mod base64;
 mod columns;
@@ -18,7 +17,7 @@ use flate2::write::GzEncoder;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// The page without data, which replace [`DATA_HERE`].
+/// The page without its data, with [`DATA_HERE`] in their place.
 const SHELL: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
 const DATA_HERE: &str = "@@DATA@@";
 

@@ -1,22 +1,22 @@
-//! How many different numbers there are: exactly up to a limit, so that memory is bounded.
+//! A counter of different numbers that is exact up to a limit, so that its memory is bounded.
 
 use std::collections::HashSet;
 
-/// Maximum number of numbers that are counted exactly, in about a megabyte.
+/// Maximum number of different numbers that are counted exactly; they take about a megabyte.
 const MAX_EXACT: usize = 1 << 16;
 
-/// Different numbers.
+/// A set of different numbers, up to [`MAX_EXACT`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Distinct {
     numbers: HashSet<u64>,
     has_more: bool,
 }
 
-/// A number that may be too small.
+/// A count that may be a lower bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) number: u64,
-    /// Whether there may be more.
+    /// Whether the count may be too small.
     pub(super) is_at_least: bool,
 }
 
@@ -31,18 +31,18 @@ impl Distinct {
         }
     }
 
-    /// Adds the numbers that others have counted.
+    /// Adds all numbers of another set.
     pub(super) fn join(&mut self, other: Distinct) {
         other.numbers.into_iter().for_each(|number| self.insert(number));
         self.has_more |= other.has_more;
     }
 
-    /// Returns how many there are.
+    /// Returns how many different numbers were added.
     pub(super) fn count(&self) -> Count {
         Count { number: self.numbers.len() as u64, is_at_least: self.has_more }
     }
 
-    /// Returns the number, if there is only one.
+    /// Returns the number, if exactly one was added.
     pub(super) fn only(&self) -> Option<u64> {
         self.numbers.iter().next().copied().filter(|_| self.numbers.len() == 1)
     }
@@ -58,7 +58,6 @@ mod tests {
             let mut all = Distinct::default();
             let mut parts = [Distinct::default(), Distinct::default(), Distinct::default()];
             for number in 0..count {
-                // Each twice.
                 all.insert(number * step);
                 all.insert(number * step);
                 parts[usize::try_from(number % 7 % 3).unwrap()].insert(number * step);

@@ -1,5 +1,4 @@
-//! Events of types beyond those that are counted separately: how many types and
-//! providers there are, in bounded memory.
+//! Totals of events whose types are beyond the limit for separate counts, in bounded memory.
 
 use super::distinct::{Count, Distinct};
 use super::type_count::{EventTypeCount, MAX_TYPES};
@@ -7,16 +6,17 @@ use nettrace_parser::Event;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What was counted of further types.
+/// Totals of all further event types.
 #[derive(Debug)]
 pub(super) struct Further {
     count: EventTypeCount,
     /// Hashes of types.
     types: Distinct,
-    /// Events of their providers, which are as many as are listed.
+    /// Number of further events of each listed provider.
     providers: HashMap<Box<str>, u64>,
-    /// Hashes of the names of other providers, and how many events they have.
+    /// Hashes of the names of providers that are not listed.
     others: Distinct,
+    /// Number of events of providers that are not listed.
     other_events: u64,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn name(is_defined: bool, provider: &str) -> &str {
 }
 
 impl Further {
-    /// Begins without events. `known`: providers that are listed in any case.
+    /// Makes empty totals. Providers in `known` are always listed.
     pub(super) fn new<'p>(known: impl Iterator<Item = &'p str>) -> Further {
         Further {
             count: EventTypeCount::default(),
@@ -67,7 +67,7 @@ impl Further {
         met.map(|(name, events)| (&**name, *events))
     }
 
-    /// Returns how many providers are not listed, and how many events they have.
+    /// Returns the number of providers that are not listed, and of their events.
     pub(super) fn other_providers(&self) -> Option<(Count, u64)> {
         (self.other_events > 0).then(|| (self.others.count(), self.other_events))
     }

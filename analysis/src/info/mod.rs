@@ -1,8 +1,8 @@
-//! What a trace is: what `nettrace info` and `nettrace stats` show, and the row of an input
-//! in the tables of `nettrace export`.
+//! Information about a trace as a whole, for `nettrace info`, `nettrace stats` and the table of
+//! inputs of `nettrace export`.
 //!
-//! A [`Survey`] counts the events of one pass; [`Survey::info`] and [`Survey::stats`] are
-//! the documents. Their JSON keys are a promise to scripts.
+//! A [`Survey`] counts events in one pass. [`Survey::info`] and [`Survey::stats`] return documents,
+//! whose JSON keys never change because scripts use them.
 
 mod distinct;
 mod further;
@@ -20,7 +20,7 @@ use nettrace_parser::{BlockKind, Finding, Outcome, Trace, utc_text};
 #[cfg(feature = "serde")]
 use std::collections::HashMap;
 
-/// What is known of a trace.
+/// Information about a trace.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -31,25 +31,26 @@ pub struct TraceInfo {
     pub version: u32,
     /// Minor version of the format.
     pub minor: u32,
-    /// Whether the stream's end mark was seen, even if there is damage before it.
+    /// Whether the stream has its end mark, even if it is damaged before.
     pub complete: bool,
-    /// Where the stream ended, in bytes, unpacked.
+    /// Offset of the stream's end, in unpacked bytes.
     pub end_offset: u64,
-    /// Number of bytes of the block in which the stream ends that are not there; what would
-    /// follow is not known.
+    /// Number of missing bytes of the block in which the stream ends; `None` if it ends between
+    /// blocks. Further blocks may be missing, too.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub missing_bytes: Option<u64>,
-    /// Whether the file is compressed. The parser reads unpacked bytes, so it is for the
-    /// caller to set.
+    /// Whether the file is compressed. The caller sets this, because the parser reads unpacked
+    /// bytes.
     pub compressed: bool,
-    /// Who wrote the stream, inferred from its form and events.
+    /// Program that wrote the stream, inferred from its format and events.
     pub writer: Option<String>,
-    /// The traced process; version 6: if events are of one only.
+    /// Id of the traced process. A version 6 stream may have several processes, and then there is
+    /// none.
     pub process_id: Option<u64>,
     /// Number of processes that events are about.
     pub processes: u64,
-    /// Whether there may be more: at most 65,536 processes are counted, and as many threads and
-    /// stacks.
+    /// Whether `processes` is a lower bound: at most 65,536 processes, threads and stacks are told
+    /// apart.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub processes_are_at_least: bool,
     /// Command line of the process.
@@ -62,16 +63,16 @@ pub struct TraceInfo {
     pub pointer_size: u8,
     /// Number of processors.
     pub processors: Option<u32>,
-    /// Frequency of the event clock.
+    /// Ticks of the event clock per second.
     pub ticks_per_second: i64,
-    /// Period of the CPU sampler, as the stream has it.
+    /// Period of the CPU sampler in the stream's header.
     pub sampling_period_ns: Option<u32>,
-    /// Start of the session in nanoseconds since 1970; in the document it is `start_utc`.
+    /// Start of the session in nanoseconds since 1970. JSON has only `start_utc`.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub start_unix_ns: Option<i64>,
     /// Start of the session as text.
     pub start_utc: Option<String>,
-    /// From the session's start to the youngest event.
+    /// Time from the session's start to the newest event.
     pub duration_ns: Option<i64>,
     /// Number of events.
     pub events: u64,
@@ -81,101 +82,101 @@ pub struct TraceInfo {
     pub payload_bytes: u64,
     /// Number of lost events, according to sequence numbers.
     pub lost: u64,
-    /// Whether there may be more, because there are too many threads to know each.
+    /// Whether `lost` is a lower bound, because there are too many threads to count for each.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub lost_is_at_least: bool,
-    /// False for version 3, whose events carry no numbers.
+    /// Whether losses can be counted; false for version 3, whose events have no sequence numbers.
     pub losses_known: bool,
     /// Number of threads that lost events.
     pub lost_threads: u64,
-    /// How often the OS gave a thread's id to a new one.
+    /// Number of times that the OS gave a thread's id to a new thread.
     pub restarts: u64,
     /// Number of OS threads that events are about.
     pub threads: u64,
-    /// Whether there may be more.
+    /// Whether `threads` is a lower bound.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub threads_are_at_least: bool,
-    /// Providers of events, those with the most events first.
+    /// Providers of events, most events first.
     pub providers: Vec<ProviderInfo>,
-    /// Providers beyond those, if there are too many to list.
+    /// Totals of providers that are not listed; `None` if all are listed.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub other_providers: Option<OtherProviders>,
-    /// Number of event types (provider, id, version, name) of which there are events.
+    /// Number of event types (provider, id, version, name) with events.
     pub types: u64,
-    /// Whether there may be more.
+    /// Whether `types` is a lower bound.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub types_are_at_least: bool,
-    /// Number of stacks that are stored; of version 3, which stores one with every event,
-    /// of different ones.
+    /// Number of stored stacks. Version 3 stores a stack with each event, so there it is the number
+    /// of different stacks.
     pub stacks: u64,
-    /// Whether there may be more.
+    /// Whether `stacks` is a lower bound.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub stacks_are_at_least: bool,
     /// Number of blocks by kind, for kinds that occur.
     #[cfg_attr(feature = "serde", serde(serialize_with = "as_object"))]
     pub blocks: Vec<(&'static str, u64)>,
-    /// Bytes by kind of block, framing included.
+    /// Number of bytes by kind of block, framing included.
     #[cfg_attr(feature = "serde", serde(serialize_with = "as_object"))]
     pub bytes: Vec<(&'static str, u64)>,
     /// Findings of damage, at most 64 of each kind.
     pub damage: Vec<DamageRow>,
-    /// Number of findings, including those not listed in `damage`.
+    /// Number of findings of damage, listed or not.
     pub damage_count: u64,
     /// Number of bytes that were not read because of damage.
     pub damage_bytes: u64,
-    /// What is odd, but harmless.
+    /// Harmless oddities, one row for each kind.
     pub notes: Vec<NoteInfo>,
     /// Further keys and values of the stream's header (version 6).
     #[cfg_attr(feature = "serde", serde(serialize_with = "with_last_values"))]
     pub properties: Vec<(String, String)>,
 }
 
-/// A provider.
+/// A provider and the number of its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ProviderInfo {
-    /// Its name.
+    /// Name of the provider.
     pub name: String,
-    /// Number of its events.
+    /// Number of events.
     pub events: u64,
 }
 
-/// Providers that are not listed.
+/// Totals of providers that are not listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct OtherProviders {
-    /// How many there are.
+    /// Number of providers that are not listed.
     pub providers: u64,
-    /// Whether there may be more.
+    /// Whether `providers` is a lower bound.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub providers_are_at_least: bool,
     /// Number of their events.
     pub events: u64,
 }
 
-/// One kind of harmless oddity.
+/// A kind of harmless oddity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct NoteInfo {
-    /// Stream offset of the first one.
+    /// Stream offset of the first occurrence.
     pub offset: u64,
-    /// Kind of the block it lies in; `None` between blocks.
+    /// Kind of the block around the first occurrence; `None` between blocks.
     pub block: Option<&'static str>,
-    /// What was being read.
+    /// Part of the stream that was read, such as `event blob`.
     pub context: &'static str,
-    /// What is odd.
+    /// The oddity in words.
     pub fault: String,
-    /// How often it occurs.
+    /// Number of occurrences.
     pub count: u64,
 }
 
 impl TraceInfo {
-    /// Adds a fault of the file that contains the stream, such as a wrong checksum of a
-    /// compressed file: damage if a part of the trace may be missing because of it, else a
-    /// note. `offset` is an offset in that file.
+    /// Adds a fault of the file around the stream, such as the wrong checksum of a compressed file.
+    /// With `is_loss` it is damage, because a part of the trace may be missing; otherwise it is a
+    /// note. `offset` is an offset in the file.
     pub fn add_file_fault(
         &mut self,
         offset: u64,
@@ -184,7 +185,8 @@ impl TraceInfo {
         is_loss: bool,
     ) {
         if is_loss {
-            // Damage inside the stream is often what follows from it, so it comes first.
+            // Damage inside the stream often follows from a fault of the file, so the file's comes
+            // first.
             self.damage.insert(0, DamageRow::of_file(offset, context, fault));
             self.damage_count = self.damage_count.saturating_add(1);
         } else {
@@ -194,8 +196,7 @@ impl TraceInfo {
 }
 
 impl Survey {
-    /// Returns what is known of the trace that was counted. `header`: the header of its stream;
-    /// `outcome`: how reading it went.
+    /// Returns information about the counted trace, from its header and the outcome of reading it.
     pub fn info(&self, header: &Trace, outcome: &Outcome) -> TraceInfo {
         let (version, minor) =
             outcome.version.map_or((0, 0), |version| (version.major(), version.minor()));
@@ -225,7 +226,7 @@ impl Survey {
             os: runtime.os.clone(),
             architecture: runtime.architecture.clone(),
             pointer_size: header.pointer_size,
-            // NativeAOT writes 65,535 for what it does not know.
+            // NativeAOT writes 65,535 because it does not know the number.
             processors: header.processors.filter(|count| *count != 0xffff),
             ticks_per_second: header.tick_frequency,
             sampling_period_ns: header.sampling_period_nanos,
@@ -270,7 +271,7 @@ impl Survey {
     }
 }
 
-/// Returns one note for each kind, with how many there are.
+/// Returns one note for each kind of oddity, with the number of occurrences.
 fn notes(outcome: &Outcome) -> Vec<NoteInfo> {
     let mut kinds: Vec<&Finding> = Vec::new();
     for finding in outcome.damage.notes() {
@@ -292,7 +293,7 @@ fn notes(outcome: &Outcome) -> Vec<NoteInfo> {
     kinds.into_iter().map(note).collect()
 }
 
-/// Returns who writes such streams.
+/// Returns the program that writes streams of a version, with the version of the runtime.
 fn writer(version: u32, runtime: Option<&str>) -> Option<String> {
     match (version, runtime) {
         (6, _) => Some("one-collect".to_owned()),
@@ -312,7 +313,7 @@ fn as_object<S: serde::Serializer>(
     serializer.collect_map(counts.iter().copied())
 }
 
-/// Writes an object in which a key that comes twice has its last value.
+/// Writes pairs as an object. A repeated key has its last value.
 #[cfg(feature = "serde")]
 fn with_last_values<S: serde::Serializer>(
     pairs: &[(String, String)],
@@ -330,7 +331,7 @@ mod tests {
 
     #[test]
     fn of_keys_that_come_again_the_last_value_stays_however_many_there_are() {
-        // 10^10 comparisons, if each key looked for itself among all that follow.
+        // A search among all later keys for each key would take 10^10 comparisons.
         let pair = |number: usize| (format!("k{}", number % 150_000), number.to_string());
         let pairs: Vec<_> = (0..200_000).map(pair).collect();
         let mut json = Vec::new();

@@ -1,10 +1,9 @@
-//! What a runtime says about itself by events: its version, the process's command line,
-//! the machine.
+//! Information that a runtime gives by events: its version, the process's command line, the system.
 
 use nettrace_parser::Event;
 use nettrace_parser::view::{ProcessInfo, RuntimeInformation, View};
 
-/// What is known of the traced process beside what the stream's header says.
+/// Information about the traced process that the stream's header lacks.
 #[derive(Debug, Default)]
 pub(super) struct RuntimeFacts {
     pub(super) command_line: Option<String>,
@@ -12,14 +11,14 @@ pub(super) struct RuntimeFacts {
     pub(super) architecture: Option<String>,
     /// Version of the runtime, such as `10.0.12`.
     pub(super) version: Option<String>,
-    /// Whether the first three are from [`ProcessInfo`], which counts more than other
-    /// events.
+    /// Whether `command_line`, `os` and `architecture` are from [`ProcessInfo`], which is preferred
+    /// to other events.
     has_process_info: bool,
     has_version: bool,
 }
 
 impl RuntimeFacts {
-    /// Returns whether [`RuntimeFacts::take`] wants to see events of a type.
+    /// Returns whether [`RuntimeFacts::take`] needs events of a type.
     pub(super) fn is_informative(provider: &str, id: u32) -> bool {
         match id {
             1 => provider == "Microsoft-DotNETCore-EventPipe",
@@ -28,7 +27,7 @@ impl RuntimeFacts {
         }
     }
 
-    /// Looks at an event.
+    /// Learns from an event.
     pub(super) fn take(&mut self, event: &Event<'_>) {
         if let Some(process) = ProcessInfo::from_event(event) {
             self.has_process_info = true;
@@ -42,15 +41,15 @@ impl RuntimeFacts {
             let [major, minor, build] = runtime.version;
             self.has_version = true;
             self.version = match major {
-                // .NET Core 3 says 4.0.0 here, like the .NET Framework; the library's
-                // folder has the version's name.
+                // .NET Core 3 reports 4.0.0, like the .NET Framework, so the version is taken from
+                // the folder of the runtime's library.
                 0..5 => version_in_path(&runtime.runtime_path.to_string()),
                 _ => Some(format!("{major}.{minor}.{build}")),
             };
         }
     }
 
-    /// Adds what later events reported.
+    /// Adds information of later events.
     pub(super) fn join(&mut self, later: RuntimeFacts) {
         if later.has_process_info {
             self.command_line = later.command_line;
@@ -71,7 +70,7 @@ fn non_empty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// Returns the folder of a path that is a version number:
+/// Returns the innermost folder of a path that is a version number, such as `3.1.23` in
 /// `…/Microsoft.NETCore.App/3.1.23/libcoreclr.so`.
 fn version_in_path(path: &str) -> Option<String> {
     let is_version = |part: &&str| {

@@ -1,11 +1,11 @@
-//! How often each event type occurs.
+//! Counts of events by type.
 
 use super::survey::Survey;
 use crate::document::SCHEMA;
 use nettrace_export::EventType;
 use nettrace_parser::{Outcome, Trace};
 
-/// A trace by event types.
+/// Counts of a trace's events by type.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -16,35 +16,35 @@ pub struct TraceStats<'s> {
     pub events: u64,
     /// Number of lost events, according to sequence numbers.
     pub lost: u64,
-    /// The event types of which there are events, by provider, id and version.
+    /// Event types with events, sorted by provider, id and version.
     pub types: Vec<TypeStats<'s>>,
 }
 
-/// What was counted of an event type.
+/// Totals of an event type.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TypeStats<'s> {
-    /// The type.
+    /// The event type itself.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub event_type: &'s EventType,
-    /// Name of its provider.
+    /// Name of the provider.
     pub provider: &'s str,
-    /// Its id within the provider.
+    /// Id of the event within its provider.
     pub id: u32,
-    /// Version of its payload.
+    /// Version of the payload.
     pub version: u32,
-    /// Its name.
+    /// Name of the event.
     pub name: String,
     /// Number of events.
     pub events: u64,
-    /// Payload bytes of all of them.
+    /// Payload bytes of all events.
     pub payload_bytes: u64,
     /// Number of events with a stack of at least one frame.
     pub with_stack: u64,
     /// Time of the first event, since the session's start.
     pub first_ns: Option<i64>,
-    /// Time of the last event.
+    /// Time of the last event, since the session's start.
     pub last_ns: Option<i64>,
     /// Time of the first event, in ticks.
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -55,8 +55,8 @@ pub struct TypeStats<'s> {
 }
 
 impl Survey {
-    /// Returns the event types of the trace that was counted. `header`: the header of its
-    /// stream; `outcome`: how reading it went.
+    /// Returns the event types of the counted trace, with the trace's header and the outcome of
+    /// reading it.
     pub fn stats(&self, header: &Trace, outcome: &Outcome) -> TraceStats<'_> {
         let clock = header.clock();
         let mut rows: Vec<_> = self.types().collect();

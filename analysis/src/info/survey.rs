@@ -1,4 +1,4 @@
-//! One pass over a trace that counts.
+//! A pass over a trace that counts its events, types, threads, processes and stacks.
 
 use super::distinct::{Count, Distinct};
 use super::further::{self, Further};
@@ -9,18 +9,18 @@ use nettrace_parser::{Event, Limits, Visit};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
-/// Maximum number of bytes that the reader keeps of event types, threads and stacks each for a
-/// bounded survey. A runtime forgets its stacks every 10 MiB.
+/// Maximum number of bytes that the reader of a bounded survey keeps for event types, for threads
+/// and for stacks. It is enough because runtimes forget their stacks every 10 MiB.
 const MAX_TABLE_BYTES: usize = 12 << 20;
 
-/// Id of a thread and of its process.
+/// Ids of a thread and of its process.
 type ThreadKey = (Option<u64>, Option<u64>);
 
-/// Number of threads that are remembered: a power of two, at most 256.
+/// Number of threads that are remembered, a power of two up to 256.
 const RECENT: usize = 64;
 
-/// Recently counted threads, each at an index computed from its id: in most traces, a few
-/// threads take turns.
+/// Recently counted threads, each at an index that is computed from its id. They save most
+/// insertions, because a few threads write most events.
 #[derive(Debug)]
 struct Recent([ThreadKey; RECENT]);
 
@@ -48,8 +48,8 @@ impl Recent {
     }
 }
 
-/// Counts the events of a whole trace: what [`TraceInfo`](super::TraceInfo) and
-/// [`TraceStats`](super::TraceStats) are made from.
+/// Counts the events of a whole trace, for [`TraceInfo`](super::TraceInfo) and
+/// [`TraceStats`](super::TraceStats).
 ///
 /// ```
 /// use nettrace_analysis::info::Survey;
@@ -68,7 +68,7 @@ pub struct Survey {
     types: EventTypes,
     counts: Vec<EventTypeCount>,
     most_types: usize,
-    /// Events of types beyond those.
+    /// Totals of types beyond `most_types`.
     further: Option<Box<Further>>,
     threads: Distinct,
     processes: Distinct,
@@ -79,13 +79,13 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Counts each event type separately, without a limit.
+    /// Makes a survey that counts any number of event types separately.
     pub fn of_all_types() -> Survey {
         Survey::within(usize::MAX)
     }
 
-    /// Creates a survey that needs little memory for any trace: beyond its limits for types,
-    /// threads or stacks, its counts are lower bounds. For a reader with [`Survey::limits`].
+    /// Makes a survey that needs little memory for any trace. Counts of types, threads and stacks
+    /// beyond its limits are lower bounds. Its reader shall have [`Survey::limits`].
     pub fn bounded() -> Survey {
         Survey::within(MAX_TYPES)
     }
@@ -104,7 +104,7 @@ impl Survey {
         }
     }
 
-    /// Returns limits with which reading takes little memory, too.
+    /// Returns limits with which a reader takes little memory, too.
     pub fn limits() -> Limits {
         Limits { table_bytes: MAX_TABLE_BYTES, ..Limits::default() }
     }
@@ -130,13 +130,13 @@ impl Survey {
         if self.recent.remember(place) {
             self.add_thread(place);
         }
-        // Others are rows of stack blocks, which the reader counts.
+        // Stacks with an id are rows of stack blocks, which the reader counts.
         if has_stack && event.stack_id() == 0 {
             self.take_inline_stack(event);
         }
     }
 
-    /// Counts an event of a type beyond those that are counted separately.
+    /// Counts an event whose type is beyond the limit for separate counts.
     #[inline(never)]
     fn take_further(&mut self, event: &Event<'_>) -> bool {
         let known = self.types.rows().iter().map(|row| &*row.provider);
@@ -156,7 +156,7 @@ impl Survey {
         }
     }
 
-    /// Counts the stack of an event that carries it itself (version 3).
+    /// Counts the stack of an event that has it in itself (version 3).
     #[inline(never)]
     fn take_inline_stack(&mut self, event: &Event<'_>) {
         let mut hasher = DefaultHasher::new();
@@ -164,9 +164,8 @@ impl Survey {
         self.inline_stacks.insert(hasher.finish());
     }
 
-    /// Returns what was counted since the last call. For reading with several threads: each has
-    /// a survey and gives a part of each region to the one that joins them. The types stay for
-    /// the next region.
+    /// Returns the counts since the last call, for reading with several threads: each has a survey,
+    /// and gives a part of each region to the survey that joins the parts.
     pub fn part(&mut self) -> SurveyPart {
         self.recent = Recent::default();
         let counted =
@@ -188,9 +187,8 @@ impl Survey {
         }
     }
 
-    /// Adds what was counted of the events that follow. Returns whether each type was counted
-    /// separately. If not, parts cannot be joined, because which types are counted separately
-    /// depends on the order of all events.
+    /// Adds the counts of the events that follow. Returns whether each type was counted separately.
+    /// If not, parts cannot be joined, because the order of all events decides which types are.
     pub fn join(&mut self, part: SurveyPart) -> bool {
         self.further = self.further.take().or(part.further);
         for (row, of_part) in part.counts {
@@ -223,7 +221,7 @@ impl Survey {
         self.counts.push(EventTypeCount { is_informative, ..EventTypeCount::default() });
     }
 
-    /// Returns the event types seen so far, each with what was counted.
+    /// Returns the event types that were seen, each with its counts.
     pub(super) fn types(&self) -> impl Iterator<Item = (&EventType, &EventTypeCount)> {
         self.types.rows().iter().zip(&self.counts)
     }
@@ -235,7 +233,7 @@ impl Survey {
         Count { number: number.saturating_add(self.counts.len() as u64), is_at_least }
     }
 
-    /// Returns what was counted of each type, and of the further ones together.
+    /// Returns the counts of each type, and of all further types together.
     fn all_counts(&self) -> impl Iterator<Item = &EventTypeCount> {
         self.counts.iter().chain(self.further.as_ref().map(|further| further.count()))
     }
@@ -250,7 +248,7 @@ impl Survey {
         self.threads.count()
     }
 
-    /// Returns the OS processes that events are about.
+    /// Returns the ids of the OS processes that events are about.
     pub(super) fn processes(&self) -> &Distinct {
         &self.processes
     }
@@ -269,7 +267,7 @@ impl Survey {
         self.inline_stacks.count()
     }
 
-    /// Returns the number of events by provider, most first.
+    /// Returns the number of events of each listed provider, most first.
     pub(super) fn providers(&self) -> Vec<(&str, u64)> {
         let mut providers: HashMap<&str, u64> = HashMap::new();
         let of_types = self
@@ -285,12 +283,12 @@ impl Survey {
         providers
     }
 
-    /// Returns the number of further providers, and of their events.
+    /// Returns the number of providers that are not listed, and of their events.
     pub(super) fn other_providers(&self) -> Option<(Count, u64)> {
         self.further.as_ref().and_then(|further| further.other_providers())
     }
 
-    /// Returns the ticks of the newest event.
+    /// Returns the timestamp of the newest event, in ticks.
     pub(super) fn last_ticks(&self) -> Option<u64> {
         self.all_counts().map(|count| count.last_ticks).max()
     }
@@ -300,7 +298,7 @@ impl Survey {
     }
 }
 
-/// What was counted of some events.
+/// Counts of some events, to be joined with others.
 #[derive(Debug)]
 pub struct SurveyPart {
     counts: Vec<(EventType, EventTypeCount)>,
@@ -311,7 +309,6 @@ pub struct SurveyPart {
     runtime: RuntimeFacts,
 }
 
-/// Counts events as they come.
 impl Visit for Survey {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {

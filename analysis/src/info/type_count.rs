@@ -1,12 +1,12 @@
-//! What is counted of an event type.
+//! Counts of an event type.
 
 use nettrace_parser::Event;
 
-/// Maximum number of event types that a bounded survey counts one by one, and of providers
-/// that it lists; each takes half a kilobyte.
+/// Maximum number of event types that a bounded survey counts separately, and of providers that it
+/// lists. Each takes half a kilobyte.
 pub(super) const MAX_TYPES: usize = 1 << 13;
 
-/// What was counted of one event type.
+/// Counts of an event type.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct EventTypeCount {
     pub(super) events: u64,
@@ -14,9 +14,9 @@ pub(super) struct EventTypeCount {
     pub(super) with_stack: u64,
     /// Timestamp of the oldest event, in ticks.
     pub(super) first_ticks: u64,
-    /// Timestamp of the youngest event, in ticks.
+    /// Timestamp of the newest event, in ticks.
     pub(super) last_ticks: u64,
-    /// Whether events of this type say something about the runtime.
+    /// Whether events of the type have information about the runtime.
     pub(super) is_informative: bool,
 }
 

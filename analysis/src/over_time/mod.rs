@@ -1,5 +1,5 @@
-//! Samples and spans of a trace, row by row, in bounded memory: for documents that are cut into
-//! ranges of time after the last event, such as a page and a comparison.
+//! Samples and spans of a trace, row by row and in bounded memory, for documents that select ranges
+//! of time after the last event, such as a page and a comparison.
 
 mod pass;
 mod sample_rows;

@@ -1,16 +1,16 @@
-//! Samples, one row each; for very long traces, sums over short time slices.
-//! Where there are very many different stacks, the lightest become one for each thread.
+//! Samples in a bounded number of rows: one row each at first, then sums over short slices of time.
+//! If there are very many different stacks, the lightest become one stack for each thread.
 
 use crate::model::{Kind, Mode, Sample, StackHandle, TextHandle, ThreadHandle};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Maximum number of rows per kind. A browser can sum this many in a few milliseconds.
+/// Maximum number of rows of a kind of samples. A browser sums this many in a few milliseconds.
 const MAX_ROWS: usize = 1 << 20;
-/// Minimum length of the time slices over which samples are summed, in nanoseconds.
+/// Minimum length of slices of time, in nanoseconds.
 const MIN_SLICE_NANOS: i64 = 1_000_000;
 
-/// Equal samples within one time slice.
+/// Equal samples within a slice of time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SampleRow {
     pub(crate) nanos: i64,
@@ -20,7 +20,7 @@ pub(crate) struct SampleRow {
     pub(crate) key: SampleKey,
 }
 
-/// What the samples of a row have in common.
+/// Properties that all samples of a row share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SampleKey {
     pub(crate) thread: ThreadHandle,
@@ -29,7 +29,7 @@ pub(crate) struct SampleKey {
     pub(crate) label: Option<TextHandle>,
 }
 
-/// In place of the stack of samples for whose stacks there was no room.
+/// Replaces stacks for which there is no room.
 const UNKNOWN_STACK: StackHandle = StackHandle(u32::MAX);
 
 impl SampleKey {
@@ -38,7 +38,7 @@ impl SampleKey {
         SampleKey { stack: UNKNOWN_STACK, ..self }
     }
 
-    /// Returns whether there was no room for the stack.
+    /// Returns whether there is no room for the stack.
     pub(crate) fn is_rest(&self) -> bool {
         self.stack == UNKNOWN_STACK
     }
@@ -48,9 +48,9 @@ impl SampleKey {
 #[derive(Debug, Default)]
 pub(crate) struct Samples {
     rows: Vec<SampleRow>,
-    /// Samples within this many nanoseconds are summed. 0: each sample has its own row.
+    /// Length of slices of time in nanoseconds; 0 while each sample has its own row.
     slice_nanos: i64,
-    /// Samples for which there was no room, not even without their stacks.
+    /// Number of samples without a row, because there is no room even without stacks.
     left_out: u64,
 }
 
@@ -64,22 +64,22 @@ impl Samples {
         }
     }
 
-    /// Sums equal samples over longer slices until half of the rows are free. That needs
-    /// fewer different samples than rows, so the lightest stacks are forgotten first.
+    /// Sums equal samples over longer slices until half of the rows are free. First forgets the
+    /// lightest stacks, so that there are fewer different samples than rows.
     fn thin_out(&mut self, most: usize) {
         self.forget_stacks(most / 8, most / 16);
         self.slice_nanos = self.slice_nanos.max(MIN_SLICE_NANOS);
         self.add_up();
-        // In slices of the greatest length each key has two rows at most: before the
-        // session's start, and after.
+        // Slices of the greatest length leave at most two rows of a key: before the session's
+        // start, and after it.
         while self.rows.len() >= most / 2 && self.slice_nanos < i64::MAX {
             self.slice_nanos = self.slice_nanos.saturating_mul(2);
             self.add_up();
         }
     }
 
-    /// Keeps the stacks of the heaviest `most_keys`, and of the others the sums by
-    /// thread, mode and label, as long as there are at most `most_rests` of these.
+    /// Keeps the stacks of the `most_keys` heaviest keys. Samples of the other keys are summed by
+    /// thread, mode and label in at most `most_rests` keys without a stack.
     fn forget_stacks(&mut self, most_keys: usize, most_rests: usize) {
         let mut weights: HashMap<SampleKey, u64> = HashMap::new();
         for row in &self.rows {
@@ -103,7 +103,7 @@ impl Samples {
             }
             let with_label = row.key.rest();
             let without = SampleKey { label: None, ..with_label };
-            // Labels leave room for threads.
+            // Keys with labels may take half of the room; the rest is for keys without labels.
             let found = [(with_label, most_rests / 2), (without, most_rests)];
             let found =
                 found.into_iter().find(|(key, most)| rests.contains(key) || rests.len() < *most);
@@ -143,7 +143,7 @@ impl Samples {
         Forgotten { without_stack, left_out: self.left_out }
     }
 
-    /// Returns the rows by time, and the length of a slice in nanoseconds.
+    /// Returns the rows in time order, and the length of a slice in nanoseconds.
     fn finish(mut self) -> (Vec<SampleRow>, i64) {
         if self.slice_nanos > 0 {
             self.add_up();
@@ -154,16 +154,16 @@ impl Samples {
     }
 }
 
-/// Numbers of samples of which something is no longer known.
+/// Numbers of samples whose stacks or whole rows were given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Forgotten {
-    /// Samples whose stack is not known; they are part of all sums.
+    /// Number of samples without their stacks, which are part of all sums.
     pub(crate) without_stack: u64,
-    /// Samples that are part of no sum.
+    /// Number of samples that are part of no sum.
     pub(crate) left_out: u64,
 }
 
-/// Samples by kind.
+/// Samples of each kind.
 #[derive(Debug, Default)]
 pub(crate) struct SamplesByKind(BTreeMap<Kind, Samples>);
 
@@ -172,8 +172,8 @@ impl SamplesByKind {
         self.0.entry(sample.kind).or_default().add(sample, MAX_ROWS);
     }
 
-    /// Returns what is no longer known of the samples, for kinds of which there were too many
-    /// different ones.
+    /// Returns the numbers of samples whose stacks or rows were given up, for kinds with such
+    /// samples.
     pub(crate) fn forgotten(&self) -> impl Iterator<Item = (Kind, Forgotten)> {
         self.0
             .iter()
@@ -181,7 +181,7 @@ impl SamplesByKind {
             .filter(|(_, forgotten)| forgotten.without_stack > 0 || forgotten.left_out > 0)
     }
 
-    /// Returns the rows of each kind, and the length of a slice in nanoseconds.
+    /// Returns the rows of each kind in time order, and the length of a slice in nanoseconds.
     pub(crate) fn finish(self) -> impl Iterator<Item = (Kind, Vec<SampleRow>, i64)> {
         self.0.into_iter().map(|(kind, samples)| {
             let (rows, slice) = samples.finish();
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(sum(&|row| row.key.stack.0 < 10), 5_000, "the heavy ones are known");
         assert_eq!(sum(&|row| row.key.is_rest()), forgotten.without_stack);
         assert!(forgotten.without_stack > 14_000 && forgotten.left_out == 0, "{forgotten:?}");
-        // Each half of the time has half of them.
+        // Each half of the time has half of the samples.
         let half = i64::from(many) * each / 2;
         let late = sum(&|row| row.nanos >= half);
         assert!(late.abs_diff(10_000) < 700, "{late} in slices of {slice} ns");

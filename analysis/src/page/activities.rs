@@ -1,4 +1,4 @@
-//! Activities, requests and tasks of a page: the longest have a row each, and the others are
+//! Activities, requests and tasks of a page. The longest have a row each, and the others are
 //! counted by name, failure and length.
 
 use super::Page;
@@ -12,16 +12,16 @@ use std::cmp::Reverse;
 
 /// Maximum number of rows.
 const MAX_ROWS: usize = 60_000;
-/// Maximum number of sums of the others.
+/// Maximum number of sums of activities without a row.
 const MAX_SUMS: usize = 1 << 15;
 
-/// Activities, or requests, or how long tasks ran, …
+/// Activities, requests, or one of the times of tasks.
 #[derive(Debug)]
 pub(super) struct PageActivities {
     rows: Vec<Occurrence>,
-    /// Shorter ones have no row.
+    /// Length in nanoseconds below which there is no row.
     least_nanos: u64,
-    /// By name, by whether they failed, and by length.
+    /// Sums without a row, by name, failure and bucket of length.
     others: Sums<3>,
 }
 
@@ -33,7 +33,7 @@ impl Default for PageActivities {
 
 impl PageActivities {
     pub(super) fn add(&mut self, ended: Occurrence) {
-        // One that never ended may be the longest of all.
+        // An activity that never ended counts as the longest.
         if ended.nanos.is_some_and(|nanos| nanos < self.least_nanos) {
             self.leave_out(ended);
             return;
@@ -54,7 +54,7 @@ impl PageActivities {
         self.others.add(row.start_nanos, key, nanos);
     }
 
-    /// Writes them. `number`: of a label's name among those that the page has.
+    /// Writes rows and sums. `number` returns the number on the page of a label's name.
     pub(super) fn finish(
         mut self,
         name: &str,
@@ -70,7 +70,7 @@ impl PageActivities {
         let rows = &self.rows;
         let columns = &mut page.columns;
         columns.add_steps(format!("{name}.t"), rows.iter().map(|row| row.start_nanos));
-        // 0: it had not stopped.
+        // 0 says that the activity had not stopped.
         let lengths = rows.iter().map(|row| row.nanos.map_or(0, |nanos| nanos.saturating_add(1)));
         columns.add(format!("{name}.nanos"), lengths);
         columns.add(
@@ -85,7 +85,8 @@ impl PageActivities {
     }
 }
 
-/// Adds to each of a report's slowest activities the ids of those around it, as ids are paths.
+/// Adds the ids of the activities around it to each of a report's slowest activities. Ids are
+/// paths.
 pub(super) fn add_ids_around(document: &mut Value) {
     let slowest = document.get_mut("slowest").and_then(Value::as_array_mut);
     for row in slowest.into_iter().flatten().filter_map(Value::as_object_mut) {
@@ -97,7 +98,8 @@ pub(super) fn add_ids_around(document: &mut Value) {
     }
 }
 
-/// Lengths that differ by less than an eighth: eight buckets for each power of two.
+/// Returns the bucket of a length. Each power of two has eight buckets, so lengths in a bucket
+/// differ by less than an eighth.
 fn bucket_of(nanos: u64) -> u32 {
     let power = nanos.checked_ilog2().unwrap_or(0);
     if power < 3 {

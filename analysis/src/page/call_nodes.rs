@@ -1,4 +1,4 @@
-//! Stacks of a page: one call tree for all samples, and the frames in it.
+//! Stacks of a page: a call tree of all samples, and its frames.
 
 use crate::fact::thinned::Thinning;
 use crate::html::Columns;
@@ -10,25 +10,24 @@ use crate::words::page::REST;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// Maximum number of nodes. Real traces have tens of thousands.
+/// Maximum number of nodes for calls. Real traces have tens of thousands.
 const MAX_NODES: usize = 1 << 20;
-/// Maximum number of nodes that stand for all calls for which there was no room. When
-/// they are used up, such calls are counted for their caller.
+/// Maximum number of further nodes that stand for all calls of a caller for which there is no room.
+/// When these are used up, too, such calls count for their caller.
 const MAX_DEEPER_NODES: usize = MAX_NODES / 8;
-/// The frame of those.
+/// Frame of nodes for calls without room.
 const DEEPER: u32 = u32::MAX;
-/// The frame of samples whose stack is not known.
+/// Frame of samples whose stack is not kept.
 const REST_FRAME: u32 = u32::MAX - 1;
 
-/// Calls, outermost first, of all threads and kinds of samples together. Node 0
-/// represents an empty stack.
+/// The call tree of all threads and all kinds of samples. Node 0 is the empty stack.
 #[derive(Debug)]
 pub(super) struct CallNodeColumns {
     /// Parent and frame of each node.
     rows: Vec<(u32, u32)>,
     known: HashMap<(u32, u32), u32>,
     by_stack: HashMap<u32, u32>,
-    /// Stacks that do not fit.
+    /// Number of stacks that do not fit.
     cut: u64,
 }
 
@@ -42,7 +41,7 @@ impl CallNodeColumns {
         }
     }
 
-    /// Returns the node of the innermost call of a stack. `frames`: innermost first.
+    /// Returns the node of a stack's innermost call. `frames` has the innermost first.
     pub(super) fn leaf(&mut self, stack: u32, frames: &[FrameHandle]) -> u32 {
         if let Some(node) = self.by_stack.get(&stack) {
             return *node;
@@ -61,12 +60,13 @@ impl CallNodeColumns {
         node
     }
 
-    /// Returns the node of samples for whose stacks there was no room.
+    /// Returns the node of samples whose stacks are not kept.
     pub(super) fn rest(&mut self) -> u32 {
         self.child(0, REST_FRAME, MAX_NODES.saturating_add(MAX_DEEPER_NODES)).unwrap_or(0)
     }
 
-    /// Returns the child of a node, if it exists or there are fewer than `most` nodes.
+    /// Returns the child of a node for a frame, which is added if there are fewer than `most`
+    /// nodes.
     fn child(&mut self, parent: u32, frame: u32, most: usize) -> Option<u32> {
         if let Some(node) = self.known.get(&(parent, frame)) {
             return Some(*node);
@@ -77,7 +77,7 @@ impl CallNodeColumns {
         Some(node)
     }
 
-    /// Returns what became of stacks that do not fit.
+    /// Returns how stacks that do not fit are shown; `None` if all fit.
     pub(super) fn thinning(&self) -> Option<Thinning> {
         (self.cut > 0).then_some(Thinning::Deeper { max_calls: MAX_NODES as u64 })
     }
@@ -88,7 +88,7 @@ impl CallNodeColumns {
         let of_nodes: Vec<u64> =
             self.rows.iter().skip(1).map(|(_, frame)| numbers.number(*frame).into()).collect();
         let all = resolved.all_frames();
-        // For what is no frame, what it is called.
+        // Nodes that stand for several calls have a name instead of a frame.
         let frame_or_name = |frame: u32| {
             let name = if frame == REST_FRAME { REST } else { Call::DEEPER };
             all.get(frame as usize).map(|frame| &**frame).ok_or(name)
@@ -129,8 +129,8 @@ impl CallNodeColumns {
     }
 }
 
-/// Returns whether a frame is nobody's code: an address, or what stands for several frames, such
-/// as `(recording)`.
+/// Returns whether a frame is nobody's code: an address, or a label for several frames, such as
+/// `(recording)`.
 fn is_nobodys(frame: &Frame) -> bool {
     match frame.origin {
         NameOrigin::Method | NameOrigin::Symbol => false,
@@ -139,8 +139,8 @@ fn is_nobodys(frame: &Frame) -> bool {
     }
 }
 
-/// Returns the number of each frame's async method: the same for the method and its state machine,
-/// 0 for methods of which no state machine ran.
+/// Returns a number for each frame that is equal for an async method and its state machine, and 0
+/// for frames without a state machine on any stack.
 fn async_methods(frames: &[Result<&Frame, &str>]) -> Vec<u64> {
     let machines = frames.iter().flatten().filter(|frame| frame.is_machine);
     let mut numbers = HashMap::new();
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(nodes.rows.last().map(|(_, frame)| *frame), Some(DEEPER));
         assert_eq!(deep as usize, MAX_NODES);
         assert!(nodes.thinning().is_some());
-        // What was there stays, and what is new has a node for itself and its likes.
+        // Known nodes stay, and all new calls of a caller share a node.
         assert_eq!(nodes.leaf(4, &shared), 24);
         let first = nodes.leaf(5, &frames(0..1));
         assert_eq!((first, nodes.leaf(6, &frames(1..2))), (MAX_NODES as u32 + 1, first));

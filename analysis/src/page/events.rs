@@ -1,4 +1,4 @@
-//! Events of a page: all of rare types, every n-th of frequent ones, and counts of the
+//! Events of a page: all events of rare types, every n-th of frequent types, and counts of the
 //! others by type, thread and time.
 
 use super::Page;
@@ -10,31 +10,31 @@ use nettrace_export::{EventTypes, TextValues};
 use nettrace_parser::Event;
 use serde_json::json;
 
-/// Maximum number of events of a trace whose page has them all.
+/// Maximum number of events on a page that has all events of its trace.
 const MAX_WHOLE_ROWS: usize = 100_000;
-/// Maximum number of bytes of payloads of a trace whose page has all events.
+/// Maximum number of payload bytes on a page that has all events of its trace.
 const MAX_WHOLE_BYTES: usize = 12 << 20;
 /// Maximum number of events on the page of a larger trace.
 const MAX_ROWS: usize = 50_000;
-/// Maximum number of payload bytes on the page of a larger trace. Samples of the whole trace
-/// compress worse than its beginning.
+/// Maximum number of payload bytes on the page of a larger trace. It is smaller because events from
+/// all over a trace compress worse than neighbours.
 const MAX_BYTES: usize = 4 << 20;
 /// Maximum number of bytes of one payload.
 const MAX_PAYLOAD_BYTES: usize = 300;
-/// Maximum number of sums of events that are not on it.
+/// Maximum number of sums of events that are not kept.
 const MAX_SUMS: usize = 1 << 17;
 
 pub(super) struct PageEvents {
     types: EventTypes,
     values: TextValues,
     rows: Vec<EventRow>,
-    /// Payloads, one after the other.
+    /// Texts of payloads, one after the other.
     payloads: Vec<u8>,
     scratch: Vec<u8>,
     is_thinned: bool,
-    /// How many of each type there are, and how many of these are kept.
+    /// Counts of each event type.
     kept: Vec<Kept>,
-    /// Events that are not kept, by type and thread.
+    /// Sums of events that are not kept, by type and thread.
     others: Sums<2>,
     /// Number of all events.
     count: u64,
@@ -45,16 +45,16 @@ struct EventRow {
     thread: u32,
     kind: u32,
     stack: StackHandle,
-    /// Its number among those of its type.
+    /// Number of the event among events of its type, from 0.
     number: u64,
-    /// End of its payload.
+    /// End of the event's text in `payloads`.
     end: usize,
 }
 
 #[derive(Clone, Copy)]
 struct Kept {
     seen: u64,
-    /// Every `step`-th event is kept.
+    /// Distance between events that are kept.
     step: u64,
     rows: usize,
     bytes: usize,
@@ -131,7 +131,7 @@ impl PageEvents {
                 .iter_mut()
                 .max_by_key(|kept| if is_long { kept.bytes } else { kept.rows })
                 .filter(|kept| kept.rows > 1);
-            // Of each type one is left.
+            // Each type keeps at least one event.
             let Some(kept) = most else { break };
             kept.step = kept.step.saturating_mul(2);
             let (less_rows, less_bytes) = (kept.rows / 2, kept.bytes / 2);
@@ -162,7 +162,7 @@ impl PageEvents {
         });
     }
 
-    /// Writes them. Returns their stacks.
+    /// Writes the events. Returns the stack of each.
     pub(super) fn finish(self, page: &mut Page) -> Vec<StackHandle> {
         let columns = &mut page.columns;
         columns.add_steps("events.t", self.rows.iter().map(|row| row.nanos));

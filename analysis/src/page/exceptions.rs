@@ -1,5 +1,5 @@
-//! Exceptions of a page, one row each, so that the page can group them by type, message
-//! and stack in any time range; of very many, the later ones are counted by type, message
+//! Exceptions of a page, one row each, so that the page groups them by type, message and stack in
+//! any range of time. After the first [`MAX_ROWS`], exceptions are only counted by type, message
 //! and stack.
 
 use super::sums::Sums;
@@ -16,8 +16,8 @@ use std::collections::HashMap;
 const MAX_ROWS: usize = 50_000;
 /// Maximum number of sums of exceptions without a row.
 const MAX_SUMS: usize = 1 << 15;
-/// Maximum number of different types, messages and stacks among the sums. Beyond these, stacks
-/// are not told apart, so that there is room for bins of time.
+/// Maximum number of different pairs of message and stack among the sums. Beyond it, messages and
+/// stacks are not told apart, so that there is room for bins of time.
 const MAX_PLACES: usize = MAX_SUMS / 16;
 /// Maximum number of different types.
 const MAX_TYPES: usize = 5_000;
@@ -36,18 +36,18 @@ pub(super) struct ExceptionRow {
 #[derive(Debug)]
 pub(super) struct PageExceptions {
     pub(super) rows: Vec<ExceptionRow>,
-    /// Those without a row: by type and by the number of message and stack in `places`.
+    /// Sums of exceptions without a row, by type and by number in `places`, from 1.
     pub(super) others: Sums<2>,
-    /// Messages and stacks of the others.
+    /// Pairs of message and stack of exceptions without a row.
     pub(super) places: Vec<(u32, StackHandle)>,
     known_places: HashMap<(u32, StackHandle), u32>,
-    /// Number of the others whose message and stack are not kept.
+    /// Number of exceptions whose message and stack are not kept.
     without_place: u64,
     pub(super) types: LimitedTexts,
     pub(super) messages: LimitedTexts,
 }
 
-/// In place of the number of a message and a stack, for those that are not kept.
+/// Number in place of a message and a stack that are not kept.
 const NO_PLACE: u32 = 0;
 
 impl Default for PageExceptions {
@@ -64,16 +64,16 @@ impl Default for PageExceptions {
     }
 }
 
-/// The first different texts.
+/// A limited number of different texts, the first ones.
 #[derive(Debug, Default)]
 pub(super) struct LimitedTexts {
     pub(super) texts: Texts,
-    /// How often another text was given.
+    /// Number of uses of [`MANY_MORE`] in place of a text.
     replaced: u64,
 }
 
 impl LimitedTexts {
-    /// Returns the text's number.
+    /// Returns the text's number, or that of [`MANY_MORE`] if there are `most` other texts.
     fn number(&mut self, text: &str, most: usize) -> u32 {
         let kept = self.texts.intern_up_to(text, most);
         self.replaced = self.replaced.saturating_add(u64::from(kept.is_none()));
@@ -87,7 +87,7 @@ impl PageExceptions {
         let stack = model.stack_of(event, moment.thread);
         let type_name = self.types.number(&thrown.type_name.to_string(), MAX_TYPES);
         let message = thrown.message.to_string();
-        // .NET 6 and later write NULL if there is no message.
+        // .NET 6 and later write `NULL` for an exception without a message.
         let message = if message == "NULL" { "" } else { &message };
         let message = self.messages.number(message, MAX_MESSAGES);
         if self.rows.len() >= MAX_ROWS {
@@ -104,7 +104,7 @@ impl PageExceptions {
         });
     }
 
-    /// Returns the number of a message and a stack, from 1.
+    /// Returns the number of a pair of message and stack.
     fn place(&mut self, message: u32, stack: StackHandle) -> u32 {
         if let Some(known) = self.known_places.get(&(message, stack)) {
             return *known;
@@ -119,7 +119,7 @@ impl PageExceptions {
         place
     }
 
-    /// Returns which details of exceptions were left out because there was no room.
+    /// Returns which details of exceptions are missing because there is no room.
     pub(super) fn thinnings(&self) -> impl Iterator<Item = Thinning> {
         let (types, messages) = (self.types.replaced, self.messages.replaced);
         let all = [

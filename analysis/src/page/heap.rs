@@ -1,4 +1,4 @@
-//! The heap of a trace with a dump: what is on it, what keeps how much of it alive, and how.
+//! The heap on a page, from a dump: its types, the dominator tree, and paths to objects.
 
 use super::Page;
 use crate::fact::thinned::{PagePart, Thinning};
@@ -8,22 +8,22 @@ use crate::heap::{
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 
-/// Maximum number of types, and of static variables.
+/// Maximum number of types and of static variables.
 const MAX_ROWS: usize = 3000;
-/// Minimum share of a heap for a node of its own, in percent; it bounds the nodes of a level.
+/// Minimum share of the heap that a node of the tree keeps alive, in percent. It bounds the number
+/// of nodes of a level.
 const MIN_TREE_PERCENT: f64 = 0.25;
-/// Number of types, of those with the most bytes and of those that keep the most alive, whose
-/// paths are shown.
+/// Maximum number of types with paths, among the types with most bytes and again among those that
+/// keep most alive.
 const TYPES_WITH_PATHS: usize = 25;
-/// Maximum number of paths of one type.
+/// Maximum number of paths of a type.
 const PATHS: usize = 5;
 
-/// The part of the page that is about the heap.
 const HEAP: PagePart = PagePart::Report("heap");
 
 impl Page {
-    /// Adds what is on the heap of a dump. Reading dumps takes more memory than a page, so that is
-    /// left to callers, for traces whose summary says that they have one.
+    /// Adds the heap of a dump. The caller reads the dump if the summary says that there is one,
+    /// because reading dumps takes more memory than a page.
     pub fn add_heap(&mut self, dump: &HeapDump, mut report: HeapReport, retained: &Retained) {
         let tree = HeapTreeNode::from_dump(dump, retained, MIN_TREE_PERCENT);
         let paths = paths(dump, retained, &report.types);
@@ -42,7 +42,7 @@ impl Page {
     }
 }
 
-/// Returns how objects of the largest types are held, by type.
+/// Returns paths to objects of the largest types, by type.
 fn paths(dump: &HeapDump, retained: &Retained, types: &[HeapTypeRow]) -> Value {
     let mut by_retained: Vec<&HeapTypeRow> = types.iter().collect();
     by_retained.sort_by_key(|row| std::cmp::Reverse(row.retained_bytes));

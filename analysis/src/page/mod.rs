@@ -1,9 +1,9 @@
-//! A trace as one HTML file, for exploring it in a browser.
+//! The page: a trace as one HTML file, for exploring it in a browser.
 //!
-//! The documents of reports are the same as those of `--json`. Whatever can be evaluated for a
-//! time range, such as samples, is stored row by row, and the page computes the sums. Of rows
-//! that are too many for that, some are kept, and the others are counted in bins of time
-//! (`sums`); what has no counts either is stated under `thinned`.
+//! The page has the documents of reports as `--json` prints them. Data that can be evaluated for a
+//! range of time, such as samples, are stored row by row, and the page's code computes the sums. If
+//! there are too many rows, some are kept, and the others are counted in bins of time (`sums`). The
+//! document's member `thinned` says which parts are incomplete.
 
 mod activities;
 mod call_nodes;
@@ -30,7 +30,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// The kinds of samples on a page.
+/// Kinds of samples on a page.
 const KINDS: &[Kind] = &[
     Kind::Cpu,
     Kind::AllocationTicks,
@@ -41,8 +41,8 @@ const KINDS: &[Kind] = &[
     Kind::OffCpu,
 ];
 
-/// Returns a pass over the events that the options select, which reads a trace for a page. Their
-/// kinds of samples are ignored: a page shows all.
+/// Returns the pass that makes a page of the events that the options select. The options' kinds of
+/// samples are ignored, because a page shows all kinds.
 ///
 /// ```
 /// use nettrace_analysis::{AnalysisError, AnalysisOptions};
@@ -67,7 +67,7 @@ pub fn pass(mut options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = P
     gathering_pass(options, KINDS, PageReports::new)
 }
 
-/// Returns information from the start of the stream.
+/// Returns information about the session for the document.
 fn session(model: &Model) -> Value {
     let processes: Vec<Value> = model
         .processes()
@@ -80,7 +80,7 @@ fn session(model: &Model) -> Value {
     serde_json::json!({ "start_unix_ms": start_millis, "period_ns": model.period_nanos(), "processes": processes })
 }
 
-/// What the page says of data that it contains only in part.
+/// The notice of a page about an incomplete part.
 #[derive(Debug, Clone, Serialize)]
 struct Notice<'p> {
     #[serde(flatten)]
@@ -88,23 +88,23 @@ struct Notice<'p> {
     text: String,
 }
 
-/// Information about the page that is not in the events.
+/// Information on a page that events do not have.
 #[derive(Debug, Clone)]
 pub struct PageAbout {
-    /// Its title: the file name of the trace.
+    /// Title of the page, such as the file name of the trace.
     pub title: String,
-    /// How the trace was read. Damage outside of the stream can be added, such as that of
-    /// the compressed file.
+    /// Outcome of reading the trace. The caller may add damage outside of the stream, such as of a
+    /// compressed file.
     pub outcome: OutcomeReport,
-    /// Facts to show beside it: names and values.
+    /// Names and values to show beside the title.
     pub facts: Vec<(String, String)>,
 }
 
-/// Contents of a page.
+/// The contents of a page.
 #[derive(Debug, Clone, Default)]
 #[must_use = "a page is to be written"]
 pub struct Page {
-    /// Findings. Further findings, which do not come from events, can be added before the
+    /// Summary with its findings. The caller may add findings that events do not show, before the
     /// page is written.
     pub summary: Option<SummaryReport>,
     reports: Map<String, Value>,
@@ -119,12 +119,12 @@ pub struct Page {
     coverage: Option<Coverage>,
     activity_names: Value,
     task_names: Value,
-    /// Bin length of each list that has counts instead of rows.
+    /// Length of bins of each list of sums, by its name.
     sums: Map<String, Value>,
     thinned: Vec<Thinned>,
 }
 
-/// How many frames have no name, and what to do about it.
+/// Share of frames without names, with advice.
 #[derive(Serialize)]
 struct Unnamed {
     percent: f64,
@@ -184,8 +184,8 @@ impl Page {
         write_html(&document, &self.columns, out)
     }
 
-    /// Returns the one number of all views: that of the finding, which counts frames of samples,
-    /// else that of all stacks.
+    /// Returns the share of frames without names that all views show. It is the finding's share, of
+    /// frames of samples, or without the finding the share of all stacks.
     fn unnamed(&self, is_complete: bool) -> Option<Unnamed> {
         let findings = self.summary.iter().flat_map(|summary| &summary.findings);
         let of_samples = findings.filter_map(|finding| match &finding.fact {

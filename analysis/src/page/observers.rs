@@ -1,5 +1,5 @@
-//! Everything that observes a trace for a page: the reports, whose documents the page
-//! shows, and the data of its own views.
+//! The reports whose documents a page shows, and the data of the page's own views, gathered in one
+//! pass.
 
 use super::activities::{PageActivities, add_ids_around};
 use super::call_nodes::CallNodeColumns;
@@ -27,16 +27,16 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 
-/// Maximum number of rows in report lists with one row per occurrence.
+/// Maximum number of rows of a report's list with one row for each occurrence.
 const MAX_ROWS: usize = 20_000;
 /// Maximum number of points of all counters together.
 const MAX_POINTS: usize = 200_000;
-/// Number of slowest activities listed.
+/// Maximum number of slowest activities.
 const SLOWEST: usize = 1000;
-/// Number of stacks per type, lock or place.
+/// Maximum number of stacks of a type, lock or place.
 const STACKS: usize = 30;
 
-/// Everything that observes a trace for a page: see [`pass`](super::pass).
+/// All reports and gathered rows of a page. See [`pass`](super::pass).
 pub(super) struct PageReports {
     overview: Overview,
     loader: Loader,
@@ -45,7 +45,7 @@ pub(super) struct PageReports {
     events: PageEvents,
     activities: PageActivities,
     requests: PageActivities,
-    /// By [`TaskTime`].
+    /// Times of tasks, in the order of [`TaskTime::ALL`].
     tasks: [PageActivities; 4],
     tracks: SharedTracks,
 }
@@ -79,7 +79,7 @@ impl PageReports {
     }
 }
 
-/// Which reports of the page want the events of a type. The list of events wants them all.
+/// Reports of a page that want the events of a type. The page's list of events wants all events.
 #[derive(Clone, Copy)]
 pub(super) struct PageInterest {
     overview: Option<OverviewInterest>,
@@ -96,7 +96,7 @@ impl Reports for PageReports {
 
     fn interest(&self, event: &Event<'_>) -> Option<PageInterest> {
         let overview = self.overview.interest(event);
-        // Beside the overview: no finding needs it.
+        // No finding needs the report on assemblies, so the overview does not have it.
         Some(PageInterest { overview, loader: self.loader.wants(event) })
     }
 
@@ -184,13 +184,12 @@ impl Page {
     }
 
     fn add(&mut self, name: &str, document: &impl Serialize) {
-        // Report documents only have names as keys, and only numbers that JSON can
-        // represent.
+        // A report's keys are names and its numbers are finite, so this cannot fail.
         let document = serde_json::to_value(document).unwrap_or(Value::Null);
         self.reports.insert(name.to_owned(), document);
     }
 
-    /// Writes counts in the place of rows that the page does not keep.
+    /// Writes sums of rows that the page does not keep.
     pub(super) fn add_sums<const N: usize>(
         &mut self,
         name: &str,
@@ -203,7 +202,7 @@ impl Page {
         }
     }
 
-    /// Writes the activities and requests, one by one as far as there is room.
+    /// Writes activities and requests.
     fn write_activities(
         &mut self,
         mut activities: PageActivities,
@@ -211,7 +210,7 @@ impl Page {
         reports: &mut Overviewed,
         resolved: &Resolved<'_>,
     ) {
-        // Those that never ended.
+        // At the end, the reports hand out the activities that never ended.
         let ended = std::mem::take(&mut reports.activities.ended);
         ended.into_iter().for_each(|row| activities.add(row));
         let http = reports.activities.http.as_mut().map(|http| std::mem::take(&mut http.ended));
@@ -224,7 +223,7 @@ impl Page {
         self.activity_names = json!(names.into_values());
     }
 
-    /// Writes tasks and waits for these, in the same way.
+    /// Writes the times of tasks, and waits for tasks.
     fn write_tasks(
         &mut self,
         tasks: [PageActivities; 4],
@@ -242,15 +241,15 @@ impl Page {
         self.task_names = json!(names.into_values());
     }
 
-    /// Writes the numbers of all rows of lists whose documents are too long, so that ranges
-    /// are answered from all of them.
+    /// Writes the numbers of all rows of lists that are too long for the document, so that sums
+    /// over ranges of time are exact.
     fn write_all_rows(&mut self, reports: &Overviewed) {
         let collections = &reports.gc.collections;
         let columns = &mut self.columns;
         if collections.len() > MAX_ROWS {
             columns.add_steps("gc.t", collections.iter().map(|row| row.start_ns));
             columns.add("gc.pause", collections.iter().map(|row| row.pause_ns));
-            // 0: nothing, 1: its start or end, 2: its pause.
+            // 0 if nothing is missing, 1 if the start or the end is, 2 if the pause is.
             let missing = |row: &Collection| match (row.is_complete, row.pauses.is_empty()) {
                 (_, true) => 2,
                 (is_complete, false) => u64::from(!is_complete),
@@ -278,7 +277,7 @@ impl Page {
         }
     }
 
-    /// Keeps some rows of a list, evenly over time.
+    /// Keeps at most `most` rows of a list, evenly spread.
     fn cut_rows(&mut self, report: &'static str, list: &'static str, most: usize) {
         let rows = self.reports.get_mut(report).and_then(|document| document.get_mut(list));
         let Some(rows) = rows.and_then(Value::as_array_mut) else { return };
@@ -299,7 +298,7 @@ impl Page {
         }
     }
 
-    /// Notes what became of samples of which there were too many.
+    /// Notes that samples were added up, or lost their stacks.
     fn thin_samples(&mut self, kind: Kind, bin_nanos: i64, forgotten: Forgotten) {
         let Forgotten { without_stack: samples, left_out } = forgotten;
         if let Some(bin_nanos) = u64::try_from(bin_nanos).ok().filter(|nanos| *nanos > 0) {
@@ -310,12 +309,12 @@ impl Page {
         }
     }
 
-    /// Notes what became of rows of which there were too many.
+    /// Notes that a part of the page is incomplete.
     pub(super) fn thin(&mut self, about: PagePart, how: Thinning) {
         self.thinned.push(Thinned { about, how });
     }
 
-    /// Joins neighbouring points of each counter.
+    /// Joins neighbouring points of each counter, if there are too many.
     fn thin_out_counters(&mut self) {
         let series =
             self.reports.get_mut("counters").and_then(|document| document.get_mut("series"));
@@ -335,8 +334,8 @@ impl Page {
     }
 }
 
-/// Returns the state of a sample as a number of the page: 0 managed, 1 native, 2 waiting. A thread
-/// that takes a lock spins, in managed code.
+/// Returns the page's number for the state of a sample: 0 managed, 1 native, 2 waiting. A thread
+/// that takes a lock counts as managed, because it spins in managed code.
 fn state_number(state: ThreadState) -> u64 {
     match state {
         ThreadState::Managed | ThreadState::TakingLock => 0,
@@ -345,8 +344,8 @@ fn state_number(state: ThreadState) -> u64 {
     }
 }
 
-/// Joins neighbouring points of a counter. Returns when the first was reported, how many they are,
-/// and the count, mean, minimum and maximum of what was measured in them.
+/// Joins neighbouring points of a counter to one. The point has the time of the first, the number
+/// of joined points, and the count, mean, minimum, maximum and last of the measured values.
 fn joined(points: &[Value]) -> Option<Value> {
     let number = |point: &Value, key: &str| point.get(key).and_then(Value::as_f64);
     let (mut joined, mut measured, mut mean, mut last) = (0_u32, 0.0, 0.0, None);
@@ -445,7 +444,7 @@ fn write_tracks(
 }
 
 /// Returns all threads. In processes whose locks name their owners by managed ids, each thread has
-/// this id: 0 where it is unknown.
+/// its managed id, or 0 if that is unknown.
 fn threads(model: &Model) -> Value {
     let processes = model.processes().filter(|(_, process)| process.has_managed_owners());
     let managed: HashMap<_, HashMap<u64, u64>> = processes
@@ -466,8 +465,8 @@ fn threads(model: &Model) -> Value {
         .collect()
 }
 
-/// Writes the samples of a kind that pass the filter. Returns their labels, and what their threads
-/// wait for.
+/// Writes the samples of a kind that pass the filter. Returns their labels, and the kinds of waits
+/// of their threads.
 fn write_samples<'m>(
     kind: Kind,
     rows: Vec<SampleRow>,
@@ -516,8 +515,8 @@ fn write_samples<'m>(
     ]
 }
 
-/// Writes a column of words, if there are any, and returns those. 0 stands for none, 1 for the
-/// first.
+/// Writes a column of numbers of words, and returns the words. The number 0 says that there is no
+/// word, and 1 is the first word. Without any word there is no column.
 fn write_words<'w>(
     column: String,
     words: impl Iterator<Item = Option<&'w str>>,
@@ -555,7 +554,7 @@ fn texts(texts: &crate::model::Texts) -> Vec<&str> {
     texts.all().collect()
 }
 
-/// One of the numbers of a span.
+/// A function that returns one of the numbers of a span.
 type SpanNumber = fn(&SpanRow) -> u32;
 
 fn write_exceptions(

@@ -1,4 +1,4 @@
-//! Spans of a page: waits and compilations.
+//! Spans of a page: waits for locks and handles, and compilations.
 
 use super::sums::Sums;
 use crate::model::{Argument, Arguments, Category, Span, Texts};
@@ -6,11 +6,11 @@ use crate::sorted::SortFew;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Categories that views show as spans; the others only have reports.
+/// Categories that views show as spans. Other categories have only reports.
 const SHOWN: [Category; 3] = [Category::Contention, Category::Wait, Category::Jit];
-/// Maximum number of spans of one category.
+/// Maximum number of spans of a category.
 const MAX_ROWS: usize = 60_000;
-/// Maximum number of sums of the others of a category.
+/// Maximum number of sums of a category's further spans.
 const MAX_SUMS: usize = 1 << 15;
 /// Maximum number of bytes of all details.
 const MAX_DETAIL_BYTES: usize = 12 << 20;
@@ -23,22 +23,23 @@ pub(crate) struct SpanRow {
     pub(crate) start_nanos: i64,
     pub(crate) nanos: u64,
     pub(crate) thread: u32,
-    /// Indices of texts.
+    /// Index of the name in the texts.
     pub(crate) name: u32,
-    /// What rows are grouped by, such as the lock of a wait.
+    /// Index of the text by which rows are grouped, such as the lock of a wait.
     pub(crate) key: u32,
+    /// Index of the details in the texts.
     pub(crate) detail: u32,
-    /// Id of the thread that had the lock when the wait began; 0 if it is not known.
+    /// Id of the thread that held the lock when the wait began; 0 if it is not known.
     pub(crate) owner: u64,
 }
 
-/// Spans of one category.
+/// Spans of a category.
 #[derive(Debug)]
 pub(crate) struct SpansOf {
     pub(crate) rows: Vec<SpanRow>,
-    /// Shorter spans have no row.
+    /// Duration in nanoseconds below which spans have no row.
     pub(crate) least_nanos: u64,
-    /// Those without a row, by key.
+    /// Sums of spans without a row, by key.
     pub(super) others: Sums<1>,
     pub(crate) left_out: u64,
 }
@@ -49,7 +50,7 @@ impl Default for SpansOf {
     }
 }
 
-/// Spans by category, and their texts.
+/// Spans of all categories, and their texts.
 #[derive(Debug, Default)]
 pub(crate) struct PageSpans {
     by_category: BTreeMap<Category, SpansOf>,
@@ -104,7 +105,7 @@ impl PageSpans {
 }
 
 impl SpansOf {
-    /// Keeps the longest spans.
+    /// Keeps the rows of the `most` longest spans.
     fn thin_out(&mut self, most: usize) {
         self.rows.sort_few_by_key(|row| std::cmp::Reverse(row.nanos));
         self.least_nanos = self.rows.get(most).map_or(0, |row| row.nanos.saturating_add(1));
@@ -145,7 +146,7 @@ fn argument<'s>(span: &'s Span, name: &str) -> Option<&'s Argument> {
 }
 
 fn value_text(text: &mut String, value: &Argument) {
-    // Writing to a String cannot fail.
+    // Writing to a `String` cannot fail.
     let _ = match value {
         Argument::Number(number) => write!(text, "{number}"),
         Argument::Real(real) => write!(text, "{real}"),
@@ -154,7 +155,7 @@ fn value_text(text: &mut String, value: &Argument) {
     };
 }
 
-/// Returns arguments as text, as in `number: 3, reason: AllocSmall`.
+/// Returns arguments as text: `number: 3, reason: AllocSmall`.
 fn details(arguments: &Arguments, note: Option<&str>) -> String {
     let mut text = String::new();
     for (name, value) in arguments {

@@ -1,28 +1,28 @@
-//! Counts of what a page does not keep one by one, by time: a range is answered from these,
-//! too.
+//! Counts by time of rows for which a page has no room, so that ranges of time still have exact
+//! sums.
 
 use crate::html::Columns;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// Minimum duration of a bin, in nanoseconds.
+/// Minimum length of a bin of time, in nanoseconds.
 const MIN_BIN_NANOS: i64 = 1_000_000;
 
-/// Counts by bin of time and key. If there are too many of them, bins become longer, so
-/// that sums over bins stay exact.
+/// Counts by bin of time and key. If there are too many, bins become longer, and the counts stay
+/// exact.
 #[derive(Debug)]
 pub(super) struct Sums<const N: usize> {
     rows: HashMap<(i64, [u32; N]), Sum>,
     bin_nanos: i64,
     /// Maximum number of rows.
     most: usize,
-    /// Those for which there was no room, even in the longest bins.
+    /// Number of occurrences for which there is no room even with the longest bins.
     left_out: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Sum {
-    /// Time of the first.
+    /// Time of the first occurrence.
     first_nanos: i64,
     last_nanos: i64,
     count: u64,
@@ -45,7 +45,7 @@ impl<const N: usize> Sums<N> {
         Sums { rows: HashMap::new(), bin_nanos: MIN_BIN_NANOS, most, left_out: 0 }
     }
 
-    /// Adds one, which began at `nanos` and has a size, such as a duration.
+    /// Adds an occurrence that began at `nanos` and has a size, such as a duration.
     pub(super) fn add(&mut self, nanos: i64, key: [u32; N], size: u64) {
         let sum = Sum { first_nanos: nanos, last_nanos: nanos, count: 1, total: size, max: size };
         let bin = nanos.div_euclid(self.bin_nanos);
@@ -75,20 +75,21 @@ impl<const N: usize> Sums<N> {
         }
     }
 
-    /// Returns the number of all that were added and found room.
+    /// Returns the number of occurrences that found room.
     #[cfg(test)]
     pub(super) fn count(&self) -> u64 {
         self.rows.values().map(|sum| sum.count).sum()
     }
 
-    /// Returns the sums with other keys. `key` must keep different keys different.
+    /// Replaces each key. `key` must map different keys to different ones.
     pub(super) fn with_keys(self, mut key: impl FnMut([u32; N]) -> [u32; N]) -> Sums<N> {
         let rows = self.rows.into_iter().map(|((bin, old), sum)| ((bin, key(old)), sum)).collect();
         Sums { rows, ..self }
     }
 
-    /// Writes the sums in time order: first time, keys, count; with `has_sizes` also the sum
-    /// of the sizes and the largest. Returns what the page says about them.
+    /// Writes the sums in time order: first time, keys, count; with `has_sizes` also the sum of the
+    /// sizes and the largest size. Returns what the document says about them; `None` if there are
+    /// none.
     pub(super) fn write(
         self,
         name: &str,

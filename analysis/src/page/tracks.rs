@@ -1,10 +1,10 @@
-//! What a page keeps of samples and spans.
+//! Samples and spans of a page.
 
 use super::spans::PageSpans;
 use crate::model::{Sample, Span};
 use crate::over_time::{Gathers, SamplesByKind, Shared};
 
-/// Samples and spans.
+/// Samples and spans of a page.
 #[derive(Debug, Default)]
 pub(super) struct Tracks {
     pub(super) samples: SamplesByKind,
@@ -15,7 +15,7 @@ pub(super) type SharedTracks = Shared<Tracks>;
 
 impl Gathers for Tracks {
     fn sample(&mut self, sample: &Sample) {
-        // The page has a table of its own for these.
+        // The page has a table of its own for open waits.
         if !sample.is_open_wait() {
             self.samples.add(sample);
         }

@@ -1,4 +1,4 @@
-//! What triggered collections: the stacks of the calls for which the runtime collected.
+//! Triggers of collections on a page: the stacks of calls for which the runtime collected.
 
 use super::call_nodes::CallNodeColumns;
 use crate::fact::thinned::Thinning;
@@ -13,11 +13,11 @@ const TRIGGERED: u32 = 35;
 /// Maximum number of rows.
 const MAX_ROWS: usize = 60_000;
 
-/// When collections were triggered, and where.
+/// Time and stack of each trigger of a collection.
 #[derive(Debug, Default)]
 pub(super) struct PageTriggers {
     rows: Vec<(i64, StackHandle)>,
-    /// The time of the first one without a row.
+    /// Time of the first trigger without a row.
     ends_nanos: Option<i64>,
 }
 
@@ -45,7 +45,7 @@ impl PageTriggers {
         columns.add("triggers.node", leaves);
     }
 
-    /// Returns what became of those without a row.
+    /// Returns the time up to which there are rows; `None` if all triggers have one.
     pub(super) fn thinning(&self) -> Option<Thinning> {
         Some(Thinning::Until { nanos: self.ends_nanos? })
     }

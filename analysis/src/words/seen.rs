@@ -14,7 +14,7 @@ impl serde::Serialize for Verdicts {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
         let mut map = to.serialize_map(Some(2))?;
-        let texts: Vec<String> = self.facts.iter().map(sentence).collect();
+        let texts: Vec<String> = self.facts.iter().map(SeenFact::text).collect();
         map.serialize_entry("verdicts", &texts)?;
         map.serialize_entry("verdict_facts", &self.facts)?;
         map.end()
@@ -24,49 +24,46 @@ impl serde::Serialize for Verdicts {
 impl SeenFact {
     /// Returns the sentence.
     pub fn text(&self) -> String {
-        sentence(self)
-    }
-}
-
-/// Writes the sentence of a fact.
-fn sentence(fact: &SeenFact) -> String {
-    match fact {
-        SeenFact::LockWaits { threads, methods, is_nothing_running } => {
-            let in_methods = match methods.is_empty() {
-                true => String::new(),
-                false => format!(" in {}", listed(methods)),
-            };
-            let (threads_wait, locks) = match threads.len() {
-                1 => (format!("thread {} waits", listed(threads)), "a lock"),
-                _ => (format!("threads {} wait", listed(threads)), "locks"),
-            };
-            let deadlock = match is_nothing_running {
-                true => {
-                    ", and nothing runs: it may be a deadlock (stacks do not say who holds a lock)"
-                }
-                false => "",
-            };
-            format!("{threads_wait} for {locks}{in_methods}{deadlock}")
-        }
-        SeenFact::BlockedPool { workers, call, method, queued } => {
-            let call = call.as_ref().map_or_else(String::new, |call| format!(" in {call}"));
-            let method = method.as_ref().map_or_else(String::new, |own| format!(" under {own}"));
-            let items = match queued {
-                None | Some(0) => String::new(),
-                Some(1) => ", 1 item waits".to_owned(),
-                Some(many) => format!(", {} items wait", units::count(*many)),
-            };
-            format!(
-                "all {workers} pool workers are blocked{call}{method}{items}: the pool is starved"
-            )
-        }
-        SeenFact::BusyThread { thread, core_percent, is_whole_core, method } => {
-            let core = match is_whole_core {
-                true => "a whole core".to_owned(),
-                false => format!("{core_percent:.0} % of a core"),
-            };
-            let place = method.as_ref().map_or_else(String::new, |place| format!(", in {place}"));
-            format!("thread {thread} used {core}{place}")
+        match self {
+            SeenFact::LockWaits { threads, methods, is_nothing_running } => {
+                let in_methods = match methods.is_empty() {
+                    true => String::new(),
+                    false => format!(" in {}", listed(methods)),
+                };
+                let (threads_wait, locks) = match threads.len() {
+                    1 => (format!("thread {} waits", listed(threads)), "a lock"),
+                    _ => (format!("threads {} wait", listed(threads)), "locks"),
+                };
+                let deadlock = match is_nothing_running {
+                    true => {
+                        ", and nothing runs: it may be a deadlock (stacks do not say who holds a lock)"
+                    }
+                    false => "",
+                };
+                format!("{threads_wait} for {locks}{in_methods}{deadlock}")
+            }
+            SeenFact::BlockedPool { workers, call, method, queued } => {
+                let call = call.as_ref().map_or_else(String::new, |call| format!(" in {call}"));
+                let method =
+                    method.as_ref().map_or_else(String::new, |own| format!(" under {own}"));
+                let items = match queued {
+                    None | Some(0) => String::new(),
+                    Some(1) => ", 1 item waits".to_owned(),
+                    Some(many) => format!(", {} items wait", units::count(*many)),
+                };
+                format!(
+                    "all {workers} pool workers are blocked{call}{method}{items}: the pool is starved"
+                )
+            }
+            SeenFact::BusyThread { thread, core_percent, is_whole_core, method } => {
+                let core = match is_whole_core {
+                    true => "a whole core".to_owned(),
+                    false => format!("{core_percent:.0} % of a core"),
+                };
+                let place =
+                    method.as_ref().map_or_else(String::new, |place| format!(", in {place}"));
+                format!("thread {thread} used {core}{place}")
+            }
         }
     }
 }
