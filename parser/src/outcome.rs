@@ -39,7 +39,7 @@ pub struct Outcome {
     pub losses: Losses,
     /// Faults of the stream, and what each cost.
     pub damage: Damage,
-    /// Number of blocks and bytes that were read.
+    /// Numbers of events, blocks and bytes that were read.
     pub statistics: Statistics,
     /// Whether the end mark was read. Streams lack it if the traced process was killed or the
     /// file truncated.

@@ -43,7 +43,7 @@ static BY_HAND: [CatalogEvent; 2] = [
         &[
             u16("Version"),
             u64("GCIndex"),
-            // Times here are in microseconds.
+            // The four times of this record are in microseconds.
             u32("ElapsedTimeBetweenGCs"),
             u32("GCPauseTime"),
             u32("SOHMSLWaitTime"),

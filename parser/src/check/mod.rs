@@ -50,7 +50,7 @@ impl Severity {
 pub struct Violation {
     /// Machine-readable name of the rule, such as `row_size`.
     pub kind: &'static str,
-    /// Whether the violation cost something.
+    /// Severity, which tells whether something could not be read.
     pub severity: Severity,
     /// Stream offset of the first byte concerned.
     pub offset: u64,

@@ -1,4 +1,4 @@
-//! Arrays.
+//! Gives access to the elements of an array.
 
 use super::extent::{Budget, Payload, Registers};
 use super::object::Object;
@@ -61,8 +61,8 @@ impl<'r> Array<'r> {
         self.payload.bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
 
-    /// Returns the elements. They were verified to be complete when the array was
-    /// decoded, except for data that the fields of objects point to.
+    /// Returns the elements, which are known to be complete, except for the elements to which
+    /// fields of objects refer (`RelLoc`, `DataLoc`).
     pub fn iter(&self) -> Elements<'r> {
         let Array { payload, element, count, start, .. } = *self;
         let stride = payload.stride(element);
@@ -95,15 +95,15 @@ impl<'r> IntoIterator for &Array<'r> {
     }
 }
 
-/// The elements of an [`Array`].
+/// Iterator over the elements of an [`Array`].
 #[derive(Debug, Clone)]
 pub struct Elements<'r> {
     payload: Payload<'r>,
     element: &'r FieldType,
     left: u32,
     at: usize,
-    /// The size of each object in bytes, if it is constant, so that objects need not be
-    /// walked to find the next.
+    /// Size in bytes of each element, if the elements are objects of constant size, which need
+    /// not be walked.
     stride: Option<usize>,
     budget: Budget,
 }
@@ -128,7 +128,7 @@ impl<'r> Iterator for Elements<'r> {
 }
 
 impl<'r> Elements<'r> {
-    /// Returns the next element, if its end can only be found by walking it.
+    /// Returns the next element, whose end must be found by decoding it.
     #[inline(always)]
     fn next_walked(&mut self) -> Option<Value<'r>> {
         let value =

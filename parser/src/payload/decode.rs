@@ -1,4 +1,4 @@
-//! Decodes values from bytes.
+//! Decodes values from the bytes of a payload.
 
 use super::array::Array;
 use super::extent::{Budget, Payload, Registers, Role};
@@ -46,8 +46,8 @@ impl<'r> Payload<'r> {
         })
     }
 
-    /// Returns a text that ends `end` bytes after its beginning, or with the payload if
-    /// `end` is `None`.
+    /// Returns the text at a position, and its size in bytes. The zero unit is `end` bytes after
+    /// the position; `None` if the payload ends first.
     #[inline]
     pub(super) fn text(&self, at: usize, end: Option<usize>) -> (Value<'r>, usize) {
         let bytes = self.from(at);
@@ -56,7 +56,6 @@ impl<'r> Payload<'r> {
                 Value::Utf16(Utf16::new(bytes.get(..end).unwrap_or_default(), true)),
                 end.saturating_add(2),
             ),
-            // The text is cut off: use the complete code units.
             None => {
                 let units = bytes.get(..bytes.len() & !1).unwrap_or_default();
                 (Value::Utf16(Utf16::new(units, false)), bytes.len())
@@ -64,7 +63,7 @@ impl<'r> Payload<'r> {
         }
     }
 
-    /// Decodes a composite value, or one of a rare type.
+    /// Decodes a value of a rare type, or a value with parts.
     fn rare_value(
         &self,
         kind: &'r FieldType,
@@ -162,8 +161,7 @@ impl<'r> Payload<'r> {
         })
     }
 
-    /// Creates the value for an array: text from code units, bytes from bytes, else an
-    /// array.
+    /// Creates the value for an array, which is a text for code units, and bytes for bytes.
     fn array(&self, element: &'r FieldType, count: u32, at: usize, size: usize) -> Value<'r> {
         let bytes = self.from(at).get(..size).unwrap_or_default();
         match element {

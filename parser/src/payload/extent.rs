@@ -1,19 +1,19 @@
-//! Computes how many bytes a value takes.
+//! Computes the size of values in bytes.
 //!
-//! | function | computes the size of | |
+//! | function | computes the size of | condition or method |
 //! |---|---|---|
-//! | `scalar_size` | a value without parts | if all values of its type have one size |
-//! | `fixed`, `fixed_elements` | any value, or a number of elements | if its type alone determines it |
-//! | `stride` | an element of an array | if all have one size, and contain all of their data |
-//! | `extent` | any value, at its place | calls the others |
-//! | `simple_extent` | a text, a varint, a location | by its bytes |
-//! | `elements`, `simple_objects` | a number of elements, at their place | all at once where possible, else one by one |
-//! | `record` | consecutive fields, at their place | fields at the payload's end may be absent |
-//! | `size_despite_fault` | a broken value | so that the fields after it can be found |
+//! | `scalar_size` | value without parts | if all values of its type have one size |
+//! | `fixed`, `fixed_elements` | any value, or a number of elements | if the type alone determines it |
+//! | `stride` | element of an array | if all elements are objects of one size without `RelLoc` and `DataLoc` |
+//! | `extent` | any value at a position | by the functions below |
+//! | `simple_extent` | text, varint, `RelLoc`, `DataLoc` | by its bytes |
+//! | `elements`, `simple_objects` | a number of elements at a position | all at once where possible, else one by one |
+//! | `record` | consecutive fields at a position | fields at the payload's end may be absent |
+//! | `size_despite_fault` | broken value | if the type or the count determines it |
 //!
-//! All positions are relative to the payload's first byte: `RelLoc` and `DataLoc` point
-//! outside the object or array that contains them. Work is bounded: every value that is
-//! skipped is charged to a budget, values of fixed size all at once.
+//! All positions are relative to the payload's first byte, because `RelLoc` and `DataLoc` refer
+//! to bytes outside the object or array that contains them. A budget limits the work: it is
+//! charged with each value that is skipped.
 
 use super::MAX_VALUES;
 use super::reading::Reading;
@@ -23,7 +23,7 @@ use crate::error::{Fault, located};
 use crate::schema::{Count, Field, FieldType, Register};
 use std::fmt;
 
-/// A payload and how to interpret it.
+/// Payload, with the interpretation of its ambiguous types.
 #[derive(Clone, Copy)]
 pub(super) struct Payload<'r> {
     pub(super) bytes: &'r [u8],
@@ -59,7 +59,7 @@ impl Registers {
     }
 }
 
-/// Number of values that may still be skipped or decoded.
+/// Number of further values that may be skipped or decoded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget(u32);
 
@@ -80,17 +80,17 @@ impl Budget {
 /// Whether a value may be absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// A field, which may be absent at the payload's end.
+    /// Field, which may be absent at the payload's end.
     Record,
-    /// An element, or something within one: it must be complete.
+    /// Element of an array, or a value within one, which must be complete.
     Element,
 }
 
-/// The size of a value, as far as the payload has it.
+/// Size of a value in bytes, as far as the payload contains it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ValueExtent {
     pub(super) size: usize,
-    /// Whether nothing in it is absent or cut off by the payload's end.
+    /// Whether no part of the value is absent or cut off by the payload's end.
     pub(super) is_whole: bool,
 }
 
@@ -100,17 +100,17 @@ impl ValueExtent {
     }
 }
 
-/// The size of each value of a type, if it is constant.
+/// Constant size of each value of a type.
 #[derive(Debug, Clone, Copy)]
 struct Fixed {
     size: u64,
-    /// Number of values in it, including itself.
+    /// Number of values in a value, including the value itself.
     values: u64,
-    /// Whether it contains all of its data: no `RelLoc`, no `DataLoc`.
+    /// Whether the type contains no `RelLoc` and no `DataLoc`.
     is_flat: bool,
 }
 
-/// Elements that a `RelLoc` or `DataLoc` points to.
+/// Elements to which a `RelLoc` or `DataLoc` refers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LocatedElements<'r> {
     pub(super) element: &'r FieldType,
@@ -126,7 +126,7 @@ impl<'r> Payload<'r> {
         self.bytes.get(at..).unwrap_or_default()
     }
 
-    /// Returns the `N` bytes at a position.
+    /// Returns the number at a position.
     #[inline]
     pub(super) fn number<T: Number>(&self, at: usize) -> Result<T, Fault> {
         first(self.from(at)).ok_or(Fault::Truncated)
@@ -188,8 +188,8 @@ impl<'r> Payload<'r> {
         }
     }
 
-    /// Returns the size of each element, if they are objects of constant size that
-    /// contain all of their data.
+    /// Returns the size of an element in bytes, if elements are objects of constant size without
+    /// `RelLoc` and `DataLoc`.
     pub(super) fn stride(&self, element: &FieldType) -> Option<usize> {
         match (element, self.fixed(element)?) {
             (FieldType::Object(_), Fixed { size, is_flat: true, .. }) => usize::try_from(size).ok(),
@@ -200,8 +200,7 @@ impl<'r> Payload<'r> {
     fn fixed_elements(&self, element: &FieldType, count: u32) -> Option<Fixed> {
         let element = match element {
             _ if count == 0 => return Some(Fixed { size: 0, values: 1, is_flat: true }),
-            // Bare code units are ambiguous, but in an array they are the units of a
-            // text.
+            // Unlike a bare code unit, a code unit in an array is not ambiguous.
             FieldType::Utf8CodeUnit => Fixed { size: 1, values: 1, is_flat: true },
             element => self.fixed(element)?,
         };
@@ -213,7 +212,7 @@ impl<'r> Payload<'r> {
         })
     }
 
-    /// Returns the size of `count` elements. All of them must be available.
+    /// Returns the size of `count` elements, all of which must be available.
     pub(super) fn elements(
         &self,
         element: &FieldType,
@@ -236,8 +235,7 @@ impl<'r> Payload<'r> {
         let mut end = at;
         for _ in 0..count {
             let size = match element {
-                // An array states how many elements it has, so each of them must be
-                // readable.
+                // All elements of an array must be readable.
                 FieldType::RelLoc(_) | FieldType::DataLoc(_) => {
                     budget.spend(1)?;
                     self.locate(element, end, budget).map(|_| 4)?
@@ -251,9 +249,8 @@ impl<'r> Payload<'r> {
         Ok(end.saturating_sub(at))
     }
 
-    /// Returns the size of `count` objects that only contain texts and values without
-    /// parts, as [`Payload::elements`] does. `None` if they contain others, or something
-    /// is wrong.
+    /// Returns the size of `count` objects that consist of texts and values without parts. `None`
+    /// if they have other parts, or are broken.
     fn simple_objects(
         &self,
         fields: &[Field],
@@ -263,8 +260,7 @@ impl<'r> Payload<'r> {
     ) -> Option<usize> {
         let values_each = u64::try_from(fields.len()).ok()?.checked_add(1)?;
         let values = values_each.checked_mul(u64::from(count))?.checked_add(1)?;
-        // The budget is a copy: if this does not fit, the elements are measured one by
-        // one, and are charged then.
+        // Charges a copy, because the caller charges the elements one by one if this fails.
         let mut left = *budget;
         left.spend(values).ok()?;
         let before = self.from(at);
@@ -347,8 +343,7 @@ impl<'r> Payload<'r> {
                 let extent = self.within(at, 4)?;
                 match self.locate(kind, at, budget) {
                     Err(Fault::ValueLimit) => Err(Fault::ValueLimit),
-                    // An invalid target only affects this field, which reports it when it
-                    // is decoded.
+                    // A fault of the elements is reported when the field is decoded.
                     _ => Ok(extent),
                 }
             }
@@ -357,7 +352,7 @@ impl<'r> Payload<'r> {
         }
     }
 
-    /// Returns the size of consecutive fields, except for those whose bits are set in
+    /// Returns the size of consecutive fields without the fields whose bits are set in
     /// `omitted`.
     pub(super) fn record(
         &self,
@@ -388,15 +383,14 @@ impl<'r> Payload<'r> {
         Ok(ValueExtent { size: end.saturating_sub(at), is_whole })
     }
 
-    /// Returns whether a field at a position is absent: the payload ends there, and the
-    /// field would need bytes.
+    /// Returns whether a field at a position is absent, because the payload ends there and the
+    /// field has bytes.
     #[inline]
     pub(super) fn is_absent(&self, kind: &FieldType, at: usize, registers: &Registers) -> bool {
         at >= self.bytes.len() && !takes_no_bytes(kind, registers)
     }
 
-    /// Returns the size of a broken field, if it is known in spite of the fault; then the
-    /// fields after it can be found.
+    /// Returns the size of a broken field, if the type or a count determines it.
     pub(super) fn size_despite_fault(&self, kind: &FieldType, at: usize) -> Option<usize> {
         let (prefix, fixed) = match kind {
             FieldType::Array(element) => {
@@ -409,8 +403,8 @@ impl<'r> Payload<'r> {
         self.within(at, size).ok().map(|extent| extent.size)
     }
 
-    /// Returns the elements that a `RelLoc` or `DataLoc` (u16 position, u16 size in
-    /// bytes) points to. They are charged to the budget as if they were stored inline.
+    /// Returns the elements to which a `RelLoc` or `DataLoc` (u16 position, u16 size in bytes)
+    /// refers, and charges them to the budget.
     pub(super) fn locate<'t>(
         &self,
         kind: &'t FieldType,
@@ -444,7 +438,7 @@ impl<'r> Payload<'r> {
     }
 }
 
-/// Returns whether a value of this type is present although it has no bytes.
+/// Returns whether values of this type have no bytes.
 fn takes_no_bytes(kind: &FieldType, registers: &Registers) -> bool {
     match kind {
         FieldType::Object(fields) => {
@@ -458,7 +452,7 @@ fn takes_no_bytes(kind: &FieldType, registers: &Registers) -> bool {
     }
 }
 
-/// Returns whether the bit for an index is set.
+/// Returns whether the bit for an index is set in a bit set.
 #[inline]
 pub(super) fn is_set(places: u64, place: usize) -> bool {
     places != 0 && place < 64 && places >> place & 1 == 1

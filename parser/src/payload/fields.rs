@@ -1,4 +1,4 @@
-//! Walks through a payload's fields.
+//! Walks the fields of a payload.
 
 use super::extent::{Budget, Payload, Registers, Role, ValueExtent};
 use super::reading::{self, Reading, TextEnds};
@@ -10,15 +10,15 @@ use crate::schema::{Field, FieldType, Schema, ValueMap};
 use nettrace_guid::Guid;
 use std::fmt;
 
-/// One field of a payload, with its value.
+/// Field of a payload, with its value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct FieldValue<'r> {
-    /// The field's description.
+    /// Description of the field.
     pub field: &'r Field,
-    /// Offset in the payload, in bytes.
+    /// Offset of the field in the payload, in bytes.
     pub offset: usize,
-    /// The value, or what is wrong with it.
+    /// Value, or the fault if it is broken.
     pub value: Result<Value<'r>, PayloadFault>,
 }
 
@@ -28,27 +28,25 @@ impl<'r> FieldValue<'r> {
         &self.field.name
     }
 
-    /// Returns the names of the field's values, if the catalog knows them.
+    /// Returns the names of the field's values; `None` if they have none.
     pub fn map(&self) -> Option<&'static ValueMap> {
         self.field.map
     }
 
-    /// Returns the name of the value in [`FieldValue::map`]: a single name, or the names
-    /// of the set bits joined by `|`. `None` if there is no map, or nothing in it
-    /// matches.
+    /// Returns the name of the value in [`FieldValue::map`], or the names of its bits joined by
+    /// `|`. `None` if the value has no name.
     pub fn value_name(&self) -> Option<String> {
         let number = self.value.ok()?.as_u64()?;
         self.field.map?.name_of(number)
     }
 }
 
-/// The fields of one payload, or of one object in it, in payload order.
+/// Iterator over the fields of a payload, or of an object in it, in payload order.
 ///
-/// - If the payload ends before a field, that field and all after it are
-///   [`Value::Absent`]: an older writer had fewer fields.
-/// - A field that begins inside the payload and extends past its end is a fault, and the
-///   last field: the position of the following ones is unknown.
-/// - A fault in a field whose size is known does not affect the other fields.
+/// - If the payload ends before a field, the values of this and all later fields are
+///   [`Value::Absent`], because an older writer had fewer fields.
+/// - A field that extends past the payload's end is broken, and the iterator ends with it.
+/// - A broken field of known size does not affect other fields.
 /// - Bytes after the last field are [`Fields::rest`].
 ///
 /// ```
@@ -69,7 +67,7 @@ impl<'r> FieldValue<'r> {
 #[derive(Clone)]
 pub struct Fields<'r> {
     pub(super) payload: Payload<'r>,
-    /// The fields ahead; also empty after a broken field of unknown size.
+    /// Next fields; empty after a broken field of unknown size.
     pub(super) ahead: &'r [Field],
     /// Position of the next field in the payload.
     pub(super) at: usize,
@@ -77,8 +75,7 @@ pub struct Fields<'r> {
     end: usize,
     registers: Registers,
     budget: Budget,
-    /// Fields that the writer omitted (see [`reading`]), as a bit set; bit 0 is the next
-    /// field.
+    /// Bit set of fields that the writer omitted (see [`reading`]); bit 0 is the next field.
     pub(super) omitted: u64,
     pub(super) text_ends: TextEnds,
     schema: Option<&'r Schema>,
@@ -98,7 +95,7 @@ impl<'r> Fields<'r> {
         fields
     }
 
-    /// Determines how to interpret a payload that does not end where it usually does.
+    /// Chooses the interpretation of a payload that the usual one does not fit.
     #[cold]
     fn settle(&mut self, schema: &Schema) {
         let verdict =
@@ -108,7 +105,7 @@ impl<'r> Fields<'r> {
         self.text_ends = verdict.text_ends;
     }
 
-    /// Creates the fields of a payload without a description: all of it is bytes.
+    /// Creates an iterator without fields, for a payload without a description.
     pub(crate) fn undescribed(bytes: &'r [u8], pointer_size: u8) -> Fields<'r> {
         Fields::of_object(
             Payload { bytes, reading: Reading::usual(pointer_size) },
@@ -138,9 +135,8 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// Returns the bytes of the payload that no field has used so far. After the last
-    /// field: surplus bytes, bytes after a broken field, or the bytes of an undescribed
-    /// payload.
+    /// Returns the bytes of the payload after the fields returned so far. After the last field,
+    /// these are surplus bytes, bytes after a broken field, or an undescribed payload.
     pub fn rest(&self) -> &'r [u8] {
         self.payload.bytes.get(self.at..self.end).unwrap_or_default()
     }
@@ -150,9 +146,8 @@ impl<'r> Fields<'r> {
         self.at
     }
 
-    /// Returns the number of fields ahead if the payload ends before them: all of them
-    /// are [`Value::Absent`]. 0 if the next one is present. It takes no time, however
-    /// many they are.
+    /// Returns the number of further fields if all are [`Value::Absent`], because the payload ends
+    /// before them; 0 if the next field is present. Takes constant time.
     pub fn missing(&self) -> usize {
         let is_missing = |field: &Field| {
             self.omitted == 0 && self.payload.is_absent(&field.kind, self.at, &self.registers)
@@ -160,23 +155,22 @@ impl<'r> Fields<'r> {
         if self.ahead.first().is_some_and(is_missing) { self.ahead.len() } else { 0 }
     }
 
-    /// Returns why the description is incomplete, if it is.
+    /// Returns the reason why the payload's description is incomplete; `None` if it is not.
     pub fn opaque(&self) -> Option<Fault> {
         self.schema?.opaque
     }
 
-    /// Returns the next field with a name, and continues the walk after it. If there is
-    /// none ahead, the position does not change. Fields before it are skipped, at no cost
-    /// as long as all of them have a fixed size. So looking up several fields in payload
-    /// order walks the payload once.
+    /// Returns the next field with a name, and continues after it. `None` if no further field has
+    /// this name; the position then does not change. Fields before it are skipped, at no cost if
+    /// all have a fixed size. To find several fields in one walk, find them in payload order.
     #[inline]
     pub fn find(&mut self, name: &str) -> Option<FieldValue<'r>> {
         let distance = place_of(self.ahead, name)?;
         self.at_distance(distance)
     }
 
-    /// Returns the field that is `distance` fields ahead, if it can be found, and
-    /// continues the walk after it.
+    /// Returns the field after the next `distance` fields, and continues after it. `None` if a
+    /// broken field ends the walk before it.
     #[inline]
     fn at_distance(&mut self, distance: usize) -> Option<FieldValue<'r>> {
         if distance > 0 {
@@ -199,8 +193,8 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// Jumps to the last field, at most `distance` ahead, whose offset is fixed. Returns
-    /// how many fields were skipped.
+    /// Jumps to the last field with a fixed offset, at most `distance` fields ahead. Returns the
+    /// number of fields that were skipped.
     fn jump(&mut self, distance: usize) -> usize {
         // Offsets are computed for the usual interpretation.
         if self.omitted != 0 || !self.payload.reading.is_usual() {
@@ -221,7 +215,7 @@ impl<'r> Fields<'r> {
         passed.len()
     }
 
-    /// Moves to the next field. Returns whether the writer omitted this one.
+    /// Removes the next field from the fields ahead. Returns whether the writer omitted it.
     fn advance(&mut self) -> bool {
         let is_omitted = self.omitted & 1 == 1;
         self.omitted >>= 1;
@@ -263,9 +257,8 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// Moves past the next field, which has a common type and this value. Only the value
-    /// differs from type to type, so that each arm of [`Fields::next`] can write it
-    /// directly to its destination.
+    /// Moves past the next field, and returns it with its value. The function is inlined into each
+    /// arm of [`Fields::next`], which then writes its value directly to its destination.
     #[inline(always)]
     fn step(&mut self, field: &'r Field, size: usize, value: Value<'r>) -> Option<FieldValue<'r>> {
         let offset = self.at;
@@ -274,7 +267,7 @@ impl<'r> Fields<'r> {
         Some(FieldValue { field, offset, value: Ok(value) })
     }
 
-    /// Returns the next field, a text that is present, as [`Fields::next`] does.
+    /// Implements [`Fields::next`] for a text that is present.
     #[inline(never)]
     fn next_text(&mut self, field: &'r Field) -> Option<FieldValue<'r>> {
         let known = self.text_ends.take().map(|end| end.saturating_sub(self.at));
@@ -283,7 +276,7 @@ impl<'r> Fields<'r> {
         self.step(field, size, value)
     }
 
-    /// Returns the next field, of any type, as [`Fields::next`] does.
+    /// Implements [`Fields::next`] for a field of any type.
     #[inline(never)]
     pub(super) fn next_rare(&mut self) -> Option<FieldValue<'r>> {
         loop {
@@ -315,8 +308,8 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// Returns the next field. Inlined into both [`Fields::next`] and [`Fields::fold`],
-    /// where the value is never stored in memory.
+    /// Returns the next field. It is inlined into [`Fields::fold`], where the value is never stored
+    /// in memory.
     #[inline(always)]
     fn next_common(&mut self) -> Option<FieldValue<'r>> {
         let field = self.ahead.first()?;
@@ -324,7 +317,7 @@ impl<'r> Fields<'r> {
             return self.next_rare();
         }
         let rest = self.payload.from(self.at);
-        // Returns a value of a fixed size, if all of it is present.
+        // Returns a number, if all of its bytes are present.
         macro_rules! fixed {
             ($number:ident => $value:expr) => {
                 if let Some($number) = first(rest) {
@@ -366,7 +359,7 @@ impl<'r> Iterator for Fields<'r> {
         self.next_common()
     }
 
-    /// Folds all fields, faster than a loop over [`Fields::next`]; `for_each` uses it.
+    /// Folds all fields, faster than a loop over [`Fields::next`]. `for_each` calls it, too.
     #[inline]
     fn fold<B, F: FnMut(B, FieldValue<'r>) -> B>(mut self, first: B, mut fold: F) -> B {
         let mut folded = first;
@@ -403,12 +396,11 @@ fn place_of(fields: &[Field], name: &str) -> Option<usize> {
         .position(|field| field.name == name && !matches!(field.kind, FieldType::Padding(_)))
 }
 
-/// The place of a field: its index and, if it is the same in every payload, its range of
-/// bytes.
+/// Index of a field, and its range of bytes if this is equal in every payload.
 #[derive(Debug, Clone, Copy)]
 struct FieldPlace {
     place: usize,
-    /// Where the field begins and ends, if both are fixed.
+    /// Offsets of the field's beginning and end, if both are fixed.
     bytes: Option<(usize, usize)>,
 }
 
@@ -426,9 +418,8 @@ impl FieldPlace {
         Some(FieldPlace { place, bytes })
     }
 
-    /// Returns the field's value in a payload with that schema: a single read if its
-    /// range is fixed. If a broken field before it ends the walk, returns the fault of
-    /// that field.
+    /// Returns the field's value in a payload of the schema. Reads it directly if its range is
+    /// fixed. If a broken field ends the walk before it, returns the fault of the broken field.
     #[inline]
     fn value<'r>(
         self,
@@ -471,7 +462,7 @@ impl FieldPlace {
     }
 }
 
-/// Returns the value of a number with exactly these bytes.
+/// Returns the value of a number that consists of these bytes; `None` for other types.
 #[inline(always)]
 fn scalar<'r>(kind: &FieldType, own: &[u8]) -> Option<Value<'r>> {
     Some(match kind {

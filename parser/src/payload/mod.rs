@@ -1,39 +1,29 @@
-//! Payloads: walks schema and bytes together and returns typed values borrowed from the
-//! stream (FORMAT.md 8).
+//! Returns the values of a payload's fields, borrowed from the stream (FORMAT.md 8).
 //!
-//! Nothing is decoded before it is accessed, and nothing is copied: texts stay UTF-16,
-//! arrays and objects are walked when they are accessed. A broken field affects only
-//! itself and, if its size is unknown, the fields after it. Bytes that cannot be
-//! interpreted are returned as bytes.
+//! Values are decoded when they are accessed, and not copied: texts stay UTF-16, and arrays and
+//! objects are walked on access. A broken field affects only itself and, if its size is
+//! unknown, the fields after it. Bytes that cannot be interpreted are returned as bytes.
 //!
-//! | module | what it does |
+//! | module | content |
 //! |---|---|
-//! | [`fields`] | the walk from field to field |
-//! | [`reading`] | which bytes an ambiguous description means |
-//! | [`extent`] | how many bytes a value takes; limits |
-//! | [`decode`] | values from bytes |
-//! | [`visit`](mod@visit) | the fastest way through all of them |
-//! | `value`, `array`, `object`, `scalar`, `text` | the values |
-//! | `typed` | values as types of Rust |
+//! | [`fields`] | walk from field to field |
+//! | [`reading`] | interpretation of ambiguous descriptions |
+//! | [`extent`] | sizes of values, limits |
+//! | [`decode`] | conversion of bytes to values |
+//! | [`visit`](mod@visit) | fastest walk through all fields |
+//! | `value`, `array`, `object`, `scalar`, `text` | types of values |
+//! | `typed` | conversion of values to Rust types |
+//! | `naming` | unique names of fields |
 //!
 //! # Quirks
-//! Where the format's documents and its writers disagree (numbers of FORMAT.md 14):
+//! [`reading`] deals with values that writers store in another way than described. Also, writers
+//! and documents of the format disagree in these points (FORMAT.md 14, 15):
 //!
-//! - Q1: a date has 8 bytes, although the document for version 6 says 16; 16 bytes are
-//!   used if only they fit ([`reading`]).
-//! - Q8: an event without fields but with a payload is undescribed, not broken; its bytes
-//!   are [`Fields::rest`].
-//! - Q9: self-describing events store a boolean as one byte under the code for four
-//!   ([`reading`]).
-//! - Q10: they store a decimal as a double ([`reading`]).
-//! - Q11: for a null text of a native event, runtimes before .NET 6 write nothing at all,
-//!   not even a terminator ([`reading`]).
-//! - Q12: older one-collect wrote counted texts under the code of a UTF-8 code unit
-//!   ([`reading`]).
-//! - Q13: payloads may be longer than their fields; that is not a fault.
-//! - A nameless object around all fields of a self-describing event is removed: its
-//!   members are the fields (FORMAT.md 15,
-//!   [`Schema::payload_fields`](crate::Schema::payload_fields)).
+//! - Q8: an event without fields but with a payload is undescribed, not broken. Its bytes are
+//!   [`Fields::rest`].
+//! - Q13: a payload may be longer than its fields.
+//! - Self-describing events wrap all fields in a nameless object, which
+//!   [`Schema::payload_fields`](crate::Schema::payload_fields) removes.
 
 mod array;
 mod decode;
@@ -65,17 +55,17 @@ use crate::error::Fault;
 use crate::schema::ValueMap;
 use std::fmt;
 
-/// Maximum number of values in one payload, including nested ones. Without a limit, types
-/// that take no bytes could multiply for free.
+/// Maximum number of values in a payload, including nested values. It limits the work for types
+/// without bytes, of which a payload may state any number.
 const MAX_VALUES: u32 = 1 << 20;
 
-/// What is wrong with one field of a payload.
+/// Fault of a field of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PayloadFault {
-    /// Offset in the payload, in bytes, of the field.
+    /// Offset of the field in the payload, in bytes.
     pub offset: usize,
-    /// What is wrong.
+    /// Fault, such as [`Fault::Truncated`].
     pub fault: Fault,
 }
 
@@ -87,7 +77,7 @@ impl fmt::Display for PayloadFault {
 
 impl std::error::Error for PayloadFault {}
 
-/// Shows only the first 16 bytes in `Debug`.
+/// Wrapper that shows only the first 16 bytes in `Debug`.
 struct Cut<'a>(&'a [u8]);
 
 impl fmt::Debug for Cut<'_> {
@@ -99,8 +89,8 @@ impl fmt::Debug for Cut<'_> {
 }
 
 impl ValueMap {
-    /// Returns the name of a value, or the names of its bits joined by `|`, followed by
-    /// bits without a name in hexadecimal. `None` if nothing has a name.
+    /// Returns the name of a value, or the names of its bits joined by `|`, then bits without a
+    /// name in hexadecimal. `None` if neither the value nor any bit has a name.
     pub fn name_of(&self, value: u64) -> Option<String> {
         let name_of = |wanted: u64| {
             self.entries.iter().find(|(entry, _)| *entry == wanted).map(|(_, name)| *name)

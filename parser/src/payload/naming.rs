@@ -1,19 +1,16 @@
-//! Unique names for fields, as needed for the members of a JSON object or the columns of
-//! a table.
+//! Makes names of fields unique, as members of a JSON object and columns of a table need.
 
 use crate::schema::{Field, FieldType};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-/// Returns names for fields, none of which is empty or equal to another. The third field
-/// is called `field_3` if it has no name, and the second field called `Id` becomes
-/// `Id_2`. Padding is left out.
+/// Returns unique names for fields: `field_3` for a third field without a name, `Id_2` for the
+/// second field called `Id`. Padding is left out.
 pub fn distinct_names(fields: &[Field]) -> impl Iterator<Item = String> {
     let fields = fields.iter().filter(|field| !matches!(field.kind, FieldType::Padding(_)));
     let stored: HashSet<&str> = fields.clone().map(|field| &*field.name).collect();
     let mut given: HashSet<String> = HashSet::new();
-    // Starts each search at the next free number, so that many fields with one name do
-    // not all try all numbers.
+    // The next number for each name, so that many fields with one name do not try all numbers.
     let mut numbers: HashMap<String, usize> = HashMap::new();
     fields.enumerate().map(move |(at, field)| {
         let mut text = field.name.to_string();
@@ -34,12 +31,12 @@ pub fn distinct_names(fields: &[Field]) -> impl Iterator<Item = String> {
     })
 }
 
-/// The path of a field in nested objects, for messages: `Request.Headers.Host`.
+/// Path of a field in nested objects for messages, such as `Request.Headers.Host`.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldPath<'a, N> {
-    /// The field that contains the object; `None` for a field of the payload itself.
+    /// Field that contains this field; `None` for a field of the payload itself.
     pub outer: Option<&'a FieldPath<'a, N>>,
-    /// The field's name.
+    /// Name of the field, which is displayed.
     pub name: N,
 }
 

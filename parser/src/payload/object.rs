@@ -1,4 +1,4 @@
-//! Objects: fields within a field.
+//! Gives access to the fields of an object.
 
 use super::extent::Payload;
 use super::fields::{FieldValue, Fields};
@@ -6,7 +6,7 @@ use super::value::Value;
 use crate::schema::Field;
 use std::fmt;
 
-/// Fields within a field, decoded when they are accessed.
+/// Object, which is a field that consists of fields. They are decoded when accessed.
 #[derive(Clone, Copy)]
 pub struct Object<'r> {
     payload: Payload<'r>,
@@ -31,7 +31,7 @@ impl<'r> Object<'r> {
         Fields::of_object(self.payload, self.fields, self.start as usize, self.end as usize)
     }
 
-    /// Returns the value of a field. `None` if there is no such field, or it is broken.
+    /// Returns the value of a field. `None` if the field does not exist or is broken.
     pub fn field(&self, name: &str) -> Option<Value<'r>> {
         self.fields().find(name)?.value.ok()
     }
@@ -48,7 +48,7 @@ impl<'r> Object<'r> {
     }
 }
 
-/// Compares names and values of the fields. A broken field is not equal to anything.
+/// Compares names and values of the fields. A broken field equals no other field.
 impl PartialEq for Object<'_> {
     fn eq(&self, other: &Self) -> bool {
         let is_same = |(one, other): (FieldValue<'_>, FieldValue<'_>)| {
@@ -65,8 +65,7 @@ impl fmt::Debug for Object<'_> {
 }
 
 impl fmt::Display for Object<'_> {
-    /// Writes the fields as `{Name=value, Other=[1, 2]}`; for a broken field, the fault
-    /// in angle brackets.
+    /// Writes the fields as `{Name=value, Other=[1, 2]}`, and a fault in angle brackets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("{")?;
         for (index, field) in self.fields().enumerate() {

@@ -1,9 +1,8 @@
-//! Decides which of several possible interpretations of a payload is the right one.
+//! Chooses the interpretation of a payload whose types are ambiguous.
 //!
-//! Some writers store other bytes than their description says, and only the payload's
-//! size reveals it. If the usual interpretation ends exactly at the payload's end with
-//! every field present, it is used. Otherwise another one is used if it ends exactly. If
-//! none does, the usual one is used after all, with surplus or missing bytes.
+//! Some writers store values in another way than described, which only the payload's size
+//! reveals. An interpretation fits if all fields are present and the last one ends with the
+//! payload. The usual interpretation is used if it fits, or if no other fits.
 //!
 //! | quirk | type | usual | alternative |
 //! |---|---|---|---|
@@ -13,9 +12,9 @@
 //! | Q11 | text of a native event | a zero unit ends it | nothing at all: a null text before .NET 6 |
 //! | Q12 | bare UTF-8 code unit, version 6 only | 1 byte | u16 length and UTF-8: old one-collect |
 //!
-//! An alternative applies to all fields of its type in the payload. Payloads whose
-//! description is incomplete, or with data outside their fields, have no predictable end:
-//! they always get the usual interpretation.
+//! An alternative applies to all fields of its type in the payload, except for Q11. Payloads with
+//! an incomplete description, or with `RelLoc` or `DataLoc`, have no predictable end, and
+//! always get the usual interpretation.
 
 use super::extent::{Budget, Payload, Role, ValueExtent};
 use crate::bytes::utf16_end;
@@ -23,7 +22,7 @@ use crate::schema::{Ambiguity, FieldType, FixedSize, Schema};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// How the ambiguous types are interpreted.
+/// Interpretation of the ambiguous types, and the pointer size.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reading(u8);
 
@@ -100,17 +99,17 @@ impl fmt::Debug for Reading {
     }
 }
 
-/// How to read a payload with an ambiguous schema.
+/// Interpretation of a payload with an ambiguous schema.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Verdict {
     pub(super) reading: Reading,
-    /// Top-level fields that the writer omitted, as a bit set of indices.
+    /// Bit set of the top-level fields that the writer omitted.
     pub(super) omitted: u64,
     pub(super) text_ends: TextEnds,
 }
 
-/// Where the first texts of a payload end. Checking whether the usual interpretation fits
-/// has found all of them, so they need not be searched for again.
+/// Positions of the ends of a payload's first texts. The check whether the usual interpretation
+/// fits finds them, so they need not be searched again.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TextEnds {
     ends: [u32; 4],
@@ -128,7 +127,7 @@ impl TextEnds {
         }
     }
 
-    /// Returns the position at which the next text ends, if it is known.
+    /// Returns the position of the end of the next text, if it is known.
     #[inline]
     pub(super) fn take(&mut self) -> Option<usize> {
         if self.next >= self.known {
@@ -150,8 +149,8 @@ impl Verdict {
     }
 }
 
-/// Returns whether the usual interpretation of a payload with an ambiguous schema ends
-/// exactly. If so, records the ends of its texts.
+/// Returns whether the usual interpretation of a payload with an ambiguous schema fits. If it
+/// does, records the ends of the texts. `false` if [`decide`] must find out.
 #[inline(always)]
 pub(super) fn is_usual(
     schema: &Schema,
@@ -165,7 +164,7 @@ pub(super) fn is_usual(
         .is_some_and(|runs| fit_of_runs(runs, bytes, pointer_size, text_ends) == Fit::Exact)
 }
 
-/// Decides how to read a payload with an ambiguous schema.
+/// Chooses the interpretation of a payload with an ambiguous schema.
 pub(super) fn decide(schema: &Schema, bytes: &[u8], pointer_size: u8) -> Verdict {
     let mut usual = Verdict::usual(pointer_size);
     let fit = match &schema.runs {
@@ -178,7 +177,7 @@ pub(super) fn decide(schema: &Schema, bytes: &[u8], pointer_size: u8) -> Verdict
     }
 }
 
-/// How well an interpretation fits.
+/// Fit of an interpretation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fit {
     /// All fields are present, and nothing follows them.
@@ -199,8 +198,8 @@ impl Fit {
     }
 }
 
-/// Returns the fit of the usual interpretation if there are only texts and values of
-/// fixed size. Also records the ends of the texts, unless bytes are missing.
+/// Returns the fit of the usual interpretation, for schemas of texts and values of fixed size.
+/// Also records the ends of the texts, unless bytes are missing.
 #[inline(never)]
 fn fit_of_runs(
     runs: &[FixedSize],
@@ -216,7 +215,7 @@ fn fit_of_runs(
             *text_ends = TextEnds::default();
             return Fit::Short;
         };
-        // Cannot overflow: it is within the payload.
+        // The position is within the payload.
         at = at.wrapping_add(size);
         text_ends.push(at);
         at = at.wrapping_add(2);
@@ -228,7 +227,7 @@ fn fit_of_runs(
     fit
 }
 
-/// Returns the fit of an interpretation without the omitted fields.
+/// Returns the fit of an interpretation in which some fields are omitted.
 fn fit(schema: &Schema, bytes: &[u8], reading: Reading, omitted: u64) -> Fit {
     let mut budget = Budget::FULL;
     let payload = Payload { bytes, reading };
@@ -241,16 +240,15 @@ fn fit(schema: &Schema, bytes: &[u8], reading: Reading, omitted: u64) -> Fit {
 #[cold]
 fn unusual(schema: &Schema, bytes: &[u8], pointer_size: u8, usual_fit: Fit) -> Option<Verdict> {
     let usual = Verdict::usual(pointer_size);
-    // Sets of quirks are tried, not each quirk alone: an old writer has several of them
-    // at once.
+    // Tries sets of quirks, because an old writer has several at once.
     for ambiguity in schema.ambiguity.subsets() {
         let reading = Reading::other(pointer_size, ambiguity);
         if fit(schema, bytes, reading, 0) == Fit::Exact {
             return Some(Verdict { reading, ..usual });
         }
     }
-    // A payload that omits a text is too short for its fields, however they are
-    // interpreted. A payload that is too long belongs to a later version of the event.
+    // A payload with an omitted text is too short. A payload that is too long belongs to a later
+    // version of the event.
     if schema.ambiguity.contains(Ambiguity::NULL_TEXT) && usual_fit == Fit::Short {
         let omitted = without_texts(schema, bytes, usual.reading)?;
         return Some(Verdict { omitted, ..usual });
@@ -258,20 +256,19 @@ fn unusual(schema: &Schema, bytes: &[u8], pointer_size: u8, usual_fit: Fit) -> O
     None
 }
 
-/// Maximum number of texts of a native event that may be omitted at the same time.
+/// Maximum number of texts of an event that are tried as omitted.
 const MAX_MISSING_TEXTS: usize = 6;
 
-/// Returns which texts of a payload were omitted, as a bit set of field indices.
+/// Returns a bit set of the texts of a payload that were omitted.
 ///
-/// Before .NET 6, runtimes write nothing at all for a null text, not even its terminator.
-/// So this tries to leave out one text, then two, and so on, and uses the only
-/// combination that ends exactly. (Other readers instead end a text at a character above
-/// some limit, which breaks every message that is not in Latin script.)
+/// Before .NET 6, runtimes write nothing at all for a null text, not even its terminator. So this
+/// function omits one text, then two, and so on, and chooses the only combination that fits.
+/// (Other readers end a text at a character above some limit, which breaks every message that
+/// is not in Latin script.)
 ///
-/// If adjacent texts are candidates, all other fields get the same values no matter which
-/// is left out, so the last one is; this is right for ExceptionThrown, whose message
-/// follows the type's name. Combinations that differ in more than that are rejected,
-/// because it cannot be known which one is meant.
+/// For adjacent texts, the last is omitted, because all other fields have equal values whichever
+/// is. This is right for ExceptionThrown, whose message follows the type's name. `None` if
+/// several combinations fit that differ in more than adjacent texts.
 fn without_texts(schema: &Schema, bytes: &[u8], reading: Reading) -> Option<u64> {
     let mut texts = [(0usize, 0usize); MAX_MISSING_TEXTS];
     let mut count = 0;
@@ -293,8 +290,7 @@ fn without_texts(schema: &Schema, bytes: &[u8], reading: Reading) -> Option<u64>
             .filter(move |(index, _)| choice >> index & 1 == 1)
             .map(|(_, text)| *text)
     };
-    // Combinations with few missing texts are tried first: the smallest number that fits
-    // is the likeliest.
+    // The smallest number of omitted texts that fits is the likeliest.
     for missing in 1..=count {
         let mut found: Option<u32> = None;
         for choice in (0u32..1 << count).filter(|choice| choice.count_ones() as usize == missing) {
@@ -306,8 +302,7 @@ fn without_texts(schema: &Schema, bytes: &[u8], reading: Reading) -> Option<u64>
             if found.is_some_and(|found| !groups(found).eq(groups(choice))) {
                 return None;
             }
-            // Combinations are tried in ascending order, so of equal ones the last is
-            // kept: the one that omits the last texts.
+            // Of equal combinations the last is kept, which omits the last texts.
             found = Some(choice);
         }
         if let Some(found) = found {

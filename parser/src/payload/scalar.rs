@@ -1,11 +1,11 @@
-//! Dates and decimal numbers.
+//! Represents dates and decimal numbers.
 
 use crate::clock::{DateTimeParts, system_time, write_utc};
 use std::fmt;
 use std::time::SystemTime;
 
-/// A date in a payload: 100 ns units since 1601-01-01 UTC (FILETIME). 0 stands for all
-/// earlier dates.
+/// Date and time of a payload, in units of 100 ns since 1601-01-01 UTC (FILETIME). 0 stands for
+/// all earlier dates.
 ///
 /// Quirk: streams of version 6 may store eight i16 instead ([FORMAT.md
 /// Q1](crate::format_guide#Q1)).
@@ -14,11 +14,11 @@ pub struct DateTime {
     file_time: u64,
 }
 
-/// 1970-01-01 in 100 ns units since 1601-01-01.
+/// Time from 1601-01-01 to 1970-01-01 in units of 100 ns.
 const UNIX_EPOCH: i128 = 116_444_736_000_000_000;
 
 impl DateTime {
-    /// Creates a date from 100 ns units since 1601-01-01 UTC.
+    /// Creates a date from units of 100 ns since 1601-01-01 UTC.
     pub fn from_file_time(file_time: u64) -> DateTime {
         DateTime { file_time }
     }
@@ -39,7 +39,7 @@ impl DateTime {
         i128::from(self.file_time).saturating_sub(UNIX_EPOCH).saturating_mul(100)
     }
 
-    /// Returns the date as [`SystemTime`]; `None` if it cannot be represented.
+    /// Converts the date to [`SystemTime`]; `None` if its range does not contain the date.
     pub(super) fn to_system_time(self) -> Option<SystemTime> {
         system_time(self.unix_nanos())
     }
@@ -53,7 +53,7 @@ impl fmt::Display for DateTime {
     }
 }
 
-/// A .NET decimal: an integer of 96 bits, and the number of its digits after the decimal
+/// .NET decimal, which is an integer of 96 bits, and the number of its digits after the decimal
 /// point.
 ///
 /// | offset | bytes | |
@@ -70,7 +70,7 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Creates a number from its 16 bytes, as four words.
+    /// Creates a number from the four words of its 16 bytes.
     pub(crate) fn from_words([flags, high, low, middle]: [u32; 4]) -> Decimal {
         let [sign, scale, ..] = flags.to_be_bytes();
         let low = u64::from(middle) << 32 | u64::from(low);

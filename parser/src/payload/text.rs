@@ -1,15 +1,14 @@
-//! Texts as they are stored in payloads.
+//! Gives access to texts as they are stored in payloads.
 
 use crate::bytes::numbers;
 use std::fmt::{self, Write};
 use std::hash::{Hash, Hasher};
 
-/// UTF-16LE code units, not aligned, borrowed from the payload.
+/// Text of UTF-16LE code units, borrowed from the payload.
 ///
-/// Nothing is decoded before it is accessed: `Display`, `to_string` and [`Utf16::chars`]
-/// show a lone surrogate as U+FFFD, [`Utf16::units`] and [`Utf16::bytes`] return the
-/// stored data. Two texts are equal if their units are; a text is equal to a `str` that
-/// encodes to the same units.
+/// `Display`, `to_string` and [`Utf16::chars`] show a lone surrogate as U+FFFD;
+/// [`Utf16::units`] and [`Utf16::bytes`] return the stored data. Texts are equal if their units
+/// are. A text equals a `str` that encodes to its units.
 ///
 /// ```
 /// use nettrace_parser::Utf16;
@@ -29,19 +28,19 @@ pub struct Utf16<'r> {
 }
 
 impl<'r> Utf16<'r> {
-    /// Creates a text from its bytes, without the zero unit that ends it. `is_terminated`
-    /// says whether there was one.
+    /// Creates a text from its bytes, without the zero unit that ends it. `is_terminated` is
+    /// `false` if the payload's end cuts the text off.
     pub fn new(bytes: &'r [u8], is_terminated: bool) -> Utf16<'r> {
         Utf16 { bytes, is_terminated }
     }
 
-    /// Returns the bytes of its units.
+    /// Returns the bytes of the text's units.
     pub fn bytes(&self) -> &'r [u8] {
         self.bytes
     }
 
-    /// Returns whether a zero unit or a count ends the text; if not, the payload's end
-    /// cut it off.
+    /// Returns whether a zero unit or a count ends the text. Otherwise the payload's end cuts it
+    /// off.
     pub fn is_terminated(&self) -> bool {
         self.is_terminated
     }
@@ -51,8 +50,7 @@ impl<'r> Utf16<'r> {
         self.bytes.len() / 2
     }
 
-    /// Returns whether it has no units. A null text and an empty one are stored as the
-    /// same bytes.
+    /// Returns whether the text has no units. Null texts are stored like empty ones.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -62,7 +60,7 @@ impl<'r> Utf16<'r> {
         numbers(self.bytes)
     }
 
-    /// Returns the characters of the text; a lone surrogate is U+FFFD.
+    /// Returns the characters of the text, with U+FFFD for a lone surrogate.
     pub fn chars(&self) -> impl Iterator<Item = char> + Clone + use<'r> {
         char::decode_utf16(self.units()).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
     }
@@ -83,7 +81,7 @@ impl<'r> Utf16<'r> {
         self.bytes.as_chunks().0
     }
 
-    /// Writes the text: runs of ASCII as a whole, everything else by character.
+    /// Writes the text: up to 64 ASCII characters at a time, other characters one by one.
     fn write_to(&self, to: &mut impl Write) -> fmt::Result {
         let mut rest = self.pairs();
         while !rest.is_empty() {
@@ -165,9 +163,8 @@ impl From<Utf16<'_>> for String {
     }
 }
 
-/// Bytes that should be UTF-8, borrowed from the payload.
-///
-/// `Display` and `to_string` show ill-formed bytes as U+FFFD.
+/// Text that should be UTF-8, borrowed from the payload. `Display` and `to_string` show
+/// ill-formed bytes as U+FFFD.
 ///
 /// ```
 /// use nettrace_parser::Utf8;
@@ -186,17 +183,17 @@ impl<'r> Utf8<'r> {
         Utf8 { bytes }
     }
 
-    /// Returns the bytes.
+    /// Returns the bytes of the text.
     pub fn bytes(&self) -> &'r [u8] {
         self.bytes
     }
 
-    /// Returns whether it has no bytes.
+    /// Returns whether the text has no bytes.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Returns the text, if it is well-formed.
+    /// Returns the text as `str`, if it is well-formed.
     pub fn as_str(&self) -> Option<&'r str> {
         str::from_utf8(self.bytes).ok()
     }

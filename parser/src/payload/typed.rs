@@ -1,4 +1,4 @@
-//! Values as Rust types, or the reason why that is not possible.
+//! Converts values to Rust types, or returns the reason why that is not possible.
 
 use super::PayloadFault;
 use super::array::Array;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::SystemTime;
 
-/// A Rust type that a payload value can be converted to: see
+/// Rust type to which the value of a field can be converted, for
 /// [`Event::get`](crate::Event::get).
 ///
 /// | type | accepts |
@@ -21,16 +21,16 @@ use std::time::SystemTime;
 /// | `f32`, `f64` | any number, rounded to the nearest |
 /// | `bool`, `char` | a truth value, a UTF-16 code unit |
 /// | `String`, `Cow<str>` | text of either encoding; UTF-8 is borrowed if it is well-formed |
-/// | `&str` | well-formed UTF-8 only. What .NET writes is mostly UTF-16, which cannot be borrowed |
+/// | `&str` | well-formed UTF-8 only; .NET mostly writes UTF-16, which cannot be borrowed |
 /// | [`Utf16`], [`Utf8`] | text of that encoding, borrowed |
 /// | [`Guid`], [`Decimal`], [`DateTime`], [`SystemTime`] | a guid, a decimal number, a date |
 /// | `&[u8]` | bytes |
-/// | `Vec<T>`, [`Array`] | an array; of bytes a `Vec<u8>` too |
+/// | `Vec<T>`, [`Array`] | an array; `Vec<u8>` also accepts bytes |
 /// | [`Object`] | the fields of an object |
-/// | `Option<T>` | as `T`; `None` where the payload ends before the field |
-/// | [`Value`] | everything |
+/// | `Option<T>` | like `T`; `None` if the payload ends before the field |
+/// | [`Value`] | all values |
 ///
-/// To convert to a type of your own:
+/// A type of your own:
 ///
 /// ```
 /// use nettrace_parser::{FromValue, Reader, Value};
@@ -53,11 +53,11 @@ use std::time::SystemTime;
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
 pub trait FromValue<'r>: Sized {
-    /// The expected type in messages, such as `"u32"`.
+    /// Name of the expected type in messages, such as `"u32"`.
     const WANTED: &'static str;
 
-    /// Converts the value; `None` if it has another type or does not fit. Also called
-    /// with [`Value::Absent`].
+    /// Converts a value, which may be [`Value::Absent`]. `None` if it has another type or does
+    /// not fit.
     fn from_value(value: Value<'r>) -> Option<Self>;
 }
 
@@ -148,7 +148,7 @@ impl<'r, T: FromValue<'r>> FromValue<'r> for Vec<T> {
     }
 }
 
-/// Why a field has no value of the requested type.
+/// Reason why a field has no value of the requested type.
 ///
 /// ```
 /// use nettrace_parser::Reader;
@@ -166,32 +166,32 @@ pub enum FieldError {
     /// The event's type has no field with this name, or nothing describes its payload.
     #[non_exhaustive]
     Missing {
-        /// The requested name.
+        /// Requested name.
         field: Box<str>,
     },
-    /// The payload ends before the field, because an older writer had fewer fields.
-    /// Request an `Option` if that can happen.
+    /// The payload ends before the field, because an older writer had fewer fields. Request an
+    /// `Option` to allow this.
     #[non_exhaustive]
     Absent {
-        /// The field's name.
+        /// Name of the field.
         field: Box<str>,
     },
     /// The payload is broken at this field.
     #[non_exhaustive]
     Fault {
-        /// The field's name.
+        /// Name of the field.
         field: Box<str>,
-        /// What is wrong, and where.
+        /// Fault and its offset.
         fault: PayloadFault,
     },
     /// The value has another type, or does not fit.
     #[non_exhaustive]
     Type {
-        /// The field's name.
+        /// Name of the field.
         field: Box<str>,
-        /// The requested type.
+        /// Requested type, such as `u32`.
         wanted: &'static str,
-        /// The actual type: `text`, or `the number 70000`.
+        /// Actual type, such as `text`, or `the number 70000`.
         found: Box<str>,
     },
 }
@@ -247,8 +247,7 @@ impl std::error::Error for FieldError {
     }
 }
 
-/// Returns the type of a value, for messages. Numbers are shown, because a number may
-/// just be too large.
+/// Returns the type of a value for messages. Also shows numbers, which may be too large.
 fn found(value: &Value<'_>) -> String {
     let kind = match value {
         Value::Absent => "nothing",
@@ -284,7 +283,7 @@ impl<'r> FieldValue<'r> {
     /// Converts the value to a Rust type: see [`Event::get`](crate::Event::get).
     ///
     /// # Errors
-    /// [`FieldError`] if it has another type, is absent, or is broken.
+    /// [`FieldError`] if the value has another type, is absent, or is broken.
     #[inline]
     pub fn to<T: FromValue<'r>>(&self) -> Result<T, FieldError> {
         typed(self.name(), Some(self.value))
@@ -295,8 +294,7 @@ impl<'r> Object<'r> {
     /// Returns a field's value as a Rust type: see [`Event::get`](crate::Event::get).
     ///
     /// # Errors
-    /// [`FieldError`] if there is no such field, or it has another type, is absent, or is
-    /// broken.
+    /// [`FieldError`] if the field does not exist, has another type, is absent, or is broken.
     pub fn get<T: FromValue<'r>>(&self, name: &str) -> Result<T, FieldError> {
         typed(name, self.fields().find(name).map(|field| field.value))
     }

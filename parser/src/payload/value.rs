@@ -1,4 +1,4 @@
-//! Values of payloads.
+//! Represents the values of payloads.
 
 use super::Cut;
 use super::array::Array;
@@ -8,11 +8,10 @@ use super::text::{Utf8, Utf16};
 use nettrace_guid::Guid;
 use std::fmt;
 
-/// One value of a payload, borrowed from it.
+/// Value of a payload, from which it is borrowed.
 ///
-/// `Display` formats it for people; texts, arrays and objects can also be walked. The
-/// `as_` functions return `None` unless the value has their type; those for numbers
-/// accept every width.
+/// `Display` formats it for people. The `as_` functions return `None` unless the value has their
+/// type; `as_u64`, `as_i64` and `as_f64` accept numbers of every width.
 ///
 /// ```
 /// use nettrace_parser::Value;
@@ -21,18 +20,15 @@ use std::fmt;
 /// assert_eq!(Value::Pointer(0x7f00).to_string(), "0x7f00");
 /// ```
 ///
-/// Values are equal if they have the same type and content; floats are compared as
-/// numbers, so NaN is not equal to itself.
+/// Values are equal if their types and contents are. NaN is not equal to itself.
 #[derive(Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'r> {
-    /// The payload ends before the field: an older writer had fewer fields, or a null
-    /// text was omitted.
+    /// No value, because an older writer had fewer fields, or omitted a null text.
     Absent,
     /// A boolean.
     Bool(bool),
-    /// A UTF-16 code unit, possibly half of a surrogate pair, which is displayed as
-    /// U+FFFD.
+    /// A UTF-16 code unit. Half of a surrogate pair is displayed as U+FFFD.
     Char(u16),
     /// A signed number of 8 bits.
     I8(i8),
@@ -46,9 +42,9 @@ pub enum Value<'r> {
     I32(i32),
     /// An unsigned number of 32 bits.
     U32(u32),
-    /// A signed number of 64 bits; also a zigzag varint.
+    /// A signed number of 64 bits, or a signed varint.
     I64(i64),
-    /// An unsigned number of 64 bits; also a varint.
+    /// An unsigned number of 64 bits, or an unsigned varint.
     U64(u64),
     /// A 32-bit float.
     F32(f32),
@@ -68,20 +64,20 @@ pub enum Value<'r> {
     Utf8(Utf8<'r>),
     /// Bytes.
     Bytes(&'r [u8]),
-    /// Elements of one type. Arrays of bytes and of code units are `Bytes` and text
+    /// Elements of one type. Arrays of bytes and of code units are `Bytes`, `Utf8` and `Utf16`
     /// instead.
     Array(Array<'r>),
-    /// An object's fields.
+    /// An object, which has fields.
     Object(Object<'r>),
 }
 
 impl<'r> Value<'r> {
-    /// Returns whether there is no value.
+    /// Returns whether the value is [`Value::Absent`].
     pub fn is_absent(&self) -> bool {
         matches!(self, Value::Absent)
     }
 
-    /// Returns a UTF-16 code unit as a character; U+FFFD for half of a surrogate pair.
+    /// Converts a UTF-16 code unit to a character; half of a surrogate pair to U+FFFD.
     pub(super) fn as_char(&self) -> Option<char> {
         match *self {
             Value::Char(unit) => {
@@ -91,8 +87,7 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// Returns the bits of an integer of any size, or of an address, for hexadecimal
-    /// display.
+    /// Returns the bits of an integer or of an address, for display in hexadecimal.
     #[inline]
     pub fn to_bits(&self) -> Option<u64> {
         Some(match *self {
@@ -108,7 +103,8 @@ impl<'r> Value<'r> {
         })
     }
 
-    /// Returns a non-negative integer; also accepts addresses and booleans.
+    /// Returns the value if it is an integer that is not negative, an address, a code unit or a
+    /// boolean.
     pub fn as_u64(&self) -> Option<u64> {
         match *self {
             Value::Bool(value) => Some(u64::from(value)),
@@ -124,7 +120,7 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// Returns an integer, if it fits.
+    /// Returns the value if it is an integer, address, code unit or boolean that fits.
     pub fn as_i64(&self) -> Option<i64> {
         match *self {
             Value::I8(value) => Some(i64::from(value)),
@@ -135,7 +131,7 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// Returns any number; large integers are rounded.
+    /// Returns the value if it is a number of any type. Large integers are rounded.
     pub fn as_f64(&self) -> Option<f64> {
         match *self {
             Value::F32(value) => Some(f64::from(value)),
@@ -146,7 +142,7 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// Returns the text, in either encoding.
+    /// Returns a copy of the value if it is a text of either encoding.
     pub fn to_text(&self) -> Option<String> {
         match self {
             Value::Utf16(text) => Some(text.to_string()),

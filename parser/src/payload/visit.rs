@@ -1,9 +1,7 @@
-//! Passes values to a visitor: the fastest way through payloads.
+//! Passes values to a visitor, which is the fastest way through payloads.
 //!
-//! [`Fields::next`](Iterator::next) returns values of all types through one place, so the
-//! caller has to match on the type again. Here each type has its own code path, and the
-//! visitor is inlined into each. Fields that need more than the type to decode go through
-//! [`Fields::next`](Iterator::next).
+//! [`Fields::next`](Iterator::next) returns values of all types at one place, so the caller has
+//! to match on the type again. Here the visitor is inlined into the code for each common type.
 
 use super::Fields;
 use super::array::Array;
@@ -15,16 +13,16 @@ use crate::bytes::{self, take_first, utf16_end};
 use crate::schema::{Field, FieldType, Schema};
 use nettrace_guid::Guid;
 
-/// Receives values of payloads: see [`Event::visit_fields`](crate::Event::visit_fields),
+/// Receiver of the values of [`Event::visit_fields`](crate::Event::visit_fields),
 /// [`Fields::visit`] and [`Array::visit`].
 ///
-/// Mark short methods `#[inline(always)]`: they become part of the walk, once for each
-/// type of value, and values are never stored in memory.
+/// Mark short methods `#[inline(always)]`, so that they become part of the walk, once for each
+/// type, and values are never stored in memory.
 ///
 /// ```
 /// use nettrace_parser::{FieldValue, Reader, Value, VisitValues};
 ///
-/// /// The sum of all whole numbers, nested ones too.
+/// /// Sum of all whole numbers, including nested ones.
 /// struct Sum(u64);
 ///
 /// impl<'r> VisitValues<'r> for Sum {
@@ -53,8 +51,8 @@ use nettrace_guid::Guid;
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
 pub trait VisitValues<'r> {
-    /// Receives a field: of the payload, of an object, or of the objects of an array, one
-    /// object after the other.
+    /// Receives a field of the payload, of an object, or of the objects of an array one after the
+    /// other.
     fn field(&mut self, field: FieldValue<'r>);
 
     /// Receives an element of an array, unless its elements are objects.
@@ -71,10 +69,9 @@ macro_rules! number {
     };
 }
 
-/// Walks through fields as long as their types are common. `rest` is the unread part of
-/// the payload. Afterwards `ahead` and `rest` begin after the fields that were passed to
-/// the visitor. Returns whether these were all fields. `KEPT` says whether some fields
-/// may be counts for other fields.
+/// Passes fields to the visitor as long as their types are common, and removes them from `ahead`
+/// and their bytes from `rest`, the rest of the payload. Returns whether no field is left.
+/// `KEPT` is set if fields may be counts of later fields.
 #[inline(always)]
 fn common<'r, const KEPT: bool, V: VisitValues<'r>>(
     payload: Payload<'r>,
@@ -88,7 +85,7 @@ fn common<'r, const KEPT: bool, V: VisitValues<'r>>(
             return false;
         }
         let offset = payload.bytes.len().wrapping_sub(rest.len());
-        // The visitor is called in each arm, where the type of the value is known.
+        // A macro, so that the visitor is called in each arm, where the value's type is known.
         macro_rules! give {
             ($value:expr) => {{
                 let value = $value;
@@ -148,7 +145,7 @@ pub(crate) fn visit<'r, V: VisitValues<'r>>(
     if schema.is_ambiguous() && !reading::is_usual(schema, bytes, pointer_size, &mut text_ends) {
         return Fields::new(schema, bytes, pointer_size).visit_apart(visitor);
     }
-    // Most payloads take only this path; the slow path is set up for the others.
+    // Most payloads need only `common`.
     let payload = Payload { bytes, reading: Reading::usual(pointer_size) };
     let (mut ahead, mut rest) = (schema.payload_fields(), bytes);
     if schema.keeps_counts
@@ -162,8 +159,8 @@ pub(crate) fn visit<'r, V: VisitValues<'r>>(
 }
 
 impl<'r> Fields<'r> {
-    /// Passes all remaining fields to a visitor: those that
-    /// [`Fields::next`](Iterator::next) returns, but several times as fast.
+    /// Passes all remaining fields to a visitor, several times as fast as
+    /// [`Fields::next`](Iterator::next) returns them.
     #[inline(always)]
     pub fn visit<V: VisitValues<'r>>(&mut self, visitor: &mut V) {
         loop {
@@ -192,7 +189,7 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// Passes all remaining fields to a visitor, at rarely executed places.
+    /// Implements [`Fields::visit`] without inlining, for rare payloads.
     #[inline(never)]
     fn visit_apart<V: VisitValues<'r>>(&mut self, visitor: &mut V) {
         self.visit(visitor);
@@ -200,9 +197,8 @@ impl<'r> Fields<'r> {
 }
 
 impl<'r> Array<'r> {
-    /// Passes all elements to a visitor; for objects it passes their fields, one object
-    /// after the other. These are the values of [`Array::iter`] and the fields of its
-    /// objects, but several times as fast.
+    /// Passes all elements to a visitor, several times as fast as [`Array::iter`] returns them.
+    /// For objects, passes the fields of one object after the other instead.
     #[inline]
     pub fn visit<V: VisitValues<'r>>(self, visitor: &mut V) {
         let bytes = self.bytes();
@@ -226,8 +222,7 @@ impl<'r> Array<'r> {
         }
     }
 
-    /// Passes the fields of objects to a visitor. Objects are adjacent, so each begins
-    /// where the fields of the one before end.
+    /// Passes the fields of the array's objects, which are adjacent, to a visitor.
     #[inline(always)]
     fn visit_objects<V: VisitValues<'r>>(self, fields: &'r [Field], visitor: &mut V) {
         let payload = self.payload;

@@ -202,7 +202,7 @@ impl<S: Source> Reader<S> {
         &self.state.damage
     }
 
-    /// Returns the number of blocks and bytes that were read so far.
+    /// Returns the numbers of events, blocks and bytes that were read so far.
     pub fn statistics(&self) -> &Statistics {
         &self.state.statistics
     }

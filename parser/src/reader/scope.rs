@@ -1,5 +1,5 @@
-//! Defines the blocks of a stream that a reader reads. With several threads, one finds blocks
-//! and all read them.
+//! Selects the blocks of a stream that a reader reads. With several threads, one of them finds
+//! blocks, and all of them read events.
 
 use crate::context::Context;
 use crate::frame::Frame;

@@ -1,24 +1,24 @@
-//! Activities of DiagnosticSource.
+//! View of activities of DiagnosticSource.
 
 use super::{KnownProvider, View, text};
 use crate::event::Event;
 use crate::payload::{Array, Utf16};
 
-/// A start, a stop or another event of a DiagnosticSource or ActivitySource: any event of
+/// Start, stop or another event of a DiagnosticSource or ActivitySource: any event of
 /// `Microsoft-Diagnostics-DiagnosticSource` with arguments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Activity<'r> {
     /// Whether the activity starts, stops, or is a single point in time.
     pub edge: ActivityEdge,
-    /// The source's name.
+    /// Name of the DiagnosticSource or ActivitySource.
     pub source: Utf16<'r>,
-    /// The activity's or event's name.
+    /// Name of the activity or event.
     pub name: Utf16<'r>,
     arguments: Option<Array<'r>>,
 }
 
-/// What an event marks in the life of an activity.
+/// Moment in the life of an activity that an event marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ActivityEdge {

@@ -1,12 +1,12 @@
-//! Sampled allocations.
+//! View of sampled allocations.
 
 use super::{KnownProvider, View, number, number32, text};
 use crate::event::Event;
 use crate::payload::Utf16;
 
-/// A sampled allocation: runtime 10 (allocation tick, for about every 100 KB of a heap),
-/// versions 2 to 4, and runtime 303 (allocation sampled, .NET 10), version 0. Earlier
-/// ticks have no type and no view.
+/// Sampled allocation: runtime event 10 (allocation tick, for about every 100 KB of a heap),
+/// versions 2 to 4, and runtime event 303 (allocation sampled, .NET 10), version 0. Earlier
+/// versions of ticks, which have no type, have no view.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Allocation<'r> {
@@ -14,15 +14,15 @@ pub struct Allocation<'r> {
     pub is_random_sample: bool,
     /// Kind of heap: 0 small objects, 1 large objects, 2 pinned objects.
     pub kind: u32,
-    /// Number of bytes allocated since the last tick; ticks only.
+    /// Number of bytes allocated since the last tick; `None` for random samples.
     pub bytes_since_last: Option<u64>,
     /// Id of the object's type.
     pub type_id: u64,
-    /// The type's name.
+    /// Name of the object's type.
     pub type_name: Utf16<'r>,
-    /// The object's address, from version 3 of ticks on.
+    /// Address of the object; `None` for ticks before version 3.
     pub address: Option<u64>,
-    /// The object's size in bytes, from version 4 of ticks on.
+    /// Size of the object in bytes; `None` for ticks before version 4.
     pub object_bytes: Option<u64>,
 }
 

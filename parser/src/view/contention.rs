@@ -1,19 +1,19 @@
-//! Waits for locks.
+//! Views of waits for locks.
 
 use super::{KnownProvider, View, number, number32, value};
 use crate::event::Event;
 
-/// A thread starts to wait for a lock: runtime 81, versions 1 and 2.
+/// Start of a thread's wait for a lock: runtime event 81, versions 1 and 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContentionStart {
     /// Kind of lock: 0 managed, 1 native.
     pub flags: u32,
-    /// Id of the lock, from version 2 on.
+    /// Id of the lock; `None` before version 2.
     pub lock_id: Option<u64>,
-    /// Address of the locked object, from version 2 on.
+    /// Address of the locked object; `None` before version 2.
     pub object_id: Option<u64>,
-    /// OS id of the thread that holds the lock, from version 2 on.
+    /// OS id of the thread that holds the lock; `None` before version 2.
     pub owner_thread_id: Option<u64>,
 }
 
@@ -38,13 +38,13 @@ impl View<'_> for ContentionStart {
     }
 }
 
-/// A thread has acquired its lock: runtime 91, versions 0 and 1.
+/// End of a thread's wait for a lock, which it now holds: runtime event 91, versions 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct ContentionStop {
     /// Kind of lock: 0 managed, 1 native.
     pub flags: u32,
-    /// Time that the thread waited, in nanoseconds, from version 1 on.
+    /// Duration of the wait in nanoseconds; `None` before version 1.
     pub duration_nanos: Option<f64>,
 }
 

@@ -1,37 +1,37 @@
-//! EventCounters.
+//! View of EventCounters.
 
 use super::View;
 use crate::event::Event;
 use crate::payload::{Utf16, Value};
 
-/// One value of an EventCounter: the event `EventCounters` of any provider, with any id.
+/// Value of an EventCounter: the event `EventCounters` of any provider, with any id.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Counter<'r> {
-    /// The counter's name.
+    /// Name of the counter, such as `cpu-usage`.
     pub name: Utf16<'r>,
-    /// The counter's display name.
+    /// Name of the counter for display, such as `CPU Usage`.
     pub display_name: Utf16<'r>,
-    /// The unit for display, possibly empty.
+    /// Unit for display; may be empty.
     pub display_units: Utf16<'r>,
-    /// The value.
+    /// Value in the interval.
     pub value: CounterValue,
-    /// Length of the interval that the value covers, in seconds.
+    /// Length in seconds of the interval that the value covers.
     pub interval_seconds: f64,
-    /// The requested interval in milliseconds: `Interval=1000`. Concurrent sessions
-    /// receive each other's values; this field distinguishes them.
+    /// Requested interval in milliseconds, such as `Interval=1000`. It distinguishes the values of
+    /// concurrent sessions, which receive each other's values.
     pub series: Utf16<'r>,
-    /// Keys and values of the counter, `key:value,…`.
+    /// Keys and values of the counter, as `key:value,…`.
     pub metadata: Utf16<'r>,
 }
 
-/// The value of a counter.
+/// Value of a counter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum CounterValue {
-    /// The distribution of the values recorded in the interval.
+    /// Distribution of the values recorded in the interval.
     Mean {
-        /// Mean.
+        /// Mean of the values.
         mean: f64,
         /// Standard deviation.
         standard_deviation: f64,
@@ -44,15 +44,14 @@ pub enum CounterValue {
     },
     /// Growth of a sum in the interval.
     Sum {
-        /// The increase.
+        /// Growth, in the unit of the counter.
         increment: f64,
     },
 }
 
 impl<'r> Counter<'r> {
-    /// Returns how often the session publishes its counters, in seconds: the interval
-    /// that was requested ([`series`](Self::series)), else the one that this value
-    /// covers.
+    /// Returns the interval in seconds at which the session publishes its counters: the requested
+    /// interval ([`series`](Self::series)), or else the interval that this value covers.
     pub fn publication_seconds(&self) -> f64 {
         let series = self.series.to_string();
         let millis = series.strip_prefix("Interval=").and_then(|text| text.parse::<f64>().ok());
@@ -76,7 +75,7 @@ impl<'r> View<'r> for Counter<'r> {
             metadata: Utf16::default(),
         };
         let (mut name, mut numbers) = (None, Numbers::default());
-        // A single pass, because runtimes order the fields differently.
+        // One walk over all fields, because their order depends on the runtime.
         for field in payload.fields() {
             let Ok(value) = field.value else { continue };
             match field.name() {
@@ -95,7 +94,7 @@ impl<'r> View<'r> for Counter<'r> {
     }
 }
 
-/// The numbers of both kinds of counters, as far as they are present.
+/// Numbers of both kinds of counters, as far as they are present.
 #[derive(Debug, Default)]
 struct Numbers {
     mean: Option<f64>,

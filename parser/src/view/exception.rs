@@ -1,26 +1,27 @@
-//! Exceptions.
+//! View of exceptions.
 
 use super::{KnownProvider, View, number, number32, text};
 use crate::event::Event;
 use crate::payload::Utf16;
 
-/// An exception was thrown: runtime 80, version 1. Version 0 has no fields and no view.
+/// Exception that was thrown: runtime event 80, version 1. Version 0, which has no fields, has no
+/// view.
 ///
-/// Quirk: runtimes before .NET 6 omit a null message completely ([FORMAT.md
-/// Q11](crate::format_guide#Q11)); the message is then empty.
+/// Quirk: runtimes before .NET 6 omit a null message ([FORMAT.md Q11](crate::format_guide#Q11)),
+/// which is then empty here.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Exception<'r> {
-    /// The exception's type.
+    /// Name of the exception's type.
     pub type_name: Utf16<'r>,
-    /// The exception's message; .NET 6 and later write `NULL` if there is none.
+    /// Message of the exception; for a null message, `NULL` from .NET 6 on.
     pub message: Utf16<'r>,
     /// Address of the instruction that threw the exception.
     pub address: u64,
-    /// The exception's HRESULT.
+    /// HRESULT of the exception.
     pub hresult: u32,
-    /// Flags as stored: 1 has an inner exception, 2 is nested, 4 was rethrown, 8
-    /// corrupted state, which cannot be caught, 16 is CLS compliant.
+    /// Flags as stored: 1 has an inner exception, 2 nested, 4 rethrown, 8 corrupted state (cannot
+    /// be caught), 16 CLS compliant.
     pub flags: u32,
 }
 
@@ -44,12 +45,12 @@ impl<'r> View<'r> for Exception<'r> {
 }
 
 impl<'r> Exception<'r> {
-    /// Returns whether the exception wraps another one.
+    /// Returns whether the exception has an inner exception.
     pub fn has_inner(&self) -> bool {
         self.flags & 1 != 0
     }
 
-    /// Returns whether the exception was thrown while another one was being handled.
+    /// Returns whether the exception was thrown while another exception was being handled.
     pub fn is_nested(&self) -> bool {
         self.flags & 2 != 0
     }

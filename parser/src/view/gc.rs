@@ -1,20 +1,20 @@
-//! Garbage collections.
+//! Views of garbage collections.
 
 use super::{KnownProvider, View, number, number32, value};
 use crate::event::Event;
 
-/// A collection starts: runtime 1, versions 0 to 2.
+/// Start of a collection: runtime event 1, versions 0 to 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GcStart {
     /// Number of the collection, counting from 1.
     pub number: u32,
-    /// The generation that is collected; `None` in version 0.
+    /// Generation that is collected; `None` in version 0.
     pub generation: Option<u32>,
-    /// The reason, as stored: see `GCReasonMap` in the catalog.
+    /// Reason as stored, with names in the catalog's `GCReasonMap`.
     pub reason: u32,
-    /// The kind, as stored: 0 blocking, 1 background, 2 blocking during a background
-    /// collection. `None` in version 0.
+    /// Kind as stored: 0 blocking, 1 background, 2 blocking during a background collection. `None`
+    /// in version 0.
     pub kind: Option<u32>,
 }
 
@@ -34,13 +34,13 @@ impl View<'_> for GcStart {
     }
 }
 
-/// A collection ends: runtime 2, versions 0 and 1.
+/// End of a collection: runtime event 2, versions 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GcEnd {
     /// Number of the collection, counting from 1.
     pub number: u32,
-    /// The generation that was collected.
+    /// Generation that was collected.
     pub generation: u32,
 }
 
@@ -54,14 +54,14 @@ impl View<'_> for GcEnd {
     }
 }
 
-/// The heap after a collection: runtime 4, versions 0 to 2.
+/// State of the heap after a collection: runtime event 4, versions 0 to 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GcHeapStats {
-    /// Size in bytes of generations 0, 1 and 2, of the large object heap and, from
-    /// version 2 on, of the pinned object heap, including free space.
+    /// Size in bytes, including free space, of generations 0, 1 and 2, of the large object heap,
+    /// and of the pinned object heap, which is 0 before version 2.
     pub size_bytes: [u64; 5],
-    /// Number of bytes promoted from each of these.
+    /// Number of bytes promoted from each generation or heap of `size_bytes`.
     pub promoted_bytes: [u64; 5],
     /// Number of bytes kept alive only by their finalizers.
     pub finalization_bytes: u64,
@@ -69,8 +69,8 @@ pub struct GcHeapStats {
     pub finalization_count: u64,
     /// Number of objects that could not be moved.
     pub pinned_objects: u32,
-    /// Number of synchronisation blocks in use; the runtime's field is misspelt
-    /// `SinkBlockCount`.
+    /// Number of synchronisation blocks in use (the runtime's field is misspelt
+    /// `SinkBlockCount`).
     pub sync_blocks: u32,
     /// Number of handles in use.
     pub handles: u32,
@@ -110,13 +110,12 @@ impl View<'_> for GcHeapStats {
     }
 }
 
-/// A step of suspending and resuming all threads: runtime 9, 8, 7 and 3, versions 0 and
-/// 1.
+/// Step in suspending and resuming all threads: runtime events 9, 8, 7 and 3, versions 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Suspension {
-    /// A thread starts to suspend the others; the reason, as stored: see
-    /// `GCSuspendEEReasonMap` in the catalog.
+    /// A thread starts to suspend all other threads, for this reason as stored, with names in the
+    /// catalog's `GCSuspendEEReasonMap`.
     SuspendStart(u32),
     /// All threads are suspended.
     SuspendStop,
@@ -141,24 +140,24 @@ impl View<'_> for Suspension {
     }
 }
 
-/// Details of a collection: runtime 205, versions 0 to 4.
+/// Details of a collection: runtime event 205, versions 0 to 4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GcGlobalHistory {
     /// Number of heaps that took part; more than one with server GC.
     pub heaps: u32,
-    /// The generation that was collected in the end.
+    /// Generation that was finally collected.
     pub generation: u32,
-    /// Bits as stored: 1 concurrent, 2 compacting, 4 promoting, 8 demoting.
+    /// Flags as stored: 1 concurrent, 2 compacting, 4 promoting, 8 demoting.
     pub mechanisms: u32,
-    /// The process's latency mode, from version 2 on: 0 batch, 1 interactive, 2 low
-    /// latency, 3 sustained low latency, 4 no GC.
+    /// Latency mode of the process: 0 batch, 1 interactive, 2 low latency, 3 sustained low
+    /// latency, 4 no GC. `None` before version 2.
     pub pause_mode: Option<u32>,
-    /// Memory in use on the machine, in percent, from version 2 on.
+    /// Memory in use on the machine, in percent; `None` before version 2.
     pub memory_load_percent: Option<u32>,
-    /// Duration of phases in microseconds, from version 4 on: five of marking (sized
-    /// references, roots, short weak handles, finalization, long weak handles); planning;
-    /// relocating and compacting, or sweeping.
+    /// Durations in microseconds of these phases: marking of sized references, of roots, of short
+    /// weak handles, for finalization, and of long weak handles; planning; then relocating and
+    /// compacting, or sweeping. `None` before version 4, and for phases that the event does not list.
     pub phase_micros: [Option<u32>; 8],
 }
 
@@ -192,24 +191,24 @@ impl View<'_> for GcGlobalHistory {
     }
 }
 
-/// The effect of a collection on one heap: runtime 204, version 3.
+/// Effect of a collection on one heap: runtime event 204, version 3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GcHeapHistory {
     /// Index of the heap.
     pub heap_index: u32,
-    /// Generations 0, 1 and 2, large objects and, from .NET 5 on, pinned objects; `None`
-    /// if the runtime does not report them.
+    /// Effect on generations 0, 1 and 2, on large objects, and on pinned objects (from .NET 5 on);
+    /// `None` if the runtime does not report it.
     pub generations: [Option<GcGenerationHistory>; 5],
 }
 
-/// The effect of a collection on one generation of one heap. All values are in bytes.
+/// Effect of a collection on one generation of one heap, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct GcGenerationHistory {
     /// Size before the collection, including free space.
     pub before_bytes: u64,
-    /// Free space before the collection: free lists, and gaps too small for them.
+    /// Free space before the collection, in free lists and in gaps that are too small for them.
     pub free_before_bytes: u64,
     /// Size after the collection, including free space.
     pub after_bytes: u64,

@@ -1,8 +1,7 @@
-//! Dumps of the managed heap: objects, references, roots and types, thousands of rows per
-//! event.
+//! Views of dumps of the managed heap: objects, references, roots and types, thousands of rows
+//! in an event.
 //!
-//! Every event is a header followed by rows. Views borrow the rows and decode them one by
-//! one, so nothing is allocated per object.
+//! An event is a header followed by rows, which are decoded one by one, without an allocation.
 //!
 //! | event | header | row |
 //! |---|---|---|
@@ -21,13 +20,13 @@ use crate::event::Event;
 use crate::payload::Utf16;
 use std::marker::PhantomData;
 
-/// Rows of an event about the heap: runtime 15 to 19, 23, and 36 to 38, version 0.
+/// Rows of an event about the heap: runtime events 15 to 19, 23, and 36 to 38, version 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HeapRows<'r> {
-    /// Types, each once per session, before or after the objects that have them.
+    /// Types of objects. Each is reported once in a session, before or after its objects.
     Types(Rows<'r, HeapType<'r>>),
-    /// Objects, with how many references each holds.
+    /// Objects, with the number of references that each holds.
     Objects(Rows<'r, HeapObject>),
     /// References, grouped by object in the order of the objects.
     References(Rows<'r, HeapReference>),
@@ -35,7 +34,7 @@ pub enum HeapRows<'r> {
     Roots(Rows<'r, HeapRoot>),
     /// Static variables that hold an object.
     Statics(Rows<'r, HeapStatic<'r>>),
-    /// Dependent handles: values that live as long as their keys.
+    /// Dependent handles, whose values live as long as their keys.
     Dependents(Rows<'r, HeapDependent>),
     /// Objects that are referenced through COM.
     ComCallable(Rows<'r, HeapComObject>),
@@ -45,13 +44,13 @@ pub enum HeapRows<'r> {
     Range(HeapRange),
 }
 
-/// The rows of an event.
+/// Iterator over the rows of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rows<'r, T> {
-    /// Number of the event among those of its kind in a dump, counting from 0; `None` if
-    /// the runtime does not write it.
+    /// Number of the event in a dump among events with its id, counting from 0; `None` if the
+    /// runtime does not write it.
     pub index: Option<u32>,
-    /// Number of rows that the event states.
+    /// Stated number of rows.
     pub count: u32,
     rest: &'r [u8],
     left: u32,
@@ -59,7 +58,7 @@ pub struct Rows<'r, T> {
     row: PhantomData<fn() -> T>,
 }
 
-/// A type: runtime 15.
+/// Type of objects: runtime event 15.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapType<'r> {
@@ -69,63 +68,63 @@ pub struct HeapType<'r> {
     pub module_id: u64,
     /// Metadata token of the type, `0x02…`; 0x02000000 for arrays and similar types.
     pub token: u32,
-    /// Flags as stored: see `TypeFlagsMap` in the catalog.
+    /// Flags as stored, with names in the catalog's `TypeFlagsMap`.
     pub flags: u32,
-    /// Element type, as stored: ECMA-335 II.23.1.16.
+    /// Element type as stored (ECMA-335 II.23.1.16).
     pub element_kind: u8,
-    /// Name of the type. A nested type's name lacks its outer type, except inside generic
+    /// Name of the type. For a nested type, it lacks the outer type, except inside generic
     /// arguments.
     pub name: Utf16<'r>,
     parameters: &'r [u8],
 }
 
 impl<'r> HeapType<'r> {
-    /// Returns the ids of the generic arguments, or of the element of an array.
+    /// Returns the type ids of the generic arguments, or of an array's elements.
     pub fn parameters(&self) -> impl ExactSizeIterator<Item = u64> + use<'r> {
         numbers(self.parameters)
     }
 }
 
-/// An object: runtime 18.
+/// Object on the heap: runtime event 18.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapObject {
     /// Address of the object.
     pub address: u64,
-    /// Size of the object itself in bytes.
+    /// Size of the object in bytes, without objects to which it refers.
     pub bytes: u64,
-    /// Type of the object.
+    /// Id of the object's type.
     pub type_id: u64,
     /// Number of references that the object holds.
     pub references: u64,
 }
 
-/// A reference: runtime 19.
+/// Reference from an object to another: runtime event 19.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapReference {
     /// Address of the referenced object.
     pub target: u64,
-    /// The field that holds the reference; runtimes up to .NET 10 write 0.
+    /// Field that holds the reference; 0 from runtimes up to .NET 10.
     pub field: u32,
 }
 
-/// A root: runtime 16.
+/// Root of the collector: runtime event 16.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapRoot {
-    /// Address of the object; 0 if there is none.
+    /// Address of the object that the root holds; 0 if it holds none.
     pub object: u64,
-    /// Kind as stored: see `GCRootKindMap` in the catalog.
+    /// Kind as stored, with names in the catalog's `GCRootKindMap`.
     pub kind: u8,
-    /// Flags as stored: see `GCRootFlagsMap` in the catalog. Bit 1: a weak reference,
-    /// which does not keep the object alive.
+    /// Flags as stored, with names in the catalog's `GCRootFlagsMap`. Bit 1 is set for a weak
+    /// reference, which does not keep the object alive.
     pub flags: u32,
-    /// Id of the root: the address of the handle, or of the stack frame's method.
+    /// Id of the root, which is the address of the handle, or of the stack frame's method.
     pub root_id: u64,
 }
 
-/// A static variable: runtime 38.
+/// Static variable: runtime event 38.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapStatic<'r> {
@@ -133,16 +132,15 @@ pub struct HeapStatic<'r> {
     pub root_id: u64,
     /// Address of the object that the variable holds.
     pub object: u64,
-    /// Type of that object, not of the class that declares the variable; no event
-    /// contains that class.
+    /// Id of the object's type. No event contains the type that declares the variable.
     pub type_id: u64,
-    /// Flags as stored. Bit 0: thread-static.
+    /// Flags as stored. Bit 0 is set for a thread-static variable.
     pub flags: u32,
     /// Name of the variable.
     pub name: Utf16<'r>,
 }
 
-/// A dependent handle, whose value lives as long as its key: runtime 17.
+/// Dependent handle, whose value lives as long as its key: runtime event 17.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapDependent {
@@ -154,13 +152,13 @@ pub struct HeapDependent {
     pub root_id: u64,
 }
 
-/// An object with a COM interface: runtime 36 and 37.
+/// Object with a COM interface: runtime events 36 and 37.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapComObject {
     /// Address of the object.
     pub object: u64,
-    /// Type of the object.
+    /// Id of the object's type.
     pub type_id: u64,
     /// Address of the interface.
     pub interface: u64,
@@ -168,11 +166,11 @@ pub struct HeapComObject {
     pub references: u32,
 }
 
-/// Memory of a generation: runtime 23.
+/// Memory of a generation: runtime event 23.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapRange {
-    /// Generation: 0 to 2; 3 large objects, 4 pinned objects.
+    /// Generation 0 to 2; 3 for large objects, 4 for pinned objects.
     pub generation: u8,
     /// First address of the range.
     pub start: u64,
@@ -222,8 +220,8 @@ impl<'r, T> Rows<'r, T> {
         Some(Rows { index: Some(index), ..rows })
     }
 
-    /// Reads the header of rows without an index. `between` is the number of bytes
-    /// between the count and the runtime's instance id.
+    /// Reads the header of an event without an index. `between` is the number of bytes between
+    /// the count and the runtime's instance id.
     fn unnumbered(payload: &'r [u8], pointer_size: u8, between: usize) -> Option<Rows<'r, T>> {
         let (rest, count) = u32(payload).ok()?;
         let (rest, _) = take(between)(rest).ok()?;
@@ -233,8 +231,8 @@ impl<'r, T> Rows<'r, T> {
 }
 
 impl<'r> Rows<'r, HeapComObject> {
-    /// Sets the kind of rows. The two kinds do not depend on the pointer size, so that
-    /// field distinguishes them.
+    /// Sets the kind of rows. It is stored as the pointer size, on which rows about COM do not
+    /// depend.
     fn with_row_kind(self, is_callable: bool) -> Rows<'r, HeapComObject> {
         Rows { pointer_size: if is_callable { COM_CALLABLE } else { COM_WRAPPER }, ..self }
     }
@@ -243,7 +241,7 @@ impl<'r> Rows<'r, HeapComObject> {
 const COM_CALLABLE: u8 = 1;
 const COM_WRAPPER: u8 = 0;
 
-/// A row that can be read from bytes.
+/// Row that can be read from bytes.
 trait FromRow<'r>: Sized {
     fn parse(input: &'r [u8], pointer_size: u8) -> Parsed<'r, Self>;
 }
@@ -253,15 +251,15 @@ fn name(input: &[u8]) -> Parsed<'_, Utf16<'_>> {
     utf16z(input).map(|(rest, name)| (rest, Utf16::new(name, true)))
 }
 
-/// Reads a number of ids, and returns the bytes of these ids.
+/// Reads a u32 count and that many ids, and returns the bytes of the ids.
 #[inline]
 fn ids(input: &[u8]) -> Parsed<'_, &[u8]> {
     let (rest, count) = u32(input)?;
     take((count as usize).saturating_mul(8))(rest)
 }
 
-/// Implements rows whose fields lie one after the other. The name between the bars stands
-/// for the field that is as large as a pointer of the process.
+/// Implements [`FromRow`] for rows of consecutive fields. The name between the bars reads an
+/// address, whose size is the pointer size of the process.
 macro_rules! from_row {
     (|$pointer:ident| $($row:ident $(<$life:lifetime>)? { $($field:ident: $parse:ident),* })*) => {$(
         impl<'r> FromRow<'r> for $row $(<$life>)? {
@@ -294,8 +292,8 @@ from_row! {
 
 impl<'r> FromRow<'r> for HeapComObject {
     fn parse(input: &'r [u8], kind: u8) -> Parsed<'r, HeapComObject> {
-        // Sizes of the bytes before the object, after the interface, and after the number
-        // of references.
+        // Numbers of unused bytes before the object, after the interface, and after the number of
+        // references.
         let (front, middle, after) = if kind == COM_CALLABLE { (8, 0, 8) } else { (0, 8, 4) };
         let (rest, _) = take(front)(input)?;
         let (rest, object) = u64(rest)?;
@@ -344,8 +342,8 @@ rows!(
 );
 
 impl<T> Rows<'_, T> {
-    /// Returns the number of rows not returned yet; after the last one, that of the rows
-    /// that the event states but does not contain.
+    /// Returns the number of rows not returned yet; at the end, the number of rows that the event
+    /// states but does not contain.
     pub fn missing(&self) -> u32 {
         self.left
     }

@@ -1,35 +1,33 @@
-//! Messages of ILogger.
+//! View of messages of ILogger.
 
 use super::{KnownProvider, View};
 use crate::event::Event;
 use crate::payload::Utf16;
 
-/// Maximum number of texts of a message after its event id; the newest version has seven.
+/// Maximum number of texts of a message after its event id. The newest version has seven.
 const MAX_TEXTS: usize = 8;
 
-/// A log message: `FormattedMessage` and `MessageJson` of `Microsoft-Extensions-Logging`,
-/// any version.
+/// Log message: `FormattedMessage` and `MessageJson` of `Microsoft-Extensions-Logging`, any
+/// version.
 ///
-/// .NET Core 3.1 does not write a text that is null, usually the event's name: the texts
-/// after it stand one place earlier than the stream describes, and the last one is
-/// absent. The view moves them back.
+/// .NET Core 3.1 omits a text that is null, usually the event's name, so that later texts are in
+/// the wrong fields. The view corrects this.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct LogMessage<'r> {
     /// Level: 0 trace, 1 debug, 2 information, 3 warning, 4 error, 5 critical.
     pub level: u32,
-    /// The logger's category.
+    /// Category of the logger.
     pub logger: Utf16<'r>,
-    /// The message's event id, a number as text.
+    /// Event id of the message, as text.
     pub event_id: Utf16<'r>,
-    /// The message's event name, usually empty.
+    /// Event name of the message; usually empty.
     pub event_name: Utf16<'r>,
-    /// The text. For `MessageJson`, the formatted text if the writer includes it, else
-    /// empty.
+    /// Formatted text; empty if `MessageJson` does not include it.
     pub message: Utf16<'r>,
-    /// The arguments as JSON; `MessageJson` only.
+    /// Arguments as JSON; `None` for `FormattedMessage`.
     pub arguments_json: Option<Utf16<'r>>,
-    /// The exception as JSON; `MessageJson` only.
+    /// Exception as JSON; `None` for `FormattedMessage`.
     pub exception_json: Option<Utf16<'r>>,
 }
 

@@ -1,15 +1,15 @@
-//! Messages of EventSources.
+//! View of messages of EventSources.
 
 use super::View;
 use crate::event::Event;
 use crate::payload::Utf16;
 
-/// `EventSourceMessage` (event 0) of any EventSource: reports of its own errors, and
-/// texts written by `EventSource.Write(string)`.
+/// Event 0, `EventSourceMessage`, of any EventSource: an error of the EventSource, or a text
+/// written by `EventSource.Write(string)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Message<'r> {
-    /// The text.
+    /// Text of the message.
     pub text: Utf16<'r>,
 }
 

@@ -1,4 +1,4 @@
-//! Methods: code that was loaded or unloaded, or existed when the session started or
+//! Views of methods whose code was loaded or unloaded, or existed when the session started or
 //! ended.
 
 use super::{KnownProvider, View, number, number32, text};
@@ -6,12 +6,12 @@ use crate::bytes::{first, take_first};
 use crate::event::Event;
 use crate::payload::Utf16;
 
-/// A method's code and name: runtime 141 to 144, rundown 141 to 144, versions 0 to 2. For
-/// the events without names (141, 142) the texts are empty.
+/// Code and name of a method: runtime events 141 to 144 and rundown events 141 to 144, versions 0
+/// to 2. The texts of events 141 and 142, which have no names, are empty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Method<'r> {
-    /// Why the method is reported.
+    /// Reason why the method is reported.
     pub change: MethodChange,
     /// Id of the method.
     pub method_id: u64,
@@ -23,19 +23,19 @@ pub struct Method<'r> {
     pub size: u32,
     /// Metadata token; 0 for helpers and stubs.
     pub token: u32,
-    /// Flags as stored; see [`Method::tier`] and the other accessors.
+    /// Flags as stored, which functions such as [`Method::tier`] interpret.
     pub flags: u32,
     /// Namespace and type.
     pub namespace: Utf16<'r>,
-    /// Method name.
+    /// Name of the method.
     pub name: Utf16<'r>,
     /// Signature in IL notation.
     pub signature: Utf16<'r>,
-    /// Id of the code version, from version 2 on.
+    /// Id of the code version; `None` before version 2.
     pub rejit_id: Option<u64>,
 }
 
-/// Why a method is reported.
+/// Reason why a method is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MethodChange {
@@ -49,7 +49,7 @@ pub enum MethodChange {
     AtEnd,
 }
 
-/// How a method's code was compiled. Only meaningful if [`Method::is_jitted`].
+/// Way in which a method's code was compiled, for methods with [`Method::is_jitted`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Tier {
@@ -72,7 +72,7 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// Returns the tier's name in the manifest.
+    /// Returns the tier's name in the manifest, such as `OptimizedTier1`.
     pub fn as_str(self) -> &'static str {
         match self {
             Tier::Unknown => "Unknown",
@@ -120,19 +120,18 @@ impl<'r> View<'r> for Method<'r> {
 }
 
 impl<'r> Method<'r> {
-    /// Returns whether the method has no metadata: a helper, a stub, or dynamically
-    /// emitted code.
+    /// Returns whether the method has no metadata, such as a helper, a stub, or dynamically emitted
+    /// code.
     pub fn is_dynamic(&self) -> bool {
         self.flags & 1 != 0
     }
 
-    /// Returns whether the code was compiled in this process; if not, it was precompiled
-    /// (ReadyToRun).
+    /// Returns whether the code was compiled in this process, and not before (ReadyToRun).
     pub fn is_jitted(&self) -> bool {
         self.flags & 8 != 0
     }
 
-    /// Returns how the code was compiled.
+    /// Returns the tier of the code.
     pub fn tier(&self) -> Tier {
         match self.flags >> 7 & 7 {
             1 => Tier::MinOptJitted,
@@ -146,30 +145,29 @@ impl<'r> Method<'r> {
         }
     }
 
-    /// Returns which part of the method's code this is: 0 hot, 1 cold.
+    /// Returns the part of the method's code: 0 hot, 1 cold.
     pub fn extent(&self) -> u32 {
         self.flags >> 28
     }
 }
 
-/// The code of a method event without its name: the fields with which the payloads of all
-/// method events begin. It is meant for the many events that list code which is known
-/// already.
+/// Code of a method, from the fields with which the payloads of all events of [`Method`] begin. It
+/// is faster than [`Method`], for the many events about code that is already known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MethodRange {
-    /// Id of the method, as [`Method::method_id`].
+    /// Id of the method.
     pub method_id: u64,
-    /// Id of the method's module, as [`Method::module_id`].
+    /// Id of the method's module; see [`Module`](super::Module).
     pub module_id: u64,
-    /// First address of the code, as [`Method::start`].
+    /// First address of the code.
     pub start: u64,
-    /// Size of the code in bytes, as [`Method::size`].
+    /// Size of the code in bytes.
     pub size: u32,
 }
 
 impl MethodRange {
-    /// Returns the view of a payload that is known to belong to a method event.
+    /// Returns the view of a payload, which must be of an event that [`Method`] covers.
     #[inline]
     pub fn from_payload(payload: &[u8]) -> Option<MethodRange> {
         let mut rest = payload;
@@ -178,8 +176,8 @@ impl MethodRange {
     }
 }
 
-/// A thread starts to compile a method: runtime 145, versions 0 and 1. Its [`Method`]
-/// follows on the same thread.
+/// Start of the compilation of a method: runtime event 145, versions 0 and 1. The [`Method`]
+/// follows on the thread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct MethodJitting<'r> {

@@ -1,46 +1,45 @@
-//! System.Diagnostics.Metrics.
+//! View of values of System.Diagnostics.Metrics.
 
 use super::{KnownProvider, View};
 use crate::event::Event;
 use crate::payload::Utf16;
 
-/// A value of an instrument: `CounterRateValuePublished`, `GaugeValuePublished`,
+/// Value of an instrument: `CounterRateValuePublished`, `GaugeValuePublished`,
 /// `HistogramValuePublished` and `UpDownCounterRateValuePublished` of
-/// `System.Diagnostics.Metrics`, any version. Rates, values and quantiles are texts in
-/// the invariant culture; an empty text means that there is no value yet, or that the
-/// series ended.
+/// `System.Diagnostics.Metrics`, any version. Rates, values and quantiles are texts in the
+/// invariant culture, and empty if the series has no value yet or has ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Metric<'r> {
-    /// The kind of instrument.
+    /// Kind of instrument.
     pub kind: MetricKind,
-    /// The session for which the value was published.
+    /// Id of the session for which the value was published.
     pub session_id: Utf16<'r>,
-    /// The meter.
+    /// Name of the meter.
     pub meter: Utf16<'r>,
-    /// The meter's version, possibly empty.
+    /// Version of the meter; may be empty.
     pub meter_version: Utf16<'r>,
-    /// The instrument.
+    /// Name of the instrument.
     pub instrument: Utf16<'r>,
-    /// The instrument's unit.
+    /// Unit of the instrument; may be empty.
     pub unit: Utf16<'r>,
-    /// Tags of the series: `key=value,…`.
+    /// Tags of the series, as `key=value,…`.
     pub tags: Utf16<'r>,
-    /// Change since the last publication; counters and up-down counters only.
+    /// Change since the last publication; `None` for gauges and histograms.
     pub rate: Option<Utf16<'r>>,
-    /// The value: a gauge's last value, a counter's sum (from version 1 on).
+    /// Last value of a gauge, or sum of a counter (from version 1 on); `None` for histograms.
     pub value: Option<Utf16<'r>>,
-    /// Quantiles of the interval: `0.5=10.125;0.95=18.9375;…`; histograms only.
+    /// Quantiles of a histogram in the interval, such as `0.5=10.125;0.95=18.9375;…`.
     pub quantiles: Option<Utf16<'r>>,
-    /// Number of values in the interval; histograms only.
+    /// Number of values of a histogram in the interval.
     pub count: Option<i64>,
-    /// Sum of the values in the interval; histograms only, from version 1 on.
+    /// Sum of the values of a histogram in the interval; `None` before version 1.
     pub sum: Option<f64>,
-    /// Number of the instrument in the process, from version 2 on.
+    /// Number of the instrument in the process; `None` before version 2.
     pub instrument_id: Option<i64>,
 }
 
-/// Kinds of instruments.
+/// Kind of an instrument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MetricKind {

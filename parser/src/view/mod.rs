@@ -1,7 +1,7 @@
 //! Typed views of the events that converters and reports use most.
 //!
-//! Each view documents the events and versions it covers; fields that only later versions
-//! have are `Option`.
+//! Each view names the events and versions that it covers. Fields that only later versions have
+//! are `Option`.
 //!
 //! ```
 //! use nettrace_parser::Reader;
@@ -55,15 +55,15 @@ pub use sample::{Sample, SampleState};
 use crate::event::Event;
 use crate::payload::{Fields, Utf16, Value};
 
-/// A typed view of the events of a kind.
+/// Typed view of events, such as all events that report a method.
 pub trait View<'r>: Sized {
-    /// Returns the view of an event, from which it borrows. `None` for every event of
-    /// another kind, and if the payload is too damaged to contain the required fields.
+    /// Returns the view of an event, from which it borrows. `None` if the view does not cover the
+    /// event, or if the payload lacks required fields because of damage.
     fn from_event(event: &Event<'r>) -> Option<Self>;
 }
 
-/// Returns the next field with a name. Continues after the previous one, so views request
-/// fields in payload order.
+/// Returns the value of the next field with a name. Views request fields in payload order,
+/// because the search begins after the previous field.
 fn value<'r>(fields: &mut Fields<'r>, name: &str) -> Option<Value<'r>> {
     fields.find(name)?.value.ok()
 }
@@ -76,7 +76,7 @@ fn number32(fields: &mut Fields<'_>, name: &str) -> Option<u32> {
     u32::try_from(number(fields, name)?).ok()
 }
 
-/// Returns a text; empty if the writer omitted it.
+/// Returns the text of the next field with a name; empty if the writer omitted it.
 fn text<'r>(fields: &mut Fields<'r>, name: &str) -> Option<Utf16<'r>> {
     match value(fields, name)? {
         Value::Utf16(text) => Some(text),

@@ -1,36 +1,36 @@
-//! Modules: the files and memory that methods belong to.
+//! View of modules, which are the files and memory to which methods belong.
 
 use super::{KnownProvider, View, number, number32, text, value};
 use crate::event::Event;
 use crate::payload::{Utf16, Value};
 use nettrace_guid::Guid;
 
-/// A module: runtime 152 (load) and 153 (unload), rundown 153 (start) and 154 (end),
+/// Module: runtime events 152 (load) and 153 (unload), rundown events 153 (start) and 154 (end),
 /// versions 0 to 3.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Module<'r> {
-    /// Why the module is reported.
+    /// Reason why the module is reported.
     pub change: ModuleChange,
     /// Id of the module.
     pub module_id: u64,
     /// Id of the module's assembly.
     pub assembly_id: u64,
-    /// Flags as stored.
+    /// Flags as stored, which functions such as [`Module::is_dynamic`] interpret.
     pub flags: u32,
     /// Path of the file with its IL.
     pub il_path: Utf16<'r>,
     /// Path of the file with its precompiled code.
     pub native_path: Utf16<'r>,
-    /// Signature of the managed PDB, from version 2 on.
+    /// Signature of the managed PDB; `None` before version 2.
     pub pdb_signature: Option<Guid>,
-    /// Age of the managed PDB, from version 2 on.
+    /// Age of the managed PDB; `None` before version 2.
     pub pdb_age: Option<u32>,
-    /// Path of the managed PDB at build time, from version 2 on.
+    /// Path of the managed PDB at build time; `None` before version 2.
     pub pdb_path: Option<Utf16<'r>>,
 }
 
-/// Why a module is reported.
+/// Reason why a module is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ModuleChange {

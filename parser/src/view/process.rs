@@ -1,18 +1,18 @@
-//! The traced process and its runtime.
+//! Views of the traced process and its runtime.
 
 use super::{KnownProvider, View, number32, text};
 use crate::event::Event;
 use crate::payload::Utf16;
 
-/// The traced process: `Microsoft-DotNETCore-EventPipe` 1, versions 0 and 1.
+/// Traced process: event 1 of `Microsoft-DotNETCore-EventPipe`, versions 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct ProcessInfo<'r> {
     /// Command line.
     pub command_line: Utf16<'r>,
-    /// Operating system, from version 1 on.
+    /// Operating system; `None` before version 1.
     pub os: Option<Utf16<'r>>,
-    /// Processor architecture, from version 1 on.
+    /// Processor architecture; `None` before version 1.
     pub architecture: Option<Utf16<'r>>,
 }
 
@@ -30,17 +30,16 @@ impl<'r> View<'r> for ProcessInfo<'r> {
     }
 }
 
-/// The runtime: runtime 187 and rundown 187, version 0.
+/// Runtime of the process: runtime event 187 and rundown event 187, version 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct RuntimeInformation<'r> {
-    /// Version of the base class library: 10, 0, 9 for .NET 10.0.9, but 4, 0, 0 for .NET
+    /// Version of the base class library, such as 10, 0, 9 for .NET 10.0.9, but 4, 0, 0 for .NET
     /// Core 3.1.
     pub version: [u32; 3],
     /// Command line.
     pub command_line: Utf16<'r>,
-    /// Path of the runtime's library; for .NET Core 3.1 this is the only hint at its
-    /// version.
+    /// Path of the runtime's library, which is the only hint at the version of .NET Core 3.1.
     pub runtime_path: Utf16<'r>,
 }
 

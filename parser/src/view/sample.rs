@@ -1,15 +1,15 @@
-//! CPU samples of the runtime's sampler.
+//! View of samples of the runtime's sampler.
 
 use super::{KnownProvider, View};
 use crate::bytes::first;
 use crate::event::Event;
 
-/// A CPU sample: `Microsoft-DotNETCore-SampleProfiler` 0, version 0. It is the stack of
-/// one thread at one moment; thread and stack are those of the event.
+/// Sample: event 0 of `Microsoft-DotNETCore-SampleProfiler`, version 0. The event's thread and
+/// stack are the sampled ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sample {
-    /// What the thread was doing.
+    /// State of the thread.
     pub state: SampleState,
 }
 
@@ -23,7 +23,7 @@ pub enum SampleState {
     External,
     /// The thread was in managed code.
     Managed,
-    /// An unknown value.
+    /// Another value, as stored.
     Unknown(u32),
 }
 
@@ -38,7 +38,7 @@ impl View<'_> for Sample {
 }
 
 impl Sample {
-    /// Returns the view of a payload that is known to belong to such an event.
+    /// Returns the view of a payload, which must be of an event that [`Sample`] covers.
     #[inline]
     pub fn from_payload(payload: &[u8]) -> Option<Sample> {
         let state = match first::<u32>(payload)? {
