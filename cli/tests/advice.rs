@@ -1,4 +1,4 @@
-//! Advice appears where it is true, and only there.
+//! Advice in messages is given only if it is true for the trace.
 
 use crate::common::{file, nettrace};
 

@@ -1,5 +1,5 @@
-//! Asserts that reports agree with each other and with the counts of events, on every trace there
-//! is, and that what the summary says is in the report that it leads to.
+//! Asserts that reports agree with each other and with the counts of events, on every trace of the
+//! corpus, and that the numbers of the summary's findings are in the reports that they name.
 
 use crate::common;
 use crate::common::Json;
@@ -15,7 +15,7 @@ const TASKS: &str = "System.Threading.Tasks.TplEventSource";
 const SAMPLER: &str = "Microsoft-DotNETCore-SampleProfiler";
 const UNIVERSAL: &str = "Universal.Events";
 
-/// Reports as JSON, with all rows.
+/// Reports with the options that list all rows.
 const REPORTS: [&[&str]; 20] = [
     &["startup"],
     &["topN", "-n", "1000000"],
@@ -39,7 +39,7 @@ const REPORTS: [&[&str]; 20] = [
     &["summary"],
 ];
 
-/// A trace, with all its reports.
+/// Trace with all its reports.
 struct TraceReports {
     path: String,
     stats: Value,
@@ -60,7 +60,7 @@ impl TraceReports {
         }
     }
 
-    /// Returns how many events with these ids a provider has.
+    /// Returns the number of events of a provider with these ids.
     fn events(&self, provider: &str, ids: &[u64]) -> u64 {
         let types = self.stats["types"].list().iter();
         let of = types.filter(|row| row["provider"] == provider && ids.contains(&row["id"].int()));
@@ -87,7 +87,7 @@ impl TraceReports {
         self.rows(report, pointer).iter().map(|row| row.pointer(member).unwrap().int()).sum()
     }
 
-    /// Returns the number of samples. Those of recorders of operating systems have a name, but no
+    /// Returns the number of samples. Samples of operating systems' recorders have a name, but no
     /// id.
     fn samples(&self) -> u64 {
         let types = self.stats["types"].list().iter();
@@ -96,7 +96,7 @@ impl TraceReports {
     }
 }
 
-/// All disagreements, so that one run shows every one.
+/// Disagreements, collected so that one run shows all.
 #[derive(Default)]
 struct Doubts(Vec<String>);
 
@@ -173,7 +173,7 @@ fn sums(trace: &TraceReports, doubts: &mut Doubts) {
         ("/waits_begun", 10),
         ("/waits_ended", 11),
     ] {
-        // Ends whose beginning was lost are not counted.
+        // `tasks` does not count ends whose beginning was lost.
         if trace.stats["lost"] == 0 || id != 11 {
             doubts.same(
                 &format!("tasks {member}"),
@@ -232,8 +232,7 @@ fn sums(trace: &TraceReports, doubts: &mut Doubts) {
     doubts.same("compiled methods", trace.rows("jit", "/methods").len() as u64, methods);
     doubts.same("compiled methods by tier", trace.sum("jit", "/tiers", "/methods"), methods);
 
-    // Recorders of operating systems report files in memory, which are modules that no runtime
-    // loaded.
+    // Recorders of operating systems report mapped files, which no runtime has loaded.
     if trace.rows("loader", "/modules").is_empty() {
         let native = trace.rows("modules", "/modules").iter().filter(|row| row["kind"] == "native");
         doubts.same(
@@ -255,7 +254,7 @@ fn sums(trace: &TraceReports, doubts: &mut Doubts) {
         );
     }
 
-    // Where two layers of the server report a request, one is a layer of the other.
+    // If two layers of the server report a request, it is counted once.
     let starts = |provider: &str, id| trace.events(provider, &[id]);
     let inner = starts("Microsoft-AspNetCore-Server-Kestrel", 3);
     let requests =
@@ -282,7 +281,7 @@ fn sums(trace: &TraceReports, doubts: &mut Doubts) {
     }
 }
 
-/// Returns where a finding's number is in the document of the report that it leads to.
+/// Returns the JSON pointer of a finding's number in the document of the report that it names.
 fn pointer(about: &str) -> &'static str {
     match about {
         "gc" => "/totals/pause_ns",
@@ -324,7 +323,7 @@ fn summary(trace: &TraceReports, doubts: &mut Doubts) {
                 doubts.same(text("text"), (value <= trace.number("sql", "/count")).into(), 1);
                 continue;
             }
-            // Waits that are not over are in two lists, of events and of stacks.
+            // Open waits are in two lists, one of events and one of stacks.
             "heap" | "endless_wait" | "deadlock" => {
                 words.push("--json");
                 let is_there = nettrace(&words).text().contains(&value.to_string());
@@ -340,7 +339,7 @@ fn summary(trace: &TraceReports, doubts: &mut Doubts) {
                 words.push("--json");
                 let report = nettrace(&words).json();
                 words.pop();
-                // Samples in a method's native calls have a row of their own.
+                // Samples in a method's native calls have their own row.
                 let mut sums: std::collections::BTreeMap<&str, u64> = Default::default();
                 for row in report["methods"].list() {
                     let name = row["name"].text();
@@ -356,7 +355,7 @@ fn summary(trace: &TraceReports, doubts: &mut Doubts) {
             }
             _ => doubts.same(text("text"), value, trace.number(words[1], pointer(about))),
         }
-        // The first words of the sentence have the number as the report has it.
+        // The first number of the sentence is written as in the report.
         let shown = nettrace(&[&words[..], &["-n", "3"]].concat());
         let shown = if words[0] == "info" { nettrace(&words) } else { shown };
         let number = text("text")
@@ -372,7 +371,7 @@ fn summary(trace: &TraceReports, doubts: &mut Doubts) {
     let summary_page = nettrace(&[&trace.path]);
     let findings =
         summary_page.text().lines().skip_while(|line| *line != "What stands out").skip(1);
-    // The lines are whole, because they do not go to a terminal.
+    // Lines are not cut, because they do not go to a terminal.
     let texts = trace.rows("summary", "/findings");
     for line in findings.take_while(|line| !line.is_empty()) {
         let is_command = line.starts_with("    nettrace ");

@@ -1,6 +1,6 @@
-//! The tests of the whole crate, in one program: each program of its own costs seconds to build and
-//! to link. A file of `tests` that is not named here has its own row in `Cargo.toml`, because it
-//! needs its own allocator, limits or name.
+//! Joins most tests of the crate in one program, because each program costs seconds to build and
+//! link. Files of `tests` that are not named here have rows in `Cargo.toml`, because they need
+//! their own allocator, limits or name.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod advice;

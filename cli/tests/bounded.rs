@@ -1,5 +1,4 @@
-//! Small streams whose output is huge: it is written as it is made, within half a gigabyte of
-//! address space.
+//! Small streams whose output is huge are read within half a gigabyte of address space.
 #![cfg(target_os = "linux")]
 
 use crate::common;
@@ -19,7 +18,7 @@ use std::process::{Child, Command, Stdio};
 
 const SPACE_512_MIB: &str = "ulimit -v 524288";
 
-/// Starts a script of the shell whose `$0` and arguments are the command.
+/// Starts a shell script with the command as `$0` and `$@`.
 fn spawned(script: &str, args: &[&str], input: Option<&str>) -> Child {
     let mut command = Command::new("sh");
     command.args(["-c", script, env!("CARGO_BIN_EXE_nettrace")]).args(args);
@@ -28,8 +27,8 @@ fn spawned(script: &str, args: &[&str], input: Option<&str>) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Runs the command in a shell with a limit, and returns what it, or the program that reads its
-/// standard output, writes.
+/// Runs the command in a shell with a limit, and returns its standard output, or the output of
+/// `reader`, such as `| cksum`.
 fn limited(limit: &str, reader: &str, args: &[&str], input: Option<&str>) -> String {
     let script = format!("{limit}; {{ \"$0\" \"$@\"; echo \"exit $?\" >&2; }} {reader}");
     let output = spawned(&script, args, input).wait_with_output().unwrap();
@@ -38,13 +37,12 @@ fn limited(limit: &str, reader: &str, args: &[&str], input: Option<&str>) -> Str
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Returns what the command writes within 512 MiB of address space.
+/// Runs the command within 512 MiB of address space and returns its standard output.
 fn within(args: &[&str]) -> String {
     limited(SPACE_512_MIB, "", args, None)
 }
 
-/// Returns the number of bytes that the command writes within 512 MiB of address space, and their
-/// checksum.
+/// Runs the command within 512 MiB of address space and returns size and checksum of its output.
 fn written(args: &[&str], input: Option<&str>) -> (usize, String) {
     // `cksum` reads the bytes faster than a test does.
     let sum = limited(SPACE_512_MIB, "| cksum", args, input);
@@ -52,9 +50,9 @@ fn written(args: &[&str], input: Option<&str>) -> (usize, String) {
     (bytes.parse().unwrap(), sum.to_owned())
 }
 
-/// Returns number and checksum of the first 8 MB that the command writes within 512 MiB of address
-/// space, to a program that begins to read when nothing happens any more: bytes that pile up
-/// meanwhile must be bounded, too.
+/// Runs the command within 512 MiB of address space and returns size and checksum of its first 8
+/// MB. Reading begins only when all threads of the command wait, because the bytes held until then
+/// must be bounded, too.
 fn begun(args: &[&str], input: Option<&str>) -> (usize, u32) {
     let mut child = spawned(&format!("{SPACE_512_MIB}; exec \"$0\" \"$@\""), args, input);
     let mut before = None;
@@ -71,8 +69,8 @@ fn begun(args: &[&str], input: Option<&str>) -> (usize, u32) {
     (bytes.len(), crc32(&bytes))
 }
 
-/// Returns how often each thread of a process has gone to sleep, or `None` if one is awake. A
-/// process of which this is the same twice in a row waits for another one.
+/// Returns the number of times that each thread of a process has gone to sleep; `None` if a thread
+/// is awake. If two results in a row are equal, the process waits for its reader.
 fn sleeping(pid: u32) -> Option<BTreeMap<PathBuf, String>> {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?;
     let of_thread = |thread: std::io::Result<DirEntry>| {
@@ -122,8 +120,8 @@ fn ended(mut stream: Stream) -> Vec<u8> {
     stream.bytes
 }
 
-// The streams are ten times as large as the shared hostile ones. Their whole output would take a
-// test minutes.
+// These streams are ten times as large as the shared hostile traces. Writing the whole output would
+// take minutes.
 #[test]
 fn ten_times_as_hostile_traces_stay_within_the_same_bounds_however_they_are_read() {
     let streams = [
@@ -181,7 +179,7 @@ fn plain_events(stream: &mut Stream, events: u32) {
             thread_id: 1,
             capture_thread_id: 1,
             ticks: 1_000_000 + u64::from(block * 1000 + row),
-            // An object at this place would be absent if the payload ended there.
+            // A payload without bytes would end before the object, which would be absent then.
             payload: vec![0],
             ..Blob::default()
         });
@@ -189,7 +187,7 @@ fn plain_events(stream: &mut Stream, events: u32) {
     }
 }
 
-/// Creates one stack of this many frames, and events that have it.
+/// Creates events that share one stack of this many frames.
 fn deep_stack(events: u32, frames: u64) -> Vec<u8> {
     let mut stream = synth::tiny_v4();
     // The last byte is the end mark.
@@ -242,8 +240,8 @@ fn an_output_out_of_all_proportion_to_its_trace_is_noted() {
     }
 }
 
-/// Creates samples of one thread each. Every stack has 2,000 frames. With `are_shared` all are the
-/// same stack, else each has an outermost frame of its own.
+/// Creates two samples for each thread, with stacks of 2,001 frames. If `are_shared`, all threads
+/// have the same stack, otherwise each has its own outermost frame.
 fn samples(threads: u32, are_shared: bool) -> Vec<u8> {
     let mut stream = stream_of_samples(Version::V5);
     let stack = |last: u64| -> Vec<u64> {
@@ -294,15 +292,14 @@ fn call_trees_have_a_budget_beyond_which_calls_are_counted_as_deeper() {
     let shown: u64 = nodes.iter().filter(is_deeper).map(|node| node["self_samples"].int()).sum();
     assert_eq!(shown, deeper);
     assert!(nodes.len() <= (1 << 18) + (1 << 15), "{}", nodes.len());
-    // Only the shown threads are kept.
     let threads = within(&["report", "topN", "--by-thread", "--json", &shared]);
     let threads: serde_json::Value = serde_json::from_str(&threads).unwrap();
     assert_eq!(threads["threads"].list().len(), 200);
 }
 
-/// Creates samples of one stack of 4,096 frames. Before each sample the memory of the outermost
-/// frame becomes that of another method. With `are_named` the other frames belong to one method,
-/// else only their addresses are known.
+/// Creates samples of one stack of 4,096 frames. Before each sample, another method takes the
+/// memory of the outermost frame. If `are_named`, the other frames belong to one method, otherwise
+/// only their addresses are known.
 fn reused_memory(times: u32, are_named: bool) -> Vec<u8> {
     let mut stream = stream_of_samples(Version::V4);
     let field = |name: &str, field_type| Field::new(name, field_type);
@@ -354,7 +351,7 @@ fn reused_memory(times: u32, are_named: bool) -> Vec<u8> {
 
 #[test]
 fn comparing_hostile_traces_stays_within_the_same_bounds_as_text_and_page() {
-    // The size is 1 by default, 7 in `.ci/full traces`.
+    // 1 by default, 7 in `.ci/full traces`.
     let size = 2 * cases(1).min(8) - 1;
     for (name, bytes) in [
         ("diff-shared-deep", samples(25 * size, true)),
@@ -376,13 +373,13 @@ fn comparing_hostile_traces_stays_within_the_same_bounds_as_text_and_page() {
 #[test]
 fn millions_of_frames_of_stacks_whose_memory_was_reused_are_kept_once() {
     let path = file("reused-memory-10.nettrace", &reused_memory(cases(4000).min(10_000), true));
-    // All lines together are hundreds of megabytes.
+    // The whole output has hundreds of megabytes.
     let folded = begun(&["convert", "--format", "folded", "-o", "-", &path], None);
     assert_eq!(folded.0, 8_000_000);
 }
 
-/// Creates threads that each have one sample of each of 200 stacks: 4 frames that all stacks have,
-/// and 20 of their own.
+/// Creates threads with one sample of each of 200 stacks. All stacks have 4 outermost frames in
+/// common, and 20 frames of their own.
 fn same_stacks(threads: u64) -> Vec<u8> {
     let mut stream = stream_of_samples(Version::V5);
     let frame = |number: u64| 0x7f00_0000_1000 + number * 0x1000;
@@ -402,7 +399,7 @@ fn same_stacks(threads: u64) -> Vec<u8> {
     ended(stream)
 }
 
-/// Creates an exception of each of this many types, all thrown at one stack of 4,096 frames.
+/// Creates one exception of each type, all thrown at one stack of 4,096 frames.
 fn types_at_a_deep_stack(types: u32) -> Vec<u8> {
     let field = |name: &str, field_type| Field::new(name, field_type);
     let fields = vec![
@@ -451,18 +448,18 @@ fn rows_of_a_report_share_a_bound_on_frames_and_then_say_how_many_there_are() {
 
 #[test]
 fn a_thousand_threads_with_the_same_stacks_are_drawn_whole_in_the_memory_of_their_samples() {
-    // By thread these are four million calls.
+    // With --by-thread, the graph has four million calls.
     let path = file("same-stacks.nettrace", &same_stacks(1000));
     let args = ["convert", "--format", "svg", "--by-thread", "-o", "-", &path];
     let graph = limited("ulimit -d 131072", "", &args, None);
     assert!(!graph.contains("(deeper)"));
-    // Drawn are the whole, and for each thread the thread and the 4 frames that its stacks share;
-    // the 200 stacks above them are too narrow.
+    // The root is drawn, and for each thread a row and the 4 frames that its stacks share. The 200
+    // stacks above these are too narrow.
     assert_eq!(graph.matches("</title><rect").count(), 1 + 1000 * 5);
     assert!(graph.contains("; 200,000 frames below 0.01 % are left out"));
 }
 
-/// Creates a stream of version 6 whose events have one list of labels: 64 texts of this many
+/// Creates a stream of version 6 whose events share a list of 64 labels, each a text of this many
 /// characters.
 fn long_labels(events: u32, characters: usize) -> Vec<u8> {
     let mut stream = one_type(Version::V6);
@@ -502,7 +499,7 @@ fn a_long_list_of_labels_is_written_within_bounds_however_it_is_read() {
     }
 }
 
-/// Creates an event of each of this many threads.
+/// Creates one event for each of this many threads.
 fn many_threads(threads: u64) -> Vec<u8> {
     let mut stream = stream_of(Version::V4, "Demo", 7, vec![]);
     for block in 0..threads / 1000 {
@@ -533,12 +530,12 @@ fn info_counts_very_many_threads_as_at_least_so_many_in_little_memory() {
     let text = common::nettrace(&["info", &path]);
     let line = text.text().lines().find(|line| line.starts_with("  threads ")).unwrap().to_owned();
     assert!(line.contains("at least 65,536"), "{line}");
-    // The limit is for memory that is written to; a set of all threads would take more.
+    // `ulimit -d` limits data memory; a set of all threads would exceed it.
     limited("ulimit -d 24576", "", &["info", "--threads", "1", &path], None);
 }
 
-/// Creates event types of a provider each, with two events of each type: one where it is defined,
-/// and one at the end, when all are defined.
+/// Creates event types, each of its own provider, with two events each: one after the type's
+/// definition, and one after all definitions.
 fn many_providers(count: u32) -> Vec<u8> {
     let mut stream = Stream::new(Version::V4);
     stream.trace(&Trace::default());
@@ -608,7 +605,7 @@ fn info_of_more_types_than_it_keeps_is_still_no_damage() {
     let info: serde_json::Value = serde_json::from_str(&info).unwrap();
     assert_eq!((&info["events"], &info["damage_count"]), (&400_000.into(), &0.into()));
     assert_eq!(info["types_are_at_least"], true);
-    // The first are counted one by one, and 65,536 others together.
+    // 8,192 types are kept, and at most 65,536 others are counted.
     assert_eq!(info["types"], 8192 + 65_536);
     let notes = info["notes"].list();
     assert!(notes.iter().any(|note| note["fault"].text().contains("full")), "{notes:?}");

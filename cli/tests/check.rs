@@ -1,4 +1,4 @@
-//! `nettrace check` says what is wrong in text and JSON, and in its exit code.
+//! `nettrace check` reports findings in text and JSON, and by its exit code.
 
 use crate::common;
 

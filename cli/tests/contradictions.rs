@@ -1,5 +1,5 @@
-//! How the command shows streams that contradict themselves (FORMAT.md 13.6): all events, no losses
-//! that only such rows suggest, and exit code 3.
+//! Streams that contradict themselves (FORMAT.md 13.6) are shown with all their events, without
+//! losses that only the contradiction suggests, and with exit code 3.
 
 use crate::common;
 
@@ -8,7 +8,7 @@ use nettrace_testdata::one_type;
 use nettrace_testdata::synth::{Blob, EventBlock, Version};
 use serde_json::Value;
 
-/// Creates events of one thread. The time of the second event is later than its block states.
+/// Creates events of one thread, of which the second is later than its block's header allows.
 fn contradicting(version: Version) -> Vec<u8> {
     let mut stream = one_type(version);
     let row = |(number, ticks): (u32, u64)| Blob {

@@ -1,4 +1,4 @@
-//! Which files `nettrace convert` writes, and which it leaves alone.
+//! Files that `nettrace convert` writes, and files that it refuses to replace.
 
 use crate::common;
 use crate::common::Json;
@@ -11,7 +11,7 @@ use std::path::Path;
 
 const SAMPLES: &str = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
 
-/// Copies the trace to a folder of its own. Returns its path, and the path without `.nettrace.gz`.
+/// Copies the trace to its own folder. Returns its path, and the path without `.nettrace.gz`.
 fn trace() -> (String, String) {
     let bytes = fs::read(common::top().join(SAMPLES)).unwrap();
     let path = file("samples.nettrace.gz", &bytes);

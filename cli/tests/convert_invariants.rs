@@ -1,4 +1,4 @@
-//! Replays the corpus of the fuzz target `convert`.
+//! Replays the corpora of the fuzz targets `convert`, `files` and `reports`.
 
 use crate::invariants;
 
@@ -7,7 +7,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-/// Returns inputs that failed once.
+/// Returns the paths of inputs that have failed once.
 fn found() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../parser/fuzz/found/convert");
     let entries =

@@ -1,7 +1,7 @@
-//! Reads counters with the programs that they are written for: Python's `csv` and `json`, and the
-//! parser of OpenMetrics in Prometheus' own client for Python.
+//! Reads the formats of counters with Python's `csv` and `json`, and with the parser of OpenMetrics
+//! in Prometheus' client for Python.
 //!
-//! `cli/tests/prometheus-client` installs that client where this test looks for it, below `target`.
+//! `cli/tests/prometheus-client` installs the client below `target`, where this test looks for it.
 
 use crate::common;
 
@@ -16,7 +16,7 @@ const TRACES: [&str; 4] = [
     "testdata/traces/net3.1-linux-x64/all.nettrace.gz",
 ];
 
-/// Returns what a Python program prints.
+/// Runs a Python program and returns its output.
 fn python(program: &str, input: &[u8]) -> String {
     let client = common::top().join("target/prometheus-client");
     let mut child = Command::new("python3")
@@ -33,7 +33,7 @@ fn python(program: &str, input: &[u8]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().replace("\r\n", "\n")
 }
 
-/// Returns the counters of the trace in a format.
+/// Returns the counters of a trace in a format.
 fn in_format(trace: &str, format: &str) -> Vec<u8> {
     let ran = nettrace(&["report", "counters", trace, "--format", format]);
     assert_eq!(ran.code, Some(0), "{trace} {format}");
@@ -67,9 +67,9 @@ series = {tuple(row[1:4]) for row in rows[1:]}
 print(len(series), len(rows) - 1, repr(math.fsum(float(row[4]) for row in rows[1:])))
 ";
 
-/// Counters and sums of summaries grow. From a summary the client keeps all samples of the first
-/// moment and one of each later one, because it takes the others for repetitions. So only those of
-/// gauges and counters are counted.
+/// Program that asserts that counters and sums grow, and prints the number of samples of gauges and
+/// counters. Samples of summaries are not counted, because the client drops most of them as
+/// repetitions.
 const OPENMETRICS: &str = "
 import sys
 from prometheus_client.openmetrics.parser import text_string_to_metric_families

@@ -1,4 +1,4 @@
-//! Stacks that have lost their callers, through the commands that show stacks.
+//! `--cut-stacks`: commands repair, mark or keep stacks that have lost their callers.
 
 use crate::common;
 use crate::common::Json;
@@ -8,9 +8,9 @@ use nettrace_testdata::synth::{
     EventType, Session, SessionEvent, SessionThread, Step, Value, Version,
 };
 
-/// Maximum number of frames that the runtime keeps.
-const KEPT: u64 = 100;
-/// Number of methods that call each other, the first one outermost.
+/// Maximum number of frames that the runtime writes for a stack.
+const MAX_FRAMES: u64 = 100;
+/// Number of methods that call each other, the first outermost.
 const METHODS: u64 = 150;
 const CUT: &str = "(callers cut off at 100 frames)";
 
@@ -18,10 +18,10 @@ fn address(depth: u64) -> u64 {
     0x1_0000 + depth * 0x100
 }
 
-/// Returns the stack of a thread in the method at this depth, innermost first, as the runtime
-/// writes it.
+/// Returns the stack that the runtime writes for a thread in the method at this depth, innermost
+/// frame first.
 fn stack(depth: u64) -> Vec<u64> {
-    let frames = (1..=depth).rev().take(usize::try_from(KEPT).unwrap());
+    let frames = (1..=depth).rev().take(usize::try_from(MAX_FRAMES).unwrap());
     frames.map(|depth| address(depth) + 8).collect()
 }
 
@@ -37,7 +37,7 @@ fn event(event_type: usize, thread: usize, stack: Vec<u64>, values: Vec<Value>) 
     })
 }
 
-/// Writes a trace of a thread that goes deeper and comes back, and one that is deep in its only
+/// Writes a trace of two threads: one goes deeper and comes back, the other is deep in its only
 /// sample.
 fn trace() -> String {
     let native = |provider: &str, event_id, version| EventType {
@@ -76,8 +76,7 @@ fn trace() -> String {
     file("deep.nettrace", &session.record().stream.bytes)
 }
 
-/// Returns the outermost frame of each stack, in the order of threads and depths, with the number
-/// of its frames.
+/// Returns the outermost frame and the number of frames of each stack, sorted.
 fn roots(trace: &str, how: &str) -> Vec<(String, usize)> {
     let args = ["convert", trace, "--format", "folded", "--unit", "samples", "-o", "-", "--quiet"];
     let ran = nettrace(&[&args[..], &["--cut-stacks", how]].concat());
@@ -92,12 +91,12 @@ fn roots(trace: &str, how: &str) -> Vec<(String, usize)> {
     roots
 }
 
-/// Returns how many samples have lost their callers, and how many got them back.
+/// Returns the number of samples without their callers, and the number of repaired samples.
 fn counts(trace: &str, how: &str) -> (u64, u64) {
     let ran = nettrace(&["report", "topN", trace, "--json", "--cut-stacks", how]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report = ran.json();
-    // A count of 0 is left out of the document.
+    // The document leaves out counts of 0.
     let count = |key: &str| report.get(key).map_or(0, Json::int);
     (count("cut_off_samples"), count("repaired_samples"))
 }
@@ -109,7 +108,7 @@ fn expected(rows: &[(&str, usize)]) -> Vec<(String, usize)> {
 #[test]
 fn cut_stacks_get_their_callers_where_that_is_certain_and_are_counted() {
     let trace = trace();
-    // The other thread has no sample from which its stack could be completed.
+    // The second thread has no sample from which its stack could be repaired.
     let rows = [(CUT, 101), ("N.Deep.M1()", 90), ("N.Deep.M1()", 95)];
     let whole = [("N.Deep.M1()", 120), ("N.Deep.M1()", 150)];
     let mut rows = expected(&[&rows[..], &whole].concat());

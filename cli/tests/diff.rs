@@ -1,4 +1,4 @@
-//! `nettrace diff`: rows, conditions and their exit code, the page.
+//! `nettrace diff`: rows, conditions with their exit code, and the page.
 
 use crate::common;
 use crate::common::Json;
@@ -67,7 +67,7 @@ fn a_condition_that_holds_is_reported_and_ends_with_exit_code_5() {
 fn a_condition_that_the_traces_cannot_show_fails_unless_that_is_allowed() {
     const SAMPLES: &str = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
     const COUNTERS: &str = "testdata/traces/net10-linux-x64/metrics-with-csv.nettrace.gz";
-    // The condition does not matter: without samples the recording went wrong.
+    // A side without samples fails any condition, because its recording went wrong.
     let blind = nettrace(&["gate", NEW, COUNTERS, "--fail-if", "counter(*)>900000%"]);
     assert_eq!(blind.code, Some(5), "{blind:?}");
     blind.assert_message("cannot rely on this comparison: CPU samples: only in OLD");
@@ -121,7 +121,7 @@ fn facts_stand_beside_their_sentences() {
     assert_eq!(row["doubt_facts"], json!({ "kind": "few_values", "min_values": 5 }));
 }
 
-/// Returns the traces of runs of one program, as `testdata/ab` describes them.
+/// Returns the traces of three runs of a variant; `testdata/ab` describes the program.
 fn runs(variant: &str) -> Vec<String> {
     (1..=3).map(|run| format!("testdata/ab/{variant}{run}.nettrace.gz")).collect()
 }
@@ -198,7 +198,7 @@ fn folders_are_compared_file_by_file() {
 fn an_amount_in_a_condition_is_converted_to_the_unit_of_its_counter() {
     let trace = "testdata/traces/net3.1-linux-x64/all.nettrace.gz";
     let ran = |condition: &str| nettrace(&["gate", trace, trace, "--fail-if", condition]);
-    // The counter is published in MB, and is about 118.
+    // The counter is about 118 MB, and published in MB.
     for condition in ["counter(*working-set)>100MB", "counter(*working-set)>0.1GB"] {
         assert_eq!(ran(condition).code, Some(5), "{condition}");
     }

@@ -1,4 +1,4 @@
-//! Reading ends at the end mark, whatever follows it and however the trace comes.
+//! Reading ends at the end mark, whatever follows and wherever the bytes come from.
 #![cfg(target_os = "linux")]
 
 use crate::common;

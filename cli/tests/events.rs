@@ -1,4 +1,4 @@
-//! What `nettrace events` lets pass, in which order, and what its JSON says.
+//! Filters, order and JSON of `nettrace events`.
 
 use crate::common;
 use crate::common::Json;
@@ -21,8 +21,8 @@ fn types() -> Vec<EventType> {
     ]
 }
 
-/// Creates a session of two threads with ten ticks (1 µs) between events. In the file the runs of
-/// the threads follow each other.
+/// Creates a session of two threads with ten ticks (1 µs) between events. The file has all events
+/// of one thread, then of the other.
 fn session() -> Session {
     Session {
         types: types(),

@@ -1,4 +1,4 @@
-//! Exports traces as tables: which inputs, which files, and what happens to inputs that fail.
+//! `nettrace export parquet`: inputs, files, and inputs that fail.
 
 use crate::common;
 
@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// Creates a folder with two traces, one of them in a folder below.
+/// Creates a folder with a trace, and another trace in a folder below.
 fn traces() -> PathBuf {
     let first = PathBuf::from(file("a.nettrace", &synth::tiny_v4().bytes));
     let folder = first.parent().unwrap().to_owned();
@@ -27,7 +27,7 @@ fn export(words: &[&str], out: &Path) -> common::Ran {
     nettrace(&all)
 }
 
-/// Returns all files below a folder, by their paths in it.
+/// Returns all files below a folder, by their paths relative to it.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(top: &Path, folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -45,13 +45,13 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Returns the number of files below a folder, also while some come and go.
+/// Returns the number of files below a folder, which another process may be changing.
 fn file_count(folder: &Path) -> usize {
     let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     paths.map(|path| if path.is_dir() { file_count(&path) } else { 1 }).sum()
 }
 
-/// Returns the rows of all files of a table, by column.
+/// Returns the rows of all files of a table, as values by column.
 fn rows(folder: &Path, table: &str) -> Vec<BTreeMap<String, Field>> {
     let of_table = |name: &&String| name.starts_with(&format!("{table}/"));
     let found = files(folder);
@@ -201,7 +201,7 @@ fn wrong_tables_and_expressions_are_refused() {
     }
 }
 
-/// Returns name, status and reason of the inputs.
+/// Returns file name, status and reason of each row in `inputs`.
 fn inputs(out: &Path) -> Vec<(String, String, String)> {
     let found = rows(out, "inputs");
     let text_of = |value: &Field| match value {
@@ -252,7 +252,7 @@ fn inputs_that_fail_for_the_same_reason_have_a_row_each() {
     let failed =
         |out: &Path| inputs(out).iter().filter(|(_, status, _)| status == "failed").count();
     assert_eq!(failed(&out), 2);
-    // One of them was being written when the export ran.
+    // One input was unfinished when the export ran, and is whole now.
     fs::write(folder.join("1.nettrace"), synth::tiny_v6().bytes).unwrap();
     let ran = export(&[folder.to_str().unwrap(), "--skip-existing"], &out);
     assert_eq!((ran.code, failed(&out)), (Some(3), 1), "{}", ran.stderr);
@@ -315,8 +315,6 @@ fn an_event_type_that_no_trace_has_is_named() {
     assert!(!ran.stderr.contains("--wide */Hi:"), "{}", ran.stderr);
 }
 
-// The export is killed after each few of its files and run again, and gives the same data set as
-// an export that is not killed.
 #[test]
 #[cfg(unix)]
 fn an_export_that_is_killed_and_run_again_gives_the_same_data_set() {

@@ -1,5 +1,7 @@
-//! Which dump of a trace is shown. A program may collect younger generations while a dump is being
-//! requested, and the runtime makes a dump of that collection, too.
+//! The choice of a dump, in traces with several.
+//!
+//! A program may collect younger generations while a dump is being requested, and the runtime makes
+//! a dump of such a collection, too.
 
 use crate::common;
 use crate::common::Json;
@@ -9,11 +11,10 @@ use nettrace_testdata::synth::{
     EventType, Session, SessionEvent, SessionThread, Step, Value, Version,
 };
 
-/// Id and version of the types: start and end of a collection, and nodes of the heap.
+/// Id and version of the event types: start and end of a collection, and nodes of the heap.
 const TYPES: [(u32, u8); 3] = [(1, 2), (2, 1), (18, 0)];
 
-/// Creates a trace with a dump for each collection. A collection is given by its generation and the
-/// number of objects in its dump.
+/// Creates a trace with a dump for each collection, which has a generation and a number of objects.
 fn trace(collections: &[(u32, u32)]) -> Vec<u8> {
     let mut session = Session::new(Version::V4);
     session.trace.tick_frequency = 1_000_000_000;
@@ -56,7 +57,7 @@ fn the_dump_that_is_shown_is_of_all_generations_and_another_says_what_it_is() {
     assert!(ran.text().starts_with("dump 2 of 4: 5 objects, "), "{}", ran.text());
     assert!(!ran.text().contains("garbage"), "{}", ran.text());
     let ran = nettrace(&["heap", &path, "--dump", "1"]);
-    // The trace describes no types, which a message reports.
+    // A message reports that the trace describes no types.
     assert!(ran.code == Some(0) && !ran.stderr.contains("incomplete"), "{}", ran.stderr);
     let text = "of a collection up to generation 1: objects of older ones may be garbage\n";
     assert!(ran.text().contains("dump 1 of 4: 9 objects, ") && ran.text().contains(text));
@@ -65,7 +66,7 @@ fn the_dump_that_is_shown_is_of_all_generations_and_another_says_what_it_is() {
     let rows: Vec<_> = dumps.iter().map(|row| row["collected_generation"].as_u64()).collect();
     assert_eq!((&document["dump"], rows), (&2.into(), [1, 2, 0, 2].map(Some).to_vec()));
     assert!(dumps.iter().all(|row| row["complete"] == true), "{document:#}");
-    // A dump of a younger collection is better than none.
+    // Without a dump of all generations, a younger one is shown.
     let path = file("younger-only.nettrace", &trace(&[(1, 9)]));
     let ran = nettrace(&["heap", &path]);
     assert!(ran.code == Some(0) && !ran.stderr.contains("incomplete"), "{}", ran.stderr);

@@ -1,5 +1,4 @@
-//! Names that would run backwards, move a cursor or end a line if they reached a terminal as they
-//! are.
+//! Names with characters that would reverse text, move the cursor or end a line on a terminal.
 
 use crate::{common, invariants};
 
@@ -7,21 +6,20 @@ use common::{file, nettrace};
 use nettrace_export::hidden::is_hidden;
 use nettrace_testdata::{cases, corpus};
 
-/// The hidden characters, which are put into long names in turn. Each is one unit of UTF-16.
+/// Hidden characters, which are put into long names in turn. Each is one unit of UTF-16.
 const HIDDEN: [u16; 12] = [
     0x202e, 0x2066, 0x2069, 0x200b, 0x200d, 0x200f, 0x2028, 0x2029, 0x061c, 0x009b, 0x001b, 0xfeff,
 ];
 
-/// Words that must stay, because without them nothing would be understood.
+/// Words that are not changed, because readers identify events and fields by them.
 const KEPT: &str = "Microsoft System. EventCounters Payload Name DisplayName Mean StandardDeviation Count Min \
     Max IntervalSec Series CounterType Metadata DisplayUnits Increment DisplayRateTimeScale \
     sessionId meterName meterVersion instrumentName instrumentId meterTags instrumentTags \
     meterScopeHash unit tags rate value quantiles lastValue sum count MessageJson \
     FormattedMessage LoggerName EventName Level EventId Message";
 
-/// Returns the trace with hidden characters in its names, and how many were changed. The third
-/// letter of each word of UTF-16 is changed, whatever it names (a provider, an event, a field, a
-/// type, a method, a module, the process).
+/// Returns the trace with a hidden character in place of the third letter of each long word in
+/// UTF-16, such as the name of a provider, type or method, and the number of changed words.
 fn hostile(bytes: &[u8]) -> (Vec<u8>, usize) {
     let (mut made, mut changed, mut at) = (bytes.to_vec(), 0, 0);
     while at + 1 < bytes.len() {
@@ -42,8 +40,8 @@ fn hostile(bytes: &[u8]) -> (Vec<u8>, usize) {
     (made, changed)
 }
 
-/// Returns the trace with hidden characters in names that are UTF-8: paths and symbols of version
-/// 6. Also returns how many were changed.
+/// Returns the trace of version 6 with hidden characters in paths and symbols, which are UTF-8, and
+/// the number of changed words.
 fn hostile_utf8(bytes: &[u8]) -> (Vec<u8>, usize) {
     let (mut made, mut changed, mut at) = (bytes.to_vec(), 0, 0);
     while at < bytes.len() {
@@ -71,11 +69,10 @@ fn no_name_of_a_trace_reaches_a_reader_with_hidden_characters() {
         let (bytes, changed) =
             if name.contains("v6") { hostile_utf8(&bytes) } else { hostile(&bytes) };
         assert!(changed > 20, "{name}: {changed} names");
-        // The largest trace gets all commands only with many cases, else only those that no other
-        // trace tests.
+        // Without many cases, the largest trace gets only the commands that no other trace tests.
         let first = (cases(1) == 1 && name.contains("/heap")).then_some("heap");
         invariants::all(first, &bytes, |args, text| {
-            // Files for other programs hold the names as they are; `--csv-safe` and escapes protect
+            // Formats for other programs have names unchanged; `--csv-safe` and escapes protect
             // their readers.
             if args.contains(&"csv") || args.contains(&"openmetrics") {
                 return;
@@ -94,7 +91,6 @@ fn no_name_of_a_trace_reaches_a_reader_with_hidden_characters() {
             escaped += text.matches("\\u202e").count();
         });
     }
-    // Fewer would mean that nothing was tested.
     assert!(shown > 500 && escaped > 500, "{shown} shown, {escaped} escaped");
 }
 
@@ -137,7 +133,7 @@ fn a_terminal_sees_no_hidden_characters_of_tags() {
     let is_bad = |c: char| is_hidden(c) && c != '\n';
     let (terminal, piped) = (shown(true), shown(false));
     assert!(terminal.contains('\u{fffd}') && !terminal.contains(is_bad), "{terminal}");
-    // Programs get the characters as they are.
+    // Other programs get the characters unchanged.
     assert!(piped.contains(is_bad), "{piped}");
     assert_eq!(terminal.lines().count(), piped.lines().count());
 }

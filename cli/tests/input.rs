@@ -1,4 +1,4 @@
-//! Reads traces from files, pipes and gzip, and reports what is wrong with them.
+//! Traces from files, pipes and gzip, and messages about inputs that cannot be read.
 
 use crate::common;
 use crate::common::Json;
@@ -136,7 +136,7 @@ fn bytes_after_the_end_are_a_note_and_no_damage() {
 fn a_file_that_cannot_be_read_is_named_with_what_was_found_and_what_to_try() {
     let header = |bytes: &[u8]| file("header", bytes);
     let netperf = |version: u8| {
-        // This is the version of the Trace object, after the tags of the first object.
+        // Changes the version of the Trace object, which follows the tags of the first object.
         let mut bytes = synth::Stream::new(synth::Version::V3);
         bytes.trace(&synth::Trace::default()).end();
         let at = bytes.nth(PartKind::Trace, 0).start + 3;
@@ -247,7 +247,7 @@ fn hostile_names_cannot_write_to_the_terminal() {
 fn a_large_trace_through_a_pipe_takes_less_than_16_mib() {
     use std::io::Write;
     use std::process::Stdio;
-    // This is the largest trace of the repository.
+    // The largest trace of the repository.
     let bytes = nettrace_testdata::corpus::trace("net10-linux-x64/metrics.nettrace").bytes();
     assert!(bytes.len() > 15_000_000);
     for args in [&["info", "-"][..], &["events", "-", "--format", "ndjson", "--raw", "--stacks"]] {
@@ -258,8 +258,7 @@ fn a_large_trace_through_a_pipe_takes_less_than_16_mib() {
             .spawn()
             .unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        // Without its end mark the command waits for more when it has read all, so its peak can be
-        // looked up.
+        // Without the end mark, the command waits for more, so that its peak can be read.
         let (most, end) = bytes.split_at(bytes.len() - 1);
         stdin.write_all(most).unwrap();
         let status = format!("/proc/{}/status", child.id());
@@ -269,8 +268,8 @@ fn a_large_trace_through_a_pipe_takes_less_than_16_mib() {
         };
         eventually("it waits for more", || line("State:").starts_with('S'));
         let kib = |name: &str| line(name).trim_end_matches(" kB").parse::<u64>().unwrap();
-        // The peak includes the program itself, which is several times larger here than in a
-        // release, where it takes 5 MiB.
+        // The peak includes the program itself, which takes 5 MiB in a release and several times as
+        // much here.
         let (whole, program) = (kib("VmHWM:"), kib("RssFile:"));
         let own = whole - program;
         stdin.write_all(end).unwrap();

@@ -12,8 +12,8 @@ fn tiny_v4() -> Vec<u8> {
     synth::tiny_v4().bytes
 }
 
-/// Creates streams that small files unpack to. Bytes that are read must not be held, whatever they
-/// seem to be.
+/// Creates three streams that compress to small files: zeros and other bytes after the events, and
+/// a block with a huge size. Bytes that were read must not be held.
 fn bombs() -> [Vec<u8>; 3] {
     let zeros = vec![0; SIZE];
     let mut open_v4 = tiny_v4();
@@ -25,7 +25,7 @@ fn bombs() -> [Vec<u8>; 3] {
     [[&open_v4[..], &zeros].concat(), [&open_v4[..], &vec![0xee; SIZE]].concat(), huge]
 }
 
-/// The commands that read traces; `report` and `convert` are many in one.
+/// Commands that read traces. All reports and formats are tested below.
 const COMMANDS: [&[&str]; 11] = [
     &["info", "--json"],
     &["stats"],
@@ -66,7 +66,7 @@ fn a_gzip_bomb_ends_at_the_input_limit_with_what_where_and_what_next() {
         for command in COMMANDS {
             assert_ends_at_the_limit(command, &path);
         }
-        // A pipe is read no further, and a limit that is large enough changes nothing.
+        // A pipe is limited, too, and a limit that is large enough changes nothing.
         let piped = nettrace_with_input(&["info", "-", "--input-limit", "1MiB"], &packed);
         assert_eq!(piped.code, Some(1), "{}", piped.stderr);
         let whole = nettrace(&["info", &path, "--input-limit", "9MiB"]);
@@ -78,8 +78,7 @@ fn a_gzip_bomb_ends_at_the_input_limit_with_what_where_and_what_next() {
 fn what_follows_the_end_mark_is_not_unpacked() {
     let path = file("ended.gz", &gzip(&[&tiny_v4()[..], &vec![0; SIZE]].concat()));
     for command in COMMANDS.iter().filter(|command| !["check", "open"].contains(&command[0])) {
-        // Commands that find nothing in so small a trace say so, and none of them mentions the
-        // limit.
+        // Some commands report that the trace has nothing for them, but none mentions the limit.
         let ran = nettrace(&[*command, &[&path[..], "--input-limit", "2MiB"]].concat());
         assert!(!ran.stderr.contains("--input-limit"), "{command:?}: {}", ran.stderr);
     }

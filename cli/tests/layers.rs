@@ -1,10 +1,9 @@
-//! Holds which module may import which. docs/architecture.md quotes the order.
+//! Holds the order of modules, which docs/architecture.md quotes.
 
 use nettrace_testdata::layers;
 use std::path::Path;
 
-/// The modules, lowest first: a module imports modules of lower lines only, and none of its own
-/// line.
+/// Modules, lowest first. A module imports only modules of earlier lines.
 const ORDER: &[&[&str]] = &[
     &[
         "console",
@@ -29,8 +28,7 @@ const ORDER: &[&[&str]] = &[
     &["context"],
     &["analysed", "survey", "table"],
     &["stack_names"],
-    // Modules that several commands need are below all of them. A command may still show what
-    // another one does.
+    // Modules that several commands need come first. A command may import another command.
     &["commands::attached"],
     &["commands::counters::series_rows", "commands::counters::unseen"],
     &["commands::counters::board"],

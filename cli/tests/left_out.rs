@@ -1,4 +1,4 @@
-//! What filters and lists leave out is said, in text and in JSON.
+//! Messages and counts of rows and samples that filters and lists leave out.
 
 use crate::common::{Json, file, nettrace, top};
 use serde_json::Value;

@@ -5,8 +5,8 @@ use nettrace_testdata::synth::{
     EventType, Field, FieldType, Session, SessionThread, Step, Value, Version,
 };
 
-/// Creates a session with FormattedMessage, MessageJson, ActivityJsonStart and ActivityJsonStop, of
-/// thread 4711.
+/// Creates a session of thread 4711 whose types are FormattedMessage, MessageJson,
+/// ActivityJsonStart and ActivityJsonStop.
 pub(crate) fn session(steps: Vec<Step>) -> Session {
     let event_type = |event_id, name, names: &[&str]| {
         let field = |name: &&str| {
@@ -37,12 +37,12 @@ fn step(event_type: usize, ticks: u32, numbers: [i32; 2], texts: &[&[&str]]) -> 
     Step::event(event_type, 0, ticks, values)
 }
 
-/// Creates a message: FormattedMessage (0) or MessageJson (1).
+/// Creates a message: `event_type` is 0 for FormattedMessage and 1 for MessageJson.
 pub(crate) fn message(event_type: usize, ticks: u32, level: i32, last: &[&str]) -> Step {
     step(event_type, ticks, [level, 1], &[&["App.Shop", "12", ""], last])
 }
 
-/// Creates the start (2) or end (3) of a scope.
+/// Creates an end of a scope: `event_type` is 2 for its start and 3 for its stop.
 pub(crate) fn scope(event_type: usize, ticks: u32, id: i32, last: &[&str]) -> Step {
     step(event_type, ticks, [id, 1], &[&["App.Shop"], last])
 }

@@ -1,6 +1,6 @@
-//! Runs the binary, and compares what it says with files.
+//! Runs the binary, and compares its output with files.
 
-// Each test file uses some of this.
+// Each test program uses only some of these functions.
 #![allow(dead_code)]
 
 pub(crate) mod logging;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How a run of the binary ended.
+/// Result of a run of the binary.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
@@ -23,7 +23,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// Asserts that a message has this text.
+    /// Asserts that stderr contains this text.
     #[track_caller]
     pub(crate) fn assert_message(&self, text: &str) {
         assert!(self.stderr.contains(text), "no {text:?} in {}", self.stderr);
@@ -47,7 +47,7 @@ impl Ran {
     }
 }
 
-/// Reads a value from a document. The test fails if the value is of another kind.
+/// Access to values of a document. The test fails if a value has another type.
 pub(crate) trait Json {
     fn list(&self) -> &[Value];
     fn int(&self) -> u64;
@@ -76,8 +76,7 @@ pub(crate) fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Returns the binary as a command in the top folder. Nothing in its environment changes what it
-/// says.
+/// Returns the binary as a command in the top folder, without variables that change its output.
 pub(crate) fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nettrace"));
     command.args(args).current_dir(top());
@@ -108,7 +107,7 @@ pub(crate) fn nettrace_with_input(args: &[&str], input: &[u8]) -> Ran {
     let mut stdin = child.stdin.take().expect("it is piped");
     let input = input.to_vec();
     let writer = std::thread::spawn(move || {
-        // The binary may have read enough; then the rest does not matter.
+        // Fails if the binary has stopped reading.
         let _ = stdin.write_all(&input);
     });
     let output = child.wait_with_output().expect("the binary ends");
@@ -146,7 +145,7 @@ pub(crate) fn session_of(
     }
 }
 
-/// Writes these bytes to a file of the tests and returns its path.
+/// Writes these bytes to a file in a folder of its own and returns its path.
 pub(crate) fn file(name: &str, bytes: &[u8]) -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -161,7 +160,7 @@ pub(crate) fn file(name: &str, bytes: &[u8]) -> String {
     path.display().to_string()
 }
 
-/// Removes the files of test programs that have ended: a run leaves two hundred megabytes.
+/// Removes files of test programs that have ended, because a run leaves two hundred megabytes.
 fn remove_old_files(all: &Path) {
     let Ok(folders) = std::fs::read_dir(all) else { return };
     for folder in folders.flatten() {
@@ -181,10 +180,10 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory is writable")
 }
 
-/// Compares a text with the file `expected/NAME`. With `UPDATE_EXPECT=1` writes the file instead:
+/// Compares a text with the file `expected/NAME`. With `UPDATE_EXPECT=1`, writes the file instead;
 /// look at the difference before you commit it.
 pub(crate) fn expect(name: &str, actual: &str) {
-    // CSV ends lines with CR LF, and a checkout may do so with all files.
+    // CSV ends lines with CR LF, and git may check out all files so.
     let actual = actual.replace("\r\n", "\n");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
     if std::env::var_os("UPDATE_EXPECT").is_some() {

@@ -1,5 +1,5 @@
-//! Reads a trace as a file, mapped or not, by one thread or several, and as standard input:
-//! commands say the same about it. This is what the fuzz target `files` does.
+//! Fuzz target `files`: output is equal for a trace in a file, mapped or not, read by one thread or
+//! several, and for standard input.
 
 use super::{MAX_BYTES, output_bytes, sum};
 use nettrace_cli::Exit;
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A command, and whether it takes `--threads`.
+/// Command, and whether it takes `--threads`.
 type Form = (&'static [&'static str], bool);
 
 const FORMS: [Form; 9] = [
@@ -22,8 +22,7 @@ const FORMS: [Form; 9] = [
     (&["report", "topN", "--json"], false),
 ];
 
-/// A temporary file with the input. Each has a name of its own, so that several can exist at the
-/// same time.
+/// Temporary file with the input, under a unique name.
 struct File(PathBuf);
 
 impl File {
@@ -39,7 +38,6 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        // A file that cannot be removed is left in the temporary folder.
         let _ = fs::remove_file(&self.0);
     }
 }

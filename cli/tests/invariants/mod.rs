@@ -1,5 +1,4 @@
-//! Gives any bytes as a trace to the converters and to a command. This is what the fuzz target
-//! `convert` does, and the replay of its corpus.
+//! Fuzz target `convert`: gives any bytes as a trace to the converters and to a command.
 
 pub(crate) mod files;
 pub(crate) mod sessions;
@@ -12,13 +11,13 @@ use nettrace_parser::Reader;
 use std::io::{self, Cursor, Write};
 use well_formed::{assert_json, assert_json_lines, assert_made, assert_text};
 
-/// Maximum bytes of an input; longer ones show nothing new and cost time.
+/// Maximum bytes of an input, because longer inputs show nothing new and cost time.
 const MAX_BYTES: usize = 1 << 16;
 
-/// The kind of output that a command prints.
+/// Form of a command's output.
 #[derive(Clone, Copy)]
 enum Prints {
-    /// Text for people, in which nothing may move a terminal's cursor.
+    /// Text for people, without control characters.
     Text,
     Json,
     JsonLines,
@@ -28,7 +27,7 @@ enum Prints {
 
 use Prints::{Json, JsonLines, Text, Utf8};
 
-/// The commands that read a trace, each in its forms. The trace is standard input.
+/// Commands that read a trace from standard input, with their output's form.
 const COMMANDS: &[(&[&str], Prints)] = &[
     (&["info"], Text),
     (&["info", "--json"], Json),
@@ -95,7 +94,7 @@ const COMMANDS: &[(&[&str], Prints)] = &[
     (&["heap", "paths", "--type", "."], Text),
 ];
 
-/// Runs every converter, and one command. The command follows from the input, so that a run can be
+/// Runs every converter, and one command, which follows from the input, so that runs can be
 /// repeated.
 #[allow(dead_code, reason = "the fuzz target asks less of each input")]
 pub(crate) fn convert(bytes: &[u8]) {
@@ -110,8 +109,8 @@ pub(crate) fn convert(bytes: &[u8]) {
     drop(output(args, prints, bytes));
 }
 
-/// Runs one converter, and one command for every other input. This is a part of [`convert`], so
-/// that a fuzzer gets through ten times as many inputs.
+/// Runs one converter, and a command for every other input: a part of [`convert`], so that a fuzzer
+/// runs ten times as many inputs.
 #[allow(dead_code, reason = "a replay asks all of each input")]
 pub(crate) fn convert_once(bytes: &[u8]) {
     if bytes.len() > MAX_BYTES {
@@ -125,13 +124,13 @@ pub(crate) fn convert_once(bytes: &[u8]) {
     }
 }
 
-/// Returns a number from the bytes that chooses what is done with them.
+/// Returns a number computed from the bytes, which chooses converter and command.
 fn sum(bytes: &[u8]) -> usize {
     bytes.iter().fold(bytes.len(), |sum, byte| sum.wrapping_mul(5).wrapping_add(usize::from(*byte)))
         >> 3
 }
 
-/// Runs some of the commands, others for each `turn`; all of them in [`TURNS`] turns.
+/// Runs the commands of this turn. [`TURNS`] turns run all commands.
 #[allow(dead_code, reason = "the fuzz target asks one a run")]
 pub(crate) fn say(turn: usize, bytes: &[u8]) {
     for (args, prints) in COMMANDS.iter().skip(turn % TURNS).step_by(TURNS) {
@@ -139,8 +138,8 @@ pub(crate) fn say(turn: usize, bytes: &[u8]) {
     }
 }
 
-/// Calls `each` with the arguments and the output of each command; only commands with the first
-/// word `first`, if there is one.
+/// Calls `each` with the arguments and output of each command, or only of commands whose first word
+/// is `first`.
 #[allow(dead_code, reason = "the fuzz target asks one a run")]
 pub(crate) fn all(first: Option<&str>, bytes: &[u8], mut each: impl FnMut(&[&str], String)) {
     for (args, prints) in COMMANDS {
@@ -154,7 +153,7 @@ pub(crate) fn all(first: Option<&str>, bytes: &[u8], mut each: impl FnMut(&[&str
 #[allow(dead_code, reason = "the fuzz target asks one a run")]
 pub(crate) const TURNS: usize = 14;
 
-/// Asserts that a converter writes something well formed, whatever it was made from.
+/// Asserts that a converter's output is well formed.
 fn converted(format: &Format, is_gzip: bool, bytes: &[u8]) {
     let mut made = Bounded::for_input(bytes);
     let mut options = AnalysisOptions::default();
@@ -164,7 +163,7 @@ fn converted(format: &Format, is_gzip: bool, bytes: &[u8]) {
     options.is_gzip = is_gzip;
     analysis.add((format.make)(Box::new(&mut made), &options));
     let mut events = Reader::from_slice(bytes).time_ordered();
-    // Bytes that are no trace at all make nothing.
+    // Bytes that are no trace have no output.
     let finished = match analysis.read(&mut events) {
         Ok(_) => analysis.finish().map(drop),
         Err(AnalysisError::Read(_)) => return,
@@ -177,8 +176,8 @@ fn converted(format: &Format, is_gzip: bool, bytes: &[u8]) {
     }
 }
 
-/// Returns how a command ends, and what it writes to standard output and errors. Both are bounded
-/// by `bytes`, the trace that it reads.
+/// Runs a command and returns its exit code, standard output and stderr. Both are limited by the
+/// size of `bytes`, the trace that it reads.
 fn output_bytes(args: &[&str], stdin: &[u8], bytes: &[u8]) -> (Exit, Vec<u8>, Vec<u8>) {
     let (mut stdout, mut stderr) = (Bounded::for_input(bytes), Bounded::for_input(bytes));
     let console = Console {
@@ -196,8 +195,8 @@ fn output_bytes(args: &[&str], stdin: &[u8], bytes: &[u8]) -> (Exit, Vec<u8>, Ve
     (exit, stdout.bytes, stderr.bytes)
 }
 
-/// Asserts that the output of a command about the bytes is well formed, and that its exit code is
-/// one of those for traces. Returns the output.
+/// Asserts that a command's output is well formed and its exit code is possible for a trace.
+/// Returns the output.
 fn output(args: &[&str], prints: Prints, bytes: &[u8]) -> String {
     let (exit, stdout, stderr) = output_bytes(&[args, &["-"]].concat(), bytes, bytes);
     let errors = assert_text(&stderr);
@@ -216,15 +215,16 @@ fn output(args: &[&str], prints: Prints, bytes: &[u8]) -> String {
     format!("{}{errors}", String::from_utf8_lossy(&stdout))
 }
 
-/// Takes what is written, up to a limit that follows from the input.
+/// Writer that fails beyond a limit.
 struct Bounded {
     bytes: Vec<u8>,
     most: usize,
 }
 
 impl Bounded {
-    /// Creates a writer for the output about an input. Names are written each time they are used,
-    /// so a byte of the input may become many bytes; how many does not grow with the input.
+    /// Creates a writer whose limit follows from the input. A byte of the input may become many,
+    /// because a name is written wherever it is used, but their number does not grow with the
+    /// input.
     fn for_input(bytes: &[u8]) -> Bounded {
         Bounded { bytes: Vec::new(), most: (1 << 20) + 4096 * bytes.len() }
     }

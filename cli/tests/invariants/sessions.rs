@@ -1,8 +1,8 @@
-//! Sessions of events that the catalog knows, so that reports and converters get as far as putting
-//! events together. This is what the fuzz target `reports` does.
+//! Fuzz target `reports`: reports and converters read sessions of events that the catalog knows, so
+//! that events are put together.
 //!
-//! The bytes choose, event by event: which event, when, on which thread, with which stack and with
-//! which small numbers and names in its payload. There are few of each, so that they meet.
+//! The bytes choose type, time, thread, stack and payload of each event. There are few of each, so
+//! that events meet.
 
 use super::{COMMANDS, MAX_BYTES, Prints, converted, output, sum};
 use nettrace_analysis::convert::FORMATS;
@@ -11,12 +11,12 @@ use nettrace_testdata::synth::{
     Blob, Definition, EventBlock, Sink, StackBlock, Stream, Trace, Version,
 };
 
-/// Maximum number of events; more show nothing new.
+/// Maximum number of events of a session.
 const MAX_EVENTS: usize = 400;
 const STACKS: u64 = 8;
 const NAMES: [&str; 6] = ["", "A", "Contoso.Orders", "System.String", "a;b (c) {d}", "=1+1"];
 
-/// The decisions that the bytes make; when they are used up, every further decision is 0.
+/// Bytes that choose; when they are used up, each further choice is 0.
 struct Choices<'d>(&'d [u8]);
 
 impl Choices<'_> {
@@ -98,7 +98,7 @@ pub(crate) fn session(bytes: &[u8]) -> Vec<u8> {
     stream.bytes
 }
 
-/// Writes the fields of a payload. `kept` has the values that later fields count by.
+/// Writes the fields of a payload. `kept` has the values of fields that count later ones.
 fn record(
     sink: &mut Sink,
     fields: &[Field],
@@ -204,7 +204,7 @@ fn reports_in_turn(bytes: &[u8], turn: usize, count: usize) {
     for turn in (turn..).step_by(7).take(count) {
         let (args, prints) = COMMANDS[turn % COMMANDS.len()];
         let first = output(args, prints, &stream);
-        // The output of a report follows from the trace alone.
+        // A report of one trace is always the same.
         if matches!(prints, Prints::Json) {
             assert_eq!(output(args, prints, &stream), first, "{args:?} twice");
         }

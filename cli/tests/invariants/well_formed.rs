@@ -1,10 +1,10 @@
-//! Asserts that outputs are what they claim to be, as far as that is cheap to tell.
+//! Cheap tests of whether outputs are well formed.
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use std::io::Read;
 
-/// Asserts that what the converter of this name wrote is well formed.
+/// Asserts that the output of the converter with this name is well formed.
 pub(super) fn assert_made(name: &str, is_gzip: bool, made: &[u8]) {
     let mut unpacked = Vec::new();
     let made = if is_gzip {
@@ -39,7 +39,7 @@ pub(super) fn assert_json_lines(made: &[u8]) {
     made.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).for_each(assert_json);
 }
 
-/// Asserts that rows have as many cells as the first, as a reader of CSV sees them.
+/// Asserts that all rows of CSV have the same number of cells.
 fn assert_csv(made: &[u8]) {
     let text = std::str::from_utf8(made).expect("CSV is UTF-8");
     let (mut is_quoted, mut cells, mut columns) = (false, 1, None);
@@ -57,7 +57,7 @@ fn assert_csv(made: &[u8]) {
     assert!(!is_quoted && (text.is_empty() || text.ends_with('\n')), "the last row has no end");
 }
 
-/// Asserts that text moves no cursor and rings no bell, and returns it.
+/// Asserts that text has no control characters but line ends, and returns it.
 pub(super) fn assert_text(made: &[u8]) -> &str {
     let text = std::str::from_utf8(made).expect("text is UTF-8");
     let control = text.chars().find(|letter| letter.is_control() && *letter != '\n');
@@ -65,7 +65,7 @@ pub(super) fn assert_text(made: &[u8]) -> &str {
     text
 }
 
-/// Asserts that lines have frames, a space and a number.
+/// Asserts that each line has frames, a space and a number.
 fn assert_folded(made: &[u8]) {
     for line in std::str::from_utf8(made).expect("folded stacks are UTF-8").lines() {
         let (frames, weight) = line.rsplit_once(' ').expect("a weight after the frames");
@@ -73,7 +73,7 @@ fn assert_folded(made: &[u8]) {
     }
 }
 
-/// Asserts that there are no letters that XML forbids: no browser opens such a file.
+/// Asserts that an SVG is whole and has no characters that XML forbids.
 fn assert_svg(made: &[u8]) {
     let text = std::str::from_utf8(made).expect("an SVG is UTF-8");
     assert!(text.contains("<svg") && text.trim_end().ends_with("</svg>"), "no whole SVG");
@@ -81,7 +81,7 @@ fn assert_svg(made: &[u8]) {
     assert_eq!(text.chars().find(|letter| !allowed(*letter)), None, "no letter of XML");
 }
 
-/// Asserts that fields follow each other, each within the message.
+/// Asserts that a protobuf message consists of whole fields.
 fn assert_protobuf(name: &str, made: &[u8]) {
     let mut rest = made;
     while !rest.is_empty() {

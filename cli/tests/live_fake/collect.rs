@@ -1,4 +1,4 @@
-//! What `nettrace collect` requests and writes.
+//! Requests and files of `nettrace collect`.
 
 use super::common::Json;
 use super::common::command;
@@ -12,7 +12,7 @@ use nettrace_ipc::{CommandId, HResult};
 #[test]
 fn collect_writes_the_exact_bytes_and_counts_events_and_losses() {
     let bytes = trace("net3.1-linux-x64/lossy.nettrace.gz");
-    // The stream is too small to have filled the usual buffer.
+    // The stream is too small to have filled the default buffer.
     for (buffer, advice) in [("16", "--buffersize 64 or fewer"), ("256", "whatever the buffer")] {
         let folder = Folder::new();
         let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
@@ -135,7 +135,7 @@ fn counters_of_a_process_that_waits_at_its_start_begin_once_its_metrics_have_com
         assert!(started[0].contains("Diagnostics.Metrics"), "{started:?}");
         let last = started.last().unwrap();
         assert!(last.contains("Shop") && !last.contains("Other"), "{started:?}");
-        // Sessions begin after the resume, and so after everything else.
+        // The last session begins after the resume.
         let resumed = all.iter().position(|id| *id == (4, 1)).unwrap();
         let before = all[..resumed].iter().filter(|(set, id)| *set == 2 && *id > 1).count();
         assert_eq!(before, parts.len() - 1, "{all:?}");
@@ -144,7 +144,7 @@ fn counters_of_a_process_that_waits_at_its_start_begin_once_its_metrics_have_com
     }
 }
 
-/// Starts a recording whose wait for first values takes this long, and no other delay.
+/// Starts a recording that waits this long for first values, and sends it a signal.
 fn collecting_first_values(
     fake: &FakeRuntime,
     folder: &Folder,
@@ -160,7 +160,7 @@ fn collecting_first_values(
     child
 }
 
-/// Creates a process that has just been resumed, and whose values come only when it is released.
+/// Creates a process that is suspended at startup, and sends values only when it is released.
 fn collecting() -> FakeRuntime {
     let held = FakeConfig { suspended: true, holds_at: Some(0), ..streaming(&metrics()) };
     let mut config = held;
@@ -228,7 +228,7 @@ fn options_that_make_no_sense_are_wrong_usage() {
         &["process", "send", "-p", "1", "04", "00"],
         &["process", "setenv", "-p", "1", "--unset", "A=b"],
     ] {
-        // Where the process is looked up first, there is none with that id.
+        // `setenv` looks up the process first, and finds none.
         let code = ran(args, &folder).code;
         assert!(code == Some(2) || (args[1] == "setenv" && code == Some(1)), "{args:?}: {code:?}");
     }
@@ -237,7 +237,7 @@ fn options_that_make_no_sense_are_wrong_usage() {
     run.assert_message("nettrace ps lists");
 }
 
-/// Returns the bytes of the request that starts a session.
+/// Returns the request that starts a session.
 fn start_of(fake: &FakeRuntime) -> Vec<u8> {
     fake.requests().into_iter().find(|request| request[16] == 2).unwrap()
 }
@@ -250,7 +250,7 @@ fn clrevents_ask_for_their_keywords_at_their_level() {
     let args = [&["collect", "--duration", "100ms", "-o", "x.nettrace"][..], &args].concat();
     assert_eq!(on(&fake, &folder, &args).code, Some(0));
     let request = start_of(&fake);
-    // The fields of CollectTracing2: buffer, format, rundown, count, keywords, level.
+    // Fields of CollectTracing3: buffer, format, rundown, stacks, count, keywords, level.
     assert_eq!((request[17], request[28]), (3, 0));
     assert_eq!(request[33..41], 0xf000_0000_8001_u64.to_le_bytes());
     assert_eq!(request[41..45], 5_u32.to_le_bytes());
@@ -280,7 +280,7 @@ fn a_finished_trace_is_converted_to_every_format_asked_for() {
         let run = ran(&["convert", "x.nettrace", "--format", format, "-o", "-"], &folder);
         assert!(file(name) == run.stdout, "{name} is what convert writes");
     }
-    // A file that would be overwritten is found before anything is recorded.
+    // An existing file is found before anything is recorded.
     std::fs::remove_file(folder.0.join("x.nettrace")).unwrap();
     let before = fake.requests().len();
     let run = on(&fake, &folder, &args);
@@ -302,7 +302,7 @@ fn a_rotation_whose_process_ends_keeps_its_files_and_says_so() {
     let words = ["collect", "--port", &port, "--rotate", "2x64KB", "-o", "x.nettrace"];
     let child = start(command(&words).current_dir(&folder.0));
     wait_until("the session", || fake.session_count() == 1);
-    // A runtime that is about to end refuses like this.
+    // A runtime that is about to end refuses new sessions.
     let refusal = FaultKind::Refuse(HResult::FAIL);
     fake.set_fault(Some(Fault::always(refusal)));
     fake.go_on();

@@ -12,13 +12,13 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 
-/// Creates a process that streams a session. Other sessions beside it are empty.
+/// Creates a process that streams `bytes` to one session; other sessions are empty.
 fn whole(bytes: &[u8]) -> FakeRuntime {
     let beside = Some(without_events(bytes));
     FakeRuntime::start(FakeConfig { beside, ..streaming(bytes) }).unwrap()
 }
 
-/// Values by provider, name with tags, and type.
+/// Values by provider, name with tags, and counter type.
 type SeriesValues = BTreeMap<(String, String, String), Vec<f64>>;
 
 fn rows(csv: &str) -> SeriesValues {
@@ -84,7 +84,7 @@ fn metrics_and_event_counters_are_never_in_one_session_of_dotnet_8_to_10() {
             &["collect", "-o", "out.nettrace", "--force", "--until", "Shop/orders > 1e9"],
             &["collect", "--rules", "rules.toml"],
         ];
-        // Before .NET 9, instruments are published only for meters that are found before.
+        // Before .NET 9, instruments are published only for meters that were listed before.
         for words in &commands[usize::from(major < 9)..] {
             let bytes = metrics();
             let beside = Some(without_events(&bytes));
@@ -141,7 +141,7 @@ fn ndjson_has_event_times_and_rates_by_the_time_that_passed() {
         let rate = pair[1]["rate_per_second"].as_f64().unwrap();
         let value = pair[1]["value"].as_f64().unwrap();
         assert!((rate * seconds - value).abs() < value * 0.02 + 0.1, "{rate} {seconds} {value}");
-        // The times are those of the recording, not of reading.
+        // Times are the recording's.
         assert!((0.8..1.2).contains(&seconds), "{seconds}");
     }
     assert!(orders[0]["time"].text().ends_with('Z'));
@@ -197,7 +197,7 @@ fn lines_are_shown_as_they_come_and_a_signal_ends_them_and_the_session() {
     assert_eq!(fake.stops().len(), 2);
 }
 
-/// Scrapes as Prometheus does, twice, and prints how many samples each scrape had.
+/// Program that scrapes twice, as Prometheus does, and prints the number of samples of each scrape.
 const SCRAPE: &str = "
 import sys, urllib.request
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -244,13 +244,13 @@ fn while_values_are_served_nothing_is_written_unless_it_is_asked_for() {
     }
 }
 
-/// Creates a .NET 8 process that waits at its start for a tool that listens there.
+/// Creates a .NET 8 process that is suspended at startup and connects to this port.
 fn waiting(port: &str) -> FakeRuntime {
     let config = FakeConfig {
         major: 8,
         product_version: "8.0.31".to_owned(),
         suspended: true,
-        // The name of its assembly is unknown until the resume.
+        // The command line names no assembly until the resume.
         command_line: "/app/fake".to_owned(),
         ..streaming(&metrics())
     };
@@ -269,7 +269,7 @@ fn no_session_is_stopped_in_a_process_that_still_waits_at_its_start() {
         let output = child.wait_with_output().unwrap();
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(0), "{message}");
-        // A runtime of .NET 8 may crash later if that happens.
+        // A .NET 8 runtime may crash later if a session is stopped before the resume.
         let ids = ids(&fake);
         let resume = ids.iter().position(|id| *id == (4, 1)).expect("it is resumed");
         let stop = ids.iter().position(|id| *id == (2, 1)).expect("the session is stopped");

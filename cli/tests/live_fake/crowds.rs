@@ -1,4 +1,4 @@
-//! Many processes on one port, with few descriptors for them.
+//! Many processes on one port of a command with few descriptors.
 
 use super::{Folder, common::command, signal, wait_until};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Starts `collect --all` at a port, with at most this many descriptors.
+/// Starts `collect --all` at a port with at most this many descriptors.
 fn listening(folder: &Folder, limit: u32) -> (Running, Endpoint) {
     let port = folder.path("port");
     let own =
@@ -21,7 +21,7 @@ fn listening(folder: &Folder, limit: u32) -> (Running, Endpoint) {
     (Running(child), Endpoint::socket(port))
 }
 
-/// A child process that does not outlive its test.
+/// Child process that is killed when the test ends.
 struct Running(Child);
 
 impl Drop for Running {
@@ -31,7 +31,7 @@ impl Drop for Running {
     }
 }
 
-/// Creates a process that comes to a port and waits there.
+/// Creates a suspended process that connects to a port.
 fn newcomer(port: &Endpoint, number: u32) -> FakeRuntime {
     let cookie = Guid::from_bytes((0xc0de_u128 << 64 | u128::from(number)).to_le_bytes());
     let config =
@@ -44,7 +44,7 @@ fn descriptors(running: &Running) -> usize {
     nettrace_testdata::peers::descriptor_count(running.0.id())
 }
 
-/// Stops the command and returns its messages.
+/// Stops the command by a signal and returns its messages.
 fn ended(mut running: Running, folder: &Folder) -> String {
     signal(&running.0, "INT");
     running.0.wait().unwrap();
@@ -74,8 +74,7 @@ fn five_thousand_short_processes_leak_no_descriptor() {
             });
         }
     });
-    // Its own descriptors: standard streams, pipe of the signals, port, and connections that the
-    // port holds back.
+    // 24 descriptors: standard streams, pipe for signals, port, and connections that wait at it.
     wait_until("the connections of the dead to be closed", || descriptors(&child) <= 24);
     ended(child, &folder);
 }

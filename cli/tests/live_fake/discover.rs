@@ -23,7 +23,7 @@ fn what_came_is_listed_with_rates_sizes_and_the_option_that_records_it() {
     assert_eq!(thrown["record"], "--providers Microsoft-Windows-DotNETRuntime:0x200008000:2");
     assert!(thrown["per_second"].as_f64().unwrap() > 0.0);
     assert!(thrown["mean_payload_bytes"].as_f64().unwrap() > 50.0);
-    // These are events that the catalog knows and that did not come.
+    // With --all, events of the catalog that did not come are listed, too.
     let silent: Vec<&Value> = events.iter().filter(|event| event["count"] == 0).collect();
     assert!(silent.len() > 30, "{}", silent.len());
     let workload = find("Nettrace-Workload");
@@ -31,7 +31,7 @@ fn what_came_is_listed_with_rates_sizes_and_the_option_that_records_it() {
     assert!(workload["record"].text().starts_with("--providers Nettrace-Workload:0x"));
     let counters = find("Nettrace-Workload-Counters")["counters"].list();
     assert_eq!(counters.len(), 3);
-    // The list of instruments comes first, then providers by their names, then everything.
+    // One session lists instruments, one names providers, and one has all providers.
     assert_eq!(starts(&fake).len(), 3);
     assert_eq!(fake.session_count(), 0);
 }
@@ -52,7 +52,7 @@ fn text_names_every_provider_once_with_how_to_record_it() {
 #[test]
 fn of_a_process_that_is_killed_it_shows_what_it_found_and_fails() {
     let bytes = trace("net10-linux-x64/all.nettrace.gz");
-    // The session pauses in the middle, so something has come and more is missing.
+    // The stream pauses in the middle, so that some events have come.
     let config = FakeConfig { holds_at: Some(bytes.len() / 2), ..streaming(&bytes) };
     let fake = FakeRuntime::start(config).unwrap();
     let port = address(&fake);

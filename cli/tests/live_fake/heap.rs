@@ -1,4 +1,4 @@
-//! Runs `nettrace heap` on a process, against the fake runtime.
+//! `nettrace heap -p` against the fake runtime.
 
 use super::{
     Folder, address, common::command, on, ran, signal, start, trace, up_to_the_end_mark, wait_until,
@@ -16,7 +16,7 @@ fn a_dump_of_a_process_is_that_of_its_trace_and_the_session_is_stopped_after_it(
     let fake = FakeRuntime::start(up_to_the_end_mark(&bytes)).unwrap();
     let run = on(&fake, &folder, &["heap", "--json", "--save", "kept.nettrace"]);
     assert_eq!((run.code, fake.death()), (Some(0), None), "{}", run.stderr);
-    // The test sets no end. The first session makes the runtime forget which types it described.
+    // The command stops the session itself. An earlier session makes the runtime forget types.
     assert_eq!((fake.stops().len(), fake.session_count()), (2, 0));
     assert!(std::fs::read(folder.0.join("kept.nettrace")).unwrap() == bytes);
     let kept = ran(&["heap", "kept.nettrace", "--json"], &folder);
@@ -52,7 +52,7 @@ fn the_runtime_is_asked_for_what_dotnet_gcdump_asks_for() {
 fn a_process_that_dies_in_its_dump_leaves_what_it_sent() {
     let (folder, bytes) = (Folder::new(), heap());
     let fake = FakeRuntime::start(up_to_the_end_mark(&bytes)).unwrap();
-    // The fault comes after the first blocks of objects.
+    // The process dies after the first blocks of objects.
     fake.set_fault(Some(Fault::on(CommandId::COLLECT_TRACING_3, FaultKind::DieInStream(300_000))));
     let run = on(&fake, &folder, &["heap", "--json"]);
     assert_eq!(run.code, Some(3), "{}", run.stderr);
@@ -65,7 +65,6 @@ fn a_process_that_dies_in_its_dump_leaves_what_it_sent() {
     assert!(report["objects"].as_u64() > Some(1_000), "{}", report["objects"]);
 }
 
-// A .NET 8 runtime forgets a request that comes while it starts.
 #[test]
 fn a_process_in_which_no_dump_begins_is_asked_again() {
     let folder = Folder::new();
@@ -73,7 +72,7 @@ fn a_process_in_which_no_dump_begins_is_asked_again() {
     let port = address(&fake);
     let mut command = command(&["heap", "--port", &port]);
     let child = start(command.env("NETTRACE_DELAYS", "heap-dump=50").current_dir(&folder.0));
-    // The first session makes the runtime forget types.
+    // The first stop is of the session that makes the runtime forget types.
     wait_until("a session that asks again", || fake.stops().len() >= 2);
     signal(&child, "TERM");
     let output = child.wait_with_output().unwrap();

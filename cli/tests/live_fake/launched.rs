@@ -1,5 +1,5 @@
-//! Programs that commands start: they are never left waiting, and get the signals. The program is a
-//! shell, and the runtime in it is a fake that comes to its port.
+//! Programs that commands start are never left suspended, and receive signals. The program is a
+//! shell, and a fake runtime connects to its port.
 
 use super::pty::Pty;
 use super::{Folder, SIGNALS_ARE_ONE, common::command, metrics, signal, streaming, wait_until};
@@ -7,11 +7,11 @@ use nettrace_ipc::Endpoint;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use std::process::{Child, Stdio};
 
-/// A program that writes where its port is, and ends with 7 at a signal.
+/// Program that writes its port's path to a file, and exits with 7 at a signal.
 const PROGRAM: &str = "trap 'exit 7' INT TERM; echo \"$DOTNET_DiagnosticPorts\" > written; \
                        mv written port; while :; do sleep 0.05; done";
 
-/// Returns the words that start the program.
+/// Returns the arguments of a command that starts the program.
 fn words<'w>(own: &[&'w str]) -> Vec<&'w str> {
     [own, &["--patience", "120s", "--", "sh", "-c", PROGRAM]].concat()
 }
@@ -29,7 +29,7 @@ fn started_with(variable: (&str, &str), own: &[&str], folder: &Folder) -> Child 
     command.stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Creates the runtime of the program.
+/// Creates the runtime of the program once it has started.
 fn runtime(config: FakeConfig, folder: &Folder) -> FakeRuntime {
     let file = folder.0.join("port");
     wait_until("the program", || file.exists());
@@ -48,7 +48,7 @@ fn a_program_whose_view_cannot_begin_is_let_go() {
     for own in [&["counters"][..], &["discover"], &["collect", "-o", "x.nettrace"]] {
         let folder = Folder::new();
         let mut child = started(own, &folder);
-        // The process has no room for a session.
+        // The runtime allows no session.
         let fake = runtime(FakeConfig { max_sessions: 0, ..streaming(&metrics()) }, &folder);
         wait_until(&format!("the resume: {own:?}"), || fake.is_resumed());
         signal(&child, "TERM");
@@ -64,7 +64,7 @@ fn a_signal_after_the_recording_reaches_the_program() {
         &["collect", "--duration", "300ms", "-o", "x.nettrace"],
     ] {
         let folder = Folder::new();
-        // It does not matter whether the command notices the end of the recording first.
+        // Counts all signals as one, whether or not the command has noticed the recording's end.
         let mut child = started_with(SIGNALS_ARE_ONE, own, &folder);
         let fake = runtime(streaming(&metrics()), &folder);
         wait_until("the end of the recording", || {

@@ -1,4 +1,4 @@
-//! The live commands against the fake runtime: every command, and what can go wrong.
+//! Live commands against the fake runtime, with its faults.
 #![cfg(unix)]
 #![allow(clippy::restriction, clippy::pedantic)]
 
@@ -37,7 +37,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// A folder of a test, removed at its end.
+/// Folder of a test, removed when it ends.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -82,27 +82,27 @@ fn metrics() -> Vec<u8> {
     trace("net10-linux-x64/metrics.nettrace.gz")
 }
 
-/// Configures a fake that streams a trace, and sends its last bytes when it is stopped.
+/// Configures a fake that streams a trace, and sends its last 500 bytes when it is stopped.
 fn streaming(bytes: &[u8]) -> FakeConfig {
     let (stream, tail) = bytes.split_at(bytes.len() - 500);
     FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() }
 }
 
-/// Configures a fake whose stream has everything but the byte that ends it.
+/// Configures a fake that streams all but the last byte, the end mark.
 fn up_to_the_end_mark(bytes: &[u8]) -> FakeConfig {
     let (stream, tail) = bytes.split_at(bytes.len() - 1);
     FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() }
 }
 
-/// Returns the session of a trace (version 4) without any block, and the byte that ends it.
+/// Returns the header of a trace of version 4, and its end mark: a session without events.
 fn without_events(bytes: &[u8]) -> (Vec<u8>, Vec<u8>) {
-    // Magic, "!FastSerialization.1", the object Trace, and its end.
+    // Magic, "!FastSerialization.1", and the object Trace with its end tag.
     const TRACE_BYTES: usize = 8 + 4 + 20 + 21 + 48 + 1;
     assert_eq!(bytes[TRACE_BYTES - 1], 6);
     (bytes[..TRACE_BYTES].to_vec(), vec![1])
 }
 
-/// Returns the texts of all requests that started sessions, in order.
+/// Returns the requests that started sessions, in order, as text without zero bytes.
 fn starts(fake: &FakeRuntime) -> Vec<String> {
     let requests = fake.requests().into_iter();
     let starts = requests.filter(|request| request[16] == 2 && request[17] > 1);
@@ -121,12 +121,12 @@ fn ran(args: &[&str], folder: &Folder) -> Ran {
     ended(start(command(args).current_dir(&folder.0)))
 }
 
-/// Starts a command without input, whose output a test may read.
+/// Starts a command without input, with pipes for its output.
 fn start(command: &mut Command) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Returns how a command ends. Fails if it hangs.
+/// Returns the result of a command. Fails if it hangs.
 fn ended(child: Child) -> Ran {
     let (pid, (sender, receiver)) = (child.id(), std::sync::mpsc::channel());
     std::thread::spawn(move || sender.send(child.wait_with_output()));
@@ -139,7 +139,7 @@ fn ended(child: Child) -> Ran {
     Ran { code: output.status.code(), stdout: output.stdout, stderr }
 }
 
-/// Runs a command on a fake.
+/// Runs a command on a fake with much patience.
 fn on(fake: &FakeRuntime, folder: &Folder, words: &[&str]) -> Ran {
     patiently(fake, folder, words, "120s")
 }
@@ -147,7 +147,7 @@ fn on(fake: &FakeRuntime, folder: &Folder, words: &[&str]) -> Ran {
 fn patiently(fake: &FakeRuntime, folder: &Folder, words: &[&str], patience: &str) -> Ran {
     let port = address(fake);
     let mut args = words.to_vec();
-    // Options stand before the words of a launched program and before positional arguments.
+    // Options come before a started program and before positional arguments.
     let options = if words.first() == Some(&"process") { 2 } else { 1 };
     args.splice(options..options, ["--port", &port, "--patience", patience]);
     ran(&args, folder)
@@ -157,12 +157,13 @@ fn ids(fake: &FakeRuntime) -> Vec<(u8, u8)> {
     fake.requests().iter().map(|request| (request[16], request[17])).collect()
 }
 
-/// Time after which a command hangs: a machine may be busy with other things.
+/// Time after which a command counts as hanging, even on a busy machine.
 const HANG: Duration = Duration::from_secs(120);
 
-/// With this, a second signal, however soon, exits once the runtimes that wait have answered.
+/// Variable with which a second signal counts, however soon, and exits once suspended runtimes have
+/// answered.
 const EACH_SIGNAL_COUNTS: (&str, &str) = ("NETTRACE_DELAYS", "same-signal=0,last-resume=100000");
-/// With this, all signals count as the first.
+/// Variable with which all signals count as the first.
 const SIGNALS_ARE_ONE: (&str, &str) = ("NETTRACE_DELAYS", "same-signal=3600000");
 
 fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
@@ -178,8 +179,7 @@ fn signal(child: &Child, name: &str) {
     assert!(status.unwrap().success());
 }
 
-/// Sends a signal and waits until the process has taken it: two signals that wait to be taken are
-/// one.
+/// Sends a signal and waits until the process has taken it, because two pending signals are one.
 fn signal_taken(child: &Child, name: &str) {
     signal(child, name);
     wait_until("the signal to be taken", || {
@@ -192,7 +192,7 @@ fn signal_taken(child: &Child, name: &str) {
     });
 }
 
-/// Returns lines as they come, each with its time.
+/// Returns a receiver of the lines of standard output, each with the time at which it came.
 fn lines_of(child: &mut Child) -> std::sync::mpsc::Receiver<(Instant, String)> {
     let (sender, receiver) = std::sync::mpsc::channel();
     let out = BufReader::new(child.stdout.take().unwrap());

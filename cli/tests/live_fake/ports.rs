@@ -1,4 +1,4 @@
-//! Ports at which commands listen, and what is left of them.
+//! Files of the ports at which commands listen: their mode and their removal.
 
 use super::{Folder, common::command, signal_taken, wait_until};
 use std::io::{Read, Write};
@@ -9,7 +9,7 @@ use std::process::{Child, Stdio};
 /// Connects to a port as a runtime does, and never answers.
 fn silent_runtime(port: &str) -> UnixStream {
     let mut stream = None;
-    // The file is there a moment before anybody listens at it.
+    // The socket's file exists a moment before the command listens.
     wait_until("the port", || {
         stream = UnixStream::connect(port).ok();
         stream.is_some()
@@ -23,12 +23,12 @@ fn silent_runtime(port: &str) -> UnixStream {
     stream
 }
 
-/// Waits until a request comes.
+/// Waits for a request.
 fn asked(silent: &mut UnixStream) {
     silent.read_exact(&mut [0; 20]).unwrap();
 }
 
-/// Starts a command. No runtime here would answer a request to resume, so that is not waited for.
+/// Starts a command that waits only briefly for answers to a resume, which no runtime here gives.
 fn started(words: &[&str], folder: &Folder) -> Child {
     let mut command = command(words);
     command.env("NETTRACE_DELAYS", "same-signal=0,last-resume=200");
@@ -56,8 +56,8 @@ fn only_its_owner_may_connect_to_a_port_whatever_the_umask() {
             let metadata = std::fs::symlink_metadata(&port).ok()?;
             Some(std::os::unix::fs::MetadataExt::mode(&metadata) & 0o777)
         };
-        // The mode is never more than that; an umask that takes even this away is undone a moment
-        // later.
+        // The mode never has more bits than 0o600. If the umask removes these, they are set a
+        // moment later.
         wait_until("the port", || {
             mode().is_some_and(|mode| {
                 assert_eq!(mode & !0o600, 0, "{umask}");
@@ -98,7 +98,7 @@ fn a_port_with_a_request_under_way_leaves_no_file_when_a_signal_comes() {
         wait_until("its end", || child.try_wait().unwrap().is_some());
         assert!(!Path::new(&port).exists(), "{own:?}, {signals} signals");
     };
-    // Each waits for seconds.
+    // In parallel, because each run waits for seconds.
     std::thread::scope(|scope| {
         for (own, signals) in COMMANDS.iter().flat_map(|own| [(own, 1), (own, 2)]) {
             scope.spawn(move || ends(own, signals));

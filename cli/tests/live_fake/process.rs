@@ -1,4 +1,4 @@
-//! `nettrace process` against the fake runtime, and processes that do not behave.
+//! `nettrace process` against the fake runtime, and faults of processes.
 
 use super::{Folder, ids, on, patiently};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
@@ -48,7 +48,7 @@ fn each_request_of_process_is_sent_and_answered() {
     }
 }
 
-/// Returns the paths of the dumps that were requested from a process.
+/// Returns the paths in the requests for dumps.
 fn dump_paths(fake: &FakeRuntime) -> Vec<String> {
     let is_dump = |request: &Vec<u8>| request[16] == 1;
     let path = |request: Vec<u8>| {
@@ -65,7 +65,7 @@ fn dump_paths(fake: &FakeRuntime) -> Vec<String> {
 fn the_name_of_a_dump_is_taken_as_it_is_and_nothing_that_is_there_is_written_over() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(FakeConfig::default()).unwrap();
-    // Runtimes replace `%p` and others like it by the process id and more.
+    // Runtimes replace `%p` by the process id, and other letters after `%` likewise.
     let hostile = "d %p %s%%\u{202e}\u{9b}\n'\".dmp";
     let run = on(&fake, &folder, &["process", "dump", "-o", hostile]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
@@ -73,7 +73,7 @@ fn the_name_of_a_dump_is_taken_as_it_is_and_nothing_that_is_there_is_written_ove
     assert!(!run.text().contains(['\u{202e}', '\u{9b}']), "{}", run.text());
     let sent = dump_paths(&fake).pop().unwrap();
     assert!(sent.ends_with(&hostile.replace('%', "%%")), "{sent}");
-    // These names are taken: a file, a link to nowhere, a folder, a file of a report.
+    // Existing paths: files, a dangling link, a folder, and the file of a crash report.
     let there = |name: &str| folder.0.join(name);
     std::fs::write(there("taken"), "old").unwrap();
     std::fs::write(there("%p"), "old").unwrap();
@@ -146,7 +146,7 @@ fn every_fault_of_a_process_is_reported_in_time() {
         for words in
             [&["process", "info"][..], &["process", "env"], &["collect", "-o", "x"], &["watch"]]
         {
-            // Any number may be a session's id: sessions start, and last until they are stopped.
+            // Any number can be a session's id, so that this fault starts sessions.
             if kind == FaultKind::HugeCounts && words[0] != "process" {
                 continue;
             }

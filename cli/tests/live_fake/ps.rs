@@ -6,15 +6,15 @@ use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// Returns a socket for a fake that poses as this test's own process, whose start time is in its
-/// socket's name.
+/// Returns the socket's path for a fake that poses as this test's process. The name has the
+/// process's start time.
 pub(super) fn own_socket(folder: &Folder) -> PathBuf {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let start = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().to_owned();
     folder.0.join(format!("dotnet-diagnostic-{}-{start}-socket", std::process::id()))
 }
 
-/// Returns the row of this process.
+/// Returns the row of this test's process.
 #[cfg(target_os = "linux")]
 fn own(report: &Value) -> &Value {
     report["processes"].list().iter().find(|p| p["pid"] == std::process::id()).unwrap()
@@ -33,8 +33,7 @@ fn ps_lists_processes_with_what_they_say_and_can_do() {
         assert_eq!(output.status.code(), Some(0));
         String::from_utf8(output.stdout).unwrap()
     };
-    // A process that does not answer within two seconds, as on a busy machine, is listed without
-    // its version.
+    // On a busy machine, the fake may not answer within two seconds, and is listed without version.
     let mut report = Value::Null;
     wait_until("the answer", || {
         report = serde_json::from_str(&run(&["ps", "--json"])).unwrap();

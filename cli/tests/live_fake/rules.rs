@@ -1,4 +1,4 @@
-//! `nettrace collect --rules`: when recordings are made and kept, and how much of them stays.
+//! `nettrace collect --rules`: conditions, recordings, and limits of files.
 
 use super::common::Json;
 use super::{
@@ -10,16 +10,16 @@ use nettrace_testdata::requests::requests;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-/// The condition of a rule. The smaller of the two values in [`metrics`], a second apart, is 10.4.
+/// Condition of a rule. [`metrics`] has two values, a second apart, of which the smaller is 10.4.
 const HOLDS: &str = "when = \"System.Runtime/gc-heap-size > 10 for 2s\"\n";
 
-/// Starts a run with these rules, with its messages in the file `messages`.
+/// Starts a run with these rules that writes its messages to the file `messages`.
 fn watching(fake: &FakeRuntime, folder: &Folder, rules: &str, words: &[&str]) -> Child {
     std::fs::write(folder.0.join("rules.toml"), rules).unwrap();
     let messages = std::fs::File::create(folder.0.join("messages")).unwrap();
     let port = address(fake);
     let words = [&["collect", "--port", &port, "--rules", "rules.toml"], words].concat();
-    // A silent rule is one without a value for ten of its intervals, however short.
+    // A rule is silent after ten intervals without a value, however short they are.
     let mut command = command(&words);
     command
         .env("NETTRACE_DELAYS", "silent-rule=0")
@@ -34,7 +34,7 @@ fn messages(folder: &Folder) -> String {
     std::fs::read_to_string(folder.0.join("messages")).unwrap()
 }
 
-/// Returns the messages for programs.
+/// Returns the JSON messages.
 fn objects(folder: &Folder) -> Vec<serde_json::Value> {
     let messages = messages(folder);
     messages
@@ -44,7 +44,7 @@ fn objects(folder: &Folder) -> Vec<serde_json::Value> {
         .collect()
 }
 
-/// Waits for this many lines of this kind, then ends the run.
+/// Waits for `count` JSON messages of this event, then ends the run.
 fn ended_after(
     mut child: Child,
     folder: &Folder,
@@ -167,7 +167,7 @@ fn a_rule_keeps_what_the_rotation_has() {
         "{files:?}"
     );
     assert!(std::fs::read(folder.0.join(kept[0])).unwrap() == bytes);
-    // The rotation went on.
+    // The rotation has gone on.
     assert_eq!(others, ["box_0002.nettrace"]);
     assert_eq!((fake.stops().len(), fake.session_count()), (3, 0));
 }
@@ -196,7 +196,6 @@ fn a_rule_has_so_many_files_and_those_of_runs_before_are_its_too() {
         for name in [old("heap"), old("heap-2"), old("other"), "mine_heap.nettrace".to_owned()] {
             std::fs::write(folder.0.join(name), vec![0; 90 << 10]).unwrap();
         }
-        // The rule `heap` also wrote `heap-2`, in the same second.
         std::fs::remove_file(folder.0.join(old("heap-2"))).unwrap();
         let rules = format!("[[rule]]\nname = \"heap\"\n{HOLDS}duration = \"200ms\"\n{limit}\n");
         ended_after(watching(&fake, &folder, &rules, &[]), &folder, "rule-recorded", 1);
@@ -383,7 +382,7 @@ fn a_process_that_waits_at_startup_is_let_go_once_it_is_watched() {
 fn a_rule_whose_counters_fall_silent_says_so_once_and_when_they_are_back() {
     let folder = Folder::new();
     let bytes = metrics();
-    // The second value of the heap comes after it was reported missing.
+    // The heap's second value comes only after it was reported missing.
     let config = FakeConfig { holds_at: Some(bytes.len() / 2), ..up_to_the_end_mark(&bytes) };
     let fake = FakeRuntime::start(config).unwrap();
     let rules = "interval = \"100ms\"\n\
@@ -393,8 +392,8 @@ fn a_rule_whose_counters_fall_silent_says_so_once_and_when_they_are_back() {
     let mut child = watching(&fake, &folder, rules, &["--rundown"]);
     let said = |what: &str| messages(&folder).matches(what).count();
     let silent_heap = "no value of System.Runtime/gc-heap-size for 1 s; until one comes";
-    // A counter that has never had a value is missed sooner: its name may be wrong. On a busy
-    // machine the first value of the heap may be missed as well.
+    // A counter that has never had a value is reported sooner. On a busy machine, that may be the
+    // heap's, too.
     let silent_name = "rule none: fake";
     wait_until("the silence", || said(silent_heap) == 1 && said(silent_name) == 1);
     let back_before = said("has values again");
@@ -457,7 +456,7 @@ fn a_recording_of_a_rule_that_fails_is_an_error_at_once_and_the_old_ones_stay() 
     std::fs::write(folder.0.join("rules.toml"), rules).unwrap();
     let old = "fake_1_20261120_143746_heap.nettrace";
     std::fs::write(folder.0.join(old), "old").unwrap();
-    // A file may have a few kilobytes, as on a full disk.
+    // Files are limited to a few kilobytes, as on a full disk.
     let mut child = std::process::Command::new("sh")
         .args([
             "-c",

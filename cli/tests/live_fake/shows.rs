@@ -1,4 +1,4 @@
-//! `nettrace watch --show`: one line for each thing that has happened, in recorded sessions.
+//! `nettrace watch --show`: rows for events that belong together, in recorded sessions.
 
 use super::common::Json;
 use super::common::logging::{self, message, scope};
@@ -8,7 +8,7 @@ use nettrace_ipc::CommandId;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_testdata::corpus;
 
-/// Returns recordings of one program on several runtimes: two of them, with `NETTRACE_SHARED` all.
+/// Returns recordings of one program on two runtimes, and on four with `NETTRACE_SHARED`.
 fn traces() -> impl Iterator<Item = &'static str> {
     let traces = [
         "net10-linux-x64/all.nettrace.gz",
@@ -19,8 +19,7 @@ fn traces() -> impl Iterator<Item = &'static str> {
     traces.into_iter().take(if corpus::shared_folder().is_some() { 4 } else { 2 })
 }
 
-/// Creates a process that ends with its stream. A command that reads it then ends, too, however
-/// long that takes.
+/// Creates a process that dies at the end of its stream, which ends the command that reads it.
 fn ending(bytes: &[u8]) -> FakeRuntime {
     let config = FakeConfig { stream: bytes.to_vec(), ..FakeConfig::default() };
     let fake = FakeRuntime::start(config).unwrap();
@@ -28,7 +27,7 @@ fn ending(bytes: &[u8]) -> FakeRuntime {
     fake
 }
 
-/// Returns the lines after the heading that a process with this stream gets.
+/// Runs `watch` on a process with this stream and returns the lines after the heading.
 fn shown(bytes: &[u8], words: &[&str]) -> Vec<String> {
     let (run, lines) = watched(bytes, words);
     assert_eq!(run.stderr, "", "{words:?}");
@@ -37,7 +36,7 @@ fn shown(bytes: &[u8], words: &[&str]) -> Vec<String> {
 
 fn watched(bytes: &[u8], words: &[&str]) -> (Ran, Vec<String>) {
     let folder = Folder::new();
-    // A view of this many rows ends before its process does.
+    // With a limit, the command ends before the process.
     let fake = match words.contains(&"--limit") {
         true => FakeRuntime::start(streaming(bytes)).unwrap(),
         false => ending(bytes),
@@ -50,13 +49,13 @@ fn watched(bytes: &[u8], words: &[&str]) -> (Ran, Vec<String>) {
     (run, lines)
 }
 
-/// Returns the report about the same events.
+/// Returns the report on the same events.
 fn report(bytes: &[u8], name: &str) -> serde_json::Value {
     let path = file("watched.nettrace", bytes);
     nettrace(&["report", name, &path, "--json"]).json()
 }
 
-/// Returns how many lines are of a kind and have all these parts.
+/// Returns the number of lines of a kind that contain all these parts.
 fn count(lines: &[String], kind: &str, parts: &[&str]) -> usize {
     let is_of_kind = |line: &&String| line.split_whitespace().nth(2) == Some(kind);
     let has_all = |line: &&String| parts.iter().all(|part| line.contains(part));
@@ -157,7 +156,7 @@ fn changes_of_the_thread_pool_are_lines_with_the_reason() {
 
 #[test]
 fn a_request_is_one_line_with_its_duration() {
-    // The request comes from the program's own event source, which says no direction.
+    // The requests are of the program's own event source, which has no direction.
     for name in traces() {
         let bytes = trace(name);
         let lines = shown(&bytes, &["--show", "http"]);
@@ -169,7 +168,7 @@ fn a_request_is_one_line_with_its_duration() {
     }
 }
 
-/// Creates messages in a scope; the exception of one comes in an event of its own.
+/// Creates log messages in scopes; the exception of one message is in a second event.
 fn messages() -> Vec<u8> {
     let steps = vec![
         scope(2, 1_000_000, 1, &["{\"order\":7}"]),
@@ -204,14 +203,14 @@ fn conditions_are_about_all_events_of_a_thing_and_what_its_line_has() {
     let bytes = messages();
     let number = |condition: &str| shown(&bytes, &["--show", "logs", "--where", condition]).len();
     assert_eq!(number("level = warning or level = error"), 2);
-    // Conditions see the fields of both events.
+    // A condition can name fields of both events.
     assert_eq!(number("Level >= 3 and ExceptionJson ~ Poor"), 1);
     assert_eq!(number("scope ~ step"), 1);
     assert_eq!(number("not message ~ money"), 2);
 
     let bytes = trace("net10-linux-x64/all.nettrace.gz");
     let all = shown(&bytes, &["--show", "http"]).len();
-    // The path is in the start, the duration comes with the stop.
+    // The start event has the path, the stop the duration.
     let some = |text: &str| shown(&bytes, &["--show", "http", "--where", text]).len();
     let (long, short) = (some("url ~ items and duration >= 3ms"), some("duration < 3ms"));
     assert!(long > 0 && short > 0 && long + short == all, "{long} + {short} of {all}");
@@ -255,7 +254,7 @@ fn a_row_may_have_the_stack_of_its_event() {
     assert!(thrown == 4 && frames >= 8, "{lines:#?}");
 }
 
-/// Returns the events that a process with this stream gets as NDJSON.
+/// Runs `watch` on a process with this stream and returns its NDJSON.
 fn ndjson(bytes: &[u8], words: &[&str]) -> Vec<serde_json::Value> {
     let folder = Folder::new();
     let words = [&["watch", "--format", "ndjson"], words].concat();

@@ -21,7 +21,7 @@ fn the_session_is_stopped_as_soon_as_each_thread_was_seen_and_its_rundown_names_
     assert_eq!((run.code, &*run.stderr), (Some(0), ""));
     let document = run.json();
     assert_eq!((&document["complete"], &document["taken"]), (&true.into(), &1.into()));
-    // The process runs on another machine, or does not exist: nothing is known about its threads.
+    // The fake's process id does not exist, so that the system knows none of its threads.
     assert_eq!(document["os"]["available"], false);
     let threads = document["threads"].list();
     assert!(!threads.is_empty());
@@ -31,7 +31,7 @@ fn the_session_is_stopped_as_soon_as_each_thread_was_seen_and_its_rundown_names_
     };
     assert!(threads.iter().any(has_main), "{document:#}");
     assert_eq!(fake.session_count(), 0);
-    // One session is enough; by its end all is known.
+    // Names come at the end of the session with the stacks.
     let started: Vec<_> = ids(&fake).into_iter().filter(|(set, id)| *set == 2 && *id > 1).collect();
     assert_eq!(started.len(), 1, "{started:?}");
 }

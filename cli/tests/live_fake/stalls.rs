@@ -1,4 +1,4 @@
-//! Readers of standard output that stand still, such as `| less` that nobody scrolls.
+//! Readers of standard output that stall, such as `| less`.
 
 use super::common::{command, event_type, session_of};
 use super::{Folder, address, signal, start, up_to_the_end_mark, wait_until};
@@ -8,10 +8,10 @@ use std::fs::File;
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::process::{Child, Stdio};
 
-/// Number of events of the stream: as text they are more than may wait for a reader.
+/// Number of events of the stream, whose text exceeds the bytes that may wait for a reader.
 const EVENTS: u64 = 8_000;
 
-/// Creates a process that sends many events, and cannot exit while nobody reads them.
+/// Creates a process that sends many events.
 fn talkative() -> FakeRuntime {
     let fields = vec![Field::new("text", FieldType::String)];
     let text = vec![Value::Text("x".repeat(3000))];
@@ -22,14 +22,14 @@ fn talkative() -> FakeRuntime {
     FakeRuntime::start(up_to_the_end_mark(&session.record().stream.into_bytes())).unwrap()
 }
 
-/// A command whose standard output nobody reads.
+/// Command whose standard output nobody reads.
 struct Stalled {
     child: Child,
     reader: PipeReader,
     folder: Folder,
 }
 
-/// Creates a pipe that takes nothing more.
+/// Creates a full pipe.
 fn full_pipe() -> (PipeReader, PipeWriter) {
     let (reader, writer) = std::io::pipe().unwrap();
     let flags = rustix::fs::fcntl_getfl(&writer).unwrap();
@@ -90,7 +90,7 @@ fn watch_throws_away_what_nobody_reads_and_obeys_signals() {
         wait_until("the stall", || stalled.messages().contains("standard output is not read"));
         signal(&stalled.child, name);
         assert_eq!(stalled.end(), Some(0), "SIG{name}: {}", stalled.messages());
-        // The process was read on, or the session could not have been stopped.
+        // The session could be stopped because the process was read on.
         assert_eq!((fake.stops().len(), fake.session_count()), (1, 0), "SIG{name}");
         let messages = stalled.messages();
         assert!(messages.contains("not shown, since standard output was not read"), "{messages}");
@@ -112,8 +112,7 @@ fn top_ends_in_time_and_obeys_signals_though_nobody_reads_it() {
         assert_eq!(stalled.end(), Some(0), "{name:?}: {}", stalled.messages());
         let messages = stalled.messages();
         assert!(messages.contains("not shown, since standard output was not read"), "{messages}");
-        // The sessions: its own, the one that brought the names, and the one for the pool's
-        // starvation.
+        // Three sessions: for samples, for names, and for the thread pool.
         assert_eq!((fake.stops().len(), fake.session_count()), (3, 0), "{name:?}");
     }
 }
@@ -131,7 +130,7 @@ fn watch_counts_what_it_throws_away() {
         line.split(" event").next().unwrap().chars().filter(char::is_ascii_digit).collect();
     let thrown: u64 = digits.parse().unwrap();
     assert!(thrown > 0 && thrown <= EVENTS, "{line}");
-    // All lines in the pipe are whole, except for the last.
+    // All lines in the pipe but the last are whole.
     let mut shown = vec![0; 1 << 17];
     let mut count = 0;
     while let taken @ 1.. = stalled.reader.read(&mut shown[count..]).unwrap() {
@@ -149,7 +148,7 @@ fn watch_waits_for_its_reader_or_stops_as_on_stall_says() {
     let mut stalled = Stalled::start(&fake, &[&WATCH[..], &["--on-stall", "stop"]].concat());
     assert_eq!(stalled.end(), Some(0), "{}", stalled.messages());
     assert_eq!(fake.stops().len(), 1, "{}", stalled.messages());
-    // A command that waits loses nothing once it is read, and obeys as long as it is not.
+    // A command that waits for its reader still obeys `--duration`.
     let fake = talkative();
     let mut stalled =
         Stalled::start(&fake, &[&WATCH[..], &["--on-stall", "wait", "--duration", "2s"]].concat());
@@ -193,7 +192,7 @@ fn messages_that_nobody_reads_hold_up_nothing() {
     let folder = Folder::new();
     let port = address(&fake);
     let (reader, writer) = full_pipe();
-    // This is like `2>&1 | less`.
+    // As with `2>&1 | less`.
     let mut child = command(&[&WATCH[..], &["--port", &port]].concat())
         .current_dir(&folder.0)
         .stdin(Stdio::null())
@@ -231,7 +230,7 @@ fn a_pipe_that_nobody_reads_holds_up_neither_the_process_nor_us() {
             .stderr(messages)
             .spawn()
             .unwrap();
-        // The command stops without a signal, as it does when standard output is not read.
+        // The command stops without a signal, as for standard output.
         wait_until("its end", || child.try_wait().unwrap().is_some());
         let messages = std::fs::read_to_string(folder.0.join("messages")).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(3), "{messages}");

@@ -1,4 +1,4 @@
-//! When `nettrace collect` stops, and how recordings end.
+//! Signals, conditions, sizes and faults that end `nettrace collect` and other live commands.
 
 use super::common::Json;
 use super::{
@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Configures a trace that comes slowly enough to be stopped within.
+/// Configures a fake that streams a trace slowly, so that it can be stopped in the middle.
 fn slow() -> FakeConfig {
     FakeConfig {
         piece_bytes: 32 << 10,
@@ -48,7 +48,7 @@ fn a_second_signal_exits_at_once_and_says_where_the_recording_is() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
     let port = address(&fake);
-    // A command that waited for the end would exit with another code, and after ten minutes.
+    // A command that waited would exit after ten minutes, with another code.
     let (file, part) = (folder.0.join("x.nettrace"), folder.0.join("x.nettrace.part"));
     std::fs::write(&file, "mine").unwrap();
     let arguments =
@@ -75,7 +75,7 @@ fn signals_that_come_together_are_one() {
     for name in ["TERM", "INT", "HUP"] {
         let (folder, bytes) = (Folder::new(), metrics());
         let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
-        // The second comes while the process is being stopped, which takes it more than a second.
+        // The process takes more than a second to stop, during which the second signal comes.
         let slowly = FaultKind::SlowDrip(Duration::from_millis(50));
         fake.set_fault(Some(Fault::on(CommandId::STOP_TRACING, slowly)));
         let port = address(&fake);
@@ -89,7 +89,7 @@ fn signals_that_come_together_are_one() {
         let grown =
             || std::fs::metadata(&part).is_ok_and(|data| data.len() >= bytes.len() as u64 - 500);
         wait_until("the stream is written", grown);
-        // GNU timeout sends signals like this.
+        // GNU timeout sends a signal twice.
         let pid = child.id().to_string();
         let both = format!("kill -{name} {pid}; kill -{name} {pid}");
         assert!(Command::new("sh").args(["-c", &both]).status().unwrap().success());
@@ -106,7 +106,7 @@ fn a_hangup_that_is_ignored_stays_ignored() {
     let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
     let own = command(&["collect", "--port", &address(&fake), "-o", "x.nettrace"]);
     let mut ignoring = Command::new("sh");
-    // nohup starts programs like this.
+    // As nohup starts programs.
     ignoring
         .args(["-c", "trap '' HUP; exec \"$0\" \"$@\""])
         .arg(own.get_program())
@@ -144,7 +144,7 @@ fn one_signal_ends_the_waiting_for_a_session() {
 
 #[test]
 fn one_signal_ends_the_waiting_for_a_session_that_only_asks() {
-    // Meters are listed and names learnt with sessions of their own.
+    // These commands list meters or learn names in additional sessions.
     for (words, silent, major) in [
         (&["counters"][..], CommandId::COLLECT_TRACING_2, 8),
         (&["discover"], CommandId::COLLECT_TRACING_3, 8),
@@ -176,13 +176,13 @@ fn a_process_that_has_not_answered_when_it_is_time_to_end_is_not_asked_again() {
         wait_until("a request", || !fake.requests().is_empty());
         signal(&child, "INT");
         let run = ended(child);
-        // Processes at a port are resumed in any case.
+        // A resume is sent in any case.
         let asked = ids(&fake).into_iter().filter(|id| *id != (4, 1)).count();
         assert_eq!((asked, run.code), (1, Some(1)), "{words:?}: {:?} {}", ids(&fake), run.stderr);
     }
 }
 
-/// Creates a process that neither carries out nor answers a stop.
+/// Creates a process that ignores the request to stop.
 fn ignoring_stops() -> FakeRuntime {
     let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
     fake.set_fault(Some(Fault::on(CommandId::STOP_TRACING, FaultKind::StopIgnored)));
@@ -214,7 +214,7 @@ fn what_has_come_of_a_recording_is_saved_although_its_process_falls_silent() {
     let (folder, bytes) = (Folder::new(), metrics());
     let fake = ignoring_stops();
     let port = address(&fake);
-    // Without --patience, the process is not waited for for long.
+    // Without --patience, the command waits only 2 s.
     let run = ran(&["collect", "--port", &port, "--duration", "1s", "-o", "x.nettrace"], &folder);
     assert_eq!(run.code, Some(3), "{}", run.stderr);
     run.assert_message("did not end the session in time");
@@ -241,7 +241,7 @@ fn a_session_that_does_not_begin_is_waited_for_for_its_duration_and_not_much_lon
     }
 }
 
-/// Runs `collect` in a shell that limits it first.
+/// Runs the command in a shell after `limit`, such as `ulimit -n 4`.
 fn limited(limit: &str, words: &[&str], folder: &Folder) -> super::common::Ran {
     let own = command(words);
     let mut shell = Command::new("sh");
@@ -260,7 +260,7 @@ fn with_few_descriptors_a_recording_ends_and_leaves_no_session() {
         let run = limited(&format!("ulimit -n {count}"), &words, &folder);
         eprintln!("{count} descriptors: {:?}: {}", run.code, run.stderr);
         wait_until("the end of the session", || fake.session_count() == 0);
-        // A session that was begun was to be stopped, also if no descriptor was left for that.
+        // A session that has begun is stopped, even if descriptors have run out.
         let has_begun = ids(&fake).iter().any(|(set, id)| *set == 2 && *id > 1);
         assert_eq!(has_begun, !fake.stops().is_empty(), "{count}: {}", run.stderr);
     }
@@ -268,8 +268,7 @@ fn with_few_descriptors_a_recording_ends_and_leaves_no_session() {
 
 #[test]
 fn a_disk_that_is_full_is_an_error_at_once_that_says_what_was_saved() {
-    // The limit is 32 KiB. The signal that the system sends beside the error is ignored, as it is
-    // where a disk is full.
+    // A limit of 32 KiB. Ignoring SIGXFSZ leaves the error, as on a full disk.
     let full = "trap '' XFSZ; ulimit -f 64";
     for name in ["x.nettrace", "x.nettrace.gz"] {
         let folder = Folder::new();
@@ -290,8 +289,8 @@ fn a_disk_that_is_full_is_an_error_at_once_that_says_what_was_saved() {
 fn a_second_signal_leaves_nobody_suspended() {
     let folder = Folder::new();
     let port = folder.path("port");
-    // Another tool is to resume them, and one does not answer the stop: the first signal has to
-    // wait.
+    // The processes stay suspended, and one does not answer the stop, so that the first signal
+    // waits.
     let args =
         ["collect", "--port", &port, "--all", "--resume-runtime", "false", "--patience", "600s"];
     let mut child = start(
@@ -335,7 +334,7 @@ fn a_stop_that_is_ignored_ends_at_the_deadline() {
     let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
     fake.set_fault(Some(Fault::on(CommandId::STOP_TRACING, FaultKind::StopIgnored)));
     let args = ["collect", "--duration", "200ms", "-o", "x.nettrace"];
-    // The start has to be done within this time, too.
+    // The start of the session must succeed within this time, too.
     let run = patiently(&fake, &folder, &args, "5s");
     assert_eq!(run.code, Some(3));
     run.assert_message("did not end the session in time");
@@ -386,7 +385,7 @@ fn collect_records_for_a_while_after_the_event_to_stop_at() {
     assert!(messages.any(|line| line.ends_with(": stopping")));
     assert!(fake.stops().is_empty() && child.try_wait().unwrap().is_none());
     signal(&child, "INT");
-    // Nobody would read the messages otherwise, and the command would wait.
+    // The command would block if nobody read its messages.
     messages.for_each(drop);
     assert_eq!((child.wait().unwrap().code(), fake.stops().len()), (Some(0), 1));
 }
@@ -405,7 +404,7 @@ fn collect_says_that_a_condition_asks_for_a_field_that_is_not_there() {
         "*/GC/Start where Deep>1",
     ];
     let run = on(&fake, &folder, &args);
-    // The message comes at the first event, with what may have been meant, and not only at the end.
+    // The message comes at the first event, not at the end.
     let reported = run.stderr.find("GC/Start has no field Deep; it has Count, Depth, Reason, ");
     assert!(
         reported.is_some_and(|reported| reported < run.stderr.find(" lost\n").unwrap_or(0)),
@@ -445,7 +444,7 @@ fn a_rotation_keeps_the_newest_files_and_overlaps_sessions() {
         "-o",
         "x.nettrace",
     ];
-    // The next file may be about to begin at the signal, and on a busy machine it takes long.
+    // If the next file is about to begin at the signal, that may take long on a busy machine.
     let patient = ("NETTRACE_DELAYS", "signal-patience=600000");
     let child = start(command(&args).env(patient.0, patient.1).current_dir(&folder.0));
     wait_until("some files", || fake.stops().len() >= 3);
@@ -460,7 +459,7 @@ fn a_rotation_keeps_the_newest_files_and_overlaps_sessions() {
         let info = ran(&["info", name, "--json"], &folder);
         assert_eq!(info.json()["lost"], 0, "{name}");
     }
-    // Each next session begins before the one before is stopped.
+    // Each session begins before the session before is stopped.
     let order: Vec<_> = ids(&fake).into_iter().filter(|id| id.0 == 2).map(|id| id.1).collect();
     let count = order.iter().filter(|id| **id == 3).count();
     let (mut starts, mut stops) = (0, 0);
@@ -485,7 +484,7 @@ fn a_stopping_event_may_have_to_have_values() {
     ];
     for (filter, stops) in [("number:37,url:/items/37", true), ("number:-17", false)] {
         let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
-        // A recording with a condition to stop at is not stopped before.
+        // A recording whose condition is fulfilled ends by it, not by its duration.
         let duration = if stops { "600s" } else { "1s" };
         let args = ["collect", "--force", "-o", "x.nettrace", "--duration", duration];
         let filter = ["--stopping-event-payload-filter", filter];
@@ -513,7 +512,7 @@ fn collect_stops_when_a_counter_is_so_for_a_time_and_asks_for_it() {
     let text: String =
         start.iter().filter(|b| b.is_ascii_graphic()).map(|b| char::from(*b)).collect();
     assert!(text.contains("EventCounterIntervalSec=1"), "{text}");
-    // A counter that does not exist is named, with what may have been meant.
+    // A message suggests similar names for an unknown counter.
     let condition = "System.Runtime/gc-heap-siez > 10";
     let run = on(
         &fake,
@@ -536,7 +535,7 @@ mod with_script {
         let words = std::iter::once(own.get_program()).chain(own.get_args());
         let words: Vec<String> =
             words.map(|word| format!("'{}'", word.to_string_lossy())).collect();
-        // `script` makes a terminal, and passes on to it what comes to its standard input.
+        // `script` runs the command on a terminal, and passes its standard input on to it.
         let script = Command::new("script")
             .args(["-q", "-e", "-c", &words.join(" "), "/dev/null"])
             .current_dir(&folder.0)

@@ -1,5 +1,5 @@
-//! Which processes `nettrace collect` records: those that come to a port, and programs that it
-//! starts.
+//! Processes that `nettrace collect` records: by their id, at a port, and started programs with
+//! their children.
 
 use super::{Folder, common::command, metrics, ran, signal, start, streaming, wait_until};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
@@ -48,8 +48,8 @@ fn a_launched_programs_exit_code_and_terminal_are_passed_on() {
     assert_eq!(run.code, Some(1));
 }
 
-/// Acts as a .NET program that a tool has started. This is no test of its own: the tests below
-/// start this test program again, and select it by its environment.
+/// Acts as a .NET program. Tests below start this test program again, with a variable that makes
+/// this function act; without it, the function does nothing.
 #[test]
 fn acts_as_a_net_program() {
     if std::env::var_os("NETTRACE_ACTS").is_none() {
@@ -58,7 +58,7 @@ fn acts_as_a_net_program() {
     let port = std::env::var("DOTNET_DiagnosticPorts").unwrap();
     let endpoint =
         nettrace_ipc::PortAddress::parse(port.split(',').next().unwrap()).unwrap().endpoint();
-    // Processes on one port are distinguished by their cookies.
+    // A port tells processes apart by their cookies.
     let pid = std::process::id();
     let cookie =
         nettrace_ipc::Guid::from_bytes((0x5eed_u128 << 64 | u128::from(pid)).to_le_bytes());
@@ -91,7 +91,7 @@ fn children_of_a_started_program_are_let_go_or_recorded() {
             files,
             "{messages}"
         );
-        // The process that nobody records is named.
+        // A message names the process that is not recorded.
         assert_eq!(messages.contains("goes on unrecorded; --children"), files == 1, "{messages}");
     }
 }

@@ -1,4 +1,4 @@
-//! Views on a terminal: entered, resized, and given back however they end.
+//! Views on a terminal are drawn, resized and suspended, and restore the terminal however they end.
 
 use super::pty::Pty;
 use super::{address, common::command, signal, starts, streaming, trace, wait_until};
@@ -7,7 +7,7 @@ use std::process::Child;
 
 const VIEWS: [&[&str]; 2] = [&["counters"], &["top", "--window", "1s"]];
 
-/// Starts a view on a terminal of its own.
+/// Starts a view on its own terminal.
 fn started(words: &[&str]) -> (Pty, FakeRuntime, Child) {
     let pty = Pty::new(100, 30);
     let fake = FakeRuntime::start(streaming(&trace("net10-linux-x64/all.nettrace.gz"))).unwrap();
@@ -23,7 +23,7 @@ fn assert_given_back(words: &[&str], end: impl FnOnce(&Pty, &Child)) {
     end(&pty, &child);
     assert_eq!(child.wait().unwrap().code(), Some(0), "{words:?}: {:?}", pty.written());
     pty.assert_restored();
-    // No session is left in the process either.
+    // No session is left in the process.
     wait_until("the session to end", || fake.session_count() == 0);
 }
 
@@ -31,7 +31,7 @@ fn assert_given_back(words: &[&str], end: impl FnOnce(&Pty, &Child)) {
 fn q_and_ctrl_c_give_the_terminal_back() {
     for words in VIEWS {
         assert_given_back(words, |pty, _| pty.type_bytes(b"q"));
-        // Ctrl-C is a byte here: a view has the terminal send no signals.
+        // A view switches signals of the terminal off, so that Ctrl-C is a byte.
         assert_given_back(words, |pty, _| pty.type_bytes(b"\x03"));
     }
 }
@@ -49,7 +49,7 @@ fn signals_give_the_terminal_back() {
 fn a_terminal_that_is_closed_ends_the_view_and_its_session() {
     for words in VIEWS {
         let (pty, fake, mut child) = started(words);
-        // A terminal that is closed while it is being taken over cannot be drawn on at all.
+        // After the first drawing, because a view cannot start on a closed terminal.
         pty.wait_until("the first drawing", |pty| pty.written().contains("\x1b[30;"));
         let written = pty.hang_up();
         wait_until("the end of the command", || child.try_wait().unwrap().is_some());
@@ -77,7 +77,7 @@ fn a_view_is_redrawn_when_its_terminal_is_resized() {
         pty.wait_until("the first drawing", |pty| pty.written().contains("\x1b[30;"));
         let before = pty.written().len();
         pty.resize(40, 10);
-        // The terminal is not the one that controls the program, so the system sends no signal.
+        // The system sends no signal, because the terminal does not control the program.
         signal(&child, "WINCH");
         let is_last_row = |pty: &Pty| pty.written()[before..].contains("\x1b[10;");
         pty.wait_until("a drawing in the new size", is_last_row);
@@ -94,7 +94,7 @@ fn top_keeps_the_last_seconds_of_a_process_that_has_ended() {
     let has_methods = |text: &str| text.contains("Workload.Program");
     pty.wait_until("methods", |pty| has_methods(&pty.written()));
     fake.kill();
-    // A window that has passed shows nothing, however long ago it was.
+    // After two windows, a process that has ended has no events in the window.
     let killed = std::time::Instant::now();
     wait_until("another window", || killed.elapsed().as_millis() > 2000);
     let before = pty.written().len();
@@ -130,7 +130,7 @@ fn frames_of_stack_fit_into_the_terminal_unless_they_are_to_be_wide() {
 #[test]
 fn top_asks_for_events_only_while_their_view_is_shown() {
     let (pty, fake, mut child) = started(&["top", "--window", "1s"]);
-    // There are sessions for the samples, for the names, and for the thread pool.
+    // Sessions for samples, for names (already ended), and for the thread pool.
     wait_until("the names", || fake.stops().len() == 1 && fake.session_count() == 2);
     for (key, next) in [(b"c", 1), (b"a", 2), (b"h", 3)] {
         pty.type_bytes(key);

@@ -28,7 +28,7 @@ fn one_look_for_scripts_has_all_lists_and_names_by_one_rundown() {
         assert!(rows(list).iter().all(|row| row[key].is_string()), "{list}");
     }
     assert_eq!(document["lost_events"], 0);
-    // There are the watched session, one for the names, and one for the thread pool: not one more.
+    // Sessions for samples and events, for names, and for the thread pool.
     let started: Vec<_> = ids(&fake).into_iter().filter(|(set, id)| *set == 2 && *id > 1).collect();
     assert_eq!(started.len(), 3, "{started:?}");
     assert_eq!((fake.session_count(), fake.stops().len()), (0, 3));

@@ -31,7 +31,7 @@ fn watch_shows_all_that_has_come_when_nothing_more_comes() {
         serde_json::from_str::<Value>(&line).unwrap();
         seen += 1;
     }
-    // The session goes on: all this came without its end.
+    // All lines came although the session is still open.
     wait_until("the session to be counted", || fake.session_count() == 1);
     signal(&child, "TERM");
     assert_eq!(child.wait().unwrap().code(), Some(0));
@@ -89,7 +89,7 @@ fn with_rundown() -> FakeConfig {
 const EXCEPTIONS: [&str; 7] =
     ["--show", "exceptions", "--stacks", "--frames", "--format", "ndjson", "--limit=20"];
 
-/// Returns the lines with the names that the whole trace gives them.
+/// Returns the lines of `events` on the whole trace, with the names that it has.
 fn exceptions_of_the_file(folder: &Folder) -> Vec<Value> {
     let config = with_rundown();
     std::fs::write(folder.0.join("whole.nettrace"), [config.stream, config.tail].concat()).unwrap();
@@ -106,17 +106,16 @@ fn methods_that_were_loaded_before_are_named_by_the_rundown_of_a_session_that_en
     assert_eq!(run.lines(), exceptions_of_the_file(&folder));
     let frames = run.lines()[0]["frames"].to_string();
     assert!(frames.contains("workload!Workload.Program.Thrower(int,int)"), "{frames}");
-    // The watched session comes first, so that nothing is loaded unnoticed between the two.
+    // The session with the events begins first, so that no method is loaded between the two.
     let started: Vec<(u8, u8)> =
         ids(&fake).into_iter().filter(|(set, id)| *set == 2 && *id > 1).collect();
     assert_eq!(started, [(2, 3), (2, 5)]);
     let requests = fake.requests();
     let of = |id: u8| requests.iter().find(|request| request[16..18] == [2, id]).unwrap();
-    // The keywords are exceptions, loader, JIT, NGEN, compilation diagnostic, and those of all
-    // sessions; the level is verbose.
+    // Keywords for exceptions, loader, JIT, NGEN and compilation diagnostic, with the bits that all
+    // sessions have; level Verbose.
     assert_eq!(of(3)[33..45], [&0xF020_0000_8038_u64.to_le_bytes()[..], &[5, 0, 0, 0]].concat());
-    // The rundown has loader, JIT and NGEN at the end; there are no stacks, and only critical
-    // events.
+    // Rundown keywords for loader, JIT and NGEN.
     assert_eq!(of(5)[28..36], 0x138_u64.to_le_bytes());
     assert_eq!(fake.stops().len(), 2);
     assert_eq!(fake.session_count(), 0);
@@ -133,13 +132,12 @@ fn missing_names_of_methods_loaded_before_are_reported_once() {
     let note = "frames of methods that were loaded before are shown as addresses: ";
     assert_eq!(run.stderr.matches(note).count(), 1, "{}", run.stderr);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
-    // The stacks have names for some frames, by methods that were loaded while the process was
-    // watched, and addresses for others.
+    // Only methods that were loaded during the session have names.
     let (named, whole) = (run.lines(), exceptions_of_the_file(&folder));
     assert_eq!(named.len(), whole.len());
     assert!(named.iter().zip(&whole).all(|(line, known)| line["stack"] == known["stack"]));
     assert!(named != whole);
-    // Without names none of these events are requested.
+    // If no names are shown, events about methods are not requested.
     for words in [&["--stacks", "--raw-stacks"][..], &["--stacks", "--format", "ndjson"], &[]] {
         let fake = FakeRuntime::start(with_rundown()).unwrap();
         let run = on(
@@ -161,7 +159,7 @@ fn missing_names_of_methods_loaded_before_are_reported_once() {
 #[test]
 fn events_that_only_names_are_learnt_from_are_shown_to_those_who_asked_for_them() {
     let folder = Folder::new();
-    // Both kinds of events of methods are in a trace from a start whose process was killed.
+    // A trace from a process's start has both kinds of events about methods.
     let names = |words: &[&str]| -> BTreeSet<String> {
         let fake =
             FakeRuntime::start(streaming(&trace("net10-linux-x64/killed-1.nettrace.gz"))).unwrap();
@@ -182,7 +180,6 @@ fn events_that_only_names_are_learnt_from_are_shown_to_those_who_asked_for_them(
     assert!(!has(&exceptions, "Method/") && !has(&exceptions, "GC/"), "{exceptions:?}");
     let methods = names(&["--clrevents", "jit", "--clreventlevel", "informational"]);
     assert!(has(&methods, "Method/LoadVerbose"), "{methods:?}");
-    // Events of this kind are verbose.
     assert!(!has(&methods, "Method/JittingStarted"), "{methods:?}");
     let methods = names(&["--clrevents", "jit", "--clreventlevel", "verbose"]);
     assert!(has(&methods, "Method/JittingStarted"), "{methods:?}");
@@ -190,17 +187,16 @@ fn events_that_only_names_are_learnt_from_are_shown_to_those_who_asked_for_them(
     assert_eq!(one.into_iter().collect::<Vec<_>>(), ["Exception/Start"]);
 }
 
-/// Measures and checks nothing: `cargo test --release -p nettrace-cli --test live_fake -- --ignored
-/// --nocapture delay`.
+/// Measures, and checks nothing: `cargo test --release -p nettrace-cli --test live_fake --
+/// --ignored --nocapture delay`.
 ///
-/// The fake sends a burst at once when it is resumed, and then nothing. The measured time goes from
-/// the moment at which that is seen until the burst's last event is read from the command's
-/// standard output.
+/// The fake sends a burst at its resume, and then nothing. The delay is the time from the resume to
+/// the burst's last event on the command's standard output.
 #[test]
 #[ignore = "a measurement"]
 fn delay_of_the_last_event_of_a_burst() {
     let folder = Folder::new();
-    // A flush of a busy program has some hundred kilobytes; the larger trace shows what grows.
+    // A flush of a busy program has some hundred kilobytes; the second trace is larger.
     for name in ["net10-linux-x64/waits.nettrace.gz", "net10-linux-x64/all.nettrace.gz"] {
         let burst = up_to_the_end_mark(&trace(name)).stream;
         std::fs::write(folder.0.join("cut.nettrace"), &burst).unwrap();
@@ -216,7 +212,7 @@ fn delay_of_the_last_event_of_a_burst() {
     }
 }
 
-/// Returns the time from the burst's bytes to its last line.
+/// Returns the time from the resume to the burst's last line.
 fn delay(burst: &[u8], event_count: usize) -> Duration {
     let config = FakeConfig { suspended: true, stream: burst.to_vec(), ..FakeConfig::default() };
     let fake = FakeRuntime::start(config).unwrap();

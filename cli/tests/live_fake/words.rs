@@ -1,4 +1,4 @@
-//! Asserts that words of help and messages are true, and tests dotnet-trace's forms of options.
+//! Messages of live commands, texts of processes in them, and dotnet-trace's forms of options.
 
 use super::common::{command, event_type, session_of};
 use super::{Folder, address, ids, metrics, on, patiently, ran, streaming};
@@ -7,7 +7,7 @@ use nettrace_ipc::{CommandId, HResult};
 use nettrace_testdata::synth::{Field, FieldType, Value, Version};
 use std::io::Read;
 
-/// A text that moves cursors, changes titles, ends lines and turns directions.
+/// Text that would move the cursor, change the title, end lines and reverse text on a terminal.
 const HOSTILE: &str = "a\x1b[31mb\x1b]0;title\x07c\r\nd\u{9b}2Je\u{202e}f";
 
 fn assert_harmless(what: &str, text: &str) {
@@ -43,7 +43,7 @@ fn a_terminal_sees_no_control_characters_of_a_process() {
     }
 }
 
-/// Returns the trace with escapes in each occurrence of a text in a payload.
+/// Returns the trace with control characters in each occurrence of a UTF-16 text.
 fn spoiled(bytes: &[u8], text: &str) -> Vec<u8> {
     let units = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     let tail = "\u{1b}\u{9b}\u{202e}\r";
@@ -195,8 +195,7 @@ fn a_process_that_ignores_the_stop_cannot_fill_the_disk() {
     let run = patiently(&fake, &folder, &words, "4s");
     assert_ne!(run.code, Some(0));
     run.assert_message("although it was asked to stop");
-    // The limits are 1 MB for the file and 1 MB for buffers; the rest is what a process sends at
-    // its end.
+    // 1 MB for the file, 1 MB for buffers, 64 MB for the rundown.
     let names = folder.names();
     let size: u64 =
         names.iter().map(|name| std::fs::metadata(folder.0.join(name)).unwrap().len()).sum();

@@ -1,10 +1,10 @@
-//! Asserts that the providers which a report recommends bring it events.
+//! Providers that a report recommends record events for it.
 
 use super::{Subject, ran};
 use nettrace_testdata::peers::{self, Folder};
 use nettrace_testdata::synth::{Session, Version};
 
-/// Reports of a trace that has no events for them, and the scenario that has such events.
+/// Reports, each with the scenario that has events for it.
 const REPORTS: [(&str, &str); 14] = [
     ("topN", "all"),
     ("modules", "all"),
@@ -22,7 +22,7 @@ const REPORTS: [(&str, &str); 14] = [
     ("counters", "metrics"),
 ];
 
-/// Providers that the program cannot have: it sends and answers no requests.
+/// Providers without events, because the program sends and answers no requests.
 const OUT_OF_REACH: [&str; 2] = ["System.Net.Http:", "Microsoft.AspNetCore.Hosting:"];
 
 #[test]
@@ -63,8 +63,7 @@ fn a_report_has_events_of_each_provider_that_it_recommends() {
     });
 }
 
-/// Returns the providers that a report recommends for a trace that has nothing for it, without the
-/// quotes for a shell.
+/// Returns the providers that a report recommends for an empty trace, without quotes for a shell.
 fn recommended(report: &str, folder: &Folder) -> Vec<String> {
     let nothing = Session::new(Version::V4).record().stream.bytes;
     std::fs::write(folder.file("nothing.nettrace"), nothing).unwrap();

@@ -1,4 +1,4 @@
-//! Every option of `nettrace collect` on real runtimes.
+//! Options of `nettrace collect` on real runtimes.
 
 use super::common::Json;
 use super::{Subject, finished, ran, traces, wait_until};
@@ -42,7 +42,7 @@ fn each_family_of_options_gives_a_whole_trace() {
         let mut subject = Subject::start(peer, "custom");
         for options in families {
             let context = format!(".NET {} {options:?}", peer.major);
-            // Recordings that stop by themselves are not to be stopped before.
+            // Recordings that end by size or condition have a long duration.
             let stops_itself =
                 options.iter().any(|option| ["--max-size", "--until"].contains(option))
                     || options.contains(&"--stopping-event-provider-name");
@@ -53,7 +53,7 @@ fn each_family_of_options_gives_a_whole_trace() {
                 assert!(run.stderr.contains(": stopping\n"), "{context}: {}", run.stderr);
             }
             let info = subject.info("x.nettrace");
-            // A small buffer or a busy machine loses events, which a message reports.
+            // With a small buffer or on a busy machine, events are lost, which a message reports.
             let lost = info["lost"].int();
             let is_said = run.stderr.contains(&format!("{} lost: ", counted(lost)));
             assert_eq!(is_said, lost > 0, "{context}: {lost}: {}", run.stderr);
@@ -73,7 +73,7 @@ fn each_family_of_options_gives_a_whole_trace() {
     });
 }
 
-/// Returns a count as messages have it: `1 event`, `1,234 events`.
+/// Returns a count as in messages: `1 event`, `1,234 events`.
 fn counted(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
@@ -92,7 +92,7 @@ fn event_ids_that_are_asked_for_are_the_only_ones_to_come() {
     peers::each(peers::all().into_iter().filter(|peer| peer.major == 10).collect(), |peer| {
         let mut subject = Subject::start(peer, "custom");
         let options = ["--events", "Nettrace-Workload=1,8", "--rundown", "false"];
-        // Other events have happened when the second of these comes.
+        // Other events have happened by the time of the condition's event.
         let end =
             ["--until", "Nettrace-Workload/Item", "--keep-after", "300ms", "-o", "x.nettrace"];
         assert_eq!(subject.collect(&[&options[..], &end].concat()).code, Some(0));
@@ -149,8 +149,8 @@ fn each_file_of_a_rotation_is_whole() {
     });
 }
 
-/// Starts programs in a namespace of processes of its own, and records all that are in it. Other
-/// processes of this machine are none of a test's business.
+/// Starts programs in their own process namespace, and records all processes in it, so that other
+/// processes of the machine are not touched.
 fn record_all_of(lines: &[String], folder: &Folder) -> Output {
     let nettrace = env!("CARGO_BIN_EXE_nettrace");
     let count = lines.len();
@@ -173,12 +173,11 @@ mod with_namespaces {
     #[test]
     #[ignore = "needs NETTRACE_PEERS and namespaces"]
     fn all_processes_that_can_be_reached_are_recorded() {
-        // The programs end with the namespace.
         let lines: Vec<String> =
             peers::all().iter().map(|peer| peer.shell("custom", 3600)).collect();
         let mut folder = Folder::new();
         let mut output = record_all_of(&lines, &folder);
-        // .NET Core 3.1 may get stuck, as `peers::each` tells.
+        // .NET Core 3.1 may get stuck, as `peers::each` explains.
         if String::from_utf8_lossy(&output.stderr).contains("did not end the session in time") {
             folder = Folder::new();
             output = record_all_of(&lines, &folder);

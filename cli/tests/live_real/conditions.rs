@@ -1,15 +1,15 @@
-//! Conditions to stop at: those that cannot be met are reported at the start, or at the first event
-//! that shows it.
+//! Conditions of `--until` that cannot be met are reported at the start, or at the first event that
+//! shows it.
 
 use super::Subject;
 use nettrace_testdata::peers;
 
-/// When the message comes.
+/// Time at which the message comes.
 #[derive(Clone, Copy, PartialEq)]
 enum When {
-    /// The message comes before the session begins.
+    /// Before the session begins.
     AtTheStart,
-    /// The message comes at the first event of the name.
+    /// At the first event with the condition's name.
     AtAnEvent,
 }
 
@@ -52,12 +52,12 @@ fn unreachable_conditions_are_reported_at_the_start_or_at_the_first_event() {
             let place = if *when == AtTheStart { before } else { after };
             assert!(place.contains(reason), ".NET {} {until}: {}", peer.major, run.stderr);
         }
-        // These are the same conditions, as options of dotnet-trace.
+        // Options of dotnet-trace for such a condition.
         let event = ["--stopping-event-provider-name", RUNTIME, "--stopping-event-event-name"];
         let filter = ["GC/Start", "--stopping-event-payload-filter", "Dept:0"];
         let run = subject.collect(&[&event[..], &filter, &options].concat());
         run.assert_message("has no field Dept; did you mean Depth?");
-        // A condition that can be met ends the recording before its time.
+        // A condition that can be met ends the recording, which has no duration here.
         let until = format!("{RUNTIME}/GC/Start where Depth >= 0 and Reason ~ '^(Induced|Alloc)'");
         let options = ["--profile", "gc-collect", "--rundown", "false", "-o", "x.nettrace"];
         let run = subject.collect(&[&["--until", until.as_str()][..], &options].concat());

@@ -10,11 +10,11 @@ use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
-/// First major version whose workload has instruments: `System.Diagnostics.Metrics` is part of .NET
-/// since 6.
+/// First major version whose workload has instruments; .NET has `System.Diagnostics.Metrics` from 6
+/// on.
 const HAS_METRICS: u32 = 6;
 
-/// Sends Ctrl-C, which ends the session.
+/// Sends SIGINT and waits for the command's end.
 fn interrupt(child: &mut Child) {
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(killed.unwrap().success());
@@ -33,18 +33,18 @@ fn event_counters_and_instruments_come_without_being_named() {
             lines.iter().filter(|line| line["provider"] == provider).collect()
         };
         assert!(of("System.Runtime").len() > 20, ".NET {}: {lines:?}", peer.major);
-        // The counters were found in the program's assembly.
+        // The provider was found in the program's assembly.
         assert!(!of("Nettrace-Workload-Counters").is_empty(), ".NET {}", peer.major);
         assert_eq!(!of("Nettrace.Workload").is_empty(), peer.major >= HAS_METRICS);
-        // A meter of the same name takes the place of the EventCounters, from .NET 9 on.
+        // From .NET 9 on, the meter System.Runtime replaces the EventCounters of that name.
         let is_meter = of("System.Runtime").iter().any(|line| line["kind"] == "up_down_counter");
         assert_eq!(is_meter, peer.major >= 9);
         assert!(!is_meter || of("System.Runtime").iter().all(|line| line["kind"] != "mean"));
-        // An EventCounter's first interval may be short.
+        // Not for EventCounters, whose first interval may be short.
         for line in lines.iter().filter(|line| line["kind"] == "counter") {
             let (rate, value) = (line["rate_per_second"].as_f64().unwrap(), line["value"].as_f64());
             let value = value.unwrap();
-            // An interval of a second takes a second, or longer on a busy machine.
+            // An interval takes a second, or longer on a busy machine.
             let (rate, value) = (rate.abs(), value.abs());
             assert!(rate <= value * 1.3 + 0.1 && rate >= value * 0.1, "{line}");
         }
@@ -58,7 +58,8 @@ fn a_starved_thread_pool_is_seen_without_being_asked_for() {
     let peers = peers::modern().into_iter().filter(|peer| peer.major >= 8).collect();
     peers::each(peers, |peer| {
         let mut subject = Subject::starved(peer);
-        // A hundred items a second come, and few can be done: the first second makes the queue.
+        // A hundred items a second come, and few are done, so that the queue is long after a
+        // second.
         let top = subject.run(&["top", "--once", "--json", "--window", "3s"]);
         let header = &top.json()["header"];
         assert!(header["threadpool_queue"].as_f64() > Some(5.0), ".NET {}: {header}", peer.major);
@@ -73,14 +74,14 @@ fn a_starved_thread_pool_is_seen_without_being_asked_for() {
         let last = |names: [&str; 2]| {
             let one = series.iter().find(|one| names.contains(&one["name"].text()));
             let one = one.unwrap_or_else(|| panic!(".NET {}: {names:?}", peer.major));
-            // The runtime publishes the instrument as changes, whose sum is the level.
+            // An instrument that is published as changes has the level as its total.
             let level = if one["kind"] == "counter" { "total" } else { "value" };
             one["points"].list().last().and_then(|point| point[level].as_f64()).unwrap()
         };
         let queue = last(["threadpool-queue-length", "dotnet.thread_pool.queue.length"]);
         let threads = last(["threadpool-thread-count", "dotnet.thread_pool.thread.count"]);
         assert!(queue > 5.0 && threads > 1.0, ".NET {}: {document:#}", peer.major);
-        // .NET 8 takes stacks of these events, which would cost it more than they are worth.
+        // On .NET 8, which would take stacks of these events, they are not requested.
         if peer.major >= 9 {
             let added = header["threadpool_starvations"].as_u64();
             assert!(added > Some(0), ".NET {}: {header}", peer.major);
@@ -100,7 +101,7 @@ fn two_views_share_the_metrics_of_a_process_and_one_with_other_settings_gets_a_n
         let mut first = subject.spawn(&[&words[..], &["--duration", "20s"]].concat());
         let mut lines = BufReader::new(first.stdout.take().unwrap()).lines();
         lines.next().unwrap().unwrap();
-        // This runs before another one ends: .NET forgets the settings when one of several does.
+        // First, because .NET forgets the settings when one of several sessions ends.
         let other = ["--maxHistograms", "3", "--duration", "3s"];
         let third = subject.run(&[&words[..], &other].concat());
         third.assert_message("--maxHistograms 10");
@@ -142,7 +143,7 @@ fn metrics_are_served_on_this_machine() {
     });
 }
 
-/// Programs of one name, which no other program of this machine has.
+/// Two programs with a name that no other program of this machine has.
 struct SameNamed(Vec<Child>);
 
 impl SameNamed {
@@ -193,11 +194,10 @@ fn processes_of_one_name_are_in_one_table() {
     });
 }
 
-/// Maximum number of recordings in which every event that comes all the time has to come at least
-/// once.
+/// Maximum number of recordings within which each steady event has to come.
 const MAX_RECORDINGS: u32 = 10;
 
-/// Returns the option that a line of `discover` says, as arguments.
+/// Splits an option in the output of `discover` into two arguments.
 fn options(record: &str) -> [&str; 2] {
     let (option, value) = record.split_once(' ').unwrap();
     [option, value.trim_matches('\'')]
@@ -215,8 +215,7 @@ fn what_discover_says_records_an_event_records_it() {
             assert!(document["cost"][key].is_number(), "{key}: {}", document["cost"]);
         }
         let rows = |list: &Value| list.list().to_vec();
-        // Only events that come all the time count: a program loads and compiles the less, the
-        // longer it runs.
+        // Only steady events count, because a program loads and compiles less and less.
         let again = subject.run(&["discover", "--duration", "4s", "--json"]).json();
         let count = |document: &Value, name: &str, id: &Value| -> u64 {
             let provider = rows(&document["providers"]).into_iter().find(|row| row["name"] == name);
@@ -249,8 +248,8 @@ fn what_discover_says_records_an_event_records_it() {
         let has = |types: &[Value], name: &str, event: &Value| {
             types.iter().any(|row| row["provider"] == name && row["id"] == event["id"])
         };
-        // All lines are recorded together, because some events are about those of others. Which of
-        // them come in one recording depends on the machine, so it is repeated until all have come.
+        // All options in one recording, because some events are about events of other providers.
+        // Repeated until all have come, because that depends on the machine.
         let providers = document["providers"].list().iter();
         let words: Vec<&str> = providers.flat_map(|row| options(row["record"].text())).collect();
         let mut missing: Vec<(&str, &Value)> = steady
@@ -265,8 +264,8 @@ fn what_discover_says_records_an_event_records_it() {
             }
         }
         assert!(missing.is_empty(), ".NET {} {words:?}: no {missing:?}", peer.major);
-        // A recording of one provider alone ends with its event. Tasks and buffers mostly send
-        // events about the events of others.
+        // Then each provider alone, until its event comes. Providers of tasks and buffers are left
+        // out, because their events are about others.
         for (name, events) in &steady {
             if name.starts_with("System.") && name != "System.Runtime" {
                 continue;
@@ -277,7 +276,7 @@ fn what_discover_says_records_an_event_records_it() {
             let types = types(&words, &["--until", &until, "--duration", "60s"]);
             assert!(has(&types, name, event), ".NET {} {words:?}: no {event}", peer.major);
         }
-        // Counters, and an instrument, are recorded as well.
+        // An instrument is recorded, too.
         let instrument =
             rows(&document["instruments"]).into_iter().find(|row| row["name"] == "orders");
         if let Some(instrument) = instrument {
@@ -306,12 +305,11 @@ fn providers_events_counters_and_instruments_are_discovered() {
         let runtime = find("Microsoft-Windows-DotNETRuntime").unwrap();
         let ids: Vec<u64> =
             runtime["events"].list().iter().map(|event| event["id"].int()).collect();
-        // The ids are those of a collection, and of allocations, at the highest level.
+        // Events of a collection and, at the highest level, of an allocation.
         assert!(ids.contains(&10) && ids.contains(&1), ".NET {}: {ids:?}", peer.major);
-        // This provider is found without being named: the runtime has a word for all.
+        // A provider that only the session for all providers has.
         assert!(find("System.Threading.Tasks.TplEventSource").is_some(), "{document}");
-        // These are the program's own providers, which another session of discover requests for
-        // their counters.
+        // The program's own providers, which the other session requests for their counters.
         for name in ["Nettrace-Workload", "Nettrace-Workload-Dynamic"] {
             let events = find(name).map_or(0, |one| one["count"].as_u64().unwrap_or(0));
             assert!(events > 10, ".NET {}: {name}: {events} events", peer.major);

@@ -1,21 +1,19 @@
-//! Compares real runs of a program that does the same with `nettrace diff`, and those of one that
-//! was changed.
+//! `nettrace diff` on real runs of a program: equal ones, and ones with a planted change.
 
 use super::common::Json;
 use super::{finished, launching, ran};
 use nettrace_testdata::peers::{self, Folder, Peer};
 use serde_json::Value;
 
-/// The sides, with their environment. Each has two traces, so that one run which was disturbed does
-/// not stand alone.
+/// Sides with their environment. Each has two traces, so that one disturbed run does not decide.
 const SIDES: [(&str, [(&str, &str); 1]); 3] = [
     ("old", [("DOTNET_TieredPGO", "1")]),
     ("same", [("DOTNET_TieredPGO", "1")]),
-    // There is room for half a megabyte between collections, so there are many more of them.
+    // A collection for each half megabyte: many more than by default.
     ("small", [("DOTNET_GCgen0size", "0x80000")]),
 ];
 
-/// Records two traces of each side, in turns: what else the machine does then affects all sides.
+/// Records two traces of each side, in turns, so that other load of the machine affects all sides.
 fn record(peer: &Peer, folder: &Folder, sides: &[(&str, [(&str, &str); 1])]) {
     for run in [1, 2] {
         for (side, variables) in sides {
@@ -47,7 +45,7 @@ fn a_program_recorded_again_did_not_change_and_a_planted_change_is_the_first_row
         record(peer, &folder, &SIDES);
         let mut same = diff(&folder, "same");
         if same["significant"] != 0 {
-            // One of a hundred comparisons is wrong (docs/diff.md), two in turn are not.
+            // One of a hundred comparisons is wrong (docs/diff.md), so that a second one decides.
             eprintln!("beyond noise once: {:#}", same["rows"][0]);
             record(peer, &folder, &SIDES[..2]);
             same = diff(&folder, "same");
@@ -59,7 +57,7 @@ fn a_program_recorded_again_did_not_change_and_a_planted_change_is_the_first_row
         let start = rows.iter().find(is_start).expect("they begin with their process");
         assert!(start["old"].as_f64() > Some(1e6) && start["unit"] == "ns", "{start}");
         let small = diff(&folder, "small");
-        // More collections pause for longer together: either stands first.
+        // More collections also pause for longer, so that either row may be first.
         let (rows, first) = (small["rows"].list(), &small["rows"][0]);
         assert_eq!(first["is_significant"], true, "{first}");
         assert!(["gc_count", "gc_pause"].iter().any(|gc| first["subject"] == *gc), "{first}");

@@ -1,11 +1,11 @@
-//! How recordings of real processes end: by signals to the command, by signals to the process, and
-//! when the process stands still.
+//! Ends of recordings of real processes: signals to the command, signals to the process, and a
+//! process that stands still.
 
 use super::common::Json;
 use super::{Subject, finished, wait_until};
 use nettrace_testdata::peers;
 
-/// Starts a recording and waits until bytes of it have arrived.
+/// Starts a recording and waits until bytes have arrived.
 fn recording(subject: &Subject, options: &[&str]) -> std::process::Child {
     let words = [
         "collect",
@@ -63,7 +63,7 @@ fn a_terminated_process_ends_its_trace_if_it_can() {
 fn a_process_that_stands_still_costs_the_deadline_and_keeps_no_session() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "custom");
-        // The start has to be done within this time, too.
+        // The start of the session must succeed within this time, too.
         let child = recording(&subject, &["--patience", "8s"]);
         subject.target.freeze();
         peers::signal(child.id(), "INT");
@@ -73,7 +73,7 @@ fn a_process_that_stands_still_costs_the_deadline_and_keeps_no_session() {
         assert!(subject.info("x.nettrace")["events"].int() > 10);
         subject.target.signal("CONT");
         subject.assert_unharmed();
-        // The command holds none of the process's sessions any more.
+        // No session is left in the process, which allows 64.
         let sessions: Vec<_> = (0..64).map(|_| subject.quiet_session()).collect();
         assert!(sessions.iter().all(Result::is_ok), ".NET {}", peer.major);
     });

@@ -1,4 +1,4 @@
-//! Runs `nettrace heap` on real runtimes.
+//! `nettrace heap` on real runtimes.
 
 use super::common::Json;
 use super::{Subject, finished, launching, ran, wait_until};
@@ -14,7 +14,7 @@ fn nameless(report: &Value) -> u64 {
     report["missing"]["undescribed_objects"].int()
 }
 
-/// Returns the number of objects and bytes of all types.
+/// Returns the sums of objects and bytes of all types.
 fn sizes(report: &Value) -> [u64; 2] {
     let types = report["types"].list();
     ["count", "bytes"].map(|name| types.iter().map(|row| row[name].as_u64().unwrap()).sum())
@@ -24,7 +24,7 @@ fn sizes(report: &Value) -> [u64; 2] {
 #[ignore = "needs NETTRACE_PEERS"]
 fn a_process_is_dumped_again_and_again_and_each_time_types_have_names() {
     peers::each(peers::all(), |peer| {
-        // A static variable holds 4,096 places, in which arrays of bytes and texts come and go.
+        // A static variable holds an array of 4,096 objects: arrays of bytes, and texts.
         let mut subject = Subject::start(peer, "gc");
         for file in ["first.nettrace", "second.nettrace"] {
             let run = subject.run(&["heap", "--json", "--save", file]);
@@ -44,8 +44,8 @@ fn a_process_is_dumped_again_and_again_and_each_time_types_have_names() {
             );
             assert_eq!(row(&report, "System.String")["module"], "System.Private.CoreLib");
             let kept = ran(&["heap", file, "--json"], &subject.folder).json();
-            // Without the modules of the process nested types lack their outer types, so some of
-            // them are one type.
+            // Only sums, because without the process's modules, nested types of one name are one
+            // type.
             assert_eq!(sizes(&report), sizes(&kept));
         }
         let paths = ["heap", "paths", "second.nettrace", "--type", "^System.Byte\\[\\]$", "--json"];
@@ -66,7 +66,7 @@ fn a_process_is_dumped_again_and_again_and_each_time_types_have_names() {
     });
 }
 
-/// Asserts counts, own and retained bytes of the types of `KnownGraph`, and what holds their
+/// Asserts counts, bytes and retained bytes of the types of `KnownGraph`, and the paths to their
 /// objects.
 fn assert_known_graph(subject: &Subject, file: &str, major: u32) {
     let report = ran(&["heap", file, "--type", "^Known\\.", "--json"], &subject.folder).json();
@@ -75,8 +75,7 @@ fn assert_known_graph(subject: &Subject, file: &str, major: u32) {
         assert_eq!(row["module"], "KnownGraph", ".NET {major}: {name}");
         ["count", "bytes", "retained_bytes", "largest_bytes"].map(|key| row[key].int())
     };
-    // An object has a header of 16 bytes and its fields; an array has its length, too, and no more
-    // than its bytes.
+    // An object has 16 bytes and its fields, an array 24 bytes and its elements.
     let (session, cart, data) = (16 + 2 * 8, 16 + 8, 24 + 100);
     let all = session + cart + data;
     assert_eq!(sums("Known.Session"), [1000, 1000 * session, 1000 * all, session], ".NET {major}");
@@ -114,7 +113,7 @@ fn a_known_graph_is_found_object_by_object_with_who_holds_it() {
         assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
         assert!(run.text().contains("paused for "), "{}", run.text());
         assert_known_graph(&subject, "alone.nettrace", peer.major);
-        // Another session runs, for which the runtime describes no types.
+        // Beside another session, for which the runtime describes no types.
         let beside = subject.spawn(&["collect", "--duration", "8s", "-o", "beside.nettrace"]);
         let file = subject.folder.path().join("beside.nettrace.part");
         wait_until("the other session", || {

@@ -1,4 +1,4 @@
-//! Programs that `nettrace collect` starts, and processes that come to its port.
+//! Programs that `nettrace collect` starts, and processes that connect to its port.
 
 use super::{arriving, finished, launching, ran, traces, wait_until};
 use crate::common::command;
@@ -66,7 +66,7 @@ fn programs_that_a_program_starts_finish_and_are_recorded_on_demand() {
 fn programs_that_run_in_turn_are_let_go_with_few_descriptors_and_named() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
-        // The program ends at once, since there is nothing to read.
+        // The program ends at once, because its standard input is empty.
         let program = peer.shell("sleep", 0);
         let line =
             format!("ulimit -S -n 1000; for i in $(seq 40); do {program} || exit 9; done; exit 5");
@@ -82,7 +82,7 @@ fn programs_that_run_in_turn_are_let_go_with_few_descriptors_and_named() {
         assert_eq!(run.code, Some(5), "{context}");
         assert_eq!(run.text().matches("done").count(), 40, "{context}");
         assert_eq!(traces(&folder).len(), 1, "{context}");
-        // Every process that is not recorded is named, until it is clear.
+        // Messages name the first ten unrecorded processes.
         assert_eq!(run.stderr.matches("goes on unrecorded").count(), 10, "{context}");
         assert!(run.stderr.contains("so do all that follow"), "{context}");
     });

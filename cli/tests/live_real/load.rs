@@ -1,10 +1,10 @@
-//! Stops a process that sends as fast as it can.
+//! Stopping a process that sends events as fast as it can.
 
 use super::Subject;
 use nettrace_parser::{Buffered, Reader, Value};
 use nettrace_testdata::peers;
 
-/// Numbers that a count runs through before it begins again.
+/// Number after which the workload's count begins again.
 const ROUND: u64 = 100_000;
 
 #[test]
@@ -28,7 +28,7 @@ fn a_stop_under_full_load_loses_nothing_that_the_stream_does_not_say() {
                 _ => None,
             });
             let number = number.unwrap();
-            // One thread counts, so a number that is not there was lost.
+            // One thread counts, so that each missing number is a lost event.
             missing += last.map_or(0, |last: u64| (number + ROUND - last - 1) % ROUND);
             last = Some(number);
             count += 1;
@@ -37,7 +37,7 @@ fn a_stop_under_full_load_loses_nothing_that_the_stream_does_not_say() {
         let lost = reader.losses().total();
         eprintln!(".NET {}: {count} events, {lost} lost", peer.major);
         assert!(count > 10_000 && reader.is_complete());
-        // Events that were lost after the last one show nowhere.
+        // Events that were lost after the last event are missing no number.
         assert_eq!(
             missing % ROUND,
             lost_before_last % ROUND,

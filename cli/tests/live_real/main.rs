@@ -1,7 +1,5 @@
-//! The live commands on real runtimes: .NET Core 3.1, .NET 8, 9 and 10, in the folder that
-//! `NETTRACE_PEERS` names.
-//! After all commands the processes still answer, and have no descriptor more than before.
-//! After all that is done to them they still answer, and have no descriptor more than
+//! Live commands on real runtimes: .NET Core 3.1, .NET 8, 9 and 10, in the folder that
+//! `NETTRACE_PEERS` names. Processes still answer afterwards, and have no more descriptors than
 //! before.
 #![cfg(target_os = "linux")]
 #![allow(clippy::restriction, clippy::pedantic)]
@@ -9,7 +7,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-/// The tests: all of them need real runtimes.
 #[path = "."]
 mod with_runtime {
     use super::*;
@@ -41,7 +38,7 @@ use nettrace_testdata::peers::{Folder, Peer, Target};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A program that answers commands.
+/// Running program on which commands are tested.
 struct Subject {
     target: Target,
     folder: Folder,
@@ -71,7 +68,7 @@ impl Subject {
 
     fn warmed_up(target: Target, folder: Folder) -> Subject {
         let mut subject = Subject { target, folder, descriptors_before: 0 };
-        // A runtime keeps what it creates for its first session.
+        // A runtime keeps descriptors that it opens for its first session.
         let warm_up = subject.collect(&["--duration", "100ms", "-o", "warm-up.nettrace"]);
         assert_eq!(warm_up.code, Some(0), "{}", warm_up.stderr);
         subject.descriptors_before = subject.target.descriptor_count();
@@ -122,7 +119,7 @@ impl Subject {
         ran(&["info", file, "--json"], &self.folder).json()
     }
 
-    /// Asserts that the program still answers, and has no descriptor more than before.
+    /// Asserts that the program still answers, and has no more descriptors than before.
     fn assert_unharmed(&mut self) {
         let run = self.run(&["process", "info", "--json"]);
         if self.target.major == 3 {
@@ -134,8 +131,7 @@ impl Subject {
     }
 }
 
-/// Returns the words of a live command, with time for a process on a busy machine unless they say
-/// how much.
+/// Returns the words of a live command, with much patience unless they have `--patience`.
 fn patient<'w>(words: &[&'w str]) -> Vec<&'w str> {
     let mut words = words.to_vec();
     if !words.contains(&"--patience") {
@@ -155,7 +151,7 @@ fn finished(output: std::process::Output) -> Ran {
     Ran { code: output.status.code(), stdout: output.stdout, stderr }
 }
 
-/// Returns `nettrace` with these options, before a program of the peer that it starts.
+/// Returns a command with these options that starts the peer's program.
 fn launching(
     peer: &Peer,
     options: &[&str],
@@ -171,7 +167,7 @@ fn launching(
     command
 }
 
-/// Starts programs that come to a port. They wait there at startup until they are recorded.
+/// Starts programs that connect to a port, and are suspended there until they are recorded.
 fn arriving(peer: &Peer, port: &str, count: usize, folder: &Folder) -> Vec<Child> {
     let start = |_| {
         let mut command = peer.command(folder.path(), "sleep", 1);
@@ -180,7 +176,7 @@ fn arriving(peer: &Peer, port: &str, count: usize, folder: &Folder) -> Vec<Child
     (0..count).map(start).collect()
 }
 
-/// Returns the traces in a folder, by name.
+/// Returns the names of the traces in a folder, sorted.
 fn traces(folder: &Folder) -> Vec<String> {
     let names = std::fs::read_dir(folder.path()).unwrap().flatten();
     let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());

@@ -1,5 +1,5 @@
-//! Scripts that were written for `dotnet-trace collect`: each of its options is known here, with
-//! the values that it takes there. Where something differs the reason stands here.
+//! Options of `dotnet-trace collect`: `nettrace collect` knows each with its values, for scripts.
+//! Differences are listed with their reasons.
 
 use super::{Ran, Subject, finished, launching, ran, wait_until};
 use crate::common::command;
@@ -7,7 +7,7 @@ use nettrace_testdata::peers::{self, Folder};
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
-/// An option of dotnet-trace's `collect`, how scripts write it, and what differs.
+/// Option of `dotnet-trace collect`, the ways in which scripts write it, and a difference.
 struct Known {
     option: &'static str,
     written: &'static [&'static [&'static str]],
@@ -113,7 +113,7 @@ const KNOWN: &[Known] = &[
     ),
 ];
 
-/// An option in the help of dotnet-trace: its other names, default and values.
+/// Option in the help of dotnet-trace.
 #[derive(Debug, Default)]
 struct Theirs {
     names: Vec<String>,
@@ -145,7 +145,7 @@ fn theirs(help: &str) -> Vec<Theirs> {
     options.filter(|theirs| !theirs.names.iter().any(|name| name == "--help")).collect()
 }
 
-/// Returns the defaults in the help of this command, by option.
+/// Returns the defaults in the help of `nettrace collect`, by option.
 fn defaults(help: &str) -> BTreeMap<String, String> {
     let (mut all, mut option) = (BTreeMap::new(), String::new());
     for line in help.lines() {
@@ -165,7 +165,7 @@ fn defaults(help: &str) -> BTreeMap<String, String> {
     all
 }
 
-/// Returns what a command line would request.
+/// Runs `collect --dry-run` with these options.
 fn tried(words: &[&str]) -> Ran {
     let whom: &[&str] = match words {
         ["-p" | "-n" | "--process-id" | "--name" | "--diagnostic-port" | "--dport", ..] => &[],
@@ -190,7 +190,7 @@ fn every_option_of_dotnet_trace_is_taken_with_its_values_or_differs_for_a_reason
         let known = KNOWN.iter().find(is_wanted);
         let known = known.unwrap_or_else(|| panic!("dotnet-trace has {:?}, too", option.names));
         for name in &option.names {
-            // The option is known; other errors of the command line do not matter here.
+            // Only an unknown option is an error here.
             let run = ran(&["collect", name], &Folder::new());
             assert!(!run.stderr.contains("unexpected argument"), "{name}: {}", run.stderr);
         }
@@ -205,7 +205,7 @@ fn every_option_of_dotnet_trace_is_taken_with_its_values_or_differs_for_a_reason
             }
         }
         if let Some(default) = &option.default {
-            // The help has a default unless that goes without saying: true, or no file.
+            // The help leaves out obvious defaults: true, or no file.
             let own = own_defaults.get(known.option).map_or("", String::as_str);
             let is_same = own.eq_ignore_ascii_case(default)
                 || own.is_empty() && ["True", "default", "NetTrace"].contains(&default.as_str());
@@ -223,10 +223,10 @@ fn every_option_of_dotnet_trace_is_taken_with_its_values_or_differs_for_a_reason
 
 #[test]
 fn differences_from_dotnet_trace_are_those_listed_here() {
-    // A provider without keywords has all of them.
+    // Without keywords, a provider has all.
     let run = tried(&["--providers", "Shop"]);
     assert!(run.text().contains("Shop  keywords 0xffffffffffffffff"), "{}", run.text());
-    // Keywords of both options are united.
+    // Keywords of several options are united.
     let run = tried(&["--clrevents", "exception", "--profile", "gc-collect"]);
     let runtime: Vec<&str> =
         run.text().lines().filter(|line| line.contains("-DotNETRuntime  keywords")).collect();
@@ -271,7 +271,7 @@ fn enter_ends_a_recording_of_a_real_process_on_a_terminal() {
         let words = std::iter::once(own.get_program()).chain(own.get_args());
         let words: Vec<String> =
             words.map(|word| format!("'{}'", word.to_string_lossy())).collect();
-        // `script` makes a terminal, and passes on to it what comes to its standard input.
+        // `script` runs the command on a terminal, and passes its standard input on to it.
         let script = Command::new("script")
             .args(["-q", "-e", "-c", &words.join(" "), "/dev/null"])
             .current_dir(subject.folder.path())

@@ -1,4 +1,4 @@
-//! Changes a process that waits at its start, and replays what was recorded of one.
+//! Changing a process that is suspended at startup, and replaying a transcript of a process.
 
 use super::common::{Json, command};
 use super::{Subject, finished, patient, ran, wait_until};

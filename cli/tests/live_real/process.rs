@@ -13,8 +13,8 @@ fn ps_lists_each_runtime_with_its_version_and_what_it_can_do() {
     if targets.is_empty() {
         return;
     }
-    // A process that does not answer within two seconds, as on a busy machine, is listed without
-    // its version.
+    // On a busy machine, a process may not answer within two seconds, and is listed without
+    // version.
     let versions = |report: &serde_json::Value| {
         let processes = report["processes"].list();
         let ours = |pid: &serde_json::Value| targets.iter().any(|target| *pid == target.pid());
@@ -93,14 +93,13 @@ fn each_request_of_process_is_answered() {
         // A request that would kill the process is not sent.
         let hook = subject.run(&["process", "startup-hook", "/none.dll"]);
         assert_eq!(hook.code, Some(2), "{}", hook.stderr);
-        // A perf map is kept open after it was switched off.
+        // The runtime keeps files of a perf map open after it was switched off.
         subject.descriptors_before += 2;
         subject.assert_unharmed();
     });
 }
 
-/// Writes a dump. A runtime's createdump gives up when a thread ends while it is being read; then
-/// the dump is requested again.
+/// Writes a dump, with up to 20 retries, because createdump fails if a thread ends meanwhile.
 fn dumped(subject: &Subject, path: &str) -> Ran {
     let mut run = subject.run(&["process", "dump", "-o", path]);
     for _ in 0..20 {
@@ -125,7 +124,8 @@ fn net_core_3_says_what_it_cannot_do_and_writes_dumps() {
         }
         let dump = subject.folder.file("d.dmp");
         let run = dumped(&subject, &dump);
-        // Without a createdump that may be executed the request would harm, and is not sent.
+        // The request is not sent if createdump cannot be executed, because it would harm the
+        // process.
         assert_eq!(run.code == Some(0), std::fs::metadata(&dump).is_ok(), "{}", run.stderr);
         subject.assert_unharmed();
     });

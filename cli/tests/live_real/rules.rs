@@ -1,11 +1,11 @@
-//! Rules on real runtimes: they fire by what the process counts.
+//! Rules on real runtimes.
 
 use super::common::Json;
 use super::{Subject, traces, wait_until};
 use nettrace_testdata::peers;
 use std::process::{Child, Stdio};
 
-/// Starts a run with these rules, with its messages in a file.
+/// Starts a run with these rules that writes its messages to the file `messages`.
 fn watching(subject: &Subject, rules: &str, words: &[&str]) -> Child {
     std::fs::write(subject.folder.file("rules.toml"), rules).unwrap();
     let messages = std::fs::File::create(subject.folder.file("messages")).unwrap();
@@ -65,7 +65,7 @@ fn rules_of_exceptions_and_of_the_heap_record_what_happens_then() {
         }
         let exceptions = fired.iter().find(|object| object["rule"] == "exceptions").unwrap();
         assert!(exceptions["values"]["System.Runtime/exception-count"].as_f64().unwrap() > 5.0);
-        // Two files belong to rules, and the rotation went on.
+        // Two files belong to rules, and one to the rotation, which has gone on.
         assert_eq!(
             traces(&subject.folder).iter().filter(|name| name.starts_with("ring_")).count(),
             3,
@@ -120,15 +120,15 @@ fn collect_stops_when_a_counter_has_been_so_for_a_time() {
 #[test]
 #[ignore = "needs NETTRACE_PEERS"]
 fn a_rule_may_be_about_processor_memory_queue_requests_and_exceptions() {
-    /// Name of the rule, its condition, and the first version that has the counter.
+    /// Name and condition of each rule, and the first major version with the counter.
     const RULES: [(&str, &str, u32); 6] = [
         ("processor", "System.Runtime/cpu-usage > 0.1 for 2s", 3),
         ("working-set", "System.Runtime/working-set > 10MB for 2s", 3),
         ("heap", "System.Runtime/gc-heap-size > 100KB for 2s", 3),
-        // Nothing waits in a pool that keeps up, so 0 is enough.
+        // The queue of a pool that keeps up is empty.
         ("queue", "System.Runtime/threadpool-queue-length >= 0 for 2s", 3),
         ("exceptions", "System.Runtime/exception-count > 1 for 2s", 3),
-        // The instrument of ASP.NET Core is a histogram as this one is.
+        // A histogram, as is ASP.NET Core's instrument of requests.
         ("requests", "Nettrace.Workload/order.duration p99 > 1us for 2s", 8),
     ];
     peers::each(peers::all(), |peer| {
@@ -197,7 +197,7 @@ fn a_rule_rests_and_keeps_so_many_files_and_bytes() {
             .map(|file| subject.folder.path().join(file).metadata().unwrap().len());
         let sizes: Vec<u64> = sizes.collect();
         eprintln!(".NET {}: {sizes:?} bytes are left", peer.major);
-        // The last file is counted while it grows; bytes that came at its end are on top of that.
+        // The size of the last file was limited while it grew; bytes at its end are added.
         assert!(sizes.len() < 5 && sizes.iter().sum::<u64>() <= 100 << 10, "{sizes:?}");
         subject.assert_unharmed();
     });

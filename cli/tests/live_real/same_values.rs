@@ -1,16 +1,15 @@
-//! Compares what `counters`, `stack` and `heap` say about a process with what dotnet-counters,
-//! dotnet-stack and dotnet-gcdump say about it.
+//! Compares `counters`, `stack` and `heap` with dotnet-counters, dotnet-stack and dotnet-gcdump.
 
 use super::Subject;
 use super::common::Json;
 use nettrace_testdata::peers;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns what one of the tools prints about a process.
+/// Runs one of the tools on a process and returns its output.
 fn printed(subject: &Subject, name: &str, words: &[&str]) -> String {
     let mut tool = peers::tool(&format!("../moretools/{name}/{name}.dll"));
     tool.args(words).args(["-p", &subject.pid()]);
-    // The tool looks for the process's socket there.
+    // The tool looks for the process's socket in TMPDIR.
     tool.current_dir(subject.folder.path()).env("TMPDIR", subject.folder.path());
     let output = tool.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -18,12 +17,11 @@ fn printed(subject: &Subject, name: &str, words: &[&str]) -> String {
     text
 }
 
-/// Returns the last level of each counter. Only gauges count, which an idle process does not
-/// change.
+/// Returns the last value of each gauge in a CSV file. Other counters change in an idle process.
 fn levels(csv: &str) -> BTreeMap<String, f64> {
     let rows = csv.lines().skip(1).map(|line| line.rsplitn(3, ',').collect::<Vec<_>>());
     let levels = rows.filter(|row| row.get(1) == Some(&"Metric"));
-    // The time is left out, because it is written differently.
+    // Without the time, whose format differs.
     let name = |row: &str| row.split_once(',').unwrap().1.to_owned();
     levels.map(|row| (name(row[2]), row[0].parse().unwrap())).collect()
 }
@@ -55,7 +53,7 @@ fn counters_are_those_of_dotnet_counters() {
         assert_eq!(names(&own), names(&theirs), ".NET {}", peer.major);
         for (name, their) in &theirs {
             let own = own[name];
-            // Sessions make the process load and allocate something.
+            // Sessions make the process load and allocate.
             let is_same = (own - their).abs() <= 0.5 * their.abs().max(own.abs());
             let changes = [
                 "allocat",
@@ -82,7 +80,7 @@ fn the_stack_of_the_main_thread_is_that_of_dotnet_stack() {
     peers::each(peers::modern(), |peer| {
         let mut subject = Subject::start(peer, "sleep");
         let text = printed(&subject, "dotnet-stack", &["report"]);
-        // Parameters and nested types are written differently.
+        // Formats of parameters and nested types differ.
         let plain = |frame: &str| {
             let name = frame.trim().split('(').next().unwrap();
             name.replace('+', ".")
@@ -110,8 +108,8 @@ fn objects_of_a_known_graph_are_those_of_dotnet_gcdump() {
         let text = printed(&subject, "dotnet-gcdump", &["report"]);
         let mut theirs: BTreeMap<String, u64> = BTreeMap::new();
         for line in text.lines().filter(|line| line.contains("[KnownGraph.dll]")) {
-            // A line reads `32  1,000  Known.Session  [KnownGraph.dll]`; large arrays have lines of
-            // their own.
+            // Lines such as `32 1,000 Known.Session [KnownGraph.dll]`; large arrays have further
+            // lines.
             let words: Vec<&str> = line.split_whitespace().collect();
             let count: u64 = words[1].replace(',', "").parse().unwrap();
             *theirs.entry(words[2].to_owned()).or_default() += count;
