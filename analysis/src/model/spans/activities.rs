@@ -1,6 +1,6 @@
 //! Marks for activities, from starts and stops in event sources and activity sources.
 
-use super::mark::{Argument, Arguments, Category, SpanScope, TimelineMark};
+use super::mark::{Argument, Arguments, Category, SpanScope};
 use super::subject;
 use super::{SpanMoment, SpanSubject, Spans};
 use crate::model::activity_edge::ActivityEdge;
@@ -59,7 +59,7 @@ impl Spans {
         if edge.is_start {
             let begun = SpanSubject { arguments, ..subject };
             let lost = self.activities.start(edge, name, moment.edge(), begun).map(shown);
-            self.ready.extend(lost.map(|lost| TimelineMark::Span(self.open.losses.span(lost))));
+            lost.into_iter().for_each(|lost| self.open.show(lost));
             return;
         }
         let stopped = self.activities.stop(edge, name, moment.edge()).map(shown);
@@ -75,7 +75,7 @@ impl Spans {
                 None => stopped.what.arguments.push(argument),
             }
         }
-        self.ready.push(TimelineMark::Span(self.open.losses.span(stopped)));
+        self.open.show(stopped);
     }
 
     /// Takes the activities that are open at the end of the trace.

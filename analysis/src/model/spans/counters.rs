@@ -49,7 +49,7 @@ impl Spans {
     fn point(&mut self, moment: SpanMoment<'_, '_>, name: String, unit: Utf16<'_>, value: f64) {
         // The formats cannot represent NaN and infinity.
         if value.is_finite() {
-            self.ready.push(moment.counter(name, &unit.to_string(), value));
+            self.counter(moment, name, unit.to_string(), value);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Marks for exceptions, and for the blocks of code that run because of them.
 
-use super::mark::{Category, SpanScope, TimelineMark};
+use super::mark::{Category, SpanScope};
 use super::runtime::texts_of;
 use super::subject::{self, SpanSubject};
 use super::{SpanMoment, Spans};
@@ -51,7 +51,7 @@ impl Spans {
             }
             is_nested = exception.is_nested();
         }
-        let over = |block| self.ready.push(TimelineMark::Span(self.open.losses.span(shown(block))));
+        let over = |block| self.open.show(shown(block));
         let handlers = self.handlers.entry(moment.thread).or_default();
         handlers.thrown(moment.nanos, is_nested, instant.name.as_str().into(), over);
         self.instant(instant);
@@ -59,7 +59,7 @@ impl Spans {
 
     pub(super) fn clause(&mut self, moment: SpanMoment<'_, '_>, clause: Clause, begins: bool) {
         let mut block = SpanSubject::new(Category::Exception, SpanScope::Thread, name_of(clause));
-        let over = |block| self.ready.push(TimelineMark::Span(self.open.losses.span(shown(block))));
+        let over = |block| self.open.show(shown(block));
         let handlers = self.handlers.entry(moment.thread).or_default();
         if begins {
             texts_of(moment.event, &mut block.arguments);
@@ -68,7 +68,7 @@ impl Spans {
         }
         let ended = handlers.end(clause, moment.edge(), over).map(shown);
         let ended = ended.unwrap_or_else(|| Interval::without_start(moment.edge(), None, block));
-        self.ready.push(TimelineMark::Span(self.open.losses.span(ended)));
+        self.open.show(ended);
     }
 
     /// Takes the blocks that still run at the end of the trace.

@@ -41,9 +41,8 @@ use crate::model;
 use handlers::SpanHandlers;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use subject::{Matched, SpanSubject};
-use tasks::Operations;
 
 /// Receives all events in time order and returns [`TimelineMark`]s: instants and counters
 /// immediately, spans when they end.
@@ -53,8 +52,8 @@ pub(crate) struct Spans {
     handlers: BTreeMap<ThreadHandle, SpanHandlers>,
     activities: OpenActivities<SpanSubject>,
     names: Texts,
-    ready: Vec<TimelineMark>,
-    operations: Operations,
+    /// Names of tasks that have not ended, by process and number.
+    task_names: HashMap<(u64, u64), String>,
     /// Suspensions of all threads, each with its reason, by process.
     suspensions: BTreeMap<u64, Suspensions<String>>,
     /// Sequence number of each writing thread's last event.
@@ -93,17 +92,6 @@ impl SpanMoment<'_, '_> {
             arguments: Arguments::new(),
         }
     }
-
-    fn counter(&self, name: impl Into<String>, unit: &str, value: f64) -> TimelineMark {
-        let (thread, nanos) = (self.thread, self.nanos);
-        TimelineMark::Counter(CounterMark {
-            name: name.into(),
-            unit: unit.to_owned(),
-            thread,
-            nanos,
-            value,
-        })
-    }
 }
 
 impl Spans {
@@ -131,12 +119,12 @@ impl Spans {
         for stops in self.suspensions.values_mut() {
             others.extend(stops.finish(self.last_nanos).map(runtime::pause));
         }
-        self.open.finish(self.last_nanos, others, &mut self.ready);
+        self.open.finish(self.last_nanos, others);
     }
 
     /// Takes the completed marks.
     pub(crate) fn ready(&mut self) -> std::vec::Drain<'_, TimelineMark> {
-        self.ready.drain(..)
+        self.open.ready.drain(..)
     }
 
     /// Detects missing events by the sequence numbers of the writing thread.
@@ -150,6 +138,22 @@ impl Spans {
     }
 
     fn instant(&mut self, instant: Instant) {
-        self.ready.push(TimelineMark::Instant(instant));
+        self.open.ready.push(TimelineMark::Instant(instant));
+    }
+
+    fn span(&mut self, span: Span) {
+        self.open.ready.push(TimelineMark::Span(span));
+    }
+
+    fn counter(
+        &mut self,
+        SpanMoment { thread, nanos, .. }: SpanMoment<'_, '_>,
+        name: impl Into<String>,
+        unit: impl Into<String>,
+        value: f64,
+    ) {
+        let (name, unit) = (name.into(), unit.into());
+        let mark = CounterMark { name, unit, thread, nanos, value };
+        self.open.ready.push(TimelineMark::Counter(mark));
     }
 }

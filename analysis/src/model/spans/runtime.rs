@@ -1,6 +1,6 @@
 //! Marks for the runtime's own events.
 
-use super::mark::{Argument, Arguments, Category, SpanScope, TimelineMark};
+use super::mark::{Argument, Arguments, Category, SpanScope};
 use super::subject::{self, What};
 use super::{SpanMoment, SpanSubject, Spans};
 use crate::model::intervals::{self, Clause, Interval, nanos_between, reported_nanos};
@@ -57,18 +57,18 @@ impl Spans {
             );
             subject::text(&mut begun.arguments, "kind", kind);
             let key = (What::Collection, moment.process, u64::from(start.number));
-            self.open.start_again(key, moment.edge(), begun, &mut self.ready);
+            self.open.start_again(key, moment.edge(), begun);
         }
         if let Some(end) = GcEnd::from_event(moment.event) {
             let key = (What::Collection, moment.process, u64::from(end.number));
-            let span = self.open.stop_or(key, moment.edge(), None, &mut self.ready, || {
+            let span = self.open.stop_or(key, moment.edge(), None, || {
                 let name = format!("GC gen {}", end.generation);
                 let mut ended = SpanSubject::new(Category::Collection, SpanScope::Process, name);
                 subject::number(&mut ended.arguments, "number", Some(end.number.into()));
                 subject::number(&mut ended.arguments, "generation", Some(end.generation.into()));
                 ended
             });
-            self.ready.push(TimelineMark::Span(span));
+            self.span(span);
         }
     }
 
@@ -80,7 +80,7 @@ impl Spans {
             _ => String::new(),
         };
         let suspensions = self.suspensions.entry(moment.process).or_default();
-        let lost = |stop| self.ready.push(TimelineMark::Span(self.open.losses.span(pause(stop))));
+        let lost = |stop| self.open.show(pause(stop));
         let ended = suspensions.event(event, moment.edge(), reason, lost).map(pause);
         if event != Suspension::RestartStop {
             return;
@@ -90,7 +90,7 @@ impl Spans {
                 SpanSubject::new(Category::OtherPause, SpanScope::Process, "pause, reason unknown");
             Interval::without_start(moment.edge(), None, alone)
         });
-        self.ready.push(TimelineMark::Span(self.open.losses.span(ended)));
+        self.open.show(ended);
     }
 
     fn heap(&mut self, moment: SpanMoment<'_, '_>) {
@@ -105,7 +105,7 @@ impl Spans {
         let sizes: Vec<u64> = fields.filter_map(|field| field.value.ok()?.as_u64()).collect();
         if !sizes.is_empty() {
             let bytes = sizes.iter().fold(0u64, |sum, size| sum.saturating_add(*size));
-            self.ready.push(moment.counter("GC heap size", "bytes", bytes as f64));
+            self.counter(moment, "GC heap size", "bytes", bytes as f64);
         }
     }
 
@@ -116,7 +116,7 @@ impl Spans {
             // NaN and infinity can be neither drawn nor written as JSON.
             54 => {
                 if let Some(value) = field("Throughput").filter(|value| value.is_finite()) {
-                    self.ready.push(moment.counter("ThreadPool throughput", "work items/s", value));
+                    self.counter(moment, "ThreadPool throughput", "work items/s", value);
                 }
             }
             55 => {
@@ -126,15 +126,11 @@ impl Spans {
                 let reason = value_name(moment.event, "Reason").unwrap_or_default();
                 subject::text(&mut instant.arguments, "reason", reason);
                 self.instant(instant);
-                self.ready.push(moment.counter(
-                    "ThreadPool wanted threads",
-                    "threads",
-                    count as f64,
-                ));
+                self.counter(moment, "ThreadPool wanted threads", "threads", count as f64);
             }
             _ => {
                 if let Some(count) = number("ActiveWorkerThreadCount") {
-                    self.ready.push(moment.counter("ThreadPool threads", "threads", count as f64));
+                    self.counter(moment, "ThreadPool threads", "threads", count as f64);
                 }
             }
         }
@@ -150,14 +146,14 @@ impl Spans {
                 subject::address(&mut begun.arguments, "object", start.object_id);
                 subject::number(&mut begun.arguments, "owner_thread", start.owner_thread_id);
             }
-            self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
+            self.open.start_inside(key, moment.edge(), begun);
             return;
         }
         let reported = reported_nanos(moment.event);
-        let span = self.open.stop_or(key, moment.edge(), reported, &mut self.ready, || {
+        let span = self.open.stop_or(key, moment.edge(), reported, || {
             SpanSubject::new(Category::Contention, SpanScope::Thread, "lock contention")
         });
-        self.ready.push(TimelineMark::Span(span));
+        self.span(span);
     }
 
     fn wait(&mut self, moment: SpanMoment<'_, '_>) {
@@ -168,13 +164,13 @@ impl Spans {
             subject::text(&mut begun.arguments, "source", source);
             let object = moment.event.field("AssociatedObjectID").and_then(|value| value.as_u64());
             subject::address(&mut begun.arguments, "object", object.filter(|object| *object != 0));
-            self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
+            self.open.start_inside(key, moment.edge(), begun);
             return;
         }
-        let span = self.open.stop_or(key, moment.edge(), None, &mut self.ready, || {
+        let span = self.open.stop_or(key, moment.edge(), None, || {
             SpanSubject::new(Category::Wait, SpanScope::Thread, "wait")
         });
-        self.ready.push(TimelineMark::Span(span));
+        self.span(span);
     }
 
     /// Takes the start of a compilation (145), or the load of a method (143).
@@ -190,7 +186,7 @@ impl Spans {
             let mut begun = SpanSubject::new(Category::Jit, SpanScope::Thread, name);
             subject::number(&mut begun.arguments, "il_bytes", bytes);
             let key = (What::Method, moment.thread.0.into(), id);
-            self.open.start_again(key, moment.edge(), begun, &mut self.ready);
+            self.open.start_again(key, moment.edge(), begun);
             return;
         }
         let Some(method) = Method::from_event(moment.event) else { return };
@@ -199,9 +195,9 @@ impl Spans {
         let made = if method.is_jitted() { method.tier().as_str() } else { "ready to run" };
         subject::text(&mut arguments, "code", made.to_owned());
         let key = (What::Method, moment.thread.0.into(), method.method_id);
-        if let Some(mut span) = self.open.stop(key, moment.edge(), &mut self.ready) {
+        if let Some(mut span) = self.open.stop(key, moment.edge()) {
             span.arguments.append(&mut arguments);
-            self.ready.push(TimelineMark::Span(span));
+            self.span(span);
             return;
         }
         let name = method_name(method.namespace, method.name, method.signature);
@@ -218,10 +214,10 @@ impl Spans {
             let mut begun = SpanSubject::new(category, SpanScope::Thread, name);
             texts_of(moment.event, &mut begun.arguments);
             // A load may cause another load.
-            self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
+            self.open.start_inside(key, moment.edge(), begun);
             return;
         }
-        let mut span = self.open.stop_or(key, moment.edge(), None, &mut self.ready, || {
+        let mut span = self.open.stop_or(key, moment.edge(), None, || {
             SpanSubject::new(category, SpanScope::Thread, name)
         });
         if start == 283 || start == 14 {
@@ -229,7 +225,7 @@ impl Spans {
             subject::number(&mut span.arguments, "methods", count("JittedMethodCount"));
             subject::number(&mut span.arguments, "objects", count("Count"));
         }
-        self.ready.push(TimelineMark::Span(span));
+        self.span(span);
     }
 }
 

@@ -77,8 +77,12 @@ impl Losses {
         }
     }
 
+    fn mark(&self, interval: Interval<SpanSubject>) -> TimelineMark {
+        TimelineMark::Span(self.span(interval))
+    }
+
     /// Converts an interval to a span.
-    pub(super) fn span(&self, interval: Interval<SpanSubject>) -> Span {
+    fn span(&self, interval: Interval<SpanSubject>) -> Span {
         let ends = self.ends(&interval);
         let Interval { start, stop, nanos, what: subject, .. } = interval;
         Span {
@@ -102,46 +106,36 @@ impl Losses {
     }
 }
 
-/// Matches starts and stops of spans.
+/// Matches starts and stops of spans, and collects the marks that are complete.
 #[derive(Debug, Default)]
 pub(super) struct Matched {
     matcher: Matcher<Key, SpanSubject>,
     pub(super) losses: Losses,
+    /// Marks that are complete.
+    pub(super) ready: Vec<TimelineMark>,
 }
 
 impl Matched {
+    /// Adds the span of an interval that ended elsewhere.
+    pub(super) fn show(&mut self, interval: Interval<SpanSubject>) {
+        self.ready.push(self.losses.mark(interval));
+    }
+
     /// Starts a span that can only be open once. The stop of one that is already open was lost.
-    pub(super) fn start_again(
-        &mut self,
-        key: Key,
-        at: Edge,
-        subject: SpanSubject,
-        ready: &mut Vec<TimelineMark>,
-    ) {
-        let lost = |interval| ready.push(TimelineMark::Span(self.losses.span(interval)));
+    pub(super) fn start_again(&mut self, key: Key, at: Edge, subject: SpanSubject) {
+        let lost = |interval| self.ready.push(self.losses.mark(interval));
         self.matcher.start_again(key, at, subject, lost);
     }
 
     /// Starts a span inside the open spans with the same key.
-    pub(super) fn start_inside(
-        &mut self,
-        key: Key,
-        at: Edge,
-        subject: SpanSubject,
-        ready: &mut Vec<TimelineMark>,
-    ) {
-        let lost = |interval| ready.push(TimelineMark::Span(self.losses.span(interval)));
+    pub(super) fn start_inside(&mut self, key: Key, at: Edge, subject: SpanSubject) {
+        let lost = |interval| self.ready.push(self.losses.mark(interval));
         self.matcher.start_inside(key, at, subject, lost);
     }
 
     /// Ends the innermost open span with a key; `None` if none is open.
-    pub(super) fn stop(
-        &mut self,
-        key: Key,
-        at: Edge,
-        ready: &mut Vec<TimelineMark>,
-    ) -> Option<Span> {
-        let lost = |interval| ready.push(TimelineMark::Span(self.losses.span(interval)));
+    pub(super) fn stop(&mut self, key: Key, at: Edge) -> Option<Span> {
+        let lost = |interval| self.ready.push(self.losses.mark(interval));
         Some(self.losses.span(self.matcher.stop(key, at, None, lost)?))
     }
 
@@ -152,10 +146,9 @@ impl Matched {
         key: Key,
         at: Edge,
         reported: Option<u64>,
-        ready: &mut Vec<TimelineMark>,
         alone: impl FnOnce() -> SpanSubject,
     ) -> Span {
-        let lost = |interval| ready.push(TimelineMark::Span(self.losses.span(interval)));
+        let lost = |interval| self.ready.push(self.losses.mark(interval));
         let interval = self.matcher.stop(key, at, reported, lost);
         self.losses.span(interval.unwrap_or_else(|| Interval::without_start(at, reported, alone())))
     }
@@ -173,18 +166,11 @@ impl Matched {
     }
 
     /// Ends the open spans and `others` at the end of the trace, in the order of starts.
-    pub(super) fn finish(
-        &mut self,
-        nanos: i64,
-        others: Vec<Interval<SpanSubject>>,
-        ready: &mut Vec<TimelineMark>,
-    ) {
+    pub(super) fn finish(&mut self, nanos: i64, others: Vec<Interval<SpanSubject>>) {
         let mut open: Vec<_> = self.matcher.finish(nanos).chain(others).collect();
         // The sort is stable: spans with equal starts keep their order.
         open.sort_few_by_key(|interval| interval.start.nanos);
-        for interval in open {
-            ready.push(TimelineMark::Span(self.losses.span(interval)));
-        }
+        self.ready.extend(open.into_iter().map(|interval| self.losses.mark(interval)));
     }
 }
 

@@ -1,35 +1,12 @@
 //! Marks for tasks, which are scheduled on one thread, run on another, and are waited for.
 
-use super::mark::{Category, Flow, SpanScope, TimelineMark};
+use super::mark::{Category, Flow, SpanScope};
 use super::subject::{self, What};
 use super::{SpanMoment, SpanSubject, Spans};
 use crate::model::{NameOptions, task_text};
-use std::collections::HashMap;
-
-/// Names of tasks that have not ended, by process and number.
-#[derive(Debug, Default)]
-pub(super) struct Operations {
-    names: HashMap<(u64, u64), String>,
-}
 
 /// Maximum number of tasks whose names are kept.
 const MAX_TASK_NAMES: usize = 1 << 16;
-
-impl Operations {
-    fn name(&mut self, process: u64, task: u64, name: String) {
-        if self.names.len() < MAX_TASK_NAMES {
-            self.names.insert((process, task), name);
-        }
-    }
-
-    fn get(&self, process: u64, task: u64) -> Option<&str> {
-        self.names.get(&(process, task)).map(|name| &**name)
-    }
-
-    fn forget(&mut self, process: u64, task: u64) {
-        self.names.remove(&(process, task));
-    }
-}
 
 /// Describes the span of a task.
 fn numbered(name: impl Into<String>, place: SpanScope, task: u64) -> SpanSubject {
@@ -45,7 +22,7 @@ impl Spans {
             return;
         }
         let (process, Some(task)) = (moment.process, number("TaskID")) else { return };
-        let key = (What::Task, process, task);
+        let (id, key) = ((process, task), (What::Task, process, task));
         // Tasks are numbered from 1 in each process.
         let flow = process << 48 ^ task;
         match moment.event.id() {
@@ -53,22 +30,22 @@ impl Spans {
                 let mut instant = moment.instant(Category::Task, "task scheduled");
                 instant.flow = Some(Flow::From(flow));
                 subject::number(&mut instant.arguments, "task", Some(task));
-                let name = self.operations.get(process, task).unwrap_or_default().to_owned();
+                let name = self.task_names.get(&id).cloned().unwrap_or_default();
                 subject::text(&mut instant.arguments, "name", name);
                 subject::number(&mut instant.arguments, "created_by", number("CreatingTaskID"));
                 self.instant(instant);
             }
             8 => {
-                let name = self.operations.get(process, task).unwrap_or("task").to_owned();
+                let name = self.task_names.get(&id).map_or("task", |name| name).to_owned();
                 let begun = SpanSubject {
                     flow: Some(Flow::To(flow)),
                     ..numbered(name, SpanScope::Thread, task)
                 };
-                self.open.start_again(key, moment.edge(), begun, &mut self.ready);
+                self.open.start_again(key, moment.edge(), begun);
             }
             9 => {
-                let mut span = self.open.stop_or(key, moment.edge(), None, &mut self.ready, || {
-                    let name = self.operations.get(process, task).unwrap_or("task");
+                let mut span = self.open.stop_or(key, moment.edge(), None, || {
+                    let name = self.task_names.get(&id).map_or("task", |name| name);
                     numbered(name, SpanScope::Thread, task)
                 });
                 let is_failed =
@@ -76,8 +53,8 @@ impl Spans {
                 if is_failed == Some(true) {
                     subject::text(&mut span.arguments, "ended", "with an exception".to_owned());
                 }
-                self.operations.forget(process, task);
-                self.ready.push(TimelineMark::Span(span));
+                self.task_names.remove(&id);
+                self.span(span);
             }
             10 => {
                 // A waiting thread is blocked. An awaiting method may continue on another thread.
@@ -88,27 +65,26 @@ impl Spans {
                     ("wait for task", SpanScope::Thread)
                 };
                 let mut begun = numbered(name, place, task);
-                let name = self.operations.get(process, task).unwrap_or_default().to_owned();
+                let name = self.task_names.get(&id).cloned().unwrap_or_default();
                 subject::text(&mut begun.arguments, "name", name);
                 let key = (What::TaskWait, process, task);
-                self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
+                self.open.start_inside(key, moment.edge(), begun);
             }
             11 => {
                 let key = (What::TaskWait, process, task);
                 let span = self
                     .open
                     .stop_one_or(key, moment.edge(), || numbered("await", SpanScope::Free, task));
-                self.ready.push(TimelineMark::Span(span));
+                self.span(span);
             }
             14 => {
                 let name = moment.event.field("OperationName").and_then(|value| value.as_utf16());
-                if let Some(name) =
-                    name.map(|name| name.to_string()).filter(|name| !name.is_empty())
-                {
-                    self.operations.name(process, task, task_text(&name, NameOptions::default()));
+                let name = name.map(|name| name.to_string()).filter(|name| !name.is_empty());
+                if let Some(name) = name.filter(|_| self.task_names.len() < MAX_TASK_NAMES) {
+                    self.task_names.insert(id, task_text(&name, NameOptions::default()));
                 }
             }
-            _ => self.operations.forget(process, task),
+            _ => drop(self.task_names.remove(&id)),
         }
     }
 }
