@@ -126,6 +126,26 @@ pub enum Mode {
 }
 
 impl Mode {
+    const ALL: [Mode; 5] =
+        [Mode::Managed, Mode::External, Mode::OnCpu, Mode::Unknown, Mode::Blocked];
+
+    /// Returns a number below 5 that stands for the mode in compact encodings.
+    #[inline]
+    pub(super) fn number(self) -> u32 {
+        match self {
+            Mode::Managed => 0,
+            Mode::External => 1,
+            Mode::OnCpu => 2,
+            Mode::Unknown => 3,
+            Mode::Blocked => 4,
+        }
+    }
+
+    /// Returns the mode of a number.
+    pub(super) fn from_number(number: u32) -> Mode {
+        Mode::ALL.get(number as usize).copied().unwrap_or(Mode::Unknown)
+    }
+
     /// Returns the mode for a state that the runtime's sampler reports.
     pub(crate) fn from_state(state: SampleState) -> Mode {
         match state {

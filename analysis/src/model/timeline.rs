@@ -39,23 +39,6 @@ pub(crate) struct TimelineRun {
     pub weight: u64,
 }
 
-const MODES: [Mode; 5] = [Mode::Managed, Mode::External, Mode::OnCpu, Mode::Unknown, Mode::Blocked];
-
-#[inline]
-fn number(mode: Mode) -> u32 {
-    match mode {
-        Mode::Managed => 0,
-        Mode::External => 1,
-        Mode::OnCpu => 2,
-        Mode::Unknown => 3,
-        Mode::Blocked => 4,
-    }
-}
-
-fn mode(number: u32) -> Mode {
-    MODES.get(number as usize).copied().unwrap_or(Mode::Unknown)
-}
-
 /// Number in place of the mode that marks an escaped gap.
 const GAP_NUMBER: u32 = 5;
 /// Row before two rows with values that do not fit into one. Its stack number, 2^29 − 1, is never
@@ -97,7 +80,7 @@ impl Timeline {
     fn put(&mut self, run: TimelineRun) {
         match u32::try_from(run.weight) {
             Ok(weight) if run.stack.0 < MAX_STACKS => {
-                self.rows.push([run.stack.0 << 3 | number(run.mode), weight]);
+                self.rows.push([run.stack.0 << 3 | run.mode.number(), weight]);
             }
             _ => self.put_large(run),
         }
@@ -115,7 +98,7 @@ impl Timeline {
 
     #[cold]
     fn put_large(&mut self, run: TimelineRun) {
-        self.put_escaped([run.stack.0, number(run.mode)], run.weight);
+        self.put_escaped([run.stack.0, run.mode.number()], run.weight);
     }
 
     fn put_escaped(&mut self, head: [u32; 2], weight: u64) {
@@ -163,7 +146,8 @@ impl Pieces<'_> {
         Some(match number {
             GAP_NUMBER => Piece::Gap(weight),
             number => {
-                Piece::Run(TimelineRun { stack: StackHandle(stack), mode: mode(number), weight })
+                let (stack, mode) = (StackHandle(stack), Mode::from_number(number));
+                Piece::Run(TimelineRun { stack, mode, weight })
             }
         })
     }
@@ -178,9 +162,8 @@ impl Iterator for Pieces<'_> {
             Some(&ESCAPE) => self.large(),
             Some(&[GAP, nanos]) => Some(Piece::Gap(u64::from(nanos))),
             Some(&[head, weight]) => {
-                let (stack, mode, weight) =
-                    (StackHandle(head >> 3), mode(head & 7), u64::from(weight));
-                Some(Piece::Run(TimelineRun { stack, mode, weight }))
+                let (stack, mode) = (StackHandle(head >> 3), Mode::from_number(head & 7));
+                Some(Piece::Run(TimelineRun { stack, mode, weight: u64::from(weight) }))
             }
             None => self.last.take().map(Piece::Run),
         }

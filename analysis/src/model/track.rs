@@ -27,15 +27,13 @@ pub(crate) struct TimedSample {
     pub label: Option<TextHandle>,
 }
 
-const MODES: [Mode; 5] = [Mode::Managed, Mode::External, Mode::OnCpu, Mode::Unknown, Mode::Blocked];
-
 impl Track {
     /// Adds the next sample.
     pub(crate) fn add(&mut self, sample: &Sample) {
         let gap = sample.nanos.wrapping_sub(self.end_nanos);
         varints::push(&mut self.bytes, (gap << 1 ^ gap >> 63).cast_unsigned());
-        let mode = MODES.iter().position(|mode| *mode == sample.mode).unwrap_or(3);
-        varints::push(&mut self.bytes, u64::from(sample.stack.0) << 3 | mode as u64);
+        let mode = u64::from(sample.mode.number());
+        varints::push(&mut self.bytes, u64::from(sample.stack.0) << 3 | mode);
         varints::push(&mut self.bytes, sample.weight);
         varints::push(
             &mut self.bytes,
@@ -54,12 +52,10 @@ impl Track {
             let gap = (gap >> 1).cast_signed() ^ (gap & 1).cast_signed().wrapping_neg();
             let nanos = end_nanos.wrapping_add(gap);
             end_nanos = nanos.saturating_add_unsigned(weight);
-            let mode =
-                MODES.get(usize::try_from(head & 7).unwrap_or(3)).copied().unwrap_or(Mode::Unknown);
             Some(TimedSample {
                 nanos,
                 stack: StackHandle(u32::try_from(head >> 3).unwrap_or(u32::MAX)),
-                mode,
+                mode: Mode::from_number(u32::try_from(head & 7).unwrap_or(u32::MAX)),
                 weight,
                 label: label
                     .checked_sub(1)
