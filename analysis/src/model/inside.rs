@@ -1,7 +1,7 @@
 //! Decides whether a stack was taken during a call that another stack shows.
 
 /// Maximum distance between return addresses of one method, in bytes.
-pub(crate) const LARGEST_METHOD: u64 = 0x4000;
+pub(crate) const MAX_METHOD_BYTES: u64 = 0x4000;
 
 /// Returns whether `stack` was taken inside the call whose start wrote the stack `start`. Both have
 /// the same outer frames, and the next frames inwards belong to one method. Innermost frames are
@@ -15,7 +15,7 @@ pub(crate) fn is_inside(start: &[u64], stack: &[u64], most_own_frames: usize) ->
     };
     match (next(start), next(stack)) {
         (Some((place, one)), Some((_, other))) => {
-            common > 0 && place <= most_own_frames && one.abs_diff(other) <= LARGEST_METHOD
+            common > 0 && place <= most_own_frames && one.abs_diff(other) <= MAX_METHOD_BYTES
         }
         _ => false,
     }

@@ -14,8 +14,8 @@ use super::handle::{MethodHandle, TextHandle};
 use super::hash::NumberMap;
 use super::ranges::{Ranges, ReportedRange};
 use super::texts::Texts;
-use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, MethodChange, Tier};
+use nettrace_parser::{Event, Utf16};
 
 /// A piece of a method's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(crate) struct MethodCode {
 /// Distance from the entry point up to which a frame is guessed to belong to precompiled code,
 /// whose size is not reported; in bytes. In traces whose rundown has the sizes, the guess is wrong
 /// for 0.5 % of the frames within 256 bytes, 6 % within 1 KiB and 11 % within 4 KiB.
-pub(super) const GUESS_REACH: u64 = 256;
+pub(super) const MAX_GUESS_BYTES: u64 = 256;
 
 /// The methods of one process.
 #[derive(Debug, Clone, Default)]
@@ -186,7 +186,7 @@ impl Methods {
         let (start, method) = *self.sorted_entry_points.get(end.checked_sub(1)?)?;
         let is_interrupted = self.ranges.next_start(start).is_some_and(|next| next <= address);
         let offset = address.saturating_sub(start);
-        (offset < GUESS_REACH && !is_interrupted).then_some((method, offset))
+        (offset < MAX_GUESS_BYTES && !is_interrupted).then_some((method, offset))
     }
 
     /// Returns the first and last addresses of all code that [`Methods::find`] and
@@ -196,7 +196,7 @@ impl Methods {
         let reaches = entry_points.iter().enumerate().map(|(at, (start, _))| {
             let next = entry_points.get(at.saturating_add(1)).map(|(next, _)| *next);
             let end = [next, self.ranges.next_start(*start)].into_iter().flatten().min();
-            let reach = start.saturating_add(GUESS_REACH.saturating_sub(1));
+            let reach = start.saturating_add(MAX_GUESS_BYTES.saturating_sub(1));
             (*start, end.map_or(reach, |end| reach.min(end.saturating_sub(1))))
         });
         self.ranges.extents().chain(reaches)
@@ -216,6 +216,16 @@ impl Methods {
     pub(crate) fn has_rundown(&self) -> bool {
         self.has_rundown
     }
+}
+
+/// Reads R2RGetEntryPoint: id of the method, its namespace with type, name and signature, and the
+/// address of the entry point.
+pub(super) fn entry_point<'e>(event: &Event<'e>) -> Option<(u64, [Utf16<'e>; 3], u64)> {
+    let fields = &mut event.fields();
+    let method_id = fields.find("MethodID")?.value.ok()?.as_u64()?;
+    let mut text = |name| Some(fields.find(name)?.value.ok()?.as_utf16().unwrap_or_default());
+    let names = [text("MethodNamespace")?, text("MethodName")?, text("MethodSignature")?];
+    Some((method_id, names, fields.find("EntryPoint")?.value.ok()?.as_u64()?))
 }
 
 fn code_of(method: &view::Method<'_>, texts: &mut Texts) -> MethodCode {

@@ -86,7 +86,7 @@ pub(crate) use folding::{is_framework, shows_async};
 pub(crate) use folding::{is_framework_module, is_framework_name};
 pub use frame_names::FrameNames;
 pub use handle::{FrameHandle, ProcessHandle, StackHandle, TextHandle, ThreadHandle};
-pub(crate) use inside::{LARGEST_METHOD, is_inside};
+pub(crate) use inside::{MAX_METHOD_BYTES, is_inside};
 pub(crate) use memory_map::MemoryMap;
 use methods::MethodCode;
 pub(crate) use modules::Module;
@@ -374,12 +374,7 @@ impl Model {
 
     /// Learns from R2RGetEntryPoint that precompiled code of a method is used.
     fn learn_entry_point(&mut self, process: ProcessHandle, event: &Event<'_>) -> Option<()> {
-        let fields = &mut event.fields();
-        let method_id = fields.find("MethodID")?.value.ok()?.as_u64()?;
-        let mut text = |name| Some(fields.find(name)?.value.ok()?.as_utf16().unwrap_or_default());
-        let [namespace, name, signature] =
-            [text("MethodNamespace")?, text("MethodName")?, text("MethodSignature")?];
-        let start = fields.find("EntryPoint")?.value.ok()?.as_u64()?;
+        let (method_id, [namespace, name, signature], start) = methods::entry_point(event)?;
         let mut intern = |text: Utf16<'_>| self.texts.intern_shown(text);
         let code = MethodCode {
             method_id,

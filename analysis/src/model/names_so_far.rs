@@ -5,7 +5,7 @@
 
 use super::memory_map::MemoryMap;
 use super::method_name::MethodName;
-use super::methods::GUESS_REACH;
+use super::methods::{MAX_GUESS_BYTES, entry_point};
 use super::modules::short_name;
 use super::names::{Frame, FrameKind, NameOptions, shorten};
 use super::role::Role;
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Default limit of the memory for names, in bytes.
-const LIMIT_BYTES: usize = 256 << 20;
+const MAX_NAMES_BYTES: usize = 256 << 20;
 /// Memory of a name beside its text, in bytes: a row, the place in the tree, the allocator.
 const ROW_BYTES: usize = 160;
 
@@ -101,7 +101,7 @@ impl NamesSoFar {
     pub fn new(options: NameOptions) -> NamesSoFar {
         NamesSoFar {
             options,
-            limit: LIMIT_BYTES,
+            limit: MAX_NAMES_BYTES,
             codes: BTreeMap::new(),
             modules: HashMap::new(),
             memory: HashMap::new(),
@@ -217,11 +217,7 @@ impl NamesSoFar {
     /// Learns from R2RGetEntryPoint that precompiled code is used for the first time. The event has
     /// no size.
     fn learn_entry_point(&mut self, event: &Event<'_>) -> Option<()> {
-        let fields = &mut event.fields();
-        let method_id = fields.find("MethodID")?.value.ok()?.as_u64()?;
-        let mut text = |name| Some(fields.find(name)?.value.ok()?.as_utf16().unwrap_or_default());
-        let parts = [text("MethodNamespace")?, text("MethodName")?, text("MethodSignature")?];
-        let start = fields.find("EntryPoint")?.value.ok()?.as_u64()?;
+        let (method_id, parts, start) = entry_point(event)?;
         let place = (event.process_id(), start);
         if self.over(place).is_none_or(|(_, code)| code.last.is_none()) {
             self.forget(place);
@@ -277,7 +273,7 @@ impl NamesSoFar {
     /// Returns the code at an address.
     fn over(&self, (process, address): CodeKey) -> Option<(CodeKey, &Code)> {
         let (place, code) = self.codes.range((process, 0)..=(process, address)).next_back()?;
-        let last = code.last.unwrap_or(place.1.saturating_add(GUESS_REACH.saturating_sub(1)));
+        let last = code.last.unwrap_or(place.1.saturating_add(MAX_GUESS_BYTES.saturating_sub(1)));
         (address <= last).then_some((*place, code))
     }
 

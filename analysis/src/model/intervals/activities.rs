@@ -15,7 +15,7 @@ const MAX_OPEN_ACTIVITIES: usize = 65_536;
 /// Maximum number of activities with one id that are searched for the failed one.
 const MAX_WITH_ONE_ID: usize = 32;
 /// Maximum number of ancestors on a path that are searched for an open parent.
-const DEEPEST_PATH: usize = 32;
+const MAX_ANCESTORS: usize = 32;
 /// Number of open activities that may be examined in all. Each start and stop adds [`STEPS_EACH`]
 /// to the number. A search by id or fields usually succeeds among the newest few. Without a limit,
 /// each stop without a start might examine 65,536 activities that never stop.
@@ -168,9 +168,9 @@ impl<T> OpenActivities<T> {
     /// Takes the activity that a stop ends: the most recent one with the same name
     ///
     /// 1. with the stop's id,
-    /// 2. else with equal values in all fields that start and stop have in common,
-    ///    preferring the stop's thread, unless both have paths and the stop's is that of
-    ///    an activity from before the session,
+    /// 2. else with equal values in all common fields of start and stop, preferably on the
+    ///    stop's thread; not if both have paths, and the stop's path is unknown because its
+    ///    activity began before the session,
     /// 3. else on the stop's thread, unless both have ids.
     pub(crate) fn stop(
         &mut self,
@@ -339,7 +339,7 @@ impl<T> OpenActivities<T> {
             return Some(parent);
         }
         let mut path = id.filter(|id| id.starts_with('/'))?;
-        for _ in 0..DEEPEST_PATH {
+        for _ in 0..MAX_ANCESTORS {
             path = parent_path(path)?;
             if let Some(parent) = self.newest_among(path, &counts) {
                 return Some(parent);

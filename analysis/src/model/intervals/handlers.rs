@@ -4,7 +4,7 @@ use super::{Bounds, Edge, Interval, nanos_between};
 
 /// Maximum number of exceptions handled at the same time on a thread. More indicate lost
 /// events.
-const DEEPEST: usize = 64;
+const MAX_ACTIVE: usize = 64;
 
 /// A block of code that runs because of an exception.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,11 +130,18 @@ impl<E: Clone, B> Handlers<E, B> {
             // The block still runs, so exceptions before were caught inside.
             block.left = None;
         }
-        if self.active.len() >= DEEPEST {
-            let mut dropped = self.active.remove(0);
-            dropped.end_without_stop().into_iter().for_each(over);
+        self.push(Some((nanos, what)), &mut over);
+    }
+
+    fn push(
+        &mut self,
+        thrown: Option<(i64, E)>,
+        over: &mut impl FnMut(Interval<CatchBlock<E, B>>),
+    ) {
+        if self.active.len() >= MAX_ACTIVE {
+            self.active.remove(0).end_without_stop().into_iter().for_each(over);
         }
-        self.active.push(Active { thrown: Some((nanos, what)), block: None });
+        self.active.push(Active { thrown, block: None });
     }
 
     /// Drops all but the `keep` outermost exceptions.
@@ -166,13 +173,7 @@ impl<E: Clone, B> Handlers<E, B> {
             // ended.
             Some(place) => self.cut(place.saturating_add(1), &mut over),
             // The throw event was lost.
-            None => {
-                if self.active.len() >= DEEPEST {
-                    let mut dropped = self.active.remove(0);
-                    dropped.end_without_stop().into_iter().for_each(&mut over);
-                }
-                self.active.push(Active { thrown: None, block: None });
-            }
+            None => self.push(None, &mut over),
         }
         let (active, outer) = self.active.split_last_mut()?;
         active.end_without_stop().into_iter().for_each(over);
@@ -356,6 +357,9 @@ mod tests {
             thread.thrown(nanos, true, 'a');
             thread.begin(Clause::Catch, nanos);
         }
-        assert_eq!((thread.over.len(), thread.handlers.active.len()), (1000 - DEEPEST, DEEPEST));
+        assert_eq!(
+            (thread.over.len(), thread.handlers.active.len()),
+            (1000 - MAX_ACTIVE, MAX_ACTIVE)
+        );
     }
 }

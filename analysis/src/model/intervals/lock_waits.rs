@@ -36,19 +36,14 @@ impl LockWaits {
 
     /// Learns from the next event of the runtime's provider. Events must come in time order.
     pub(crate) fn event(&mut self, event: &Event<'_>, thread: ThreadHandle, nanos: i64) {
+        let at = Edge::from_event(event, thread, nanos);
         match event.id() {
             81 => {
                 // A hash is enough to recognise the stack. The model would store the stack.
                 let stack = self.hash(event.stack().addresses());
-                self.open.start_inside(
-                    thread,
-                    Edge::from_event(event, thread, nanos),
-                    stack,
-                    |_| {},
-                );
+                self.open.start_inside(thread, at, stack, |_| {});
             }
             91 => {
-                let at = Edge::from_event(event, thread, nanos);
                 let _ = self.open.stop(thread, at, reported_nanos(event), |_| {});
             }
             _ => {}

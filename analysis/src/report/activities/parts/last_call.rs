@@ -1,6 +1,6 @@
 //! Whether the call in which a thread wrote its last event has returned since.
 
-use crate::model::{LARGEST_METHOD, RUNTIME_FRAMES};
+use crate::model::{MAX_METHOD_BYTES, RUNTIME_FRAMES};
 use nettrace_parser::Event;
 
 /// The stack of a thread's last event: return addresses, innermost first. Empty if it is not
@@ -44,7 +44,7 @@ fn common<'b>(before: &'b [u64], now: &[u64]) -> &'b [u64] {
     // The next may be at another place of the same method.
     let is_next_same = inner(before)
         .zip(inner(now))
-        .is_some_and(|(one, other)| one.abs_diff(other) <= LARGEST_METHOD);
+        .is_some_and(|(one, other)| one.abs_diff(other) <= MAX_METHOD_BYTES);
     let count = same.saturating_add(usize::from(is_next_same));
     before.get(before.len().saturating_sub(count)..).unwrap_or_default()
 }
