@@ -104,8 +104,8 @@ impl<'c> Analysis<'c> {
         }
     }
 
-    /// Adds a converter, which must be done before the first event. Several converters share a
-    /// single pass.
+    /// Adds a converter. Must be called before the first event. Several converters share a single
+    /// pass.
     pub fn add(&mut self, converter: Box<dyn Convert + 'c>) {
         if converter.wants_marks() {
             self.spans.get_or_insert_with(Spans::default);

@@ -28,8 +28,7 @@ pub(crate) struct ActivityEdge {
     pub(crate) id: Option<String>,
     /// Path in the event's activity id, if the activity itself has another id.
     pub(crate) path: Option<String>,
-    /// Whether a DiagnosticListener reports the activity rather than an ActivitySource, which may
-    /// report the same activity.
+    /// Whether a DiagnosticListener reports the activity. An ActivitySource may report it, too.
     pub(crate) is_listener: bool,
     /// Whether the id is unique among the open activities.
     pub(crate) is_id_unique: bool,

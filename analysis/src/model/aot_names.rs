@@ -15,7 +15,7 @@ use super::type_name::opening_bracket;
 use super::waits::stored_type;
 
 /// Maximum nesting of generic arguments, more than compilers generate.
-const DEPTH: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// Ends of the assemblies for whose `System.Private.` the compiler writes `S_P_`.
 const PRIVATE: &[&str] = &[
@@ -161,7 +161,7 @@ fn split_module<'t>(text: &'t str, own: &str) -> (String, &'t str) {
 
 /// Returns a type in the notation of the runtime's events.
 fn type_of(text: &str, depth: usize) -> String {
-    if depth > DEPTH {
+    if depth > MAX_DEPTH {
         return text.to_owned();
     }
     let (path, arguments) = match text.split_once('<') {

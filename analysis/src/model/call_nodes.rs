@@ -152,8 +152,8 @@ impl CallNodes {
         &self.left_out
     }
 
-    /// Adds samples at the end of `path`, which starts with the outermost call. Returns the node of
-    /// that end.
+    /// Adds samples at the end of `path`, which starts with the outermost call. Returns the last
+    /// node.
     pub(crate) fn add(&mut self, path: impl Iterator<Item = Call>, totals: &Totals) -> usize {
         let mut at = 0;
         self.pass(at, totals);

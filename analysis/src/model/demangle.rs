@@ -13,7 +13,7 @@
 //! | `Shop+step@7-1` . `Invoke` (F#, a closure of line 7) | `Shop.step.closure_7_1` |
 
 /// Maximum nesting of generated names, more than compilers generate.
-const DEPTH: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// Removes compiler-generated parts from a type's segments and a method's name.
 pub(crate) fn demangle(segments: &mut Vec<String>, method: &mut String) {
@@ -66,14 +66,10 @@ pub(crate) fn demangle_type(segments: &mut Vec<String>) {
             TypeKind::FSharp(name, place) => Some(format!("{name}.{place}")),
             TypeKind::Closure if at < last => None,
             TypeKind::Closure => {
-                let number = segment
-                    .strip_prefix("<>c__DisplayClass")
-                    .or_else(|| segment.strip_prefix("<>c__"));
+                let starts = ["<>c__DisplayClass", "<>c__"];
+                let number = starts.iter().find_map(|start| segment.strip_prefix(start));
                 let number = number.map(|number| number.split('<').next().unwrap_or(number));
-                Some(
-                    number
-                        .map_or_else(|| "closure".to_owned(), |number| format!("closure_{number}")),
-                )
+                Some(number.map_or("closure".to_owned(), |number| format!("closure_{number}")))
             }
         });
     *segments = shown.collect::<Vec<String>>();
@@ -126,21 +122,21 @@ fn of_type(segment: &str) -> TypeKind {
     if segment == "<>c" || segment.starts_with("<>c__") || segment.starts_with("<>c<") {
         return TypeKind::Closure;
     }
-    match mangled(segment) {
-        Some((name, tail)) if tail == "d" || tail.starts_with("d__") || tail.starts_with("d<") => {
-            TypeKind::StateMachine(of_method(name, 0))
+    if let Some((name, tail)) = mangled(segment) {
+        if tail == "d" || tail.starts_with("d__") || tail.starts_with("d<") {
+            return TypeKind::StateMachine(of_method(name, 0));
         }
-        Some((_, tail)) if file_local(tail).is_some() => {
-            TypeKind::FileLocal(file_local(tail).unwrap_or(tail).to_owned())
+        if let Some(name) = file_local(tail) {
+            return TypeKind::FileLocal(name.to_owned());
         }
-        _ if of_fsharp(segment).is_some() => of_fsharp(segment)
-            .map_or(TypeKind::Written, |(name, place)| TypeKind::FSharp(name.to_owned(), place)),
-        _ => TypeKind::Written,
     }
+    of_fsharp(segment)
+        .map_or(TypeKind::Written, |(name, place)| TypeKind::FSharp(name.to_owned(), place))
 }
 
 fn of_method(name: &str, depth: usize) -> String {
-    let Some((inner, tail)) = mangled(name).filter(|(inner, _)| !inner.is_empty() && depth < DEPTH)
+    let Some((inner, tail)) =
+        mangled(name).filter(|(inner, _)| !inner.is_empty() && depth < MAX_DEPTH)
     else {
         return name.to_owned();
     };

@@ -494,25 +494,23 @@ pub(crate) const MAX_NAME_CHARS: usize = 4096;
 
 /// Returns at most [`MAX_NAME_CHARS`] characters of the name of an event, a provider or a field.
 pub(crate) fn short(name: &str) -> &str {
-    match name.len() > MAX_NAME_CHARS {
-        true => name
-            .char_indices()
-            .nth(MAX_NAME_CHARS)
-            .and_then(|(end, _)| name.get(..end))
-            .unwrap_or(name),
-        false => name,
-    }
+    excess_at(name).and_then(|end| name.get(..end)).unwrap_or(name)
 }
 
 /// Cuts off a name after [`MAX_NAME_CHARS`] characters and appends `…`.
 pub(crate) fn shorten(name: &mut String) {
-    if name.len() > MAX_NAME_CHARS
-        && let Some((end, _)) = name.char_indices().nth(MAX_NAME_CHARS)
-    {
+    if let Some(end) = excess_at(name) {
         name.truncate(end);
         name.push('…');
         name.shrink_to_fit();
     }
+}
+
+fn excess_at(name: &str) -> Option<usize> {
+    if name.len() <= MAX_NAME_CHARS {
+        return None;
+    }
+    name.char_indices().nth(MAX_NAME_CHARS).map(|(end, _)| end)
 }
 
 /// Joins parts with dots and skips empty parts. `.ctor` keeps its own dot.

@@ -180,9 +180,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
     /// Returns the youngest range at `address` that was alive at `ticks`, or else the nearest in
     /// time, and whether the answer is the same for all times.
     pub(crate) fn find(&self, address: u64, ticks: u64) -> Option<(&Range<T>, bool)> {
-        let end = self.sorted.partition_point(|(row, _)| {
-            self.rows.get(*row as usize).is_some_and(|range| range.start <= address)
-        });
+        let end = self.count_up_to(address);
         let mut best: Option<&Range<T>> = None;
         let (mut found, mut looked_at) = (0u64, 0u64);
         for (row, highest) in self.sorted.get(..end)?.iter().rev() {
@@ -206,6 +204,13 @@ impl<T: Copy + PartialEq> Ranges<T> {
         best.map(|range| (range, found == 1))
     }
 
+    /// Returns the number of ranges that start at or below an address.
+    fn count_up_to(&self, address: u64) -> usize {
+        self.sorted.partition_point(|(row, _)| {
+            self.rows.get(*row as usize).is_some_and(|range| range.start <= address)
+        })
+    }
+
     #[cold]
     fn find_of_many(&self, address: u64, ticks: u64, steps: &mut u64) -> Option<(&Range<T>, bool)> {
         let overlaps = self.overlaps.get_or_init(|| {
@@ -227,10 +232,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
 
     /// Returns the lowest start above `address`.
     pub(crate) fn next_start(&self, address: u64) -> Option<u64> {
-        let end = self.sorted.partition_point(|(row, _)| {
-            self.rows.get(*row as usize).is_some_and(|range| range.start <= address)
-        });
-        let (row, _) = self.sorted.get(end)?;
+        let (row, _) = self.sorted.get(self.count_up_to(address))?;
         self.rows.get(*row as usize).map(|range| range.start)
     }
 }

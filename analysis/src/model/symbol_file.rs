@@ -82,6 +82,12 @@ struct Symbol {
     is_local: bool,
 }
 
+impl Symbol {
+    fn name<'n>(&self, names: &'n str) -> Option<&'n str> {
+        names.get(self.name_at..self.name_at.saturating_add(self.name_bytes))
+    }
+}
+
 impl SymbolFile {
     /// Reads the functions of an ELF file or of a program database (PDB).
     ///
@@ -160,15 +166,9 @@ impl SymbolFile {
     /// Sorts the symbols by address and keeps one at each address, preferably a global symbol with
     /// a short name.
     fn sort(&mut self) {
-        let names = &self.names;
-        let name = |symbol: &Symbol| {
-            names
-                .get(symbol.name_at..symbol.name_at.saturating_add(symbol.name_bytes))
-                .unwrap_or_default()
-        };
         self.symbols.sort_by(|a, b| {
             let rank = |symbol: &Symbol| (symbol.start, symbol.is_local, symbol.name_bytes);
-            rank(a).cmp(&rank(b)).then_with(|| name(a).cmp(name(b)))
+            rank(a).cmp(&rank(b)).then_with(|| a.name(&self.names).cmp(&b.name(&self.names)))
         });
         self.symbols.dedup_by_key(|symbol| symbol.start);
         // A symbol without a size, such as an assembler function, extends to the next symbol.
@@ -190,8 +190,7 @@ impl SymbolFile {
             other.check_build(of_file)?;
         }
         for symbol in &other.symbols {
-            let end = symbol.name_at.saturating_add(symbol.name_bytes);
-            let name = other.names.get(symbol.name_at..end).unwrap_or_default();
+            let name = symbol.name(&other.names).unwrap_or_default();
             let size = symbol.last.saturating_sub(symbol.start).saturating_add(1);
             // Both files were checked for the size of their names.
             self.push(symbol.start, size, name.as_bytes(), symbol.is_local, usize::MAX)?;
@@ -240,7 +239,7 @@ impl SymbolFile {
         let end = self.symbols.partition_point(|symbol| symbol.start <= address);
         let symbol =
             self.symbols.get(end.checked_sub(1)?).filter(|symbol| address <= symbol.last)?;
-        self.names.get(symbol.name_at..symbol.name_at.saturating_add(symbol.name_bytes))
+        symbol.name(&self.names)
     }
 
     /// Returns the name of the function at an offset in the file, in readable form: C++ names are

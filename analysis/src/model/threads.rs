@@ -72,16 +72,9 @@ impl ThreadTable {
         event: &Event<'_>,
     ) -> ThreadHandle {
         let handle = self.intern(process, id);
-        let name = event
-            .thread()
-            .and_then(|thread| thread.name.as_deref())
-            .filter(|name| !name.is_empty());
-        if let (Some(name), Some(row)) = (name, self.rows.get_mut(handle.index()))
-            && row.name.is_none()
-        {
-            let mut name = name.to_owned();
-            shorten(&mut name);
-            row.name = Some(name);
+        let name = event.thread().and_then(|thread| thread.name.as_deref());
+        if let Some(name) = name.filter(|name| !name.is_empty()) {
+            self.name(handle, name);
         }
         handle
     }
@@ -118,7 +111,9 @@ impl ThreadTable {
         if let Some(row) = self.rows.get_mut(thread.index())
             && row.name.is_none()
         {
-            row.name = Some(name.to_owned());
+            let mut name = name.to_owned();
+            shorten(&mut name);
+            row.name = Some(name);
         }
     }
 

@@ -12,7 +12,7 @@ use super::demangle::demangle_type;
 use super::mono_names::{argument_of_mono, is_of_mono};
 
 /// Maximum nesting of types, more than compilers generate. Deeper text is shown unchanged.
-const DEPTH: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// Splits a text at each `separator` outside of brackets.
 pub(crate) fn split_outside(text: &str, separator: char) -> impl Iterator<Item = &str> {
@@ -100,7 +100,7 @@ pub(crate) fn shown(text: &str) -> String {
 
 fn shown_at_depth(text: &str, depth: usize) -> String {
     let text = text.trim();
-    if depth > DEPTH {
+    if depth > MAX_DEPTH {
         return text.to_owned();
     }
     // Pointers to functions come before suffixes, which may belong to the last argument.
@@ -109,9 +109,7 @@ fn shown_at_depth(text: &str, depth: usize) -> String {
         && let Some(inside) = inside.strip_suffix(')')
     {
         let arguments = split_outside(inside, ',').filter(|text| !text.is_empty()).chain([result]);
-        let shown: Vec<String> =
-            arguments.map(|text| shown_at_depth(text, depth.saturating_add(1))).collect();
-        return format!("delegate*<{}>", shown.join(","));
+        return format!("delegate*<{}>", all_shown(arguments, depth));
     }
     // Arrays, pointers and references are suffixes.
     if let Some((element, suffix)) = with_suffix(text) {
@@ -131,29 +129,30 @@ fn shown_at_depth(text: &str, depth: usize) -> String {
         let end = rest.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len());
         let inside = rest.get(end..).and_then(|rest| rest.strip_prefix('<')?.strip_suffix('>'));
         let Some(inside) = inside else { return "?".to_owned() };
-        let arguments: Vec<String> = split_outside(inside, ',')
-            .map(|text| shown_at_depth(text, depth.saturating_add(1)))
-            .collect();
-        return format!("?<{}>", arguments.join(","));
+        return format!("?<{}>", all_shown(split_outside(inside, ','), depth));
     }
     // Signatures have generic arguments in angle brackets.
     if let Some((path, rest)) = text.split_once('<')
         && path.contains('`')
         && let Some(inside) = rest.strip_suffix('>')
     {
-        let arguments: Vec<String> = split_outside(inside, ',')
-            .map(|text| shown_at_depth(text, depth.saturating_add(1)))
-            .collect();
         let (name, _) = arity_of(path);
         let (_, name) = rsplit_outside(name, '.');
         let mut segments: Vec<String> =
             name.split('+').map(|part| arity_of(part).0.to_owned()).collect();
         demangle_type(&mut segments);
-        return format!("{}<{}>", segments.join("."), arguments.join(","));
+        let arguments = all_shown(split_outside(inside, ','), depth);
+        return format!("{}<{arguments}>", segments.join("."));
     }
     let mut segments = TypeName::at_depth(text, depth.saturating_add(1)).segments;
     demangle_type(&mut segments);
     segments.join(".")
+}
+
+/// Returns the types inside a type at a depth, separated by commas.
+fn all_shown<'t>(types: impl Iterator<Item = &'t str>, depth: usize) -> String {
+    let shown: Vec<_> = types.map(|text| shown_at_depth(text, depth.saturating_add(1))).collect();
+    shown.join(",")
 }
 
 /// Returns a type in source notation, with its namespace:

@@ -210,7 +210,7 @@ impl EventFilter {
             self.threads.push(row);
             place
         });
-        // Numbers in version 6 may be given to another thread.
+        // In version 6, a later thread may get the number of an earlier one.
         if let Some(recent) = self.recent.get_mut(recent_place(number)).filter(|_| !self.is_v6) {
             *recent = (number, place);
         }
