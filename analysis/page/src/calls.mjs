@@ -1,10 +1,10 @@
-// Sums of samples as trees of calls. No element of the page in here.
+// Samples added up as trees of calls. This module touches no element of the page.
 import { moduleText, shortText } from './frames.mjs';
 import { columnsOf, eachSample } from './ranges.mjs';
 import { hasTransforms, ownFrames, transformOf } from './transforms.mjs';
 
-// Sums of a kind's samples as a tree of calls: nodes after their parents, node 0 for all.
-// `transforms`: as the route has them. `inverted`: the innermost call is the root. `spans`: only samples of these threads and times.
+// Returns the samples of a kind as a tree of calls, with nodes after their parents, and node 0 for the sum. `transforms` are the route's
+// options for frames. With `inverted`, the innermost call is at the root. With `spans`, only samples of these threads and times count.
 export function callTree(
   trace,
   kind,
@@ -36,7 +36,7 @@ export function callTree(
   const groups = labelled + (trace.threads?.length ?? 0);
   const transform = hasTransforms(transforms) ? transformOf(trace, transforms, groups) : null;
   const paths = new Map();
-  // The frames of a node that are shown, outermost first; null if its stack is left out.
+  // Returns the shown frames of a node, outermost first; null if the stack is left out.
   const pathOf = (node) => {
     if (!paths.has(node)) {
       const frames = [];
@@ -48,14 +48,14 @@ export function callTree(
     return paths.get(node);
   };
   for (const [group, own] of self) {
-    // A thread is the outermost frame of its calls.
+    // With `byThread`, the thread is the outermost frame of its calls.
     const root = byThread ? builder.child(0, labelled + group) : 0;
     for (const [key, [weight, samples]] of own) {
       const label = key % width;
       const path = pathOf((key - label) / width);
       if (!path) continue;
       let node = root;
-      // What was allocated is the innermost frame.
+      // The type of an allocation or exception is the innermost frame.
       if (label > 0 && inverted) node = builder.child(node, named + label - 1);
       for (const frame of path) node = builder.child(node, frame);
       if (label > 0 && !inverted) node = builder.child(node, named + label - 1);
@@ -68,19 +68,19 @@ export function callTree(
     if (frame < labelled) return `${verb} ${labels[frame - named]}`;
     return frame < groups ? (trace.threads[frame - labelled]?.label ?? 'a thread') : transform.names[frame - groups];
   };
-  // What a frame stands for.
+  // Returns the kind of a frame of the tree.
   const sortOf = (frame) => (frame < named ? 'method' : frame < labelled ? 'type' : frame < groups ? 'thread' : 'group');
   const own = ownFrames(trace, transforms.own);
   return builder.finish({
     texts,
     sortOf,
     shortOf: (frame) => (frame < named ? shortText(trace.frames, frame) : texts(frame)),
-    // What frames of one hue have in common.
+    // Returns the text by which frames have a hue.
     moduleOf: (frame) => (frame < named ? moduleText(trace.frames, frame) : sortOf(frame) === 'type' ? '\u0001' : ''),
-    // The type of what was allocated or thrown, and the number of a thread.
+    // Returns the type of an allocation or exception, or the number of a thread.
     labelOf: (frame) => labels[frame - named],
     threadOf: (frame) => frame - labelled,
-    // Neither an address without a name nor `(recording)` is anybody's.
+    // An address without a name and labels such as `(recording)` are nobody's code.
     isOwn: (frame) => Boolean(own[frame]) && !trace.frames.nobody[frame],
     inverted,
     waitingWeight,
@@ -88,7 +88,7 @@ export function callTree(
   });
 }
 
-// The columns begin with node 1; node 0 is the root.
+// Returns the nodes of all stacks. Columns begin with node 1, because node 0 is the root.
 export function baseNodes(trace) {
   if (!trace.base) {
     trace.base = { parent: [0, ...trace.column('nodes.parent')], frame: [-1, ...trace.column('nodes.frame')] };
@@ -139,7 +139,7 @@ export class TreeBuilder {
   }
 }
 
-// Self and total weight of each frame; recursion counts once.
+// Returns the self and total weight of each frame. Recursion counts once.
 export const methodSums = (tree) =>
   groupSums(tree, (frame) => frame)
     .map(({ name, ...sums }) => ({ frame: name, ...sums }))
@@ -170,7 +170,7 @@ function walk(tree, visit, root = 0, key = (frame) => frame) {
   }
 }
 
-// Self and total weight of modules or namespaces; `key(frame)` is the group's name.
+// Returns the self and total weight of groups, such as modules. `key(frame)` returns the name of a frame's group.
 export function groupSums(tree, key) {
   const rows = new Map();
   walk(
@@ -192,7 +192,7 @@ export function groupSums(tree, key) {
   return [...rows.values()].sort((a, b) => b.self - a.self || b.total - a.total);
 }
 
-// The callers of a frame, and its callees: two trees that begin at it. In recursion, the outermost call counts.
+// Returns the callers and the callees of a frame, as two trees with the frame as their root. In recursion, the outermost call counts.
 export function sandwich(tree, frame) {
   const callers = new TreeBuilder();
   const callees = new TreeBuilder();
@@ -213,7 +213,7 @@ export function sandwich(tree, frame) {
   return { callers: callers.finish(more), callees: callees.finish(more) };
 }
 
-// One thread's samples in time order as rectangles: a frame that stays from sample to sample is one rectangle.
+// Returns the samples of a thread in time order as rectangles. A frame of several samples in a row is one rectangle.
 export function stacksOverTime(trace, kind, thread, { range = null, states = 'running' } = {}) {
   const base = baseNodes(trace);
   const [times, leaves] = columnsOf(trace, kind, ['t', 'node']);
@@ -226,7 +226,7 @@ export function stacksOverTime(trace, kind, thread, { range = null, states = 'ru
     path.reverse();
     const until = times[row] + weight;
     let same = 0;
-    // The sampler's intervals vary a little: frames that are less than half an interval apart are joined.
+    // The sampler's intervals vary a little, so frames that are less than half an interval apart are joined.
     if (times[row] - lastEnd <= weight / 2) while (same < path.length && same < open.length && open[same].node === path[same]) same += 1;
     for (let depth = 0; depth < same; depth += 1) open[depth].to = until;
     open = open.slice(0, same);

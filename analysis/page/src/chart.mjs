@@ -3,12 +3,12 @@ import { el, keepDrawn, paint, pictureLink, colour, tipOver, widthOf, write } fr
 import { axisStep, formatAxis, formatMoment } from './format.mjs';
 import { maxOf, minOf } from './ranges.mjs';
 
-// Pixels left of the first moment, for the numbers, and right of the last one.
+// Pixels left of the first moment, where the axis has its numbers, and right of the last moment.
 const LEFT = 74;
 const RIGHT = 8;
 
-// Values over time, with axes, a tip and a link to the picture. `inside(context, x, y)` draws; `tell(nanos, near)`: the text of a
-// tip, where `near(at)` is how many pixels lie between.
+// Returns a plot of values over time, with axes, a tip and a link to the picture. `inside(context, x, y)` draws the values. `tell(nanos,
+// near)` returns the text of a tip, where `near(at)` is the distance of a moment in pixels.
 function plot({ range, height, unit, label, most, least = 0, inside, tell }) {
   const canvas = el('canvas', { role: 'img', 'aria-label': label });
   const length = range.to - range.from;
@@ -43,14 +43,14 @@ function plot({ range, height, unit, label, most, least = 0, inside, tell }) {
   return box;
 }
 
-// `points`: { at, value, colour, text }. `kind`: bars, line, or steps, where a value holds until the next one.
+// Returns a chart. `points` are { at, value, colour, text }. `kind` is bars, line, or steps, in which a value holds until the next.
 export function chart({ points, range, height = 90, kind = 'line', unit, label, fill = 'accent' }) {
   const most = maxOf([0, ...points.map((point) => point.value)]) || 1;
   const least = kind === 'bars' ? 0 : minOf([0, ...points.map((point) => point.value)]);
   const inside = (context, x, y) => {
     if (kind === 'bars') {
       const fills = new Map([...new Set(points.map((point) => point.colour || fill))].map((name) => [name, colour(name)]));
-      // The highest of each pixel: thousands of bars over each other are a pattern that is not there.
+      // Each pixel shows its highest bar, because thousands of bars over each other would look like a pattern.
       const highest = new Map();
       for (const point of points) {
         const place = Math.round(x(point.at));
@@ -82,13 +82,13 @@ export function chart({ points, range, height = 90, kind = 'line', unit, label, 
   return plot({ range, height, unit, label, most, least, inside, tell });
 }
 
-// Areas on top of each other. `points`: { at, values }, one value for each of `parts`: { name, fill }.
+// Returns a chart of stacked areas. `points` are { at, values }, with a value for each of `parts`, which are { name, fill }.
 export function areas({ points, parts, range, height = 120, unit, label }) {
   const most = maxOf([0, ...points.map((point) => point.values.reduce((sum, value) => sum + value, 0))]) || 1;
   const inside = (context, x, y) => {
     const base = points.map(() => 0);
     parts.forEach((part, index) => {
-      // No area where there is nothing: its edge would be smeared over a pixel.
+      // An area without values is not drawn, because its edge would cover a pixel.
       if (points.every((point) => !point.values[index])) return;
       context.fillStyle = colour(part.fill);
       context.beginPath();

@@ -13,9 +13,9 @@ export function countersView(trace, route, range, extent) {
   const shown = range || extent;
   const rows = series.map((row) => {
     const points = row.points.filter((point) => isWithin(range, point.ts_ns) && Number.isFinite(point.value));
-    // Where there are very many, a point stands for some neighbours.
+    // If there are very many points, each shown one stands for its neighbours, too.
     const count = points.reduce((all, point) => all + (point.joined ?? 1), 0);
-    // A mean is of all that was measured in its interval, which may be nothing.
+    // The weight of a point is the number of measurements in its interval, which may be 0.
     const weight = (point) => point.measured ?? point.count ?? 1;
     const measured = points.filter((point) => weight(point) > 0);
     const weights = measured.reduce((all, point) => all + weight(point), 0);

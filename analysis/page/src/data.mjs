@@ -1,4 +1,4 @@
-// From the text in the page to the trace's document and columns of numbers.
+// Reads the trace's document and columns of numbers from the text in the page.
 
 export function fromBase64(text) {
   const binary = atob(text.trim());
@@ -12,7 +12,7 @@ export async function unpack(packed) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// A column of variable-length integers: seven bits a byte, the lowest first.
+// Decodes a column of variable-length integers, with seven bits in a byte, the lowest first.
 export function readColumn(bytes, { at, count, steps }) {
   const values = new Float64Array(count);
   let place = at;
@@ -36,7 +36,7 @@ export function readColumn(bytes, { at, count, steps }) {
   return values;
 }
 
-// The document, and `column(name)`, which decodes a column when it is first asked for.
+// Returns the document with `column(name)`, which decodes a column at its first use.
 export function readTrace(unpacked) {
   const length = new DataView(unpacked.buffer, unpacked.byteOffset).getUint32(0, true);
   const document_ = JSON.parse(new TextDecoder().decode(unpacked.subarray(4, 4 + length)));

@@ -12,7 +12,7 @@ function diffValue(row, value) {
   return formatDecimal(value, Math.abs(value) >= 1000 ? 0 : 2);
 }
 
-// `+25 to +52 %`.
+// Returns the interval of a change: `+25 to +52 %`.
 function intervalText(row) {
   if (!row.interval || !row.old) return '';
   const [low, high] = row.interval.map((ratio) => (ratio - 1) * 100);
@@ -22,7 +22,7 @@ function intervalText(row) {
 
 const signed = (change) => (change === null ? 'new' : `${change > 0 ? '+' : ''}${formatDecimal(change, 1)} %`);
 
-// Both sides as one tree: as wide as the heavier side of each call, with what changed beside it.
+// Returns both sides as one tree. Each call is as wide as its heavier side, and has its change as text.
 function diffTree(trace) {
   const parents = trace.column('nodes.parent');
   const frames = trace.column('nodes.frame');
@@ -38,10 +38,10 @@ function diffTree(trace) {
   return { before, after };
 }
 
-// The calls of methods that are findings, and what leads to them: the others stay grey, as what differs there may be chance.
+// Returns the calls of methods that are findings, and their callers. Other calls stay grey, because their differences may be chance.
 function findingNodes(trace, tree) {
   const isFinding = new Uint8Array(tree.parent.length);
-  // Callers come before what they call.
+  // Callers come before their callees, so the loop goes backwards.
   for (let node = tree.parent.length - 1; node > 0; node -= 1) {
     if (trace.frames.is_finding[tree.frame[node]]) isFinding[node] = 1;
     if (isFinding[node]) isFinding[tree.parent[node]] = 1;
@@ -49,7 +49,7 @@ function findingNodes(trace, tree) {
   return isFinding;
 }
 
-// A tree for one side, with its change against the other.
+// Returns the tree of one side, with changes against the other side.
 function sideOf(trace, own, other, isNew) {
   const isFinding = findingNodes(trace, own);
   return {
@@ -64,7 +64,7 @@ function sideOf(trace, own, other, isNew) {
       const most = Math.max(own.total[0], other.total[0]) || 1;
       const share = (is - was) / most;
       const ratio = (is - was) / Math.max(is, was, 1);
-      // The colour is strong only if both are large: that a small call doubled matters little.
+      // The colour is strong only if both share and ratio are large, because a small call that doubled matters little.
       return Math.sign(share) * Math.min(1, Math.sqrt(Math.abs(share) * 8) * Math.abs(ratio));
     },
     about: (node) => {

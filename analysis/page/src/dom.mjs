@@ -1,7 +1,7 @@
-// Elements. Data become text nodes and attributes that are not run; nothing is parsed as HTML. All texts from outside
-// (names of traces, words of the address) go through `visible`: this module alone writes texts, on elements and canvases.
+// Makes elements. Data become text nodes and attributes that are not run, and nothing is parsed as HTML. All texts from outside (names in
+// traces, words of the address) go through `visible`, because only this module writes texts on elements and canvases.
 
-// The same set as `is_hidden` of export/src/hidden.rs: control, direction, separator and invisible characters.
+// Control, direction, separator and invisible characters, as in `is_hidden` of export/src/hidden.rs.
 const HIDDEN = new RegExp(
   '[\\0-\\x1f\\x7f-\\x9f\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f' +
     '\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff9-\\ufffb\\ufffe\\uffff\\u{e0000}-\\u{e0fff}]',
@@ -11,14 +11,14 @@ const HIDDEN = new RegExp(
 // Replaces each hidden character by U+FFFD.
 export const printable = (text) => String(text).replace(HIDDEN, '\ufffd');
 
-// The same, but keeps line ends and tabs: messages have them, and elements and canvases show them as a blank.
+// Replaces hidden characters, but keeps line ends and tabs, which messages have, and which elements and canvases show as blanks.
 export const visible = (text) => String(text).replace(HIDDEN, (hidden) => (/[\t\n\r]/.test(hidden) ? hidden : '\ufffd'));
 
 export function say(element, text) {
   element.textContent = visible(text);
 }
 
-// Text on a canvas. `most`: the width in pixels that it is squeezed into.
+// Writes a text on a canvas. A text wider than `most` pixels is squeezed.
 export function write(context, text, x, y, most) {
   context.fillText(visible(text), x, y, most);
 }
@@ -51,10 +51,10 @@ export function replace(element, ...children) {
   append(element, children);
 }
 
-// Colours come from the style sheet, so that they follow the colour scheme.
+// Returns a colour of the style sheet, which follows the colour scheme.
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-// A canvas as sharp as the screen; `draw(context, width, height)`.
+// Paints a canvas as sharp as the screen, by `draw(context, width, height)`.
 export function paint(canvas, height, draw) {
   const width = Math.max(1, canvas.clientWidth || canvas.parentElement.clientWidth);
   const ratio = window.devicePixelRatio || 1;
@@ -69,16 +69,17 @@ export function paint(canvas, height, draw) {
   draw(context, width, height);
 }
 
-// Paper is light even if the screen is dark.
+// Returns whether the page is dark. Paper is light even if the screen is dark.
 export const isDark = () => !document.documentElement.dataset.print && matchMedia('(prefers-color-scheme: dark)').matches;
 
-// Draws a canvas now, whenever its box changes, and for paper.
+// Draws a canvas now, whenever the size of its box changes, and for paper.
 export function keepDrawn(canvas, box, draw) {
   canvas.redraw = draw;
   new ResizeObserver(draw).observe(box);
 }
 
-// What is below the pointer, beside it: `textAt(event)`, which may be empty. It goes into the canvas's box.
+// Shows a text beside the pointer, which `textAt(event)` returns for the place below the pointer; it may be empty. The tip is an element of
+// the canvas's box.
 export function tipOver(canvas, textAt) {
   const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
   canvas.addEventListener('pointermove', (event) => {
@@ -93,7 +94,7 @@ export function tipOver(canvas, textAt) {
   return tip;
 }
 
-// A link that saves what a canvas shows, on the page's background.
+// Returns a link that saves the canvas as a picture, on the page's background.
 export function pictureLink(canvas, name) {
   return el(
     'a',
@@ -116,7 +117,7 @@ export function pictureLink(canvas, name) {
   );
 }
 
-// Paper is narrower than most windows: canvases are drawn again for it instead of being squeezed.
+// Draws canvases anew for paper, which is narrower than most windows, and would squeeze them.
 export function drawForPaper() {
   const redraw = () => document.querySelectorAll('canvas').forEach((canvas) => canvas.redraw?.());
   window.addEventListener('beforeprint', () => {
@@ -139,7 +140,7 @@ export function announce(text) {
   if (place) say(place, text);
 }
 
-// As much of a text as fits.
+// Returns as much of a text as fits.
 export function fit(context, text, width) {
   if (width < 14) return '';
   if (widthOf(context, text) <= width) return text;
@@ -149,7 +150,7 @@ export function fit(context, text, width) {
     if (widthOf(context, `${text.slice(0, middle)}…`) <= width) low = middle;
     else high = middle - 1;
   }
-  // Not within a surrogate pair.
+  // A surrogate pair is not cut in two.
   if (/[\ud800-\udbff]/.test(text[low - 1] ?? '')) low -= 1;
   return low > 1 ? `${text.slice(0, low)}…` : '';
 }

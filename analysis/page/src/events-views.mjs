@@ -1,4 +1,4 @@
-// Views of long lists with a filter: events, messages.
+// The views of events and of log messages: long lists with a filter.
 import { el, printable, replace, say } from './dom.mjs';
 import { formatCount, formatMoment } from './format.mjs';
 import { binned, none, thinned } from './notices.mjs';
@@ -10,7 +10,7 @@ export function logsView(trace, route, range, extent, go) {
   const messages = (trace.reports.logs?.messages || []).filter((row) => !range || (range.from <= row.ts_ns && row.ts_ns < range.to));
   if (!trace.reports.logs?.count)
     return none('No messages in this trace. Record with nettrace collect --profile logs, or --providers Microsoft-Extensions-Logging:4:5.');
-  // Most messages have neither, so the columns are left out where all rows are empty.
+  // Most messages have neither an exception nor scopes, so empty columns are left out.
   const more = [];
   if (messages.some((row) => row.exception)) more.push({ title: 'Exception', wide: true, value: (row) => row.exception ?? '' });
   if (messages.some((row) => row.scopes?.length)) more.push({ title: 'Scopes', wide: true, value: (row) => (row.scopes ?? []).join(' ') });
@@ -36,14 +36,14 @@ export function logsView(trace, route, range, extent, go) {
   );
 }
 
-// The number of messages in a range, where only some are listed.
+// Returns the number of messages in a range, of which only some may be listed.
 function logCount(trace, range) {
   if (!trace.has('logs.t')) return null;
   const [begin, end] = rowsWithin(trace.column('logs.t'), range);
   return end - begin;
 }
 
-// Of rows of the events that the page has.
+// Returns the columns of the events that the page has.
 export function eventColumns(trace) {
   const [times, types, threads, ends] = ['t', 'type', 'thread', 'end'].map((name) => trace.column(`events.${name}`));
   const typeName = (row) => {
@@ -69,7 +69,7 @@ export function eventsView(trace, route, range, extent, go) {
   const [begin, end] = rowsWithin(times, range);
   const rows = [];
   for (let row = begin; row < end; row += 1) if (isWanted(types[row], threads[row])) rows.push(row);
-  // By name: a type may have several versions.
+  // Versions of a type are joined by their name.
   const byName = new Map();
   const byThread = new Map();
   let count = 0;
@@ -137,7 +137,7 @@ export function eventsView(trace, route, range, extent, go) {
   return el('div', { class: 'split' }, el('div', { class: 'types' }, typeTable), list);
 }
 
-// One event: all of its payload that the page has, and its stack.
+// Returns the card of an event: its payload, as far as the page has it, and its stack.
 function eventCard(trace, row, columns, go) {
   const [, thread, name, payload] = columns.map((column) => (column.text || column.value)(row));
   const node = trace.column('events.node')[row];
@@ -152,7 +152,8 @@ function eventCard(trace, row, columns, go) {
   );
 }
 
-// Rows, and a field that filters them by their text. `all`: their number, where not all are listed; null where they are.
+// Returns a table with a field that filters rows by their text. `all` is the number of rows if the page lists only some; null if it lists
+// all.
 function filtered(title, route, go, rows, textOf, columns, id, all = null, onrow = null, notes = null, head = null) {
   const box = el('div');
   const count = el('span', { id, role: 'status' });

@@ -5,8 +5,7 @@ import { formatCount, formatPercent, formatWeight, formatNanos } from './format.
 const ROW = 18;
 const LEAST_WIDTH = 0.6;
 
-// Hues of modules, far apart. Lightness differs too, for readers without colour vision.
-// The program's own code has the first.
+// Hues of modules, far apart. Lightness differs, too, for readers without colour vision. The program's own code has `OWN_HUE`.
 const OWN_HUE = 205;
 const HUES = [38, 165, 320, 55, 15, 90, 285];
 function frameColour(name, module_, dark, isOwn = false) {
@@ -20,7 +19,7 @@ function frameColour(name, module_, dark, isOwn = false) {
   return dark ? `hsl(${hue} 42% ${28 + (shade % 9)}%)` : `hsl(${hue} 62% ${76 + (shade % 9)}%)`;
 }
 
-// More is red, less is blue, the same is grey. Lightness differs too, for readers without colour vision.
+// Returns the colour of a change: red for more, blue for less, grey for none. Lightness differs, too, for readers without colour vision.
 function tintColour(change, dark) {
   const strength = Math.abs(change);
   if (change > 0)
@@ -30,7 +29,7 @@ function tintColour(change, dark) {
   return dark ? 'hsl(0 0% 30%)' : 'hsl(0 0% 88%)';
 }
 
-// Rectangles of a tree, left-heavy, below `root`: all that are wide enough to be seen.
+// Returns the rectangles of a tree below `root` that are wide enough to be seen, the heaviest call of each node first.
 export function layoutTree(tree, root, width) {
   const rectangles = [];
   const whole = tree.total[root] || 1;
@@ -53,7 +52,7 @@ export function layoutTree(tree, root, width) {
   return rectangles;
 }
 
-// A flame graph with search, zoom and keys. `options`: upright, search, label, onzoom(node), onfocus(frame).
+// Returns a flame graph with search, zoom and keys. `options` are upright, search, label, onzoom(node), onfocus(frame).
 export function flameGraph(tree, options) {
   const canvas = el('canvas', {
     tabindex: '0',
@@ -67,7 +66,7 @@ export function flameGraph(tree, options) {
   let isAtRoot = !options.upright;
   let root = options.zoom && options.zoom < tree.parent.length ? options.zoom : 0;
   let rectangles = [];
-  // What `rectangles` was laid out for: the pointer's moves draw again, but need no new layout.
+  // The inputs of the last layout. Moves of the pointer draw again, but need no new layout.
   let layout = {};
   let chosen = -1;
   let hovered = -1;
@@ -84,7 +83,7 @@ export function flameGraph(tree, options) {
     });
   };
   const foundShare = () => {
-    // A match counts with all that is below it, so matches inside of it add nothing.
+    // A match counts with all nodes below, so matches among these add nothing.
     let sum = 0;
     const open = [root];
     while (open.length) {
@@ -240,8 +239,7 @@ export function flameGraph(tree, options) {
   };
 }
 
-// The stacks of one thread in time order.
-// `options`: label, search, onrange(range) when a rectangle is clicked.
+// Returns the graph of a thread's stacks in time order. `options` are label, search, and onrange(range), for a click on a rectangle.
 export function timeGraph(rectangles, tree, range, options) {
   const canvas = el('canvas', { class: 'flame', role: 'img', 'aria-label': options.label });
   const box = el('div', { class: 'flamebox' }, canvas);

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Formats numbers for readers.
 
 const grouped = (text) => text.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 
@@ -7,10 +7,10 @@ export function formatCount(number) {
   return grouped(String(Math.round(number)));
 }
 
-// `1 event`, `2 events`.
+// Returns a count with its noun: `1 event`, `2 events`.
 export const countOf = (number, one, more = `${one}s`) => `${formatCount(number)} ${number === 1 ? one : more}`;
 
-// Generations, and heaps of their own, as documents name them and as readers do.
+// Names of generations and special heaps: in documents, and for readers.
 const GENERATIONS = new Map([
   ['gen0', 'gen 0'],
   ['gen1', 'gen 1'],
@@ -29,8 +29,8 @@ export function formatDecimal(number, digits = 1) {
   return grouped(whole) + (rest ? `.${rest}` : '');
 }
 
-// In thousandths of a unit of a thousand `steps` each. Cut, not rounded, as the command does it: two outputs of one
-// trace show one number, and nothing is shown as later than it was.
+// Returns a number in a unit of a thousand `steps`, with three decimals. Like the command, it cuts instead of rounding, so that both show
+// the same number, and no time is shown too late.
 function thousandths(number, steps) {
   const cut = Math.floor(number / steps);
   return `${grouped(String(Math.floor(cut / 1000)))}.${String(cut % 1000).padStart(3, '0')}`;
@@ -62,12 +62,12 @@ export function formatBytes(bytes) {
   return unit === 0 ? `${formatCount(value)} B` : `${formatDecimal(value, 1)} ${units[unit]}`;
 }
 
-// A value of any unit: whole numbers without decimals.
+// Returns a value of any unit. Whole numbers have no decimals.
 export const formatValue = (number) => formatDecimal(number, Number.isInteger(number) || Math.abs(number) >= 1000 ? 0 : 2);
 
 export const formatPercent = (share) => (Number.isFinite(share) ? `${formatDecimal(share, 1)} %` : '–');
 
-// A moment since the session's start.
+// Returns a moment, as the time since the session's start.
 export const formatMoment = (nanos) => (Number.isFinite(nanos) ? `${nanos < 0 ? '-' : ''}${thousandths(Math.abs(nanos), 1e3)} ms` : '–');
 
 export function formatWeight(weight, unit) {
@@ -76,7 +76,7 @@ export function formatWeight(weight, unit) {
   return formatCount(weight);
 }
 
-// Steps for an axis: 1, 2 or 5 of a power of ten.
+// Returns the distance of an axis's numbers: 1, 2 or 5 times a power of ten.
 export function axisStep(extent, most) {
   const rough = extent / Math.max(1, most);
   const power = 10 ** Math.floor(Math.log10(rough || 1));

@@ -154,7 +154,7 @@ export function gcView(trace, route, range, extent, go) {
   );
 }
 
-// The calls for which the runtime collected.
+// Returns the calls for which the runtime collected.
 function triggers(trace, range) {
   const places = triggerPlaces(trace, range);
   if (!places.length) return null;
@@ -201,7 +201,7 @@ function triggers(trace, range) {
   ];
 }
 
-// How many pauses took how long: each step is twice as long as the one before.
+// Returns a histogram of pauses by length. Each bar covers lengths twice as long as the bar before.
 function pauseHistogram(pauses) {
   const steps = new Map();
   for (const nanos of pauses) {
@@ -220,7 +220,7 @@ function pauseHistogram(pauses) {
   });
 }
 
-// One collection, and the requests that its pauses held up.
+// Returns the card of a collection, with the requests that its pauses held up.
 function collectionCard(trace, row, go) {
   const pauses = row.pauses?.length ? row.pauses : [{ start_ns: row.start_ns, pause_ns: row.pause_ns }];
   const what = trace.column('requests.t').length ? 'requests' : 'activities';

@@ -1,4 +1,4 @@
-// The heap of a trace with a dump: what holds it, types, what keeps how much alive, and how.
+// The view of a heap dump: its holders, types, dominator tree, and paths to objects.
 import { el } from './dom.mjs';
 import { countOf, formatBytes, formatCount, formatMoment, formatNanos, formatPercent, generationName } from './format.mjs';
 import { isOfFramework } from './frames.mjs';
@@ -23,7 +23,7 @@ const bytesColumn = (title, key, most = null) => ({
 });
 const countColumn = (title, key) => ({ title, number: true, value: (row) => row[key], text: (row) => formatCount(row[key]) });
 
-// A type with its outermost name space alone: what fits into a rectangle.
+// Returns the name of a type without namespaces, which fits into a rectangle.
 function withoutNamespaces(name) {
   let depth = 0;
   const dots = [];
@@ -35,7 +35,7 @@ function withoutNamespaces(name) {
   return dots.length > 1 ? name.slice(dots[dots.length - 2] + 1) : name;
 }
 
-// The dominator tree as the tree of a flame graph: widths are what is kept alive.
+// Returns the dominator tree as the tree of a flame graph, whose widths are retained bytes.
 function dominatorTree(heap) {
   const builder = new TreeBuilder();
   const names = [];
@@ -55,7 +55,7 @@ function dominatorTree(heap) {
   while (open.length) {
     const [parent, node] = open.pop();
     const child = builder.child(parent, numberOf(node));
-    // What has no node of its own counts for what keeps it alive.
+    // Objects without a node of their own count for the node that keeps them alive.
     const below = node.children.reduce((sum, kept) => [sum[0] + kept.retained_bytes, sum[1] + kept.retained_count], [0, 0]);
     builder.add(child, Math.max(0, node.retained_bytes - below[0]), Math.max(0, node.retained_count - below[1]));
     for (const kept of node.children) open.push([child, kept]);
@@ -102,7 +102,7 @@ function typesOfHeap({ report, paths }, route, go) {
   ];
 }
 
-// The shortest ways from roots to objects of a type, those of the most bytes first.
+// Returns the shortest paths from roots to objects of a type, most bytes first.
 function pathsOf(groups) {
   if (!groups?.length)
     return el('p', { class: 'none' }, 'The page has the paths of the largest types. Those of others: nettrace heap paths.');

@@ -84,7 +84,7 @@ export function jitView(trace, route, range, extent) {
   );
 }
 
-// Methods that were compiled in a range, by tier; of very many only some are listed, but the numbers of all are there.
+// Returns the methods that were compiled in a range, by tier. The page has the numbers of all methods, even if it lists only some.
 function tiersOf(trace, range) {
   const report = trace.reports.jit;
   const tiers = new Map();

@@ -1,4 +1,4 @@
-// The lanes of the time line: what a trace has data for.
+// The lanes of the time line.
 import { formatNanos, formatBytes, formatCount, formatDecimal, formatPercent, formatValue } from './format.mjs';
 import { occurrences } from './query.mjs';
 import { columnsOf, eachSample, maxOf } from './ranges.mjs';
@@ -7,7 +7,7 @@ import { allocKind, bins } from './sums.mjs';
 // Maximum number of threads with a lane.
 const THREADS = 8;
 
-// The threads that ran most, each with its states over time.
+// Returns the lanes of the threads that ran most, with their states over time.
 export function threadLanes(trace) {
   const [times, weights, threads, state] = columnsOf(trace, 'cpu', ['t', 'weight', 'thread', 'state']);
   const ran = new Map();
@@ -40,7 +40,7 @@ export function threadLanes(trace) {
   });
 }
 
-// The lanes for which a trace has data.
+// Returns the lanes for which a trace has data.
 export function lanesOf(trace) {
   const lanes = [];
   const perSecond = (sum, step) => sum / (step / 1e9);
@@ -172,7 +172,7 @@ export function lanesOf(trace) {
   const counter = queue.length ? null : queueCounter(trace);
   line('Pool queue', queue.length ? queue : pointsOf(counter), (value) => `${formatCount(value)} items`, 'pool');
   busy('JIT', 'JIT', 'jit', (value) => `${formatDecimal(value, 2)} threads compile`, 'jit');
-  // HTTP requests, each once; other activities where there are none.
+  // The lane shows HTTP requests, each once, or activities if there are no requests.
   const what = trace.column('requests.t').length ? 'requests' : 'activities';
   const [begun, lengths, otherTimes, otherTotals] = ['t', 'nanos', 'others.t', 'others.total'].map((name) =>
     trace.column(`${what}.${name}`),
@@ -190,7 +190,7 @@ export function lanesOf(trace) {
       names: ['open'],
       unit: (value) => formatDecimal(value, 1),
       legend: [['request', counted.open > 0 ? `${all}, ${formatCount(counted.open)} still open at the end` : all]],
-      // 0: it had not stopped.
+      // A length of 0 says that the activity had not stopped.
       values: (range, count) => {
         const step = (range.to - range.from) / count;
         const others = bins(otherTimes, otherTotals, range, count);
@@ -209,7 +209,7 @@ export function lanesOf(trace) {
   return lanes;
 }
 
-// `11,841 HTTP requests came in, 900 went out`, as `report http` counts them.
+// Returns the number of requests as `report http` counts them: `11,841 HTTP requests came in, 900 went out`.
 function requestsText(trace, count) {
   const sum = (direction) =>
     (trace.reports.http?.activities || []).filter((row) => row.direction === direction).reduce((all, row) => all + row.started, 0);
@@ -226,7 +226,7 @@ function requestsText(trace, count) {
 export const pointsOf = (series) =>
   (series?.points || []).filter((point) => Number.isFinite(point.value)).map((point) => ({ at: point.ts_ns, value: point.value }));
 
-// The counter of the pool's queue: events of single work items, which would be exact, are seldom recorded.
+// Returns the counter of the thread pool's queue. Events of single work items would be exact, but are seldom recorded.
 function queueCounter(trace) {
   return (trace.reports.counters?.series || []).find((row) =>
     ['threadpool-queue-length', 'dotnet.thread_pool.queue.length'].includes(row.name),
@@ -240,7 +240,7 @@ export const counterName = (row) => {
   return `${row.display_name || row.name}${tags ? ` {${tags}}` : ''}`;
 };
 
-// A counter by the number of its series; none if there is nothing to draw, such as a ratio that was never a number.
+// Returns the lane of a counter by the number of its series; null if it has nothing to draw, such as a ratio that was never a number.
 export function counterLane(trace, number) {
   const series = trace.reports.counters?.series?.[number];
   const line = pointsOf(series);

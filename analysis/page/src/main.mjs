@@ -1,4 +1,4 @@
-// The page: the time line above, one view below, both as the address says.
+// The page: the time line, and below it the view that the address names.
 import { announce, drawForPaper, el, entitle, replace } from './dom.mjs';
 import { fromBase64, readTrace, unpack } from './data.mjs';
 import { extentOf, faultsOf } from './query.mjs';
@@ -44,7 +44,7 @@ const VIEWS = [
   ['events', 'Events', eventsView, () => true],
 ];
 
-// The name of the program of a command line: of `dotnet exec a/b.dll -x` b.
+// Returns the name of a command line's program: `b` for `dotnet exec a/b.dll -x`.
 function programOf(line) {
   const words = line.trim().split(/\s+/);
   const base = (word) =>
@@ -110,7 +110,7 @@ function start(trace) {
         ),
       ),
     );
-  // `isNew`: a new entry in the browser's history. `isShown`: the view shows the change already.
+  // Changes the address. With `isNew`, the browser's history gets an entry. With `isShown`, the view shows the change already.
   const go = (change, isNew, isShown = false) => {
     route = { ...route, ...change };
     if ('view' in change && !('q' in change)) route.q = '';
@@ -165,7 +165,7 @@ function start(trace) {
     } else if (/^[1-9]$/.test(event.key) && VIEWS[Number(event.key) - 1]) go({ view: VIEWS[Number(event.key) - 1][0] }, true);
   });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show);
-  // What gets the focus is scrolled to below the time line, which stays.
+  // An element that gets the focus is scrolled to below the time line, which stays in place.
   const time = document.getElementById('time');
   new ResizeObserver(
     () =>

@@ -1,15 +1,15 @@
-// What views say where there is nothing, or where some is left out.
+// Notices of views about data that are missing or incomplete.
 import { el } from './dom.mjs';
 import { formatMoment } from './format.mjs';
 import { thinnedOf } from './query.mjs';
 
 export const none = (text) => el('p', { class: 'none' }, text);
 
-// A notice beside numbers made of rows of which the page leaves some out.
+// Returns the notices about numbers whose rows are not all on the page.
 export const thinned = (trace, part, name) =>
   thinnedOf(trace, part, name).map(({ text }) => el('p', { class: 'notice thinned', role: 'note' }, text));
 
-// A notice beside counts of a range whose ends lie within bins: which range they are of. `what`: a report.
+// Returns a notice that names the counted range, if the ends of the chosen range lie within bins of time. `what` names the counts.
 export const binned = (what, range, counted) =>
   counted !== range &&
   el(
@@ -18,7 +18,7 @@ export const binned = (what, range, counted) =>
     `There are too many ${what} to keep each. Counted are those ${fromUntil(counted)}: whole bins of time, as the range ends within some.`,
   );
 
-// As exact as the range's ends are.
+// Returns the ends of a range as a text.
 export const fromUntil = ({ from, to }) => `from ${formatMoment(from)} to ${formatMoment(to)}`;
 
 export const moment = (key) => ({ title: 'Time', number: true, value: (row) => row[key], text: (row) => formatMoment(row[key]) });

@@ -1,4 +1,4 @@
-// The view of the whole: what stands out, what the trace can answer, sums of a range.
+// The overview: findings, the reports that the trace has data for, and sums of a range.
 import { colour, el } from './dom.mjs';
 import { countOf, formatBytes, formatCount, formatMoment, formatNanos, formatPercent } from './format.mjs';
 import { frameNumber } from './frames.mjs';
@@ -8,7 +8,7 @@ import { DEFAULTS, formatRoute } from './route.mjs';
 import { allocKind, bins, rangeSums } from './sums.mjs';
 import { facts } from './table.mjs';
 
-// Where each kind of finding is shown. The tab `sandwich` shows the finding's method with its callers.
+// The view of each kind of finding. The tab `sandwich` shows the finding's method with its callers.
 const PLACES = {
   lost_events: { view: 'overview' },
   cut_off: { view: 'overview' },
@@ -44,7 +44,7 @@ const PLACES = {
   heap_own_types: { view: 'heap', heap_tab: 'types' },
 };
 
-// Where the reports are shown that answers of the summary name.
+// The view of each report that the summary names.
 const ANSWERS = {
   topN: { view: 'cpu', tab: 'top' },
   gc: { view: 'gc' },
@@ -61,10 +61,10 @@ const ANSWERS = {
   sql: { view: 'requests' },
 };
 
-// Sums of the chosen range.
+// Returns sums of the chosen range.
 function rangeFacts(trace, range) {
   const sums = rangeSums(trace, range);
-  // Which range a count is of that is exact to a bin of time.
+  // Returns the counted range as a text, if it is not the chosen one because of bins of time.
   const of = ({ counted }) => (counted === range ? '' : ` (${fromUntil(counted)})`);
   const times = (name, one, id) =>
     one.count > 0 && [name, `${formatCount(one.count)}, ${formatNanos(one.nanos)} in total${of(one)}`, id, one.count];
@@ -96,7 +96,7 @@ function rangeFacts(trace, range) {
   ];
 }
 
-// What a finding is about, over time: times and weights.
+// Returns times and weights of the occurrences that a finding is about.
 function overTime(trace, about) {
   const columns = (times, weights, lasts = false) =>
     trace.column(times).length ? [trace.column(times), weights && trace.column(weights), lasts] : null;
@@ -116,7 +116,7 @@ function overTime(trace, about) {
   return of?.() || null;
 }
 
-// A small picture of when it happened, and a link to where most of it is, if that stands out.
+// Returns a small picture of a finding's occurrences over time, with a link to the range that has most of them, if one stands out.
 function spark(trace, extent, about, place) {
   const data = overTime(trace, about);
   if (!data) return null;
@@ -146,7 +146,7 @@ function spark(trace, extent, about, place) {
   ];
 }
 
-// Findings, the most important first, each with its place, its time and how severe it is.
+// Returns the findings, the most important first, each with its view, its time and its severity.
 function verdict(trace, extent) {
   const findings = trace.summary?.findings || [];
   if (!findings.length) return el('p', { class: 'none' }, 'Nothing stands out.');
@@ -169,17 +169,17 @@ function verdict(trace, extent) {
   );
 }
 
-// The view of a finding. Methods that are none of the page's frames are looked for in the list.
+// Returns the view of a finding. If the finding's method is no frame of the page, the view searches its list for the name.
 function placeOf(trace, { kind, method }) {
   const place = PLACES[kind];
   if (place.tab !== 'sandwich') return place;
   return frameNumber(trace, method) === null ? { ...place, tab: 'top' } : { ...place, focus: method };
 }
 
-// The address of a view. What was allocated is of whichever kind of samples the trace has.
+// Returns the address of a view. Allocations are shown by the kind of samples that the trace has.
 const linkTo = (trace, place) => formatRoute({ ...DEFAULTS, ...place, kind: place.kind === 'alloc' ? allocKind(trace) : DEFAULTS.kind });
 
-// Where nothing runs at the beginning and the end, in words.
+// Returns a text about times without work at the beginning and the end.
 function idleEnds(trace, extent) {
   const times = trace.column('cpu.t');
   const state = trace.column('cpu.state');
@@ -262,7 +262,7 @@ export function overviewView(trace, route, range, extent) {
   );
 }
 
-// A command line in one line, all of it on a click.
+// Returns a command line in one line, which a click shows completely.
 export function command(text) {
   if (text.length < 60) return text;
   return el('details', { class: 'command' }, el('summary', null, text), el('code', null, text));

@@ -1,9 +1,9 @@
-// What views show of the whole trace is of the documents of reports; of a range, it is added up from its rows.
+// Answers the questions of views: for the whole trace from the documents of reports, for a range by adding up its rows.
 import { countOf, formatBytes, formatCount } from './format.mjs';
 import { maxOf } from './ranges.mjs';
 import { begunIn, collectionsIn, spanSums, spansOf, thrownIn } from './sums.mjs';
 
-// The time between the first and the last sample, span, event or counter value.
+// Returns the range from the first to the last sample, span, event or counter value.
 export function extentOf(trace) {
   let first = Infinity;
   let last = -Infinity;
@@ -34,10 +34,10 @@ export function extentOf(trace) {
   return { from: Math.min(first, 0) < 0 ? first : 0, to: Math.max(last, first + duration, 1) };
 }
 
-// The trace's length, by the summary: waits and collections may end after the last event.
+// Returns the trace's length. It is the summary's, because waits and collections may end after the last event.
 export const lengthOf = (trace, extent) => trace.summary?.duration_ns || extent.to - extent.from;
 
-// What was lost and damaged, for the head of the page.
+// Returns losses and damage for the head of the page.
 export function faultsOf(outcome, listed = 5) {
   const texts = [];
   if (outcome.lost > 0) {
@@ -58,10 +58,10 @@ export function faultsOf(outcome, listed = 5) {
   return texts;
 }
 
-// Notes about rows that the page leaves out. `part`: `report`, `samples`, `spans`, …; `name`: which of these.
+// Returns the notes about an incomplete part of the page. `part` is `report`, `samples`, `spans` and so on; `name` is its name.
 export const thinnedOf = (trace, part, name) => trace.thinned.filter((row) => row.part === part && row.name === name);
 
-// Exceptions by type, with their messages and stacks: `groups`; `counted`: the range that they are of.
+// Returns exceptions as `groups` by type, with messages and stacks, and the range in which they are counted as `counted`.
 export function exceptionGroups(trace, range) {
   const thrown = thrownIn(trace, range);
   if (range) return { ...thrown, count: thrown.groups.reduce((sum, group) => sum + group.count, 0) };
@@ -70,7 +70,7 @@ export function exceptionGroups(trace, range) {
   return { ...thrown, count, groups: thrown.groups.map((group) => ({ ...group, ...known.get(group.type) })) };
 }
 
-// Activities, or `requests`, that begin in a range: by name, with the rows that are kept.
+// Returns the activities or requests that begin in a range, by name, with the rows that the page has.
 export function occurrences(trace, what, range) {
   const begun = begunIn(trace, what, range);
   const report = trace.reports[what === 'requests' ? 'http' : what];
@@ -81,7 +81,7 @@ export function occurrences(trace, what, range) {
   return { ...begun, count, failed, open: count - stopped, max: maxOf([0, ...groups.map((group) => group.max)]), groups };
 }
 
-// A row of `report activities` as a group of occurrences.
+// Returns a row of `report activities` as a group of occurrences.
 const occurrencesOf = ({ started, stopped, errors, durations }) => ({
   count: started,
   failed: errors,
@@ -94,8 +94,8 @@ const occurrencesOf = ({ started, stopped, errors, durations }) => ({
   p99: durations.p99_ns,
 });
 
-// Tasks that were scheduled in a range, and waits for tasks that began there, in the form of `report tasks`. For the whole trace it
-// is that document.
+// Returns the tasks that were scheduled in a range, and the waits for tasks that began in it, in the form of `report tasks`. For the whole
+// trace it returns the report's document.
 export function tasksOf(trace, range) {
   const report = trace.reports.tasks;
   if (!range) return { ...report, notes: [] };
@@ -149,7 +149,7 @@ export function tasksOf(trace, range) {
   };
 }
 
-// Number and length of waits. For the whole trace the report's sums are used, which leave out waits that had not ended.
+// Returns the number and length of waits. For the whole trace these are the report's sums, which leave out waits that had not ended.
 export function waitSums(trace, kind, category, range) {
   const report = trace.reports[kind];
   if (!range && report?.waits) {
@@ -159,7 +159,7 @@ export function waitSums(trace, kind, category, range) {
   return { ...spanSums(trace, category, range), open: 0 };
 }
 
-// Waits for locks, by lock.
+// Returns waits for locks, by lock.
 export function lockGroups(trace, range) {
   const groups = new Map();
   const groupOf = (lock) => {
@@ -192,7 +192,7 @@ export function lockGroups(trace, range) {
   }));
 }
 
-// Collections that begin in a range: `rows`, those that are listed; `all`; and their totals.
+// Returns the collections that begin in a range: the listed ones as `rows`, the others included as `all`, and totals.
 export function collectionTotals(trace, range) {
   const collections = collectionsIn(trace, range);
   const report = trace.reports.gc?.totals;

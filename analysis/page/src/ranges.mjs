@@ -1,6 +1,6 @@
 // Rows within a range of time.
 
-// First index whose value is not below `wanted`.
+// Returns the first index whose value is not below `wanted`.
 export function lowerBound(sorted, wanted) {
   let low = 0;
   let high = sorted.length;
@@ -12,11 +12,11 @@ export function lowerBound(sorted, wanted) {
   return low;
 }
 
-// For lists that are too long to pass as arguments of Math.max.
+// Returns the maximum of a list that may be too long for the arguments of Math.max.
 export const maxOf = (values) => values.reduce((most, value) => Math.max(most, value), -Infinity);
 export const minOf = (values) => values.reduce((least, value) => Math.min(least, value), Infinity);
 
-// First and last index of the rows in [from, to); null stands for all.
+// Returns the first index of the rows in [from, to), and the index after the last. The range null has all rows.
 export function rowsWithin(times, range) {
   if (!range) return [0, times.length];
   return [lowerBound(times, range.from), lowerBound(times, range.to)];
@@ -24,13 +24,13 @@ export function rowsWithin(times, range) {
 
 export const isWithin = (range, nanos) => !range || (range.from <= nanos && nanos < range.to);
 
-// Columns of a list of rows.
+// Returns columns of a list of rows.
 export const columnsOf = (trace, list, names) => names.map((name) => trace.column(`${list}.${name}`));
 
 // The states of sampled threads: 0 for managed code, 1 for native code, 2 for waits.
 export const STATES = { running: [0, 1], managed: [0], native: [1], waiting: [2], all: [0, 1, 2] };
 
-// Visits the samples of a kind: `visit(row, weight, samples)`. `states`: one of `STATES`, of kinds that have some.
+// Calls `visit(row, weight, samples)` for each sample of a kind. `states` is a name in `STATES`, and applies to kinds with states.
 export function eachSample(trace, kind, { range = null, thread = null, states = 'all' }, visit) {
   const [times, weights, threads, stateOf, samplesOf] = columnsOf(trace, kind, ['t', 'weight', 'thread', 'state', 'samples']);
   const wanted = new Set(STATES[states] || STATES.running);

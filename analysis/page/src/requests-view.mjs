@@ -21,7 +21,7 @@ const PARTS = [
 
 const keyOf = (row) => `${row.id ?? row.name}@${row.start_ns}`;
 
-// What the colours of parts mean. `text`: the words for each.
+// Returns the legend of the colours of parts. `text` returns the words for each part.
 const partLegend = (has, text) =>
   el(
     'p',
@@ -45,10 +45,10 @@ export function requestsView(trace, route, range, extent, go) {
   for (const row of trace.reports.http?.slowest || [])
     if (!details.has(`${row.start_ns} ${row.duration_ns}`)) details.set(`${row.start_ns} ${row.duration_ns}`, row);
   const chosen = [...details.values()].find((row) => keyOf(row) === route.activity) || null;
-  // Of what the page has no parts, at least the time.
+  // If the page has no parts of the activity, it shows the time.
   const choose = (row) =>
     go(row.parts ? { activity: keyOf(row) } : { from: Math.round(row.start_ns), to: Math.round(row.start_ns + row.duration_ns + 1) }, true);
-  // What is known of each that began in the range, the slowest first.
+  // Returns the activities that began in the range, the slowest first.
   const slowestOf = (all) =>
     all.rows
       .filter((row) => !row.isOpen)
@@ -139,7 +139,7 @@ export function requestsView(trace, route, range, extent, go) {
   );
 }
 
-// Statements of databases, of the whole trace: the page has not when each ran.
+// Returns SQL statements of the whole trace, because the page does not know when each ran.
 function statements(trace, range) {
   const report = trace.reports.sql;
   if (!report?.statements?.length) return null;
@@ -171,7 +171,7 @@ function statements(trace, range) {
   });
 }
 
-// Activities or requests by name, with how their lengths are spread.
+// Returns a table of activities or requests by name, with the distribution of their lengths.
 function occurrenceTable(caption, title, groups) {
   const longest = maxOf([1, ...groups.map((row) => row.max)]);
   const time = (name, key) => ({
@@ -215,7 +215,7 @@ function occurrenceTable(caption, title, groups) {
   });
 }
 
-// How many took how long, as a small picture: from a microsecond on, each bar twice as long as the one before.
+// Returns a small histogram of lengths. Each bar covers lengths twice as long as the bar before, from a microsecond on.
 function histogram(row, longest) {
   const steps = Math.max(2, Math.ceil(Math.log2(Math.max(2, longest / 1e3))) + 1);
   const sums = new Float64Array(steps);
@@ -235,7 +235,7 @@ function histogram(row, longest) {
   return canvas;
 }
 
-// One activity: the parts of its time, the activities inside and around it, and its threads' events during it.
+// Returns the card of an activity: the parts of its time, the activities inside and around it, and its threads' events during it.
 function activityCard(trace, row, all, go) {
   const end = row.start_ns + row.duration_ns;
   const range = { from: Math.round(row.start_ns), to: Math.round(end + 1) };
@@ -299,7 +299,7 @@ function activityCard(trace, row, all, go) {
   );
 }
 
-// Activities under each other, each with the parts of its time; with `fromStart` all begin at the left.
+// Returns a waterfall of activities, each with the parts of its time. With `fromStart`, all begin at the left.
 function waterfall(rows, onrow, chosen = null, fromStart = false) {
   if (!rows.length) return none('None begins in this range.');
   const startOf = (row) => (fromStart ? 0 : row.start_ns);

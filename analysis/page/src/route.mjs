@@ -65,7 +65,7 @@ export function rangeOf(route, extent) {
   return { from: route.from ?? extent.from, to: route.to ?? extent.to + 1 };
 }
 
-// The numbers of the counters that the time line shows.
+// Returns the numbers of the counters that the time line shows.
 export const countersOf = (route) =>
   route.counters
     .split(',')

@@ -1,4 +1,4 @@
-// Stacks with weights: CPU samples, allocations, exceptions, contention, waits, with one switch.
+// The view of stacks with weights: CPU samples, allocations, exceptions, waits for locks and handles.
 import { el, pictureLink, replace, say, visible } from './dom.mjs';
 import { countOf, formatCount, formatPercent, formatWeight, formatNanos } from './format.mjs';
 import { flameGraph, timeGraph } from './flame.mjs';
@@ -26,7 +26,7 @@ export function kindsOf(trace) {
 const button = (text, pressed, onclick, more = {}) =>
   el('button', { type: 'button', 'aria-pressed': String(pressed), onclick, ...more }, text);
 
-// `go(change, isNew)` shows another state of the page.
+// Returns the view. `go(change, isNew)` shows another state of the page.
 export function stacksView(trace, route, range, extent, go) {
   const kinds = kindsOf(trace);
   if (!kinds.length)
@@ -50,7 +50,7 @@ export function stacksView(trace, route, range, extent, go) {
   };
   const tab = tabs[route.tab] ? route.tab : 'flame';
   const threads = threadsOf(trace, kind, hasStates ? route.states : 'all');
-  // By time, the stacks of one thread are shown: the heaviest, until another is chosen.
+  // In the order of time, the graph shows one thread: the heaviest, unless another is chosen.
   const isOfOne = tab === 'flame' && route.order === 'time';
   const thread = route.thread ?? (isOfOne ? threads[0][0] : null);
   const isInverted = route.inverted && TREES.includes(tab);
@@ -187,7 +187,7 @@ export function stacksView(trace, route, range, extent, go) {
   return place;
 }
 
-// What becomes of frames. Each change is part of the address.
+// Returns the fields that fold, group and leave out frames. Each change is part of the address.
 function transformBar(route, go) {
   const flag = (key, text, title) =>
     button(text, route[key], () => go({ [key]: !route[key], zoom: null }, true), { id: `transform-${key}`, title });
@@ -243,7 +243,7 @@ function transformBar(route, go) {
   );
 }
 
-// How certain it is that the threads of the samples ran.
+// Returns a text about how certain it is that the sampled threads ran.
 function certaintyText(report) {
   const running = report?.running;
   if (!running) return null;
@@ -270,7 +270,7 @@ function select(id, options, value, onchange) {
   return element;
 }
 
-// Threads with their counted weight, the heaviest first.
+// Returns threads with their weights, the heaviest first.
 function threadsOf(trace, kind, states) {
   const threads = trace.column(`${kind}.thread`);
   const weights = new Map([...new Set(threads)].map((thread) => [thread, 0]));
@@ -423,7 +423,7 @@ function groupTab(by) {
   };
 }
 
-// What was allocated or thrown, by type.
+// Shows allocations or exceptions by type.
 function typesTab(panel, { tree, whole, go }) {
   const rows = methodSums(tree)
     .filter((row) => tree.sortOf(row.frame) === 'type')
@@ -460,7 +460,7 @@ function threadsTab(panel, { tree, whole, kind, go }) {
   );
 }
 
-// A tree that is open along its heaviest path.
+// Returns a table of a tree, which is open along the heaviest path.
 export function callTreeTable(tree, whole, caption, onname = null, titles = ['Total', 'Total %', 'Self', 'Samples']) {
   const body = el('tbody');
   const rows = [];
@@ -570,7 +570,7 @@ function treeTab(panel, { tree, whole, go }) {
 function sandwichTab(panel, { tree, whole, route, go }) {
   const rows = methodSums(tree);
   const name = route.focus ?? (rows.length ? tree.texts(rows[0].frame) : null);
-  // The field's text has no hidden characters, so a name is compared without them too.
+  // The field's text has no hidden characters, so names are compared without them, too.
   const row =
     rows.find((one) => tree.texts(one.frame) === name) ?? rows.find((one) => visible(tree.texts(one.frame)) === visible(name ?? ''));
   const list = el(

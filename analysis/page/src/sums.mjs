@@ -1,10 +1,10 @@
-// What is added up of the rows of a range: what no document of a report has. No element of the page in here.
+// Adds up the rows of a range, which no document of a report does. This module touches no element of the page.
 import { baseNodes } from './calls.mjs';
 import { frameText, ownFrame } from './frames.mjs';
 import { columnsOf, eachSample, isWithin, lowerBound, maxOf, rowsWithin } from './ranges.mjs';
 
-// The range that is counted in the place of another: some of a list have no row of their own, but are counted in bins of time,
-// and where an end lies within one of these, the whole bin counts. The same object where none does.
+// Returns the range that is counted instead of a chosen one. Some occurrences of a list have no row, but are counted in bins of time, and
+// if an end of the range lies within a bin, the whole bin counts. Returns the same object if no bin is cut.
 export function countedRange(trace, list, range) {
   const bin = trace.sums?.[`${list}.others`]?.bin_ns;
   if (!range || !bin) return range;
@@ -18,14 +18,14 @@ export function countedRange(trace, list, range) {
   return counted.from === range.from && counted.to === range.to ? range : counted;
 }
 
-// What has no row of its own, in a range that `countedRange` has made: `visit(row, count)`.
+// Calls `visit(row, count)` for each sum of occurrences without a row, in a range of `countedRange`.
 function countOthers(trace, list, counted, visit) {
   const [times, counts] = columnsOf(trace, `${list}.others`, ['t', 'count']);
   const [begin, end] = rowsWithin(times, counted);
   for (let row = begin; row < end; row += 1) visit(row, counts[row]);
 }
 
-// Exceptions by type, message and stack: `groups`; `counted`: the range that they are of.
+// Returns exceptions as `groups` by type, message and stack, and the range in which they are counted as `counted`.
 export function thrownIn(trace, range) {
   const groups = new Map();
   const counted = countedRange(trace, 'thrown', range);
@@ -59,7 +59,7 @@ export function thrownIn(trace, range) {
   return { groups: rows, counted };
 }
 
-// Numbers of events in a range, by type and by thread.
+// Returns the numbers of events in a range, by type and by thread.
 export function eventCounts(trace, range) {
   const [times, types, threads] = columnsOf(trace, 'events', ['t', 'type', 'thread']);
   const counted = countedRange(trace, 'events', range);
@@ -81,7 +81,7 @@ export function eventCounts(trace, range) {
   return sums;
 }
 
-// Activities, or `requests`, or `tasks.ran` and the like, that begin in a range: by name, with the rows that are kept.
+// Returns the activities, requests, or tasks (`tasks.ran` and so on) that begin in a range, by name, with the rows that the page has.
 export function begunIn(trace, what, range) {
   const [times, lengths, names, failed] = columnsOf(trace, what, ['t', 'nanos', 'name', 'failed']);
   const counted = countedRange(trace, what, range);
@@ -128,10 +128,10 @@ export function begunIn(trace, what, range) {
   return all;
 }
 
-// The middle of a bucket of lengths: eight of them for each power of two.
+// Returns the middle of a bucket of lengths. Each power of two has eight buckets.
 const middleOf = (bucket) => (bucket < 24 ? bucket : 2 ** Math.floor(bucket / 8) * (1 + (bucket % 8) / 8 + 1 / 16));
 
-// Percentiles of lengths, of which the shorter may be known by their buckets only, and how many there are in steps of length.
+// Returns percentiles of lengths, and a histogram. The shorter lengths may be known only by their buckets.
 function spreadOf({ lengths, buckets }) {
   const rows = [...lengths.map((nanos) => [nanos, 1]), ...[...buckets].map(([bucket, count]) => [middleOf(bucket), count])].sort(
     (a, b) => a[0] - b[0],
@@ -141,7 +141,7 @@ function spreadOf({ lengths, buckets }) {
   return { stopped: count, p50: at(50), p90: at(90), p99: at(99), rows };
 }
 
-// The value below which `percent` of the rows lie: [value, count], the least first.
+// Returns a percentile of rows [value, count] in ascending order.
 export function percentile(rows, percent) {
   const count = rows.reduce((sum, row) => sum + row[1], 0);
   let left = Math.max(1, Math.ceil((count * percent) / 100));
@@ -152,7 +152,7 @@ export function percentile(rows, percent) {
   return 0;
 }
 
-// The frames of a node's stack, innermost first.
+// Returns the frames of a node's stack, innermost first.
 function framesOf(trace, node) {
   const base = baseNodes(trace);
   const frames = [];
@@ -162,7 +162,7 @@ function framesOf(trace, node) {
 
 export const textsOf = (trace, node) => framesOf(trace, node).map((frame) => frameText(trace, frame));
 
-// Samples of a kind by where the program was, heaviest first.
+// Returns samples of a kind by the program's innermost frame, heaviest first.
 export function placesOf(trace, kind, range) {
   const nodes = trace.column(`${kind}.node`);
   const sums = new Map();
@@ -181,10 +181,10 @@ export function placesOf(trace, kind, range) {
   return [...places.values()].sort((a, b) => b.weight - a.weight);
 }
 
-// The kind of samples that shows what was allocated: samples of .NET 10, else ticks.
+// Returns the kind of samples that shows allocations: random samples, which .NET 10 writes, else ticks.
 export const allocKind = (trace) => (trace.column('alloc.t').length ? 'alloc' : 'alloc_ticks');
 
-// Sums of what happened in a range.
+// Returns sums of a range for the overview.
 export function rangeSums(trace, range) {
   const sum = (kind, states) => {
     const total = { weight: 0, count: 0 };
@@ -222,7 +222,7 @@ export function rangeSums(trace, range) {
   };
 }
 
-// Spans of a category that begin in the range, as rows.
+// Returns the spans of a category that begin in a range.
 export function spansOf(trace, category, range) {
   const names = ['start', 'nanos', 'thread', 'name', 'key', 'detail', 'owner'];
   const [starts, ...columns] = columnsOf(trace, `span.${category}`, names);
@@ -236,7 +236,7 @@ export function spansOf(trace, category, range) {
   return rows;
 }
 
-// Number and length of the spans of a category that begin in a range, of all: the shorter ones of very many have no rows.
+// Returns number and length of all spans of a category that begin in a range, those without a row included.
 export function spanSums(trace, category, range) {
   const starts = trace.column(`span.${category}.start`);
   const counted = countedRange(trace, `span.${category}`, range);
@@ -254,13 +254,13 @@ export function spanSums(trace, category, range) {
     sums.total += totals[row];
     sums.max = Math.max(sums.max, most[row]);
   });
-  // Those without rows are the shorter ones.
+  // Spans without a row are shorter than all with a row.
   const rank = Math.max(1, Math.ceil((sums.count * 99) / 100)) - (sums.count - nanos.length);
   sums.p99 = rank > 0 ? (nanos[rank - 1] ?? 0) : null;
   return sums;
 }
 
-// The numbers of all collections, where only some are listed.
+// Returns the numbers of all collections, if the page lists only some.
 function allCollections(trace, range) {
   const columns = columnsOf(trace, 'gc', ['t', 'pause', 'generation', 'allocated', 'promoted', 'missing']);
   const [begin, end] = rowsWithin(columns[0], range);
@@ -280,10 +280,10 @@ function allCollections(trace, range) {
   return rows;
 }
 
-// Collections that begin in the range, and their totals.
+// Returns the collections that begin in a range, and their totals.
 export function collectionsIn(trace, range) {
   const listed = (trace.reports.gc?.collections || []).filter((row) => isWithin(range, row.start_ns));
-  // Of very many only some are listed, but the numbers of all are there.
+  // The page has the numbers of all collections, even if it lists only some.
   const rows = trace.column('gc.t').length ? allCollections(trace, range) : listed;
   // A collection whose pause was lost has no rank.
   const pauses = rows
@@ -317,7 +317,7 @@ export function collectionsIn(trace, range) {
   };
 }
 
-// Where collections were triggered: how many, and how long they paused the program; most first.
+// Returns the places that triggered collections, with the number and pauses of these, most first.
 export function triggerPlaces(trace, range) {
   const [times, nodes] = columnsOf(trace, 'triggers', ['t', 'node']);
   const collections = collectionsIn(trace, null).all;
@@ -326,7 +326,7 @@ export function triggerPlaces(trace, range) {
   const [begin, end] = rowsWithin(times, range);
   let last = -1;
   for (let row = begin; row < end; row += 1) {
-    // It starts a little after it was triggered; one that runs already may be all that follows.
+    // A collection starts a little after its trigger. There may be none, if a running collection serves the trigger.
     const next = Math.max(last + 1, lowerBound(starts, times[row]));
     const isStarted = next < starts.length && (row + 1 >= times.length || starts[next] < times[row + 1]);
     if (isStarted) last = next;
@@ -338,7 +338,7 @@ export function triggerPlaces(trace, range) {
       sum.generations.push(collections[next].generation);
     }
   }
-  // By the program's call: it may be reached on many ways.
+  // Triggers are grouped by the program's call, to which many stacks may lead.
   const places = new Map();
   for (const [node, { count, pause, generations }] of sums) {
     const frames = framesOf(trace, node);
@@ -359,7 +359,7 @@ export function triggerPlaces(trace, range) {
     .sort((a, b) => b.count - a.count || b.pause - a.pause);
 }
 
-// What waiting threads wait for, by their stacks: time and samples of each thing.
+// Returns the time and samples of each kind of wait, by the stacks of waiting threads.
 export function blockedBy(trace, range) {
   const words = trace.kinds.cpu?.waits_for ?? [];
   const [threads, of] = columnsOf(trace, 'cpu', ['thread', 'for']);
@@ -375,9 +375,9 @@ export function blockedBy(trace, range) {
   return rows.filter((row) => row.samples > 0).sort((a, b) => b.weight - a.weight);
 }
 
-// Threads that waited for locks, and the threads that had these when the waits began: who lets whom go on.
+// Returns the threads that waited for locks, with the threads that held the locks when the waits began.
 export function heldUpBy(trace, range) {
-  // From .NET 11 on owners are named by managed ids.
+  // Since .NET 11, owners are named by managed ids.
   const keyOf = (thread, isManaged, id) => `${thread.process} ${isManaged ? 'managed ' : ''}thread ${id}`;
   const known = new Map(
     trace.threads.flatMap((thread, index) => [
@@ -406,12 +406,12 @@ export function heldUpBy(trace, range) {
   return [...pairs.values()].sort((a, b) => b.total - a.total);
 }
 
-// Weight in each of `count` equal parts of the range. With `lasts`, a weight is a duration and spread over its parts.
+// Returns the weight in each of `count` equal parts of a range. With `lasts`, a weight is a duration, and is spread over its parts.
 export function bins(times, weights, range, count, { lasts = false, wanted = null } = {}) {
   const sums = new Float64Array(count);
   const step = (range.to - range.from) / count;
   const end = times.length;
-  // What began before the range may reach into it. Samples are short, so a few thousand rows back suffice.
+  // Rows that began before the range may reach into it. As samples are short, a few thousand rows before are enough.
   const begin = lasts ? Math.max(0, lowerBound(times, range.from) - 5000) : lowerBound(times, range.from);
   for (let row = begin; row < end && times[row] < range.to; row += 1) {
     if (wanted && !wanted(row)) continue;

@@ -1,9 +1,9 @@
-// Tables that sort, filter and show more rows when asked.
+// Tables that sort, filter, and show more rows on demand.
 import { el, replace, announce } from './dom.mjs';
 import { formatCount } from './format.mjs';
 
-// Makes a table. `leads`: of which rows a click leads on. `isNear`: keeps numbers near names in wide windows. `columns`: { title,
-// value(row), text(row), number, bar(row), node(row) }. Rows come in the order in which they are to be shown first.
+// Makes a table. `leads(row)` returns whether a click on a row leads on. `isNear` keeps numbers near names in wide windows. `columns` are {
+// title, value(row), text(row), number, bar(row), node(row) }. `rows` come in the order in which they are shown first.
 export function table({
   caption,
   columns,
@@ -118,7 +118,7 @@ export function table({
       }
       return cell;
     });
-    // The button is for keys; a click anywhere in the row does the same, unless text was selected.
+    // The button is for the keyboard. A click anywhere in the row does the same, unless it selects text.
     const clicks =
       onrow && leads(row) && ((event) => !event.target.closest('button, a, summary, pre') && getSelection().isCollapsed && onrow(row));
     return el(
@@ -141,7 +141,7 @@ export function table({
   );
 }
 
-// The table as a file, with plain numbers. An apostrophe keeps spreadsheets from running a text as a formula.
+// Returns the table as CSV with plain numbers. An apostrophe keeps spreadsheets from running a text as a formula.
 function csvOf(columns, rows) {
   const cell = (value) => {
     const text = value === null || value === undefined ? '' : String(value);
@@ -151,7 +151,7 @@ function csvOf(columns, rows) {
   return URL.createObjectURL(new Blob([lines.map((line) => line.join(',')).join('\r\n')], { type: 'text/csv' }));
 }
 
-// Names and values side by side.
+// Returns a list of names and values.
 export function facts(rows, more = null) {
   return el(
     'dl',

@@ -9,7 +9,7 @@ import { isWithin, maxOf, minOf } from './ranges.mjs';
 import { facts, table } from './table.mjs';
 import { stillAwaiting } from './waits-views.mjs';
 
-// Tasks: what was scheduled, and what was awaited.
+// Returns the view of tasks that were scheduled and awaited.
 export function tasksView(trace, route, range) {
   const whole = trace.reports.tasks;
   if (!whole?.scheduled && !whole?.waits_begun)

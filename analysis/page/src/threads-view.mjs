@@ -7,7 +7,7 @@ import { blockedBy, eventCounts } from './sums.mjs';
 import { table } from './table.mjs';
 import { heldUp } from './waits-views.mjs';
 
-// As `model::WaitFor` names what threads wait for.
+// Words for the names of `model::WaitFor`.
 const WAITS = {
   lock: 'a lock',
   pulse: 'a pulse of a monitor',
@@ -42,7 +42,7 @@ export function threadsView(trace, route, range, extent, go) {
     if (!sampled.has(own.index)) sampled.set(own.index, []);
     sampled.get(own.index).push(row);
   });
-  // In a range, those that did something.
+  // In a range, only threads with events or samples are listed.
   const rows = all.filter((row) => !range || row.events > 0 || row.samples > 0);
   rows.sort((a, b) => b.states[0] + b.states[1] - (a.states[0] + a.states[1]) || b.samples - a.samples || b.events - a.events);
   const drawn = rows.filter((row) => row.samples > 0).slice(0, 60);
@@ -71,7 +71,7 @@ export function threadsView(trace, route, range, extent, go) {
         const top = 18 + index * 18 + 2;
         context.fillStyle = ink;
         write(context, thread.label, 0, top + 8, left - 6);
-        // A pixel shows whether its thread ran: there may be a million samples.
+        // Samples are joined by pixels, because there may be a million of them.
         const bins = new Float64Array(Math.ceil(width - left) * 3);
         for (const row of sampled.get(thread.index)) {
           const from = (times[row] - shown.from) * scale;
@@ -81,7 +81,7 @@ export function threadsView(trace, route, range, extent, go) {
         }
         for (let bin = 0; bin * 3 < bins.length; bin += 1) {
           const sums = bins.subarray(bin * 3, bin * 3 + 3);
-          // A short run among waits is what readers look for, so it wins over the waits.
+          // A pixel with any running sample shows it, because readers look for short runs among waits.
           const which = sums[0] + sums[1] > 0 ? (sums[0] >= sums[1] ? 0 : 1) : sums[2] > 0 ? 2 : null;
           if (which === null) continue;
           context.fillStyle = fills[which];

@@ -6,13 +6,13 @@ import { lengthOf } from './query.mjs';
 import { lowerBound, maxOf } from './ranges.mjs';
 
 const AXIS = 18;
-// The whole trace above the lanes, while these show a part of it.
+// Height of the overview of the whole trace, which is above the lanes while these show a part of it.
 const STRIP = 22;
-// Room for the lanes' names and the highest value of each; less on narrow screens.
+// Returns the width for each lane's name and highest value, which is less on narrow screens.
 const labelsOf = (width) => (width < 600 ? 104 : Math.round(Math.min(190, Math.max(160, width * 0.16))));
 
-// The time line. `onrange(range)`: another range was chosen, null for the whole trace. `detail`: the lanes show the range only.
-// `lanes`: threads, if they have lanes. `onlane(place)`: the view of a lane was asked for.
+// Returns the time line. `onrange(range)` is called when a range is chosen, with null for the whole trace. With `detail`, lanes show only
+// the range. With `threads`, threads have lanes. `onlane(place)` is called to show the view of a lane.
 export function timeline(trace, extent, { range, onrange, counters, oncounters, detail, threads, onchange, onlane }) {
   const lanes = lanesOf(trace);
   const canvas = el('canvas', {
@@ -54,12 +54,12 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
     const next = { from: values[0] ?? extent.from, to: values[1] ?? extent.to };
     if (next.to > next.from) choose(next);
   };
-  // One end alone counts when it is entered: who types both must not find the other filled.
+  // A single end counts when it is entered; the other field stays empty for a user who types both ends.
   for (const field of [from, to]) {
     field.addEventListener('change', () => from.value.trim() !== '' && to.value.trim() !== '' && read());
     field.addEventListener('keydown', (event) => event.key === 'Enter' && read());
   }
-  // Narrow screens have room for the view, too.
+  // Lanes are folded on narrow screens, so that these have room for the view.
   let isFolded = window.innerWidth < 600 && lanes.length > 2;
   const fold =
     lanes.length > 2 &&
@@ -115,7 +115,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
     onchange({ detail });
     draw();
   };
-  // Folded: the first, and what the program was asked for, or its pauses.
+  // Returns the lanes that stay when folded: the first, and requests or pauses.
   const kept = () =>
     isFolded
       ? [lanes[0], lanes.find((lane) => lane.staysFolded) ?? lanes[1]].filter((lane, place, both) => both.indexOf(lane) === place)
@@ -127,10 +127,10 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
     ...counters.map((number) => counterLane(trace, number)).filter((lane) => lane),
   ];
   let drag = null;
-  // While the wheel turns.
+  // The shown part while the wheel turns.
   let wheeling = null;
   const isDetail = () => Boolean(wheeling || (detail && range));
-  // What the lanes show, and where they begin.
+  // Returns the part of the trace that the lanes show.
   const part = () => wheeling || (detail && range) || extent;
   const head = () => (isDetail() ? STRIP : 0);
   const width = () => Math.max(60, canvas.clientWidth);
@@ -159,7 +159,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
       context.fillRect(x(at), head(), 1, height());
     }
     for (const lane of cache.lanes) {
-      // What a part of the trace does not show must not be drawn over names.
+      // Values outside of the shown part must not be drawn over names.
       context.save();
       context.beginPath();
       context.rect(labels(), top - 1, inner() + 6, lane.height);
@@ -168,7 +168,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
       context.restore();
       context.font = '10px system-ui, sans-serif';
       context.fillStyle = colour('faint');
-      // Narrow screens have room for names only.
+      // Narrow screens have no room for the highest value.
       const highest = width() < 600 ? '' : (lane.top ?? (lane.most || lane.unit)(most));
       const wide = widthOf(context, highest);
       write(context, highest, labels() - 6 - wide, top + lane.height / 2);
@@ -180,7 +180,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
       context.fillRect(0, top - 1, width(), 1);
     }
   };
-  // The first lane over the whole trace, with the part that is shown in detail.
+  // The overview: the first lane over the whole trace, with the part that the lanes show.
   let strip = null;
   const drawStrip = (context) => {
     const count = Math.floor(inner() / 2);
@@ -248,7 +248,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
     return most;
   };
   const height = () => head() + AXIS + all().reduce((sum, lane) => sum + lane.height, 0) + 2;
-  // Lanes do not change while a range is drawn over them, so they are painted once and copied.
+  // Lanes are painted once and copied while a range is drawn over them, because they do not change then.
   let picture = null;
   const draw = () => {
     const key = `${width()} ${devicePixelRatio} ${counters} ${isDark()} ${part().from} ${part().to}`;
@@ -271,7 +271,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
         context.fillStyle = colour('accent');
         context.fillRect(left - 1, top, 2, bottom - top);
         context.fillRect(right - 1, top, 2, bottom - top);
-        // The head, by which the range is moved.
+        // The head of the range, by which it is moved.
         context.globalAlpha = 0.35;
         context.fillRect(left, top, right - left, headHeight);
         context.globalAlpha = 1;
@@ -294,7 +294,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
     zoomer.ariaPressed = String(isDetail());
     if (byThread) byThread.ariaPressed = String(threads);
   };
-  // Whether the range is moved as a whole.
+  // Whether the user moves the range as a whole.
   let isMoving = false;
   const choose = (next) => {
     const rounded = next && { from: Math.round(Math.max(extent.from, next.from)), to: Math.round(Math.min(extent.to + 1, next.to)) };
@@ -303,7 +303,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
     announce(range ? `range ${rangeText.textContent}` : 'whole trace');
     onrange(range);
   };
-  // The lane at a height.
+  // Returns the lane at a height.
   const laneAt = (down) => {
     let top = head() + AXIS;
     return cache?.lanes.find((lane) => {
@@ -315,7 +315,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
     const from = Math.min(Math.max(held.from + by, extent.from), extent.to + 1 - (held.to - held.from));
     return { from, to: from + (held.to - held.from) };
   };
-  // Fingers on the canvas: two of them zoom.
+  // Fingers on the canvas. Two fingers zoom.
   const fingers = new Map();
   canvas.addEventListener('pointerdown', (event) => {
     if (event.button !== 0) return;
@@ -328,7 +328,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
     }
     canvas.setPointerCapture(event.pointerId);
     fingers.set(event.pointerId, begin);
-    // On the overview the range is moved, or another one drawn; on the lanes it is moved by its head.
+    // A drag on the overview moves the range, or draws another. A drag on the lanes moves the range only by its head.
     const isOverview = isDetail() && down < STRIP;
     const of = isOverview ? extent : part();
     const isHead = isOverview || (!isDetail() && down < AXIS);
@@ -372,7 +372,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
     canvas.addEventListener('pointerup', up);
     canvas.addEventListener('pointercancel', up);
   });
-  // The wheel, and two fingers, show a shorter or longer part in detail, around the pointer; the views follow when they rest.
+  // The wheel and two fingers show a shorter or longer part in detail, around the pointer. Views follow when they rest.
   let wheeled = null;
   const zoomTo = (now, at, factor) => {
     const next = { from: Math.max(extent.from, at - (at - now.from) * factor), to: Math.min(extent.to, at + (now.to - at) * factor) };

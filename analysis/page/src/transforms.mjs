@@ -1,9 +1,9 @@
-// What becomes of the frames of stacks before they are added up: folded, grouped, left out, as the options of `nettrace topN`.
+// Folds, groups and leaves out frames of stacks before these are added up, as options of `nettrace report topN` do.
 
 // Maximum length of a recursive cycle, as in analysis/src/model/folding.rs.
 const LONGEST_CYCLE = 8;
 
-// A pattern of the user's: a regular expression, or, if it is none, plain text. Null for nothing.
+// Returns the user's pattern as a regular expression, or as plain text if it is no valid expression; null if it is empty.
 function patternOf(text) {
   const wanted = (text ?? '').trim();
   if (wanted === '') return null;
@@ -14,8 +14,8 @@ function patternOf(text) {
   }
 }
 
-// Which frames are the program's own, by a pattern or a guess: what is not the framework's; for a program that is, such as
-// a compiler, what has the beginning of the namespace of its entry point.
+// Returns which frames are the program's own: those that match a pattern, else those that are not the framework's. In a program that is the
+// framework's, such as a compiler, own frames share the first word of the entry point's namespace.
 export function ownFrames(trace, pattern) {
   const { text, framework, namespace, module: modules, kind, method } = trace.frames;
   const wanted = patternOf(pattern);
@@ -39,8 +39,8 @@ export function ownFrames(trace, pattern) {
 export const hasTransforms = (route) =>
   Boolean(route.mine || route.async || route.recursion || route.group || route.fold || route.exclude || route.include);
 
-// A function from a stack's frames, outermost first, to those that are shown; null if the stack is left out. `first`: the
-// number of the first group, whose names are in `names`.
+// Returns a function from a stack's frames, outermost first, to the frames that are shown, or to null if the stack is left out. `first` is
+// the number of the first group, whose names are in `names`.
 export function transformOf(trace, { mine, own, async, recursion, group, fold, exclude, include }, first) {
   const { text, carrier, machine, async: methods, framework, named, module: modules, namespace } = trace.frames;
   const isOwn = mine ? ownFrames(trace, own) : null;
@@ -48,7 +48,7 @@ export function transformOf(trace, { mine, own, async, recursion, group, fold, e
   const [excludes, includes] = [patternOf(exclude), patternOf(include)];
   const matches = (pattern) => pattern && text.map((name) => pattern.test(name));
   const [isFolded, isExcluded, isIncluded] = [matches(folds), matches(excludes), matches(includes)];
-  // Whether a frame is the state machine of the method that called it.
+  // Returns whether a frame is the state machine of the method that called it.
   const isStarted = (outer, inner) =>
     machine?.[inner] === 1 && (outer === inner || (methods[inner] > 0 && methods[outer] === methods[inner]));
   const names = [];
@@ -60,7 +60,7 @@ export function transformOf(trace, { mine, own, async, recursion, group, fold, e
     }
     return numbers.get(name);
   };
-  // `REGEX=NAME`, as --group takes it; or module, namespace.
+  // `group` is `REGEX=NAME`, as the option --group takes it, or `module` or `namespace`.
   const [, words, called] = /^(.*)=([^=]*)$/.exec(group ?? '') ?? [];
   const grouped = group === 'module' || group === 'namespace' ? null : patternOf(words);
   const groupOf = (frame) => {
@@ -77,7 +77,7 @@ export function transformOf(trace, { mine, own, async, recursion, group, fold, e
     let isInFramework = false;
     let last = null;
     for (const [index, frame] of frames.entries()) {
-      // Code without a name that the framework calls is a stub of it.
+      // Code without a name that the framework calls is one of its stubs.
       const isStub = mine && isInFramework && isUnknown(frame) && !(index + 1 < frames.length && isUnknown(frames[index + 1]));
       isInFramework = Boolean(framework?.[frame]);
       const isCarrier = (async || mine) && carrier?.[frame];
@@ -87,14 +87,14 @@ export function transformOf(trace, { mine, own, async, recursion, group, fold, e
       const name = groupOf(frame);
       const shown = name === null ? frame : numberOf(name);
       const isSame = path.length > 0 && path[path.length - 1] === shown;
-      // An async method and the state machine that it starts are one.
+      // An async method and the state machine that it starts become one frame.
       const isMachine = (async || mine) && name === null && last !== null && isStarted(last, frame);
       last = frame;
       if (isSame && (name !== null || isMachine)) continue;
       if (isMachine) path.pop();
       path.push(shown);
       if (!recursion) continue;
-      // The shortest cycle first.
+      // Shorter cycles are tried first.
       for (let period = 1; period <= LONGEST_CYCLE && period * 2 <= path.length; period += 1) {
         const end = path.length;
         let isCycle = true;
@@ -105,7 +105,7 @@ export function transformOf(trace, { mine, own, async, recursion, group, fold, e
         }
       }
     }
-    // A stack never vanishes, because its weight would.
+    // A stack keeps at least one frame, because its weight would vanish with it.
     if (path.length === 0 && frames.length > 0) path.push(isOwn ? numberOf('(not my code)') : frames[0]);
     return path;
   };

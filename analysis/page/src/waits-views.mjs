@@ -1,4 +1,4 @@
-// Views of what threads waited for: locks and handles.
+// The views of waits for locks and for handles.
 import { el, printable } from './dom.mjs';
 import { countOf, formatCount, formatNanos } from './format.mjs';
 import { ownText } from './frames.mjs';
@@ -7,7 +7,7 @@ import { lockGroups, waitSums } from './query.mjs';
 import { heldUpBy, placesOf, spansOf } from './sums.mjs';
 import { facts, table } from './table.mjs';
 
-// What threads that had a lock did while others waited for it.
+// Shows the stacks of threads that held a lock while others waited for it.
 function ownersDid(report) {
   const locks = (report?.locks || []).filter((row) => row.owner_stacks?.length > 0).slice(0, 10);
   return locks.map((row) =>
@@ -29,7 +29,7 @@ function ownersDid(report) {
   );
 }
 
-// Which thread let which go on.
+// Returns a table of the threads that held locks for which others waited.
 export function heldUp(trace, range, go) {
   const rows = heldUpBy(trace, range);
   if (!rows.length) return null;
@@ -137,7 +137,7 @@ export function contentionView(trace, route, range, extent, go) {
 
 const hasOpen = (report) => Boolean(report?.open?.length || report?.stuck?.length);
 
-// Threads that wait for each other's locks.
+// Returns the threads that wait for each other's locks.
 function deadlocks(report) {
   return (report?.deadlocks || []).map((circle) =>
     el(
@@ -151,7 +151,7 @@ function deadlocks(report) {
 
 const threadOf = (row) => `${row.thread_id ?? '?'}${row.name ? ` (${row.name})` : ''}`;
 
-// Threads whose wait is not over at the end, and those of which only stacks show that they wait.
+// Returns the threads whose waits are not over at the end, with those whose wait only stacks show.
 function stillWaiting(trace, report) {
   if (!hasOpen(report)) return null;
   const rows = [...(report.open || []), ...(report.stuck || []).map((row) => ({ ...row, only_stacks: true }))];
@@ -186,7 +186,7 @@ export function stillAwaiting(trace) {
   });
 }
 
-// Where threads waited, if their waits have stacks.
+// Returns the places where threads waited, if the waits have stacks.
 function places(trace, kind, range) {
   if (!trace.column(`${kind}.t`).length) return null;
   const rows = placesOf(trace, kind, range);

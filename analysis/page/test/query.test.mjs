@@ -1,4 +1,4 @@
-// Sums, layouts and addresses: without a browser. `node --test analysis/page/test/`
+// Tests of sums, layouts and addresses without a browser: `node --test analysis/page/test/*.test.mjs`
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
@@ -14,7 +14,7 @@ import { lowerBound } from '../src/ranges.mjs';
 import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from '../src/route.mjs';
 import { begunIn, bins, blockedBy, countedRange, heldUpBy, placesOf, rangeSums, thrownIn, triggerPlaces } from '../src/sums.mjs';
 
-// Frames with these texts, of which nothing else is known than `more`.
+// Returns frames with these texts and the columns of `more`.
 function framesWith(text, more = {}) {
   const columns = (names, value) => Object.fromEntries(names.map((name) => [name, text.map(() => value)]));
   const texts = columns(['module', 'namespace', 'type', 'method'], '');
@@ -22,7 +22,7 @@ function framesWith(text, more = {}) {
   return { text, ...texts, ...flags, named: text.map(() => 1), ...more };
 }
 
-// main → a → b, main → a → a, main → c
+// Returns a trace with the stacks main → a → b, main → a → a and main → c.
 function trace() {
   const columns = {
     'nodes.parent': [0, 1, 2, 2, 1],
@@ -327,7 +327,7 @@ test('names and numbers are short', () => {
   assert.equal(formatBytes(1536), '1.5 KiB');
 });
 
-// Two locks; of three waits the page has the longest two.
+// Returns a trace with three waits for two locks, of which the page has only the longest two.
 function waits() {
   const columns = {
     'span.Contention.start': [10, 50],
@@ -453,7 +453,7 @@ test('a counter that was never a number has nothing to draw', () => {
   assert.equal(counterLane({ reports: {} }, 0), null);
 });
 
-// Elements that note what is put into them.
+// Returns a document whose elements remember what is put into them.
 function fakeDocument() {
   class Node {
     constructor(name) {
@@ -502,7 +502,7 @@ test('hidden characters of names are shown as U+FFFD on elements and canvases', 
     delete globalThis.Node;
     delete globalThis.document;
   }
-  // Messages have lines; a frame of a stack, which is a line itself, has none.
+  // A message may have lines. A frame is a line itself, so it has none.
   assert.equal(visible('a\r\n\tb\u0085\u001b'), 'a\r\n\tb\ufffd\ufffd');
   assert.equal(printable('a\nb'), 'a\ufffdb');
 });

@@ -1,4 +1,4 @@
-// What the page adds up of its rows, against the reports of the command: `node --test analysis/page/test/*.test.mjs`
+// Compares sums of the page with reports of the command: `node --test analysis/page/test/*.test.mjs`
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import test from 'node:test';
@@ -8,7 +8,7 @@ import { eachSample } from '../src/ranges.mjs';
 import { begunIn, collectionsIn, eventCounts, spansOf, thrownIn } from '../src/sums.mjs';
 import { dataOf, htmlOf, printed, reportOf } from './traces.mjs';
 
-// A range with all rows: they are added up, where the document of a report would do for the whole trace.
+// A range with all rows. Unlike null, it makes the page add up rows instead of using a report's document.
 const ALL = { from: -Infinity, to: Infinity };
 const ROWS = ['-n', '1000000'];
 const PART = { from: 500e6, to: 1500e6 };
@@ -24,7 +24,7 @@ const FILES = [
   'known/shop-full.nettrace.gz',
 ];
 
-// Self and total by name; of a name with several rows, such as addresses that the report joins, none is compared.
+// Returns self and total by name, one row for each name.
 const byName = (rows, sums) => Object.fromEntries(rows.map((row) => [row.name, sums(row)]));
 
 const ofTree = (tree) =>
@@ -38,7 +38,7 @@ const ofReport = (report) =>
     (row) => [row.self_ns, row.self_samples, row.total_ns, row.total_samples],
   );
 
-// Compares the methods of a report with those of the page; returns how many.
+// Compares the methods of a report with the page's. Returns their number.
 function compareMethods(report, tree) {
   const [wanted, shown] = [ofReport(report), ofTree(tree)];
   const names = Object.keys(wanted);
@@ -47,7 +47,7 @@ function compareMethods(report, tree) {
   return names.length;
 }
 
-// Paths of calls, with what they took.
+// Returns the paths of calls with their weights.
 function pathsOf(nodes) {
   const [paths, open] = [new Map(), []];
   for (const node of nodes) {
@@ -182,7 +182,7 @@ for (const name of FILES) {
       const { waits } = report(kind);
       const { count, total, p99, max } = waitSums(trace, kind, category, null);
       assert.deepEqual([count, total, p99, max], [waits.count, waits.total_ns, waits.p99_ns, waits.max_ns], kind);
-      // Its spans include waits of which the trace has the start or the stop alone.
+      // The page's spans include waits with only a start or only a stop in the trace.
       assert.ok(spansOf(trace, category, ALL).length >= count, kind);
     }
     const locks = report('contention').locks.map((row) => [

@@ -1,4 +1,4 @@
-// Pages and reports of traces of testdata, as a command makes them.
+// Makes pages and reports of traces of testdata by the command.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ const top = fileURLToPath(new URL('../../../', import.meta.url));
 const built = ['target/release/nettrace', 'target/debug/nettrace'].map((path) => `${top}${path}`);
 const command = process.env.NETTRACE ?? built.find((path) => existsSync(path));
 
-// What the command prints. A trace that is damaged ends it with 3.
+// Returns the output of the command, which ends with 3 for a damaged trace.
 export function printed(words) {
   if (!command) throw new Error('build the command with cargo build -p nettrace-cli, or set NETTRACE to one');
   try {
