@@ -228,8 +228,8 @@ impl Cli {
     /// Parses a command line, with the shorthands that users may write.
     ///
     /// # Errors
-    /// The command line is wrong, or asks for help or the version. The error's text is what to
-    /// print.
+    /// The command line is wrong, or asks for help or the version. The text of the error is to be
+    /// printed.
     pub(crate) fn parse_args(args: Vec<OsString>) -> Result<Cli, clap::Error> {
         let root = Cli::command();
         let args = shorthand::written_out(args, &root);

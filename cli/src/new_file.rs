@@ -279,7 +279,7 @@ impl Written {
         &self.path
     }
 
-    /// Renames the file, to a name that no file has.
+    /// Renames the file. Never replaces another file.
     ///
     /// # Errors
     /// Another file has that name, the file is not there any more, or the folder cannot be written.

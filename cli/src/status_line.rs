@@ -27,7 +27,7 @@ impl StatusLine {
         StatusLine::after(Duration::ZERO, is_wanted)
     }
 
-    /// Rewrites the line if it is time to.
+    /// Rewrites the line, at most once every [`REWRITE_INTERVAL`].
     pub(crate) fn show(&mut self, text: impl FnOnce() -> String) {
         let Some(next) = self.next else { return };
         let now = Instant::now();

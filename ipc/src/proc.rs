@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The directory of one process.
+/// Directory of a process in `/proc`.
 #[derive(Debug)]
 pub(crate) struct Process {
     directory: PathBuf,

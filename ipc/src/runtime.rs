@@ -142,14 +142,13 @@ impl Runtime {
     /// [`Error::Refused`] with UNKNOWN_COMMAND from .NET Core 3.1 and older, which have none of
     /// them; the errors of any command.
     pub fn info(&self) -> Result<ProcessInfo, Error> {
-        match self.info_by(ProcessInfoCommand::V3) {
-            Err(error) if error.is_unknown_command() => {}
-            result => return result,
+        for command in [ProcessInfoCommand::V3, ProcessInfoCommand::V2] {
+            match self.info_by(command) {
+                Err(error) if error.is_unknown_command() => {}
+                result => return result,
+            }
         }
-        match self.info_by(ProcessInfoCommand::V2) {
-            Err(error) if error.is_unknown_command() => self.info_by(ProcessInfoCommand::V1),
-            result => result,
-        }
+        self.info_by(ProcessInfoCommand::V1)
     }
 
     /// Reads information about the process by one of the three commands.

@@ -60,25 +60,23 @@ impl Listener {
     /// Opens a spare descriptor, which is given back when descriptors have run out.
     #[cfg(unix)]
     pub(crate) fn spare(&self) -> io::Result<std::os::fd::OwnedFd> {
+        self.descriptor().try_clone_to_owned()
+    }
+
+    #[cfg(unix)]
+    fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
         use std::os::fd::AsFd;
         match self {
-            Listener::Unix { listener, .. } => listener.as_fd().try_clone_to_owned(),
-            Listener::Tcp(listener) => listener.as_fd().try_clone_to_owned(),
+            Listener::Unix { listener, .. } => listener.as_fd(),
+            Listener::Tcp(listener) => listener.as_fd(),
         }
     }
 
     /// Accepts the next connection. Returns `None` if none comes in time.
     pub(crate) fn accept(&self, wait: Duration) -> io::Result<Option<Wire>> {
         #[cfg(unix)]
-        {
-            use std::os::fd::AsFd;
-            let descriptor = match self {
-                Listener::Unix { listener, .. } => listener.as_fd(),
-                Listener::Tcp(listener) => listener.as_fd(),
-            };
-            if !super::unix::wait_readable(descriptor, wait)? {
-                return Ok(None);
-            }
+        if !super::unix::wait_readable(self.descriptor(), wait)? {
+            return Ok(None);
         }
         #[cfg(not(unix))]
         std::thread::sleep(wait.min(Duration::from_millis(10)));

@@ -104,9 +104,8 @@ impl Rules {
             let fields = Fields { source, table, at };
             let rule = rule(&fields, args, rundown)?;
             if all.iter().any(|other| other.name == rule.name) {
-                let at = fields.place("name");
-                return Err(source
-                    .wrong(at, &format!("a rule before this is called \"{}\", too", rule.name)));
+                let text = format!("a rule before this is called \"{}\", too", rule.name);
+                return Err(fields.wrong("name", &text));
             }
             all.push(rule);
         }
@@ -116,18 +115,18 @@ impl Rules {
             return Err(source.wrong(source.text.trim_end().len(), text));
         }
         if all.len() > MAX_RULES {
-            return Err(source
-                .wrong(0, &format!("there are {} rules; {MAX_RULES} are the most", all.len())));
+            let text = format!("there are {} rules; {MAX_RULES} are the most", all.len());
+            return Err(source.wrong(0, &text));
         }
         let interval =
             top.parsed::<Span>("interval")?.map_or(Duration::from_secs(1), |span| span.0);
         if interval < Duration::from_millis(100) {
-            return Err(source.wrong(top.place("interval"), "counters come every 100ms at most"));
+            return Err(top.wrong("interval", "counters come every 100ms at most"));
         }
         let folder = top.text("folder")?.map(PathBuf::from);
         if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_dir()) {
             let text = format!("there is no folder {}; make it first", folder.display());
-            return Err(source.wrong(top.place("folder"), &text));
+            return Err(top.wrong("folder", &text));
         }
         Ok(Rules { all, folder, interval, limit: top.limit()? })
     }
