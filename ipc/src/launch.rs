@@ -313,7 +313,7 @@ impl Drop for Launched {
         }
         let guard =
             std::thread::Builder::new().name("nettrace-launch".to_owned()).spawn(move || {
-                // The port is needed until the program has ended, in whatever way.
+                // The port is needed until the program has ended, whatever its exit code.
                 drop(running.child.wait());
                 running.linger();
             });

@@ -66,8 +66,8 @@ impl Level {
     }
 }
 
-/// A filter of a provider's events by id, after keywords and level. Needs CollectTracing5
-/// (.NET 10).
+/// A filter by event id, which applies to the events that keywords and level let pass. Needs
+/// CollectTracing5 (.NET 10).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EventFilter {

@@ -51,7 +51,7 @@ pub(crate) fn begin_folder(folder: &Path) {
     begun().push((folder.to_owned(), Unfinished::Removed));
 }
 
-/// Takes a file off the list, because it has its final name, or stays as it is.
+/// Takes a file off the list, which has got its final name, or is to stay as it is.
 pub(crate) fn forget(part: &Path) {
     begun().retain(|(path, _)| path != part);
 }

@@ -1,8 +1,8 @@
 //! GenerateCoreDump 1 to 3 (01 01 to 01 03).
 //!
-//! Request payload: string path, u32 type, u32 flags (in the first command a yes or no
-//! for logging). Reply: i32; a failure of the third adds a string. The connection stays
-//! open until the file is written.
+//! Request payload: string path, u32 type, u32 flags (for GenerateCoreDump 1 instead of the flags,
+//! whether to log). Reply: i32, and after a failure of GenerateCoreDump3 a string. The connection
+//! stays open until the file is written.
 
 use super::Command;
 use super::sealed::Sealed;

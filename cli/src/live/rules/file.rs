@@ -63,8 +63,7 @@ const OF_START: [&str; 9] = [
 ];
 
 impl Rules {
-    /// Reads a file. `args` and `rundown` come from the command line: a rule that does not say what
-    /// to record takes it from them.
+    /// Reads a file. `args` and `rundown` of the command line are the defaults of each rule.
     ///
     /// # Errors
     /// The file cannot be read, or something in it is wrong.
