@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 use std::mem;
 
-/// Stable sorts like those of slices, for tables that people read.
+/// Stable sorts for tables that people read.
 pub(crate) trait SortFew<T> {
     /// Sorts as `slice::sort_by` does.
     fn sort_few_by(&mut self, order: impl FnMut(&T, &T) -> Ordering);

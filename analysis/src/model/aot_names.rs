@@ -17,7 +17,8 @@ use super::waits::stored_type;
 /// Maximum nesting of generic arguments, more than compilers generate.
 const MAX_DEPTH: usize = 16;
 
-/// Ends of the assemblies for whose `System.Private.` the compiler writes `S_P_`.
+/// Assemblies with names such as `System.Private.CoreLib`, without the prefix, for which the
+/// compiler writes `S_P_`.
 const PRIVATE: &[&str] = &[
     "CoreLib",
     "TypeLoader",

@@ -65,8 +65,8 @@ impl CallNodes {
     /// Maximum number of nodes of [`CallNodes::for_paths`], not counting `(deeper)`.
     pub(crate) const MAX_NODES: usize = MAX_TREE_NODES;
 
-    /// Creates a tree for `paths`, which the caller adds afterwards. If they may be too many, each
-    /// gets its outermost calls before any gets deeper ones.
+    /// Creates a tree for `paths`, which the caller adds afterwards. If the paths may be too many,
+    /// all get nodes for their outermost calls before any gets deeper ones.
     pub(crate) fn for_paths<P, I>(paths: impl Fn() -> P) -> CallNodes
     where
         P: Iterator<Item = I>,
@@ -246,7 +246,7 @@ impl CallNodes {
             }
         }
         for list in &mut below {
-            // Nodes that compare equal stay in the order in which they were added.
+            // Nodes that compare equal stay in the order of their addition.
             list.sort_unstable();
             list.sort_by(|a, b| order(&self.node(*a), &self.node(*b)));
         }

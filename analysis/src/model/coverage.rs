@@ -49,7 +49,7 @@ pub enum NamesRemedy {
     Symbols,
     /// A perf map, which .NET writes if `DOTNET_PerfMapEnabled` is set.
     PerfMap,
-    /// A session that is stopped before the process ends, so that it has a rundown.
+    /// A session with a rundown, which needs a stop before the process ends.
     EarlierStop,
     /// A recording with a rundown.
     Rundown,

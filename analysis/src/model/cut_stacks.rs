@@ -15,8 +15,8 @@ use super::stacks::Stacks;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 #[non_exhaustive]
 pub enum CutStacks {
-    /// Takes the callers from the thread's previous stack where they are certain, and marks all
-    /// other stacks.
+    /// Takes certain callers from the thread's previous stack, and marks stacks without certain
+    /// ones.
     #[default]
     Repair,
     /// Puts a frame `(callers cut off at 100 frames)` in the place of the callers.
@@ -70,7 +70,7 @@ impl Repairs {
         latest.get_mut(index)
     }
 
-    /// Returns the stack with the callers that it has lost if they are certain, or else `stack`.
+    /// Returns the stack with its lost callers if these are certain, or else `stack`.
     #[inline]
     pub(super) fn with_callers(
         &mut self,

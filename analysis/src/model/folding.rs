@@ -39,7 +39,7 @@ pub struct Folding {
     /// Groups of frames that are shown under another name. The first matching group is used;
     /// adjacent frames of one name are merged.
     pub groups: Vec<FrameGroup>,
-    /// Patterns of frames that are omitted, for the names under which frames are shown.
+    /// Patterns that match the shown names of omitted frames.
     pub folds: Vec<Pattern>,
     /// Percentage of the weight of all samples below which a frame is omitted; 0 omits none.
     pub least_percent: f64,

@@ -236,7 +236,7 @@ impl Process {
         self.assemblies.find_domain(assembly.domain_id)
     }
 
-    /// Returns the modules, in the order in which they were first reported.
+    /// Returns the modules, in the order of the first reports.
     pub(crate) fn modules(&self) -> &[Module] {
         self.modules.rows()
     }
@@ -561,7 +561,7 @@ impl Model {
         self.processes.get(process.index())
     }
 
-    /// Returns all processes, in the order in which they first appeared.
+    /// Returns all processes, in the order of first appearance.
     pub fn processes(&self) -> impl ExactSizeIterator<Item = (ProcessHandle, &Process)> {
         self.processes.iter().enumerate().map(|(index, row)| (ProcessHandle::next(index), row))
     }
@@ -571,7 +571,7 @@ impl Model {
         self.threads.get(thread)
     }
 
-    /// Returns all threads, in the order in which they first appeared.
+    /// Returns all threads, in the order of first appearance.
     pub fn threads(&self) -> impl ExactSizeIterator<Item = (ThreadHandle, &Thread)> {
         self.threads.iter()
     }
@@ -592,8 +592,8 @@ impl Model {
         self.stacks.addresses(stack)
     }
 
-    /// Returns whether a stack of 100 frames or more is known to have all its callers: they were
-    /// found in another stack, or none were missing.
+    /// Returns whether a stack of 100 frames or more is known to have all its callers, because
+    /// another stack has the missing ones or none are missing.
     pub fn is_repaired(&self, stack: StackHandle) -> bool {
         self.stacks.is_repaired(stack)
     }

@@ -1,7 +1,7 @@
 //! Names of frames from the events read so far, for streams that cannot be read twice.
 //!
 //! A watched session may last for days, while the process compiles and unloads code all the time.
-//! So code is dropped when the stream reports that it is unloaded, or other code at its place.
+//! So code is dropped when the stream reports its unload, or other code at its place.
 
 use super::memory_map::MemoryMap;
 use super::method_name::MethodName;
@@ -247,7 +247,7 @@ impl NamesSoFar {
         }
     }
 
-    /// Reserves `cost` bytes, if they are available.
+    /// Reserves `cost` bytes. Returns whether the limit allows them.
     fn affords(&mut self, cost: usize) -> bool {
         let held = self.held_bytes.saturating_add(cost);
         if held > self.limit {

@@ -42,7 +42,7 @@ pub(super) struct ResolvedStack {
     pub(super) is_cut_off: bool,
     /// Whether missing outer frames were taken from the thread's previous stack.
     pub(super) is_repaired: bool,
-    /// What the thread waits for; `None` if no frame says so.
+    /// Kind of thing that the thread waits for; `None` if no frame tells.
     pub(super) wait_for: Option<WaitFor>,
     /// Whether the stack meets the filter's conditions on frames.
     pub(super) passes: bool,
@@ -553,7 +553,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         let Some(name) = folder.group_of(frame) else {
             return folder.add(frame, handle, &frame.text, false);
         };
-        // The folder numbers frames as they come, so the frame goes before its group.
+        // The folder numbers frames in the order of addition, so the frame goes before its group.
         let mut group = Frame::group(name, frame.kind);
         shorten(&mut group.text);
         let shown = match self.by_text.get(&group.text) {

@@ -9,7 +9,7 @@ use super::waits::{Wait, is_on_behalf, is_plumbing, is_spinning, only_calls, wai
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Role {
     pub(crate) wait: Wait,
-    /// What a thread with the frame in a chain of waits waits for.
+    /// Kind of thing that a thread waits for if the frame belongs to a chain of waits.
     pub(crate) wait_for: Option<WaitFor>,
     pub(crate) passage: Passage,
 }

@@ -219,7 +219,7 @@ pub enum ThreadState {
     /// The thread was spinning to take a lock. A thread that is blocked for a lock is
     /// [`Waiting`](ThreadState::Waiting).
     TakingLock,
-    /// The thread was waiting: it was blocked for a lock, or its innermost method is known to wait.
+    /// The thread was waiting: for a lock, or in a method that is known to wait.
     Waiting,
 }
 

@@ -122,7 +122,7 @@ impl ThreadTable {
         self.rows.get(thread.index())
     }
 
-    /// Returns all threads, in the order in which they first appeared.
+    /// Returns all threads, in the order of first appearance.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (ThreadHandle, &Thread)> {
         self.rows.iter().enumerate().map(|(index, row)| (ThreadHandle::next(index), row))
     }

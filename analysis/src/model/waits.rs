@@ -1,4 +1,4 @@
-//! Tables of the methods and functions in which a thread waits, and what they do for their caller.
+//! Tables of the methods and functions in which a thread waits, computes or spins.
 //!
 //! The sampler cannot tell waiting from work in native code, but the innermost managed method may
 //! be known to wait. Methods that only call native code (P/Invoke stubs, `Interop`) are skipped:

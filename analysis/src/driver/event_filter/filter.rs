@@ -12,7 +12,7 @@ use nettrace_parser::view::{self, KnownProvider};
 /// Number of new samples that are gathered before the reader says up to which time all samples are
 /// complete.
 const BATCH_SAMPLES: usize = 4096;
-/// Maximum number of pending samples; at 32 bytes each, they take 16 MiB.
+/// Maximum number of pending samples, which take 16 MiB at 32 bytes each.
 const MAX_PENDING: usize = 1 << 19;
 /// Bound of the numbers of types and stacks that are remembered. A damaged stream may use any
 /// number, and a table is as long as its largest number, so larger numbers are looked up each time.

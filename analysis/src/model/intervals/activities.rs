@@ -226,7 +226,7 @@ impl<T> OpenActivities<T> {
 
     /// Returns the most recent activity whose fields agree, preferably on the stop's thread, or
     /// else the most recent one on the thread without fields in common. The second value is whether
-    /// it is the innermost one of the thread.
+    /// that activity is the innermost one of the thread.
     fn number_by_fields(
         &mut self,
         edge: &ActivityEdge,
@@ -510,7 +510,7 @@ mod tests {
             assert_eq!(stop(&mut open, None, OTHER, &[(7, u64::MAX)]), None);
         }
         assert_eq!((open.cut_short(), open.steps_left), (1999, 0), "the first one looks at all");
-        // Recent ones are still found, and so are those with an id.
+        // Recent activities are still found, and so are activities with an id.
         assert_eq!(stop(&mut open, None, ONE, &[(7, 64_990)]), Some(64_990));
         start(&mut open, 70_000, Some("//1/1"), ONE, &[]);
         assert_eq!(stop(&mut open, Some("//1/1"), OTHER, &[]), Some(70_000));

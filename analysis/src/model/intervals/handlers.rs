@@ -36,7 +36,7 @@ pub(crate) struct CatchBlock<E, B> {
     pub(crate) clause: Clause,
     /// The exception; `None` if its throw event was lost.
     pub(crate) exception: Option<E>,
-    /// Exception that left the block; `None` if none did, or if it is unknown.
+    /// Exception that left the block; `None` if no exception did, or an unknown one.
     pub(crate) left_by: Option<E>,
     pub(crate) what: B,
 }
@@ -169,8 +169,7 @@ impl<E: Clone, B> Handlers<E, B> {
         // An exception whose catch block runs starts no other block.
         let place = self.active.iter().rposition(|active| !active.is_catching());
         match place {
-            // If an exception continues, all exceptions that were caught inside its blocks have
-            // ended.
+            // The exception continues, so the handling of exceptions inside its blocks has ended.
             Some(place) => self.cut(place.saturating_add(1), &mut over),
             // The throw event was lost.
             None => self.push(None, &mut over),

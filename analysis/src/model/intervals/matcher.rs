@@ -297,7 +297,7 @@ mod tests {
         let (mut matcher, mut lost) = (Matcher::default(), 0);
         (0..1000).for_each(|nanos| matcher.start_inside(1, at(1, nanos), (), |_| lost += 1));
         assert_eq!((lost, matcher.finish(1000).count()), (1000 - MAX_DEPTH, MAX_DEPTH));
-        // Nor with many keys; and there is room again after they have ended.
+        // Starts with many keys do not pile up, either. There is room again after their stops.
         for _ in 0..2 {
             let mut lost = 0;
             (0..70_000).for_each(|key| matcher.start_again(key, at(1, 0), (), |_| lost += 1));

@@ -2,8 +2,8 @@
 //! DiagnosticListener with more details.
 //!
 //! The listener's event has no id, but is written on the thread of the span's start, directly after
-//! the start. The stop may be on another thread: it is matched by fields that both events of the
-//! listener have, or else if only one span is possible.
+//! the start. The stop may be on another thread. Its span is found by fields that both events of
+//! the listener have, or else if only one span is possible.
 
 use super::OpenActivityKey;
 use crate::model::ThreadHandle;
@@ -25,7 +25,7 @@ pub(crate) struct Twins {
     tasks: HashMap<OpenActivityKey, (u64, Vec<(u64, u64)>)>,
 }
 
-/// Span whose stop a listener reports.
+/// Result of the search for the span that a listener's stop ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TwinStop {
     /// The stop of this span.

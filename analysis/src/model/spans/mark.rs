@@ -21,8 +21,8 @@ pub enum TimelineMark {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Category {
-    /// Suspensions of all managed threads for a garbage collection, from the request to suspend the
-    /// threads until they run again.
+    /// Suspensions of all managed threads for a garbage collection, from the request until the
+    /// threads run again.
     Pause,
     /// Suspensions of all managed threads by the sampler, which reads their stacks.
     SamplerPause,
@@ -43,7 +43,7 @@ pub enum Category {
     Exception,
     /// The thread pool.
     ThreadPool,
-    /// Tasks.
+    /// Runs of tasks, and waits for tasks.
     Task,
     /// Activities, from starts and stops in event sources and activity sources.
     Activity,

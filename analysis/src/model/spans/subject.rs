@@ -174,17 +174,17 @@ impl Matched {
     }
 }
 
-/// Adds a number, if it is present.
+/// Adds a number to the arguments, unless the value is absent.
 pub(super) fn number(arguments: &mut Arguments, name: &'static str, value: Option<u64>) {
     arguments.extend(value.map(|value| (name.into(), Argument::Number(value))));
 }
 
-/// Adds an address, if it is present.
+/// Adds an address to the arguments, unless the value is absent.
 pub(super) fn address(arguments: &mut Arguments, name: &'static str, value: Option<u64>) {
     arguments.extend(value.map(|value| (name.into(), Argument::Address(value))));
 }
 
-/// Adds a text, unless it is empty.
+/// Adds a text to the arguments, unless the text is empty.
 pub(super) fn text(arguments: &mut Arguments, name: &'static str, value: String) {
     if !value.is_empty() {
         arguments.push((name.into(), Argument::Text(value)));
