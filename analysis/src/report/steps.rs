@@ -1,9 +1,8 @@
-//! What happened inside a request: the calls, spans, SQL commands, log messages and exceptions
-//! of the one that was asked for.
+//! Steps inside a requested request: calls, spans, SQL commands, log messages and exceptions.
 //!
-//! An event is part of it by the ids of its activity, by those of its span and of the spans
-//! around it, or as the SQL report finds the request of a command: by the stack of its thread, or
-//! by the connection of an earlier command.
+//! An event belongs to the request by the ids of its activity, of its span or of the spans around
+//! it; else by the stack of its thread or the connection of an earlier command, as in the SQL
+//! report.
 
 use super::activities::{RequestStep, StepKind};
 use super::contract::Moment;
@@ -19,26 +18,25 @@ use nettrace_parser::view::{Exception, KnownProvider, View};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-/// Maximum number of steps that are kept.
 const MAX_STEPS: usize = 10_000;
-/// Maximum number of ids of activities inside the request, and of connections.
+/// Maximum number of ids of activities and spans inside the request, and of connections.
 const MAX_IDS: usize = 65_536;
 /// Maximum number of characters of a step's text.
 const MAX_TEXT_CHARACTERS: usize = 1_000;
-/// The runtime's event of a thrown exception.
+/// Id of the runtime's event of a thrown exception.
 const THROWN: u32 = 80;
 
 /// Collects the steps of one request.
 #[derive(Debug)]
 pub(super) struct Steps {
-    /// The id that was asked for, in lower case.
+    /// Requested id, in lower case.
     id: String,
     requests: OpenRequests,
-    /// The numbers of the request and of those that it sent to its own process.
+    /// Numbers of the request and of the requests that it sent to its own process.
     numbers: HashSet<u64>,
-    /// Ids of activities and spans inside it, in lower case.
+    /// Ids of activities and spans inside the request, in lower case.
     ids: HashSet<String>,
-    /// Connections on which it ran commands.
+    /// Hashes of the ids of connections on which the request ran commands.
     connections: HashSet<u64>,
     steps: Vec<Found>,
     left_out: u64,
@@ -51,11 +49,11 @@ pub(super) struct Steps {
 #[derive(Debug)]
 struct Found {
     step: RequestStep,
-    /// Who reports it: a command may come from several.
+    /// Source of the events: several sources may report one command.
     source: String,
 }
 
-/// One message comes in up to three forms, one after the other.
+/// Last message, which is compared with the next one because a message comes in up to three forms.
 #[derive(Debug, PartialEq, Eq)]
 struct LastMessage {
     thread: ThreadHandle,
@@ -100,7 +98,7 @@ impl Steps {
         let at = moment.edge(event);
         let ended = self.requests.event(event, edge, at, 0, Some(stack), model);
         if let Some(wanted) = wanted {
-            // A layer of a request stands for all of it.
+            // If the requested id is that of a layer, the steps are those of its request.
             let of_all = || self.requests.request_for(event, edge, moment.thread, stack, model);
             let number = if self.requests.was_layer() { of_all() } else { Some(number) };
             self.learn(wanted);
@@ -161,7 +159,8 @@ impl Steps {
                 .any(|id| id.eq_ignore_ascii_case(&self.id))
     }
 
-    /// Returns whether an id is that of the request, of something inside it, or a path below.
+    /// Returns whether an id is the request's, belongs to an activity inside it, or is a path below
+    /// it.
     fn has(&self, id: &str) -> bool {
         let id = id.to_ascii_lowercase();
         self.ids.contains(&id)
@@ -179,13 +178,12 @@ impl Steps {
         [&edge.id, &edge.parent, &edge.path].into_iter().flatten().any(|id| self.has(id))
     }
 
-    /// Learns the ids of an activity inside the request, so that activities that refer to them are
-    /// inside too.
+    /// Keeps the ids of an activity inside the request, to find activities that refer to them.
     fn learn(&mut self, edge: &ActivityEdge) {
         for id in [&edge.id, &edge.path].into_iter().flatten() {
             if self.ids.len() < MAX_IDS {
                 let id = id.to_ascii_lowercase();
-                // Messages have the id of the span alone.
+                // Messages have only the span's part of an id.
                 self.ids.extend(span_of(&id).map(str::to_owned));
                 self.ids.insert(id);
             }
@@ -222,8 +220,8 @@ impl Steps {
         self.steps.get_mut(place?).map(|found| &mut found.step)
     }
 
-    /// Takes the start of a request inside: one that goes out, or one that it sent to its own
-    /// process.
+    /// Adds a request that starts: the requested one, an outgoing one, or one that it sent to its
+    /// own process.
     fn request(
         &mut self,
         number: u64,
@@ -268,7 +266,7 @@ impl Steps {
         step.is_error |= is_error;
     }
 
-    /// Takes an event of an SQL command. Returns whether it is one.
+    /// Processes an event of an SQL command. Returns false for other events.
     fn command(
         &mut self,
         event: &Event<'_>,
@@ -278,8 +276,8 @@ impl Steps {
         model: &Model,
     ) -> bool {
         let Some(command) = CommandEvent::from_event(event, edge) else { return false };
-        // The start may lack the command's id, and the stop the activity's: a connection has one
-        // command at a time.
+        // The start may lack the command's id, and the stop the activity's. The connection
+        // identifies a command too, as it runs one at a time.
         let ids = [
             command.command.map(|id| format!("command {id:x}")),
             edge.and_then(|edge| edge.id.clone()),
@@ -297,7 +295,7 @@ impl Steps {
         }
         let text = command.text.as_deref().map(one_line).unwrap_or_default();
         match command.phase {
-            // The same in another form.
+            // The start was reported before, in another form.
             CommandPhase::Start if command.command.is_some() && open.is_some() => {}
             CommandPhase::Start => {
                 let place = self.push(StepKind::Sql, &text, &command.source, moment, model);
@@ -306,7 +304,8 @@ impl Steps {
             }
             CommandPhase::Rows => {}
             CommandPhase::Stop | CommandPhase::Whole => {
-                // Most stops have no start where steps are left out.
+                // Searched only if there is a start: without it the search would be in vain for
+                // each stop.
                 if open.is_some() {
                     self.open.retain(|_, place| Some(*place) != open);
                 }
@@ -333,7 +332,7 @@ impl Steps {
     fn message(&mut self, event: &Event<'_>, belongs: bool, moment: &Moment, model: &Model) {
         let Some(message) = LoggedMessage::from_event(event) else { return };
         let is_of_span = message.span.as_ref().is_some_and(|span| self.has(span));
-        // Whoever says of which span it is need not be asked for its thread.
+        // The thread decides only for messages without a span.
         if !(is_of_span || belongs && message.span.is_none()) {
             return;
         }
@@ -375,8 +374,8 @@ impl Steps {
         }
     }
 
-    /// Returns the steps in the order in which they began, and how many others were not kept. If
-    /// several sources report commands, only those of the source with most of them are steps.
+    /// Returns the steps in the order in which they began, and the number of steps that were not
+    /// kept. Of several sources of commands, only the one with most commands counts.
     pub(super) fn finish(self) -> (Vec<RequestStep>, u64) {
         let mut sources: HashMap<&str, u64> = HashMap::new();
         for found in self.steps.iter().filter(|found| found.step.kind == StepKind::Sql) {
@@ -405,7 +404,7 @@ impl Steps {
     }
 }
 
-/// Returns the span's own part of `00-TRACE-SPAN-01`.
+/// Returns `SPAN` of `00-TRACE-SPAN-01`.
 fn span_of(id: &str) -> Option<&str> {
     let mut parts = id.split('-');
     let is_long = parts.next()?.len() == 2 && parts.next()?.len() == 32;

@@ -1,67 +1,66 @@
-//! The results of the reports of activities and of HTTP requests.
+//! Results of the reports of activities and of HTTP requests.
 
 use super::parts::{Parts, Stretch};
 use crate::model::ThreadSpan;
 use crate::report::distribution::Spread;
 use crate::report::occurrence::Occurrence;
 
-/// Activities and what is known about them.
+/// Result of the report of activities, or of HTTP requests.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ActivitiesReport {
-    /// Version of this document.
+    /// Version of this document: [`SCHEMA`](crate::report::SCHEMA).
     pub schema: u32,
-    /// Number of activities that started. HTTP: number of requests; each is counted once,
-    /// however many layers of the program reported it.
+    /// Number of activities that started. An HTTP request is counted once, however many layers of
+    /// the program reported it.
     pub started: u64,
-    /// Those that are not inside another counted activity.
+    /// Number of activities that are not inside another counted activity.
     pub outermost: u64,
-    /// Those that stopped.
+    /// Number of activities that stopped.
     pub stopped: u64,
-    /// Those that failed: their stop, or another of their events, says so.
+    /// Number of activities that failed, as their stop or another of their events says.
     pub errors: u64,
-    /// HTTP: starts reported by further layers for requests that were already counted.
+    /// HTTP: number of starts that further layers reported for requests already counted.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub layers: u64,
-    /// Stops without a start in the trace.
+    /// Number of stops without a start in the trace.
     pub stops_without_start: u64,
-    /// Stops whose start was only searched among the newest open activities, because many
-    /// thousands with the same name were open at once, repeatedly. Omitted from JSON if
-    /// there are none, which is the case for all but strange traces.
+    /// Number of stops whose start was searched only among the newest open activities, because many
+    /// thousands of one name were open at once. JSON omits the member if it is 0, as in almost all
+    /// traces.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub stops_cut_short: u64,
-    /// By name, longest total first.
+    /// Activities by name, longest total first.
     pub activities: Vec<ActivityRow>,
-    /// Which activities run inside which others: each node is followed by its children,
-    /// longest total first.
+    /// Tree of activities inside others: each node is followed by its children, longest total
+    /// first.
     pub tree: Vec<ActivityNode>,
-    /// The slowest activities, slowest first.
+    /// Slowest activities, slowest first.
     pub slowest: Vec<SlowActivity>,
-    /// What happened when for the requested activity; `None` if none was requested, or it
-    /// did not both start and stop.
+    /// Time line of the requested activity; `None` if none was requested, or its start or stop is
+    /// missing.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub line: Option<ActivityLine>,
-    /// HTTP: what happened inside the requested one, in the order in which it began: calls,
-    /// spans, SQL commands, log messages, exceptions. Empty if none was requested.
+    /// HTTP: calls, spans, SQL commands, log messages and exceptions inside the requested request,
+    /// in the order in which they began. Empty if none was requested.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub steps: Vec<RequestStep>,
-    /// Number of later steps that were not kept: a request has at most 10,000.
+    /// Number of steps beyond the 10,000 that are kept.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub steps_left_out: u64,
-    /// Events of the requested activity and of those inside it, in time order; empty if
-    /// none was requested.
+    /// Events of the requested activity and of activities inside it, in time order; empty if none
+    /// was requested.
     pub events: Vec<ActivityEvent>,
-    /// Number of events omitted from `events` because there are more than 10,000.
+    /// Number of events beyond the 10,000 in `events`.
     pub events_left_out: u64,
-    /// The HTTP requests among them, by target, if they were
-    /// requested.
+    /// HTTP requests among the activities, by target; `None` unless they were asked for.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub http: Option<Box<ActivitiesReport>>,
     /// Number of selected starts and stops.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) used: u64,
-    /// Activities that nobody has taken: see [`Activities::take_ended`](super::Activities).
+    /// Activities that [`Activities::take_ended`](super::Activities) has not returned.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) ended: Vec<Occurrence>,
 }
@@ -71,47 +70,47 @@ pub struct ActivitiesReport {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ActivityRow {
-    /// `Provider/Task`, or `Source/Activity` for DiagnosticSource; the target for HTTP.
+    /// Name: `Provider/Task`; for DiagnosticSource `Source/Activity`; for HTTP the direction and
+    /// target.
     pub name: String,
-    /// HTTP: `in` or `out`; `None` for other activities, and if the source does not say.
+    /// HTTP: direction, `in` or `out`; `None` for other activities, and if the source does not say.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub direction: Option<String>,
     /// Number of activities that started.
     pub started: u64,
-    /// Those inside another one with the same name, whose time includes theirs.
+    /// Number of activities inside another one with this name, whose time includes theirs.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub nested: u64,
-    /// Those that stopped.
+    /// Number of activities that stopped.
     pub stopped: u64,
-    /// Those that failed.
+    /// Number of activities that failed.
     pub errors: u64,
-    /// Durations: from the stop event if it contains one, else from start to stop.
+    /// Durations, as the stop events contain them, or from start to stop.
     pub durations: Spread,
-    /// What the total time was spent on. An activity's time includes that of the
-    /// activities inside it.
+    /// Parts of the total time, which includes the time of activities inside these.
     pub parts: Parts,
-    /// Total time of those that are not inside another one with the same name, so that no
-    /// time is counted twice.
+    /// Total time of the activities that are not inside another one with this name, in nanoseconds,
+    /// so that no time is counted twice.
     pub outermost_ns: u64,
-    /// HTTP: what each layer of the program reports for these requests, longest total
-    /// first; empty if there is only one layer.
+    /// HTTP: layers of the program that report these requests, longest total first; empty if there
+    /// is only one.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub layers: Vec<ActivityLayer>,
-    /// HTTP: what those that came in called, longest total first; at most ten.
+    /// HTTP: outgoing requests of incoming ones, longest total first; at most ten targets.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub calls: Vec<ActivityCalls>,
-    /// HTTP: SQL commands that ran for those that came in.
+    /// HTTP: number of SQL commands that ran for incoming requests.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub sql_commands: u64,
-    /// The time of these commands, in nanoseconds.
+    /// HTTP: time of the SQL commands of incoming requests, in nanoseconds.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub sql_ns: u64,
-    /// HTTP: how often each status was returned.
+    /// HTTP: number of requests by status.
     pub statuses: Vec<StatusCount>,
 }
 
 impl ActivityRow {
-    /// Returns the target of a request without its direction; the name of other activities.
+    /// Returns the target of a request without the direction; the name of other activities.
     pub fn target(&self) -> &str {
         target(&self.name)
     }
@@ -122,56 +121,56 @@ fn target(name: &str) -> &str {
     name.strip_prefix("in ").or_else(|| name.strip_prefix("out ")).unwrap_or(name)
 }
 
-/// Requests that go out of others.
+/// Outgoing requests to one target, inside incoming requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ActivityCalls {
-    /// The target, as in [`ActivityRow::name`].
+    /// Direction and target, as in [`ActivityRow::name`].
     pub name: String,
     /// Number of calls.
     pub count: u64,
-    /// Their time. Calls at the same time are added up.
+    /// Total time of the calls, in nanoseconds. Simultaneous calls are added up.
     pub total_ns: u64,
 }
 
 impl ActivityCalls {
-    /// Returns the target of the request without its direction.
+    /// Returns the target without the direction.
     pub fn target(&self) -> &str {
         target(&self.name)
     }
 }
 
-/// What happened inside of a request.
+/// Step inside a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct RequestStep {
-    /// What it is.
+    /// Kind of the step.
     pub kind: StepKind,
-    /// When it began, in nanoseconds since the session's start.
+    /// Start, in nanoseconds since the session's start.
     pub start_ns: i64,
-    /// Its duration; `None` if it has none, or did not end in the trace.
+    /// Duration in nanoseconds; `None` if the step has none, or did not end in the trace.
     pub duration_ns: Option<u64>,
-    /// Number of steps that enclose it in time.
+    /// Number of steps that enclose this one in time.
     pub depth: usize,
-    /// Target, name, statement, `LEVEL LOGGER: message` or `type: message`.
+    /// Text by kind: target, name, statement, `LEVEL LOGGER: message` or `type: message`.
     pub text: String,
-    /// Whether it failed: also messages of level error or worse, and exceptions.
+    /// Whether the step failed, is an exception, or is a message of level error or worse.
     pub is_error: bool,
-    /// OS id of the thread on which it began.
+    /// OS id of the thread on which the step began; `None` if the stream does not contain it.
     pub thread_id: Option<u64>,
 }
 
-/// What a [`RequestStep`] is.
+/// Kind of a [`RequestStep`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum StepKind {
-    /// A request that came in: the requested one, and those that it sent to its own process.
+    /// Incoming request: the requested one, and those that it sent to its own process.
     Request,
-    /// A request that went out.
+    /// Outgoing request.
     Call,
     /// Another activity.
     Span,
@@ -195,12 +194,12 @@ pub struct ActivityLayer {
     pub durations: Spread,
 }
 
-/// An HTTP status, and how often it occurred.
+/// HTTP status with its number of occurrences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StatusCount {
-    /// The status; −1 if there was no response.
+    /// Status; −1 if there was no response.
     pub status: i64,
     /// Number of occurrences.
     pub count: u64,
@@ -211,88 +210,87 @@ pub struct StatusCount {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ActivityNode {
-    /// As in [`ActivityRow`].
+    /// Name, as in [`ActivityRow::name`].
     pub name: String,
-    /// 0 for those that are not inside another one.
+    /// Number of activities around these.
     pub depth: usize,
     /// Number of activities that started.
     pub started: u64,
-    /// Those that stopped.
+    /// Number of activities that stopped.
     pub stopped: u64,
-    /// Those that failed.
+    /// Number of activities that failed.
     pub errors: u64,
-    /// Their durations.
+    /// Durations of the activities that stopped.
     pub durations: Spread,
 }
 
-/// An activity.
+/// Activity among the slowest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct SlowActivity {
-    /// As in [`ActivityRow`].
+    /// Name, as in [`ActivityRow::name`].
     pub name: String,
-    /// Its id: a path (`//1/5`), a GUID, or the id used by DiagnosticSource; `None` if it
-    /// has none.
+    /// Id: a path (`//1/5`), a GUID, or an id of DiagnosticSource; `None` if the activity has none.
     pub id: Option<String>,
-    /// When it started, in nanoseconds since the session's start.
+    /// Start, in nanoseconds since the session's start.
     pub start_ns: i64,
-    /// Its duration.
+    /// Duration, in nanoseconds.
     pub duration_ns: u64,
-    /// What its time was spent on.
+    /// Parts of the activity's time.
     pub parts: Parts,
-    /// OS id of the thread that started it.
+    /// OS id of the thread that started the activity; `None` if the stream does not contain it.
     pub thread_id: Option<u64>,
-    /// OS id of the thread that stopped it.
+    /// OS id of the thread that stopped the activity; `None` if the stream does not contain it.
     pub stop_thread_id: Option<u64>,
-    /// Whether it failed.
+    /// Whether the activity failed.
     pub is_error: bool,
-    /// Fields of its start, `name=value …`.
+    /// Fields of the start or stop, as `name=value …`.
     pub fields: String,
-    /// For a page: when which thread of it worked for the activity.
+    /// Times at which threads worked for the activity: thread, start, end. Only for a page.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub(crate) threads: Vec<(u32, i64, i64)>,
 }
 
-/// What an activity did over time.
+/// Time line of an activity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ActivityLine {
-    /// As in [`ActivityRow`].
+    /// Name, as in [`ActivityRow::name`].
     pub name: String,
-    /// Its id.
+    /// Id of the activity.
     pub id: String,
-    /// When it started, in nanoseconds since the session's start.
+    /// Start, in nanoseconds since the session's start.
     pub start_ns: i64,
-    /// Its duration.
+    /// Duration, in nanoseconds.
     pub duration_ns: u64,
-    /// What its time was spent on.
+    /// Parts of the activity's time.
     pub parts: Parts,
-    /// What happened when, in time order; at most the first 10,000 entries.
+    /// Stretches in time order; at most the first 10,000.
     pub stretches: Vec<Stretch>,
 }
 
-/// An event of an activity.
+/// Event of an activity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ActivityEvent {
-    /// The time, in nanoseconds since the session's start.
+    /// Time, in nanoseconds since the session's start.
     pub ts_ns: i64,
-    /// OS id of its thread.
+    /// OS id of the thread; `None` if the stream does not contain it.
     pub thread_id: Option<u64>,
-    /// Id of the activity that it belongs to.
+    /// Id of the activity that the event belongs to.
     pub id: String,
-    /// `Provider/Event`.
+    /// Name of the event: `Provider/Event`.
     pub event: String,
-    /// Its fields, `name=value …`.
+    /// Fields, as `name=value …`.
     pub fields: String,
 }
 
 impl ActivityLine {
-    /// Returns when threads worked for it. It is never empty, as a filter without any accepts
-    /// everything.
+    /// Returns the times at which threads worked for the activity. The list is never empty, because
+    /// a filter without spans accepts everything.
     pub fn spans(&self) -> Vec<ThreadSpan> {
         let span = |stretch: &Stretch| {
             let length = i64::try_from(stretch.duration_ns).unwrap_or(i64::MAX);

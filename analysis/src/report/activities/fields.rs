@@ -1,4 +1,4 @@
-//! The fields of an activity's start or stop, as text.
+//! Fields of an activity's start or stop, as text.
 
 use crate::model::short;
 use nettrace_parser::Event;
@@ -8,8 +8,7 @@ use nettrace_parser::view::{KnownProvider, View};
 /// Maximum length of the text, in characters.
 const MAX_FIELDS_CHARACTERS: usize = 200;
 
-/// Properties of all .NET activities that say nothing about the activity, or that are
-/// reported elsewhere.
+/// Properties that every .NET activity has and that say nothing about it or are reported elsewhere.
 const PROPERTIES: [&str; 27] = [
     "ForceDefaultIdFormat",
     "DefaultIdFormat",
@@ -40,8 +39,8 @@ const PROPERTIES: [&str; 27] = [
     "DebuggerDisplayString",
 ];
 
-/// Returns `name=value name=value …`, limited in length. For DiagnosticSource it has the arguments
-/// without those that all activities have.
+/// Returns fields as `name=value name=value …`, limited in length. Events of DiagnosticSource show
+/// their arguments, without [`PROPERTIES`].
 pub(super) fn fields_text(event: &Event<'_>) -> String {
     let mut text = String::new();
     let mut add = |name: &dyn std::fmt::Display, value: &dyn std::fmt::Display| {
@@ -56,7 +55,7 @@ pub(super) fn fields_text(event: &Event<'_>) -> String {
         for (name, value) in activity.arguments() {
             let value = value.to_string();
             let is_said = PROPERTIES.iter().any(|property| name == **property);
-            // Values other than texts are represented by the name of their type.
+            // Values other than texts are reported as the name of their type.
             let is_nothing = matches!(value.as_str(), "" | "[]") || value.starts_with("System.");
             if !is_said && !is_nothing && add(&name, &value) {
                 break;
@@ -77,8 +76,8 @@ pub(super) fn fields_text(event: &Event<'_>) -> String {
     text
 }
 
-/// Returns the fields that an activity has at its stop, if its provider tells any: tags are usually
-/// set while it runs.
+/// Returns the fields of a stop of DiagnosticSource, which has the tags that were set while the
+/// activity ran. `None` if there are none.
 pub(super) fn fields_at_stop(event: &Event<'_>) -> Option<String> {
     let has_tags = event.known_provider() == KnownProvider::DiagnosticSource;
     has_tags.then(|| fields_text(event)).filter(|text| !text.is_empty())

@@ -1,17 +1,15 @@
-//! Activities: operations with a start and a stop.
+//! Activities: operations with a start and a stop, among them HTTP requests.
 //!
-//! Sources are the events with opcode Start or Stop (or names with these endings) of any
-//! EventSource, and the starts and stops of `Microsoft-Diagnostics-DiagnosticSource`:
-//! HTTP, Kestrel, databases, custom ones. Those of the runtime, of tasks and of metrics
-//! belong to other reports.
+//! Sources are events of any EventSource whose opcode is Start or Stop or whose name ends so, and
+//! starts and stops of `Microsoft-Diagnostics-DiagnosticSource`, such as those of HTTP, Kestrel and
+//! databases. Starts and stops of the runtime, of tasks and of metrics belong to other reports.
 //!
-//! Stops are matched with starts by [`OpenActivities`]. The parent of an activity is the
-//! one that its start refers to (related activity id, `ParentId`), or the nearest open
-//! one on the path encoded in its id.
+//! [`OpenActivities`] matches stops with starts. The parent of an activity is the activity that its
+//! start refers to (related activity id, `ParentId`), or the nearest open activity on the path that
+//! its id encodes.
 //!
-//! HTTP requests are activities, too: the report about them is another view of the same
-//! matches, in which a request counts once, however many layers of the program report it,
-//! under its target.
+//! The report of HTTP requests is another view of these matches: a request is counted by target,
+//! and once, however many layers of the program report it.
 
 mod document;
 mod fields;
@@ -45,7 +43,7 @@ use view::{ActivitySite, ActivityView, OutgoingCalls, Slow, Wanted};
 /// Maximum number of events kept for one activity.
 const MAX_EVENTS: usize = 10_000;
 
-/// Requests inside each other that are looked at.
+/// Maximum number of requests around a request that are searched.
 const DEEPEST_REQUEST: usize = 32;
 
 /// Computes an [`ActivitiesReport`]. Memory is bounded by the number of names, stacks and
@@ -53,15 +51,15 @@ const DEEPEST_REQUEST: usize = 32;
 #[derive(Debug)]
 pub struct Activities {
     open: OpenActivities<BegunActivity>,
-    /// All activities, unless only requests are wanted.
+    /// View of all activities; `None` if only requests are wanted.
     all: Option<ActivityView>,
-    /// HTTP requests, if they are wanted.
+    /// View of HTTP requests; `None` if they are not wanted.
     http: Option<ActivityView>,
-    /// The last request that started on each thread.
+    /// Last request that started on each thread.
     requests: HashMap<ThreadHandle, OpenActivityKey>,
     stops: LayerStops,
     twins: Twins,
-    /// Tracks what time is spent on; `None` if that is not wanted.
+    /// Tracker of the parts of activities' time; `None` if parts are not wanted.
     parts: Option<PartTracker>,
     id: Option<String>,
     events: Vec<ActivityEvent>,
@@ -70,37 +68,36 @@ pub struct Activities {
     used: u64,
 }
 
-/// Facts about an open activity beside those used for matching.
+/// Open activity, without the members used for matching.
 #[derive(Debug)]
 struct BegunActivity {
-    /// Its node in the tree of all.
+    /// Node in the tree of all activities.
     node: usize,
     stack: StackHandle,
     is_selected: bool,
     is_error: bool,
-    /// Fields of the start as text.
     fields: String,
-    /// Its number in the tracker of its time.
+    /// Number in the tracker of parts.
     part: Option<u64>,
     request: Option<Request>,
-    /// The innermost request around it.
+    /// Innermost request around the activity.
     within: Option<OpenActivityKey>,
 }
 
-/// An open activity as an HTTP request.
+/// HTTP request, or a layer of one.
 #[derive(Debug)]
 struct Request {
-    /// Its node in the tree of requests.
+    /// Node in the tree of requests.
     node: usize,
     facts: HttpFacts,
-    /// The target that it is counted under; `None` if it is not known yet.
+    /// Target under which the request is counted; `None` while unknown.
     label: Option<TextHandle>,
-    /// The request that this one is a layer of.
+    /// Request that this one is a layer of.
     layer_of: Option<OpenActivityKey>,
-    /// The request around it.
+    /// Request around this one.
     around: Option<OpenActivityKey>,
     is_error: bool,
-    /// What it calls.
+    /// Outgoing requests inside this one.
     calls: OutgoingCalls,
 }
 
@@ -122,7 +119,7 @@ impl MaybeRequest for BegunActivity {
 }
 
 impl Default for Activities {
-    /// Creates the report of all activities, with the 10 slowest.
+    /// Reports all activities and lists the 10 slowest.
     fn default() -> Activities {
         Activities {
             open: OpenActivities::default(),
@@ -142,12 +139,12 @@ impl Default for Activities {
 }
 
 impl Activities {
-    /// Keeps HTTP requests only, by target.
+    /// Reports only HTTP requests, by target.
     pub(crate) fn only_http(self) -> Activities {
         Activities { all: None, ..self.with_http() }
     }
 
-    /// Adds HTTP requests, in [`ActivitiesReport::http`].
+    /// Reports HTTP requests, too, in [`ActivitiesReport::http`].
     #[must_use]
     pub(crate) fn with_http(self) -> Activities {
         Activities { http: Some(ActivityView::default()), ..self }
@@ -158,7 +155,7 @@ impl Activities {
         self.id.as_deref()
     }
 
-    /// Notes each activity and request that ends, for [`Activities::take_ended`].
+    /// Keeps each activity and request that ends, for [`Activities::take_ended`].
     #[must_use]
     #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
     pub(crate) fn with_each(mut self) -> Activities {
@@ -169,21 +166,21 @@ impl Activities {
         self
     }
 
-    /// Takes the activities, and the requests, that have ended since the last call. Those that
-    /// never end are in the report.
+    /// Returns the activities and the requests that have ended since the last call. Unfinished ones
+    /// are in the report.
     pub(crate) fn take_ended(&mut self) -> [Vec<Occurrence>; 2] {
         [&mut self.all, &mut self.http]
             .map(|view| view.as_mut().and_then(|view| view.ended.as_mut()))
             .map(|ended| ended.map(std::mem::take).unwrap_or_default())
     }
 
-    /// Creates the report without tracking what time is spent on.
+    /// Creates the report without the parts of activities' time.
     pub(crate) fn without_parts() -> Activities {
         Activities { parts: None, ..Activities::default() }
     }
 
-    /// Lists the events of the activity with this id, and of activities inside it. The id
-    /// is a path, a GUID, or an id of DiagnosticSource.
+    /// Lists the events of the activity with this id and of activities inside it. The id is a path,
+    /// a GUID, or an id of DiagnosticSource.
     #[must_use]
     pub fn with_events_of(mut self, id: &str) -> Activities {
         self.id = Some(id.trim_end_matches('/').to_ascii_lowercase());
@@ -280,7 +277,7 @@ impl Activities {
                 }
             }
             None => {
-                // Before it is opened: its place is the next one.
+                // The request is opened next, so its key is the next one.
                 self.requests.insert(moment.thread, self.open.next_place(name));
             }
         }
@@ -288,7 +285,7 @@ impl Activities {
         Some(Request { node, facts, label, layer_of, around, is_error, calls })
     }
 
-    /// Returns what is known about the stop of a request that has no id.
+    /// Returns a hint at the request that a stop without an id ends.
     fn hint(
         &mut self,
         event: &Event<'_>,
@@ -302,7 +299,8 @@ impl Activities {
         self.stops.hint(moment.thread, start, stack, model)
     }
 
-    /// Takes what a listener says of an activity that is a span as well. Returns whether it is one.
+    /// Adds what a listener reports of an activity that a span reports as well. Returns false if no
+    /// span does.
     fn take_listener_event(
         &mut self,
         edge: &ActivityEdge,
@@ -419,7 +417,7 @@ impl Activities {
         }
     }
 
-    /// Counts a stop whose start is missing: of an activity, or of the request that it is about.
+    /// Counts a stop whose start is missing, for activities and for requests.
     fn count_stop(&mut self, has_start: bool, is_of_request: bool, has_request: bool) {
         let lacking = [
             self.all.as_mut().filter(|_| !has_start),
@@ -452,8 +450,8 @@ impl Activities {
         stats.calls.merge(&request.calls);
     }
 
-    /// Takes the end of a call that goes out: it counts for the request that came in around it,
-    /// unless it is inside another call.
+    /// Counts an outgoing call for the incoming request around it. A call inside another call is
+    /// not counted.
     fn count_call(&mut self, around: Option<OpenActivityKey>, label: TextHandle, nanos: u64) {
         let mut around = around;
         for _ in 0..DEEPEST_REQUEST {
@@ -483,8 +481,8 @@ impl Activities {
         false
     }
 
-    /// Takes how long a request took, as a layer reports it. Its other facts are added to the
-    /// request.
+    /// Counts the duration of a request as one of its layers reports it, and adds the layer's other
+    /// facts to the request.
     fn layer_stopped(
         &mut self,
         request: OpenActivityKey,
@@ -531,7 +529,7 @@ impl Activities {
         }
     }
 
-    /// Keeps an event of the requested activity.
+    /// Keeps an event if it belongs to the requested activity or to one inside it.
     fn keep(
         &mut self,
         event: &Event<'_>,
@@ -576,7 +574,7 @@ impl Report for Activities {
     const NAME: &'static str = "activities";
     const ABOUT: &'static str = "Activities with a start and a stop, such as requests";
     const RECORD: &'static [Recording] = &[
-        // ActivitySources are only recorded if the arguments name them; this names all.
+        // ActivitySources are recorded only if the arguments name them; `[AS]*` names all.
         Recording::new("Microsoft-Diagnostics-DiagnosticSource", 0x3, 5)
             .arguments("FilterAndPayloadSpecs=[AS]*")
             .since(5),
@@ -598,7 +596,7 @@ impl Report for Activities {
             | KnownProvider::Rundown
             | KnownProvider::UniversalSystem
             | KnownProvider::UniversalEvents => false,
-            // An activity's time is also spent in these.
+            // Other providers tell the parts of an activity's time.
             _ => self.parts.is_some(),
         }
     }
@@ -635,7 +633,7 @@ impl Report for Activities {
 
     fn finish(mut self, resolved: &Resolved<'_>) -> ActivitiesReport {
         let stops_cut_short = self.open.cut_short();
-        // No event says when they ended.
+        // Open activities have no end.
         let open: Vec<_> = self.open.finish(0).map(|open| open.what).collect();
         open.iter().for_each(|activity| self.never_stopped(activity));
         let tracker = self.parts.unwrap_or_default();

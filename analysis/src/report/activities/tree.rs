@@ -1,14 +1,14 @@
-//! A tree of names: which activities run inside which others.
+//! Tree of the names of activities inside others.
 
 use crate::model::TextHandle;
 use std::collections::HashMap;
 
-/// Maximum number of nodes; activities that would need further ones become roots.
+/// Maximum number of nodes below others; beyond it, names get nodes as roots.
 const MAX_NODES: usize = 10_000;
-/// Maximum depth; activities started there stay at that level.
+/// Maximum depth; activities below it count for the node at this depth.
 const DEEPEST: usize = 64;
 
-/// Nodes of the tree: a name below a parent node.
+/// Tree of names; nodes come after their parents.
 #[derive(Debug, Default)]
 pub(crate) struct ActivityTree {
     nodes: Vec<ActivityTreeNode>,
@@ -23,7 +23,7 @@ pub(crate) struct ActivityTreeNode {
 }
 
 impl ActivityTree {
-    /// Returns the node for a name below a parent; it adds one if there is none.
+    /// Returns the node for a name below a parent, which is added if unknown.
     pub(crate) fn node(&mut self, parent: Option<usize>, name: TextHandle) -> usize {
         if let Some(node) = self.by_place.get(&(parent, name)) {
             return *node;
@@ -44,10 +44,10 @@ impl ActivityTree {
         node
     }
 
-    /// Returns whether a node is inside another one with the same name.
+    /// Returns whether a node is below another one with its name.
     pub(crate) fn is_in_own_kind(&self, node: usize) -> bool {
         let Some(own) = self.nodes.get(node) else { return false };
-        // Nodes come after their parents, so this ends.
+        // This ends because nodes come after their parents.
         let mut above = own.parent.and_then(|parent| self.nodes.get(parent));
         while let Some(node) = above {
             if node.name == own.name {

@@ -1,4 +1,4 @@
-//! Activities as a report counts them: by place in the tree of names, label and stack.
+//! Sums of activities by place in the tree of names, label and stack.
 
 use super::document::{
     ActivitiesReport, ActivityCalls, ActivityLayer, ActivityLine, ActivityNode, ActivityRow,
@@ -15,21 +15,21 @@ use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-/// Counts activities: all of them, or HTTP requests by their target.
+/// Counts all activities, or HTTP requests by target.
 #[derive(Debug, Default)]
 pub(super) struct ActivityView {
     pub(super) tree: ActivityTree,
     sites: HashMap<ActivitySite, ActivityStats>,
-    /// Directions of requests, by the name they are counted under.
+    /// Directions of requests, by label.
     directions: HashMap<TextHandle, &'static str>,
     pub(super) stops_without_start: u64,
-    /// The requested activity, once it has stopped.
+    /// Requested activity, once it has stopped.
     pub(super) wanted: Option<Wanted>,
-    /// What has ended since this was taken, if anyone takes it.
+    /// Activities that have ended; `None` unless a caller takes them one by one.
     pub(super) ended: Option<Vec<Occurrence>>,
 }
 
-/// The requested activity.
+/// Requested activity, which has stopped.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub(super) label: TextHandle,
@@ -39,7 +39,7 @@ pub(super) struct Wanted {
     pub(super) parts: PartTotals,
 }
 
-/// Totals for the activities at one node, with one label and stack.
+/// Totals of the activities at one site.
 #[derive(Debug, Default, Clone)]
 pub(super) struct ActivityStats {
     pub(super) started: u64,
@@ -52,11 +52,11 @@ pub(super) struct ActivityStats {
     pub(super) slowest: Vec<Slow>,
 }
 
-/// Maximum number of different calls of a request, and of those that are listed.
+/// Maximum number of targets that are counted for the calls of requests.
 const MAX_CALLS: usize = 1000;
 const SHOWN_CALLS: usize = 10;
 
-/// What requests call, by the name of the request that goes out: number and time.
+/// Outgoing requests by label: number and nanoseconds.
 #[derive(Debug, Default, Clone)]
 pub(super) struct OutgoingCalls(BTreeMap<TextHandle, (u64, u64)>);
 
@@ -76,7 +76,7 @@ impl OutgoingCalls {
         }
     }
 
-    /// Returns the calls, longest first.
+    /// Returns the calls with the most time.
     fn rows(&self, resolved: &Resolved<'_>) -> Vec<ActivityCalls> {
         let texts = resolved.model().texts();
         let row = |(label, (count, total_ns)): (&TextHandle, &(u64, u64))| ActivityCalls {
@@ -104,12 +104,12 @@ pub(super) struct Slow {
     pub(super) is_error: bool,
     pub(super) fields: String,
     pub(super) parts: PartTotals,
-    /// When which thread worked for it, if that is kept.
+    /// Times at which threads worked for the activity, if they are kept: thread, start, end.
     pub(super) threads: Vec<(ThreadHandle, i64, i64)>,
 }
 
 impl ActivityStats {
-    /// Takes an activity that has stopped.
+    /// Adds an activity that has stopped.
     pub(super) fn stopped(&mut self, slow: Slow, status: Option<i64>, top: usize) {
         self.parts.merge(&slow.parts);
         self.durations.add(slow.duration);
@@ -135,20 +135,21 @@ impl ActivityStats {
     }
 }
 
-/// Where activities are counted. Filters on frames are applied at the end.
+/// Key by which activities are counted. It has the stack, because filters of frames are applied at
+/// the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ActivitySite {
     pub(super) node: usize,
     pub(super) label: TextHandle,
-    /// Whether these are layers of requests that are counted elsewhere.
+    /// Whether the activities are layers of requests that another site counts.
     pub(super) is_layer: bool,
-    /// Whether these are requests inside others with the same label.
+    /// Whether the activities are requests inside others with this label.
     pub(super) is_nested: bool,
     pub(super) stack: StackHandle,
 }
 
 impl ActivityView {
-    /// Counts an activity that has started. Its totals, for what is known once it stops.
+    /// Counts an activity that has started. Returns the totals, to which a caller adds its end.
     pub(super) fn count(
         &mut self,
         site: ActivitySite,
@@ -164,7 +165,7 @@ impl ActivityView {
         stats
     }
 
-    /// Notes an activity that has ended, or never will.
+    /// Keeps an activity that has ended, or never will.
     pub(super) fn note(
         &mut self,
         site: ActivitySite,
@@ -178,8 +179,7 @@ impl ActivityView {
         }
     }
 
-    /// Returns the report. Activities are listed with the `top` slowest, and with their layers if
-    /// they are HTTP requests.
+    /// Returns the report with the `top` slowest activities. HTTP requests have their layers.
     pub(super) fn finish(
         self,
         resolved: &Resolved<'_>,
@@ -257,11 +257,11 @@ impl ActivityView {
     }
 }
 
-/// Totals of the sites that pass the filter.
+/// Sums of the sites that pass the filter.
 #[derive(Default)]
 struct Summed<'t> {
     rows: BTreeMap<&'t str, NamedStats<'t>>,
-    /// By node of the tree.
+    /// Totals by node of the tree.
     nodes: Vec<ActivityStats>,
     slowest: Vec<(&'t str, Slow)>,
     all: ActivityStats,
@@ -319,7 +319,7 @@ impl<'t> Summed<'t> {
     }
 }
 
-/// Totals for the activities with one name.
+/// Totals of the activities with one name.
 #[derive(Debug, Default)]
 struct NamedStats<'t> {
     stats: ActivityStats,

@@ -1,4 +1,4 @@
-//! Counters as CSV in the format of dotnet-counters, but with the events' own times.
+//! Counters as CSV in the format of dotnet-counters, with the events' own times.
 
 use super::CountersReport;
 use super::series::{CounterKind, CounterPoint, CounterSeries};
@@ -8,17 +8,16 @@ use nettrace_parser::utc_text;
 use std::io::{self, Write};
 
 impl CountersReport {
-    /// The header of [`CountersReport::write_csv`], which is that of dotnet-counters.
+    /// Header for [`CountersReport::write_csv`], as dotnet-counters writes it.
     pub const CSV_HEADER: &'static str =
         "Timestamp,Provider,Counter Name,Counter Type,Mean/Increment\n";
 
     /// Writes all points in time order as rows of CSV, without the header.
     ///
-    /// Times are UTC with milliseconds, or milliseconds since the session's start if the
-    /// stream does not contain its date. Names are followed by the unit and the interval
-    /// in parentheses, and tags in brackets. Names are quoted like [`write_csv_value`]
-    /// does. With `is_safe`, names that a spreadsheet would execute as formulas are
-    /// preceded by an apostrophe ([`write_csv_value_safe`]).
+    /// Times are UTC with milliseconds; milliseconds since the session's start if the stream does
+    /// not contain its date. A name is followed by unit and interval in parentheses and tags in
+    /// brackets, and quoted as [`write_csv_value`] does it. With `is_safe`, a name that a
+    /// spreadsheet would execute as a formula gets an apostrophe ([`write_csv_value_safe`]).
     ///
     /// # Errors
     /// If writing fails.
@@ -38,8 +37,7 @@ impl CountersReport {
         Ok(())
     }
 
-    /// Returns all points of all series, by time; points with the same time in the order of their
-    /// events.
+    /// Returns all points of all series by time, and at equal times in the order of events.
     pub fn in_time_order(&self) -> impl Iterator<Item = (&CounterSeries, &CounterPoint)> {
         let all = self
             .series
@@ -58,7 +56,7 @@ impl CountersReport {
     }
 }
 
-/// Returns a counter's name as in `orders ({order} / 1 sec)[kind=book]`.
+/// Returns a counter's name with unit and tags, such as `orders ({order} / 1 sec)[kind=book]`.
 fn counter_name(series: &CounterSeries) -> String {
     let name = match series.kind {
         CounterKind::Mean | CounterKind::Increment if !series.display_name.is_empty() => {

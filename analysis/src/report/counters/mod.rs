@@ -1,4 +1,4 @@
-//! Counters: EventCounters of any provider, and instruments of
+//! Counters over time: EventCounters of any provider, and instruments of
 //! System.Diagnostics.Metrics.
 
 mod csv;
@@ -18,20 +18,19 @@ use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::HashMap;
 
-/// All values of all counters.
+/// Values of all counters.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct CountersReport {
-    /// Version of this document.
+    /// Version of this document: [`SCHEMA`](super::SCHEMA).
     pub schema: u32,
-    /// The session's start in nanoseconds since 1970-01-01 UTC; `None` if the stream does
-    /// not contain it.
+    /// Start of the session in nanoseconds since 1970-01-01 UTC; `None` if the stream does not
+    /// contain it.
     pub start_unix_ns: Option<i64>,
-    /// Sorted by provider, name, process and tags.
+    /// Series, sorted by provider, name, process and tags.
     pub series: Vec<CounterSeries>,
-    /// Number of histogram values omitted because an event has more than 16 quantiles.
-    /// Omitted from JSON if 0.
+    /// Number of quantiles left out because their event has more than 16.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub quantiles_left_out: u64,
     /// Number of selected events.
@@ -39,8 +38,8 @@ pub struct CountersReport {
     pub(crate) used: u64,
 }
 
-/// Computes a [`CountersReport`]. Without points, memory is bounded by the number of
-/// series.
+/// Computes a [`CountersReport`]. Memory is bounded by the number of series only [without
+/// points](Counters::without_points).
 #[derive(Debug, Default)]
 pub struct Counters {
     series: HashMap<SeriesKey, CounterSeries>,
@@ -50,7 +49,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Omits the points, which tables do not need.
+    /// Leaves out the points, which tables do not need.
     #[must_use]
     pub fn without_points(self) -> Counters {
         Counters { omits_points: true, ..self }
@@ -63,10 +62,9 @@ impl Report for Counters {
     const NAME: &'static str = "counters";
     const ABOUT: &'static str = "EventCounters and metrics over time";
     const RECORD: &'static [Recording] = &[
-        // Without an interval, counters are not emitted at all.
+        // EventCounters are emitted only if an interval is set.
         Recording::new("System.Runtime", 0, 4).arguments("EventCounterIntervalSec=1"),
-        // Nor are instruments of meters that are not named. .NET 8 does not support
-        // patterns.
+        // Instruments are emitted only for named meters. .NET 8 does not support patterns.
         Recording::new("System.Diagnostics.Metrics", 2, 4).arguments("Metrics=*").since(9),
     ];
 
@@ -91,7 +89,7 @@ impl Report for Counters {
 
     fn finish(self, resolved: &Resolved<'_>) -> CountersReport {
         let mut all: Vec<(SeriesKey, CounterSeries)> = self.series.into_iter().collect();
-        // Of concurrent sessions with the same values, use the one that has most.
+        // Concurrent sessions publish equal series: keep the one with most values.
         all.sort_few_by(|(one, one_series), (other, other_series)| {
             fn same(key: &SeriesKey) -> impl Ord + '_ {
                 (&key.provider, &key.name, key.process_id, &key.tags, key.kind)

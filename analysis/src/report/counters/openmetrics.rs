@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Suffixes of the sample names in a family of this type.
+/// Returns the suffixes that names of samples may have in a family of this type.
 fn endings(type_name: &str) -> &'static [&'static str] {
     match type_name {
         "counter" => &["", "_total", "_created"],
@@ -15,26 +15,25 @@ fn endings(type_name: &str) -> &'static [&'static str] {
     }
 }
 
-/// Series with the same name, type and unit.
+/// Series that share name, type and unit.
 struct MetricFamily<'r> {
     name: String,
     type_name: &'static str,
     unit: Option<&'static str>,
     help: String,
-    /// By labels; those of the quantiles of a distribution are merged.
+    /// Series by labels; the quantiles of a distribution share an entry.
     metrics: BTreeMap<String, Vec<&'r CounterSeries>>,
 }
 
 impl CountersReport {
     /// Writes all points in the OpenMetrics text format, with the events' times.
     ///
-    /// Instruments and increments that grow become counters, histograms become summaries
-    /// with their quantiles (counts and sums are cumulative since the trace's start),
-    /// everything else becomes gauges. The format has no negative quantiles, counts and
-    /// sums: a histogram's negative quantiles are left out, so is its sum once that has
-    /// been negative, and so are totals of counters that are negative or not finite. Tags
-    /// become labels; the label `provider` is the provider or meter. Units are part of
-    /// the names: `By` becomes `_bytes`, `s` becomes `_seconds`.
+    /// Counters and increments become counters, histograms become summaries with their quantiles
+    /// (counts and sums are cumulative since the trace's start), everything else becomes gauges.
+    /// The format allows no negative quantiles, counts and sums, so these are left out: negative
+    /// quantiles of a histogram, its sum once that has been negative, and totals of counters that
+    /// are negative or not finite. Tags become labels; the label `provider` is the provider or
+    /// meter. Units are part of the names: `By` becomes `_bytes`, `s` becomes `_seconds`.
     ///
     /// # Errors
     /// If writing fails.
@@ -101,7 +100,7 @@ impl CountersReport {
             let Some((_, point)) = points.first() else { continue };
             count = count.saturating_add(point.count.unwrap_or(0).max(0));
             let more = point.sum.unwrap_or(0.0);
-            // From a negative sum on the whole sum is unknown to this format.
+            // After a negative sum the cumulative sum cannot be written any more.
             sum = sum.filter(|_| is_total(more)).map(|sum: f64| sum + more);
             self.write_sample(out, &format!("{name}_count"), labels, count as f64, point)?;
             if let Some(sum) = sum {
@@ -165,7 +164,7 @@ impl CountersReport {
                 });
             family.metrics.entry(labels(series)).or_default().push(series);
         }
-        // A name used by another family's samples is not available.
+        // A name that another family's samples use is taken.
         let mut taken: BTreeSet<String> = BTreeSet::new();
         let mut families: Vec<MetricFamily<'_>> = families.into_values().collect();
         for family in &mut families {
@@ -185,14 +184,14 @@ impl CountersReport {
     }
 }
 
-/// Returns whether a counter or a sum may have this value: the format has only those that grow from
-/// zero, and readers refuse a document with another one.
+/// Returns whether the format allows this value for a counter or a sum. Readers refuse a document
+/// with another value.
 fn is_total(value: f64) -> bool {
     value.is_finite() && value >= 0.0
 }
 
-/// Letters, digits and underscores, with the unit at the end, and without suffixes that
-/// have a meaning.
+/// Returns the name of a family: letters, digits and underscores, with the unit at the end, and
+/// without the suffix `_total`.
 fn family_name(name: &str, unit: Option<&str>) -> String {
     let mut plain: String = name
         .chars()
@@ -201,7 +200,7 @@ fn family_name(name: &str, unit: Option<&str>) -> String {
     if plain.is_empty() || plain.starts_with(|first: char| first.is_ascii_digit()) {
         plain.insert(0, '_');
     }
-    // The samples of a counter get it back.
+    // The samples of a counter get the suffix back.
     while let Some(rest) = plain.strip_suffix("_total").filter(|rest| !rest.is_empty()) {
         plain.truncate(rest.len());
     }
@@ -211,7 +210,7 @@ fn family_name(name: &str, unit: Option<&str>) -> String {
     }
 }
 
-/// Returns the base unit of OpenMetrics; other units are only mentioned in the help text.
+/// Returns the name of a unit; `None` for units that only the help text mentions.
 fn unit_name(unit: &str) -> Option<&'static str> {
     Some(match unit {
         "By" | "B" => "bytes",
@@ -226,11 +225,11 @@ fn unit_name(unit: &str) -> Option<&'static str> {
     })
 }
 
-/// Maximum number of underscores used to distinguish tags with the same name.
+/// Maximum number of underscores that distinguish tags of one name.
 const MAX_UNDERSCORES: usize = 8;
 
-/// Returns the labels as in `provider="System.Runtime",kind="book"`, without the percentile of a
-/// histogram.
+/// Returns the labels of a series, such as `provider="System.Runtime",kind="book"`, without the
+/// percentile of a histogram.
 fn labels(series: &CounterSeries) -> String {
     let mut text = format!("provider=\"{}\"", escaped(&series.provider, true));
     let mut names = BTreeSet::from(["provider".to_owned(), "quantile".to_owned()]);
@@ -250,7 +249,7 @@ fn labels(series: &CounterSeries) -> String {
                 name.push('_');
                 continue;
             }
-            // Many tags with the same key: numbers grow more slowly than underscores.
+            // With many tags of one name, numbers are shorter than underscores.
             let number = numbers.entry(base.clone()).or_insert(MAX_UNDERSCORES);
             *number = number.saturating_add(1);
             name = format!("{base}_{number}");

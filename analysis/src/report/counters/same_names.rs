@@ -1,10 +1,9 @@
-//! Instruments of one name.
+//! Instruments that share a name.
 //!
-//! A program may have several instruments with the name of one meter and the same name
-//! themselves: meters that differ in their tags or versions, or one for each part of the
-//! program. The runtime publishes each of them separately. Rates could be added, but not
-//! gauges and quantiles; so all are kept apart, in the order in which they were first
-//! published.
+//! A program may have several instruments of one name in meters of one name: meters that differ in
+//! tags or versions, or one for each part of the program. The runtime publishes each separately.
+//! Rates could be added, but not gauges and quantiles, so all are kept apart, in the order of first
+//! publication.
 //!
 //! | runtime | how they differ |
 //! |---|---|
@@ -14,28 +13,29 @@
 use super::series::SeriesKey;
 use std::collections::HashMap;
 
-/// After this many intervals without being published, an instrument is gone; the next one
-/// of its name continues its series.
+/// Maximum number of intervals without a value; after it an instrument is gone, and the next one of
+/// its name continues its series.
 const SILENT_INTERVALS: f64 = 3.0;
-/// Maximum number of instruments of one name that get series of their own.
+/// Maximum number of instruments of one name with series of their own.
 const MAX_OF_A_NAME: usize = 1000;
 /// Maximum number of names, and of series in a collection, that are remembered.
 const MAX_NAMES: usize = 10_000;
 /// Nanoseconds per second.
 const SECOND: f64 = 1e9;
 
-/// Which publication a value belongs to.
+/// Publication that a value belongs to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Publication {
     pub(crate) ts_ns: i64,
-    /// Number of the collection in its session; 0 if the stream does not say.
+    /// Number of the publication in the session; 0 if the stream does not say.
     pub(crate) collection: u64,
-    /// Time between collections; 0 if that is not known.
+    /// Time between publications; 0 if unknown.
     pub(crate) interval_seconds: f64,
 }
 
 impl Publication {
-    /// Returns the interval in nanoseconds; what most sessions ask for, if it is not known.
+    /// Returns the time between publications in nanoseconds; one second, as most sessions request,
+    /// if unknown.
     fn interval_nanos(self) -> f64 {
         SECOND * if self.interval_seconds > 0.0 { self.interval_seconds } else { 1.0 }
     }
@@ -44,9 +44,9 @@ impl Publication {
 /// Tells instruments of one name apart.
 #[derive(Debug, Default)]
 pub(crate) struct SameNames {
-    /// The instruments of a name, which is a key with the instrument's own tags only.
+    /// Instruments of a name. The key has only the instrument's own tags.
     numbered: HashMap<SeriesKey, Vec<NumberedInstruments>>,
-    /// How often a series was published in its newest collection.
+    /// Number of values that a series had in its newest publication.
     repeated: HashMap<SeriesKey, Repeated>,
 }
 
@@ -64,8 +64,8 @@ struct Repeated {
 }
 
 impl SameNames {
-    /// Returns the tag of a value's series: `None` for the first instrument of its name.
-    /// `own_tags`: those of the instrument and its meter.
+    /// Returns the tag for the series of a value; `None` for the first instrument of its name.
+    /// `own_tags`: tags of the instrument and its meter.
     pub(crate) fn tag(
         &mut self,
         key: &SeriesKey,
@@ -105,9 +105,9 @@ impl SameNames {
         place
     }
 
-    /// Returns the number of an instrument by how often its name came in a collection. Without the
-    /// beginning of a collection nothing says whether a value is the next one. The event that says
-    /// it may be lost; so what comes half an interval later is another collection in any case.
+    /// Returns the index of an instrument by counting the values of its name in a publication. The
+    /// event that begins a publication may be lost, so a value that comes half an interval later
+    /// counts as the next publication.
     fn by_repetition(&mut self, key: &SeriesKey, publication: Publication) -> usize {
         let Publication { ts_ns, collection, .. } = publication;
         if collection == 0 {

@@ -1,43 +1,43 @@
-//! The values of one counter over time.
+//! Values of one counter over time.
 
-/// Maximum number of points in a series' shape.
+/// Maximum number of points of [`CounterSeries::shape`].
 const MAX_SHAPE_POINTS: usize = 40;
-/// Initial width of a point, in nanoseconds: 100 ms.
+/// Initial width of a point of a shape, in nanoseconds.
 const FIRST_WIDTH: i64 = 100_000_000;
 
-/// Provider and name of a series that is counted from events: how often the thread pool got a
-/// worker because others were blocked. No counter of .NET tells.
+/// Provider and name of a series that is counted from events, as .NET has no such counter: workers
+/// that the thread pool added because others were blocked.
 pub(crate) const STARVATIONS: (&str, &str) =
     ("Microsoft-Windows-DotNETRuntime", "threadpool-starvation-adjustments");
 
-/// What the values of a counter mean.
+/// Meaning of a counter's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum CounterKind {
-    /// EventCounter: mean of the values in the interval.
+    /// EventCounter whose value is the mean in an interval.
     Mean,
-    /// EventCounter: growth of a sum in the interval.
+    /// EventCounter whose value is the growth of a sum in an interval.
     Increment,
-    /// Instrument that only grows: growth in the interval.
+    /// Instrument that only grows; its value is the growth in an interval.
     Counter,
-    /// Instrument that grows and shrinks: its value.
+    /// Instrument that grows and shrinks; its value is the current sum.
     UpDownCounter,
-    /// Instrument with a value: the last one.
+    /// Instrument with a current value.
     Gauge,
-    /// Instrument with a distribution: a quantile of the values in the interval; the tag
-    /// `Percentile` says which.
+    /// Instrument with a distribution; the value is a quantile of an interval, which the tag
+    /// `Percentile` names.
     Histogram,
 }
 
 impl CounterKind {
-    /// Returns whether values are the growth in an interval.
+    /// Returns whether values are growth in an interval.
     pub fn is_rate(self) -> bool {
         matches!(self, CounterKind::Increment | CounterKind::Counter)
     }
 
-    /// Returns the name for use in JSON.
+    /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             CounterKind::Mean => "mean",
@@ -50,7 +50,7 @@ impl CounterKind {
     }
 }
 
-/// The values of one counter, with one set of tags.
+/// Values of one counter with one set of tags.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -59,63 +59,63 @@ pub struct CounterSeries {
     pub provider: String,
     /// Name of the counter or instrument.
     pub name: String,
-    /// Its display name; empty if it has none.
+    /// Display name; empty if the counter has none.
     pub display_name: String,
-    /// What the values mean.
+    /// Meaning of the values.
     pub kind: CounterKind,
-    /// Their unit; may be empty.
+    /// Unit of the values; may be empty.
     pub unit: String,
-    /// OS id of its process, if the trace has it. Where there are counters of several
-    /// processes, it is the first tag, `process_id`, too.
+    /// OS id of the process; `None` if the trace does not contain it. If several processes have
+    /// counters, the first tag, `process_id`, has it too.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub process_id: Option<u64>,
-    /// Names and values of its tags. Where a process has several instruments of this
-    /// name, the second one's series have the tag `instrument` with the value `#2`, and
-    /// so on, in the order in which they were first published.
+    /// Names and values of tags. Further instruments with the name of another one have the tag
+    /// `instrument` with the value `#2` and so on, in the order of first publication.
     #[cfg_attr(feature = "serde", serde(serialize_with = "as_map"))]
     pub tags: Vec<(String, String)>,
-    /// Length of the interval in seconds; 0 if the trace does not contain it.
+    /// Time between publications in seconds; 0 if the trace does not contain it.
     pub interval_seconds: f64,
-    /// Number of values that were published.
+    /// Number of published values.
     pub count: u64,
-    /// Number of values that were measured: means and histograms publish one for all that
-    /// were measured in an interval, or for none. The others publish what they measure.
+    /// Number of measured values: a mean or a histogram publishes one value for all that were
+    /// measured in an interval, other counters one for each.
     pub values: u64,
-    /// The smallest; of means the smallest of all measured values.
+    /// Smallest value; for means, the smallest measured value.
     pub min: f64,
-    /// Their mean; means and quantiles of intervals by the number of values in them.
+    /// Mean of the values; means and quantiles are weighted by the number of values in the
+    /// interval.
     pub mean: f64,
-    /// The largest; of means the largest of all measured values.
+    /// Largest value; for means, the largest measured value.
     pub max: f64,
-    /// The last.
+    /// Last value.
     pub last: f64,
-    /// Counters and increments: the growth in the whole trace.
+    /// Counters and increments: growth in the whole trace.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub total: Option<f64>,
-    /// Histograms: the sum of all measured values.
+    /// Histograms: sum of all measured values.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub sum: Option<f64>,
-    /// The values, in time order; empty unless requested.
+    /// Values in time order; empty unless requested.
     pub points: Vec<CounterPoint>,
     /// Sums and counts in intervals of time.
     #[cfg_attr(feature = "serde", serde(skip))]
     shape: Shape,
-    /// The cumulative sum at the last point.
+    /// Cumulative sum at the last point.
     #[cfg_attr(feature = "serde", serde(skip))]
     cumulative: f64,
 }
 
-/// A value.
+/// Published value.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct CounterPoint {
-    /// When it was published, in nanoseconds since the session's start.
+    /// Time of publication, in nanoseconds since the session's start.
     pub ts_ns: i64,
-    /// The value. In JSON `null` if it is not finite.
+    /// Value; in JSON `null` if it is not finite.
     pub value: f64,
-    /// Counters and increments: the cumulative sum, since the instrument was created if
-    /// the trace contains that, else since the start of the trace.
+    /// Counters and increments: cumulative sum since the creation of the instrument, or since the
+    /// start of the trace if the events do not contain the former.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub total: Option<f64>,
     /// Means and histograms: number of values in the interval.
@@ -130,37 +130,36 @@ pub struct CounterPoint {
     /// Means: largest value in the interval.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub max: Option<f64>,
-    /// Counters and increments: the growth per second, by the time that passed since the
-    /// last publication. `None` if the stream does not contain that.
+    /// Counters and increments: growth per second since the last publication; `None` if the stream
+    /// does not tell the time between.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub rate_per_second: Option<f64>,
-    /// Its rank among all points of all series.
+    /// Rank among all points of all series.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) order: u64,
 }
 
-/// Identifies a series.
+/// Key of a series.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct SeriesKey {
     pub(crate) provider: String,
     pub(crate) name: String,
     pub(crate) kind: CounterKind,
-    /// The OS id of its process, if the stream has it.
+    /// OS id of the process; `None` if the stream does not contain it.
     pub(crate) process_id: Option<u64>,
     pub(crate) tags: Vec<(String, String)>,
-    /// The session for which it was published; concurrent sessions see each other's
-    /// values.
+    /// Session for which the values are published. Concurrent sessions see each other's values.
     pub(crate) session: String,
 }
 
-/// A value that was published.
+/// Value that a process publishes, with its series.
 #[derive(Debug, Clone)]
 pub(crate) struct Published {
     pub(crate) key: SeriesKey,
     pub(crate) unit: String,
-    /// Empty if it has none.
+    /// Display name; empty if the counter has none.
     pub(crate) display_name: String,
-    /// How often it is published, in seconds; 0 if that is not known yet.
+    /// Time between publications in seconds; 0 while unknown.
     pub(crate) interval_seconds: f64,
     pub(crate) point: CounterPoint,
 }
@@ -205,8 +204,8 @@ impl CounterSeries {
         }
     }
 
-    /// Returns whether the total is what matters, and not its growth. .NET publishes the number of
-    /// threads of the pool and the length of its queue as if they only grew.
+    /// Returns whether the total is of interest rather than its growth: .NET publishes the number
+    /// of threads of the pool and the length of its queue as counters that only grow.
     pub fn total_is_level(&self) -> bool {
         const LEVELS: [(&str, &str); 3] = [
             ("System.Runtime", "dotnet.thread_pool.thread.count"),
@@ -216,20 +215,20 @@ impl CounterSeries {
         self.kind.is_rate() && LEVELS.contains(&(&self.provider, &self.name))
     }
 
-    /// Returns what a person wants to see of a point: the growth per second of what grows, else
-    /// the value.
+    /// Returns the value of a point that people want to see: growth per second for growing
+    /// counters, else the value.
     pub fn shown(&self, point: &CounterPoint) -> f64 {
         let level = point.total.filter(|_| self.total_is_level());
         level.or(point.rate_per_second).unwrap_or(point.value)
     }
 
-    /// Returns the percentile that the values of a histogram are, which is its last tag.
+    /// Returns the percentile of a histogram's series, such as 99.9; `None` for other counters.
     pub fn percentile(&self) -> Option<f64> {
         let (_, value) = self.tags.last().filter(|_| self.kind == CounterKind::Histogram)?;
         value.parse().ok()
     }
 
-    /// Returns its tags without the percentile of a histogram.
+    /// Returns the tags without the percentile of a histogram, which is the last tag.
     pub fn tags_without_percentile(&self) -> &[(String, String)] {
         match (self.kind, self.tags.as_slice()) {
             (CounterKind::Histogram, [tags @ .., _]) => tags,
@@ -237,7 +236,7 @@ impl CounterSeries {
         }
     }
 
-    /// Creates a series of that key without values.
+    /// Creates a series without values for a key.
     pub(crate) fn from_key(key: &SeriesKey, unit: &str, display_name: &str) -> CounterSeries {
         let tags = key.tags.clone();
         let of = CounterSeries::new(&key.provider, &key.name, key.kind, unit, tags, display_name);
@@ -273,7 +272,7 @@ impl CounterSeries {
             let (least, most) = (point.min.unwrap_or(value), point.max.unwrap_or(value));
             self.min = if is_first { least } else { self.min.min(least) };
             self.max = if is_first { most } else { self.max.max(most) };
-            // The difference of two infinities is no number.
+            // Compared first, because the difference of two infinities is not a number.
             if is_first {
                 self.mean = value;
             } else if self.mean != value {
@@ -287,13 +286,13 @@ impl CounterSeries {
         }
     }
 
-    /// Returns the means of at most 40 intervals of time, omitting empty ones.
+    /// Returns the means of at most 40 equal intervals of time, without empty ones.
     pub fn shape(&self) -> Vec<f64> {
         let mean = |(sum, count): &(f64, u32)| (*count > 0).then(|| sum / f64::from(*count));
         self.shape.stretches.iter().filter_map(mean).collect()
     }
 
-    /// Writes tags as `a=1,b=2`.
+    /// Returns the tags as in `a=1,b=2`.
     pub fn tags_text(&self, separator: &str) -> String {
         let pairs: Vec<String> =
             self.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -301,7 +300,7 @@ impl CounterSeries {
     }
 }
 
-/// Sums and counts of values in intervals of equal length, which grow with the trace.
+/// Sums and counts of values in intervals of equal length, which doubles as the trace grows.
 #[derive(Debug, Clone, PartialEq)]
 struct Shape {
     width: i64,

@@ -1,4 +1,4 @@
-//! Values of counters, one after the other, as a process publishes them.
+//! Values of counters in the order in which a process publishes them.
 //!
 //! | event | meaning |
 //! |---|---|
@@ -6,13 +6,12 @@
 //! | `System.Diagnostics.Metrics` `…ValuePublished` | rate and sum, value, or quantiles of an instrument with its tags |
 //! | `System.Diagnostics.Metrics` CollectionStart | length of the interval |
 //!
-//! Values of instruments are texts. An empty text means that there is no value yet, or no
-//! longer; it is not a point.
+//! Values of instruments are texts. An empty text means that there is no value now, and gives no
+//! point.
 //!
 //! A meter and an instrument may have tags of their own, which come once, in
-//! BeginInstrumentReporting; all series of the instrument have them. Several instruments may
-//! have the same name and tags: the second one's series have the tag `instrument=#2`
-//! (`same_names.rs`).
+//! BeginInstrumentReporting, and which all series of the instrument get. `same_names.rs` tells
+//! instruments with one name and equal tags apart.
 
 use super::same_names::{Publication, SameNames};
 use super::series::{CounterKind, CounterPoint, Published, SeriesKey};
@@ -28,62 +27,59 @@ const SECOND: f64 = 1e9;
 /// Maximum number of instruments whose own tags are kept.
 const MAX_INSTRUMENTS: usize = 1_000;
 
-/// Maximum number of quantiles per histogram event. Each is a series with all of its
-/// tags; .NET publishes three.
+/// Maximum number of quantiles of a histogram event: each is a series with all tags, and .NET
+/// publishes three.
 const MAX_QUANTILES: usize = 16;
 
-/// Keys with their values.
 type Tags = Vec<(String, String)>;
 
 /// Reads the values of all counters from the events of a trace.
 #[derive(Debug, Default)]
 pub(crate) struct CounterValues {
-    /// When instruments are published, by process and session.
+    /// Times of publications, by process and session.
     intervals: HashMap<(Option<u64>, String), PublicationInterval>,
     same_names: SameNames,
-    /// Tags of meters and instruments, by process and the instrument's id.
+    /// Tags of instruments and their meters, by process and the instrument's id.
     own_tags: HashMap<(Option<u64>, i64), Tags>,
-    /// Interval that the session requested, in seconds, for sessions whose first publication this
-    /// is.
+    /// Interval that the session requested, in seconds, which holds until the second publication.
     requested_seconds: f64,
     points: u64,
     quantiles_left_out: u64,
-    /// The histogram whose event had no quantiles, if that was the last event.
+    /// Histogram of the last event, if that had no quantiles.
     idle: Option<Published>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct PublicationInterval {
     last: i64,
-    /// To a tenth of a second: what was requested.
+    /// Time between publications, rounded to a tenth of a second.
     seconds: f64,
-    /// What passed between the last two publications.
+    /// Exact time between the last two publications.
     exact_seconds: f64,
     /// Number of publications so far.
     collections: u64,
 }
 
 impl CounterValues {
-    /// Sets the interval that the session requested; before the second publication the stream does
-    /// not say.
+    /// Sets the interval that the session requested, which the stream does not tell before the
+    /// second publication.
     pub(crate) fn expect_interval(&mut self, seconds: f64) {
         self.requested_seconds = seconds;
     }
 
-    /// Returns the number of quantiles that were not passed on, because their event has more than
-    /// 16.
+    /// Returns the number of quantiles left out because their event has more than 16.
     pub(crate) fn quantiles_left_out(&self) -> u64 {
         self.quantiles_left_out
     }
 
-    /// Takes the histogram whose event, the last that was read, had no quantiles: there was no
-    /// value in the interval. Its key has no `Percentile`, its point no value.
+    /// Returns the histogram of the last event if it had no value in the interval. Its key has no
+    /// `Percentile`, its point no value.
     pub(crate) fn take_idle(&mut self) -> Option<Published> {
         self.idle.take()
     }
 
-    /// Passes on the values in an event, if its moment is selected. Returns whether the
-    /// event is one of a counter.
+    /// Passes on the values of an event, if its moment is selected. Returns whether the event is
+    /// about a counter.
     pub(crate) fn read(
         &mut self,
         event: &Event<'_>,
@@ -168,7 +164,7 @@ impl CounterValues {
         let (rate, value) = (number(metric.rate), number(metric.value));
         let (kind, value) = match metric.kind {
             MetricKind::Counter => (CounterKind::Counter, rate),
-            // The first version only contains the change.
+            // The first version of the event contains only the change.
             MetricKind::UpDownCounter => (CounterKind::UpDownCounter, value.or(rate)),
             MetricKind::Gauge => (CounterKind::Gauge, value),
             MetricKind::Histogram => (CounterKind::Histogram, None),
@@ -241,7 +237,7 @@ impl CounterValues {
         CounterPoint { ts_ns: moment.nanos, order, ..CounterPoint::default() }
     }
 
-    /// Takes the tags that a meter and an instrument have, which values do not repeat.
+    /// Keeps the tags of an instrument and its meter, which values do not repeat.
     fn instrument_begins(&mut self, event: &Event<'_>) {
         let id = event.field("instrumentId").and_then(|value| value.as_i64());
         let Some(key) = id.map(|id| (event.process_id(), id)) else { return };
@@ -250,7 +246,7 @@ impl CounterValues {
         }
         let text = |name| event.field(name).and_then(|value| value.to_text()).unwrap_or_default();
         let [meter, instrument] = [text("meterTags"), text("instrumentTags")];
-        // Each series has a copy.
+        // Shortened, because each series has a copy.
         let mut tags = tags_of(short(&meter), '=');
         tags.extend(tags_of(short(&instrument), '='));
         if !tags.is_empty() {
@@ -265,7 +261,7 @@ impl CounterValues {
         let known = self.intervals.get(&publisher).copied();
         let between = known.map(|known| moment.nanos.saturating_sub(known.last) as f64 / SECOND);
         let exact_seconds = between.unwrap_or(0.0);
-        // Collections are sometimes slightly late.
+        // Rounded, because publications are sometimes slightly late.
         let seconds = (exact_seconds * 10.0).round() / 10.0;
         if self.intervals.len() < 1000 || known.is_some() {
             let collections = known.map_or(0, |known| known.collections).saturating_add(1);
@@ -276,12 +272,12 @@ impl CounterValues {
     }
 }
 
-/// Returns the growth per second; `None` if the length of its interval is not known.
+/// Returns the growth per second; `None` if the length of the interval is unknown.
 fn per_second(growth: f64, seconds: f64) -> Option<f64> {
     (seconds > 0.0).then(|| growth / seconds)
 }
 
-/// Returns `50` for 0.5, `99.9` for 0.999.
+/// Returns the percentile of a quantile, such as `99.9` for 0.999.
 fn percentile_text(quantile: f64) -> String {
     ((quantile * 1e8).round() / 1e6).to_string()
 }

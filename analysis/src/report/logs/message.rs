@@ -1,45 +1,46 @@
-//! Reads the messages of ILogger: a message may come in up to three forms.
+//! Messages of ILogger, each of which may come in up to three forms.
 
 use super::LogLevel;
 use crate::report::flat_json;
 use nettrace_parser::view::{self, View};
 use nettrace_parser::{Event, Value};
 
-/// The argument that is the message's template.
+/// Name of the argument that is the template.
 const TEMPLATE: &str = "{OriginalFormat}";
 /// Maximum number of arguments that are read.
 const MAX_ARGUMENTS: usize = 100;
 
-/// The forms of a message, in the order in which the logger writes them.
+/// Form of a message. The order is that in which the logger writes the forms.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Form {
     /// `FormattedMessage`.
     Formatted,
-    /// `Message`: arguments and exception, without a text.
+    /// `Message`: arguments and exception, without text.
     #[default]
     Structured,
-    /// `MessageJson`: the same as JSON.
+    /// `MessageJson`: arguments and exception as JSON.
     Json,
 }
 
-/// What an event says about a message.
+/// Message as one event reports it.
 #[derive(Debug, Default)]
 pub(crate) struct LoggedMessage {
     pub(crate) form: Form,
     pub(crate) level: LogLevel,
     pub(crate) logger: String,
     pub(crate) event_id: String,
-    /// It stands for the event where there is no name: it is a text, or there is no other.
+    /// Whether the id is shown for an event without a name: it is a text, or the form has no
+    /// formatted text.
     pub(crate) is_id_shown: bool,
     pub(crate) event_name: String,
-    /// The formatted text; empty if this form has none.
+    /// Formatted text; empty if the form has none.
     pub(crate) text: String,
     pub(crate) template: Option<String>,
-    /// Without the template.
+    /// Names and values of arguments, without the template.
     pub(crate) arguments: Vec<(String, String)>,
-    /// Type, message and stack, in lines.
+    /// Exception: type, message and stack, in lines.
     pub(crate) exception: Option<String>,
-    /// Trace id of the activity that wrote it.
+    /// Trace id of the activity that wrote the message.
     pub(crate) trace: Option<String>,
     pub(crate) span: Option<String>,
 }
@@ -62,7 +63,7 @@ impl LoggedMessage {
             found.map(|(_, value)| value.as_str()).unwrap_or_default()
         };
         let id = |name| event.field(name).and_then(|value| value.to_text());
-        // A number from .NET 5 on.
+        // From .NET 5 on, the id is a number instead of a text.
         let id_text = message.event_id.to_string();
         let is_id_shown = !id_text.is_empty();
         let event_id = if is_id_shown {
@@ -124,7 +125,7 @@ impl LoggedMessage {
         is_message.then_some(message)
     }
 
-    /// Returns the text, or the template with the arguments in their places.
+    /// Returns the text, or the template filled with the arguments.
     pub(crate) fn rendered(&self) -> String {
         match &self.template {
             Some(template) if self.text.is_empty() => filled(template, &self.arguments),
@@ -137,12 +138,12 @@ fn shown(value: &Value<'_>) -> String {
     value.to_text().or_else(|| Some(value.as_i64()?.to_string())).unwrap_or_default()
 }
 
-/// Returns whether an id has this number of digits, not all of them 0.
+/// Returns whether an id has this number of digits and not only zeros.
 fn is_id(id: &str, digits: usize) -> bool {
     id.len() == digits && id.bytes().any(|digit| digit != b'0')
 }
 
-/// Keys and values of an array of objects.
+/// Returns keys and values of an array of objects.
 pub(super) fn pairs(value: &Value<'_>) -> Vec<(String, String)> {
     let Some(array) = value.as_array() else { return Vec::new() };
     let pair = |value: Value<'_>| {
@@ -153,14 +154,15 @@ pub(super) fn pairs(value: &Value<'_>) -> Vec<(String, String)> {
     array.iter().filter_map(pair).take(MAX_ARGUMENTS).collect()
 }
 
-/// Returns the template, and the other arguments.
+/// Separates the template from the other arguments.
 pub(super) fn parted(arguments: Vec<(String, String)>) -> (Option<String>, Vec<(String, String)>) {
     let (template, arguments): (Vec<_>, Vec<_>) =
         arguments.into_iter().partition(|(name, _)| name == TEMPLATE);
     (template.into_iter().next().map(|(_, template)| template), arguments)
 }
 
-/// Returns `Shop.ShopException: card declined`, and the stack below it.
+/// Returns a text such as `Shop.ShopException: card declined`, with the stack in the lines after
+/// it.
 fn exception_text(type_name: &str, message: &str, verbose: &str) -> Option<String> {
     let text = match (type_name, message, verbose) {
         ("", "", "") => return None,
@@ -172,7 +174,7 @@ fn exception_text(type_name: &str, message: &str, verbose: &str) -> Option<Strin
     Some(text.replace("\r\n", "\n"))
 }
 
-/// Returns a template with the values of its arguments, which stand there in their order.
+/// Returns a template with the arguments in the order of its holes.
 fn filled(template: &str, arguments: &[(String, String)]) -> String {
     let mut text = String::with_capacity(template.len());
     let mut rest = template;

@@ -8,9 +8,8 @@
 //! | ActivityStart, ActivityStop, ActivityJsonStart, ActivityJsonStop | a scope starts, ends |
 //! | EventSourceMessage of any provider | an EventSource's report about itself, and `EventSource.Write(string)` |
 //!
-//! A logger may write one message in several forms, directly after each other on its
-//! thread; they are merged. The trace does not contain the scopes of a message: see
-//! [`scopes`].
+//! A logger may write one message in several forms, one directly after the other on a thread, which
+//! are merged. The trace does not contain the scopes of a message; [`scopes`] finds them.
 
 mod message;
 mod scopes;
@@ -39,73 +38,73 @@ const MAX_FORMS_NANOS: i64 = 10_000_000;
 /// Maximum number of messages of other threads between the forms of one message.
 const MAX_WAITING: usize = 64;
 
-/// Maximum number of threads whose last message is known.
+/// Maximum number of threads whose last message is kept.
 const MAX_THREADS: usize = 10_000;
 
-/// All messages.
+/// Log messages, with counts by level, logger and template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct LogsReport {
-    /// Version of this document.
+    /// Version of this document: [`SCHEMA`](super::SCHEMA).
     pub schema: u32,
     /// Number of messages.
     pub count: u64,
-    /// By level, least severe first.
+    /// Number of messages by level, least severe first.
     pub levels: Vec<LogLevelCount>,
-    /// By logger or provider, most messages first.
+    /// Number of messages by logger or provider, most first.
     pub loggers: Vec<LoggerCount>,
-    /// By template and logger, most messages first; at most 1,000.
+    /// Messages by template and logger, most first; at most 1,000 rows.
     pub templates: Vec<LogTemplate>,
-    /// The messages in time order, except for those already taken.
+    /// Messages in time order, without those already taken.
     pub messages: Vec<LogRow>,
     /// Number of selected events.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) used: u64,
 }
 
-/// A message.
+/// Log message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct LogRow {
-    /// The time, in nanoseconds since the session's start.
+    /// Time, in nanoseconds since the session's start.
     pub ts_ns: i64,
-    /// OS id of the thread.
+    /// OS id of the thread; `None` if the stream does not contain it.
     pub thread_id: Option<u64>,
-    /// Its severity.
+    /// Severity.
     pub level: LogLevel,
-    /// The logger's category, or the name of the EventSource.
+    /// Category of the logger, or name of the EventSource.
     pub logger: String,
-    /// The event's id and name, if it has a name or there is no text.
+    /// Id and name of the logger's event; empty if it has no name, unless no text names it either.
     pub event: String,
-    /// The message.
+    /// Text of the message.
     pub message: String,
-    /// The exception: its type, its message and its stack, in lines.
+    /// Exception: type, message and stack, in lines.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub exception: Option<String>,
-    /// The message before its arguments were put in, if it is reported.
+    /// Template of the message, without the values of arguments; `None` if not reported.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub template: Option<String>,
-    /// The arguments as a JSON object of texts. Only if the formatted message is not
-    /// reported: then the message is the template with the arguments in it.
+    /// Arguments as a JSON object of texts; `None` if the formatted message is reported. Otherwise
+    /// `message` is the template filled with these.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub arguments: Option<String>,
-    /// The id of the request that it belongs to, as ASP.NET Core's scope has it.
+    /// Id of the request around the message, from ASP.NET Core's scope.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub request: Option<String>,
-    /// Ids of the trace and of the span in which it was written.
+    /// Trace id of the activity that wrote the message.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub trace_id: Option<String>,
-    /// Span id of the activity that wrote it.
+    /// Span id of the activity that wrote the message.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub span_id: Option<String>,
-    /// The scopes around it that are known for certain, outermost first.
+    /// Scopes that are known for certain to be around the message, outermost first.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub scopes: Vec<Arc<str>>,
 }
 
-/// The severity of a message, as in ILogger.
+/// Severity of a message, as in ILogger.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -142,7 +141,7 @@ impl LogLevel {
         LogLevel::ALL.get(at).copied().unwrap_or(LogLevel::Critical)
     }
 
-    /// Levels of EventSources count in the opposite direction.
+    /// Converts the level of an EventSource, where 1 is the most severe.
     fn of_event(level: u32) -> LogLevel {
         match level {
             1 => LogLevel::Critical,
@@ -153,7 +152,7 @@ impl LogLevel {
         }
     }
 
-    /// Returns a name of four letters, like .NET's console logger.
+    /// Returns a name of four letters, as .NET's console logger writes it.
     pub fn short_name(self) -> &'static str {
         match self {
             LogLevel::Trace => "trce",
@@ -166,48 +165,47 @@ impl LogLevel {
     }
 }
 
-/// Messages of one level.
+/// Number of messages of one level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct LogLevelCount {
-    /// The level.
+    /// Level of the messages.
     pub level: LogLevel,
     /// Number of messages.
     pub count: u64,
 }
 
-/// Messages of one logger.
+/// Number of messages of one logger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct LoggerCount {
-    /// The logger's category, or the EventSource.
+    /// Category of the logger, or name of the EventSource.
     pub logger: String,
     /// Number of messages.
     pub count: u64,
 }
 
-/// The last message of a thread.
 #[derive(Debug)]
 struct Last {
     logger: String,
     event_id: String,
     level: LogLevel,
     form: Form,
-    /// What its template and logger are counted as.
+    /// Template and logger under which the message is counted.
     counted: Option<(String, String)>,
 }
 
-/// Which messages count.
+/// Filter of messages.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct LogFilter {
-    /// The least severe level.
+    /// Minimum severity.
     pub least: LogLevel,
-    /// What the logger's name matches.
+    /// Pattern that the logger's name must match.
     pub logger: Option<Pattern>,
-    /// The request: its id, or the id of a trace or span.
+    /// Id of the request, trace or span that a message must belong to.
     pub request: Option<String>,
 }
 
@@ -220,7 +218,7 @@ impl LogFilter {
         self.request.as_ref().is_none_or(|wanted| {
             let ids = [&row.request, &row.trace_id, &row.span_id];
             ids.into_iter().flatten().any(|id| id.eq_ignore_ascii_case(wanted))
-                // A whole id of a span: `00-TRACE-SPAN-01`.
+                // The filter may have a whole span id: `00-TRACE-SPAN-01`.
                 || row.span_id.as_ref().is_some_and(|span| {
                     wanted.split('-').nth(2).is_some_and(|part| part.eq_ignore_ascii_case(span))
                 })
@@ -240,27 +238,26 @@ pub struct Logs {
     templates: Templates,
     count: u64,
     filter: LogFilter,
-    /// Whether messages are only counted.
     only_counts: bool,
     used: u64,
 }
 
 impl Logs {
-    /// Keeps only these messages. Scopes are tracked regardless.
+    /// Reports only messages that the filter accepts. Scopes are tracked regardless.
     #[must_use]
     pub fn with_filter(self, filter: LogFilter) -> Logs {
         Logs { filter, ..self }
     }
 
-    /// Creates the report that only counts messages.
+    /// Only counts messages and keeps none.
     #[must_use]
     pub fn without_messages(self) -> Logs {
         Logs { only_counts: true, ..self }
     }
 
-    /// Takes the messages that have arrived since the last call, in time order, so that
-    /// they need not be kept. The newest ones are kept, because the next event may be the
-    /// exception of one of them; they are in the final report.
+    /// Returns the messages that have arrived since the last call, in time order, which are not
+    /// kept any longer. The newest messages stay, because the next event may be the exception of
+    /// one of them.
     pub fn take(&mut self) -> Vec<LogRow> {
         let newest = self.rows.last().map_or(0, |row| row.ts_ns);
         let is_done = |row: &LogRow| row.ts_ns.saturating_add(MAX_FORMS_NANOS) < newest;
@@ -270,7 +267,7 @@ impl Logs {
         std::mem::replace(&mut self.rows, rest)
     }
 
-    /// Takes the newest message too: its exception will be a message of its own.
+    /// Returns all messages, even the newest, whose exception would be a message of its own.
     pub(crate) fn take_all(&mut self) -> Vec<LogRow> {
         std::mem::take(&mut self.rows)
     }
@@ -372,7 +369,7 @@ impl Logs {
             counted = Some(self.templates.add(counted, &row));
         }
         if self.last.len() >= MAX_THREADS {
-            // They are of use until the next message of the thread.
+            // A last message is needed only until the thread's next message.
             self.last.clear();
         }
         let (logger, event_id, level) = (row.logger.clone(), message.event_id, row.level);
@@ -388,7 +385,7 @@ impl Logs {
         let mut newest = self.rows.iter_mut().rev().take(MAX_WAITING);
         match newest.find(|kept| kept.thread_id == row.thread_id) {
             Some(kept) if kept.logger == row.logger => kept.join(row),
-            // It was taken before its exception came.
+            // The message was taken before its exception came.
             _ if row.exception.is_some() => {
                 self.rows.push(LogRow { message: String::new(), arguments: None, ..row });
             }
@@ -399,7 +396,7 @@ impl Logs {
 }
 
 impl LogRow {
-    /// Adds what another form of the message says.
+    /// Adds the members that another form of the message has.
     fn join(&mut self, other: LogRow) {
         self.exception = self.exception.take().or(other.exception);
         self.template = self.template.take().or(other.template);

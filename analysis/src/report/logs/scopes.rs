@@ -1,9 +1,8 @@
-//! Open scopes of log messages, and which of them a message is in.
+//! Scopes of log messages, and the scopes that a message is in.
 //!
-//! No event says which scopes a message is in. They are shown where it is proved: by the
-//! activity ids, which are paths through the scopes if tasks were recorded; by the stack, if
-//! the method that began a scope is still on it; by the span, which is that of the request of
-//! an earlier message.
+//! No event says which scopes a message is in. A scope is shown only if there is proof: activity
+//! ids are paths through the scopes if tasks were recorded; the method that began the scope may
+//! still be on the stack; or an earlier message of the request has the message's span.
 
 use super::message::{pairs, parted};
 use crate::model::activity_edge::id_text;
@@ -14,61 +13,60 @@ use nettrace_parser::{Event, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Maximum number of open scopes: if there are more, ends were lost.
+/// Maximum number of open scopes; beyond it, ends were lost.
 const MAX_OPEN: usize = 65_536;
-/// Maximum number of scopes inside each other, and of those of a thread.
+/// Maximum number of scopes inside each other, and of scopes of a thread.
 const DEEPEST: usize = 64;
-/// Maximum number of spans whose request is known.
+/// Maximum number of spans whose request is kept.
 const MAX_SPANS: usize = 65_536;
-/// Maximum number of frames between the code that begins a scope and the event.
+/// Maximum number of frames of the logger between the code that begins a scope and the event.
 const MAX_OWN_FRAMES: usize = 12;
 
-/// The id by which the end of a scope refers to it.
+/// Id of a scope and of its logger, by which the end refers to the scope.
 type Id = (Option<i64>, Option<i64>);
 
-/// An open scope.
 #[derive(Debug)]
 struct Scope {
     id: Id,
     paths: Vec<String>,
     thread: ThreadHandle,
     stack: StackHandle,
-    /// The scope around it.
+    /// Number of the scope around this one.
     parent: Option<u64>,
-    /// Shared by all messages in the scope.
+    /// Text, which all messages in the scope share.
     text: Arc<str>,
-    /// The id of a request, if it is the scope of one.
+    /// Id of the request, if this is the scope of a request.
     request: Option<Arc<str>>,
-    /// The trace of the request's messages, and their spans.
+    /// Trace id of the request's messages.
     trace: Option<String>,
     spans: Vec<String>,
 }
 
-/// What a message is in.
+/// Scopes and request around a message.
 #[derive(Debug, Default)]
 pub(crate) struct Around {
-    /// Texts of the scopes, outermost first.
+    /// Texts of the scopes that are proved, outermost first.
     pub(crate) scopes: Vec<Arc<str>>,
-    /// The id of the request.
+    /// Id of the request.
     pub(crate) request: Option<Arc<str>>,
 }
 
-/// The open scopes of all threads.
+/// Open scopes of all threads.
 #[derive(Debug, Default)]
 pub(crate) struct LogScopes {
-    /// By the number of their start.
+    /// Scopes by number, in the order of starts.
     open: BTreeMap<u64, Scope>,
     started: u64,
     by_id: HashMap<Id, Vec<u64>>,
     by_path: HashMap<String, u64>,
-    /// Those that began on a thread, in calls that have not returned as far as is known.
+    /// Scopes that began on a thread, in calls that are not known to have returned.
     on_thread: HashMap<ThreadHandle, Vec<u64>>,
-    /// The scopes of requests by the span of their messages.
+    /// Scopes of requests by the span of a message.
     by_span: HashMap<String, u64>,
 }
 
 impl LogScopes {
-    /// Takes an event of a logger. Returns whether it is the start or end of a scope.
+    /// Processes an event of a logger. Returns whether it is the start or end of a scope.
     pub(crate) fn event(
         &mut self,
         event: &Event<'_>,
@@ -89,8 +87,7 @@ impl LogScopes {
         true
     }
 
-    /// Returns the scopes that a message of a thread is in. `trace`, `span`: the ids of its
-    /// activity.
+    /// Returns the scopes around a message. `trace`, `span`: ids of its activity.
     pub(crate) fn around(
         &mut self,
         event: &Event<'_>,
@@ -111,7 +108,7 @@ impl LogScopes {
         };
         let mut chain = self.chain(proved);
         let mut request = self.request_of(&chain);
-        // A stack may look like that of another request's call; traces differ then.
+        // Calls of two requests may have similar stacks; their traces differ.
         if let Some(known) = request.and_then(|number| self.open.get(&number))
             && known.trace.as_deref().is_some_and(|known| trace != Some(known))
         {
@@ -139,7 +136,7 @@ impl LogScopes {
         }
     }
 
-    /// Returns the innermost scope of a request.
+    /// Returns the innermost scope of the chain that is a request's.
     fn request_of(&self, chain: &[u64]) -> Option<u64> {
         let is_request =
             |number: &&u64| self.open.get(number).is_some_and(|scope| scope.request.is_some());
@@ -160,7 +157,7 @@ impl LogScopes {
         }
     }
 
-    /// Returns a scope and those around it, outermost first.
+    /// Returns a scope and the scopes around it, outermost first.
     fn chain(&self, scope: Option<u64>) -> Vec<u64> {
         let mut chain = Vec::new();
         let mut next = scope;
@@ -173,7 +170,7 @@ impl LogScopes {
         chain
     }
 
-    /// Returns the innermost scope on a path.
+    /// Returns the innermost open scope on a path.
     fn by_path(&self, path: &str) -> Option<u64> {
         let mut path = path;
         for _ in 0..DEEPEST {
@@ -191,15 +188,15 @@ impl LogScopes {
         None
     }
 
-    /// Returns the innermost scope of a thread whose beginning method is still on the stack. Those
-    /// of others have returned, and are not looked at again.
+    /// Returns the innermost scope of a thread whose beginning method is still on the stack. Scopes
+    /// whose method has returned are dropped from the thread's list.
     fn by_stack(&mut self, thread: ThreadHandle, stack: StackHandle, model: &Model) -> Option<u64> {
         let threads = self.on_thread.len();
         let scopes = self.on_thread.get_mut(&thread)?;
         let stacks = model.stored_stacks();
         let now = stacks.addresses(stack);
         if now.is_empty() {
-            // Without stacks, only if there are no others.
+            // Without stacks, the scope is certain only if no other thread has one.
             return scopes.last().filter(|_| threads == 1).copied();
         }
         while let Some(number) = scopes.last() {
@@ -223,7 +220,7 @@ impl LogScopes {
     ) {
         let (id, arguments) = described(event);
         let path = path_of(event);
-        // The second form of a scope that has begun.
+        // The event may be the second form of a scope that has begun.
         let again = self.by_id.get(&id).and_then(|open| open.last()).copied();
         if let Some(number) = again
             && let Some(scope) = self.open.get_mut(&number)
@@ -240,7 +237,7 @@ impl LogScopes {
         let request: Option<Arc<str>> =
             arguments.iter().find(is_request).map(|(_, id)| id.as_str().into());
         if request.is_some() && path.is_none() {
-            // The calls for other requests have returned.
+            // Calls for earlier requests of the thread have returned.
             self.requests_returned(thread);
         }
         let mut parent = match &path {
@@ -252,7 +249,7 @@ impl LogScopes {
             }
             None => self.by_stack(thread, stack, model),
         };
-        // No request is inside another one.
+        // A scope of a request is not inside another request.
         if request.is_some()
             && let Some(around) = self.request_of(&self.chain(parent))
         {
@@ -288,7 +285,7 @@ impl LogScopes {
         self.open.insert(number, scope);
     }
 
-    /// Scopes of requests, and those inside them, are not open in calls of the thread any more.
+    /// Drops the scopes of requests, and the scopes inside them, from the list of a thread.
     fn requests_returned(&mut self, thread: ThreadHandle) {
         let Some(scopes) = self.on_thread.get_mut(&thread) else { return };
         let is_request =
@@ -298,7 +295,7 @@ impl LogScopes {
         }
     }
 
-    /// Ends a scope, on whatever thread.
+    /// Ends a scope, which may have begun on another thread.
     fn end(&mut self, id: Id) {
         let Some(number) = self.by_id.get(&id).and_then(|open| open.last()).copied() else {
             return;
@@ -308,7 +305,7 @@ impl LogScopes {
         }
     }
 
-    /// Removes what leads to a scope.
+    /// Removes a scope from all indices.
     fn forget(&mut self, number: u64, scope: &Scope) {
         if let Some(open) = self.by_id.get_mut(&scope.id) {
             open.retain(|other| *other != number);
@@ -335,7 +332,7 @@ impl LogScopes {
     }
 }
 
-/// Returns the id of a scope and its logger, and its arguments.
+/// Returns the id and the arguments of a scope.
 fn described(event: &Event<'_>) -> (Id, Vec<(String, String)>) {
     let (mut id, mut factory, mut arguments) = (None, None, Vec::new());
     let mut fields = event.fields();
@@ -365,7 +362,7 @@ fn arguments_of(value: &Value<'_>) -> Vec<(String, String)> {
     }
 }
 
-/// Returns `RequestId=1 Path=/x`; the template only if there is nothing else.
+/// Returns the arguments of a scope, such as `RequestId=1 Path=/x`; the template if there are none.
 fn scope_text(arguments: Vec<(String, String)>) -> Arc<str> {
     let (template, arguments) = parted(arguments);
     let words = arguments.iter().map(|(name, value)| match name.as_str() {
@@ -376,12 +373,12 @@ fn scope_text(arguments: Vec<(String, String)>) -> Arc<str> {
     if text.is_empty() {
         text = template.unwrap_or_default();
     }
-    // It is part of each message in the scope.
+    // Shortened, because each message in the scope shows it.
     shorten(&mut text);
     text.into()
 }
 
-/// Returns the path that an event's activity id is.
+/// Returns the activity id of an event as a path.
 fn path_of(event: &Event<'_>) -> Option<String> {
     let id = event.activity_id().filter(|id| !id.is_zero())?;
     Some(id_text(id, event.process_id()))

@@ -1,4 +1,4 @@
-//! Messages by template.
+//! Numbers of messages by template.
 
 use super::{LogLevel, LogRow};
 use crate::report::message_group::group_of;
@@ -6,10 +6,10 @@ use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Maximum number of templates that are counted separately, and that are listed.
+/// Maximum number of templates that are counted separately.
 const MAX_TEMPLATES: usize = 10_000;
 const MAX_LISTED: usize = 1_000;
-/// What all others are called.
+/// Template under which further messages are counted.
 const OTHERS: &str = "(other messages)";
 
 /// Messages of one logger with one template.
@@ -17,16 +17,15 @@ const OTHERS: &str = "(other messages)";
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct LogTemplate {
-    /// The template; if it is not reported, the message with `#` for numbers and
-    /// identifiers.
+    /// Template; if not reported, the message with `#` for numbers and identifiers.
     pub template: String,
-    /// The logger's category, or the EventSource.
+    /// Category of the logger, or name of the EventSource.
     pub logger: String,
-    /// The most severe level of them.
+    /// Most severe level of the messages.
     pub level: LogLevel,
     /// Number of messages.
     pub count: u64,
-    /// Those with an exception.
+    /// Number of messages with an exception.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub exceptions: u64,
 }
@@ -36,8 +35,8 @@ pub struct LogTemplate {
 pub(super) struct Templates(BTreeMap<(String, String), (u64, LogLevel, u64)>);
 
 impl Templates {
-    /// Counts a message, or moves it from what it was counted as before its template came.
-    /// Returns what it is counted as.
+    /// Counts a message. Returns the key under which it counts. `before`: key under which the
+    /// message was counted before its template came.
     pub(super) fn add(
         &mut self,
         before: Option<(String, String)>,

@@ -1,4 +1,4 @@
-//! Recognises HTTP requests among activities.
+//! Recognition of HTTP requests among activities.
 //!
 //! | source | direction |
 //! |---|---|
@@ -13,16 +13,17 @@ use crate::report::message_group::is_identifier;
 use nettrace_parser::view::{self, KnownProvider, View};
 use nettrace_parser::{Event, Value};
 
-/// What is kept of an activity that may be a request.
+/// Data of an open activity that may be a request.
 pub(crate) trait MaybeRequest {
-    /// Returns what its start says, if it is a request.
+    /// Returns the facts of the request; `None` if the activity is not one.
     fn http(&self) -> Option<&HttpFacts>;
 
-    /// Returns the request that this one is a further layer of.
+    /// Returns the request that this activity is a further layer of.
     fn layer_of(&self) -> Option<OpenActivityKey>;
 }
 
-/// Returns the requests that a start refers to as those around it: by id, and by path.
+/// Returns the open requests around a starting activity: the one that it refers to by id, and the
+/// one on its path.
 pub(crate) fn requests_around<T: MaybeRequest>(
     open: &OpenActivities<T>,
     edge: &ActivityEdge,
@@ -35,10 +36,10 @@ pub(crate) fn requests_around<T: MaybeRequest>(
         .chain(path.and_then(|path| open.parent_among(Some(path), None, is_request)))
 }
 
-/// Returns the open request that a start refers to as a further layer of the program: it runs
-/// inside that request by id or path or, if there are no ids, on its thread; both have the same
-/// direction and target, and the layer has not reported the request before. `newest`: the last
-/// request that started on the thread of the start.
+/// Returns the open request that a starting activity reports as a further layer of the program. The
+/// activity is inside the request by id or path or, without ids, on its thread; both have one
+/// direction and target, and the layer has not reported the request before. `newest`: last request
+/// that started on the thread.
 pub(crate) fn request_of<T: MaybeRequest>(
     open: &OpenActivities<T>,
     newest: Option<OpenActivityKey>,
@@ -61,15 +62,15 @@ pub(crate) fn request_of<T: MaybeRequest>(
         let inside = open.at(place)?;
         let place = inside.what.layer_of().unwrap_or(place);
         let request = open.at(place)?;
-        // A layer reports a request once. A second report of the same name is another
-        // request inside it.
+        // A layer reports a request once, so a second start of its name is another request inside
+        // it.
         let is_new = inside.name != name && request.name != name;
         let is_same = request.what.http().is_some_and(|outer| outer.is_same_request(facts));
         (is_new && is_same).then_some(place)
     })
 }
 
-/// Reads a status as a number, or as HttpStatusCode has it: `OK`.
+/// Reads a status: a number, or a name of HttpStatusCode such as `OK`.
 fn status_of(text: &str) -> Option<i64> {
     const NAMES: [(&str, i64); 16] = [
         ("OK", 200),
@@ -93,8 +94,8 @@ fn status_of(text: &str) -> Option<i64> {
     text.parse().ok().or_else(named)
 }
 
-/// Returns whether ids of two activities say nothing about each other: one has none, or one has a
-/// path and the other only an id of its own.
+/// Returns whether the ids of two activities cannot show that one is inside the other: they have
+/// neither ids of one kind nor two paths.
 fn is_unrelated(
     id: Option<&String>,
     path: Option<&String>,
@@ -109,10 +110,10 @@ fn is_unrelated(
     !(both_have_ids || path.is_some() && other_path.is_some())
 }
 
-/// What an event says about an HTTP request.
+/// Facts about an HTTP request, as its events report them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct HttpFacts {
-    /// `out`, `in`; `None` if the source does not say.
+    /// Direction: `out` or `in`; `None` if the source does not say.
     pub(crate) direction: Option<&'static str>,
     pub(crate) method: Option<String>,
     /// Scheme, host and path, without a query.
@@ -121,7 +122,7 @@ pub(crate) struct HttpFacts {
 }
 
 impl HttpFacts {
-    /// Returns what the start or stop of an HTTP request says; `None` for other activities.
+    /// Returns the facts in the start or stop of an HTTP request; `None` for other activities.
     pub(crate) fn from_event(event: &Event<'_>, edge: &ActivityEdge) -> Option<HttpFacts> {
         let is_diagnostic = event.known_provider() == KnownProvider::DiagnosticSource;
         let direction = match edge.name.as_str() {
@@ -139,8 +140,8 @@ impl HttpFacts {
         } else {
             facts.read_fields(event);
         }
-        // An EventSource of somebody may have a `Request` that has nothing to do with HTTP;
-        // its stop says less than its start.
+        // A `Request` of another EventSource need not be about HTTP, so its start must have a
+        // target. A stop has no target.
         let is_known = direction.is_some() || !edge.is_start || facts.target.is_some();
         is_known.then_some(facts)
     }
@@ -201,7 +202,8 @@ impl HttpFacts {
         }
     }
 
-    /// Reads an argument that a spec for a listener selects: `Request.Path` is called `Path`.
+    /// Reads an argument that the specification of a listener selects, such as `Path` for
+    /// `Request.Path`.
     fn read_argument(&mut self, key: &str, value: &dyn std::fmt::Display) {
         let is = |names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(key));
         let text = || Some(value.to_string()).filter(|text| !text.is_empty());
@@ -214,7 +216,7 @@ impl HttpFacts {
         }
     }
 
-    /// Returns the facts with what another event of the same request adds.
+    /// Returns these facts, completed by those of another event of the request.
     pub(crate) fn joined(self, other: HttpFacts) -> HttpFacts {
         HttpFacts {
             direction: self.direction.or(other.direction),
@@ -224,8 +226,8 @@ impl HttpFacts {
         }
     }
 
-    /// Returns whether both may belong to one request, as far as is known: they have the same
-    /// direction and target.
+    /// Returns whether both may be facts of one request: they have one direction and, as far as
+    /// they are known, one method and path.
     pub(crate) fn is_same_request(&self, other: &HttpFacts) -> bool {
         fn agree<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
             one.zip(other).is_none_or(|(one, other)| one == other)
@@ -250,13 +252,13 @@ impl HttpFacts {
         self.status.is_some_and(|status| !(0..500).contains(&status))
     }
 
-    /// Returns direction and name: `out GET https://host/items/#`. Numbers in paths do not
+    /// Returns direction and name, such as `out GET https://host/items/#`. Numbers in paths do not
     /// distinguish requests.
     pub(crate) fn label(&self) -> Option<String> {
         self.name().map(|name| label_of(self.direction, name))
     }
 
-    /// Returns the name without the direction: `GET https://host/items/#`.
+    /// Returns the name without the direction, such as `GET https://host/items/#`.
     pub(crate) fn name(&self) -> Option<String> {
         let target = self.target.as_deref()?;
         let target = target.split(['?', '#']).next().unwrap_or_default();
@@ -271,7 +273,7 @@ impl HttpFacts {
     }
 }
 
-/// Returns how requests of a direction and a name are called: `in GET /items/#`.
+/// Returns the label of requests with a direction and a name, such as `in GET /items/#`.
 pub(crate) fn label_of(direction: Option<&str>, name: String) -> String {
     match direction {
         Some(direction) => format!("{direction} {name}"),
@@ -279,11 +281,11 @@ pub(crate) fn label_of(direction: Option<&str>, name: String) -> String {
     }
 }
 
-/// Maximum length of a path by which requests are counted, in characters.
+/// Maximum length of the path in a label, in characters.
 const MAX_PATH_CHARACTERS: usize = 200;
 
-/// Returns a path in which each segment that is a number or an identifier is `#`. A number that is
-/// only part of a segment, as in `/v1` or `/nplus1`, makes a difference.
+/// Returns the path with `#` for each segment that is a number or an identifier. Segments such as
+/// `v1` or `nplus1` stay.
 fn path_group(path: &str) -> String {
     let is_id = |segment: &str| {
         !segment.is_empty()

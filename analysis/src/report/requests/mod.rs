@@ -1,5 +1,5 @@
-//! HTTP requests, as several reports need them: what events say about them ([`HttpFacts`]),
-//! and which are open when something else happens ([`OpenRequests`]).
+//! HTTP requests for several reports: facts in their events ([`HttpFacts`]), and the request that
+//! an event belongs to ([`OpenRequests`]).
 
 mod facts;
 mod open;

@@ -1,7 +1,7 @@
-//! HTTP requests from their starts to their stops, and which of them another event belongs to.
+//! HTTP requests from start to stop, and the request that another event belongs to.
 //!
-//! A request may go through several layers that each report it, such as Kestrel and
-//! ASP.NET Core's hosting. It counts once, with what all of them say.
+//! Several layers of a program may report a request, such as Kestrel and ASP.NET Core's hosting. It
+//! counts once, with the facts of all layers.
 
 use super::facts::{HttpFacts, MaybeRequest, request_of, requests_around};
 use crate::model::activity_edge::{ActivityEdge, id_text};
@@ -11,45 +11,45 @@ use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::HashMap;
 
-/// Maximum number of different names of activities. Few event sources have requests.
+/// Maximum number of different names of activities that are requests.
 const MAX_NAMES: usize = 1000;
 
-/// Maximum number of threads whose last request is known.
+/// Maximum number of threads whose last request is kept.
 const MAX_THREADS: usize = 10_000;
 
-/// Maximum number of spans inside requests that are known.
+/// Maximum number of spans inside requests that are kept.
 const MAX_SPANS: usize = 65_536;
 
-/// Maximum number of outgoing requests inside each other, such as one of gRPC and its HTTP request.
+/// Maximum number of outgoing requests inside each other, such as a gRPC call and its HTTP request.
 const MAX_OUTGOING: usize = 8;
 
-/// Maximum number of innermost frames by which an event that belongs to a request may
-/// differ from the request's start: those which write the start.
+/// Maximum number of innermost frames in which the stack of an event inside a request may differ
+/// from the stack of the request's start: the frames that write the start.
 const MAX_OWN_FRAMES: usize = 32;
 
-/// Requests that have started and not stopped.
+/// Requests that have started and not stopped, and the spans inside them.
 #[derive(Debug, Default)]
 pub(crate) struct OpenRequests {
     open: OpenActivities<BegunRequest>,
-    /// The last request that started on each thread.
+    /// Last request that started on each thread.
     newest: HashMap<ThreadHandle, OpenActivityKey>,
     names: Texts,
-    /// Requests by the ids of the spans inside them.
+    /// Requests by the id of a span inside them.
     spans: HashMap<String, OpenActivityKey>,
     twins: Twins,
     stops: LayerStops,
     started: u64,
-    /// Whether the last event was of a layer of a request that is known already.
+    /// Whether the last event was of a further layer of a known request.
     is_layer: bool,
 }
 
-/// The requests whose layer has just stopped, by thread: of Kestrel's request and that of
-/// hosting around it, only the former has an id in all traces.
+/// Requests whose layer has just stopped, by thread: in all traces, Kestrel's stop has an id, but
+/// the stop of hosting around it may not.
 #[derive(Debug, Default)]
 pub(crate) struct LayerStops(HashMap<ThreadHandle, OpenActivityKey>);
 
 impl LayerStops {
-    /// Takes the stop of a request's layer.
+    /// Notes the stop of a request's layer.
     pub(crate) fn stopped(&mut self, thread: ThreadHandle, request: OpenActivityKey) {
         if self.0.len() >= MAX_THREADS {
             self.0.clear();
@@ -57,9 +57,9 @@ impl LayerStops {
         self.0.insert(thread, request);
     }
 
-    /// Returns what is known about a stop without an id: it ends the request whose layer has just
-    /// stopped on its thread, else the last one that started there, if that is still in the call
-    /// which wrote the start. `newest`: that request, and the stack of its start.
+    /// Returns a hint at the request that a stop without an id ends: the one whose layer has just
+    /// stopped on the thread, else the last one that started there, if the call that wrote the
+    /// start has not returned. `newest`: last request of the thread, and the stack of its start.
     pub(crate) fn hint(
         &mut self,
         thread: ThreadHandle,
@@ -83,7 +83,7 @@ impl LayerStops {
     }
 }
 
-/// A request, or a layer of one.
+/// Open request, or a layer of one.
 #[derive(Debug)]
 struct BegunRequest {
     number: u64,
@@ -91,9 +91,9 @@ struct BegunRequest {
     layer_of: Option<OpenActivityKey>,
     is_error: bool,
     mark: u128,
-    /// The stack of its start, if that is needed.
+    /// Stack of the start; `None` if the caller gave none.
     stack: Option<StackHandle>,
-    /// The request around one that goes out.
+    /// Request around an outgoing one.
     around: Option<OpenActivityKey>,
 }
 
@@ -107,23 +107,24 @@ impl MaybeRequest for BegunRequest {
     }
 }
 
-/// A request that has stopped.
+/// Request that has stopped.
 #[derive(Debug)]
 pub(crate) struct EndedRequest {
-    /// Requests are numbered in the order of their starts.
+    /// Number of the request, in the order of starts.
     pub(crate) number: u64,
     pub(crate) facts: HttpFacts,
     pub(crate) start_ns: i64,
-    /// `None` if it is unknown.
+    /// Duration in nanoseconds; `None` if unknown.
     pub(crate) duration_ns: Option<u64>,
     pub(crate) is_error: bool,
-    /// Mark that all events about this request share.
+    /// Bits of the marks of all events about the request.
     pub(crate) mark: u128,
 }
 
 impl OpenRequests {
-    /// Processes the next event. `mark` is of the caller's choice; the request has the
-    /// bits of all its events. `stack`: that of the event, for [`of_thread`](Self::of_thread).
+    /// Processes the next event. Returns a request that ends with it. `mark`: bits of the caller's
+    /// choice, which a request collects from its events; `stack`: stack of the event, needed for
+    /// [`request_for`](Self::request_for).
     pub(crate) fn event(
         &mut self,
         event: &Event<'_>,
@@ -158,17 +159,18 @@ impl OpenRequests {
         }
     }
 
-    /// Returns the number of the next request, or layer of one, that starts.
+    /// Returns the number of the next request or layer that starts.
     pub(crate) fn next_number(&self) -> u64 {
         self.started
     }
 
-    /// Returns whether the last event was of a layer of a request that is known already.
+    /// Returns whether the last event was of a further layer of a known request.
     pub(crate) fn was_layer(&self) -> bool {
         self.is_layer
     }
 
-    /// Takes what a listener says of a request that is a span as well. Returns whether it is one.
+    /// Adds what a listener reports of a request that a span reports as well. Returns false if no
+    /// span does.
     fn listener(
         &mut self,
         event: &Event<'_>,
@@ -212,7 +214,7 @@ impl OpenRequests {
         let layer_of = request_of(&self.open, newest, edge, name, &facts);
         if layer_of.is_none() {
             self.newest.insert(at.thread, self.open.next_place(name));
-            // Threads come and go for days.
+            // A process may run for days and start many threads.
             if self.newest.len() >= MAX_THREADS {
                 let open = &self.open;
                 self.newest.retain(|_, place| open.at(*place).is_some());
@@ -235,7 +237,7 @@ impl OpenRequests {
         if !edge.is_listener && event.known_provider() == KnownProvider::DiagnosticSource {
             self.twins.span(edge, at.thread, self.open.next_place(name));
         }
-        // One that will never be stopped has nothing to say.
+        // A request that makes room has lost its stop.
         let _ = self.open.start(edge, name, at, begun);
     }
 
@@ -272,14 +274,14 @@ impl OpenRequests {
             request.what.mark |= mark;
             return None;
         }
-        // The stop of a layer may come after that of its request.
+        // The stop of a layer may come after the stop of its request, which then counts nothing.
         let is_late = begun.layer_of.is_some();
         let start_ns = ended.start.nanos;
         let number = begun.number;
         (!is_late).then_some(EndedRequest { number, facts, start_ns, duration_ns, is_error, mark })
     }
 
-    /// Takes a span that is no request but may be inside one.
+    /// Keeps a span that may be inside a request.
     fn span(&mut self, edge: &ActivityEdge) {
         let Some(id) = edge.id.as_ref().filter(|id| !id.starts_with('/')) else { return };
         if !edge.is_start {
@@ -288,13 +290,13 @@ impl OpenRequests {
         }
         let Some(request) = self.by_ids(edge) else { return };
         if self.spans.len() >= MAX_SPANS {
-            // Their stops were lost.
+            // The stops of so many spans were lost.
             self.spans.clear();
         }
         self.spans.insert(id.clone(), request);
     }
 
-    /// Returns the open request that an activity is inside of, by the ids that it has.
+    /// Returns the open request around an activity, by ids.
     fn by_ids(&self, edge: &ActivityEdge) -> Option<OpenActivityKey> {
         let parent = edge.parent.as_ref();
         let of_span = || parent.and_then(|parent| self.spans.get(parent)).copied();
@@ -302,8 +304,8 @@ impl OpenRequests {
     }
 
     /// Returns the number of the open request that an event belongs to: the one that its activity
-    /// ids lead to, else one that started on its thread, if the event's stack shows that the call
-    /// which wrote that start has not returned since. `edge`: what the event is as a start or stop.
+    /// ids lead to, else the last one that started on its thread, if the stack shows that the call
+    /// that wrote the start has not returned. `edge`: the event as a start or stop.
     pub(crate) fn request_for(
         &self,
         event: &Event<'_>,
@@ -321,7 +323,7 @@ impl OpenRequests {
         let place = edge.and_then(|edge| self.by_ids(edge)).or_else(by_path);
         let place = place.or_else(|| self.of_thread(thread, stack, model))?;
         let mut request = self.open.at(self.outermost_layer(place)?)?;
-        // What a request that goes out does, it does for the one around it.
+        // Events inside an outgoing request belong to the request around it.
         for _ in 0..MAX_OUTGOING {
             if request.what.facts.direction != Some("out") {
                 return Some(request.what.number);
@@ -331,7 +333,7 @@ impl OpenRequests {
         None
     }
 
-    /// Returns the outermost request that an open request is a layer of, or the request itself.
+    /// Returns the request that an open request is a layer of, or the request itself.
     fn outermost_layer(&self, place: OpenActivityKey) -> Option<OpenActivityKey> {
         Some(self.open.at(place)?.what.layer_of.unwrap_or(place))
     }

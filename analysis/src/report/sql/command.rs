@@ -1,4 +1,4 @@
-//! What events say about SQL commands.
+//! Events about SQL commands.
 //!
 //! | source | events |
 //! |---|---|
@@ -22,28 +22,28 @@ const STATEMENTS: [&str; 2] = ["db.query.text", "db.statement"];
 /// Tags of a span with the number of rows.
 const ROWS: [&str; 2] = ["db.response.returned_rows", "db.response.rows"];
 
-/// What an event is in the life of a command.
+/// Part of a command's life that an event reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CommandPhase {
     Start,
     Stop,
-    /// All that there is of it.
+    /// Whole command in one event.
     Whole,
-    /// Only how many rows were read.
+    /// Number of rows that were read, after the stop.
     Rows,
 }
 
-/// What an event says about a command.
+/// Facts that an event reports about a command.
 #[derive(Debug)]
 pub(crate) struct CommandEvent {
     pub(crate) source: String,
     pub(crate) phase: CommandPhase,
-    /// The statement, as it was sent.
+    /// Statement as it was sent.
     pub(crate) text: Option<String>,
     pub(crate) rows: Option<u64>,
     pub(crate) nanos: Option<u64>,
     pub(crate) is_error: bool,
-    /// Hashes of the ids of the command and of its connection.
+    /// Hash of the command's id.
     pub(crate) command: Option<u64>,
     pub(crate) connection: Option<u64>,
 }
@@ -62,7 +62,7 @@ impl CommandEvent {
         }
     }
 
-    /// Reads an event about a command; `None` if it is about something else.
+    /// Reads an event about a command; `None` for other events.
     pub(crate) fn from_event(
         event: &Event<'_>,
         edge: Option<&ActivityEdge>,
@@ -116,7 +116,7 @@ impl CommandEvent {
                     let rows = ROWS.into_iter().find_map(|key| long_tag(&tags, key));
                     command.rows = command.rows.or_else(|| rows?.parse().ok());
                 }
-                // Specs may give the text a name of their own.
+                // A listener's specification may rename the argument.
                 _ if is_command && guess.is_none() => {
                     guess = Some(value.to_string()).filter(|value| is_statement(value));
                 }
@@ -151,7 +151,7 @@ impl CommandEvent {
             let Ok(value) = field.value else { break };
             match field.name() {
                 "commandText" | "sql" => command.text = value.to_text().filter(|it| !it.is_empty()),
-                // The lowest bit says whether it succeeded.
+                // The lowest bit says whether the command succeeded.
                 "compositeState" => {
                     command.is_error |= value.as_i64().is_some_and(|state| state & 1 == 0);
                 }
@@ -161,8 +161,8 @@ impl CommandEvent {
         Some(command)
     }
 
-    /// Reads a log message `Executed DbCommand (7ms) [Parameters=…]`, with the statement in the
-    /// lines after it.
+    /// Reads a log message `Executed DbCommand (7ms) [Parameters=…]`, which is followed by lines
+    /// with the statement.
     fn of_log(event: &Event<'_>) -> Option<CommandEvent> {
         let message = LoggedMessage::from_event(event)?;
         let is_error = match message.event_id.as_str() {
@@ -191,13 +191,14 @@ impl CommandEvent {
     }
 }
 
-/// Milliseconds with separators of thousands, in nanoseconds.
+/// Converts milliseconds such as `1,234` to nanoseconds.
 fn millis(text: &str) -> Option<u64> {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     digits.parse::<u64>().ok()?.checked_mul(1_000_000)
 }
 
-/// Returns the value of a tag in `a:1, b:2`, which may contain commas: it ends before the next tag.
+/// Returns the value of a tag in `a:1, b:2`. A value may contain commas; it ends before the next
+/// tag.
 fn long_tag<'t>(tags: &'t str, key: &str) -> Option<&'t str> {
     let starts = |(at, _): &(usize, &str)| {
         let before = tags.get(..*at).unwrap_or_default().trim_end();
@@ -224,7 +225,7 @@ fn long_tag<'t>(tags: &'t str, key: &str) -> Option<&'t str> {
     value.get(..end.map_or(value.len(), |(at, _)| at))
 }
 
-/// Returns whether a text begins as SQL does.
+/// Returns whether a text begins like an SQL statement.
 fn is_statement(text: &str) -> bool {
     const FIRST: [&str; 14] = [
         "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "EXEC", "EXECUTE", "CALL", "SET",

@@ -1,11 +1,11 @@
-//! SQL commands: which statements ran, how often, for how long, and for which requests.
+//! SQL commands by statement and by the request that ran them.
 //!
-//! One command may be reported by several sources, such as Entity Framework and the
-//! driver below it. The report counts those of the source that reports most commands.
+//! Several sources may report one command, such as Entity Framework and the driver below it. The
+//! report counts the commands of the source with most.
 //!
-//! A command belongs to the request around it by activity ids; else to one that started on
-//! its thread, if the command's stack shows that the request's call has not returned
-//! since; else to the request of an earlier command of the same connection.
+//! A command belongs to the request around it by activity ids; else to the last one that started on
+//! its thread, if the stack shows that the request's call has not returned; else to the request of
+//! an earlier command on its connection.
 
 mod command;
 mod document;
@@ -31,32 +31,32 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use units::{UnitRow, Units, WorkUnit};
 
-/// Maximum number of different statements and sources; further ones share a row.
+/// Maximum number of different statements; further ones share a row.
 const MAX_STATEMENTS: usize = 10_000;
 const MAX_SOURCES: usize = 64;
-/// Maximum number of commands that are remembered after their end: one may be reported in two
-/// forms.
+/// Maximum number of commands that are remembered after their end, because one may be reported in
+/// two forms.
 const MAX_ENDED: usize = 4_096;
-/// Maximum number of connections whose request is known.
+/// Maximum number of connections whose request is kept.
 const MAX_CONNECTIONS: usize = 65_536;
-/// What all other statements are called.
+/// Text of the row that further statements share.
 const OTHERS: &str = "(other statements)";
 
-/// Computes a [`SqlReport`]. Memory is bounded by the number of statements, of stacks, and of
-/// requests that are open at a time.
+/// Computes a [`SqlReport`]. Memory is bounded by the number of statements, stacks and open
+/// requests.
 #[derive(Debug)]
 pub struct Sql {
     sources: BTreeMap<String, Commands>,
     requests: OpenRequests,
-    /// Scopes of log messages, which say what their requests are.
+    /// Scopes of log messages, which name requests.
     scopes: LogScopes,
-    /// The requests of the commands of a connection, by the hash of its id.
+    /// Number of the last request that used a connection, by the hash of the connection's id.
     connections: HashMap<u64, u64>,
     top: usize,
     used: u64,
 }
 
-/// Commands as one source reports them.
+/// Commands that one source reports.
 #[derive(Debug, Default)]
 struct Commands {
     open: OpenActivities<OpenCommand>,
@@ -64,13 +64,12 @@ struct Commands {
     ended_in_order: VecDeque<u64>,
     sites: HashMap<(TextHandle, StackHandle), CommandStats>,
     statements: HashSet<TextHandle>,
-    /// Statements by the command's id, for the rows that are read later.
+    /// Statement and stack by the command's id, for an event that tells the number of rows later.
     by_command: HashMap<u64, (TextHandle, StackHandle)>,
     units: Units,
     count: u64,
 }
 
-/// A command that has begun.
 #[derive(Debug)]
 struct OpenCommand {
     statement: Option<TextHandle>,
@@ -96,7 +95,7 @@ impl CommandStats {
 }
 
 impl Default for Sql {
-    /// Lists 20 statements.
+    /// Lists the top 20 statements.
     fn default() -> Sql {
         Sql {
             sources: BTreeMap::new(),
@@ -139,7 +138,7 @@ impl Sql {
         request.map(WorkUnit::Request)
     }
 
-    /// Returns the request in whose scope a message about a command was written.
+    /// Returns the request whose scope has a log message about a command.
     fn unit_of_log(
         &mut self,
         event: &Event<'_>,
@@ -189,7 +188,7 @@ impl Sql {
                     return;
                 }
                 let name = model.texts_mut().intern(&edge.name);
-                // Of one that starts again the stop was lost.
+                // The stop of a command that starts again was lost.
                 if let Some(lost) = commands.open.start(edge, name, moment.edge(event), begun) {
                     commands.add(lost.what.what, &command, None, model);
                 }
@@ -207,7 +206,7 @@ impl Sql {
                         let statement = known.statement.or(begun.statement);
                         (OpenCommand { statement, ..known }, nanos)
                     }
-                    // It began before the session, or only stops were recorded.
+                    // The command began before the session, or only stops were recorded.
                     None => {
                         let unit = self.unit_of(event, Some(edge), &command, stack, moment, model);
                         (OpenCommand { unit, ..begun }, command.nanos)
@@ -230,7 +229,7 @@ impl Sql {
 }
 
 impl Commands {
-    /// Returns whether a command ends for the first time.
+    /// Notes the end of a command. Returns whether it is the first end with this id.
     fn ends(&mut self, id: u64) -> bool {
         let is_new = self.ended.insert(id);
         if is_new {
@@ -309,7 +308,7 @@ impl Report for Sql {
             Some(command) => self.command(event, edge, command, moment, model),
             None if event.known_provider() == KnownProvider::Logging => {
                 if let Some(message) = LoggedMessage::from_event(event) {
-                    // The first messages of a request say which its spans are.
+                    // The first messages of a request name its spans.
                     let (trace, span) = (message.trace.as_deref(), message.span.as_deref());
                     self.scopes.around(event, moment.thread, trace, span, model);
                 } else {
@@ -333,7 +332,7 @@ impl Report for Sql {
     fn finish(self, resolved: &Resolved<'_>) -> SqlReport {
         let mut sources: Vec<(String, Commands)> = self.sources.into_iter().collect();
         for (_, commands) in &mut sources {
-            // They are not over, or only starts were recorded.
+            // These commands are not over, or only starts were recorded.
             let open: Vec<_> = commands.open.finish(0).map(|open| open.what.what).collect();
             for begun in open {
                 commands.add_open(begun);
@@ -413,7 +412,7 @@ impl Commands {
     }
 }
 
-/// What ran a statement: a request, or a method of the program.
+/// Request or method that ran a statement: whether it is a request, and its name.
 type RanBy<'r> = (bool, &'r str);
 
 #[derive(Debug, Default)]
@@ -424,7 +423,7 @@ struct PlaceSums {
     total_ns: u64,
 }
 
-/// What ran statements, by name.
+/// Sums of the requests and methods that ran statements.
 #[derive(Debug, Default)]
 struct Ran<'r> {
     places: BTreeMap<(&'r str, RanBy<'r>), PlaceSums>,
@@ -432,7 +431,7 @@ struct Ran<'r> {
 }
 
 impl<'r> Ran<'r> {
-    /// Units that all ran the same.
+    /// Adds units that ran equal commands.
     fn add(
         &mut self,
         row: UnitRow,
@@ -441,7 +440,7 @@ impl<'r> Ran<'r> {
     ) {
         let texts = resolved.model().texts();
         let label = row.label.map(|label| (true, texts.get(label)));
-        // One unit may run a statement from several stacks of one method.
+        // A unit may run a statement from several stacks of one method.
         let mut of_unit: BTreeMap<(&str, RanBy<'_>), (u64, u64)> = BTreeMap::new();
         for (statement, stack, count, nanos) in row.commands {
             if !is_counted(stack) {
@@ -502,7 +501,8 @@ impl<'r> Ran<'r> {
 }
 
 impl PlaceSums {
-    /// Adds `times` runs of a unit, each with `count` commands, that took `nanos` together.
+    /// Adds commands of `units` known units: `times` runs with `count` commands each, which took
+    /// `nanos` nanoseconds together.
     fn add(&mut self, units: u64, times: u64, count: u64, nanos: u64) {
         self.units = self.units.saturating_add(units);
         self.count = self.count.saturating_add(count.saturating_mul(times));
@@ -513,7 +513,7 @@ impl PlaceSums {
     }
 }
 
-/// Returns the innermost frame of the program's own code, without arguments and module.
+/// Returns the innermost method of the program's own code, without arguments and module.
 fn own_method<'r>(mut frames: impl Iterator<Item = &'r Arc<Frame>>) -> Option<&'r str> {
     frames.find(|frame| Folding::is_own(frame)).map(|frame| frame.qualified_name())
 }

@@ -1,10 +1,10 @@
-//! The text of a statement, without what differs from one command to the next.
+//! Normalised text of a statement, which commands with different values share.
 
 /// Maximum length of a statement, in characters.
 const MAX_CHARACTERS: usize = 2000;
 
-/// Returns a statement on one line: white space is one blank, comments are left out, numbers and
-/// texts are `?`, and of a list of values or parameters only the first is left.
+/// Returns a statement on one line, without comments, with `?` for numbers and texts, and with only
+/// the first of a list of values or parameters.
 pub(super) fn normalised(sql: &str) -> String {
     let mut text = Statement::default();
     let mut rest = sql.chars().peekable();
@@ -77,17 +77,17 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// The text so far.
+/// Normalised text so far.
 #[derive(Debug, Default)]
 struct Statement {
     out: String,
     count: usize,
     has_blank: bool,
-    /// Values since the last parenthesis that opened, if there is nothing else in it.
+    /// Number of values since the last opening parenthesis; `None` if it holds anything else.
     list: Option<usize>,
-    /// Lists since the last thing that was none: `(?), (?)`.
+    /// Number of lists in a row: `(?), (?)`.
     lists: usize,
-    /// The length at which the next list is to be left out, with the comma before it.
+    /// Length of the text to which it is cut when a further list of the row ends.
     end_of_list: usize,
 }
 
@@ -150,7 +150,7 @@ impl Statement {
                 if self.lists == 1 {
                     self.end_of_list = self.out.len();
                 } else {
-                    // One more row of values like the first.
+                    // A further row of values.
                     self.out.truncate(self.end_of_list);
                     if self.lists == 2 {
                         self.out.push_str(", …");
@@ -167,14 +167,14 @@ impl Statement {
         if let Some(values) = self.list.take()
             && values > 1
         {
-            // It was no list: `(@a, @b + 1)`.
+            // The parenthesis holds no list of values, as in `(@a, @b + 1)`.
             self.out.push_str(", …");
         }
         let mut buffer = [0; 4];
         self.write(character.encode_utf8(&mut buffer));
     }
 
-    /// Writes a literal, or a parameter.
+    /// Writes a literal or a parameter.
     fn value(&mut self, value: &str) {
         match &mut self.list {
             Some(values) => {

@@ -1,55 +1,54 @@
-//! Units of work, and what they ran: a request, or where it is not known a connection, which
-//! programs mostly open for one unit of work.
+//! Units of work and the commands that they ran. A unit is a request or, if that is unknown, a
+//! connection, which programs mostly open for one unit of work.
 
 use crate::model::{StackHandle, TextHandle};
 use std::collections::HashMap;
 
-/// Maximum number of units that are open at a time, and of different combinations of what
-/// units ran.
+/// Maximum number of open units.
 const MAX_UNITS: usize = 65_536;
 const MAX_PATTERNS: usize = 10_000;
 /// Maximum number of different commands of one unit.
 const MAX_COMMANDS: usize = 1_000;
 
-/// What runs commands.
+/// Unit of work that runs commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum WorkUnit {
-    /// The number of a request.
+    /// Request, by number.
     Request(u64),
-    /// The hash of a request's id in the scope of a log message.
+    /// Request of a log message's scope, by the hash of its id.
     Scope(u64),
-    /// The hash of a connection's id.
+    /// Connection, by the hash of its id.
     Connection(u64),
 }
 
-/// A statement, and the stack that ran it.
+/// Statement, and the stack that ran it.
 type RanCommand = (TextHandle, StackHandle);
 
-/// What a unit ran: how often, and for how long.
+/// Commands of a unit: number and nanoseconds.
 type UnitCommands = HashMap<RanCommand, (u64, u64)>;
 
-/// Units with the same name that ran the same commands, as often.
+/// Key of units with equal commands: label, whether they are units, and the number of each command.
 type UnitPattern = (Option<TextHandle>, bool, Vec<(RanCommand, u64)>);
 
-/// What units of work ran. Those that ran the same are one, so that memory is bounded by
-/// how many ways there are.
+/// Commands of units of work. Ended units with equal commands are merged, so that memory is bounded
+/// by the number of different combinations.
 #[derive(Debug, Default)]
 pub(super) struct Units {
     open: HashMap<WorkUnit, UnitCommands>,
-    /// Names that are known before the unit has ended.
+    /// Labels of open units.
     names: HashMap<WorkUnit, TextHandle>,
-    /// How many units, and for how long each of the commands ran in all of them.
+    /// Number of units, and nanoseconds of each command in all of them.
     patterns: HashMap<UnitPattern, (u64, Vec<u64>)>,
 }
 
-/// What some units of work ran.
+/// Units of work with equal commands.
 #[derive(Debug)]
 pub(super) struct UnitRow {
-    /// The request's label.
+    /// Label of the request; `None` if unknown.
     pub(super) label: Option<TextHandle>,
-    /// How many units; 0 if it is not known.
+    /// Number of units; 0 if unknown.
     pub(super) units: u64,
-    /// Each command, how often each unit ran it, and for how long all of them did.
+    /// Commands: statement, stack, number in each unit, and nanoseconds in all units.
     pub(super) commands: Vec<(TextHandle, StackHandle, u64, u64)>,
 }
 
@@ -65,7 +64,7 @@ impl Units {
         }
     }
 
-    /// Adds a command that a unit ran; `None`: nobody knows which.
+    /// Adds a command. `unit`: the unit that ran it, if known.
     pub(super) fn add(
         &mut self,
         unit: Option<WorkUnit>,
@@ -114,7 +113,7 @@ impl Units {
         };
         let key = (label, is_unit, counts(&commands));
         if self.patterns.len() >= MAX_PATTERNS && !self.patterns.contains_key(&key) {
-            // Each command alone, which are not so many.
+            // Each command counts alone, as there are fewer commands than combinations.
             for (ran, (count, nanos)) in commands {
                 let sum =
                     self.patterns.entry((label, false, vec![(ran, 1)])).or_insert((0, vec![0]));
@@ -133,13 +132,13 @@ impl Units {
         }
     }
 
-    /// Returns what all units ran, in a fixed order.
+    /// Returns the commands of all units, in a fixed order.
     pub(super) fn finish(mut self) -> Vec<UnitRow> {
         self.fold_all();
         let mut patterns: Vec<_> = self.patterns.into_iter().collect();
         patterns.sort_unstable();
         let row = |((label, is_unit, commands), (units, sums)): (UnitPattern, (u64, Vec<u64>))| {
-            // Those without a unit stand one by one.
+            // Without a unit, each command is a row.
             let each = if is_unit { 1 } else { units };
             let commands =
                 commands.into_iter().zip(sums).map(|(((statement, stack), count), nanos)| {

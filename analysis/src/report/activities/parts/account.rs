@@ -1,4 +1,4 @@
-//! The time of one open activity.
+//! Account of the time of one open activity.
 
 use super::{At, Doing, Parts, ThreadWork, WorkPiece};
 use crate::model::{Resolved, StackHandle, ThreadHandle};
@@ -6,14 +6,14 @@ use crate::report::counts::increase;
 use crate::sorted::SortFew;
 use std::collections::HashMap;
 
-/// Number of pieces that are collected before they are summed up.
+/// Number of pieces from which on they are summed up.
 const MANY_PIECES: usize = 64;
 /// Maximum number of pieces that wait until a thread shows whether it still works for the activity.
 const MAX_PIECES: usize = 256;
 /// Maximum number of stretches of the requested activity.
 const MAX_STRETCHES: usize = 10_000;
 
-/// Sums of time by what was done.
+/// Sums of an activity's time by work, in nanoseconds.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct PartTotals {
     running: u64,
@@ -64,7 +64,7 @@ impl PartTotals {
         }
     }
 
-    /// Distributes a `duration` to its parts.
+    /// Returns the parts, which add up to `duration`.
     pub(crate) fn parts(&self, duration: u64, is_sampled: bool, resolved: &Resolved<'_>) -> Parts {
         let mut parts = Parts { gc_ns: self.gc, ..Parts::default() };
         let native = self.native.iter().map(|(stack, nanos)| (ThreadWork::Native(*stack), *nanos));
@@ -87,7 +87,7 @@ impl PartTotals {
     }
 }
 
-/// A stretch of time of the requested activity.
+/// Stretch of an activity's time line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LinePart {
     pub(super) from: At,
@@ -102,29 +102,29 @@ impl LinePart {
     }
 }
 
-/// An open activity.
+/// Account of an open activity.
 #[derive(Debug)]
 pub(super) struct Account {
-    /// The activities that contain it, innermost first.
+    /// Numbers of the activities around it, innermost first.
     pub(super) above: Vec<u64>,
-    /// The id in the events of its threads.
+    /// Activity id in the events of its threads.
     pub(super) id: Option<String>,
-    /// The account that had this id before.
+    /// Number of the account that had this id before.
     pub(super) shadowed: Option<u64>,
-    /// Threads known to work for it, or for an activity inside it.
+    /// Threads known to work for the activity or for one inside it.
     pub(super) carriers: Vec<ThreadHandle>,
-    /// Time before this has been summed up.
+    /// Point up to which time has been summed up.
     summed: At,
     pieces: Vec<WorkPiece>,
     pub(super) totals: PartTotals,
-    /// What is happening when no thread works for it.
+    /// Work that counts while no thread works for the activity.
     otherwise: ThreadWork,
     pub(super) line: Option<Vec<LinePart>>,
 }
 
 impl Account {
-    /// Creates the account of an activity. `is_followed`: whether its id flows to every thread that
-    /// works for it.
+    /// Creates the account of an activity. `is_followed`: whether the id flows to every thread that
+    /// works for the activity.
     pub(super) fn new(id: Option<String>, above: Vec<u64>, at: At, is_followed: bool) -> Account {
         Account {
             above,
@@ -139,7 +139,8 @@ impl Account {
         }
     }
 
-    /// Adds time in which a thread worked for it. Returns whether it is time to sum up.
+    /// Adds time in which a thread worked for the activity. Returns whether pieces should be summed
+    /// up.
     pub(super) fn add(&mut self, piece: WorkPiece) -> bool {
         if let Some(last) = self.pieces.last_mut()
             && (last.thread, last.what, last.to) == (piece.thread, piece.what, piece.from)
@@ -151,8 +152,7 @@ impl Account {
         self.pieces.len() >= MANY_PIECES
     }
 
-    /// Sums up the time before the first of these points; if too many pieces are waiting,
-    /// sums up everything until the last piece.
+    /// Sums up the time before a point; if too many pieces wait, all time until the newest piece.
     pub(super) fn sum_up_early(&mut self, until: At) {
         let newest = self.pieces.iter().map(|piece| piece.to).max_by_key(|at| at.nanos);
         let until = newest.filter(|_| self.pieces.len() >= MAX_PIECES).unwrap_or(until);
@@ -173,8 +173,8 @@ impl Account {
         points.dedup_by_key(|at| at.nanos);
         let mut from = start;
         for to in points {
-            // Every point at which a piece starts or ends is in `points`, so between two of
-            // them a piece is there all the time or not at all.
+            // `points` has every start and end of a piece, so a piece covers all or nothing of the
+            // time between two of them.
             let has_all =
                 |piece: &&WorkPiece| piece.from.nanos <= from.nanos && piece.to.nanos >= to.nanos;
             let best = self.pieces.iter().filter(has_all).max_by_key(|piece| piece.what.rank());

@@ -1,4 +1,4 @@
-//! What a thread is doing.
+//! State of a thread that works for activities.
 
 use super::last_call::LastCall;
 use super::{At, ThreadWork, WorkPiece};
@@ -6,12 +6,12 @@ use crate::model::intervals::{Edge, Matcher};
 use crate::model::{StackHandle, ThreadHandle};
 use nettrace_parser::Guid;
 
-/// Maximum time for which a sample or an event remains valid.
+/// Maximum time for which a sample or an event is valid, in nanoseconds.
 const HOLDS: i64 = 100_000_000;
 /// Maximum number of pieces of a thread's time whose activity is not known yet.
 const MAX_HELD: usize = 4_096;
 
-/// What a thread is in, between two events.
+/// Wait or compilation that a thread is in, between two events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Busy {
     Lock,
@@ -20,7 +20,7 @@ pub(super) enum Busy {
 }
 
 impl Busy {
-    /// In order of precedence.
+    /// All kinds, in order of precedence.
     const ALL: [Busy; 3] = [Busy::Lock, Busy::Jit, Busy::Wait];
 
     fn work(self) -> ThreadWork {
@@ -32,29 +32,29 @@ impl Busy {
     }
 }
 
-/// A thread, and the activities that it works for.
+/// Thread with the activities that it works for.
 #[derive(Debug)]
 pub(super) struct Carrier {
-    /// The activity id in its last event.
+    /// Activity id of the thread's last event.
     pub(super) id: Option<Guid>,
-    /// The open activities with that id, innermost first.
+    /// Numbers of the open activities with that id, innermost first.
     pub(super) chain: Vec<u64>,
-    /// Its last event.
+    /// Point of the thread's last event.
     pub(super) last: At,
-    /// Whether that event ends a turn of the thread.
+    /// Whether the last event ends a turn of the thread.
     pub(super) has_left: bool,
-    /// What it is doing, since when, and the last sample or event that shows it.
+    /// Current work; `since` is its start, `seen` the last sample or event that shows it.
     what: ThreadWork,
     since: At,
     seen: At,
-    /// What it did recently: its next event shows for which activity. While it is in
-    /// something, also whether that has an end.
+    /// Recent work, which the thread's next event assigns to an activity. Work inside a wait or
+    /// compilation is held until the end of that is known.
     held: Vec<WorkPiece>,
-    /// What it is in; compilations with their method.
+    /// Waits and compilations in progress; compilations with their method.
     open: Matcher<Busy, u64>,
-    /// When something that it was in last started or ended.
+    /// Last time at which a wait or compilation started or ended.
     edge: i64,
-    /// The stack of its last event, while there are no samples.
+    /// Stack of the last event, while there are no samples.
     pub(super) call: LastCall,
 }
 
@@ -78,8 +78,8 @@ impl Default for Carrier {
 }
 
 impl Carrier {
-    /// Takes another event with the same id. Returns whether something must be recorded; usually
-    /// the thread just keeps running.
+    /// Notes another event with the current id. Returns whether work must be recorded; usually the
+    /// thread just keeps running.
     pub(super) fn goes_on(&mut self, at: At, has_left: bool) -> bool {
         let is_news = !self.held.is_empty()
             || self.what != ThreadWork::Running
@@ -92,7 +92,7 @@ impl Carrier {
         is_news
     }
 
-    /// Ends the current piece.
+    /// Ends the current piece of work at a point.
     pub(super) fn cut(&mut self, thread: ThreadHandle, at: At) {
         let is_told = matches!(self.what, ThreadWork::Running | ThreadWork::Native(_));
         if is_told && at.nanos.saturating_sub(self.seen.nanos) > HOLDS {
@@ -116,14 +116,13 @@ impl Carrier {
         }
     }
 
-    /// Takes the pieces that wait for the next event, if that event shows that the thread still
-    /// worked for the activity.
+    /// Removes and returns the held pieces.
     pub(super) fn take_held(&mut self) -> Vec<WorkPiece> {
         std::mem::take(&mut self.held)
     }
 
-    /// Returns the pieces cut at the thread's last event for the activity; afterwards the thread may
-    /// have left it.
+    /// Returns held pieces for an activity that the thread may have left: as they are up to the
+    /// thread's last event, and less certain after it.
     pub(super) fn until_last(
         &self,
         held: &[WorkPiece],
@@ -158,12 +157,13 @@ impl Carrier {
         &self.held
     }
 
-    /// Returns since when it is unknown what the thread works for.
+    /// Returns the point from which on the thread's work is not assigned to an activity.
     pub(super) fn open_since(&self) -> At {
         self.held.first().map_or(self.since, |piece| piece.from)
     }
 
-    /// Records its last event; it is running, or waiting if the event says so.
+    /// Begins a piece of work at the thread's last event: running, unless a wait or compilation is
+    /// in progress.
     pub(super) fn begin(&mut self, at: At, has_left: bool) {
         self.last = at;
         self.has_left = has_left;
@@ -172,22 +172,22 @@ impl Carrier {
         self.what = self.known().unwrap_or(ThreadWork::Running);
     }
 
-    /// Forgets the waits, as the thread works for something else now.
+    /// Forgets waits and compilations, as the thread works for other activities now.
     pub(super) fn forget_waits(&mut self) {
         self.open = Matcher::default();
     }
 
-    /// Returns what the thread's events say that it is doing.
+    /// Returns the work that the wait or compilation in progress stands for.
     fn known(&self) -> Option<ThreadWork> {
         Busy::ALL.into_iter().find(|busy| self.open.is_open(*busy)).map(Busy::work)
     }
 
-    /// Returns whether the thread is in something whose end may have been lost.
+    /// Returns whether a wait or compilation is in progress, whose end may have been lost.
     pub(super) fn is_busy(&self) -> bool {
         self.known().is_some()
     }
 
-    /// Takes that the stack shows that the thread has returned to this frame since its last event.
+    /// Notes that the thread has returned to a frame since its last event, as the stacks show.
     pub(super) fn returned(&mut self, thread: ThreadHandle, to: StackHandle, at: At) {
         if self.what != ThreadWork::Running {
             return;
@@ -198,7 +198,7 @@ impl Carrier {
         self.seen = at;
     }
 
-    /// Takes a sample of the thread.
+    /// Notes a sample of the thread.
     pub(super) fn sampled(&mut self, thread: ThreadHandle, at: At, what: ThreadWork) {
         let what = self.known().unwrap_or(what);
         if what != self.what || at.nanos.saturating_sub(self.seen.nanos) > HOLDS {
@@ -208,14 +208,14 @@ impl Carrier {
         self.seen = at;
     }
 
-    /// Takes the start of a wait or a compilation, at the end of a piece.
+    /// Notes the start of a wait or compilation, at the end of a piece.
     pub(super) fn enter(&mut self, busy: Busy, method: u64, at: Edge) {
         self.edge = at.nanos;
         let held = &mut self.held;
         self.open.start_inside(busy, at, method, |lost| unattributed(held, busy, lost.start.nanos));
     }
 
-    /// Takes the end of a wait or a compilation. Returns the pieces that are certain now.
+    /// Notes the end of a wait or compilation. Returns the pieces that are certain now.
     pub(super) fn leave(
         &mut self,
         busy: Busy,
@@ -225,7 +225,7 @@ impl Carrier {
     ) -> Vec<WorkPiece> {
         self.edge = at.nanos;
         let ended = match busy {
-            // Compilations that started inside it have ended too.
+            // Compilations that started inside this one have ended too.
             Busy::Jit => self.open.stop_of(busy, &method, at, |_| {}),
             Busy::Lock | Busy::Wait => self.open.stop(busy, at, reported, |_| {}),
         };
@@ -240,8 +240,8 @@ impl Carrier {
         certain
     }
 
-    /// Ends all waits, as the program is running on the thread. A waiting thread does nothing else,
-    /// so the ends of its waits were lost.
+    /// Ends all waits, as the thread runs code of the program and so cannot wait: the ends of the
+    /// waits were lost.
     pub(super) fn runs_on(&mut self, thread: ThreadHandle, at: At) {
         if !self.open.is_open(Busy::Lock) && !self.open.is_open(Busy::Wait) {
             return;
@@ -255,7 +255,7 @@ impl Carrier {
     }
 }
 
-/// Marks pieces as unknown, as nothing says how long something took that started at this time.
+/// Marks pieces from this time on as unknown, because the end of a wait or compilation was lost.
 fn unattributed(held: &mut [WorkPiece], busy: Busy, from: i64) {
     let of_it =
         held.iter_mut().filter(|piece| piece.from.nanos >= from && piece.what == busy.work());

@@ -1,10 +1,9 @@
-//! Whether the call in which a thread wrote its last event has returned since.
+//! Comparison of a thread's stacks, which shows the calls that have returned between two events.
 
 use crate::model::{MAX_METHOD_BYTES, RUNTIME_FRAMES};
 use nettrace_parser::Event;
 
-/// The stack of a thread's last event: return addresses, innermost first. Empty if it is not
-/// known, or not whole.
+/// Stack of a thread's last event: return addresses, innermost first. Empty if unknown or cut off.
 #[derive(Debug, Default)]
 pub(super) struct LastCall(Vec<u64>);
 
@@ -21,8 +20,8 @@ impl LastCall {
         }
     }
 
-    /// Returns the frames that the stacks of the last event and of this one share, innermost first:
-    /// deeper calls have returned. `None` if one of the stacks is not known.
+    /// Returns the frames that the stacks of the last event and of this one share, innermost first.
+    /// Deeper calls of the last event have returned. `None` if one of the stacks is unknown.
     pub(super) fn returned_to(&self, event: &Event<'_>) -> Option<&[u64]> {
         let stack = event.stack();
         if stack.len() >= RUNTIME_FRAMES {
@@ -33,7 +32,7 @@ impl LastCall {
     }
 }
 
-/// Returns the outer frames that two stacks share, as the first has them.
+/// Returns the outer frames of `before` that both stacks share.
 fn common<'b>(before: &'b [u64], now: &[u64]) -> &'b [u64] {
     let pairs = before.iter().rev().zip(now.iter().rev());
     let same = pairs.take_while(|(one, other)| one == other).count();
@@ -41,7 +40,7 @@ fn common<'b>(before: &'b [u64], now: &[u64]) -> &'b [u64] {
         let at = frames.len().checked_sub(same)?.checked_sub(1)?;
         frames.get(at).copied()
     };
-    // The next may be at another place of the same method.
+    // The next frame may be another place of one method.
     let is_next_same = inner(before)
         .zip(inner(now))
         .is_some_and(|(one, other)| one.abs_diff(other) <= MAX_METHOD_BYTES);

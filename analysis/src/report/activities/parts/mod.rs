@@ -1,8 +1,7 @@
-//! What an activity's time was spent on.
+//! Parts of an activity's time: running, waiting, pauses of collections and others.
 //!
-//! In .NET the id of the current activity flows with the work, and each event contains
-//! it. So the threads of an activity can be tracked from event to event, across awaits
-//! and between threads:
+//! In .NET the id of the current activity flows with the work, and each event contains it. So the
+//! threads of an activity are tracked from event to event, across awaits and between threads:
 //!
 //! | observation | conclusion |
 //! |---|---|
@@ -12,12 +11,11 @@
 //! | TraceSynchronousWorkBegin of a task that was started with its id | the thread works for it from there on |
 //! | no thread works for it | await: it waits for something to complete, or for a thread |
 //!
-//! While a thread works for it, the thread's samples show whether it ran, was in native
-//! code, or waited. A sample or an event is valid until the thread's next one, as in all
-//! reports, but for at most 100 ms. Waits for locks (81, 91) and handles (301, 302), and
-//! compilation (145, 143), are known from their events; if an end was lost, the time is
-//! unknown, as in the reports about them. GC pauses (9 to 3) pause the process, whichever
-//! thread works for the activity. If several threads work for it at the same time, the
+//! While a thread works for an activity, the thread's samples show whether it ran, was in native
+//! code, or waited. A sample or event is valid until the next one of the thread, but for at most
+//! 100 ms. Waits for locks (81, 91) and handles (301, 302), and compilation (145, 143), are known
+//! from their events; if an end was lost, the time is unknown. GC pauses (9 to 3) pause the
+//! process, whichever thread works for the activity. If several threads work for it at a time, the
 //! most active one counts.
 //!
 //! Memory is bounded by the number of open activities, threads and stacks.
@@ -37,15 +35,15 @@ use crate::model::{
 };
 use crate::report::waiting::is_pool_worker;
 
-/// How time was spent, in nanoseconds. The parts do not overlap; their sum is the
+/// Parts of an activity's time, in nanoseconds. The parts do not overlap, and add up to the
 /// activity's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Parts {
-    /// A thread ran managed code for it.
+    /// A thread ran managed code for the activity.
     pub running_ns: u64,
-    /// A thread was in native code for it, or blocked without a known reason.
+    /// A thread was in native code for the activity, or blocked without a known reason.
     pub native_ns: u64,
     /// A thread was blocked: in a method that is known to wait, or waiting for a handle.
     pub waiting_ns: u64,
@@ -55,9 +53,9 @@ pub struct Parts {
     pub lock_ns: u64,
     /// A method was being compiled.
     pub jit_ns: u64,
-    /// No thread worked for it: it awaited something, or waited for a thread to continue.
+    /// No thread worked for the activity: it awaited something, or waited for a thread.
     pub await_ns: u64,
-    /// Unknown, because the trace does not show it.
+    /// The trace does not show what was done.
     pub unknown_ns: u64,
 }
 
@@ -94,9 +92,8 @@ impl Parts {
         }
     }
 
-    /// Makes them add up to the duration measured by the source, whose clock differs from
-    /// that of the events. Missing time is unknown; excess time is removed from the least
-    /// certain parts.
+    /// Makes the parts add up to the duration that the source measured with another clock. Missing
+    /// time becomes unknown; excess time is removed from the least certain parts.
     fn fit(mut self, duration: u64) -> Parts {
         let total = self.total_ns();
         self.unknown_ns = self.unknown_ns.saturating_add(duration.saturating_sub(total));
@@ -120,15 +117,15 @@ impl Parts {
     }
 }
 
-/// What was done for an activity.
+/// Work that was done for an activity in a part of its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Doing {
-    /// A thread ran managed code for it.
+    /// A thread ran managed code for the activity.
     Running,
-    /// A thread was in native code for it, or blocked without a known reason.
+    /// A thread was in native code for the activity, or blocked without a known reason.
     Native,
     /// A thread was blocked in a method that is known to wait, or waited for a handle.
     Waiting,
@@ -138,29 +135,29 @@ pub enum Doing {
     Lock,
     /// A method was being compiled.
     Jit,
-    /// No thread worked for it: it awaited something, or waited for a thread to continue.
+    /// No thread worked for the activity: it awaited something, or waited for a thread.
     Await,
     /// The trace does not show what was done.
     Unknown,
 }
 
-/// A stretch of an activity's time.
+/// Stretch of an activity's time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Stretch {
-    /// When it started, in nanoseconds since the session's start.
+    /// Start, in nanoseconds since the session's start.
     pub start_ns: i64,
-    /// Its duration.
+    /// Duration, in nanoseconds.
     pub duration_ns: u64,
-    /// What was done.
+    /// Work that was done.
     pub doing: Doing,
-    /// OS id of the thread that did it; `None` if there was none, or it is unknown.
+    /// OS id of the thread that worked; `None` if no thread did, or it is unknown.
     pub thread_id: Option<u64>,
 }
 
-/// A point in time, with the total GC pause time of the process until then. Boundaries
-/// are always at events, so the pause time within a stretch is a subtraction.
+/// Point in time, with the total GC pause time of the process until then, so that the pause time
+/// between two points is a subtraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct At {
     nanos: i64,
@@ -168,7 +165,7 @@ struct At {
 }
 
 impl At {
-    /// Nanoseconds since an earlier point: pauses, and the rest.
+    /// Returns the nanoseconds since an earlier point: pauses, and the rest.
     fn since(self, earlier: At) -> (u64, u64) {
         let all = nanos_between(earlier.nanos, self.nanos);
         let paused = self.paused.saturating_sub(earlier.paused).min(all);
@@ -176,8 +173,8 @@ impl At {
     }
 }
 
-/// What a thread did for an activity. What native code means is only known at the end,
-/// with all names.
+/// Work of a thread for an activity. It keeps stacks, because names show only at the end whether
+/// native code waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ThreadWork {
     Running,
@@ -186,19 +183,19 @@ enum ThreadWork {
     Lock,
     Jit,
     Await,
-    /// It was not seen working for the activity any more, which goes on elsewhere. With the
-    /// stack of its sample, if it has one.
+    /// The thread was not seen working for the activity any more. With the stack of its sample, if
+    /// there is one.
     Left(Option<StackHandle>),
-    /// Between two events whose stacks have only these frames in common: if they are the thread
-    /// pool's, the thread went back to the pool, else nobody knows.
+    /// Time between two events whose stacks share only these frames. If all are the thread pool's,
+    /// the thread went back to the pool; otherwise the work is unknown.
     Between(StackHandle),
-    /// It had no sample and no event for too long.
+    /// The thread had no sample and no event for too long.
     Silent,
     Unknown,
 }
 
 impl ThreadWork {
-    /// Returns what it means for a thread that has no later event of the activity.
+    /// Returns the work of a thread after its last event of the activity.
     fn after_last(self) -> ThreadWork {
         match self {
             ThreadWork::Native(stack) => ThreadWork::Left(Some(stack)),
@@ -210,8 +207,7 @@ impl ThreadWork {
         }
     }
 
-    /// Returns its rank: if several threads work at the same time, the one with the highest rank
-    /// counts.
+    /// Returns the rank of the work: if several threads work at a time, the highest rank counts.
     fn rank(self) -> u8 {
         match self {
             ThreadWork::Running => 6,
@@ -224,8 +220,8 @@ impl ThreadWork {
         }
     }
 
-    /// Returns what is shown for it. Without samples, a thread that works for an activity may be
-    /// running or waiting. An idle worker does not work for it.
+    /// Returns the shown work. Without samples, a working thread may run or wait, so the work is
+    /// unknown. An idle worker counts as await.
     fn doing(self, resolved: &Resolved<'_>, is_sampled: bool) -> Doing {
         let is_idle = |stack| resolved.waits_for(stack, Mode::External) == Some(WaitFor::Work);
         let is_of_pool = |stack| {
@@ -258,8 +254,7 @@ impl ThreadWork {
     }
 }
 
-/// Returns whether a frame runs work items and continuations: each call of it runs one, or one
-/// after the other.
+/// Returns whether a frame belongs to code that runs work items and continuations.
 fn runs_work(frame: &Frame) -> bool {
     let namespace = frame.namespace.as_str();
     matches!(
@@ -268,7 +263,7 @@ fn runs_work(frame: &Frame) -> bool {
     ) || matches!(&*frame.type_name, "SocketAsyncEngine" | "IOQueue")
 }
 
-/// A thread worked for an activity from one point to another.
+/// Work of a thread for an activity between two points.
 #[derive(Debug, Clone, Copy)]
 struct WorkPiece {
     from: At,

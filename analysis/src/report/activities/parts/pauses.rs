@@ -1,23 +1,23 @@
-//! The time for which a process was paused for collections.
+//! Time for which a process was paused for collections.
 
 use crate::model::intervals::{Edge, Suspensions, is_for_collection};
 use nettrace_parser::view::Suspension;
 
-/// Maximum pause, in nanoseconds, during which events of managed code are attributed to threads
-/// that were about to be suspended. In a longer pause, the end was lost.
+/// Maximum length of a pause in which managed code writes events, in nanoseconds: threads that are
+/// about to be suspended may write some. A longer pause has lost its end.
 const MAX_PAUSE_NANOS: i64 = 1_000_000_000;
 
-/// The pauses of a process so far.
+/// Pauses of a process so far.
 #[derive(Debug, Default)]
 pub(super) struct Pauses {
     suspensions: Suspensions<()>,
     ended: u64,
-    /// The current pause, if there is one.
+    /// Start of the current pause.
     open: Option<Edge>,
 }
 
 impl Pauses {
-    /// Processes a suspension event. Returns start and end of a pause that ends.
+    /// Processes a suspension event. Returns start and end of a pause that ends with it.
     pub(super) fn event(&mut self, event: Suspension, at: Edge) -> Option<(i64, i64)> {
         let ended = self.suspensions.event(event, at, || (), |_| {});
         let begun = match event {
@@ -33,8 +33,7 @@ impl Pauses {
         ended.map(|stop| (stop.start.nanos, stop.stop.nanos))
     }
 
-    /// Ends a pause that has lasted too long, as managed code is running: the pause has lost its
-    /// end.
+    /// Notes that managed code runs, which ends a pause that has lasted too long: its end was lost.
     pub(super) fn is_running(&mut self, nanos: i64) {
         if self.open.is_some_and(|begun| nanos.saturating_sub(begun.nanos) > MAX_PAUSE_NANOS) {
             self.ended = self.until(nanos);
@@ -42,7 +41,7 @@ impl Pauses {
         }
     }
 
-    /// Nanoseconds of pauses before this time, which is not before the last pause.
+    /// Returns the nanoseconds of pauses before a time, which must not be before the last pause.
     pub(super) fn until(&self, nanos: i64) -> u64 {
         let open =
             self.open.map_or(0, |begun| nanos.saturating_sub(begun.nanos).min(MAX_PAUSE_NANOS));

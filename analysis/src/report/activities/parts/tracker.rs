@@ -1,4 +1,4 @@
-//! Tracks the threads of all open activities.
+//! Tracking of the threads of all open activities.
 
 use super::account::{Account, LinePart, PartTotals};
 use super::carrier::{Busy, Carrier};
@@ -13,61 +13,59 @@ use nettrace_parser::view::{self, KnownProvider, SampleState, View};
 use nettrace_parser::{Event, Guid};
 use std::collections::HashMap;
 
-/// Maximum depth of a path when searching for an open activity, and maximum nesting of
-/// activities.
+/// Maximum number of levels of a path that are searched for an open activity, and of activities
+/// inside each other.
 const DEEPEST: usize = 32;
-/// Maximum number of tasks whose activity is remembered; if there are more, all are
-/// forgotten.
+/// Maximum number of tasks whose activity is remembered; beyond it, all are forgotten.
 const MAX_TASKS: usize = 65_536;
 /// Maximum number of threads that work for an activity at a time.
 const MAX_CARRIERS: usize = 256;
-/// Maximum number of pauses in the requested activity's time.
+/// Maximum number of pauses that are kept for the time line of the requested activity.
 const MAX_PAUSES: usize = 10_000;
 
-/// Maximum number of times at which a thread worked for one activity that is listed.
+/// Maximum number of spans of threads that are listed for one activity.
 const MAX_THREAD_SPANS: usize = 50;
 
-/// Minimum time between two events of a thread, in nanoseconds, that may not be its code's.
+/// Minimum time between two events of a thread for which their stacks are compared, in nanoseconds.
 const MIN_AWAY_NANOS: i64 = 1_000_000;
 
 const WORK_BEGIN: u32 = 17;
 const WORK_END: u32 = 18;
 
-/// Computes for each activity, when it stops, what its time was spent on.
+/// Computes the parts of each activity's time when it stops.
 #[derive(Debug, Default)]
 pub(crate) struct PartTracker {
     threads: Vec<Carrier>,
     accounts: HashMap<u64, Account>,
     by_id: HashMap<String, u64>,
     started: u64,
-    /// The activities of running tasks, by process and task.
+    /// Activity ids of tasks, by process and task.
     tasks: HashMap<(Option<u64>, u64), Guid>,
     pauses: HashMap<Option<u64>, Pauses>,
     is_sampled: bool,
-    /// The requested activity while it is open, and the pauses since its start.
+    /// Number of the requested activity while it is open.
     wanted: Option<u64>,
     wanted_pauses: Vec<(i64, i64)>,
     line: Vec<LinePart>,
-    /// Whether it is kept of each activity when which thread worked for it.
+    /// Whether the spans of threads are kept for every activity.
     keeps_threads: bool,
-    /// When which thread worked for the activity that stopped last.
+    /// Time line of the activity that stopped last.
     threads_of_last: Vec<LinePart>,
 }
 
 impl PartTracker {
-    /// Returns whether there were samples. Without them, running cannot be distinguished from
-    /// waiting.
+    /// Returns whether there were samples, without which running and waiting look alike.
     pub(crate) fn is_sampled(&self) -> bool {
         self.is_sampled
     }
 
-    /// Keeps of each activity when which thread worked for it.
+    /// Keeps the spans of threads for every activity.
     pub(crate) fn with_threads(self) -> PartTracker {
         PartTracker { keeps_threads: true, ..self }
     }
 
-    /// Takes when which thread worked for the activity that stopped last, if that is kept: thread,
-    /// start, end.
+    /// Returns the spans in which threads worked for the activity that stopped last, if they are
+    /// kept: thread, start, end.
     pub(crate) fn take_threads(&mut self) -> Vec<(ThreadHandle, i64, i64)> {
         let mut spans: Vec<(ThreadHandle, i64, i64)> = Vec::new();
         for part in std::mem::take(&mut self.threads_of_last) {
@@ -85,7 +83,8 @@ impl PartTracker {
         spans
     }
 
-    /// Processes the next event, before its effects as a start or stop.
+    /// Processes the next event. Call it before [`PartTracker::start`] or [`PartTracker::stop`] for
+    /// the event.
     pub(crate) fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let provider = event.known_provider();
         let (thread, process) = (moment.thread, event.process_id());
@@ -143,8 +142,8 @@ impl PartTracker {
         }
     }
 
-    /// Finds whether a thread that works for an activity has returned from its call since its last
-    /// event. This is done only without samples, which show what it did in between.
+    /// Notes that a thread has returned from its call since its last event, if the stacks show it.
+    /// This is needed only without samples.
     fn compare_calls(
         &mut self,
         event: &Event<'_>,
@@ -178,8 +177,8 @@ impl PartTracker {
         }
     }
 
-    /// Returns the id for a turn of a task; its own start and end events are written before the id
-    /// is set and after it is removed.
+    /// Returns the activity id for the begin or end of a task's turn, whose events come before the
+    /// id is set and after it is removed.
     fn id_of_work(&self, event: &Event<'_>, thread: ThreadHandle) -> Option<Guid> {
         match event.id() {
             // 2: the task's own work, not its continuations.
@@ -212,7 +211,7 @@ impl PartTracker {
         }
     }
 
-    /// Tracks waits and compilations of a thread.
+    /// Processes events of waits and compilations.
     fn learn_wait(&mut self, event: &Event<'_>, moment: &Moment, now: At) {
         let thread = moment.thread;
         let Some(carrier) =
@@ -231,7 +230,7 @@ impl PartTracker {
             Busy::Lock | Busy::Wait => Some(0),
         };
         let Some(method) = method else { return };
-        // Its time so far was recorded with the event itself, or it is running as before.
+        // The time before was recorded with the event, or the thread runs as before.
         carrier.cut(thread, now);
         let at = moment.edge(event);
         let certain = if begins {
@@ -245,7 +244,7 @@ impl PartTracker {
         self.commit(thread, &certain);
     }
 
-    /// Takes an event of a thread, which shows what the thread works for.
+    /// Notes an event of a thread, whose id shows the activity that the thread works for.
     fn arrive(
         &mut self,
         thread: ThreadHandle,
@@ -296,7 +295,7 @@ impl PartTracker {
         std::iter::once(number).chain(open).take(DEEPEST).collect()
     }
 
-    /// Takes that a thread works for other activities from here on.
+    /// Notes that a thread works for other activities from now on.
     fn switch(&mut self, thread: ThreadHandle, chain: Vec<u64>, now: At, has_left: bool) {
         let Some(carrier) = self.threads.get_mut(thread.index()) else { return };
         if carrier.chain.is_empty() && chain.is_empty() {
@@ -363,8 +362,8 @@ impl PartTracker {
         }
     }
 
-    /// Takes the start of an activity on a thread. `id`: the activity id in the start event, and in
-    /// the thread's events from here on. Returns the number for [`PartTracker::stop`].
+    /// Opens the account of an activity that starts. Returns the number for [`PartTracker::stop`].
+    /// `parent`: number of the activity around it; `is_wanted`: whether to keep a time line.
     pub(crate) fn start(
         &mut self,
         event: &Event<'_>,
@@ -377,7 +376,7 @@ impl PartTracker {
         let number = self.started;
         self.started = self.started.saturating_add(1);
         let id = event.activity_id().filter(|id| !id.is_zero()).map(|id| id_text(id, process));
-        // Other ids are set by programs, which may lose them at an await.
+        // Programs set other ids, and may lose them at an await.
         let is_followed = id.as_ref().is_some_and(|id| id.starts_with('/'));
         let above = match (parent, &id) {
             (Some(parent), _) => self.with_above(parent),
@@ -401,7 +400,7 @@ impl PartTracker {
         number
     }
 
-    /// Takes the stop of an activity. Returns what its time was spent on.
+    /// Closes the account of an activity that stops. Returns the sums of its time.
     pub(crate) fn stop(&mut self, number: u64, event: &Event<'_>, moment: &Moment) -> PartTotals {
         let now = at(&self.pauses, event.process_id(), moment.nanos);
         let Some(mut account) = self.accounts.remove(&number) else { return PartTotals::default() };
@@ -436,8 +435,8 @@ impl PartTracker {
         account.totals
     }
 
-    /// Returns the time line of the requested activity, if it has stopped: consecutive stretches
-    /// without gaps.
+    /// Returns the time line of the requested activity, if it has stopped, as stretches without
+    /// gaps.
     pub(crate) fn line(&self, resolved: &Resolved<'_>) -> Vec<Stretch> {
         let mut stretches: Vec<Stretch> = Vec::new();
         let mut add = |start_ns: i64, end: i64, doing: Doing, thread: Option<ThreadHandle>| {
@@ -477,7 +476,7 @@ fn at(pauses: &HashMap<Option<u64>, Pauses>, process: Option<u64>, nanos: i64) -
     At { nanos, paused: pauses.get(&process).map_or(0, |pauses| pauses.until(nanos)) }
 }
 
-/// Returns the state of a thread; handles count from 0 in the order in which threads first appear.
+/// Returns the state of a thread. Handles count from 0 in the order in which threads appear.
 fn carrier(threads: &mut Vec<Carrier>, thread: ThreadHandle) -> Option<&mut Carrier> {
     if thread.index() >= threads.len() {
         threads.resize_with(thread.index().saturating_add(1), Carrier::default);
